@@ -1,0 +1,2 @@
+//! Mainspring's decisions.
+#![no_std]

@@ -1,0 +1,1 @@
+//! What the tests and benchmarks are made with. Never shipped.

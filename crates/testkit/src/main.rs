@@ -1,0 +1,2 @@
+//! The harness's commands.
+fn main() {}
