@@ -1,1 +1,12 @@
 //! What the tests and benchmarks are made with. Never shipped.
+
+#![expect(
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test fails where it stands, and its world is its own"
+)]
+
+pub mod claude;
+pub mod clients;
+pub mod model;
+pub mod process;

@@ -1,0 +1,122 @@
+//! What the client asked the model, kept for assertions.
+
+use serde_json::Value;
+
+/// One request to the Messages API.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub path: String,
+    pub headers: Vec<(String, String)>,
+    /// The whole body, for what the accessors below do not cover.
+    pub body: Value,
+}
+
+/// What a request is for, as far as a script is concerned.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Purpose {
+    /// A turn of an agent: consumes a turn of the script.
+    Turn,
+    /// The client's own chores (a title, a summary of a command, a quota
+    /// check): answered with a stock phrase.
+    Chore,
+}
+
+impl Request {
+    /// The model's full name, such as `claude-opus-4-8`.
+    pub fn model(&self) -> &str {
+        self.body["model"].as_str().unwrap_or_default()
+    }
+
+    /// The system prompt's texts, joined.
+    pub fn system(&self) -> String {
+        texts_of(&self.body["system"]).join("\n")
+    }
+
+    /// The names of the tools on offer.
+    pub fn tools(&self) -> Vec<&str> {
+        self.array("tools")
+            .iter()
+            .filter_map(|tool| tool["name"].as_str())
+            .collect()
+    }
+
+    pub fn messages(&self) -> &[Value] {
+        self.array("messages")
+    }
+
+    /// Every text of every message, reminders and tool results included.
+    pub fn texts(&self) -> Vec<String> {
+        self.messages()
+            .iter()
+            .flat_map(|message| texts_of(&message["content"]))
+            .collect()
+    }
+
+    /// What the client says *now*: the texts since the model's last answer.
+    /// Besides the user's there are messages of the role `system`, which
+    /// newer models get their reminders in.
+    pub fn news(&self) -> Vec<String> {
+        self.since_last_answer()
+            .flat_map(|message| texts_of(&message["content"]))
+            .collect()
+    }
+
+    /// Whether any message holds `text`.
+    pub fn has_text(&self, text: &str) -> bool {
+        self.texts().iter().any(|held| held.contains(text))
+    }
+
+    /// The tool results among the news, as the model reads them.
+    pub fn tool_results(&self) -> Vec<String> {
+        self.since_last_answer()
+            .flat_map(|message| message["content"].as_array().into_iter().flatten())
+            .filter(|block| block["type"] == "tool_result")
+            .map(|block| texts_of(&block["content"]).join("\n"))
+            .collect()
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(held, _)| held.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
+    }
+
+    pub fn purpose(&self) -> Purpose {
+        if self.tools().is_empty() {
+            Purpose::Chore
+        } else {
+            Purpose::Turn
+        }
+    }
+
+    fn since_last_answer(&self) -> impl Iterator<Item = &Value> {
+        let messages = self.messages();
+        let answers = |message: &Value| message["role"] == "assistant";
+        let start = messages
+            .iter()
+            .rposition(answers)
+            .map_or(0, |last| last + 1);
+        messages[start..].iter()
+    }
+
+    fn array(&self, field: &str) -> &[Value] {
+        self.body[field].as_array().map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The texts of a content field, which is a string, or blocks that hold a text
+/// or (a tool result) more content.
+fn texts_of(content: &Value) -> Vec<String> {
+    match content {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(blocks) => blocks
+            .iter()
+            .flat_map(|block| match block["text"].as_str() {
+                Some(text) => vec![text.to_owned()],
+                None => texts_of(&block["content"]),
+            })
+            .collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => Vec::new(),
+    }
+}

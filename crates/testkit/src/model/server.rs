@@ -1,0 +1,261 @@
+//! The server that plays a script on loopback.
+
+use std::io::{Cursor, Read};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tiny_http::{Header, Method, Response, Server};
+
+use super::request::{Purpose, Request};
+use super::script::Script;
+use super::turn::{Reply, Turn};
+use super::wire::{self, Message};
+
+/// More than the client's largest request seen, and still a limit.
+const BODY_LIMIT: u64 = 64 << 20;
+
+/// A scripted model, alive until it is dropped.
+#[derive(Debug)]
+pub struct Model {
+    stage: Arc<Stage>,
+    url: String,
+    listener: Option<JoinHandle<()>>,
+}
+
+struct Stage {
+    server: Server,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    script: Option<Script>,
+    requests: Vec<Request>,
+    /// Requests that must never be answered: answering is what dropping one does.
+    hung: Vec<tiny_http::Request>,
+}
+
+impl Model {
+    /// Starts playing `script`, or simply the turns of its main part.
+    pub fn play(script: impl Into<Script>) -> Self {
+        let server = Server::http("127.0.0.1:0").expect("loopback has a free port");
+        let port = server
+            .server_addr()
+            .to_ip()
+            .expect("an address, not a path")
+            .port();
+        let stage = Arc::new(Stage {
+            server,
+            state: Mutex::new(State {
+                script: Some(script.into()),
+                ..State::default()
+            }),
+        });
+        let listener = thread::spawn({
+            let stage = Arc::clone(&stage);
+            move || listen(&stage)
+        });
+        Self {
+            stage,
+            url: format!("http://127.0.0.1:{port}"),
+            listener: Some(listener),
+        }
+    }
+
+    /// For `ANTHROPIC_BASE_URL`.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The requests that consumed a turn, in order.
+    pub fn requests(&self) -> Vec<Request> {
+        self.asked(Purpose::Turn)
+    }
+
+    /// The client's own errands, which the script does not see.
+    pub fn chores(&self) -> Vec<Request> {
+        self.asked(Purpose::Chore)
+    }
+
+    /// Whether `text` reached the model in any message of any turn.
+    pub fn saw_text(&self, text: &str) -> bool {
+        self.requests().iter().any(|request| request.has_text(text))
+    }
+
+    /// Waits until `text` has reached the model.
+    #[must_use = "it may not have come"]
+    pub fn sees_text_within(&self, text: &str, limit: Duration) -> bool {
+        let deadline = Instant::now() + limit;
+        loop {
+            if self.saw_text(text) {
+                return true;
+            }
+            if Instant::now() >= deadline {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Fails unless every scripted turn was asked for, and no more than those.
+    #[track_caller]
+    pub fn assert_played_out(&self) {
+        let loose = self.stage.state().script().loose_ends();
+        assert!(loose.is_empty(), "the script was not followed: {loose:#?}");
+    }
+
+    fn asked(&self, purpose: Purpose) -> Vec<Request> {
+        self.stage
+            .state()
+            .requests
+            .iter()
+            .filter(|request| request.purpose() == purpose)
+            .cloned()
+            .collect()
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        self.stage.server.unblock();
+        if let Some(listener) = self.listener.take() {
+            // A panic there has already been printed, and this may run during one.
+            let _ = listener.join();
+        }
+    }
+}
+
+impl Stage {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A closure of a test may panic while it is asked; what was recorded
+        // before is still right.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn script(&mut self) -> &mut Script {
+        self.script.get_or_insert_with(|| Script::new([]))
+    }
+}
+
+fn listen(stage: &Arc<Stage>) {
+    while let Ok(incoming) = stage.server.recv() {
+        let stage = Arc::clone(stage);
+        // A thread each: a turn that waits must not keep a reviewer waiting.
+        thread::spawn(move || answer(&stage, incoming));
+    }
+}
+
+fn answer(stage: &Stage, mut incoming: tiny_http::Request) {
+    let path = incoming
+        .url()
+        .split('?')
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    match (incoming.method(), path.as_str()) {
+        (Method::Post, "/v1/messages") => {}
+        (Method::Post, "/v1/messages/count_tokens") => {
+            return send(incoming, json(200, &json!({"input_tokens": 100})));
+        }
+        (Method::Head, _) => return send(incoming, json(200, &Value::Null)),
+        _ => return send(incoming, json(404, &wire::error("not_found_error", &path))),
+    }
+    let Some(request) = read(&mut incoming, path) else {
+        let body = wire::error("invalid_request_error", "not JSON");
+        return send(incoming, json(400, &body));
+    };
+    let (serial, turn) = {
+        let mut now = stage.state();
+        now.requests.push(request.clone());
+        let turn = match request.purpose() {
+            Purpose::Turn => now.script().next(&request),
+            Purpose::Chore => Turn::say("ok"),
+        };
+        (now.requests.len(), turn)
+    };
+    perform(stage, incoming, &request, serial, turn);
+}
+
+fn perform(
+    stage: &Stage,
+    incoming: tiny_http::Request,
+    request: &Request,
+    serial: usize,
+    turn: Turn,
+) {
+    thread::sleep(turn.delay);
+    match turn.reply {
+        Reply::Decide(decide) => {
+            perform(stage, incoming, request, serial, decide(request));
+        }
+        Reply::Hang => stage.state().hung.push(incoming),
+        Reply::Error {
+            status,
+            kind,
+            message,
+        } => {
+            send(incoming, json(status, &wire::error(kind, &message)));
+        }
+        Reply::Message(blocks) => {
+            let message = Message {
+                serial,
+                model: request.model(),
+                blocks: &blocks,
+            };
+            if request.body["stream"] == true {
+                send(
+                    incoming,
+                    response(200, "text/event-stream", message.stream()),
+                );
+            } else {
+                send(incoming, json(200, &message.whole()));
+            }
+        }
+    }
+}
+
+fn read(incoming: &mut tiny_http::Request, path: String) -> Option<Request> {
+    let headers = incoming
+        .headers()
+        .iter()
+        .map(|header| (header.field.to_string(), header.value.to_string()))
+        .collect();
+    let mut body = Vec::new();
+    incoming
+        .as_reader()
+        .take(BODY_LIMIT)
+        .read_to_end(&mut body)
+        .ok()?;
+    let body = serde_json::from_slice(&body).ok()?;
+    Some(Request {
+        path,
+        headers,
+        body,
+    })
+}
+
+fn json(status: u16, body: &Value) -> Response<Cursor<Vec<u8>>> {
+    response(status, "application/json", body.to_string())
+}
+
+fn response(status: u16, kind: &str, body: String) -> Response<Cursor<Vec<u8>>> {
+    let kind = Header::from_bytes("content-type", kind).expect("an ASCII header");
+    Response::from_string(body)
+        .with_status_code(status)
+        .with_header(kind)
+}
+
+fn send(incoming: tiny_http::Request, response: Response<Cursor<Vec<u8>>>) {
+    // The client may be gone: a test that kills it is allowed to.
+    let _ = incoming.respond(response);
+}
+
+impl std::fmt::Debug for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stage").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,133 @@
+//! What the model does when it is its turn.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::request::Request;
+
+/// One answer of the model.
+#[derive(Debug)]
+#[must_use]
+pub struct Turn {
+    pub(super) delay: Duration,
+    pub(super) reply: Reply,
+}
+
+pub(super) enum Reply {
+    Message(Vec<Block>),
+    Error {
+        status: u16,
+        kind: &'static str,
+        message: String,
+    },
+    Hang,
+    Decide(Box<dyn FnOnce(&Request) -> Turn + Send>),
+}
+
+/// One content block of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Block {
+    Text(String),
+    ToolUse { name: String, input: Value },
+}
+
+impl Turn {
+    /// Says `text`, and ends the turn unless something follows.
+    pub fn say(text: impl Into<String>) -> Self {
+        Self::from(Reply::Message(vec![Block::Text(text.into())]))
+    }
+
+    /// Calls a tool; the client runs it and asks again with the result.
+    pub fn call(tool: impl Into<String>, input: Value) -> Self {
+        Self::from(Reply::Message(vec![Block::ToolUse {
+            name: tool.into(),
+            input,
+        }]))
+    }
+
+    /// Answers in the schema of `--json-schema`, as the client wants it: through
+    /// the tool that the client adds for it.
+    pub fn structured(value: Value) -> Self {
+        Self::call("StructuredOutput", value)
+    }
+
+    /// Answers with an HTTP error, as the API words it. The client tries a
+    /// 429 or a 5xx again unless told not to: see `Claude::env`.
+    pub fn error(status: u16) -> Self {
+        let kind = match status {
+            400 => "invalid_request_error",
+            401 => "authentication_error",
+            403 => "permission_error",
+            404 => "not_found_error",
+            413 => "request_too_large",
+            429 => "rate_limit_error",
+            529 => "overloaded_error",
+            _ => "api_error",
+        };
+        Self::from(Reply::Error {
+            status,
+            kind,
+            message: format!("scripted {status}"),
+        })
+    }
+
+    /// Never answers. The request is released when the model is dropped.
+    pub fn hang() -> Self {
+        Self::from(Reply::Hang)
+    }
+
+    /// Decides when it is asked, from the request itself.
+    pub fn decide(decide: impl FnOnce(&Request) -> Self + Send + 'static) -> Self {
+        Self::from(Reply::Decide(Box::new(decide)))
+    }
+
+    /// Adds a text to the same message.
+    pub fn then_say(self, text: impl Into<String>) -> Self {
+        self.then(Block::Text(text.into()))
+    }
+
+    /// Adds a tool call to the same message: calls of one message are one batch.
+    pub fn then_call(self, tool: impl Into<String>, input: Value) -> Self {
+        self.then(Block::ToolUse {
+            name: tool.into(),
+            input,
+        })
+    }
+
+    /// Waits before answering.
+    pub fn after(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
+    }
+
+    fn then(mut self, block: Block) -> Self {
+        match &mut self.reply {
+            Reply::Message(blocks) => blocks.push(block),
+            Reply::Error { .. } | Reply::Hang | Reply::Decide(_) => {
+                panic!("only a message can be continued, not {:?}", self.reply)
+            }
+        }
+        self
+    }
+}
+
+impl From<Reply> for Turn {
+    fn from(reply: Reply) -> Self {
+        Self {
+            delay: Duration::ZERO,
+            reply,
+        }
+    }
+}
+
+impl std::fmt::Debug for Reply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Message(blocks) => f.debug_tuple("Message").field(blocks).finish(),
+            Self::Error { status, .. } => f.debug_tuple("Error").field(status).finish(),
+            Self::Hang => f.write_str("Hang"),
+            Self::Decide(_) => f.write_str("Decide"),
+        }
+    }
+}

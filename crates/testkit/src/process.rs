@@ -1,0 +1,165 @@
+//! Children with a deadline and a process group of their own.
+
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// What a child may print before the rest is dropped.
+const OUTPUT_LIMIT: u64 = 64 << 20;
+/// Between asking a group to end and ending it.
+const GRACE: Duration = Duration::from_secs(1);
+/// How often a waiting test looks.
+pub(crate) const POLL: Duration = Duration::from_millis(10);
+
+/// A child that is still running. Dropping it ends its group.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    stdout: Receiver<Vec<u8>>,
+    stderr: Receiver<Vec<u8>>,
+    started: Instant,
+    ended: bool,
+}
+
+/// What a child left behind.
+#[derive(Debug)]
+#[must_use]
+pub struct Finished {
+    pub end: End,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    pub duration: Duration,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum End {
+    Exited(ExitStatus),
+    /// It was still running at the deadline, and was ended.
+    DeadlinePassed,
+}
+
+impl Running {
+    /// Starts `command` in a process group of its own, with nothing on stdin.
+    pub fn start(command: &mut Command) -> Self {
+        let mut child = command
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| {
+                panic!(
+                    "{} does not start: {error}",
+                    command.get_program().display()
+                )
+            });
+        let stdout = collect(child.stdout.take().expect("stdout is piped"));
+        let stderr = collect(child.stderr.take().expect("stderr is piped"));
+        Self {
+            child,
+            stdout,
+            stderr,
+            started: Instant::now(),
+            ended: false,
+        }
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for the end, or makes it at the deadline.
+    pub fn wait(mut self, limit: Duration) -> Finished {
+        let end = match self.exit_within(limit) {
+            Some(status) => End::Exited(status),
+            None => End::DeadlinePassed,
+        };
+        let duration = self.started.elapsed();
+        self.end_group();
+        Finished {
+            end,
+            stdout: self.stdout.recv_timeout(GRACE).unwrap_or_default(),
+            stderr: self.stderr.recv_timeout(GRACE).unwrap_or_default(),
+            duration,
+        }
+    }
+
+    /// Ends the group without asking, as a crash would.
+    pub fn kill(mut self) {
+        self.signal(Signal::KILL);
+        self.end_group();
+    }
+
+    fn exit_within(&mut self, limit: Duration) -> Option<ExitStatus> {
+        let deadline = Instant::now() + limit;
+        loop {
+            if let Some(status) = self.child.try_wait().expect("the child is ours") {
+                return Some(status);
+            }
+            if Instant::now() >= deadline {
+                return None;
+            }
+            thread::sleep(POLL);
+        }
+    }
+
+    /// Ends whatever of the group is left. Asked first: a client that is asked
+    /// ends its own children, which may be in groups of their own.
+    fn end_group(&mut self) {
+        if self.ended {
+            return;
+        }
+        self.ended = true;
+        self.signal(Signal::TERM);
+        if self.exit_within(GRACE).is_none() {
+            self.signal(Signal::KILL);
+            let _ = self.child.wait();
+        } else {
+            self.signal(Signal::KILL);
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        if let Some(group) = group {
+            // No such group: all of it is gone already.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end_group();
+    }
+}
+
+impl Finished {
+    pub fn succeeded(&self) -> bool {
+        matches!(self.end, End::Exited(status) if status.success())
+    }
+
+    pub fn stdout_text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    pub fn stderr_text(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).into_owned()
+    }
+}
+
+fn collect(pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What came before an error is still worth showing.
+        let _ = pipe.take(OUTPUT_LIMIT).read_to_end(&mut bytes);
+        let _ = sender.send(bytes);
+    });
+    receiver
+}
