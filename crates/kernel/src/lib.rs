@@ -1,2 +1,33 @@
-//! Mainspring's decisions.
+//! Mainspring's decisions, and nothing else.
+//!
+//! No clock, no files, no environment: the crate is `no_std`, so the compiler keeps
+//! that promise. What happened comes in as data ([`Event`], [`Case`]), what to do goes
+//! out as data ([`Answer`], effects), and the same case always gives the same answer.
+//!
+//! Reading order: [`event`] and [`decision`] are the two vocabularies; [`machine`] is
+//! what a state machine is; [`machines`] has them; [`deliberate`] runs them all on one
+//! event and joins what they say; [`turn`] is the protocol around it (lock, load,
+//! commit, effect, answer) that the shell, the simulator and the model checker all
+//! interpret; [`journal`] is what is kept of a turn.
 #![no_std]
+
+extern crate alloc;
+
+pub mod decision;
+pub mod deliberate;
+pub mod effect;
+pub mod event;
+pub mod ids;
+pub mod journal;
+pub mod ledger;
+pub mod machine;
+pub mod machines;
+pub mod turn;
+
+pub use decision::{Answer, Decision, Note, Reasons, Voice};
+pub use deliberate::{Case, Deliberation, deliberate};
+pub use event::{Event, Kind};
+pub use ids::{Digest, Millis, SessionId};
+pub use machine::Machine;
+pub use machines::{Name, Part};
+pub use turn::{Ask, Reply, Turn};

@@ -1,0 +1,164 @@
+//! What the host is told: one decision per event, joined from what every machine said.
+//!
+//! A decision is a variant per kind of event that carries only what the host can act on
+//! there, so one that makes no sense for its event cannot be written down. Inside, all
+//! of them are sets of [`Reasons`], and sets have one join: union. It is associative,
+//! commutative and idempotent, so neither the order of machines nor an answer given
+//! twice can change what the agent reads.
+
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::Kind;
+use crate::machines::Name;
+
+/// One thing that a machine says, to the agent or to the person.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Reason {
+    pub by: Name,
+    pub text: String,
+}
+
+/// All that was said, once each, in the machines' fixed order.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Reasons(BTreeSet<Reason>);
+
+impl Reasons {
+    pub fn one(by: Name, text: String) -> Self {
+        Self(BTreeSet::from([Reason { by, text }]))
+    }
+
+    /// The one join.
+    #[must_use]
+    pub fn join(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Reason> {
+        self.0.iter()
+    }
+
+    /// As the agent reads it: a paragraph per machine.
+    pub fn text(&self) -> String {
+        let texts: Vec<&str> = self.0.iter().map(|reason| reason.text.as_str()).collect();
+        texts.join("\n\n")
+    }
+}
+
+/// What the host is asked to do. An empty set of reasons asks for nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Keep the agent going for these reasons; none: it may stop.
+    Stop { hold: Reasons },
+    /// Text for the agent at a start, a prompt or a typed command.
+    Context { tell: Reasons },
+    /// Text for the agent after a tool ran; objections are shown to it as a failure.
+    AfterTool { tell: Reasons, object: Reasons },
+    /// Refuse the tool for these reasons; none: it may run.
+    BeforeTool { deny: Reasons },
+    /// A desktop notice for a person who is away.
+    Idle { notify: Reasons },
+    /// The host takes nothing here.
+    Silent,
+}
+
+impl Decision {
+    /// The decision that changes nothing.
+    pub fn nothing(kind: &Kind) -> Self {
+        match kind {
+            Kind::Stop { .. } => Self::Stop {
+                hold: Reasons::default(),
+            },
+            Kind::SessionStart { .. } | Kind::Prompt { .. } | Kind::Expansion { .. } => {
+                Self::Context {
+                    tell: Reasons::default(),
+                }
+            }
+            Kind::AfterTool { .. } => Self::AfterTool {
+                tell: Reasons::default(),
+                object: Reasons::default(),
+            },
+            Kind::BeforeTool { .. } => Self::BeforeTool {
+                deny: Reasons::default(),
+            },
+            Kind::Idle => Self::Idle {
+                notify: Reasons::default(),
+            },
+            Kind::SessionEnd { .. } | Kind::Other { .. } => Self::Silent,
+        }
+    }
+
+    pub fn is_nothing(&self) -> bool {
+        match self {
+            Self::Stop { hold } => hold.is_empty(),
+            Self::Context { tell } => tell.is_empty(),
+            Self::AfterTool { tell, object } => tell.is_empty() && object.is_empty(),
+            Self::BeforeTool { deny } => deny.is_empty(),
+            Self::Idle { notify } => notify.is_empty(),
+            Self::Silent => true,
+        }
+    }
+}
+
+/// Who speaks to the person: a machine, or Mainspring itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Voice {
+    Machine(Name),
+    Mainspring,
+}
+
+/// A line for the person, never for the agent.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Note {
+    pub by: Voice,
+    pub text: String,
+}
+
+impl Note {
+    pub fn ours(text: impl Into<String>) -> Self {
+        Self {
+            by: Voice::Mainspring,
+            text: text.into(),
+        }
+    }
+}
+
+/// The whole answer to one event.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Answer {
+    pub decision: Decision,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
+}
+
+impl Answer {
+    pub fn nothing(kind: &Kind) -> Self {
+        Self {
+            decision: Decision::nothing(kind),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Our own failure: nothing is asked of the host, and the person hears of it.
+    pub fn fault(kind: &Kind, cause: impl Into<String>) -> Self {
+        Self {
+            decision: Decision::nothing(kind),
+            notes: Vec::from([Note::ours(cause)]),
+        }
+    }
+
+    pub fn is_nothing(&self) -> bool {
+        self.decision.is_nothing() && self.notes.is_empty()
+    }
+}

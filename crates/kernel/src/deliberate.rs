@@ -1,0 +1,387 @@
+//! One event, all machines, one answer.
+//!
+//! 1. An event delivered twice gets the same answer and changes nothing.
+//! 2. Every machine is asked. Handlers are cheap; what is expensive is an effect, and a
+//!    handler can only ask for one.
+//! 3. If any machine holds a stop, no effect is started: the agent is told at once
+//!    everything that is missing. What waits, waits for the next stop.
+//! 4. Else the first effect in the machines' order is to be run, and all are asked again.
+//! 5. Else the decision is final: the ledger counts it, and at the stop that the host
+//!    would override we let go ourselves. Machines are told how it ended.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::decision::{Answer, Decision, Note, Reasons, Voice};
+use crate::effect::{Fence, Intent, Owner, Standing};
+use crate::event::{Event, Kind, Speaker};
+use crate::ids::{Digest, Millis};
+use crate::ledger::{Cap, Delivered, Ledger, ToolUse};
+use crate::machine::{
+    AfterTool, BeforeTool, Input, Machine, Nothing, OnContext, OnIdle, OnStop, Settled, Step,
+    Verdict,
+};
+use crate::machines::{Move, Moved, Name, Part, Pending, Slot};
+
+/// Everything a decision is made from. It is what the journal keeps, so that the same
+/// decision can be made again.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Case {
+    pub event: Event,
+    pub now: Millis,
+    /// Tells this delivery of the event from any other.
+    pub delivery: Digest,
+    pub parts: Vec<Part>,
+    /// Machines whose state could not be read. They let go, and the person is told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken: Vec<Broken>,
+    /// The machine whose effect came back after another event had taken its work over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overtaken: Option<Name>,
+    pub ledger: Ledger,
+    pub cap: Cap,
+    pub tools: ToolUse,
+    pub trust: Trust,
+    /// The last fence number that was given out.
+    pub fence: Fence,
+    pub me: Owner,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Broken {
+    pub machine: Name,
+    pub cause: String,
+}
+
+/// May effects run here? A person says so, outside the repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trust {
+    Trusted,
+    Untrusted,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Deliberation {
+    /// The same delivery was answered a moment ago.
+    Repeated(Answer),
+    /// An effect must be run first.
+    Intends(Pending),
+    Settled(Settlement),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Settlement {
+    pub answer: Answer,
+    pub moves: Vec<Move>,
+    pub ledger: Ledger,
+    pub outcome: Outcome,
+}
+
+/// How it came out, for the journal and for `why`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Nothing was asked of the host.
+    Passed,
+    /// The agent is kept going.
+    Held,
+    /// It would be, but the host would override one more hold.
+    Capped,
+    /// Something was said at an event that cannot be held.
+    Told,
+}
+
+/// What one machine said.
+pub(crate) struct Heard {
+    pub(crate) moved: Move,
+    pub(crate) notes: Vec<String>,
+    pub(crate) need: Option<Pending>,
+}
+
+pub fn deliberate(case: &Case) -> Deliberation {
+    if let Some(answer) = case.ledger.repeated(&case.delivery, case.now) {
+        return Deliberation::Repeated(answer.clone());
+    }
+    let heard: Vec<Heard> = case.parts.iter().map(|part| part.hear(case)).collect();
+    let decision = heard
+        .iter()
+        .fold(Decision::nothing(&case.event.kind), |all, one| {
+            join(all, one.moved.said().clone())
+        });
+    let mut notes = opening_notes(case);
+    let held = matches!(&decision, Decision::Stop { hold } if !hold.is_empty());
+
+    let mut moves = Vec::with_capacity(heard.len());
+    for (part, one) in case.parts.iter().zip(heard) {
+        let by = Voice::Machine(part.name());
+        notes.extend(one.notes.into_iter().map(|text| Note { by, text }));
+        match one.need {
+            None => moves.push(one.moved),
+            Some(_) if held => moves.push(part.unmoved(case, "deferred")),
+            Some(pending) => match case.trust {
+                Trust::Trusted => return Deliberation::Intends(pending),
+                Trust::Untrusted => {
+                    notes.push(Note {
+                        by,
+                        text: format!(
+                            "{} has work to start here, and this project is not trusted yet: \
+                             `mainspring trust` allows it",
+                            part.name()
+                        ),
+                    });
+                    moves.push(part.unmoved(case, "untrusted"));
+                }
+            },
+        }
+    }
+    Deliberation::Settled(settle(case, decision, notes, moves))
+}
+
+fn settle(
+    case: &Case,
+    decision: Decision,
+    mut notes: Vec<Note>,
+    mut moves: Vec<Move>,
+) -> Settlement {
+    let mut ledger = case.ledger.clone().opened(&case.event.kind, case.tools);
+    let mut decision = decision;
+    let outcome = match &decision {
+        Decision::Stop { hold } if hold.is_empty() => Outcome::Passed,
+        Decision::Stop { hold } if ledger.exhausted(case.cap) => {
+            notes.push(capped_note(hold, &ledger));
+            Outcome::Capped
+        }
+        Decision::Stop { .. } => {
+            ledger.blocks = ledger.blocks.saturating_add(1);
+            Outcome::Held
+        }
+        said if said.is_nothing() => Outcome::Passed,
+        Decision::Context { .. }
+        | Decision::AfterTool { .. }
+        | Decision::BeforeTool { .. }
+        | Decision::Idle { .. }
+        | Decision::Silent => Outcome::Told,
+    };
+    if let Decision::Stop { .. } = decision {
+        let settled = match outcome {
+            Outcome::Passed => Settled::Released,
+            Outcome::Held | Outcome::Told => Settled::Continued,
+            // The agent stops against the machines' will: they stay as they were found,
+            // so that the next prompt goes on where this one was cut off.
+            Outcome::Capped => {
+                decision = Decision::nothing(&case.event.kind);
+                let unmoved = case.parts.iter().map(|part| part.unmoved(case, "capped"));
+                moves = unmoved.collect();
+                Settled::Continued
+            }
+        };
+        for moved in &mut moves {
+            moved.settle(settled);
+        }
+    }
+    let answer = Answer { decision, notes };
+    if !answer.is_nothing() {
+        ledger.last = Some(Delivered {
+            delivery: case.delivery.clone(),
+            at: case.now,
+            answer: answer.clone(),
+        });
+    }
+    Settlement {
+        answer,
+        moves,
+        ledger,
+        outcome,
+    }
+}
+
+/// Decisions of different events never meet: every machine is asked about the same one.
+fn join(one: Decision, other: Decision) -> Decision {
+    match (one, other) {
+        (Decision::Stop { hold: a }, Decision::Stop { hold: b }) => {
+            Decision::Stop { hold: a.join(b) }
+        }
+        (Decision::Context { tell: a }, Decision::Context { tell: b }) => {
+            Decision::Context { tell: a.join(b) }
+        }
+        (
+            Decision::AfterTool { tell: a, object: x },
+            Decision::AfterTool { tell: b, object: y },
+        ) => Decision::AfterTool {
+            tell: a.join(b),
+            object: x.join(y),
+        },
+        (Decision::BeforeTool { deny: a }, Decision::BeforeTool { deny: b }) => {
+            Decision::BeforeTool { deny: a.join(b) }
+        }
+        (Decision::Idle { notify: a }, Decision::Idle { notify: b }) => {
+            Decision::Idle { notify: a.join(b) }
+        }
+        (one, _) => one,
+    }
+}
+
+/// What the person must hear whatever the machines say.
+fn opening_notes(case: &Case) -> Vec<Note> {
+    let broken = case.broken.iter().map(|broken| Note {
+        by: Voice::Machine(broken.machine),
+        text: broken.cause.clone(),
+    });
+    let overtaken = case.overtaken.map(|machine| Note {
+        by: Voice::Machine(machine),
+        text: "a result came too late: another event had taken the work over".into(),
+    });
+    broken.chain(overtaken).collect()
+}
+
+fn capped_note(hold: &Reasons, ledger: &Ledger) -> Note {
+    let waiting: Vec<&str> = hold.iter().map(|reason| reason.by.as_str()).collect();
+    Note::ours(format!(
+        "let go after {} blocks in a row without tool use, because the host would override the \
+         next one. Still waiting: {}. Say \"continue\" to go on, or `mainspring why` for the reasons",
+        ledger.blocks,
+        waiting.join(", ")
+    ))
+}
+
+/// Asks one machine about the case.
+pub(crate) fn ask<M: Machine>(
+    slot: &Slot<M>,
+    case: &Case,
+) -> (Moved<M>, Vec<String>, Option<Intent<M>>) {
+    let input = Input {
+        event: &case.event,
+        now: case.now,
+        facts: &slot.facts,
+        standing: &slot.standing,
+    };
+    if case.event.speaker == Speaker::Subagent {
+        return (stay(slot, case, "subagent"), Vec::new(), None);
+    }
+    match &case.event.kind {
+        Kind::Stop { .. } => finish(slot, case, M::on_stop(&slot.state, &input)),
+        Kind::SessionStart { .. } => finish(slot, case, M::on_start(&slot.state, &input)),
+        Kind::Prompt { .. } => finish(slot, case, M::on_prompt(&slot.state, &input)),
+        Kind::Expansion { .. } => finish(slot, case, M::on_expansion(&slot.state, &input)),
+        Kind::BeforeTool { .. } => finish(slot, case, M::before_tool(&slot.state, &input)),
+        Kind::AfterTool { .. } => finish(slot, case, M::after_tool(&slot.state, &input)),
+        Kind::Idle => finish(slot, case, M::on_idle(&slot.state, &input)),
+        Kind::SessionEnd { .. } => finish(slot, case, M::on_end(&slot.state, &input)),
+        Kind::Other { .. } => (stay(slot, case, ""), Vec::new(), None),
+    }
+}
+
+/// A machine that stays as it was found, and says nothing.
+pub(crate) fn stay<M: Machine>(slot: &Slot<M>, case: &Case, rule: &str) -> Moved<M> {
+    Moved {
+        rule: rule.to_string(),
+        from: M::label(&slot.state).into(),
+        to: M::label(&slot.state).into(),
+        state: slot.state.clone(),
+        intent: slot.standing.recorded().cloned(),
+        said: Decision::nothing(&case.event.kind),
+    }
+}
+
+fn finish<M: Machine, V: Say>(
+    slot: &Slot<M>,
+    case: &Case,
+    step: Step<M, V>,
+) -> (Moved<M>, Vec<String>, Option<Intent<M>>) {
+    let mut moved = stay(slot, case, step.rule);
+    match step.verdict {
+        Verdict::Say(verdict) => {
+            moved.to = M::label(&step.state).into();
+            moved.state = step.state;
+            moved.said = verdict.say(M::NAME);
+            // What came back is taken in with this step; what runs elsewhere goes on; what
+            // was abandoned is forgotten only by a machine that has dealt with it.
+            moved.intent = match &slot.standing {
+                Standing::Clear | Standing::Done(..) | Standing::Abandoned(_) => None,
+                Standing::Running(intent) => Some(intent.clone()),
+            };
+            (moved, step.notes, None)
+        }
+        Verdict::Need { effect, limit } => {
+            let intent = Intent {
+                fence: case.fence.next(),
+                effect,
+                owner: case.me.clone(),
+                since: case.now,
+                deadline: case.now.plus(limit),
+            };
+            (moved, step.notes, Some(intent))
+        }
+    }
+}
+
+/// A verdict, as the decision it would be if nobody else spoke.
+trait Say {
+    fn say(self, by: Name) -> Decision;
+}
+
+impl Say for OnStop {
+    fn say(self, by: Name) -> Decision {
+        Decision::Stop {
+            hold: match self {
+                Self::Pass => Reasons::default(),
+                Self::Hold(text) => Reasons::one(by, text),
+            },
+        }
+    }
+}
+
+impl Say for OnContext {
+    fn say(self, by: Name) -> Decision {
+        Decision::Context {
+            tell: match self {
+                Self::Pass => Reasons::default(),
+                Self::Tell(text) => Reasons::one(by, text),
+            },
+        }
+    }
+}
+
+impl Say for AfterTool {
+    fn say(self, by: Name) -> Decision {
+        let (tell, object) = match self {
+            Self::Pass => (Reasons::default(), Reasons::default()),
+            Self::Tell(text) => (Reasons::one(by, text), Reasons::default()),
+            Self::Object(text) => (Reasons::default(), Reasons::one(by, text)),
+        };
+        Decision::AfterTool { tell, object }
+    }
+}
+
+impl Say for BeforeTool {
+    fn say(self, by: Name) -> Decision {
+        Decision::BeforeTool {
+            deny: match self {
+                Self::Pass => Reasons::default(),
+                Self::Deny(text) => Reasons::one(by, text),
+            },
+        }
+    }
+}
+
+impl Say for OnIdle {
+    fn say(self, by: Name) -> Decision {
+        Decision::Idle {
+            notify: match self {
+                Self::Pass => Reasons::default(),
+                Self::Notify(text) => Reasons::one(by, text),
+            },
+        }
+    }
+}
+
+impl Say for Nothing {
+    fn say(self, _: Name) -> Decision {
+        Decision::Silent
+    }
+}

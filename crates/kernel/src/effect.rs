@@ -1,0 +1,70 @@
+//! Effects as data: what a machine needs done outside before it can answer.
+//!
+//! An effect is recorded as an [`Intent`] before it starts and runs without the lock.
+//! Its result counts only while that intent is still the current one: the fence number
+//! only grows, so a process that was paused for an hour cannot deliver into a turn that
+//! has moved on.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::Millis;
+use crate::machine::Machine;
+
+/// A number that only grows within one project.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Fence(pub u64);
+
+impl Fence {
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
+/// The process that runs an effect, told apart from a later one with the same pid and
+/// from one of before a reboot.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Owner {
+    pub pid: u32,
+    pub started: u64,
+    pub boot: alloc::string::String,
+}
+
+/// The record that an effect is under way.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Intent<M: Machine> {
+    pub fence: Fence,
+    pub effect: M::Effect,
+    pub owner: Owner,
+    pub since: Millis,
+    pub deadline: Millis,
+}
+
+/// How a machine's effect stands as this event is looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "", rename_all = "snake_case")]
+pub enum Standing<M: Machine> {
+    /// None is under way.
+    Clear,
+    /// Another live process runs it.
+    Running(Intent<M>),
+    /// Its process is gone and its result was never accepted: it may or may not have
+    /// happened. The machine decides whether to look, to repeat or to give up.
+    Abandoned(Intent<M>),
+    /// It came back in this very turn.
+    Done(Intent<M>, M::Outcome),
+}
+
+impl<M: Machine> Standing<M> {
+    /// The intent that would remain recorded if this turn changed nothing.
+    pub fn recorded(&self) -> Option<&Intent<M>> {
+        match self {
+            Self::Clear | Self::Done(..) => None,
+            Self::Running(intent) | Self::Abandoned(intent) => Some(intent),
+        }
+    }
+}

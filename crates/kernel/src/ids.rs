@@ -1,0 +1,83 @@
+//! Small types that keep ids, times and digests from being mixed up.
+
+use alloc::string::String;
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The host's name for one conversation. Never empty, never the text `null`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SessionId(String);
+
+impl SessionId {
+    /// Longer ids are no ids: nothing that a host makes comes near.
+    pub const MAX_BYTES: usize = 256;
+
+    /// `None` for what cannot name a session: an empty text, `null`, or one too long.
+    /// State that belonged to such an id would belong to every session that lacks one.
+    pub fn parse(text: &str) -> Option<Self> {
+        let usable = !text.is_empty() && text != "null" && text.len() <= Self::MAX_BYTES;
+        usable.then(|| Self(text.into()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Milliseconds since 1970, as the shell read them once for this event.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Millis(pub u64);
+
+impl Millis {
+    pub const fn seconds(count: u64) -> Self {
+        Self(count.saturating_mul(1_000))
+    }
+
+    /// How long ago `earlier` was; zero if the clock went backwards.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Self {
+        Self(self.0.saturating_sub(earlier.0))
+    }
+
+    #[must_use]
+    pub const fn plus(self, span: Self) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+}
+
+/// A digest of bytes that the shell saw: 128 bits in lower-case hex.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Digest(pub String);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_name_a_session_is_no_session() {
+        for text in ["", "null"] {
+            assert_eq!(SessionId::parse(text), None, "{text:?}");
+        }
+        let longest = "x".repeat(SessionId::MAX_BYTES);
+        assert!(SessionId::parse(&longest).is_some());
+        assert_eq!(SessionId::parse(&(longest + "x")), None);
+    }
+
+    #[test]
+    fn a_clock_that_goes_backwards_makes_no_age() {
+        assert_eq!(Millis(5).since(Millis(9)), Millis(0));
+        assert_eq!(Millis(u64::MAX).plus(Millis(1)), Millis(u64::MAX));
+    }
+}

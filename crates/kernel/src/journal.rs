@@ -1,0 +1,92 @@
+//! What is kept of a turn: enough to roll its files forward after a crash, to explain it,
+//! and to make the same decision again.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::deliberate::{Case, Deliberation, deliberate};
+use crate::ids::{Digest, Millis, SessionId};
+
+/// The format that this version writes. A newer one is read where it can be and never
+/// written to.
+pub const FORMAT: u32 = 1;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    pub v: u32,
+    pub seq: u64,
+    pub at: Millis,
+    pub entry: Entry,
+    /// The files that this record changes. They are projections: replaced after the record
+    /// is durable, and rolled forward from it if a crash came between.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileChange>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Entry {
+    /// The host told of an event.
+    Turn {
+        case: Box<Case>,
+        ruling: Box<Deliberation>,
+    },
+    /// A person or an agent ran a command.
+    Verb {
+        /// The command, as it can be typed again.
+        command: String,
+        /// The agent's session, where one ran it.
+        session: Option<SessionId>,
+        /// What it did, in a sentence.
+        did: String,
+    },
+}
+
+/// One file's replacement, as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FileChange {
+    pub path: String,
+    /// What was there when the decision was made; `None`: no file. Anything else found
+    /// later is somebody's edit, and it wins.
+    pub was: Option<Digest>,
+    /// What is there afterwards; `None`: no file.
+    pub now: Option<String>,
+}
+
+/// Where a replayed decision differs from the recorded one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Divergence {
+    pub seq: u64,
+    pub recorded: Deliberation,
+    pub replayed: Deliberation,
+}
+
+impl Record {
+    /// Makes the decision again.
+    pub fn replay(&self) -> Result<(), Box<Divergence>> {
+        match &self.entry {
+            Entry::Verb { .. } => Ok(()),
+            Entry::Turn { case, ruling } => {
+                let replayed = deliberate(case);
+                if replayed == **ruling {
+                    return Ok(());
+                }
+                Err(Box::new(Divergence {
+                    seq: self.seq,
+                    recorded: (**ruling).clone(),
+                    replayed,
+                }))
+            }
+        }
+    }
+
+    pub fn session(&self) -> Option<&SessionId> {
+        match &self.entry {
+            Entry::Turn { case, .. } => case.event.session.as_ref(),
+            Entry::Verb { session, .. } => session.as_ref(),
+        }
+    }
+}

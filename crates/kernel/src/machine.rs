@@ -1,0 +1,198 @@
+//! What a state machine is: pure functions from what is remembered and what was seen to
+//! what to remember and what to say.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Debug;
+use core::hash::Hash;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::effect::Standing;
+use crate::event::Event;
+use crate::ids::Millis;
+use crate::machines::Name;
+
+/// What every state, fact, effect and outcome can do: be compared, hashed by the model
+/// checker, and written to the journal.
+pub trait Data: Debug + Clone + PartialEq + Eq + Hash + Serialize + DeserializeOwned {}
+impl<T: Debug + Clone + PartialEq + Eq + Hash + Serialize + DeserializeOwned> Data for T {}
+
+/// A handler per event that a machine may listen to; each returns only what makes sense
+/// there. The default is not to listen.
+pub trait Machine: Debug + Clone + PartialEq + Eq + Hash + Sized {
+    const NAME: Name;
+    /// The transitions, in the order in which they are tried: what `graph` draws, what
+    /// `why` quotes, and what the tests check the handlers against.
+    const TABLE: &'static [Arrow];
+
+    /// What is remembered between events.
+    type State: Data;
+    /// What the shell saw of the world for this event, reduced: no payloads, no secrets.
+    type Facts: Data;
+    /// What the machine may need done outside, and what can come of it.
+    type Effect: Data;
+    type Outcome: Data;
+
+    /// The name of a state, as the table has it.
+    fn label(state: &Self::State) -> &'static str;
+
+    fn on_stop(state: &Self::State, _: &Input<'_, Self>) -> Step<Self, OnStop> {
+        Step::ignore(state, OnStop::Pass)
+    }
+    fn on_start(state: &Self::State, _: &Input<'_, Self>) -> Step<Self, OnContext> {
+        Step::ignore(state, OnContext::Pass)
+    }
+    fn on_prompt(state: &Self::State, _: &Input<'_, Self>) -> Step<Self, OnContext> {
+        Step::ignore(state, OnContext::Pass)
+    }
+    fn on_expansion(state: &Self::State, _: &Input<'_, Self>) -> Step<Self, OnContext> {
+        Step::ignore(state, OnContext::Pass)
+    }
+    fn before_tool(state: &Self::State, _: &Input<'_, Self>) -> Step<Self, BeforeTool> {
+        Step::ignore(state, BeforeTool::Pass)
+    }
+    fn after_tool(state: &Self::State, _: &Input<'_, Self>) -> Step<Self, AfterTool> {
+        Step::ignore(state, AfterTool::Pass)
+    }
+    fn on_idle(state: &Self::State, _: &Input<'_, Self>) -> Step<Self, OnIdle> {
+        Step::ignore(state, OnIdle::Pass)
+    }
+    fn on_end(state: &Self::State, _: &Input<'_, Self>) -> Step<Self, Nothing> {
+        Step::ignore(state, Nothing)
+    }
+
+    /// A stop has been decided by all machines together. What a machine does on being
+    /// finished (clear a counter, pop a frame) belongs here: its own consent is not the
+    /// end while another machine still holds the agent.
+    fn settle(state: Self::State, _: Settled) -> Self::State {
+        state
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Settled {
+    /// The agent stops.
+    Released,
+    /// Some machine keeps it going.
+    Continued,
+}
+
+/// What a handler is given beside the state.
+#[derive(Debug)]
+pub struct Input<'a, M: Machine> {
+    pub event: &'a Event,
+    pub now: Millis,
+    pub facts: &'a M::Facts,
+    pub standing: &'a Standing<M>,
+}
+
+/// What a handler returns. `V` is the verdict that its event allows.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Step<M: Machine, V> {
+    pub state: M::State,
+    /// The arrow of the table that was taken; `""` where the event was ignored.
+    pub rule: &'static str,
+    pub verdict: Verdict<M, V>,
+    /// For the person.
+    pub notes: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Verdict<M: Machine, V> {
+    Say(V),
+    /// It depends on something outside. If nothing cheaper holds the agent, the effect is
+    /// run and the handler is called again with [`Standing::Done`].
+    Need {
+        effect: M::Effect,
+        /// How long it may take.
+        limit: Millis,
+    },
+}
+
+impl<M: Machine, V> Step<M, V> {
+    pub fn ignore(state: &M::State, pass: V) -> Self {
+        Self::take("", state.clone(), pass)
+    }
+
+    /// Takes an arrow of the table.
+    pub fn take(rule: &'static str, state: M::State, say: V) -> Self {
+        Self {
+            state,
+            rule,
+            verdict: Verdict::Say(say),
+            notes: Vec::new(),
+        }
+    }
+
+    pub fn need(rule: &'static str, state: M::State, effect: M::Effect, limit: Millis) -> Self {
+        Self {
+            state,
+            rule,
+            verdict: Verdict::Need { effect, limit },
+            notes: Vec::new(),
+        }
+    }
+
+    #[must_use]
+    pub fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum OnStop {
+    Pass,
+    Hold(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum OnContext {
+    Pass,
+    Tell(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum AfterTool {
+    Pass,
+    Tell(String),
+    Object(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum BeforeTool {
+    Pass,
+    Deny(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum OnIdle {
+    Pass,
+    Notify(String),
+}
+
+/// The verdict where a host takes none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Nothing;
+
+/// The effect or outcome of a machine that has none: it cannot be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, serde::Deserialize)]
+pub enum Never {}
+
+/// One line of a transition table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrow {
+    /// Its name in the journal, unique within the machine.
+    pub rule: &'static str,
+    pub from: &'static str,
+    pub on: &'static str,
+    /// The condition, in words.
+    pub when: &'static str,
+    pub to: &'static str,
+    /// What is said or done, in words.
+    pub does: &'static str,
+    /// What would have made it go otherwise: for the person who asks `why`.
+    pub remedy: &'static str,
+}

@@ -1,0 +1,128 @@
+//! `pulse`: does Mainspring reach the agent, and the agent us?
+//!
+//! `mainspring pulse 2` holds the agent's next two stops with a sentence that says so,
+//! starts a child process before the last one, and lets go. It is how a person checks an
+//! installation, and the smallest machine that uses every part of a turn.
+
+use alloc::format;
+use alloc::string::String;
+
+use serde::{Deserialize, Serialize};
+
+use super::Name;
+use crate::effect::Standing;
+use crate::ids::{Millis, SessionId};
+use crate::machine::{Arrow, Input, Machine, OnStop, Settled, Step};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Pulse;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// No check is asked for.
+    Still,
+    Beating {
+        beat: u32,
+        of: u32,
+        /// Whose stops are held; the first session that stops here, if nobody said.
+        session: Option<SessionId>,
+    },
+    /// The last beat was given: the next stop passes.
+    Spent { of: u32, session: SessionId },
+}
+
+/// Starts one child: our own program, asked for its version.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Probe;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Probed {
+    Version(String),
+    Failed(String),
+}
+
+/// A child that only prints its version.
+const PROBE_LIMIT: Millis = Millis::seconds(5);
+
+impl Machine for Pulse {
+    const NAME: Name = Name::Pulse;
+
+    #[rustfmt::skip]
+    const TABLE: &'static [Arrow] = &[
+        Arrow { rule: "still",     from: "still",   on: "stop", when: "no check asked for",       to: "still",   does: "pass",                     remedy: "start one with `mainspring pulse`" },
+        Arrow { rule: "not-ours",  from: "beating", on: "stop", when: "another session's check",  to: "beating", does: "pass",                     remedy: "run `mainspring pulse` in this session" },
+        Arrow { rule: "beat",      from: "beating", on: "stop", when: "beats left",               to: "beating", does: "hold and count",           remedy: "answer once more, or `mainspring pulse off`" },
+        Arrow { rule: "probe",     from: "beating", on: "stop", when: "last beat, no child yet",  to: "beating", does: "start a child",            remedy: "answer once more, or `mainspring pulse off`" },
+        Arrow { rule: "last-beat", from: "beating", on: "stop", when: "last beat, child is back", to: "spent",   does: "hold with what it said",   remedy: "answer once more: the next stop passes" },
+        Arrow { rule: "spent",     from: "spent",   on: "stop", when: "always",                   to: "still",   does: "pass, then forget",        remedy: "start another with `mainspring pulse`" },
+    ];
+
+    type State = State;
+    type Facts = ();
+    type Effect = Probe;
+    type Outcome = Probed;
+
+    fn label(state: &State) -> &'static str {
+        match state {
+            State::Still => "still",
+            State::Beating { .. } => "beating",
+            State::Spent { .. } => "spent",
+        }
+    }
+
+    fn on_stop(state: &State, input: &Input<'_, Self>) -> Step<Self, OnStop> {
+        let Some(here) = &input.event.session else {
+            return Step::ignore(state, OnStop::Pass);
+        };
+        match state {
+            State::Still => Step::take("still", State::Still, OnStop::Pass),
+            State::Spent { session, .. } if session != here => Step::ignore(state, OnStop::Pass),
+            State::Spent { .. } => Step::take("spent", state.clone(), OnStop::Pass),
+            State::Beating {
+                session: Some(owner),
+                ..
+            } if owner != here => Step::take("not-ours", state.clone(), OnStop::Pass),
+            State::Beating { beat, of, .. } if beat.saturating_add(1) < *of => {
+                let beat = beat + 1;
+                let next = State::Beating {
+                    beat,
+                    of: *of,
+                    session: Some(here.clone()),
+                };
+                Step::take("beat", next, OnStop::Hold(heartbeat(beat, *of)))
+            }
+            State::Beating { of, .. } => match input.standing {
+                Standing::Clear | Standing::Running(_) | Standing::Abandoned(_) => {
+                    Step::need("probe", state.clone(), Probe, PROBE_LIMIT)
+                }
+                Standing::Done(_, probed) => {
+                    let child = match probed {
+                        Probed::Version(version) => format!("A child process said: {version}."),
+                        Probed::Failed(cause) => format!("No child process: {cause}."),
+                    };
+                    let reason = format!("{} {child}", heartbeat(*of, *of));
+                    let next = State::Spent {
+                        of: *of,
+                        session: here.clone(),
+                    };
+                    Step::take("last-beat", next, OnStop::Hold(reason))
+                }
+            },
+        }
+    }
+
+    fn settle(state: State, settled: Settled) -> State {
+        match (state, settled) {
+            (State::Spent { .. }, Settled::Released) => State::Still,
+            (state, Settled::Released | Settled::Continued) => state,
+        }
+    }
+}
+
+fn heartbeat(beat: u32, of: u32) -> String {
+    format!(
+        "Mainspring is connected (beat {beat} of {of}). Say that you read this, and stop again."
+    )
+}

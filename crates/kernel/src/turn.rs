@@ -1,0 +1,166 @@
+//! The protocol of one event, without doing any of it.
+//!
+//! ```text
+//! Lock ─▶ Load ─▶ deliberate ─▶ Commit ─▶ Unlock ─▶ Answer
+//!                     │
+//!                     └─ needs an effect ─▶ Commit the intent ─▶ Unlock ─▶ Run
+//!   ┌───────────────────────────────────────────────────────────────────────┘
+//!   └▶ Lock ─▶ Load, with the result, if its intent is still the current one ─▶ …
+//! ```
+//!
+//! The shell does what [`Ask`] says and replies. So do the simulator and the model
+//! checker: what is checked is what runs.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+
+use crate::decision::Answer;
+use crate::deliberate::{Case, Deliberation, Settlement, deliberate};
+use crate::event::Kind;
+use crate::journal::Entry;
+use crate::machines::{Finished, Pending};
+
+/// What the interpreter must do next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ask {
+    Lock,
+    Load,
+    /// Make this durable, then replace the files.
+    Commit(Box<Entry>),
+    Unlock,
+    /// Run this effect, without the lock.
+    Run(Box<Pending>),
+    /// Tell the host. The turn is over.
+    Answer(Answer),
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// Locked, committed or unlocked.
+    Done,
+    Loaded(Box<Case>),
+    Ran(Box<Finished>),
+    /// It could not be done; the text names the cause, for the person.
+    Failed(String),
+}
+
+/// An event may run this many effects; one more would be a machine going in circles.
+const MOST_EFFECTS: u8 = 8;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    kind: Kind,
+    effects: u8,
+    phase: Phase,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Phase {
+    Locking(Option<Box<Finished>>),
+    Loading(Option<Box<Finished>>),
+    Committing(Next),
+    Unlocking(Next),
+    Running,
+    Over,
+}
+
+/// What follows the commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Next {
+    Answer(Answer),
+    Run(Box<Pending>),
+}
+
+impl Turn {
+    pub fn begin(kind: Kind) -> (Self, Ask) {
+        let turn = Self {
+            kind,
+            effects: 0,
+            phase: Phase::Locking(None),
+        };
+        (turn, Ask::Lock)
+    }
+
+    pub fn next(&mut self, reply: Reply) -> Ask {
+        let phase = core::mem::replace(&mut self.phase, Phase::Over);
+        match (phase, reply) {
+            (Phase::Locking(finished), Reply::Done) => {
+                self.phase = Phase::Loading(finished);
+                Ask::Load
+            }
+            (Phase::Loading(finished), Reply::Loaded(case)) => self.decide(*case, finished),
+            (Phase::Committing(next), Reply::Done) => self.unlock(next),
+            (Phase::Unlocking(Next::Answer(answer)), _) => Ask::Answer(answer),
+            (Phase::Unlocking(Next::Run(pending)), Reply::Done) => {
+                self.phase = Phase::Running;
+                Ask::Run(pending)
+            }
+            (Phase::Running, Reply::Ran(finished)) => {
+                self.phase = Phase::Locking(Some(finished));
+                Ask::Lock
+            }
+            (Phase::Locking(_) | Phase::Running, Reply::Failed(cause)) => {
+                Ask::Answer(Answer::fault(&self.kind, cause))
+            }
+            (
+                Phase::Loading(_) | Phase::Committing(_) | Phase::Unlocking(Next::Run(_)),
+                Reply::Failed(cause),
+            ) => self.unlock(Next::Answer(Answer::fault(&self.kind, cause))),
+            (
+                Phase::Locking(_)
+                | Phase::Loading(_)
+                | Phase::Committing(_)
+                | Phase::Unlocking(Next::Run(_))
+                | Phase::Running
+                | Phase::Over,
+                reply,
+            ) => Ask::Answer(Answer::fault(
+                &self.kind,
+                alloc::format!("internal: a turn got {reply:?} out of order"),
+            )),
+        }
+    }
+
+    fn decide(&mut self, mut case: Case, finished: Option<Box<Finished>>) -> Ask {
+        case.overtaken = finished
+            .filter(|finished| !case.parts.iter_mut().any(|part| part.accept(finished)))
+            .map(|finished| finished.name());
+        let ruling = deliberate(&case);
+        let next = match &ruling {
+            Deliberation::Repeated(answer) => return self.unlock(Next::Answer(answer.clone())),
+            Deliberation::Settled(settlement) if !worth_a_record(&case, settlement) => {
+                return self.unlock(Next::Answer(settlement.answer.clone()));
+            }
+            Deliberation::Settled(settlement) => Next::Answer(settlement.answer.clone()),
+            Deliberation::Intends(_) if self.effects >= MOST_EFFECTS => {
+                let cause = "too many effects for one event: the rest waits for the next one";
+                return self.unlock(Next::Answer(Answer::fault(&self.kind, cause)));
+            }
+            Deliberation::Intends(pending) => {
+                self.effects += 1;
+                Next::Run(Box::new(pending.clone()))
+            }
+        };
+        self.phase = Phase::Committing(next);
+        Ask::Commit(Box::new(Entry::Turn {
+            case: Box::new(case),
+            ruling: Box::new(ruling),
+        }))
+    }
+
+    fn unlock(&mut self, next: Next) -> Ask {
+        self.phase = Phase::Unlocking(next);
+        Ask::Unlock
+    }
+}
+
+/// An event at which nothing was said and nothing changed leaves no trace.
+fn worth_a_record(case: &Case, settlement: &Settlement) -> bool {
+    let changed = case
+        .parts
+        .iter()
+        .zip(&settlement.moves)
+        .any(|(part, moved)| part.changed_by(moved));
+    changed || !settlement.answer.is_nothing() || settlement.ledger.blocks != case.ledger.blocks
+}
