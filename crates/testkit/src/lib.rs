@@ -6,7 +6,11 @@
     reason = "a test fails where it stands, and its world is its own"
 )]
 
+pub mod bins;
 pub mod claude;
 pub mod clients;
+pub mod fakes;
 pub mod model;
 pub mod process;
+pub mod recorder;
+pub mod tmux;

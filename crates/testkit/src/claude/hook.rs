@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use crate::bins;
+
 /// One handler. In exec form unless it was made by [`Hook::shell`].
 #[derive(Clone, Debug)]
 #[must_use]
@@ -41,6 +43,16 @@ impl Hook {
     pub fn with(mut self, field: &str, value: Value) -> Self {
         self.fields.insert(field.to_owned(), value);
         self
+    }
+
+    /// The same behind a witness that writes to `log`.
+    pub(super) fn witnessed(&self, log: &Path) -> Self {
+        let hook = [log, &self.program].map(|path| path.to_string_lossy().into_owned());
+        Self {
+            program: bins::hook_tee(),
+            args: hook.into_iter().chain(self.args.clone()).collect(),
+            fields: self.fields.clone(),
+        }
     }
 
     pub(super) fn to_settings(&self) -> Value {

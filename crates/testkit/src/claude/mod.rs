@@ -36,6 +36,8 @@ use world::World;
 
 use crate::clients::{self, Client};
 use crate::model::Model;
+use crate::recorder::{self, HookCall};
+use crate::tmux::Terminal;
 
 /// The model the sessions run as unless told otherwise. A reviewer started as
 /// `opus` is then another model, so a script can tell them apart.
@@ -48,7 +50,7 @@ pub struct Claude {
     client: PathBuf,
     world: World,
     model: String,
-    hooks: Map<String, Value>,
+    hooks: Vec<(String, Hook)>,
     settings: Map<String, Value>,
     plugins: Vec<PathBuf>,
 }
@@ -63,7 +65,7 @@ impl Claude {
                 world: World::new(&client, model.url()),
                 client,
                 model: MODEL.to_owned(),
-                hooks: Map::new(),
+                hooks: Vec::new(),
                 settings: Map::new(),
                 plugins: Vec::new(),
             }),
@@ -82,10 +84,7 @@ impl Claude {
 
     /// Adds a handler for one event.
     pub fn hook(mut self, event: &str, hook: &Hook) -> Self {
-        let groups = self.hooks.entry(event).or_insert_with(|| json!([]));
-        if let Value::Array(groups) = groups {
-            groups.push(json!({"hooks": [hook.to_settings()]}));
-        }
+        self.hooks.push((event.to_owned(), hook.clone()));
         self
     }
 
@@ -94,6 +93,15 @@ impl Claude {
         events
             .into_iter()
             .fold(self, |claude, event| claude.hook(event, hook))
+    }
+
+    /// Puts a witness before each hook added so far: see [`Claude::hook_calls`].
+    pub fn recording(mut self) -> Self {
+        let log = self.hook_log();
+        for (_, hook) in &mut self.hooks {
+            *hook = hook.witnessed(&log);
+        }
+        self
     }
 
     /// Sets a field of the settings, such as `env`.
@@ -143,6 +151,13 @@ impl Claude {
         Ask::new(self, prompt)
     }
 
+    /// The client in a terminal, ready for a prompt.
+    pub fn interactive(&self) -> Terminal {
+        let terminal = Terminal::start(&self.client());
+        terminal.wait_for("? for shortcuts");
+        terminal
+    }
+
     /// Any program in the same world: `mainspring status` as the agent would see it.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         self.world.command(program)
@@ -162,6 +177,22 @@ impl Claude {
             .join(format!("{session}.jsonl"))
     }
 
+    /// What the hooks before [`Claude::recording`] were given and answered, in
+    /// the order they started.
+    pub fn hook_calls(&self) -> Vec<HookCall> {
+        recorder::read(&self.hook_log())
+    }
+
+    pub fn hook_calls_of(&self, event: &str) -> Vec<HookCall> {
+        let mut calls = self.hook_calls();
+        calls.retain(|call| call.event() == event);
+        calls
+    }
+
+    fn hook_log(&self) -> PathBuf {
+        self.world.root().join("hooks.jsonl")
+    }
+
     fn client(&self) -> Command {
         let mut command = self.world.command(&self.client);
         command
@@ -177,10 +208,18 @@ impl Claude {
 
     /// Beside the home, not in it: what `install` writes there is the test's to see.
     fn write_settings(&self) -> PathBuf {
+        let mut hooks = Map::new();
+        for (event, hook) in &self.hooks {
+            let groups = hooks.entry(event).or_insert_with(|| json!([]));
+            if let Value::Array(groups) = groups {
+                groups.push(json!({"hooks": [hook.to_settings()]}));
+            }
+        }
         let mut settings = json!({
-            "hooks": self.hooks,
-            // Nobody is there to be asked.
-            "permissions": {"allow": ["Bash", "Edit", "Write", "NotebookEdit", "Skill", "WebFetch"]},
+            "hooks": hooks,
+            // Nobody is there to be asked. Not the mode `auto`, which is a terminal's
+            // default and wants a judge that the model's server does not play.
+            "permissions": {"defaultMode": "default", "allow": ["Bash", "Edit", "Write", "NotebookEdit", "Skill", "WebFetch"]},
         });
         if let Value::Object(held) = &mut settings {
             held.extend(self.settings.clone());

@@ -55,6 +55,8 @@ impl World {
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".into()),
             ("DISABLE_TELEMETRY", "1".into()),
             ("DISABLE_AUTOUPDATER", "1".into()),
+            // A scripted error is meant; trying again would take minutes.
+            ("CLAUDE_CODE_MAX_RETRIES", "0".into()),
         ] {
             world.set(name, value);
         }

@@ -82,8 +82,20 @@ impl Request {
             .map(|(_, value)| value.as_str())
     }
 
+    /// The session the client asks for. A reviewer's differs from its caller's.
+    pub fn session(&self) -> &str {
+        self.header("x-claude-code-session-id").unwrap_or_default()
+    }
+
+    /// The subagent that asks; the main agent has no id.
+    pub fn agent(&self) -> Option<&str> {
+        self.header("x-claude-code-agent-id")
+    }
+
+    /// An agent has tools, or at least (`--tools ""`) a context to manage; a
+    /// chore has neither.
     pub fn purpose(&self) -> Purpose {
-        if self.tools().is_empty() {
+        if self.tools().is_empty() && self.body["context_management"].is_null() {
             Purpose::Chore
         } else {
             Purpose::Turn

@@ -44,6 +44,12 @@ impl Script {
         self.when(name, move |request| request.model().contains(&piece), turns)
     }
 
+    /// The part of all subagents; where there are several, [`Script::when_told`]
+    /// tells them apart.
+    pub fn for_subagents(self, turns: impl IntoIterator<Item = Turn>) -> Self {
+        self.when("subagents", |request| request.agent().is_some(), turns)
+    }
+
     /// The part of whoever is asked with `text` in a message: a reviewer or a
     /// subagent is known by its prompt.
     pub fn when_told(self, text: &str, turns: impl IntoIterator<Item = Turn>) -> Self {

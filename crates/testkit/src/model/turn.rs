@@ -52,8 +52,9 @@ impl Turn {
         Self::call("StructuredOutput", value)
     }
 
-    /// Answers with an HTTP error, as the API words it. The client tries a
-    /// 429 or a 5xx again unless told not to: see `Claude::env`.
+    /// Answers with an HTTP error, as the API words it. The driver lets the
+    /// client try only once, but a 400 makes it ask six times anyway, each time
+    /// with fewer features: script it with `Script::and_then_always`.
     pub fn error(status: u16) -> Self {
         let kind = match status {
             400 => "invalid_request_error",

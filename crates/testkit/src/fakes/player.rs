@@ -1,0 +1,140 @@
+//! The fake itself: what `fake-cli` does under another program's name.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Signal, getpid, kill_process};
+
+use super::call::{self, Line, Played, Stdin};
+use super::scenario::{Act, Group, Scenario, Uses};
+use super::{LOG, SCENARIO};
+
+/// How long a caller may take to close stdin before it counts as left open.
+const STDIN_PATIENCE: Duration = Duration::from_millis(500);
+/// The status of a call that no rule is for.
+const NONE_FITS: u8 = 97;
+
+/// Plays the rule for this call. The scenario is beside the program, because
+/// callers that clear the environment are what is tested.
+pub fn play() -> io::Result<ExitCode> {
+    let itself = std::env::current_exe()?;
+    let folder = itself.parent().ok_or(io::ErrorKind::NotFound)?;
+    let program = itself.file_name().unwrap_or_default().to_string_lossy();
+    let scenario = fs::read(folder.join(SCENARIO))?;
+    let Scenario { rules } = serde_json::from_slice(&scenario)?;
+
+    let stdin = read_stdin();
+    let args: Vec<_> = std::env::args_os().skip(1).collect();
+    let words: Vec<String> = args
+        .iter()
+        .map(|arg| arg.to_string_lossy().into_owned())
+        .collect();
+    let told = match &stdin {
+        Stdin::Closed(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Stdin::LeftOpen => String::new(),
+    };
+    let cwd = std::env::current_dir()?;
+    let played = call::append(&folder.join(LOG), |before| {
+        let left = |index: usize, uses: Uses| match uses {
+            Uses::Always => true,
+            Uses::AtMost(times) => {
+                let same = |line: &&Line| line.rule == Played::Rule(index);
+                before.iter().filter(same).count() < times
+            }
+        };
+        let fitting = (0..)
+            .zip(&rules)
+            .find(|(index, rule)| rule.fits(&program, &words, &told) && left(*index, rule.uses));
+        Line {
+            program: program.to_string(),
+            args: args.into_iter().map(OsStringExt::into_vec).collect(),
+            env: std::env::vars_os()
+                .map(|(name, value)| (name.into_vec(), value.into_vec()))
+                .collect(),
+            cwd: cwd.into_os_string().into_vec(),
+            stdin,
+            rule: fitting.map_or(Played::NoneFits, |(index, _)| Played::Rule(index)),
+        }
+    })?;
+    match played {
+        Played::Rule(index) => perform(&rules[index].acts),
+        Played::NoneFits => {
+            writeln!(io::stderr(), "fake {program}: no rule for {words:?}")?;
+            Ok(ExitCode::from(NONE_FITS))
+        }
+    }
+}
+
+fn perform(acts: &[Act]) -> io::Result<ExitCode> {
+    for act in acts {
+        match act {
+            Act::Print(text) => write_all(&mut io::stdout(), text.as_bytes()),
+            Act::PrintError(text) => write_all(&mut io::stderr(), text.as_bytes()),
+            Act::Write { path, text } => write_file(path, text)?,
+            Act::Sleep(time) => thread::sleep(*time),
+            Act::Flood { bytes } => write_all(&mut io::stdout(), &vec![b'x'; *bytes]),
+            Act::LeaveChild {
+                holds_pipe_for,
+                group,
+            } => leave_child(*holds_pipe_for, *group)?,
+            Act::IgnoreTermination(time) => return Err(become_stubborn(*time)),
+            Act::Die { signal } => {
+                let signal = Signal::from_named_raw(*signal).ok_or(io::ErrorKind::InvalidInput)?;
+                kill_process(getpid(), signal)?;
+            }
+            Act::Exit(status) => return Ok(ExitCode::from(*status)),
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_all(to: &mut impl Write, bytes: &[u8]) {
+    // The reader may have had enough: that is its right.
+    let _ = to.write_all(bytes).and_then(|()| to.flush());
+}
+
+fn write_file(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, text)
+}
+
+fn leave_child(time: Duration, group: Group) -> io::Result<()> {
+    let mut sleep = Command::new("/bin/sleep");
+    sleep.arg(time.as_secs_f64().to_string());
+    match group {
+        Group::Shared => {}
+        Group::Own => {
+            sleep.process_group(0);
+        }
+    }
+    sleep.spawn()?;
+    Ok(())
+}
+
+/// Ignoring a signal is inherited by what a shell becomes.
+fn become_stubborn(time: Duration) -> io::Error {
+    let line = format!("trap '' TERM INT HUP; exec sleep {}", time.as_secs_f64());
+    Command::new("/bin/sh").arg("-c").arg(line).exec()
+}
+
+fn read_stdin() -> Stdin {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = io::stdin().read_to_end(&mut bytes);
+        let _ = sender.send(read.map(|_| bytes).unwrap_or_default());
+    });
+    match receiver.recv_timeout(STDIN_PATIENCE) {
+        Ok(bytes) => Stdin::Closed(bytes),
+        Err(_) => Stdin::LeftOpen,
+    }
+}
