@@ -1,16 +1,18 @@
 //! Children with a deadline and a process group of their own.
 
 use std::io::Read;
+use std::mem;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// What a child may print before the rest is dropped.
-const OUTPUT_LIMIT: u64 = 64 << 20;
+const OUTPUT_LIMIT: usize = 64 << 20;
 /// Between asking a group to end and ending it.
 const GRACE: Duration = Duration::from_secs(1);
 /// How often a waiting test looks.
@@ -20,8 +22,8 @@ pub(crate) const POLL: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub struct Running {
     child: Child,
-    stdout: Receiver<Vec<u8>>,
-    stderr: Receiver<Vec<u8>>,
+    stdout: Printed,
+    stderr: Printed,
     started: Instant,
     ended: bool,
 }
@@ -58,8 +60,8 @@ impl Running {
                     command.get_program().display()
                 )
             });
-        let stdout = collect(child.stdout.take().expect("stdout is piped"));
-        let stderr = collect(child.stderr.take().expect("stderr is piped"));
+        let stdout = Printed::follow(child.stdout.take().expect("stdout is piped"));
+        let stderr = Printed::follow(child.stderr.take().expect("stderr is piped"));
         Self {
             child,
             stdout,
@@ -83,8 +85,8 @@ impl Running {
         self.end_group();
         Finished {
             end,
-            stdout: self.stdout.recv_timeout(GRACE).unwrap_or_default(),
-            stderr: self.stderr.recv_timeout(GRACE).unwrap_or_default(),
+            stdout: self.stdout.take(),
+            stderr: self.stderr.take(),
             duration,
         }
     }
@@ -153,13 +155,35 @@ impl Finished {
     }
 }
 
-fn collect(pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // What came before an error is still worth showing.
-        let _ = pipe.take(OUTPUT_LIMIT).read_to_end(&mut bytes);
-        let _ = sender.send(bytes);
-    });
-    receiver
+/// What a child has printed so far, and word when it can print no more.
+#[derive(Debug)]
+struct Printed {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    finished: Receiver<()>,
+}
+
+impl Printed {
+    fn follow(mut pipe: impl Read + Send + 'static) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let (finish, finished) = mpsc::channel();
+        let shared = Arc::clone(&bytes);
+        thread::spawn(move || {
+            let mut chunk = [0; 8 << 10];
+            // What came before an error is still worth showing.
+            while let Ok(length @ 1..) = pipe.read(&mut chunk) {
+                let mut held = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                let room = OUTPUT_LIMIT.saturating_sub(held.len());
+                held.extend_from_slice(&chunk[..length.min(room)]);
+            }
+            let _ = finish.send(());
+        });
+        Self { bytes, finished }
+    }
+
+    /// All of it, unless a grandchild out of reach keeps the pipe open: then
+    /// what there is.
+    fn take(&self) -> Vec<u8> {
+        let _ = self.finished.recv_timeout(GRACE);
+        mem::take(&mut self.bytes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
