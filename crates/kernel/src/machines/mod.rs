@@ -3,6 +3,7 @@
 //! A machine is added by a file and one line in `machines!` below.
 
 pub mod pulse;
+pub mod tasks;
 
 use alloc::string::String;
 
@@ -97,13 +98,13 @@ impl<M: Machine> Slot<M> {
     }
 
     /// Takes a result in, if it belongs to the intent that is still recorded here.
-    pub(crate) fn accept(&mut self, returned: Returned<M>) -> bool {
+    pub(crate) fn accept(&mut self, returned: &Returned<M>) -> bool {
         let current = self
             .standing
             .recorded()
             .is_some_and(|recorded| recorded.fence == returned.intent.fence);
         if current {
-            self.standing = Standing::Done(returned.intent, returned.outcome);
+            self.standing = Standing::Done(returned.intent.clone(), returned.outcome.clone());
         }
         current
     }
@@ -174,7 +175,7 @@ macro_rules! machines {
 
             pub(crate) fn accept(&mut self, finished: &Finished) -> bool {
                 match (self, finished) {
-                    $((Self::$variant(slot), Finished::$variant(returned)) => slot.accept(returned.clone()),)*
+                    $((Self::$variant(slot), Finished::$variant(returned)) => slot.accept(returned),)*
                     #[allow(unreachable_patterns, reason = "with one machine there is no other pair")]
                     _ => false,
                 }
@@ -247,5 +248,6 @@ macro_rules! machines {
 }
 
 machines! {
+    Tasks => tasks::Tasks,
     Pulse => pulse::Pulse,
 }

@@ -1,0 +1,125 @@
+//! What an author should know about a list that is valid: never a reason to refuse it.
+//!
+//! Circles are allowed, as in the client's own lists; the tasks in them never become free.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use super::check::List;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Advice {
+    /// These wait for each other, each for the next and the last for the first.
+    Circle(Vec<u64>),
+    /// It waits, at some remove, for a task in a circle.
+    Unreachable(u64),
+    /// `blocks` says so on one side, and the client only looks at the other.
+    OneSided { blocker: u64, blocked: u64 },
+}
+
+/// All of it, in a fixed order.
+pub fn advise(list: &List) -> Vec<Advice> {
+    let waits = waits(list);
+    let stuck = stuck(&waits);
+    let circles = circles(&waits, &stuck);
+    let circled: BTreeSet<u64> = circles.iter().flatten().copied().collect();
+    let unreachable = stuck.difference(&circled).copied();
+    let circles = circles.iter().cloned().map(Advice::Circle);
+    circles
+        .chain(unreachable.map(Advice::Unreachable))
+        .chain(one_sided(list))
+        .collect()
+}
+
+/// What each task waits for, whichever side said so.
+fn waits(list: &List) -> BTreeMap<u64, BTreeSet<u64>> {
+    let mut waits: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+    for item in &list.items {
+        let own = waits.entry(item.local).or_default();
+        own.extend(&item.blocked_by);
+        for blocked in &item.blocks {
+            waits.entry(*blocked).or_default().insert(item.local);
+        }
+    }
+    waits
+}
+
+/// The tasks that no order of work can reach.
+fn stuck(waits: &BTreeMap<u64, BTreeSet<u64>>) -> BTreeSet<u64> {
+    let mut followers: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    let mut missing: BTreeMap<u64, usize> = BTreeMap::new();
+    for (id, blockers) in waits {
+        missing.insert(*id, blockers.len());
+        for blocker in blockers {
+            followers.entry(*blocker).or_default().push(*id);
+        }
+    }
+    let mut free: Vec<u64> = missing
+        .iter()
+        .filter(|(_, count)| **count == 0)
+        .map(|(id, _)| *id)
+        .collect();
+    while let Some(done) = free.pop() {
+        missing.remove(&done);
+        for follower in followers.get(&done).into_iter().flatten() {
+            if let Some(count) = missing.get_mut(follower) {
+                *count -= 1;
+                if *count == 0 {
+                    free.push(*follower);
+                }
+            }
+        }
+    }
+    missing.into_keys().collect()
+}
+
+/// One circle for every group of tasks that only wait for each other. From any stuck task
+/// the way along stuck blockers never ends, so it must come back to itself.
+fn circles(waits: &BTreeMap<u64, BTreeSet<u64>>, stuck: &BTreeSet<u64>) -> Vec<Vec<u64>> {
+    let mut circles = Vec::new();
+    let mut walked: BTreeSet<u64> = BTreeSet::new();
+    for start in stuck {
+        let mut way: Vec<u64> = Vec::new();
+        let mut here = *start;
+        while walked.insert(here) {
+            way.push(here);
+            let mut blockers = waits.get(&here).into_iter().flatten();
+            match blockers.find(|id| stuck.contains(id)) {
+                Some(next) => here = *next,
+                None => break,
+            }
+        }
+        if let Some(first) = way.iter().position(|id| *id == here) {
+            let mut circle = way.split_off(first);
+            let least = circle.iter().enumerate().min_by_key(|(_, id)| **id);
+            let turn = least.map_or(0, |(index, _)| index);
+            circle.rotate_left(turn);
+            circles.push(circle);
+        }
+    }
+    circles
+}
+
+fn one_sided(list: &List) -> impl Iterator<Item = Advice> {
+    let waits: BTreeMap<u64, BTreeSet<u64>> = list
+        .items
+        .iter()
+        .map(|item| (item.local, item.blocked_by.iter().copied().collect()))
+        .collect();
+    list.items.iter().flat_map(move |item| {
+        let unanswered: Vec<Advice> = item
+            .blocks
+            .iter()
+            .filter(|blocked| {
+                !waits
+                    .get(blocked)
+                    .is_some_and(|blockers| blockers.contains(&item.local))
+            })
+            .map(|blocked| Advice::OneSided {
+                blocker: item.local,
+                blocked: *blocked,
+            })
+            .collect();
+        unanswered
+    })
+}

@@ -1,0 +1,238 @@
+//! `tasks`: a skill is invoked, and its task list is laid out.
+//!
+//! Beside a skill's text may be a list of tasks, `fsm.json`. When the skill is invoked, by
+//! the agent or by a person who types `/name`, the list goes into the client's own task
+//! list: all of it or none. It replaces what skills laid out before; what the agent or a
+//! person put there stays.
+//!
+//! [`draft`] is the file as it is, [`check`] says whether it is a list, [`roster`] is the
+//! client's list and the layout, [`advice`] is for authors, [`words`] for the agent.
+
+pub mod advice;
+pub mod check;
+pub mod draft;
+pub mod roster;
+#[cfg(test)]
+mod tests;
+pub mod text;
+pub mod words;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use self::check::{List, Problem};
+use self::draft::Status;
+use self::roster::{Maker, Reset, Roster};
+use super::Name;
+use crate::machine::{AfterTool, Arrow, BeforeTool, Input, Machine, Never, OnContext, Step};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Tasks;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Facts {
+    /// The event is about no skill with a task list.
+    Nothing,
+    Invoked(Invoked),
+    /// A tool is about to read a skill's own files, and the guard is on.
+    Peek {
+        file: String,
+    },
+}
+
+/// A skill with a task list was invoked.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Invoked {
+    /// As the client names it, its plugin included.
+    pub skill: String,
+    pub offer: Offer,
+    #[serde(default)]
+    pub reset: Reset,
+    pub guard: Guard,
+    pub tools: TaskTools,
+    /// Files in the client's list that are no tasks. They are left alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub strangers: Vec<String>,
+}
+
+/// What the skill has to lay out.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Offer {
+    List(List),
+    /// The first problems, and how many more there are.
+    Invalid {
+        problems: Vec<Problem>,
+        more: usize,
+    },
+    /// It could not be read, or the client's list could not be had; the text says why.
+    Unavailable(String),
+}
+
+impl Offer {
+    pub fn of(checked: Result<List, Vec<Problem>>) -> Self {
+        match checked {
+            Ok(list) => Self::List(list),
+            Err(mut problems) => {
+                let more = problems.len().saturating_sub(words::MOST_PROBLEMS);
+                problems.truncate(words::MOST_PROBLEMS);
+                Self::Invalid { problems, more }
+            }
+        }
+    }
+}
+
+/// May a layout throw away tasks that are being worked on?
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Guard {
+    #[default]
+    Off,
+    Active,
+}
+
+/// Does the agent see the client's list by itself?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskTools {
+    Shown,
+    /// They are off, or nobody can tell: the agent is told.
+    Unknown,
+}
+
+impl Machine for Tasks {
+    const NAME: Name = Name::Tasks;
+
+    #[rustfmt::skip]
+    const TABLE: &'static [Arrow] = &[
+        Arrow { rule: "unavailable", from: "any",      on: "after_tool, expansion", when: "the list cannot be read or had", to: "any",      does: "change nothing, tell agent and person", remedy: "mend what the message names, and invoke the skill again" },
+        Arrow { rule: "invalid",     from: "any",      on: "after_tool, expansion", when: "the list has faults",            to: "any",      does: "change nothing, tell all of them",      remedy: "`mainspring tasks validate` the skill's fsm.json" },
+        Arrow { rule: "exhausted",   from: "any",      on: "after_tool, expansion", when: "no ids are left",                to: "any",      does: "change nothing, tell agent and person", remedy: "remove the task file with the huge number, or its high-water mark" },
+        Arrow { rule: "guarded",     from: "laid-out", on: "after_tool, expansion", when: "guard on, a task in progress would go", to: "laid-out", does: "change nothing, name the tasks", remedy: "finish the tasks, or turn `guard_active` off" },
+        Arrow { rule: "lay-out",     from: "bare",     on: "after_tool, expansion", when: "no skill's tasks yet",           to: "laid-out", does: "lay the list out",                      remedy: "invoke another skill to replace it" },
+        Arrow { rule: "reset",       from: "laid-out", on: "after_tool, expansion", when: "skills' tasks are there",        to: "laid-out", does: "replace them",                          remedy: "`reset = \"skill\"` keeps other skills' tasks" },
+        Arrow { rule: "empty",       from: "any",      on: "after_tool, expansion", when: "the list has no tasks",          to: "any",      does: "discard skills' tasks",                 remedy: "give the skill's fsm.json a task" },
+        Arrow { rule: "peek",        from: "any",      on: "before_tool",           when: "guard on, a skill's files are read", to: "any",  does: "deny",                                  remedy: "FSM_BYPASS=1 lifts the guard" },
+    ];
+
+    type State = Roster;
+    type Facts = Facts;
+    type Effect = Never;
+    type Outcome = Never;
+
+    fn label(state: &Roster) -> &'static str {
+        let of_a_skill = |entry: &roster::Entry| entry.maker != Maker::Hand;
+        if state.tasks.iter().any(of_a_skill) {
+            "laid-out"
+        } else {
+            "bare"
+        }
+    }
+
+    fn on_expansion(state: &Roster, input: &Input<'_, Self>) -> Step<Self, OnContext> {
+        let Facts::Invoked(invoked) = input.facts else {
+            return Step::ignore(state, OnContext::Pass);
+        };
+        // A refusal here would erase what the person typed, so the agent is told instead.
+        invoke(state, invoked).step(invoked, |word| match word {
+            Word::Nothing => OnContext::Pass,
+            Word::Told(text) | Word::Refused(text) => OnContext::Tell(text),
+        })
+    }
+
+    fn after_tool(state: &Roster, input: &Input<'_, Self>) -> Step<Self, AfterTool> {
+        let Facts::Invoked(invoked) = input.facts else {
+            return Step::ignore(state, AfterTool::Pass);
+        };
+        invoke(state, invoked).step(invoked, |word| match word {
+            Word::Nothing => AfterTool::Pass,
+            Word::Told(text) => AfterTool::Tell(text),
+            Word::Refused(text) => AfterTool::Object(text),
+        })
+    }
+
+    fn before_tool(state: &Roster, input: &Input<'_, Self>) -> Step<Self, BeforeTool> {
+        let Facts::Peek { file } = input.facts else {
+            return Step::ignore(state, BeforeTool::Pass);
+        };
+        let deny = alloc::format!(
+            "{file} belongs to the skill's machinery: its tasks are laid out for you when the \
+             skill is invoked. Work from the skill's instructions and the task list."
+        );
+        Step::take("peek", state.clone(), BeforeTool::Deny(deny))
+    }
+}
+
+/// What came of an invocation, whichever event brought it.
+struct Invocation {
+    rule: &'static str,
+    after: Roster,
+    word: Word,
+}
+
+enum Word {
+    Nothing,
+    Told(String),
+    /// Nothing was changed, for this cause.
+    Refused(String),
+}
+
+fn invoke(before: &Roster, invoked: &Invoked) -> Invocation {
+    let refuse = |rule, cause: &str| Invocation {
+        rule,
+        after: before.clone(),
+        word: Word::Refused(words::refused(&invoked.skill, cause)),
+    };
+    let list = match &invoked.offer {
+        Offer::Unavailable(cause) => return refuse("unavailable", cause),
+        Offer::Invalid { problems, more } => {
+            return refuse("invalid", &words::invalid(problems, *more));
+        }
+        Offer::List(list) => list,
+    };
+    let active: Vec<u64> = match invoked.guard {
+        Guard::Off => Vec::new(),
+        Guard::Active => before
+            .discarded(&invoked.skill, invoked.reset)
+            .filter(|entry| entry.status == Status::InProgress)
+            .map(|entry| entry.id)
+            .collect(),
+    };
+    if !active.is_empty() {
+        return refuse("guarded", &words::guarded(&active));
+    }
+    let Ok(after) = before.lay_out(list, &invoked.skill, invoked.reset) else {
+        let cause = "A task or the high-water mark there has a number so large that none is left.";
+        return refuse("exhausted", cause);
+    };
+    let rule = match (Tasks::label(before), list.items.is_empty()) {
+        (_, true) => "empty",
+        ("bare", false) => "lay-out",
+        (_, false) => "reset",
+    };
+    let word = match invoked.tools {
+        TaskTools::Shown => Word::Nothing,
+        TaskTools::Unknown => Word::Told(words::laid_out(&invoked.skill, list, &after)),
+    };
+    Invocation { rule, after, word }
+}
+
+impl Invocation {
+    fn step<V>(self, invoked: &Invoked, say: impl FnOnce(Word) -> V) -> Step<Tasks, V> {
+        let mut notes: Vec<String> = invoked
+            .strangers
+            .iter()
+            .map(|file| alloc::format!("left alone, because it is no task: {file}"))
+            .collect();
+        // Failing closed: the person hears of it too.
+        if let Word::Refused(text) = &self.word {
+            notes.insert(0, text.clone());
+        }
+        let mut step = Step::take(self.rule, self.after, say(self.word));
+        step.notes = notes;
+        step
+    }
+}

@@ -1,0 +1,175 @@
+//! What is in the client's task list, and what it is after a skill laid out its own.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::check::{Item, List};
+use super::draft::Status;
+
+/// The largest id that the client can count with.
+pub const MOST_ID: u64 = (1 << 53) - 1;
+
+/// The client's list, reduced to what a layout depends on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Roster {
+    pub tasks: Vec<Entry>,
+    /// No id up to here is given again: the client's high-water mark, and the numbers of
+    /// files that could not be read as a task.
+    #[serde(default)]
+    pub floor: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Entry {
+    pub id: u64,
+    pub maker: Maker,
+    #[serde(default)]
+    pub status: Status,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocked_by: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<u64>,
+    /// Where its text is.
+    pub source: Source,
+}
+
+/// Who put a task there. The mark is the key `fsm` in its metadata, whatever its value.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Maker {
+    /// The agent or a person.
+    Hand,
+    Skill(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// In the client's own file of that id.
+    Found,
+    /// In the skill's file, under this local id.
+    Local(u64),
+}
+
+/// Which skills' tasks go when a skill lays out its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reset {
+    /// Every skill's: invoking a skill starts its workflow afresh.
+    #[default]
+    All,
+    /// Only those that the same skill laid out.
+    Skill,
+}
+
+impl Reset {
+    fn discards(self, maker: &Maker, skill: &str) -> bool {
+        match (self, maker) {
+            (_, Maker::Hand) => false,
+            (Self::All, Maker::Skill(_)) => true,
+            (Self::Skill, Maker::Skill(name)) => name == skill,
+        }
+    }
+}
+
+/// The client could not count to the ids that the list would need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exhausted;
+
+impl Roster {
+    /// The highest id that is taken or was.
+    pub fn highest(&self) -> u64 {
+        let taken = self.tasks.iter().map(|entry| entry.id).max();
+        taken.unwrap_or(0).max(self.floor)
+    }
+
+    /// The tasks that a layout by `skill` throws away.
+    pub fn discarded<'a>(
+        &'a self,
+        skill: &'a str,
+        reset: Reset,
+    ) -> impl Iterator<Item = &'a Entry> {
+        let gone = move |entry: &&Entry| reset.discards(&entry.maker, skill);
+        self.tasks.iter().filter(gone)
+    }
+
+    /// The list after `skill` laid out its own: tasks of skills go, the others
+    /// stay without references to what went, and the new ones begin above all that is taken
+    /// or was.
+    pub fn lay_out(&self, list: &List, skill: &str, reset: Reset) -> Result<Self, Exhausted> {
+        let gone: BTreeSet<u64> = self.discarded(skill, reset).map(|entry| entry.id).collect();
+        let stay = |entry: &&Entry| !gone.contains(&entry.id);
+        let mut after = Self {
+            tasks: self.tasks.iter().filter(stay).cloned().collect(),
+            floor: self.floor,
+        };
+        let base = after.highest();
+        let last = list.items.iter().map(|item| item.local).max().unwrap_or(0);
+        if base.saturating_add(last) > MOST_ID {
+            return Err(Exhausted);
+        }
+        let laid_out: Vec<Entry> = list
+            .items
+            .iter()
+            .map(|item| translate(item, base, skill))
+            .collect();
+        // A reference to nothing must not come to mean a new task by its number.
+        let new: BTreeSet<u64> = laid_out.iter().map(|entry| entry.id).collect();
+        let meant = |id: &u64| !gone.contains(id) && !new.contains(id);
+        for entry in &mut after.tasks {
+            entry.blocked_by.retain(meant);
+            entry.blocks.retain(meant);
+        }
+        after.tasks.extend(laid_out);
+        Ok(after)
+    }
+
+    pub fn entry(&self, id: u64) -> Option<&Entry> {
+        self.tasks.iter().find(|entry| entry.id == id)
+    }
+
+    /// Tasks that may be started: nothing they wait for is open. As in the client, a task
+    /// waits for what its own `blockedBy` names, and a name of nothing keeps nobody.
+    pub fn ready(&self) -> impl Iterator<Item = &Entry> {
+        let open = self.open();
+        self.tasks.iter().filter(move |entry| {
+            entry.status == Status::Pending && entry.blocked_by.iter().all(|id| !open.contains(id))
+        })
+    }
+
+    /// Tasks that are not completed.
+    pub fn open(&self) -> BTreeSet<u64> {
+        let open = |entry: &&Entry| entry.status != Status::Completed;
+        self.tasks
+            .iter()
+            .filter(open)
+            .map(|entry| entry.id)
+            .collect()
+    }
+
+    /// Tasks that a skill laid out, by skill.
+    pub fn by_skill(&self) -> BTreeMap<&str, Vec<&Entry>> {
+        let mut skills: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
+        for entry in &self.tasks {
+            if let Maker::Skill(name) = &entry.maker {
+                skills.entry(name).or_default().push(entry);
+            }
+        }
+        skills
+    }
+}
+
+fn translate(item: &Item, base: u64, skill: &str) -> Entry {
+    let actual = |local: &u64| base.saturating_add(*local);
+    Entry {
+        id: actual(&item.local),
+        maker: Maker::Skill(skill.into()),
+        status: item.status,
+        blocked_by: item.blocked_by.iter().map(actual).collect(),
+        blocks: item.blocks.iter().map(actual).collect(),
+        source: Source::Local(item.local),
+    }
+}

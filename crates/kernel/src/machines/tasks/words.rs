@@ -1,0 +1,90 @@
+//! What the agent is told.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::Write as _;
+
+use super::check::{List, Problem};
+use super::draft::Status;
+use super::roster::{Entry, Roster, Source};
+
+/// The longest list that is told. What is left out can be asked for.
+const MOST_TOLD: usize = 6_000;
+/// Problems beyond these are counted.
+pub const MOST_PROBLEMS: usize = 100;
+
+/// The list, for an agent whose client shows it none.
+pub fn laid_out(skill: &str, list: &List, after: &Roster) -> String {
+    // The new entries are in the list's own order.
+    let new = |entry: &&Entry| entry.source != Source::Found;
+    let laid_out: Vec<(&Entry, &str)> = after
+        .tasks
+        .iter()
+        .filter(new)
+        .zip(list.items.iter().map(|item| item.subject.as_str()))
+        .collect();
+    let mut text = match laid_out.len() {
+        0 => return format!("The skill '{skill}' emptied its task list."),
+        1 => format!("The skill '{skill}' laid out 1 task:\n"),
+        count => format!("The skill '{skill}' laid out {count} tasks, in this order:\n"),
+    };
+    for (told, (entry, subject)) in laid_out.iter().enumerate() {
+        let line = line(entry, subject);
+        if text.len() + line.len() > MOST_TOLD {
+            let rest = laid_out.len() - told;
+            let _ = writeln!(text, "… and {rest} more: `mainspring tasks list`");
+            break;
+        }
+        text.push_str(&line);
+    }
+    text.push_str(
+        "Work through them and keep the list as you go. If you have no task tools: \
+         `mainspring tasks next` shows what can start now, `mainspring tasks start ID` and \
+         `mainspring tasks done ID` move a task.",
+    );
+    text
+}
+
+fn line(entry: &Entry, subject: &str) -> String {
+    let mut line = format!("#{} {subject}", entry.id);
+    if entry.status != Status::Pending {
+        let _ = write!(line, " [{}]", entry.status.as_str());
+    }
+    if !entry.blocked_by.is_empty() {
+        let _ = write!(line, " (after {})", numbers(&entry.blocked_by));
+    }
+    line.push('\n');
+    line
+}
+
+/// `#1, #2`.
+pub fn numbers(ids: &[u64]) -> String {
+    let ids: Vec<String> = ids.iter().map(|id| format!("#{id}")).collect();
+    ids.join(", ")
+}
+
+/// A list that was refused, with all that is wrong with it.
+pub fn invalid(problems: &[Problem], more: usize) -> String {
+    let mut lines = alloc::vec!["Validation failed:".to_string()];
+    lines.extend(problems.iter().map(|problem| format!("  {problem}")));
+    if more > 0 {
+        lines.push(format!("  … and {more} more"));
+    }
+    lines.join("\n")
+}
+
+/// Nothing was changed, and why: for the agent.
+pub fn refused(skill: &str, cause: &str) -> String {
+    format!(
+        "The task list of the skill '{skill}' was not laid out, and no task was changed.\n{cause}"
+    )
+}
+
+/// What the guard says, with the tasks that would be thrown away.
+pub fn guarded(active: &[u64]) -> String {
+    format!(
+        "Related active task(s) must be resolved and verified first. In progress: {}.",
+        numbers(active)
+    )
+}
