@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decision::Answer;
-use crate::event::{Chain, Kind};
+use crate::event::{Chain, Kind, StartSource};
 use crate::ids::{Digest, Millis};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -55,7 +55,9 @@ impl Ledger {
     pub fn opened(mut self, kind: &Kind, tools: ToolUse) -> Self {
         let fresh = match kind {
             Kind::Stop { chain, .. } => *chain == Chain::First || tools == ToolUse::Seen,
-            Kind::Prompt { .. } | Kind::SessionStart { .. } => true,
+            // A compaction happens in the middle of a chain, and the host counts on.
+            Kind::SessionStart { source } => *source != StartSource::Compact,
+            Kind::Prompt { .. } => true,
             Kind::SessionEnd { .. }
             | Kind::Expansion { .. }
             | Kind::BeforeTool { .. }

@@ -17,6 +17,7 @@ pub mod decision;
 pub mod deliberate;
 pub mod effect;
 pub mod event;
+pub mod heard;
 pub mod ids;
 pub mod journal;
 pub mod ledger;

@@ -2,6 +2,10 @@
 //!
 //! A machine is added by a file and one line in `machines!` below.
 
+#[cfg(test)]
+pub(crate) mod conformance;
+pub mod gate;
+pub mod looping;
 pub mod pulse;
 pub mod tasks;
 
@@ -116,9 +120,14 @@ impl<M: Machine> Moved<M> {
         self.state != slot.state || self.intent.as_ref() != slot.standing.recorded()
     }
 
+    /// Only a machine that took one of its arrows is told how the stop ended. One that
+    /// ignored the event, because it is another session's or a sub-agent's, or one whose
+    /// effect has to wait, was not asked and must not be moved by the answer.
     pub(crate) fn settle(&mut self, settled: Settled) {
-        self.state = M::settle(self.state.clone(), settled);
-        self.to = M::label(&self.state).into();
+        if M::TABLE.iter().any(|arrow| arrow.rule == self.rule) {
+            self.state = M::settle(self.state.clone(), settled);
+            self.to = M::label(&self.state).into();
+        }
     }
 }
 
@@ -248,6 +257,8 @@ macro_rules! machines {
 }
 
 machines! {
+    Gate => gate::Gate,
+    Loop => looping::Loop,
     Tasks => tasks::Tasks,
     Pulse => pulse::Pulse,
 }

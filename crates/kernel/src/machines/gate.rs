@@ -1,0 +1,205 @@
+//! `gate`: no stop until the agent says the done token itself.
+//!
+//! The token said once holds until the person's next prompt: another machine may keep the
+//! agent going, or the host may wake it for a finished sub-agent, without asking it to
+//! say again what it said. The count of blocks lives until a stop is let through.
+
+use alloc::format;
+use alloc::string::String;
+
+use serde::{Deserialize, Serialize};
+
+use super::Name;
+use crate::event::{Author, Background, Kind};
+use crate::heard::Heard;
+use crate::machine::{Arrow, Input, Machine, Never, OnContext, OnStop, Settled, Step};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Gate;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Nobody switched it on for this session.
+    Off,
+    /// The token is awaited; this many stops were held for it.
+    Waiting { held: u32 },
+    /// The agent said the token.
+    Said { held: u32 },
+    /// The maximum is reached: the agent may go without the token.
+    Worn { held: u32 },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Facts {
+    /// What the agent has to say: `<prefix>::<session>`.
+    pub token: String,
+    pub heard: Heard<Token>,
+    pub errors: RecentErrors,
+    /// The stop at which the gate gives up; 0: never.
+    pub max: u32,
+    pub transcript: Transcript,
+}
+
+/// The agent's word that everything is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Token;
+
+/// Did a tool fail in the last lines of the transcript?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecentErrors {
+    Seen,
+    NotSeen,
+}
+
+/// Where a host does not say whose stop it is, a very short transcript is a sub-agent's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Transcript {
+    Long,
+    /// Too short, and the host does not name its sub-agents.
+    Short,
+}
+
+impl Machine for Gate {
+    const NAME: Name = Name::Gate;
+
+    #[rustfmt::skip]
+    const TABLE: &'static [Arrow] = &[
+        Arrow { rule: "off",        from: "off",     on: "stop",      when: "not switched on",                        to: "off",     does: "pass",                        remedy: "switch it on with `mainspring gate on`" },
+        Arrow { rule: "holds",      from: "said",    on: "stop",      when: "the token was said since the prompt",    to: "said",    does: "pass",                        remedy: "a new prompt asks for the token again" },
+        Arrow { rule: "short",      from: "waiting", on: "stop",      when: "a transcript as short as a sub-agent's", to: "waiting", does: "pass",                        remedy: "the rule is only for hosts that do not name sub-agents" },
+        Arrow { rule: "token",      from: "waiting", on: "stop",      when: "the agent said the token",               to: "said",    does: "pass",                        remedy: "a new prompt asks for the token again" },
+        Arrow { rule: "late-token", from: "worn",    on: "stop",      when: "the agent said the token after all",     to: "said",    does: "pass",                        remedy: "a new prompt asks for the token again" },
+        Arrow { rule: "background", from: "waiting", on: "stop",      when: "a sub-agent or workflow still runs",     to: "waiting", does: "pass, count nothing",         remedy: "the host wakes the agent when it ends" },
+        Arrow { rule: "max",        from: "waiting", on: "stop",      when: "the count reaches the maximum",          to: "worn",    does: "pass, tell the person",       remedy: "raise `[gate] max`, or 0 for none" },
+        Arrow { rule: "block",      from: "waiting", on: "stop",      when: "the token was not said",                 to: "waiting", does: "hold and count",              remedy: "say the token on a line of its own, or `mainspring gate off`" },
+        Arrow { rule: "still-worn", from: "worn",    on: "stop",      when: "another machine held the last stop",     to: "worn",    does: "pass",                        remedy: "raise `[gate] max`, or 0 for none" },
+        Arrow { rule: "asked",      from: "said",    on: "prompt",    when: "a person prompts",                       to: "waiting", does: "await the token anew",        remedy: "switch it off with `mainspring gate off`" },
+        Arrow { rule: "asked-worn", from: "worn",    on: "prompt",    when: "a person prompts",                       to: "waiting", does: "await the token anew",        remedy: "switch it off with `mainspring gate off`" },
+        Arrow { rule: "typed",      from: "said",    on: "expansion", when: "a person types a command",               to: "waiting", does: "await the token anew",        remedy: "switch it off with `mainspring gate off`" },
+        Arrow { rule: "typed-worn", from: "worn",    on: "expansion", when: "a person types a command",               to: "waiting", does: "await the token anew",        remedy: "switch it off with `mainspring gate off`" },
+        Arrow { rule: "rest",       from: "said",    on: "released",  when: "every machine lets go",                  to: "said",    does: "clear the count",             remedy: "a new prompt asks for the token again" },
+        Arrow { rule: "rewind",     from: "worn",    on: "released",  when: "every machine lets go",                  to: "waiting", does: "clear the count",             remedy: "raise `[gate] max`, or 0 for none" },
+    ];
+
+    type State = State;
+    type Facts = Facts;
+    type Effect = Never;
+    type Outcome = Never;
+
+    fn label(state: &State) -> &'static str {
+        match state {
+            State::Off => "off",
+            State::Waiting { .. } => "waiting",
+            State::Said { .. } => "said",
+            State::Worn { .. } => "worn",
+        }
+    }
+
+    fn on_stop(state: &State, input: &Input<'_, Self>) -> Step<Self, OnStop> {
+        if input.event.session.is_none() {
+            return Step::ignore(state, OnStop::Pass);
+        }
+        let said = matches!(input.facts.heard, Heard::Said(Token));
+        match *state {
+            State::Off => Step::take("off", State::Off, OnStop::Pass),
+            State::Said { .. } => Step::take("holds", *state, OnStop::Pass),
+            State::Worn { held } if said => {
+                Step::take("late-token", State::Said { held }, OnStop::Pass)
+            }
+            State::Worn { .. } => Step::take("still-worn", *state, OnStop::Pass),
+            State::Waiting { .. } if input.facts.transcript == Transcript::Short => {
+                Step::take("short", *state, OnStop::Pass)
+            }
+            State::Waiting { held } if said => {
+                Step::take("token", State::Said { held }, OnStop::Pass)
+            }
+            State::Waiting { .. } if works_on(&input.event.kind) => {
+                Step::take("background", *state, OnStop::Pass)
+            }
+            State::Waiting { held } => refuse(held.saturating_add(1), input.facts),
+        }
+    }
+
+    fn on_prompt(state: &State, input: &Input<'_, Self>) -> Step<Self, OnContext> {
+        match (&input.event.kind, *state) {
+            (
+                Kind::Prompt {
+                    author: Author::Person,
+                },
+                State::Said { held },
+            ) => Step::take("asked", State::Waiting { held }, OnContext::Pass),
+            (
+                Kind::Prompt {
+                    author: Author::Person,
+                },
+                State::Worn { held },
+            ) => Step::take("asked-worn", State::Waiting { held }, OnContext::Pass),
+            _ => Step::ignore(state, OnContext::Pass),
+        }
+    }
+
+    fn on_expansion(state: &State, _: &Input<'_, Self>) -> Step<Self, OnContext> {
+        match *state {
+            State::Said { held } => Step::take("typed", State::Waiting { held }, OnContext::Pass),
+            State::Worn { held } => {
+                Step::take("typed-worn", State::Waiting { held }, OnContext::Pass)
+            }
+            State::Off | State::Waiting { .. } => Step::ignore(state, OnContext::Pass),
+        }
+    }
+
+    fn settle(state: State, settled: Settled) -> State {
+        match (state, settled) {
+            (State::Said { .. }, Settled::Released) => State::Said { held: 0 },
+            (State::Worn { .. }, Settled::Released) => State::Waiting { held: 0 },
+            (State::Off | State::Waiting { .. }, Settled::Released) | (_, Settled::Continued) => {
+                state
+            }
+        }
+    }
+}
+
+/// The stop that would be held as number `count`, unless that reaches the maximum.
+fn refuse(count: u32, facts: &Facts) -> Step<Gate, OnStop> {
+    if facts.max > 0 && count >= facts.max {
+        return Step::take("max", State::Worn { held: count }, OnStop::Pass).note(format!(
+            "let go at stop {count} of {} although the agent never said {}",
+            facts.max, facts.token
+        ));
+    }
+    let number = match facts.max {
+        0 => format!("{count}"),
+        max => format!("{count}/{max}"),
+    };
+    let status = match facts.errors {
+        RecentErrors::NotSeen => "Stop blocked.",
+        RecentErrors::Seen => "Stop blocked: there are recent errors, resolve them first.",
+    };
+    let reason = format!(
+        "TASKMASTER ({number}): {status}{} Follow the taskmaster completion checklist. \
+         Done signal: {}",
+        facts.heard.near_miss(),
+        facts.token
+    );
+    Step::take(
+        "block",
+        State::Waiting { held: count },
+        OnStop::Hold(reason),
+    )
+}
+
+fn works_on(kind: &Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Stop {
+            background: Background::Working,
+            ..
+        }
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use pretty_assertions::assert_eq;
+use proptest::prelude::*;
+
+use super::*;
+use crate::machines::conformance::{Coverage, event, every_kind, settle, step, stop};
+
+const NOW: crate::ids::Millis = crate::ids::Millis(1_000_000);
+
+fn facts() -> Facts {
+    Facts {
+        token: "TASKMASTER_DONE::s-1".into(),
+        heard: Heard::Nothing,
+        errors: RecentErrors::NotSeen,
+        max: 0,
+        transcript: Transcript::Long,
+    }
+}
+
+fn states() -> Vec<State> {
+    let mut all = Vec::from([State::Off]);
+    for held in [0, 1, 7] {
+        all.extend([
+            State::Waiting { held },
+            State::Said { held },
+            State::Worn { held },
+        ]);
+    }
+    all
+}
+
+fn all_facts() -> Vec<Facts> {
+    let mut all = Vec::new();
+    for heard in [
+        Heard::Said(Token),
+        Heard::Near("token in backticks, line 2: say it bare".into()),
+        Heard::Nothing,
+    ] {
+        for errors in [RecentErrors::Seen, RecentErrors::NotSeen] {
+            for transcript in [Transcript::Long, Transcript::Short] {
+                for max in [0, 1, 2, 8, 9] {
+                    all.push(Facts {
+                        token: "TASKMASTER_DONE::s-1".into(),
+                        heard: heard.clone(),
+                        errors,
+                        max,
+                        transcript,
+                    });
+                }
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn every_state_and_event_follows_the_table() {
+    let mut coverage = Coverage::default();
+    for state in states() {
+        for kind in every_kind() {
+            for facts in all_facts() {
+                let taken = step::<Gate>(&state, &event("s-1", kind.clone()), &facts, NOW);
+                coverage.saw(taken.rule);
+                let nameless = step::<Gate>(&state, &event("null", kind.clone()), &facts, NOW);
+                assert!(!nameless.holds(), "a session without an id is never held");
+            }
+        }
+        for settled in [Settled::Released, Settled::Continued] {
+            let (_, rule) = settle::<Gate>(&state, settled);
+            coverage.saw(rule.unwrap_or_default());
+        }
+    }
+    coverage.assert_complete::<Gate>();
+}
+
+/// The reason, or what is told the person where the stop passes.
+fn at_stop(state: State, facts: &Facts) -> (State, String) {
+    let quiet = stop(Background::Quiet);
+    let taken = step::<Gate>(&state, &event("s-1", quiet), facts, NOW);
+    let said = if taken.holds() {
+        taken.said
+    } else {
+        taken.notes.join("; ")
+    };
+    (taken.state, said)
+}
+
+#[test]
+fn the_reason_is_the_seeds() {
+    let table = [
+        (
+            State::Waiting { held: 0 },
+            facts(),
+            r#"Hold("TASKMASTER (1): Stop blocked. Follow the taskmaster completion checklist. Done signal: TASKMASTER_DONE::s-1")"#,
+        ),
+        (
+            State::Waiting { held: 2 },
+            Facts { max: 5, ..facts() },
+            r#"Hold("TASKMASTER (3/5): Stop blocked. Follow the taskmaster completion checklist. Done signal: TASKMASTER_DONE::s-1")"#,
+        ),
+        (
+            State::Waiting { held: 0 },
+            Facts {
+                errors: RecentErrors::Seen,
+                ..facts()
+            },
+            r#"Hold("TASKMASTER (1): Stop blocked: there are recent errors, resolve them first. Follow the taskmaster completion checklist. Done signal: TASKMASTER_DONE::s-1")"#,
+        ),
+        (
+            State::Waiting { held: 0 },
+            Facts {
+                heard: Heard::Near("token in a code fence, line 12: say it bare".to_string()),
+                ..facts()
+            },
+            r#"Hold("TASKMASTER (1): Stop blocked. Not counted: token in a code fence, line 12: say it bare. Follow the taskmaster completion checklist. Done signal: TASKMASTER_DONE::s-1")"#,
+        ),
+        (
+            State::Waiting { held: 4 },
+            Facts { max: 5, ..facts() },
+            "let go at stop 5 of 5 although the agent never said TASKMASTER_DONE::s-1",
+        ),
+    ];
+    for (state, facts, expected) in table {
+        assert_eq!(at_stop(state, &facts).1, expected);
+    }
+}
+
+#[test]
+fn the_maximum_lets_go_at_its_own_stop_and_the_count_begins_anew() {
+    let facts = Facts { max: 3, ..facts() };
+    let mut state = State::Waiting { held: 0 };
+    let mut held = Vec::new();
+    for _ in 0..6 {
+        let (next, said) = at_stop(state, &facts);
+        held.push(said.starts_with("Hold"));
+        let settled = if said.starts_with("Hold") {
+            Settled::Continued
+        } else {
+            Settled::Released
+        };
+        state = settle::<Gate>(&next, settled).0;
+    }
+    assert_eq!(held, [true, true, false, true, true, false]);
+}
+
+#[test]
+fn a_token_said_once_holds_until_a_person_prompts() {
+    let said = Facts {
+        heard: Heard::Said(Token),
+        ..facts()
+    };
+    let (state, _) = at_stop(State::Waiting { held: 4 }, &said);
+    // Another machine holds the agent, which does not say the token again.
+    let state = settle::<Gate>(&state, Settled::Continued).0;
+    let (state, _) = at_stop(state, &facts());
+    assert_eq!(state, State::Said { held: 4 });
+    let state = settle::<Gate>(&state, Settled::Released).0;
+    assert_eq!(
+        state,
+        State::Said { held: 0 },
+        "the count ends with the stop"
+    );
+
+    let prompt = |author| event("s-1", Kind::Prompt { author });
+    let woken = step::<Gate>(&state, &prompt(Author::Host), &facts(), NOW).state;
+    assert_eq!(woken, state, "the host's own prompt is nobody's wish");
+    let asked = step::<Gate>(&state, &prompt(Author::Person), &facts(), NOW).state;
+    assert_eq!(asked, State::Waiting { held: 0 });
+    assert!(at_stop(asked, &facts()).1.starts_with("Hold"));
+}
+
+#[test]
+fn background_work_spends_nothing() {
+    let state = State::Waiting { held: 1 };
+    let working = event("s-1", stop(Background::Working));
+    let taken = step::<Gate>(&state, &working, &Facts { max: 2, ..facts() }, NOW);
+    assert_eq!((taken.rule, taken.state), ("background", state));
+    assert_eq!(settle::<Gate>(&state, Settled::Released).0, state);
+}
+
+proptest! {
+    /// Whatever happens, the gate holds only a session that owes the token, and each hold
+    /// is counted once.
+    #[test]
+    fn holds_only_while_the_token_is_owed(
+        held in 0..100_u32,
+        max in 0..20_u32,
+        said in any::<bool>(),
+        short in any::<bool>(),
+        working in any::<bool>(),
+    ) {
+        let facts = Facts {
+            heard: if said { Heard::Said(Token) } else { Heard::Nothing },
+            transcript: if short { Transcript::Short } else { Transcript::Long },
+            max,
+            ..facts()
+        };
+        let background = if working { Background::Working } else { Background::Quiet };
+        for state in [State::Off, State::Waiting { held }, State::Said { held }, State::Worn { held }] {
+            let taken = step::<Gate>(&state, &event("s-1", stop(background)), &facts, NOW);
+            let owes = matches!(state, State::Waiting { .. }) && !said && !short && !working;
+            let worn = max > 0 && held + 1 >= max;
+            prop_assert_eq!(taken.holds(), owes && !worn);
+            if taken.holds() {
+                prop_assert_eq!(taken.state, State::Waiting { held: held + 1 });
+            }
+        }
+    }
+}

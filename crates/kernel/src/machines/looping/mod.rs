@@ -1,0 +1,295 @@
+//! `loop`: keep iterating until the agent gives a completion signal, with a stack of loops.
+//!
+//! Only the owner's stops are held, only the top frame runs, and a frame that was told to
+//! end does so when every machine lets go. Everything that is not an iteration under way
+//! lets the stop through.
+
+mod owner;
+mod run;
+mod verbs;
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod tests;
+
+use alloc::format;
+use alloc::string::String;
+
+use serde::{Deserialize, Serialize};
+
+pub use run::{Client, Ending, Frame, Mode, Owner, Past, Run, State, Stuck};
+pub use verbs::{MOST_FRAMES, Refused, abort, adopt, push, start};
+
+use self::owner::Claim;
+use super::Name;
+use crate::event::{Author, Background, Kind};
+use crate::heard::Heard;
+use crate::ids::{Millis, SessionId};
+use crate::machine::{Arrow, Input, Machine, Never, Nothing, OnContext, OnStop, Settled, Step};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Loop;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Facts {
+    pub heard: Heard<Ending>,
+    /// A loop that has not moved for longer does not go on.
+    pub ttl: Millis,
+    pub company: Company,
+    /// The process of the host that told of this event, where it says.
+    pub client: Option<Client>,
+    /// The prompt to give again at each iteration.
+    pub prompt: Option<String>,
+}
+
+/// Who else works in this project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Company {
+    /// This session is the only active one.
+    Alone,
+    Several,
+}
+
+impl Machine for Loop {
+    const NAME: Name = Name::Loop;
+
+    #[rustfmt::skip]
+    const TABLE: &'static [Arrow] = &[
+        Arrow { rule: "start",        from: "idle",       on: "verb",          when: "`loop start`",                            to: "active",     does: "put the first frame on the stack",    remedy: "`mainspring loop abort`" },
+        Arrow { rule: "push",         from: "active",     on: "verb",          when: "`loop push`",                             to: "active",     does: "put an inner frame on the stack",     remedy: "`mainspring loop abort`" },
+        Arrow { rule: "adopt",        from: "active",     on: "verb",          when: "`loop adopt`",                            to: "active",     does: "give it to a session",                remedy: "`mainspring loop abort`" },
+        Arrow { rule: "abort",        from: "active",     on: "verb",          when: "`loop abort`",                            to: "aborted",    does: "end every frame",                     remedy: "`mainspring loop start` begins another" },
+        Arrow { rule: "idle",         from: "idle",       on: "stop",          when: "no loop, or an empty stack",              to: "idle",       does: "pass",                                remedy: "`mainspring loop start` begins one" },
+        Arrow { rule: "aborted",      from: "aborted",    on: "stop",          when: "an abort event is in the store",          to: "aborted",    does: "pass, tell the person",               remedy: "`mainspring loop start` begins another" },
+        Arrow { rule: "corruption",   from: "active",     on: "stop",          when: "the state cannot be read",                to: "aborted",    does: "pass, keep it aside, tell",           remedy: "mend the file that was kept aside, or start anew" },
+        Arrow { rule: "not-ours",     from: "active",     on: "stop",          when: "another session's loop",                  to: "active",     does: "pass",                                remedy: "`mainspring loop adopt` takes it over" },
+        Arrow { rule: "unclaimed",    from: "active",     on: "stop",          when: "nobody's loop, and several sessions",     to: "active",     does: "pass, tell the person",               remedy: "`mainspring loop adopt` takes it" },
+        Arrow { rule: "stale",        from: "active",     on: "stop",          when: "it has not moved for longer than the ttl", to: "stuck",     does: "pass, tell the person",               remedy: "raise `[loop] ttl`, or start anew" },
+        Arrow { rule: "background",   from: "active",     on: "stop",          when: "a sub-agent or workflow still runs",      to: "active",     does: "pass, spend nothing",                 remedy: "the host wakes the agent when it ends" },
+        Arrow { rule: "max",          from: "active",     on: "stop",          when: "the iteration reached the maximum",       to: "stuck",      does: "pass, tell the person",               remedy: "`mainspring loop start --max N` with more" },
+        Arrow { rule: "signal",       from: "active",     on: "stop",          when: "the agent gave the top frame's signal",   to: "completing", does: "pass",                                remedy: "a new prompt before the end takes it back" },
+        Arrow { rule: "iterate",      from: "active",     on: "stop",          when: "no signal",                               to: "active",     does: "hold, count one iteration",           remedy: "give the signal on a line of its own, or `mainspring loop abort`" },
+        Arrow { rule: "completing",   from: "completing", on: "stop",          when: "another machine held the last stop",      to: "completing", does: "pass",                                remedy: "a new prompt before the end takes it back" },
+        Arrow { rule: "stuck",        from: "stuck",      on: "stop",          when: "another machine held the last stop",      to: "stuck",      does: "pass",                                remedy: "start anew" },
+        Arrow { rule: "pop-last",     from: "completing", on: "released",      when: "no frame is left",                        to: "idle",       does: "end the loop",                        remedy: "`mainspring loop start` begins another" },
+        Arrow { rule: "pop-outer",    from: "completing", on: "released",      when: "an outer frame is left",                  to: "active",     does: "end the frame; the outer goes on",    remedy: "`mainspring loop abort` ends all" },
+        Arrow { rule: "give-up",      from: "stuck",      on: "released",      when: "every machine lets go",                   to: "idle",       does: "end the loop, keep its state aside",  remedy: "start anew" },
+        Arrow { rule: "not-yet",      from: "stuck",      on: "continued",     when: "another machine holds",                   to: "active",     does: "look again at the next stop",         remedy: "start anew" },
+        Arrow { rule: "cleared-away", from: "aborted",    on: "released",      when: "every machine lets go",                   to: "idle",       does: "forget the abort",                    remedy: "`mainspring loop start` begins another" },
+        Arrow { rule: "taken-back",   from: "completing", on: "prompt",        when: "the owner's person prompts",              to: "active",     does: "forget the signal",                   remedy: "give the signal again" },
+        Arrow { rule: "typed",        from: "completing", on: "expansion",     when: "the owner's person types a command",      to: "active",     does: "forget the signal",                   remedy: "give the signal again" },
+        Arrow { rule: "follow",       from: "active",     on: "session_start", when: "the owner was cleared in this client",    to: "active",     does: "give it to the new session",          remedy: "`mainspring loop abort`" },
+        Arrow { rule: "follow-done",  from: "completing", on: "session_start", when: "the owner was cleared in this client",    to: "active",     does: "give it to the new session, forget the signal",          remedy: "`mainspring loop abort`" },
+        Arrow { rule: "return",       from: "active",     on: "session_start", when: "the owner starts again",                  to: "active",     does: "remember its client",                 remedy: "`mainspring loop abort`" },
+        Arrow { rule: "return-done",  from: "completing", on: "session_start", when: "the owner starts again",                  to: "active",     does: "remember its client, forget the signal",                 remedy: "`mainspring loop abort`" },
+        Arrow { rule: "take",         from: "active",     on: "session_start", when: "nobody's loop, and a new session",        to: "active",     does: "give it to the session, tell it",     remedy: "`mainspring loop abort`" },
+        Arrow { rule: "take-done",    from: "completing", on: "session_start", when: "nobody's loop, and a new session",        to: "active",     does: "give it to the session, tell it, forget the signal",     remedy: "`mainspring loop abort`" },
+        Arrow { rule: "leave",        from: "active",     on: "session_end",   when: "the owner is cleared",                    to: "active",     does: "remember its client",                 remedy: "`mainspring loop abort`" },
+        Arrow { rule: "leave-done",   from: "completing", on: "session_end",   when: "the owner is cleared",                    to: "active",     does: "remember its client, forget the signal",                 remedy: "`mainspring loop abort`" },
+    ];
+
+    type State = State;
+    type Facts = Facts;
+    type Effect = Never;
+    type Outcome = Never;
+
+    fn label(state: &State) -> &'static str {
+        match state {
+            State::Idle(_) => "idle",
+            State::Active(_) | State::Corrupt(_) => "active",
+            State::Completing { .. } => "completing",
+            State::Stuck { .. } => "stuck",
+            State::Aborted { .. } => "aborted",
+        }
+    }
+
+    fn on_stop(state: &State, input: &Input<'_, Self>) -> Step<Self, OnStop> {
+        let Some(here) = &input.event.session else {
+            return Step::ignore(state, OnStop::Pass);
+        };
+        match state {
+            State::Idle(_) => Step::take("idle", state.clone(), OnStop::Pass),
+            State::Corrupt(cause) => {
+                let aborted = State::Aborted {
+                    cause: cause.clone(),
+                    owner: Owner::Nobody,
+                };
+                Step::take("corruption", aborted, OnStop::Pass).note(format!(
+                    "the loop is off, its state cannot be read: {cause}"
+                ))
+            }
+            State::Aborted { cause, owner } if owner.is(here) || *owner == Owner::Nobody => {
+                Step::take("aborted", state.clone(), OnStop::Pass)
+                    .note(format!("the loop was aborted: {cause}"))
+            }
+            State::Completing { run, .. } if run.owner.is(here) => {
+                Step::take("completing", state.clone(), OnStop::Pass)
+            }
+            State::Stuck { run, .. } if run.owner.is(here) => {
+                Step::take("stuck", state.clone(), OnStop::Pass)
+            }
+            State::Aborted { .. } | State::Completing { .. } | State::Stuck { .. } => {
+                Step::ignore(state, OnStop::Pass)
+            }
+            State::Active(run) => match owner::claim(run, here, input.facts) {
+                Claim::Others => Step::take("not-ours", state.clone(), OnStop::Pass),
+                Claim::Unclear => {
+                    Step::take("unclaimed", state.clone(), OnStop::Pass).note(unclaimed(run))
+                }
+                Claim::Ours(run) => advance(run, input, Welcome::Known),
+                Claim::Taken(run) => advance(run, input, Welcome::New),
+            },
+        }
+    }
+
+    fn on_start(state: &State, input: &Input<'_, Self>) -> Step<Self, OnContext> {
+        owner::on_start(state, input)
+    }
+
+    fn on_end(state: &State, input: &Input<'_, Self>) -> Step<Self, Nothing> {
+        owner::on_end(state, input)
+    }
+
+    fn on_prompt(state: &State, input: &Input<'_, Self>) -> Step<Self, OnContext> {
+        match &input.event.kind {
+            Kind::Prompt {
+                author: Author::Person,
+            } => take_back("taken-back", state, input.event.session.as_ref()),
+            _ => Step::ignore(state, OnContext::Pass),
+        }
+    }
+
+    fn on_expansion(state: &State, input: &Input<'_, Self>) -> Step<Self, OnContext> {
+        take_back("typed", state, input.event.session.as_ref())
+    }
+
+    fn settle(state: State, settled: Settled) -> State {
+        match (state, settled) {
+            (State::Completing { run, ending }, Settled::Released) => match run.popped() {
+                Some(outer) => State::Active(outer),
+                None => State::Idle(Past::Done(ending)),
+            },
+            (State::Stuck { why, .. }, Settled::Released) => State::Idle(Past::Done(match why {
+                Stuck::MaxIterations => Ending::MaxIterations,
+                Stuck::Stale => Ending::Stuck,
+            })),
+            (State::Stuck { run, .. }, Settled::Continued) => State::Active(run),
+            (State::Aborted { .. }, Settled::Released) => State::Idle(Past::Aborted),
+            (
+                state @ (State::Idle(_) | State::Active(_) | State::Corrupt(_)),
+                Settled::Released,
+            )
+            | (state, Settled::Continued) => state,
+        }
+    }
+}
+
+/// Does the session know that the loop is its own?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Welcome {
+    Known,
+    New,
+}
+
+/// The owner stops while a frame runs: the checks, in the order of the table.
+fn advance(mut run: Run, input: &Input<'_, Loop>, welcome: Welcome) -> Step<Loop, OnStop> {
+    let facts = input.facts;
+    let age = input.now.since(run.updated);
+    if age > facts.ttl {
+        let note = format!(
+            "the loop is off: it has not moved for {} minutes (iteration {} of {})",
+            age.0 / 60_000,
+            run.top.iter,
+            run.top.max
+        );
+        let why = Stuck::Stale;
+        return Step::take("stale", State::Stuck { run, why }, OnStop::Pass).note(note);
+    }
+    let said = match facts.heard {
+        Heard::Said(ending) => Some(ending),
+        Heard::Near(_) | Heard::Nothing => None,
+    };
+    let working = matches!(
+        input.event.kind,
+        Kind::Stop {
+            background: Background::Working,
+            ..
+        }
+    );
+    if working && said.is_none() {
+        return Step::take("background", State::Active(run), OnStop::Pass);
+    }
+    if run.top.iter >= run.top.max {
+        let note = spent(&run);
+        let why = Stuck::MaxIterations;
+        return Step::take("max", State::Stuck { run, why }, OnStop::Pass).note(note);
+    }
+    if let Some(ending) = said {
+        return Step::take("signal", State::Completing { run, ending }, OnStop::Pass);
+    }
+    run.top.iter += 1;
+    run.updated = input.now;
+    let reason = continuation(&run, facts, welcome);
+    let step = Step::take("iterate", State::Active(run), OnStop::Hold(reason));
+    match welcome {
+        Welcome::Known => step,
+        Welcome::New => step.note(
+            "a loop without an owner was given to this session; `mainspring loop abort` ends it",
+        ),
+    }
+}
+
+/// What the agent reads: the seed's sentence, and what else it has to know.
+fn continuation(run: &Run, facts: &Facts, welcome: Welcome) -> String {
+    let mut reason = format!(
+        "[ITERATION {}/{}] Continue working on the task. Check your progress and either complete \
+         the task or keep iterating.",
+        run.top.iter, run.top.max
+    );
+    reason.push_str(&facts.heard.near_miss());
+    if welcome == Welcome::New {
+        reason.push_str("\n\n");
+        reason.push_str(&owner::welcome(run));
+    }
+    if let Some(prompt) = &facts.prompt {
+        reason.push_str("\n\n");
+        reason.push_str(prompt);
+    }
+    reason
+}
+
+fn spent(run: &Run) -> String {
+    let outer = match run.outer.len() {
+        0 => String::new(),
+        1 => " One outer frame ends with it.".into(),
+        more => format!(" {more} outer frames end with it."),
+    };
+    format!(
+        "the loop is off: iteration {} of {} was the last.{outer}",
+        run.top.iter, run.top.max
+    )
+}
+
+fn unclaimed(run: &Run) -> String {
+    format!(
+        "a loop without an owner waits here (iteration {} of {}) and holds nobody: \
+         `mainspring loop adopt` gives it to a session, `mainspring loop abort` ends it",
+        run.top.iter, run.top.max
+    )
+}
+
+/// The person asks for something new: a signal given before that is no longer the end.
+fn take_back(
+    rule: &'static str,
+    state: &State,
+    session: Option<&SessionId>,
+) -> Step<Loop, OnContext> {
+    match (state, session) {
+        (State::Completing { run, .. }, Some(here)) if run.owner.is(here) => {
+            Step::take(rule, State::Active(run.clone()), OnContext::Pass)
+        }
+        _ => Step::ignore(state, OnContext::Pass),
+    }
+}

@@ -1,0 +1,131 @@
+//! Whose loop it is. Another session's stop is never held by it.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Client, Company, Facts, Loop, Owner, Run, State};
+use crate::event::{EndReason, Kind, StartSource};
+use crate::ids::SessionId;
+use crate::machine::{Input, Nothing, OnContext, Step};
+
+/// What a session that stops is to a loop.
+pub(super) enum Claim {
+    Ours(Run),
+    /// It was nobody's, and now it is this session's.
+    Taken(Run),
+    Others,
+    /// Nobody's, and there are several who might be meant.
+    Unclear,
+}
+
+pub(super) fn claim(run: &Run, here: &SessionId, facts: &Facts) -> Claim {
+    match (&run.owner, facts.company) {
+        (Owner::Session { id, client }, _) if id == here => {
+            Claim::Ours(owned(run, here, facts.client.or(*client)))
+        }
+        (Owner::Session { .. }, _) => Claim::Others,
+        (Owner::Nobody, Company::Alone) => Claim::Taken(owned(run, here, facts.client)),
+        (Owner::Nobody, Company::Several) => Claim::Unclear,
+    }
+}
+
+/// What is told a session that a loop was given to.
+pub(super) fn welcome(run: &Run) -> String {
+    let top = &run.top;
+    let signals: Vec<String> = top
+        .mode
+        .signals()
+        .iter()
+        .map(|(element, ending)| format!("`<{element}>{}</{element}>`", ending.as_str()))
+        .collect();
+    format!(
+        "A {} loop without an owner was found in this project and given to this session \
+         (iteration {} of {}). To end it say one of {} on a line of its own, or run \
+         `mainspring loop abort`.",
+        top.mode.as_str(),
+        top.iter,
+        top.max,
+        signals.join(", ")
+    )
+}
+
+/// A session starts: it may be the owner's next life, or the first that an ownerless loop
+/// meets. A fork is neither, and a compaction is no start.
+pub(super) fn on_start(state: &State, input: &Input<'_, Loop>) -> Step<Loop, OnContext> {
+    let (Some(run), Some(here)) = (run(state), &input.event.session) else {
+        return Step::ignore(state, OnContext::Pass);
+    };
+    let Kind::SessionStart { source } = input.event.kind else {
+        return Step::ignore(state, OnContext::Pass);
+    };
+    let client = input.facts.client;
+    match (&run.owner, source) {
+        (_, StartSource::Compact | StartSource::Fork) => Step::ignore(state, OnContext::Pass),
+        (Owner::Session { id, .. }, _) if id == here => {
+            let rule = by_state(state, "return", "return-done");
+            let next = State::Active(owned(run, here, client));
+            Step::take(rule, next, OnContext::Pass)
+        }
+        (Owner::Session { client: last, .. }, StartSource::Clear)
+            if last.is_some() && *last == client =>
+        {
+            let rule = by_state(state, "follow", "follow-done");
+            let next = State::Active(owned(run, here, client));
+            Step::take(rule, next, OnContext::Pass)
+        }
+        (Owner::Session { .. }, _) => Step::ignore(state, OnContext::Pass),
+        (Owner::Nobody, _) => {
+            let run = owned(run, here, client);
+            let tell = welcome(&run);
+            let rule = by_state(state, "take", "take-done");
+            Step::take(rule, State::Active(run), OnContext::Tell(tell))
+        }
+    }
+}
+
+/// A session that is cleared goes on under a new id in the same client: remember which.
+pub(super) fn on_end(state: &State, input: &Input<'_, Loop>) -> Step<Loop, Nothing> {
+    let cleared = Kind::SessionEnd {
+        reason: EndReason::Clear,
+    };
+    match (run(state), &input.event.session) {
+        (Some(run), Some(here)) if run.owner.is(here) && input.event.kind == cleared => {
+            let rule = by_state(state, "leave", "leave-done");
+            let next = State::Active(owned(run, here, input.facts.client));
+            Step::take(rule, next, Nothing)
+        }
+        _ => Step::ignore(state, Nothing),
+    }
+}
+
+fn owned(run: &Run, by: &SessionId, client: Option<Client>) -> Run {
+    let owner = Owner::Session {
+        id: by.clone(),
+        client,
+    };
+    Run {
+        owner,
+        ..run.clone()
+    }
+}
+
+/// The run that may change hands. A signal that was given and not acted on yet does not
+/// outlive the session's end or start.
+fn run(state: &State) -> Option<&Run> {
+    match state {
+        State::Active(run) | State::Completing { run, .. } => Some(run),
+        State::Idle(_) | State::Stuck { .. } | State::Aborted { .. } | State::Corrupt(_) => None,
+    }
+}
+
+fn by_state(state: &State, active: &'static str, completing: &'static str) -> &'static str {
+    match state {
+        State::Completing { .. } => completing,
+        State::Idle(_)
+        | State::Active(_)
+        | State::Stuck { .. }
+        | State::Aborted { .. }
+        | State::Corrupt(_) => active,
+    }
+}

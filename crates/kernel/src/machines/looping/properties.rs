@@ -1,0 +1,178 @@
+//! The seed's safety invariants, and ours, over arbitrary loops and events.
+
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::tests::{facts, owner};
+use super::*;
+use crate::event::Event;
+use crate::machines::conformance::{event, every_kind, settle, step, stop};
+
+fn modes() -> impl Strategy<Value = Mode> {
+    prop::sample::select(Mode::ALL.to_vec())
+}
+
+fn frames() -> impl Strategy<Value = Frame> {
+    (modes(), 0..12_u32, 0..12_u32).prop_map(|(mode, iter, max)| Frame {
+        id: "f".to_string(),
+        mode,
+        iter,
+        max,
+    })
+}
+
+fn owners() -> impl Strategy<Value = Owner> {
+    prop_oneof![
+        Just(owner("mine")),
+        Just(owner("theirs")),
+        Just(Owner::Nobody)
+    ]
+}
+
+fn runs() -> impl Strategy<Value = Run> {
+    (
+        prop::collection::vec(frames(), 0..3),
+        frames(),
+        owners(),
+        0..20_000_u64,
+    )
+        .prop_map(|(outer, top, owner, updated)| Run {
+            id: "loop-1".to_string(),
+            updated: Millis::seconds(updated),
+            owner,
+            outer,
+            top,
+        })
+}
+
+fn states() -> impl Strategy<Value = State> {
+    let endings = || prop::sample::select(Ending::ALL.to_vec());
+    prop_oneof![
+        Just(State::Idle(Past::Blank)),
+        runs().prop_map(State::Active),
+        (runs(), endings()).prop_map(|(run, ending)| State::Completing { run, ending }),
+        owners().prop_map(|owner| State::Aborted {
+            cause: "x".into(),
+            owner
+        }),
+        Just(State::Corrupt("iter is \"x\"".into())),
+    ]
+}
+
+fn seen() -> impl Strategy<Value = Facts> {
+    let heard = prop_oneof![
+        Just(Heard::Nothing),
+        Just(Heard::Near("token in a quote, line 1: say it bare".into())),
+        prop::sample::select(Ending::ALL.to_vec()).prop_map(Heard::Said),
+    ];
+    (heard, any::<bool>(), prop::option::of(5..9_u32)).prop_map(|(heard, alone, client)| Facts {
+        heard,
+        company: if alone {
+            Company::Alone
+        } else {
+            Company::Several
+        },
+        client: client.map(Client),
+        ..facts()
+    })
+}
+
+fn events() -> impl Strategy<Value = Event> {
+    (
+        prop::sample::select(Vec::from(["mine", "theirs", "third", ""])),
+        prop::sample::select(every_kind()),
+    )
+        .prop_map(|(here, kind)| event(here, kind))
+}
+
+fn depth(state: &State) -> usize {
+    match state {
+        State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => {
+            run.depth()
+        }
+        State::Idle(_) | State::Aborted { .. } | State::Corrupt(_) => 0,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// 1. A stale loop never goes on. 2. Nor does one that cannot be read. 3. A stop is
+    /// held only while a frame of this very session iterates, and that costs one
+    /// iteration of it and nothing else.
+    #[test]
+    fn holds_only_while_iterating(state in states(), event in events(), facts in seen(), now in 0..20_000_u64) {
+        let now = Millis::seconds(now);
+        let taken = step::<Loop>(&state, &event, &facts, now);
+        if !taken.holds() {
+            return Ok(());
+        }
+        let (State::Active(before), State::Active(after)) = (&state, &taken.state) else {
+            return Err(TestCaseError::fail("held without an active loop"));
+        };
+        prop_assert!(now.since(before.updated) <= facts.ttl, "stale");
+        prop_assert!(before.top.iter < before.top.max, "spent");
+        prop_assert!(after.owner.is(event.session.as_ref().unwrap()), "not its own");
+        prop_assert!(before.owner == Owner::Nobody || before.owner.is(event.session.as_ref().unwrap()));
+        let mut expected = before.clone();
+        expected.top.iter += 1;
+        expected.updated = now;
+        expected.owner = after.owner.clone();
+        prop_assert_eq!(after, &expected);
+    }
+
+    /// 4. Nothing but the signal itself, heard, completes anything; and no frame goes
+    /// before the stop is let through.
+    #[test]
+    fn only_the_signal_completes(state in states(), event in events(), facts in seen(), now in 0..20_000_u64) {
+        let taken = step::<Loop>(&state, &event, &facts, Millis::seconds(now));
+        let completes = matches!(taken.state, State::Completing { .. })
+            && !matches!(state, State::Completing { .. });
+        if completes {
+            prop_assert!(matches!(facts.heard, Heard::Said(_)));
+        }
+        let ended = matches!(taken.state, State::Aborted { .. });
+        prop_assert!(ended || depth(&taken.state) == depth(&state), "popped by an event");
+        prop_assert_eq!(
+            depth(&settle::<Loop>(&taken.state, Settled::Continued).0),
+            depth(&taken.state),
+            "popped although the agent goes on"
+        );
+    }
+
+    /// Another session's events change nothing of a loop that has an owner.
+    #[test]
+    fn others_change_nothing(run in runs(), event in events(), facts in seen(), now in 0..20_000_u64) {
+        let run = Run { owner: owner("somebody"), ..run };
+        let cleared_here = facts.client == Some(Client(7))
+            && event.kind == Kind::SessionStart { source: crate::event::StartSource::Clear };
+        prop_assume!(!cleared_here);
+        for state in [
+            State::Active(run.clone()),
+            State::Completing { run: run.clone(), ending: Ending::Complete },
+        ] {
+            let taken = step::<Loop>(&state, &event, &facts, Millis::seconds(now));
+            prop_assert_eq!(&taken.state, &state);
+            prop_assert!(!taken.holds());
+        }
+    }
+
+    /// Without a prompt or a command in between, a loop of `max` iterations holds fewer
+    /// than `max` stops per frame: it always ends.
+    #[test]
+    fn every_loop_ends(run in runs()) {
+        let budget: u32 = run.outer.iter().chain([&run.top]).map(|frame| frame.max).sum();
+        let now = run.updated;
+        let mut state = State::Active(Run { owner: owner("mine"), ..run });
+        let mut held = 0;
+        while !matches!(state, State::Idle(_)) {
+            let taken = step::<Loop>(&state, &event("mine", stop(Background::Quiet)), &facts(), now);
+            held += u32::from(taken.holds());
+            let settled = if taken.holds() { Settled::Continued } else { Settled::Released };
+            state = settle::<Loop>(&taken.state, settled).0;
+            prop_assert!(held <= budget);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! What a loop is: a stack of frames, of which the top one runs, and whose it is.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{Millis, SessionId};
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// No loop. What the store says of the last one.
+    Idle(Past),
+    Active(Run),
+    /// The agent gave this signal: the top frame ends when every machine lets go.
+    Completing {
+        run: Run,
+        ending: Ending,
+    },
+    /// It must not go on by itself. A person has to look.
+    Stuck {
+        run: Run,
+        why: Stuck,
+    },
+    /// Ended by a person or because its state could not be read; nobody was told yet.
+    Aborted {
+        cause: String,
+        owner: Owner,
+    },
+    /// Something is there, and it is no state of a loop. What, in words.
+    Corrupt(String),
+}
+
+/// How the last loop here ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Past {
+    /// There was none, or nothing is known of it.
+    #[default]
+    Blank,
+    Done(Ending),
+    Aborted,
+}
+
+/// Why a frame or a loop ended, in the words of its store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Ending {
+    Complete,
+    MaxIterations,
+    Stuck,
+    /// One issue is done.
+    Done,
+    NoMoreIssues,
+    MaxIssues,
+}
+
+impl Ending {
+    pub const ALL: [Self; 6] = [
+        Self::Complete,
+        Self::MaxIterations,
+        Self::Stuck,
+        Self::Done,
+        Self::NoMoreIssues,
+        Self::MaxIssues,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "COMPLETE",
+            Self::MaxIterations => "MAX_ITERATIONS",
+            Self::Stuck => "STUCK",
+            Self::Done => "DONE",
+            Self::NoMoreIssues => "NO_MORE_ISSUES",
+            Self::MaxIssues => "MAX_ISSUES",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|ending| ending.as_str() == text)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stuck {
+    MaxIterations,
+    Stale,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Run {
+    pub id: String,
+    /// When the loop last moved.
+    pub updated: Millis,
+    pub owner: Owner,
+    /// The frames around the top one, outermost first.
+    pub outer: Vec<Frame>,
+    /// The frame that runs: a loop without one is no loop.
+    pub top: Frame,
+}
+
+impl Run {
+    pub fn depth(&self) -> usize {
+        self.outer.len() + 1
+    }
+
+    /// What is left when the top frame ends.
+    pub(super) fn popped(mut self) -> Option<Self> {
+        self.top = self.outer.pop()?;
+        Some(self)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Frame {
+    pub id: String,
+    pub mode: Mode,
+    /// The iteration that is under way, from 1.
+    pub iter: u32,
+    pub max: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    Loop,
+    Issue,
+    Grind,
+}
+
+impl Mode {
+    pub const ALL: [Self; 3] = [Self::Loop, Self::Issue, Self::Grind];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Loop => "loop",
+            Self::Issue => "issue",
+            Self::Grind => "grind",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == text)
+    }
+
+    /// Iterations, where nobody said how many.
+    pub const fn default_max(self) -> u32 {
+        match self {
+            Self::Loop | Self::Issue => 10,
+            Self::Grind => 100,
+        }
+    }
+
+    /// What ends a frame of this mode: the element, its value, and what it means.
+    pub const fn signals(self) -> &'static [(&'static str, Ending)] {
+        match self {
+            Self::Loop => &[
+                ("loop-done", Ending::Complete),
+                ("loop-done", Ending::MaxIterations),
+                ("loop-done", Ending::Stuck),
+            ],
+            Self::Issue => &[
+                ("loop-done", Ending::Complete),
+                ("loop-done", Ending::MaxIterations),
+                ("loop-done", Ending::Stuck),
+                ("issue-complete", Ending::Done),
+            ],
+            Self::Grind => &[
+                ("grind-done", Ending::NoMoreIssues),
+                ("grind-done", Ending::MaxIssues),
+            ],
+        }
+    }
+}
+
+/// Whose stops a loop holds.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Owner {
+    Nobody,
+    Session {
+        id: SessionId,
+        /// The client it was last seen in. A session that is cleared goes on there under
+        /// a new id.
+        client: Option<Client>,
+    },
+}
+
+/// The host's process, as one machine tells it from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Client(pub u32);
+
+impl Owner {
+    pub fn is(&self, session: &SessionId) -> bool {
+        matches!(self, Self::Session { id, .. } if id == session)
+    }
+}

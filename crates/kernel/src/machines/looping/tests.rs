@@ -1,0 +1,472 @@
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use pretty_assertions::assert_eq;
+
+use super::*;
+use crate::event::{EndReason, StartSource};
+use crate::machines::conformance::{
+    Coverage, Taken, assert_arrow, event, every_kind, session, settle, step, stop,
+};
+
+const NOW: Millis = Millis::seconds(100_000);
+const TTL: Millis = Millis::seconds(7_200);
+
+pub(super) fn facts() -> Facts {
+    Facts {
+        heard: Heard::Nothing,
+        ttl: TTL,
+        company: Company::Several,
+        client: Some(Client(7)),
+        prompt: None,
+    }
+}
+
+pub(super) fn frame(mode: Mode, iter: u32, max: u32) -> Frame {
+    Frame {
+        id: "f".to_string(),
+        mode,
+        iter,
+        max,
+    }
+}
+
+pub(super) fn owner(id: &str) -> Owner {
+    Owner::Session {
+        id: session(id),
+        client: Some(Client(7)),
+    }
+}
+
+pub(super) fn run(top: Frame) -> Run {
+    Run {
+        id: "loop-1-1".to_string(),
+        updated: NOW,
+        owner: owner("mine"),
+        outer: Vec::new(),
+        top,
+    }
+}
+
+fn within(outer: Frame, top: Frame) -> Run {
+    Run {
+        outer: Vec::from([outer]),
+        ..run(top)
+    }
+}
+
+fn at_stop(state: &State, facts: &Facts) -> Taken<Loop> {
+    step::<Loop>(state, &event("mine", stop(Background::Quiet)), facts, NOW)
+}
+
+fn said(ending: Ending) -> Facts {
+    Facts {
+        heard: Heard::Said(ending),
+        ..facts()
+    }
+}
+
+fn states() -> Vec<State> {
+    let mut all = Vec::from([
+        State::Idle(Past::Blank),
+        State::Idle(Past::Done(Ending::Complete)),
+        State::Idle(Past::Aborted),
+        State::Corrupt("iter is \"x\"".to_string()),
+    ]);
+    let runs = [
+        run(frame(Mode::Loop, 1, 5)),
+        run(frame(Mode::Loop, 5, 5)),
+        Run {
+            updated: Millis(0),
+            ..run(frame(Mode::Issue, 1, 5))
+        },
+        within(frame(Mode::Grind, 3, 100), frame(Mode::Issue, 1, 5)),
+    ];
+    for run in runs {
+        for owner in [owner("mine"), owner("theirs"), Owner::Nobody] {
+            let run = Run {
+                owner: owner.clone(),
+                ..run.clone()
+            };
+            all.push(State::Active(run.clone()));
+            all.push(State::Completing {
+                run: run.clone(),
+                ending: Ending::Complete,
+            });
+            for why in [Stuck::Stale, Stuck::MaxIterations] {
+                let run = run.clone();
+                all.push(State::Stuck { run, why });
+            }
+            all.push(State::Aborted {
+                cause: "by a person".to_string(),
+                owner,
+            });
+        }
+    }
+    all
+}
+
+fn all_facts() -> Vec<Facts> {
+    let mut all = Vec::new();
+    for heard in [
+        Heard::Said(Ending::Complete),
+        Heard::Near("token in backticks, line 1: say it bare".to_string()),
+        Heard::Nothing,
+    ] {
+        for company in [Company::Alone, Company::Several] {
+            for client in [None, Some(Client(7)), Some(Client(8))] {
+                all.push(Facts {
+                    heard: heard.clone(),
+                    company,
+                    client,
+                    ..facts()
+                });
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn every_state_and_event_follows_the_table() {
+    let mut coverage = Coverage::default();
+    for state in states() {
+        for kind in every_kind() {
+            for facts in all_facts() {
+                let taken = step::<Loop>(&state, &event("mine", kind.clone()), &facts, NOW);
+                coverage.saw(taken.rule);
+                let nameless = step::<Loop>(&state, &event("", kind.clone()), &facts, NOW);
+                assert_eq!(nameless.rule, "", "no session, no loop");
+            }
+        }
+        for settled in [Settled::Released, Settled::Continued] {
+            let (_, rule) = settle::<Loop>(&state, settled);
+            coverage.saw(rule.unwrap_or_default());
+        }
+    }
+    coverage.assert_complete::<Loop>();
+}
+
+#[test]
+fn the_block_is_the_seeds_sentence() {
+    let state = State::Active(run(frame(Mode::Loop, 1, 10)));
+    let sentence = "[ITERATION 2/10] Continue working on the task. Check your progress and \
+                    either complete the task or keep iterating.";
+    let near = "token in a code fence, line 12: say it bare".to_string();
+    let table = [
+        (facts(), sentence.to_string()),
+        (
+            Facts {
+                prompt: Some("Fix the tests.".to_string()),
+                ..facts()
+            },
+            format!("{sentence}\n\nFix the tests."),
+        ),
+        (
+            Facts {
+                heard: Heard::Near(near.clone()),
+                ..facts()
+            },
+            format!("{sentence} Not counted: {near}."),
+        ),
+    ];
+    for (facts, expected) in table {
+        assert_eq!(at_stop(&state, &facts).said, format!("Hold({expected:?})"));
+    }
+}
+
+#[test]
+fn a_loop_of_five_holds_four_stops_and_ends_at_its_maximum() {
+    let mut state = State::Active(run(frame(Mode::Loop, 1, 5)));
+    for iteration in 2..=5 {
+        let taken = at_stop(&state, &facts());
+        assert!(taken.said.contains(&format!("[ITERATION {iteration}/5]")));
+        state = settle::<Loop>(&taken.state, Settled::Continued).0;
+    }
+    let taken = at_stop(&state, &facts());
+    assert_eq!(taken.rule, "max");
+    assert_eq!(
+        taken.notes,
+        ["the loop is off: iteration 5 of 5 was the last."]
+    );
+    let ended = State::Idle(Past::Done(Ending::MaxIterations));
+    assert_eq!(settle::<Loop>(&taken.state, Settled::Released).0, ended);
+    // Held by another machine, it is looked at again at the next stop.
+    assert_eq!(settle::<Loop>(&taken.state, Settled::Continued).0, state);
+}
+
+#[test]
+fn a_signal_is_kept_while_others_hold_and_pops_when_they_let_go() {
+    let inner = within(frame(Mode::Grind, 3, 100), frame(Mode::Issue, 2, 5));
+    let outer = run(frame(Mode::Grind, 3, 100));
+    let state = at_stop(&State::Active(inner.clone()), &said(Ending::Done)).state;
+    let completing = State::Completing {
+        run: inner.clone(),
+        ending: Ending::Done,
+    };
+    assert_eq!(state, completing);
+    let state = settle::<Loop>(&state, Settled::Continued).0;
+    let state = at_stop(&state, &facts()).state;
+    assert_eq!(state, completing, "said once is said");
+
+    let released = settle::<Loop>(&state, Settled::Released).0;
+    assert_eq!(released, State::Active(outer), "the outer frame goes on");
+
+    let prompted = step::<Loop>(
+        &completing,
+        &event(
+            "mine",
+            Kind::Prompt {
+                author: Author::Person,
+            },
+        ),
+        &facts(),
+        NOW,
+    );
+    assert_eq!(prompted.state, State::Active(inner));
+}
+
+#[test]
+fn the_last_frame_ends_the_loop() {
+    let state = State::Active(run(frame(Mode::Grind, 3, 100)));
+    let taken = at_stop(&state, &said(Ending::NoMoreIssues));
+    assert_eq!(
+        settle::<Loop>(&taken.state, Settled::Released).0,
+        State::Idle(Past::Done(Ending::NoMoreIssues))
+    );
+}
+
+#[test]
+fn each_mode_has_its_own_signals() {
+    let lines = |mode: Mode| -> Vec<String> {
+        let signals = mode.signals().iter();
+        signals
+            .map(|(element, ending)| format!("<{element}>{}</{element}>", ending.as_str()))
+            .collect()
+    };
+    let common = [
+        "<loop-done>COMPLETE</loop-done>",
+        "<loop-done>MAX_ITERATIONS</loop-done>",
+        "<loop-done>STUCK</loop-done>",
+    ];
+    assert_eq!(lines(Mode::Loop), common);
+    assert_eq!(lines(Mode::Issue)[..3], common);
+    assert_eq!(
+        lines(Mode::Issue)[3..],
+        ["<issue-complete>DONE</issue-complete>"]
+    );
+    assert_eq!(
+        lines(Mode::Grind),
+        [
+            "<grind-done>NO_MORE_ISSUES</grind-done>",
+            "<grind-done>MAX_ISSUES</grind-done>"
+        ]
+    );
+}
+
+#[test]
+fn stale_is_more_than_the_ttl() {
+    for (age, rule) in [(7_200, "iterate"), (7_201, "stale")] {
+        let aged = Run {
+            updated: Millis(NOW.0 - age * 1_000),
+            ..run(frame(Mode::Loop, 1, 5))
+        };
+        assert_eq!(at_stop(&State::Active(aged), &facts()).rule, rule, "{age}");
+    }
+    let ahead = Run {
+        updated: NOW.plus(TTL).plus(TTL),
+        ..run(frame(Mode::Loop, 1, 5))
+    };
+    assert_eq!(
+        at_stop(&State::Active(ahead), &facts()).rule,
+        "iterate",
+        "a clock that was set back makes nothing stale"
+    );
+}
+
+#[test]
+fn nobodys_loop_goes_to_the_only_session_and_says_so() {
+    let orphan = State::Active(Run {
+        owner: Owner::Nobody,
+        ..run(frame(Mode::Loop, 1, 5))
+    });
+    let alone = Facts {
+        company: Company::Alone,
+        ..facts()
+    };
+    let taken = at_stop(&orphan, &alone);
+    let State::Active(adopted) = &taken.state else {
+        panic!("{taken:?}")
+    };
+    assert_eq!(adopted.owner, owner("mine"));
+    assert!(taken.said.contains("given to this session") && taken.said.contains("loop abort"));
+    assert_eq!(taken.notes.len(), 1);
+    let second = at_stop(&taken.state, &alone);
+    assert!(!second.said.contains("given to this session"), "told once");
+
+    let several = at_stop(&orphan, &facts());
+    assert_eq!((several.rule, several.holds()), ("unclaimed", false));
+    assert!(several.notes[0].contains("loop adopt"));
+}
+
+/// Who owns a loop of `mine` in client 7 after another session starts.
+#[test]
+fn ownership_follows_clear_and_resume_but_no_fork() {
+    use StartSource::{Clear, Compact, Fork, Resume, Startup};
+    let table = [
+        (
+            "next",
+            Clear,
+            Some(Client(7)),
+            "next",
+            "the same client, cleared",
+        ),
+        (
+            "next",
+            Clear,
+            Some(Client(8)),
+            "mine",
+            "another client was cleared",
+        ),
+        (
+            "next",
+            Clear,
+            None,
+            "mine",
+            "a client that is not known proves nothing",
+        ),
+        (
+            "next",
+            Startup,
+            Some(Client(7)),
+            "mine",
+            "a new session is not the old one",
+        ),
+        (
+            "next",
+            Fork,
+            Some(Client(7)),
+            "mine",
+            "a fork takes nothing along",
+        ),
+        ("mine", Resume, Some(Client(9)), "mine", "resumed elsewhere"),
+        ("mine", Compact, Some(Client(7)), "mine", "compacted"),
+    ];
+    let loop_of_mine = State::Active(run(frame(Mode::Loop, 1, 5)));
+    for (here, source, client, expected, why) in table {
+        let start = event(here, Kind::SessionStart { source });
+        let facts = Facts { client, ..facts() };
+        let taken = step::<Loop>(&loop_of_mine, &start, &facts, NOW);
+        let State::Active(run) = taken.state else {
+            panic!("{why}")
+        };
+        assert!(run.owner.is(&session(expected)), "{why}");
+    }
+}
+
+#[test]
+fn a_loop_started_elsewhere_follows_clear_once_its_session_was_seen() {
+    let unseen = State::Active(Run {
+        owner: Owner::Session {
+            id: session("mine"),
+            client: None,
+        },
+        ..run(frame(Mode::Loop, 1, 5))
+    });
+    let end = event(
+        "mine",
+        Kind::SessionEnd {
+            reason: EndReason::Clear,
+        },
+    );
+    let left = step::<Loop>(&unseen, &end, &facts(), NOW).state;
+    let start = event(
+        "next",
+        Kind::SessionStart {
+            source: StartSource::Clear,
+        },
+    );
+    let State::Active(run) = step::<Loop>(&left, &start, &facts(), NOW).state else {
+        panic!("still active")
+    };
+    assert!(run.owner.is(&session("next")));
+}
+
+#[test]
+fn the_next_session_that_starts_takes_nobodys_loop_and_is_told() {
+    let orphan = State::Active(Run {
+        owner: Owner::Nobody,
+        ..run(frame(Mode::Grind, 1, 5))
+    });
+    for (source, takes) in [
+        (StartSource::Startup, true),
+        (StartSource::Resume, true),
+        (StartSource::Clear, true),
+        (StartSource::Fork, false),
+        (StartSource::Compact, false),
+    ] {
+        let start = event("mine", Kind::SessionStart { source });
+        let taken = step::<Loop>(&orphan, &start, &facts(), NOW);
+        assert_eq!(taken.rule == "take", takes, "{source:?}");
+        assert_eq!(taken.said.contains("NO_MORE_ISSUES"), takes, "{source:?}");
+    }
+}
+
+#[test]
+fn the_verbs_follow_the_table() {
+    let idle = State::Idle(Past::Blank);
+    let first = frame(Mode::Grind, 1, 100);
+    let active = start(&idle, "loop-1".into(), first.clone(), owner("mine"), NOW).unwrap();
+    assert_arrow::<Loop>("start", &idle, "verb", &active);
+
+    let pushed = push(&active, frame(Mode::Issue, 1, 10), NOW).unwrap();
+    assert_arrow::<Loop>("push", &active, "verb", &pushed);
+    let State::Active(run) = &pushed else {
+        panic!("{pushed:?}")
+    };
+    assert_eq!(
+        (run.outer.as_slice(), run.top.mode),
+        (&[first][..], Mode::Issue)
+    );
+
+    let adopted = adopt(&pushed, session("next"), None, NOW).unwrap();
+    assert_arrow::<Loop>("adopt", &pushed, "verb", &adopted);
+
+    let aborted = abort(&adopted, "enough".into()).unwrap();
+    assert_arrow::<Loop>("abort", &adopted, "verb", &aborted);
+    assert_eq!(
+        aborted,
+        State::Aborted {
+            cause: "enough".into(),
+            owner: Owner::Session {
+                id: session("next"),
+                client: None
+            }
+        }
+    );
+}
+
+#[test]
+fn a_verb_that_makes_no_sense_is_refused() {
+    let idle = State::Idle(Past::Blank);
+    let active = State::Active(run(frame(Mode::Loop, 1, 5)));
+    let corrupt = State::Corrupt("torn".into());
+    let one = || frame(Mode::Loop, 1, 1);
+    let begin = |state: &State, frame| start(state, "loop-1".into(), frame, Owner::Nobody, NOW);
+    assert_eq!(begin(&active, one()), Err(Refused::Running));
+    assert_eq!(begin(&corrupt, one()), Err(Refused::Corrupt));
+    assert_eq!(
+        begin(&idle, frame(Mode::Loop, 1, 0)),
+        Err(Refused::NoIterations)
+    );
+    assert_eq!(push(&idle, one(), NOW), Err(Refused::NoLoop));
+    assert_eq!(push(&corrupt, one(), NOW), Err(Refused::Corrupt));
+    assert_eq!(abort(&idle, "x".into()), Err(Refused::NoLoop));
+    assert_eq!(adopt(&idle, session("s"), None, NOW), Err(Refused::NoLoop));
+
+    let mut deep = active;
+    for _ in 1..MOST_FRAMES {
+        deep = push(&deep, one(), NOW).unwrap();
+    }
+    assert_eq!(push(&deep, one(), NOW), Err(Refused::TooDeep));
+}

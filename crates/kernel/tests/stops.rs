@@ -1,0 +1,330 @@
+//! Many stops of one session, through the whole deliberation: the block ledger against the
+//! host's cap, and two machines that want different things.
+#![expect(clippy::expect_used, reason = "a test")]
+
+use mainspring_kernel::decision::Decision;
+use mainspring_kernel::deliberate::{Outcome, Settlement, Trust};
+use mainspring_kernel::effect::{Fence, Owner as Process};
+use mainspring_kernel::event::{Author, Background, Chain, Speaker, StartSource};
+use mainspring_kernel::heard::Heard;
+use mainspring_kernel::ledger::{Cap, Ledger, ToolUse};
+use mainspring_kernel::machines::gate::{self, RecentErrors, Token, Transcript};
+use mainspring_kernel::machines::looping::{
+    self, Client, Company, Ending, Frame, Mode, Owner, Past, Run,
+};
+use mainspring_kernel::machines::{Move, Slot};
+use mainspring_kernel::{
+    Case, Deliberation, Digest, Event, Kind, Millis, Part, SessionId, deliberate,
+};
+use pretty_assertions::assert_eq;
+
+/// A session and what is remembered of it from event to event.
+struct Session {
+    gate: gate::State,
+    looping: looping::State,
+    ledger: Ledger,
+    cap: Cap,
+    deliveries: u64,
+}
+
+/// What the agent does before it stops.
+#[derive(Clone)]
+struct Act {
+    says: Says,
+    tools: ToolUse,
+    speaker: Speaker,
+    chain: Chain,
+    session: &'static str,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Says {
+    Nothing,
+    Token,
+    Signal,
+}
+
+/// It stops once more, without a word or a tool.
+const IDLE: Act = Act {
+    says: Says::Nothing,
+    tools: ToolUse::NotSeen,
+    speaker: Speaker::Main,
+    chain: Chain::Continued,
+    session: "mine",
+};
+const TOKEN: Act = Act {
+    says: Says::Token,
+    ..IDLE
+};
+const SIGNAL: Act = Act {
+    says: Says::Signal,
+    ..IDLE
+};
+
+fn id(text: &str) -> SessionId {
+    SessionId::parse(text).expect("a usable id")
+}
+
+impl Session {
+    fn new(gate: gate::State, looping: looping::State) -> Self {
+        Self {
+            gate,
+            looping,
+            ledger: Ledger::default(),
+            cap: Cap::After(8),
+            deliveries: 0,
+        }
+    }
+
+    fn case(&mut self, act: &Act, kind: Kind) -> Case {
+        self.deliveries += 1;
+        let said = gate::Facts {
+            token: "TASKMASTER_DONE::mine".into(),
+            heard: match act.says {
+                Says::Token => Heard::Said(Token),
+                Says::Nothing | Says::Signal => Heard::Nothing,
+            },
+            errors: RecentErrors::NotSeen,
+            max: 0,
+            transcript: Transcript::Long,
+        };
+        let seen = looping::Facts {
+            heard: match act.says {
+                Says::Signal => Heard::Said(Ending::Complete),
+                Says::Nothing | Says::Token => Heard::Nothing,
+            },
+            ttl: Millis::seconds(7_200),
+            company: Company::Alone,
+            client: Some(Client(7)),
+            prompt: None,
+        };
+        Case {
+            event: Event {
+                session: Some(id(act.session)),
+                speaker: act.speaker,
+                kind,
+            },
+            now: Millis::seconds(self.deliveries * 60),
+            delivery: Digest(format!("{}", self.deliveries)),
+            parts: vec![
+                Part::Gate(Slot::new(self.gate, said)),
+                Part::Loop(Slot::new(self.looping.clone(), seen)),
+            ],
+            broken: vec![],
+            overtaken: None,
+            ledger: self.ledger.clone(),
+            cap: self.cap,
+            tools: act.tools,
+            trust: Trust::Untrusted,
+            fence: Fence(0),
+            me: Process {
+                pid: 1,
+                started: 1,
+                boot: "boot".into(),
+            },
+        }
+    }
+
+    fn stop(&mut self, act: &Act) -> Settlement {
+        self.event(
+            act,
+            Kind::Stop {
+                chain: act.chain,
+                background: Background::Quiet,
+            },
+        )
+    }
+
+    fn event(&mut self, act: &Act, kind: Kind) -> Settlement {
+        let case = self.case(act, kind);
+        let Deliberation::Settled(settlement) = deliberate(&case) else {
+            panic!("neither machine has an effect")
+        };
+        self.ledger = settlement.ledger.clone();
+        for moved in &settlement.moves {
+            match moved {
+                Move::Gate(moved) => self.gate = moved.state,
+                Move::Loop(moved) => self.looping = moved.state.clone(),
+                Move::Tasks(_) | Move::Pulse(_) => panic!("not in the case"),
+            }
+        }
+        settlement
+    }
+}
+
+fn waiting() -> gate::State {
+    gate::State::Waiting { held: 0 }
+}
+
+fn no_loop() -> looping::State {
+    looping::State::Idle(Past::Blank)
+}
+
+fn a_loop(outer: Vec<Frame>) -> looping::State {
+    looping::State::Active(Run {
+        id: "loop-1".into(),
+        updated: Millis(0),
+        owner: Owner::Session {
+            id: id("mine"),
+            client: Some(Client(7)),
+        },
+        outer,
+        top: Frame {
+            id: "top".into(),
+            mode: Mode::Loop,
+            iter: 1,
+            max: 100,
+        },
+    })
+}
+
+fn outcomes(session: &mut Session, acts: impl IntoIterator<Item = Act>) -> Vec<Outcome> {
+    acts.into_iter()
+        .map(|act| session.stop(&act).outcome)
+        .collect()
+}
+
+#[test]
+fn the_ninth_block_in_a_row_is_ours_to_give_up() {
+    let mut session = Session::new(waiting(), no_loop());
+    let eight = outcomes(&mut session, vec![IDLE; 8]);
+    assert_eq!(eight, [Outcome::Held; 8]);
+
+    let ninth = session.stop(&IDLE);
+    assert_eq!(ninth.outcome, Outcome::Capped);
+    assert!(ninth.answer.decision.is_nothing());
+    assert_eq!(ninth.moves[0].rule(), "capped");
+    assert_eq!(session.gate, gate::State::Waiting { held: 8 }, "unmoved");
+    insta::assert_snapshot!(
+        ninth.answer.notes[0].text,
+        @r#"let go after 8 blocks in a row without tool use, because the host would override the next one. Still waiting: gate. Say "continue" to go on, or `mainspring why` for the reasons"#
+    );
+
+    let after_a_prompt = Act {
+        chain: Chain::First,
+        ..IDLE
+    };
+    let again = outcomes(&mut session, vec![after_a_prompt]);
+    assert_eq!(again, [Outcome::Held], "a prompt begins the count anew");
+    assert_eq!(session.gate, gate::State::Waiting { held: 9 });
+}
+
+#[test]
+fn tool_use_begins_the_count_anew() {
+    let mut session = Session::new(waiting(), no_loop());
+    let with_tools = Act {
+        tools: ToolUse::Seen,
+        ..IDLE
+    };
+    let thirty = outcomes(&mut session, vec![with_tools.clone(); 30]);
+    assert_eq!(thirty, [Outcome::Held; 30]);
+
+    // The last of them counts as one: seven more are honoured.
+    let eight = outcomes(&mut session, vec![IDLE; 8]);
+    assert_eq!(eight[..7], [Outcome::Held; 7]);
+    assert_eq!(eight[7], Outcome::Capped);
+    let used = outcomes(&mut session, vec![with_tools]);
+    assert_eq!(used, [Outcome::Held]);
+}
+
+#[test]
+fn the_cap_may_be_another_or_none() {
+    for (cap, honoured) in [(Cap::After(3), 3), (Cap::After(20), 20), (Cap::Never, 40)] {
+        let mut session = Session::new(waiting(), no_loop());
+        session.cap = cap;
+        let all = outcomes(&mut session, vec![IDLE; 40]);
+        let held = all.iter().take_while(|one| **one == Outcome::Held).count();
+        assert_eq!(held, honoured, "{cap:?}");
+    }
+}
+
+#[test]
+fn a_compaction_in_the_chain_does_not_reset_what_the_host_counts() {
+    let mut session = Session::new(waiting(), no_loop());
+    outcomes(&mut session, vec![IDLE; 8]);
+    for (source, outcome) in [
+        (StartSource::Compact, Outcome::Capped),
+        (StartSource::Resume, Outcome::Held),
+    ] {
+        session.event(&IDLE, Kind::SessionStart { source });
+        assert_eq!(outcomes(&mut session, [IDLE]), [outcome], "{source:?}");
+    }
+}
+
+#[test]
+fn both_machines_are_heard_at_once_in_their_order() {
+    let mut session = Session::new(waiting(), a_loop(vec![]));
+    let Decision::Stop { hold } = session.stop(&IDLE).answer.decision else {
+        panic!("a stop")
+    };
+    insta::assert_snapshot!(hold.text(), @r"
+    TASKMASTER (1): Stop blocked. Follow the taskmaster completion checklist. Done signal: TASKMASTER_DONE::mine
+
+    [ITERATION 2/100] Continue working on the task. Check your progress and either complete the task or keep iterating.
+    ");
+}
+
+#[test]
+fn what_one_machine_accepted_is_not_undone_by_the_other() {
+    let mut session = Session::new(waiting(), a_loop(vec![]));
+    let acts = [SIGNAL, IDLE, TOKEN];
+    let all = outcomes(&mut session, acts);
+    assert_eq!(all, [Outcome::Held, Outcome::Held, Outcome::Passed]);
+    assert_eq!(
+        session.looping,
+        looping::State::Idle(Past::Done(Ending::Complete))
+    );
+    assert_eq!(session.gate, gate::State::Said { held: 0 });
+
+    // The other way round: the token first, then the signal.
+    let mut session = Session::new(waiting(), a_loop(vec![]));
+    let acts = [TOKEN, SIGNAL];
+    let all = outcomes(&mut session, acts);
+    assert_eq!(all, [Outcome::Held, Outcome::Passed]);
+
+    let person = Kind::Prompt {
+        author: Author::Person,
+    };
+    session.event(&IDLE, person);
+    assert_eq!(session.gate, waiting(), "and a prompt asks anew");
+}
+
+#[test]
+fn an_inner_frame_ends_and_the_outer_goes_on_at_the_next_stop() {
+    let outer = Frame {
+        id: "outer".into(),
+        mode: Mode::Loop,
+        iter: 3,
+        max: 10,
+    };
+    let mut session = Session::new(gate::State::Off, a_loop(vec![outer]));
+    let all = outcomes(&mut session, [SIGNAL, IDLE, SIGNAL]);
+    assert_eq!(all, [Outcome::Passed, Outcome::Held, Outcome::Passed]);
+    assert_eq!(
+        session.looping,
+        looping::State::Idle(Past::Done(Ending::Complete))
+    );
+}
+
+#[test]
+fn neither_a_sub_agent_nor_another_session_ends_what_was_accepted() {
+    let mut session = Session::new(waiting(), a_loop(vec![]));
+    session.stop(&SIGNAL);
+    let completing = session.looping.clone();
+    assert!(matches!(completing, looping::State::Completing { .. }));
+
+    let subagent = Act {
+        speaker: Speaker::Subagent,
+        ..IDLE
+    };
+    assert_eq!(outcomes(&mut session, [subagent]), [Outcome::Passed]);
+    assert_eq!(session.looping, completing);
+
+    session.gate = gate::State::Off;
+    let other = Act {
+        session: "theirs",
+        ..IDLE
+    };
+    assert_eq!(outcomes(&mut session, [other]), [Outcome::Passed]);
+    assert_eq!(session.looping, completing);
+}
