@@ -145,7 +145,7 @@ impl Session {
             match moved {
                 Move::Gate(moved) => self.gate = moved.state,
                 Move::Loop(moved) => self.looping = moved.state.clone(),
-                Move::Tasks(_) | Move::Pulse(_) => panic!("not in the case"),
+                other => panic!("{} is not in the case", other.name()),
             }
         }
         settlement
