@@ -33,6 +33,13 @@ pub struct Owner {
     pub boot: alloc::string::String,
 }
 
+/// Does the process that owns an effect still run, within its deadline?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Life {
+    Alive,
+    Gone,
+}
+
 /// The record that an effect is under way.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]

@@ -14,7 +14,7 @@ use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
-use crate::effect::{Intent, Standing};
+use crate::effect::{Intent, Life, Standing};
 use crate::machine::{Data, Machine, Settled};
 
 /// Every machine's name, in the fixed order in which reasons are given and effects are
@@ -190,6 +190,26 @@ macro_rules! machines {
                 }
             }
 
+            /// An effect of this machine is recorded as under way, by a process that is
+            /// alive or not.
+            pub fn stand(&mut self, pending: Pending, owner: Life) {
+                match (self, pending) {
+                    $((Self::$variant(slot), Pending::$variant(intent)) => {
+                        slot.standing = match owner {
+                            Life::Alive => Standing::Running(intent),
+                            Life::Gone => Standing::Abandoned(intent),
+                        };
+                    })*
+                    #[allow(unreachable_patterns, reason = "with one machine there is no other pair")]
+                    _ => {}
+                }
+            }
+
+            /// The intent that is recorded as it was found.
+            pub fn recorded(&self) -> Option<Pending> {
+                match self { $(Self::$variant(slot) => slot.standing.recorded().cloned().map(Pending::$variant),)* }
+            }
+
             /// The name of the state it was found in.
             pub fn label(&self) -> &'static str {
                 match self { $(Self::$variant(slot) => <$machine as Machine>::label(&slot.state),)* }
@@ -222,6 +242,11 @@ macro_rules! machines {
                 match self { $(Self::$variant(moved) => &moved.to,)* }
             }
 
+            /// The intent that stays recorded.
+            pub fn intent(&self) -> Option<Pending> {
+                match self { $(Self::$variant(moved) => moved.intent.clone().map(Pending::$variant),)* }
+            }
+
             pub fn said(&self) -> &Decision {
                 match self { $(Self::$variant(moved) => &moved.said,)* }
             }
@@ -234,6 +259,14 @@ macro_rules! machines {
         impl Pending {
             pub const fn name(&self) -> Name {
                 match self { $(Self::$variant(_) => <$machine as Machine>::NAME,)* }
+            }
+
+            pub const fn owner(&self) -> &crate::effect::Owner {
+                match self { $(Self::$variant(intent) => &intent.owner,)* }
+            }
+
+            pub const fn deadline(&self) -> crate::ids::Millis {
+                match self { $(Self::$variant(intent) => intent.deadline,)* }
             }
         }
 

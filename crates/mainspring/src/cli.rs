@@ -1,0 +1,106 @@
+//! The command line, and nothing else.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::env::World;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output::{self, Paint};
+use crate::verb::{self, Desk};
+
+/// The one binary behind a coding agent's hooks: it decides whether the agent is really done
+#[derive(Debug, Parser)]
+#[command(
+    name = "mainspring",
+    version,
+    max_term_width = 100,
+    subcommand_required = true
+)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// What hosts call: one event on stdin, one decision on stdout
+    Hook,
+    Status(verb::status::Args),
+    Why(verb::why::Args),
+    Log(verb::log::Args),
+    Config(verb::config::Args),
+    Trust(verb::trust::Args),
+    Untrust(verb::trust::UntrustArgs),
+    Pulse(verb::pulse::Args),
+    Demo(verb::demo::Args),
+}
+
+pub(crate) fn main() -> ExitCode {
+    let world = World::real();
+    let mut args = std::env::args_os().skip(1);
+    // A hook is paid for in microseconds: it does not wait for the parser.
+    if args.next().is_some_and(|verb| verb == "hook") && args.next().is_none() {
+        return verb::hook::run(&world).into();
+    }
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a command is about where it is typed"
+    )]
+    let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
+    let desk = Desk {
+        paint: Paint::detect(&world),
+        world,
+        cwd,
+    };
+    match parse(std::env::args_os().skip(1)) {
+        Err(error) => {
+            let _ = error.print();
+            let help = !error.use_stderr();
+            if help { Exit::Success } else { Exit::Usage }.into()
+        }
+        Ok(cli) => match run(cli, &desk) {
+            Ok(text) => match output::stdout(&text) {
+                Ok(()) => Exit::Success.into(),
+                // `mainspring log | head` is no failure of ours.
+                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+                    Exit::Success.into()
+                }
+                Err(_) => Exit::Failure.into(),
+            },
+            Err(error) => {
+                output::stderr(&error.to_string());
+                Exit::Failure.into()
+            }
+        },
+    }
+}
+
+/// Runs a command line in this process, as the demo does.
+pub(crate) fn dispatch(
+    args: impl Iterator<Item = OsString>,
+    desk: &Desk,
+) -> Result<String, CliError> {
+    let cli = parse(args).map_err(|error| CliError::new(error.render()))?;
+    run(cli, desk)
+}
+
+fn parse(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    Cli::try_parse_from([OsString::from("mainspring")].into_iter().chain(args))
+}
+
+fn run(cli: Cli, desk: &Desk) -> Result<String, CliError> {
+    match cli.verb {
+        Verb::Hook => Err(CliError::new("`mainspring hook` takes no arguments")),
+        Verb::Status(args) => verb::status::run(&args, desk),
+        Verb::Why(args) => verb::why::run(&args, desk),
+        Verb::Log(args) => verb::log::run(&args, desk),
+        Verb::Config(args) => verb::config::run(&args, desk),
+        Verb::Trust(args) => verb::trust::run(&args, desk),
+        Verb::Untrust(args) => verb::trust::untrust(&args, desk),
+        Verb::Pulse(args) => verb::pulse::run(&args, desk),
+        Verb::Demo(args) => verb::demo::run(&args, desk),
+    }
+}

@@ -1,0 +1,175 @@
+//! One configuration file: TOML, with every problem at its line and column.
+
+use std::path::Path;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::key::{Key, Kind, Reach, Value};
+use crate::error::Trouble;
+use crate::limits;
+use crate::store::atomic;
+
+/// The settings of a file; none if there is no file. What is unknown or not the writer's
+/// to say is a warning, what cannot be understood is an error.
+pub(super) fn read(
+    path: &Path,
+    writer: Reach,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<(&'static Key, Value)>, Trouble> {
+    let Some(text) = atomic::read_text(path, limits::CONFIG)? else {
+        return Ok(Vec::new());
+    };
+    parse(&text, writer, warnings).map_err(|problem| Trouble::corrupt(path, problem))
+}
+
+fn parse(
+    text: &str,
+    writer: Reach,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<(&'static Key, Value)>, String> {
+    let at = |offset: usize| place(text, offset);
+    let table = DeTable::parse(text).map_err(|error| {
+        let offset = error.span().map_or(0, |span| span.start);
+        format!("{}: {}", at(offset), error.message())
+    })?;
+    let mut settings = Vec::new();
+    for (section, body) in table.get_ref() {
+        let DeValue::Table(body) = body.get_ref() else {
+            warnings.push(format!(
+                "{}: {:?} stands outside a [section] and is ignored",
+                at(section.span().start),
+                section.get_ref()
+            ));
+            continue;
+        };
+        for (name, value) in body {
+            let full = format!("{}.{}", section.get_ref(), name.get_ref());
+            let here = at(name.span().start);
+            let Some(key) = crate::machine::keys().find(|key| key.name == full) else {
+                warnings.push(format!("{here}: {}", unknown(&full)));
+                continue;
+            };
+            if key.reach == Reach::User && writer == Reach::Anyone {
+                warnings.push(format!(
+                    "{here}: {full} says what is executed, so only your own config.toml may set it"
+                ));
+                continue;
+            }
+            let value = convert(key, value)
+                .map_err(|problem| format!("{}: {full}: {problem}", at(value.span().start)))?;
+            settings.push((key, value));
+        }
+    }
+    Ok(settings)
+}
+
+fn convert(key: &Key, value: &Spanned<DeValue<'_>>) -> Result<Value, String> {
+    match (key.kind, value.get_ref()) {
+        (Kind::Switch, DeValue::Boolean(on)) => Ok(Value::Switch(*on)),
+        (Kind::Number { .. }, DeValue::Integer(number)) => key.parse(number.as_str()),
+        (Kind::Text | Kind::Choice(_) | Kind::Span, DeValue::String(text)) => key.parse(text),
+        (Kind::List, DeValue::Array(items)) => items
+            .iter()
+            .map(|item| match item.get_ref() {
+                DeValue::String(text) => Ok(text.clone().into_owned()),
+                _ => Err("a list of texts is wanted".to_owned()),
+            })
+            .collect::<Result<_, _>>()
+            .map(Value::List),
+        (kind, _) => Err(format!("{} is wanted", wanted(kind))),
+    }
+}
+
+fn wanted(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Switch => "true or false",
+        Kind::Number { .. } => "a whole number",
+        Kind::Text | Kind::Choice(_) => "a text in quotes",
+        Kind::Span => "a time span in quotes, like \"2h\",",
+        Kind::List => "a list of texts",
+    }
+}
+
+/// `line 3, column 7`, as editors count.
+fn place(text: &str, offset: usize) -> String {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+    format!("line {line}, column {column}")
+}
+
+fn unknown(full: &str) -> String {
+    let nearest = crate::machine::keys()
+        .map(|key| (distance(key.name, full), key.name))
+        .min()
+        .filter(|(distance, _)| *distance <= 4);
+    match nearest {
+        Some((_, name)) => format!("there is no setting {full}; did you mean {name}?"),
+        None => format!("there is no setting {full}; `mainspring config` lists them"),
+    }
+}
+
+/// How many letters must be typed, dropped or changed to get from one name to the other.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in other.iter().enumerate() {
+            let change = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_syntax_error_is_named_with_its_place() {
+        let error = parse("[pulse]\nbeats = = 2\n", Reach::User, &mut Vec::new()).unwrap_err();
+        assert!(error.starts_with("line 2, column 9: "), "{error}");
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_kind_is_an_error_with_its_place() {
+        let error = parse("[pulse]\nbeats = \"two\"", Reach::User, &mut Vec::new()).unwrap_err();
+        assert_eq!(
+            error,
+            "line 2, column 9: pulse.beats: a whole number is wanted"
+        );
+        let error = parse("[pulse]\nbeats = 1000", Reach::User, &mut Vec::new()).unwrap_err();
+        assert!(error.contains("from 0 to 100"), "{error}");
+    }
+
+    #[test]
+    fn an_unknown_key_is_a_warning_with_the_nearest_known_one() {
+        let mut warnings = Vec::new();
+        let settings = parse("top = 1\n[pulse]\nbeets = 2\n", Reach::User, &mut warnings).unwrap();
+        assert!(settings.is_empty());
+        assert_eq!(
+            warnings,
+            [
+                "line 3, column 1: there is no setting pulse.beets; did you mean pulse.beats?",
+                "line 1, column 1: \"top\" stands outside a [section] and is ignored",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_distance_counts_edits() {
+        for (one, other, edits) in [
+            ("", "", 0),
+            ("loop", "loop", 0),
+            ("lop", "loop", 1),
+            ("gate", "loop", 4),
+        ] {
+            assert_eq!(distance(one, other), edits, "{one} {other}");
+        }
+    }
+}

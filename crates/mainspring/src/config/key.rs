@@ -1,0 +1,175 @@
+//! A setting as data: what it is called, what it may be, who may set it.
+
+use std::fmt;
+
+use mainspring_kernel::Millis;
+use serde::Serialize;
+
+/// One setting. Machines bring their own; the reference and the schema are made from it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    /// `section.name`.
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    /// As it would be written in the file.
+    pub(crate) default: &'static str,
+    pub(crate) reach: Reach,
+    pub(crate) variable: Option<&'static str>,
+    pub(crate) about: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Switch,
+    Number {
+        most: u64,
+    },
+    Text,
+    Choice(&'static [&'static str]),
+    /// A time span: `90s`, `30m`, `2h`.
+    Span,
+    /// Texts, in their order.
+    List,
+}
+
+/// Who may set it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// A repository too: it can only narrow what happens.
+    Anyone,
+    /// Only the user: it says what is executed.
+    User,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Value {
+    Switch(bool),
+    Number(u64),
+    Text(String),
+    Span(Millis),
+    List(Vec<String>),
+}
+
+impl Value {
+    pub(crate) fn switch(&self) -> bool {
+        matches!(self, Self::Switch(true))
+    }
+
+    pub(crate) fn number(&self) -> Option<u64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Switch(_) | Self::Text(_) | Self::Span(_) | Self::List(_) => None,
+        }
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Switch(_) | Self::Number(_) | Self::Span(_) | Self::List(_) => None,
+        }
+    }
+
+    pub(crate) fn span(&self) -> Option<Millis> {
+        match self {
+            Self::Span(span) => Some(*span),
+            Self::Switch(_) | Self::Number(_) | Self::Text(_) | Self::List(_) => None,
+        }
+    }
+
+    pub(crate) fn list(&self) -> Option<&[String]> {
+        match self {
+            Self::List(list) => Some(list),
+            Self::Switch(_) | Self::Number(_) | Self::Text(_) | Self::Span(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Switch(on) => write!(f, "{on}"),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Text(text) => write!(f, "{text:?}"),
+            Self::Span(span) => write!(f, "\"{}s\"", span.0 / 1_000),
+            Self::List(list) => write!(f, "{list:?}"),
+        }
+    }
+}
+
+impl Key {
+    pub(crate) fn default_value(&self) -> Value {
+        // A test parses every default.
+        self.parse(self.default)
+            .unwrap_or_else(|_| Value::Text(self.default.into()))
+    }
+
+    /// From a text, as a variable has it. A list is separated by commas.
+    pub(crate) fn parse(&self, text: &str) -> Result<Value, String> {
+        match self.kind {
+            Kind::Switch => match text {
+                "1" | "true" | "on" | "yes" => Ok(Value::Switch(true)),
+                "0" | "false" | "off" | "no" => Ok(Value::Switch(false)),
+                other => Err(format!("{other:?} is neither true nor false")),
+            },
+            Kind::Number { most } => text
+                .parse::<u64>()
+                .ok()
+                .filter(|number| *number <= most)
+                .map(Value::Number)
+                .ok_or_else(|| format!("{text:?} is not a whole number from 0 to {most}")),
+            Kind::Text => Ok(Value::Text(text.into())),
+            Kind::Choice(choices) => {
+                if choices.contains(&text) {
+                    Ok(Value::Text(text.into()))
+                } else {
+                    Err(format!("{text:?} is none of {}", choices.join(", ")))
+                }
+            }
+            Kind::Span => span(text).map(Value::Span),
+            Kind::List => Ok(Value::List(
+                text.split(',')
+                    .map(str::trim)
+                    .filter(|item| !item.is_empty())
+                    .map(str::to_owned)
+                    .collect(),
+            )),
+        }
+    }
+}
+
+/// `90s`, `30m`, `2h`, `1h 30m`.
+pub(crate) fn span(text: &str) -> Result<Millis, String> {
+    let parsed: jiff::SignedDuration = text
+        .parse()
+        .map_err(|_| format!("{text:?} is no time span: write 90s, 30m or 2h"))?;
+    u64::try_from(parsed.as_millis())
+        .map(Millis)
+        .map_err(|_| format!("{text:?} is negative"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_a_value_of_its_kind() {
+        for key in crate::machine::keys() {
+            assert!(key.parse(key.default).is_ok(), "{}", key.name);
+        }
+    }
+
+    #[test]
+    fn spans_are_what_people_write() {
+        for (text, expected) in [
+            ("90s", Ok(Millis(90_000))),
+            ("2h", Ok(Millis(7_200_000))),
+            ("1h 30m", Ok(Millis(5_400_000))),
+        ] {
+            assert_eq!(span(text), expected);
+        }
+        for wrong in ["", "2", "-1s", "soon", "1 fortnight"] {
+            assert!(span(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What is in force, and where each value came from.
+//!
+//! Built-in defaults, then the project's `mainspring.toml`, then the user's
+//! `config.toml`, then the environment. A repository's file may switch things and bound
+//! them; what is executed comes from the user alone ([`Reach::User`]).
+
+mod file;
+mod key;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+pub(crate) use key::{Key, Kind, Reach, Value, span};
+
+use crate::env::World;
+use crate::error::Trouble;
+
+pub(crate) const PROJECT_FILE: &str = "mainspring.toml";
+
+/// Keys that belong to no machine.
+pub(crate) const KEYS: &[Key] = &[];
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    Default,
+    File(PathBuf),
+    Variable(&'static str),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Variable(name) => write!(f, "${name}"),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Setting {
+    pub(crate) key: &'static Key,
+    pub(crate) value: Value,
+    pub(crate) source: Source,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Config {
+    settings: BTreeMap<&'static str, Setting>,
+    /// What was found and not taken: unknown keys, values that only the user may set.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Config {
+    /// Reads both files, where they are there.
+    pub(crate) fn load(world: &World, project: &Path) -> Result<Self, Trouble> {
+        let mut config = Self::default();
+        for key in crate::machine::keys() {
+            config.set(key, key.default_value(), Source::Default);
+        }
+        let files = [
+            (Some(project.join(PROJECT_FILE)), Reach::Anyone),
+            (world.config_file(), Reach::User),
+        ];
+        for (path, writer) in files {
+            let Some(path) = path else { continue };
+            for (key, value) in file::read(&path, writer, &mut config.warnings)? {
+                config.set(key, value, Source::File(path.clone()));
+            }
+        }
+        for key in crate::machine::keys() {
+            let Some(name) = key.variable else { continue };
+            let Some(text) = world.var(name) else {
+                continue;
+            };
+            match key.parse(&text) {
+                Ok(value) => config.set(key, value, Source::Variable(name)),
+                Err(problem) => config.warnings.push(format!("${name}: {problem}")),
+            }
+        }
+        Ok(config)
+    }
+
+    fn set(&mut self, key: &'static Key, value: Value, source: Source) {
+        let setting = Setting { key, value, source };
+        self.settings.insert(key.name, setting);
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Setting> {
+        self.settings.values()
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+        self.settings.get(name).map(|setting| &setting.value)
+    }
+}

@@ -1,0 +1,282 @@
+//! Interprets a turn: does what the kernel asks for, and reports what came of it.
+
+use mainspring_kernel::deliberate::{Broken, Deliberation};
+use mainspring_kernel::effect::{Fence, Life};
+use mainspring_kernel::journal::{Entry, FileChange};
+use mainspring_kernel::ledger::{Cap, Ledger, ToolUse};
+use mainspring_kernel::machines::{Name, Pending};
+use mainspring_kernel::{Answer, Ask, Case, Millis, Note, Reply, Turn};
+
+use crate::digest;
+use crate::env::name;
+use crate::error::Trouble;
+use crate::host::Payload;
+use crate::machine::{self, Loaded, Row};
+use crate::scene::Scene;
+use crate::store::{Locked, atomic, trust};
+
+/// The host's own limit where nothing else is set.
+const CLAUDE_CAP: u32 = 8;
+
+/// Runs the machines that apply on one event, to its answer.
+pub(crate) fn drive(scene: &Scene<'_>, payload: &Payload, rows: &[&'static Row]) -> Answer {
+    let mut driver = Driver {
+        scene,
+        payload,
+        rows,
+        lock: None,
+        loaded: Vec::new(),
+        intents: Vec::new(),
+        ledger: None,
+        edited: Vec::new(),
+        now: scene.world.now(),
+    };
+    let (mut turn, mut ask) = Turn::begin(payload.event.kind.clone());
+    loop {
+        let reply = match ask {
+            Ask::Answer(answer) => return driver.with_edits(answer),
+            Ask::Lock => driver.lock().map(|()| Reply::Done),
+            Ask::Load => driver.load().map(|case| Reply::Loaded(Box::new(case))),
+            Ask::Commit(entry) => driver.commit(*entry).map(|()| Reply::Done),
+            Ask::Unlock => {
+                driver.unlock();
+                Ok(Reply::Done)
+            }
+            Ask::Run(pending) => driver.run(&pending),
+        };
+        ask = turn.next(reply.unwrap_or_else(|trouble| Reply::Failed(trouble.to_string())));
+    }
+}
+
+struct Driver<'a> {
+    scene: &'a Scene<'a>,
+    payload: &'a Payload,
+    rows: &'a [&'static Row],
+    lock: Option<Locked<'a>>,
+    /// What the current case was made from.
+    loaded: Vec<Loaded>,
+    intents: Vec<FoundIntent>,
+    ledger: Option<FoundLedger>,
+    edited: Vec<String>,
+    /// Read again after an effect: it may have taken minutes.
+    now: Millis,
+}
+
+struct FoundIntent {
+    machine: Name,
+    path: std::path::PathBuf,
+    bytes: Option<Vec<u8>>,
+}
+
+struct FoundLedger {
+    path: std::path::PathBuf,
+    bytes: Option<Vec<u8>>,
+}
+
+impl Driver<'_> {
+    fn lock(&mut self) -> Result<(), Trouble> {
+        self.lock = Some(self.scene.store.lock()?);
+        Ok(())
+    }
+
+    fn unlock(&mut self) {
+        if let Some(lock) = self.lock.take() {
+            self.edited.extend_from_slice(lock.edited());
+        }
+    }
+
+    fn load(&mut self) -> Result<Case, Trouble> {
+        self.loaded.clear();
+        self.intents.clear();
+        let mut parts = Vec::new();
+        let mut broken = Vec::new();
+        for row in self.rows {
+            match self.load_row(row) {
+                Ok(Some(loaded)) => {
+                    parts.push(loaded.part.clone());
+                    self.loaded.push(loaded);
+                }
+                Ok(None) => {}
+                Err(trouble) => broken.push(Broken {
+                    machine: row.name,
+                    cause: format!("{trouble}. It was left as it is, and the agent was let go"),
+                }),
+            }
+        }
+        let ledger = self.load_ledger()?;
+        let tools = self.tools(&ledger);
+        Ok(Case {
+            event: self.payload.event.clone(),
+            now: self.now,
+            delivery: self.delivery(),
+            parts,
+            broken,
+            overtaken: None,
+            cap: self.cap(),
+            tools,
+            trust: trust::of(self.scene.store.state(), self.scene.root()),
+            fence: self.lock.as_ref().map_or(Fence(0), Locked::fence),
+            me: crate::store::me(),
+            ledger,
+        })
+    }
+
+    fn load_row(&mut self, row: &Row) -> Result<Option<Loaded>, Trouble> {
+        let Some(mut loaded) = (row.load)(self.scene)? else {
+            return Ok(None);
+        };
+        let intent = self.scene.store.intent(row.name)?;
+        if let Some(pending) = intent.value {
+            let in_time = pending.deadline() > self.now;
+            let life = if in_time && crate::store::is_alive(pending.owner()) {
+                Life::Alive
+            } else {
+                Life::Gone
+            };
+            loaded.part.stand(pending, life);
+        }
+        self.intents.push(FoundIntent {
+            machine: row.name,
+            path: intent.path,
+            bytes: intent.bytes,
+        });
+        Ok(Some(loaded))
+    }
+
+    fn load_ledger(&mut self) -> Result<Ledger, Trouble> {
+        let Some(session) = &self.payload.event.session else {
+            return Ok(Ledger::default());
+        };
+        let found = self.scene.store.ledger(session)?;
+        self.ledger = Some(FoundLedger {
+            path: found.path,
+            bytes: found.bytes,
+        });
+        Ok(found.value.unwrap_or_default())
+    }
+
+    /// Looked for only where it can matter: after we have held the agent.
+    fn tools(&self, ledger: &Ledger) -> ToolUse {
+        if ledger.blocks == 0 {
+            return ToolUse::NotSeen;
+        }
+        ToolUse::NotSeen
+    }
+
+    fn cap(&self) -> Cap {
+        let text = self.scene.world.var(name::CLAUDE_BLOCK_CAP);
+        match text.and_then(|text| text.trim().parse().ok()) {
+            Some(0) => Cap::Never,
+            Some(limit) => Cap::After(limit),
+            None => Cap::After(CLAUDE_CAP),
+        }
+    }
+
+    /// The same bytes at the same length of the transcript are the same delivery.
+    fn delivery(&self) -> mainspring_kernel::Digest {
+        let length = self
+            .payload
+            .transcript
+            .as_ref()
+            .and_then(|path| std::fs::metadata(path).ok())
+            .map_or(0, |meta| meta.len());
+        digest::of(&[self.payload.digest.0.as_bytes(), &length.to_le_bytes()])
+    }
+
+    fn commit(&mut self, entry: Entry) -> Result<(), Trouble> {
+        let files = match &entry {
+            Entry::Turn { case, ruling } => match &**ruling {
+                Deliberation::Repeated(_) => Vec::new(),
+                Deliberation::Intends(pending) => {
+                    vec![self.intent_change(pending.name(), Some(pending))?]
+                }
+                Deliberation::Settled(settlement) => self.settled_files(case, settlement)?,
+            },
+            Entry::Verb { .. } => Vec::new(),
+        };
+        let Some(lock) = &mut self.lock else {
+            return Err(Trouble::Other("internal: a commit without the lock".into()));
+        };
+        lock.commit(self.now, entry, files)
+    }
+
+    fn settled_files(
+        &self,
+        case: &Case,
+        settlement: &mainspring_kernel::deliberate::Settlement,
+    ) -> Result<Vec<FileChange>, Trouble> {
+        let mut files = Vec::new();
+        let moves = case.parts.iter().zip(&self.loaded).zip(&settlement.moves);
+        for ((part, loaded), moved) in moves {
+            if !part.changed_by(moved) {
+                continue;
+            }
+            if let Some(row) = machine::row(part.name()) {
+                files.extend((row.files)(self.scene, loaded, moved)?);
+            }
+            let intent = moved.intent();
+            if intent != part.recorded() {
+                files.push(self.intent_change(part.name(), intent.as_ref())?);
+            }
+        }
+        if let Some(found) = &self.ledger
+            && settlement.ledger != case.ledger
+        {
+            files.push(json_change(
+                &found.path,
+                found.bytes.as_deref(),
+                Some(&settlement.ledger),
+            )?);
+        }
+        // A loader may name a file that its move leaves as it is.
+        files.retain(|file| {
+            file.was != file.now.as_ref().map(|text| digest::of(&[text.as_bytes()]))
+        });
+        Ok(files)
+    }
+
+    fn intent_change(
+        &self,
+        machine: Name,
+        intent: Option<&Pending>,
+    ) -> Result<FileChange, Trouble> {
+        let found = self.intents.iter().find(|found| found.machine == machine);
+        let Some(found) = found else {
+            return Err(Trouble::Other(format!(
+                "internal: {machine} was not loaded"
+            )));
+        };
+        json_change(&found.path, found.bytes.as_deref(), intent)
+    }
+
+    fn run(&mut self, pending: &Pending) -> Result<Reply, Trouble> {
+        let finished = machine::row(pending.name()).and_then(|row| (row.run)(self.scene, pending));
+        self.now = self.scene.world.later();
+        finished
+            .map(|finished| Reply::Ran(Box::new(finished)))
+            .ok_or_else(|| {
+                Trouble::Other(format!("internal: nobody runs {}'s effect", pending.name()))
+            })
+    }
+
+    fn with_edits(self, mut answer: Answer) -> Answer {
+        for path in self.edited {
+            answer.notes.push(Note::ours(format!(
+                "{path} was edited while it was being updated: the edit stays, our change does not"
+            )));
+        }
+        answer
+    }
+}
+
+fn json_change<T: serde::Serialize>(
+    path: &std::path::Path,
+    was: Option<&[u8]>,
+    value: Option<&T>,
+) -> Result<FileChange, Trouble> {
+    let now = value
+        .map(|value| serde_json::to_string(value).map(|text| text + "\n"))
+        .transpose()
+        .map_err(|error| Trouble::corrupt(path, error))?;
+    Ok(atomic::change(path, was, now))
+}

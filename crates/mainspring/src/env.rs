@@ -1,0 +1,136 @@
+//! The one door through which clock, variables and identity enter.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use mainspring_kernel::{Millis, SessionId};
+
+/// Names of the variables we read, so that the reference and the tests can list them.
+pub(crate) mod name {
+    /// Everything lets go at once.
+    pub(crate) const DISABLE: &str = "MAINSPRING_DISABLE";
+    /// Set for every child of ours: a hook that sees it leaves at once.
+    pub(crate) const DEPTH: &str = "MAINSPRING_DEPTH";
+    pub(crate) const HOME: &str = "HOME";
+    pub(crate) const STATE_HOME: &str = "XDG_STATE_HOME";
+    pub(crate) const CONFIG_HOME: &str = "XDG_CONFIG_HOME";
+    pub(crate) const NO_COLOR: &str = "NO_COLOR";
+    pub(crate) const PATH: &str = "PATH";
+    /// Claude Code: the conversation, in hooks and in the agent's own shell.
+    pub(crate) const CLAUDE_SESSION: &str = "CLAUDE_CODE_SESSION_ID";
+    /// Claude Code: where the session was started.
+    pub(crate) const CLAUDE_PROJECT: &str = "CLAUDE_PROJECT_DIR";
+    /// Claude Code: blocks without tool use before it overrides a hook.
+    pub(crate) const CLAUDE_BLOCK_CAP: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct World {
+    vars: Vars,
+    now: Millis,
+}
+
+#[derive(Debug, Clone)]
+enum Vars {
+    Process,
+    /// Tests and the demo bring their own.
+    Given(BTreeMap<String, OsString>),
+}
+
+impl World {
+    /// The real one; the clock is read here, once.
+    pub(crate) fn real() -> Self {
+        Self {
+            vars: Vars::Process,
+            now: clock(),
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn given(vars: &[(&str, &str)], now: Millis) -> Self {
+        let vars = vars
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), OsString::from(value)))
+            .collect();
+        Self::staged(vars, now)
+    }
+
+    /// When this process began: the time of everything that it decides at once.
+    pub(crate) fn now(&self) -> Millis {
+        self.now
+    }
+
+    /// The time after something that took long.
+    pub(crate) fn later(&self) -> Millis {
+        match self.vars {
+            Vars::Process => clock(),
+            Vars::Given(_) => self.now,
+        }
+    }
+
+    /// The same world with some variables of its own, at another time.
+    pub(crate) fn staged(vars: BTreeMap<String, OsString>, now: Millis) -> Self {
+        Self {
+            vars: Vars::Given(vars),
+            now,
+        }
+    }
+
+    /// A variable's value; an empty one is as good as none.
+    pub(crate) fn var_os(&self, name: &str) -> Option<OsString> {
+        let value = match &self.vars {
+            #[expect(clippy::disallowed_methods, reason = "this is the door")]
+            Vars::Process => std::env::var_os(name),
+            Vars::Given(vars) => vars.get(name).cloned(),
+        };
+        value.filter(|value| !value.is_empty())
+    }
+
+    /// A variable's value, if it is text.
+    pub(crate) fn var(&self, name: &str) -> Option<String> {
+        self.var_os(name)?.into_string().ok()
+    }
+
+    fn dir(&self, name: &str) -> Option<PathBuf> {
+        let path = PathBuf::from(self.var_os(name)?);
+        path.is_absolute().then_some(path)
+    }
+
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        self.dir(name::HOME)
+    }
+
+    /// Where our own state lives. `None` without a home: then there is none.
+    pub(crate) fn state_dir(&self) -> Option<PathBuf> {
+        let base = self
+            .dir(name::STATE_HOME)
+            .or_else(|| Some(self.home()?.join(".local/state")))?;
+        Some(base.join("mainspring"))
+    }
+
+    pub(crate) fn config_file(&self) -> Option<PathBuf> {
+        let base = self
+            .dir(name::CONFIG_HOME)
+            .or_else(|| Some(self.home()?.join(".config")))?;
+        Some(base.join("mainspring/config.toml"))
+    }
+
+    /// Switched off for this process, or a child of ours.
+    pub(crate) fn silenced(&self) -> bool {
+        let on = |name| self.var_os(name).is_some_and(|value| value != "0");
+        on(name::DISABLE) || on(name::DEPTH)
+    }
+
+    /// The agent whose shell this is, if it is one's.
+    pub(crate) fn agent_session(&self) -> Option<SessionId> {
+        SessionId::parse(&self.var(name::CLAUDE_SESSION)?)
+    }
+}
+
+fn clock() -> Millis {
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let millis = now.map_or(0, |age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
+    Millis(millis)
+}

@@ -1,0 +1,22 @@
+//! What our exit codes mean. `hook` always exits 0 unless it could not even answer.
+
+use std::process::ExitCode;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Success,
+    /// The command could not do what was asked; stderr says why and what to type next.
+    Failure,
+    /// The command line was not understood.
+    Usage,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        match exit {
+            Exit::Success => Self::SUCCESS,
+            Exit::Failure => Self::FAILURE,
+            Exit::Usage => Self::from(2),
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! From Claude Code's JSON to our event. Only what is not JSON is an error.
+
+use std::path::PathBuf;
+
+use mainspring_kernel::SessionId;
+use mainspring_kernel::event::{
+    Author, Background, Chain, EndReason, Event, Kind, Speaker, StartSource,
+};
+
+use super::wire::{BackgroundTask, SkillInput, SkillResponse, Wire};
+use crate::digest;
+use crate::host::Payload;
+
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub(crate) enum DecodeError {
+    #[error("the hook got no input")]
+    Empty,
+    #[error("the hook's input is not UTF-8 text")]
+    NotText,
+    #[error("the hook's input is not a JSON object: {0}")]
+    NotJson(String),
+}
+
+pub(crate) fn decode(bytes: &[u8]) -> Result<Payload, DecodeError> {
+    let text = std::str::from_utf8(bytes).map_err(|_| DecodeError::NotText)?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim().is_empty() {
+        return Err(DecodeError::Empty);
+    }
+    // A list of our fields' values would do for serde.
+    if !text.trim_start().starts_with('{') {
+        return Err(DecodeError::NotJson(
+            "it does not start with a brace".into(),
+        ));
+    }
+    let wire: Wire<'_> =
+        serde_json::from_str(text).map_err(|error| DecodeError::NotJson(error.to_string()))?;
+    let wire_name = wire.hook_event_name.text().unwrap_or_default().into_owned();
+    let speaker = match wire.agent_id.text() {
+        Some(id) if !id.is_empty() => Speaker::Subagent,
+        Some(_) | None => Speaker::Main,
+    };
+    let path = |text: std::borrow::Cow<'_, str>| (!text.is_empty()).then(|| PathBuf::from(&*text));
+    Ok(Payload {
+        event: Event {
+            session: wire.session_id.text().and_then(|id| SessionId::parse(&id)),
+            speaker,
+            kind: kind(&wire_name, &wire),
+        },
+        cwd: wire.cwd.text().and_then(path),
+        transcript: wire.transcript_path.text().and_then(path),
+        last_message: wire
+            .last_assistant_message
+            .text()
+            .map(std::borrow::Cow::into_owned),
+        digest: digest::of(&[bytes]),
+        wire_name,
+    })
+}
+
+fn kind(name: &str, wire: &Wire<'_>) -> Kind {
+    match name {
+        "SessionStart" => Kind::SessionStart {
+            source: match wire.source.text().as_deref() {
+                Some("startup") => StartSource::Startup,
+                Some("resume") => StartSource::Resume,
+                Some("clear") => StartSource::Clear,
+                Some("compact") => StartSource::Compact,
+                Some("fork") => StartSource::Fork,
+                Some(_) | None => StartSource::Other,
+            },
+        },
+        "SessionEnd" => Kind::SessionEnd {
+            reason: match wire.reason.text().as_deref() {
+                Some("clear") => EndReason::Clear,
+                Some(_) | None => EndReason::Other,
+            },
+        },
+        "UserPromptSubmit" => Kind::Prompt {
+            author: author(wire.prompt.text().as_deref().unwrap_or_default()),
+        },
+        "UserPromptExpansion" => Kind::Expansion {
+            command: wire.command_name.text().unwrap_or_default().into_owned(),
+        },
+        "PreToolUse" => Kind::BeforeTool {
+            tool: wire.tool_name.text().unwrap_or_default().into_owned(),
+        },
+        "PostToolUse" => {
+            let tool = wire.tool_name.text().unwrap_or_default().into_owned();
+            let skill = (tool == "Skill").then(|| skill(wire)).flatten();
+            Kind::AfterTool { tool, skill }
+        }
+        "Stop" => Kind::Stop {
+            chain: match wire.stop_hook_active.read::<bool>() {
+                Some(true) => Chain::Continued,
+                Some(false) | None => Chain::First,
+            },
+            background: background(wire),
+        },
+        "Notification" if wire.notification_type.text().as_deref() == Some("idle_prompt") => {
+            Kind::Idle
+        }
+        other => Kind::Other { name: other.into() },
+    }
+}
+
+/// A finished background task arrives as a prompt that no person wrote.
+fn author(prompt: &str) -> Author {
+    if prompt.trim_start().starts_with("<task-notification>") {
+        Author::Host
+    } else {
+        Author::Person
+    }
+}
+
+/// Which skill ran: the response's own name for it, which has the plugin's prefix, then
+/// what the model asked for. None if the call failed.
+fn skill(wire: &Wire<'_>) -> Option<String> {
+    let response: Option<SkillResponse> = wire.tool_response.read();
+    if response
+        .as_ref()
+        .is_some_and(|response| response.success == Some(false))
+    {
+        return None;
+    }
+    response
+        .and_then(|response| response.command_name)
+        .or_else(|| Some(wire.tool_input.read::<SkillInput>()?.skill))
+        .filter(|name| !name.is_empty())
+}
+
+/// The host wakes the agent when a sub-agent or a workflow ends. A shell (a development
+/// server) may run for ever, and changes nothing.
+fn background(wire: &Wire<'_>) -> Background {
+    let tasks: Vec<BackgroundTask> = wire.background_tasks.read().unwrap_or_default();
+    let wakes = tasks.iter().any(|task| {
+        task.status == "running" && matches!(task.r#type.as_str(), "subagent" | "workflow")
+    });
+    if wakes {
+        Background::Working
+    } else {
+        Background::Quiet
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn kind_of(json: &str) -> Kind {
+        decode(json.as_bytes()).unwrap().event.kind
+    }
+
+    #[test]
+    fn a_stop_says_whether_anything_will_wake_the_agent() {
+        let stop = |tasks: &str| {
+            kind_of(&format!(
+                r#"{{"hook_event_name":"Stop","stop_hook_active":true,"background_tasks":{tasks}}}"#
+            ))
+        };
+        let expected = |background| Kind::Stop {
+            chain: Chain::Continued,
+            background,
+        };
+        for (tasks, background, why) in [
+            ("[]", Background::Quiet, "nothing runs"),
+            (
+                r#"[{"type":"shell","status":"running"}]"#,
+                Background::Quiet,
+                "a server never ends",
+            ),
+            (
+                r#"[{"type":"shell","status":"running"},{"type":"subagent","status":"running"}]"#,
+                Background::Working,
+                "its end wakes the agent",
+            ),
+            (
+                r#"[{"type":"subagent","status":"completed"}]"#,
+                Background::Quiet,
+                "it has ended",
+            ),
+            (r#""soon""#, Background::Quiet, "another type is no list"),
+            ("[1]", Background::Quiet, "another shape is no list"),
+        ] {
+            assert_eq!(stop(tasks), expected(background), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_skill_is_named_by_the_response_and_only_if_it_ran() {
+        let skill = |rest: &str| match kind_of(&format!(
+            r#"{{"hook_event_name":"PostToolUse","tool_name":"Skill",{rest}}}"#
+        )) {
+            Kind::AfterTool { skill, .. } => skill,
+            other => panic!("{other:?}"),
+        };
+        for (rest, expected) in [
+            (
+                r#""tool_input":{"skill":"s"},"tool_response":{"success":true,"commandName":"p:s"}"#,
+                Some("p:s"),
+            ),
+            (
+                r#""tool_input":{"skill":"s"},"tool_response":"done""#,
+                Some("s"),
+            ),
+            (
+                r#""tool_input":{"skill":"s"},"tool_response":{"success":false,"commandName":"s"}"#,
+                None,
+            ),
+            (r#""tool_input":{}"#, None),
+        ] {
+            assert_eq!(skill(rest).as_deref(), expected, "{rest}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_json_is_an_error_and_the_rest_is_not() {
+        for (bytes, error) in [
+            (&b""[..], DecodeError::Empty),
+            (b" \n", DecodeError::Empty),
+            (b"\xff\xfe", DecodeError::NotText),
+        ] {
+            assert_eq!(decode(bytes).unwrap_err(), error);
+        }
+        for bytes in [&b"{"[..], b"[1]", b"nonsense", b"{\"a\":1}{"] {
+            assert!(
+                matches!(decode(bytes), Err(DecodeError::NotJson(_))),
+                "{bytes:?}"
+            );
+        }
+        for odd in [
+            "{}",
+            r#"{"hook_event_name":7,"session_id":[],"cwd":null}"#,
+            "\u{feff}{\"hook_event_name\":\"Stop\",\"new\":{\"deep\":[[[]]]}}",
+        ] {
+            assert!(decode(odd.as_bytes()).is_ok(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_skipped_and_not_followed() {
+        let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
+        let text = format!(r#"{{"x":{deep},"hook_event_name":"Stop","background_tasks":{deep}}}"#);
+        assert!(matches!(kind_of(&text), Kind::Stop { .. }));
+    }
+
+    #[test]
+    fn prompts_that_no_person_wrote_are_told_apart() {
+        for (prompt, author) in [
+            ("do it", Author::Person),
+            ("<task-notification>\\n<task-id>a</task-id>", Author::Host),
+        ] {
+            let kind = kind_of(&format!(
+                r#"{{"hook_event_name":"UserPromptSubmit","prompt":"{prompt}"}}"#
+            ));
+            assert_eq!(kind, Kind::Prompt { author });
+        }
+    }
+}

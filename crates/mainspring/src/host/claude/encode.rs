@@ -1,0 +1,164 @@
+//! From our answer to Claude Code's JSON.
+
+use mainspring_kernel::{Answer, Decision, Reasons, Voice};
+use serde_json::{Map, Value, json};
+
+use crate::host::text::clean;
+
+/// One line of JSON, or nothing where there is nothing to say.
+pub(crate) fn encode(answer: &Answer, event: &str) -> Option<String> {
+    let mut out = Map::new();
+    let about = |fields: Value| -> Value {
+        let mut specific = json!({ "hookEventName": event });
+        if let (Value::Object(specific), Value::Object(fields)) = (&mut specific, fields) {
+            specific.extend(fields);
+        }
+        specific
+    };
+    match &answer.decision {
+        Decision::Stop { hold } => block(&mut out, hold),
+        Decision::Context { tell } => {
+            if !tell.is_empty() {
+                let fields = json!({ "additionalContext": clean(&tell.text()) });
+                out.insert("hookSpecificOutput".into(), about(fields));
+            }
+        }
+        Decision::AfterTool { tell, object } => {
+            block(&mut out, object);
+            if !tell.is_empty() {
+                let fields = json!({ "additionalContext": clean(&tell.text()) });
+                out.insert("hookSpecificOutput".into(), about(fields));
+            }
+        }
+        Decision::BeforeTool { deny } => {
+            if !deny.is_empty() {
+                let fields = json!({
+                    "permissionDecision": "deny",
+                    "permissionDecisionReason": clean(&deny.text()),
+                });
+                out.insert("hookSpecificOutput".into(), about(fields));
+            }
+        }
+        Decision::Idle { notify } => {
+            if !notify.is_empty() {
+                // Operating system command 9: a desktop notice, where the terminal has them.
+                let text = clean(&notify.text()).replace(['\n', '\t'], " ");
+                out.insert(
+                    "terminalSequence".into(),
+                    format!("\u{1b}]9;{text}\u{7}").into(),
+                );
+            }
+        }
+        Decision::Silent => {}
+    }
+    if !answer.notes.is_empty() {
+        let lines: Vec<String> = answer
+            .notes
+            .iter()
+            .map(|note| match note.by {
+                Voice::Machine(name) => format!("mainspring {name}: {}", note.text),
+                Voice::Mainspring => format!("mainspring: {}", note.text),
+            })
+            .collect();
+        out.insert("systemMessage".into(), clean(&lines.join("\n")).into());
+    }
+    (!out.is_empty()).then(|| format!("{}\n", Value::Object(out)))
+}
+
+fn block(out: &mut Map<String, Value>, reasons: &Reasons) {
+    if !reasons.is_empty() {
+        out.insert("decision".into(), "block".into());
+        out.insert("reason".into(), clean(&reasons.text()).into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mainspring_kernel::{Name, Note};
+
+    use super::*;
+
+    fn said(text: &str) -> Reasons {
+        Reasons::one(Name::Gate, text.into())
+    }
+
+    #[test]
+    fn every_decision_has_its_shape() {
+        let nothing = Reasons::default;
+        for (decision, event, expected) in [
+            (
+                Decision::Stop {
+                    hold: said("go on"),
+                },
+                "Stop",
+                r#"{"decision":"block","reason":"go on"}"#,
+            ),
+            (
+                Decision::Context { tell: said("know") },
+                "SessionStart",
+                r#"{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"know"}}"#,
+            ),
+            (
+                Decision::AfterTool {
+                    tell: said("know"),
+                    object: said("no"),
+                },
+                "PostToolUse",
+                r#"{"decision":"block","reason":"no","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"know"}}"#,
+            ),
+            (
+                Decision::BeforeTool { deny: said("no") },
+                "PreToolUse",
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#,
+            ),
+            (
+                Decision::Idle {
+                    notify: said("CI\nfailed\u{7}"),
+                },
+                "Notification",
+                r#"{"terminalSequence":"\u001b]9;CI failed\u0007"}"#,
+            ),
+        ] {
+            let answer = Answer {
+                decision,
+                notes: Vec::new(),
+            };
+            assert_eq!(encode(&answer, event), Some(format!("{expected}\n")));
+        }
+        for silent in [
+            Decision::Stop { hold: nothing() },
+            Decision::Context { tell: nothing() },
+            Decision::AfterTool {
+                tell: nothing(),
+                object: nothing(),
+            },
+            Decision::BeforeTool { deny: nothing() },
+            Decision::Idle { notify: nothing() },
+            Decision::Silent,
+        ] {
+            let answer = Answer {
+                decision: silent,
+                notes: Vec::new(),
+            };
+            assert_eq!(encode(&answer, "Stop"), None);
+        }
+    }
+
+    #[test]
+    fn the_person_reads_who_speaks() {
+        let answer = Answer {
+            decision: Decision::Silent,
+            notes: vec![
+                Note {
+                    by: Voice::Machine(Name::Loop),
+                    text: "stale".into(),
+                },
+                Note::ours("disk full"),
+            ],
+        };
+        assert_eq!(
+            encode(&answer, "Stop").unwrap(),
+            "{\"systemMessage\":\"mainspring loop: stale\\nmainspring: disk full\"}\n"
+        );
+    }
+}

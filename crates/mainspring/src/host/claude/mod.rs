@@ -1,0 +1,8 @@
+//! Claude Code.
+
+mod decode;
+mod encode;
+mod wire;
+
+pub(crate) use decode::decode;
+pub(crate) use encode::encode;

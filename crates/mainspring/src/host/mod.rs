@@ -1,0 +1,23 @@
+//! The hosts: what their hooks send, and how they want to be answered.
+
+pub(crate) mod claude;
+pub(crate) mod text;
+
+use std::path::PathBuf;
+
+use mainspring_kernel::{Digest, Event};
+
+/// One event as a host sent it, decoded.
+#[derive(Debug, Clone)]
+pub(crate) struct Payload {
+    pub(crate) event: Event,
+    /// The host's own name for the event: it wants it back in the answer.
+    pub(crate) wire_name: String,
+    /// The agent's directory at that moment; it moves when the agent runs `cd`.
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) transcript: Option<PathBuf>,
+    /// The agent's last words, where the host gives them.
+    pub(crate) last_message: Option<String>,
+    /// Of the payload's bytes.
+    pub(crate) digest: Digest,
+}

@@ -1,0 +1,71 @@
+//! The shell's side of the machines: where their state is, what they see, what they have
+//! done outside. A machine adds a file and a row to [`ROWS`].
+
+pub(crate) mod own;
+pub(crate) mod pulse;
+
+use std::path::PathBuf;
+
+use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::{Finished, Move, Name, Part, Pending};
+
+use crate::config::{self, Key};
+use crate::error::Trouble;
+use crate::scene::Scene;
+
+/// One machine, as functions.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) name: Name,
+    /// In one sentence, for views.
+    pub(crate) about: &'static str,
+    /// Files that, where they exist below a folder, make it a project of ours.
+    pub(crate) markers: &'static [&'static str],
+    pub(crate) keys: &'static [Key],
+    /// Can this machine have anything to do with this event, here? Asked at every event
+    /// before the lock is taken, so it looks and does not read.
+    pub(crate) applies: fn(&Scene<'_>) -> Result<bool, Trouble>,
+    /// State and facts; `None` if there is nothing here for it after all.
+    pub(crate) load: fn(&Scene<'_>) -> Result<Option<Loaded>, Trouble>,
+    /// The files that a move changes.
+    pub(crate) files: fn(&Scene<'_>, &Loaded, &Move) -> Result<Vec<FileChange>, Trouble>,
+    /// Runs an effect; `None` if it is not this machine's.
+    pub(crate) run: fn(&Scene<'_>, &Pending) -> Option<Finished>,
+    /// The state in a line, for a person.
+    pub(crate) summary: fn(&Part) -> String,
+}
+
+/// A machine's part in a case, with the files that it was read from.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) part: Part,
+    pub(crate) found: Vec<FoundFile>,
+}
+
+/// A file's bytes as a decision is based on them.
+#[derive(Debug)]
+pub(crate) struct FoundFile {
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: Option<Vec<u8>>,
+}
+
+/// Every machine that is built in, in the kernel's order.
+pub(crate) const ROWS: &[Row] = &[pulse::ROW];
+
+pub(crate) fn row(name: Name) -> Option<&'static Row> {
+    ROWS.iter().find(|row| row.name == name)
+}
+
+/// Every setting there is.
+pub(crate) fn keys() -> impl Iterator<Item = &'static Key> {
+    config::KEYS
+        .iter()
+        .chain(ROWS.iter().flat_map(|row| row.keys))
+}
+
+/// Whatever makes a folder a project of ours.
+pub(crate) fn markers() -> impl Iterator<Item = &'static str> {
+    [config::PROJECT_FILE]
+        .into_iter()
+        .chain(ROWS.iter().flat_map(|row| row.markers.iter().copied()))
+}

@@ -1,0 +1,106 @@
+//! `pulse`, in the shell: its state is a file of ours, its effect a child of ours.
+
+use std::time::Duration;
+
+use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::pulse::{Probed, Pulse, State};
+use mainspring_kernel::machines::{Finished, Move, Name, Part, Pending, Returned, Slot};
+
+use super::{Loaded, Row, own};
+use crate::config::{Key, Kind, Reach};
+use crate::error::Trouble;
+use crate::host::text::excerpt;
+use crate::process::Job;
+use crate::scene::Scene;
+
+pub(crate) const ROW: Row = Row {
+    name: Name::Pulse,
+    about: "does Mainspring reach the agent? a few held stops that say so",
+    markers: &[],
+    keys: &[Key {
+        name: "pulse.beats",
+        kind: Kind::Number { most: 100 },
+        default: "2",
+        reach: Reach::Anyone,
+        variable: None,
+        about: "stops that `mainspring pulse` holds if it is not told how many",
+    }],
+    applies,
+    load,
+    files,
+    run,
+    summary,
+};
+
+fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
+    Ok(std::fs::symlink_metadata(scene.store.own(Name::Pulse)).is_ok())
+}
+
+fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
+    let (state, found) = own::load::<State>(scene, Name::Pulse)?;
+    Ok(state.map(|state| Loaded {
+        part: Part::Pulse(Slot::new(state, ())),
+        found: vec![found],
+    }))
+}
+
+fn files(_: &Scene<'_>, loaded: &Loaded, moved: &Move) -> Result<Vec<FileChange>, Trouble> {
+    #[allow(irrefutable_let_patterns, reason = "until there are more machines")]
+    let Move::Pulse(moved) = moved else {
+        return Ok(Vec::new());
+    };
+    // A check that is over leaves no file, so that the next event has nothing to look at.
+    let state = (moved.state != State::Still).then_some(&moved.state);
+    loaded
+        .found
+        .iter()
+        .map(|found| own::change(found, state))
+        .collect()
+}
+
+fn run(_: &Scene<'_>, pending: &Pending) -> Option<Finished> {
+    #[allow(irrefutable_let_patterns, reason = "until there are more machines")]
+    let Pending::Pulse(intent) = pending else {
+        return None;
+    };
+    Some(Finished::Pulse(Returned::<Pulse> {
+        intent: intent.clone(),
+        outcome: probe(),
+    }))
+}
+
+/// Our own program's version, from a child.
+fn probe() -> Probed {
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return Probed::Failed(error.to_string()),
+    };
+    match Job::new(program, Duration::from_secs(4))
+        .args(["--version"])
+        .run()
+    {
+        Ok(finished) if finished.code == Some(0) => {
+            Probed::Version(excerpt(&String::from_utf8_lossy(&finished.stdout)))
+        }
+        Ok(finished) => Probed::Failed(format!("it ended with {:?}", finished.code)),
+        Err(failure) => Probed::Failed(failure.to_string()),
+    }
+}
+
+fn summary(part: &Part) -> String {
+    #[allow(irrefutable_let_patterns, reason = "until there are more machines")]
+    let Part::Pulse(slot) = part else {
+        return String::new();
+    };
+    match &slot.state {
+        State::Still => "no check asked for".into(),
+        State::Beating { beat, of, session } => {
+            let whose = session.as_ref().map_or_else(
+                || "the next session".to_owned(),
+                |id| format!("session {id}"),
+            );
+            format!("beat {beat} of {of} given, for {whose}")
+        }
+        State::Spent { of, .. } => format!("all {of} beats given"),
+    }
+}

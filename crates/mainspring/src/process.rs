@@ -1,0 +1,174 @@
+//! Children: argv and never a shell, a group of their own, a deadline, bounded output.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::env::name;
+use crate::limits;
+
+/// What to run. The environment is inherited unless it is cleared; our depth variable is
+/// always set, so that a hook in the child leaves at once.
+#[derive(Debug)]
+pub(crate) struct Job {
+    command: Command,
+    limit: Duration,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finished {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error("cannot start {program}: {source}")]
+    Start { program: String, source: io::Error },
+    #[error("{program} took longer than {} s and was ended", limit.as_secs())]
+    Timeout { program: String, limit: Duration },
+    #[error("cannot wait for {program}: {source}")]
+    Wait { program: String, source: io::Error },
+}
+
+impl Job {
+    pub(crate) fn new(program: impl AsRef<OsStr>, limit: Duration) -> Self {
+        let mut command = Command::new(program);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .env(name::DEPTH, "1");
+        Self { command, limit }
+    }
+
+    #[must_use]
+    pub(crate) fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn current_dir(mut self, dir: &Path) -> Self {
+        self.command.current_dir(dir);
+        self
+    }
+
+    /// Waits for its end, or ends it and everything that it started.
+    pub(crate) fn run(mut self) -> Result<Finished, Failure> {
+        let program = self.program();
+        let mut child = self.command.spawn().map_err(|source| Failure::Start {
+            program: program.clone(),
+            source,
+        })?;
+        let stdout = collect(child.stdout.take());
+        let stderr = collect(child.stderr.take());
+        let group = Group::of(&child);
+        let (ended, wait) = mpsc::sync_channel(1);
+        let waiter = std::thread::spawn(move || {
+            let _ = ended.send(child.wait());
+        });
+        let status = wait.recv_timeout(self.limit);
+        // Grandchildren may keep the pipes open after the child itself has gone.
+        group.kill();
+        let _ = waiter.join();
+        let status = status
+            .map_err(|_| Failure::Timeout {
+                program: program.clone(),
+                limit: self.limit,
+            })?
+            .map_err(|source| Failure::Wait { program, source })?;
+        Ok(Finished {
+            code: status.code(),
+            stdout: stdout.recv().unwrap_or_default(),
+            stderr: stderr.recv().unwrap_or_default(),
+        })
+    }
+
+    fn program(&self) -> String {
+        let program: OsString = self.command.get_program().into();
+        program.to_string_lossy().into_owned()
+    }
+}
+
+/// A child and everything that it started.
+struct Group(Option<Pid>);
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        Self(i32::try_from(child.id()).ok().and_then(Pid::from_raw))
+    }
+
+    fn kill(&self) {
+        if let Some(group) = self.0 {
+            // It may have ended by itself: then there is nothing to end.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+/// Reads a pipe in a thread: what is over the limit is read and dropped, so that the
+/// child does not hang on a full pipe.
+fn collect(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
+    let (done, wait) = mpsc::sync_channel(1);
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let _ = (&mut pipe)
+                .take(limits::CHILD_OUTPUT)
+                .read_to_end(&mut kept);
+            let _ = io::copy(&mut pipe, &mut io::sink());
+        }
+        let _ = done.send(kept);
+    });
+    wait
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_childs_words_and_code_come_back() {
+        let job = Job::new("/bin/sh", Duration::from_secs(5)).args([
+            "-c",
+            "echo out; echo err >&2; echo $MAINSPRING_DEPTH; exit 3",
+        ]);
+        let finished = job.run().unwrap();
+        assert_eq!(finished.code, Some(3));
+        assert_eq!(finished.stdout, b"out\n1\n");
+        assert_eq!(finished.stderr, b"err\n");
+    }
+
+    #[test]
+    fn a_grandchild_that_keeps_the_pipe_open_does_not_keep_us() {
+        let job = Job::new("/bin/sh", Duration::from_secs(5)).args(["-c", "sleep 1000 & echo out"]);
+        assert_eq!(job.run().unwrap().stdout, b"out\n");
+    }
+
+    #[test]
+    fn one_that_takes_too_long_is_ended() {
+        let job = Job::new("/bin/sh", Duration::from_millis(50)).args(["-c", "sleep 1000"]);
+        assert!(matches!(job.run(), Err(Failure::Timeout { .. })));
+    }
+
+    #[test]
+    fn a_flood_is_cut_and_a_missing_program_named() {
+        let job =
+            Job::new("/bin/sh", Duration::from_secs(20)).args(["-c", "head -c 8000000 /dev/zero"]);
+        assert_eq!(job.run().unwrap().stdout.len() as u64, limits::CHILD_OUTPUT);
+        let error = Job::new("/nonexistent/program", Duration::from_secs(1))
+            .run()
+            .unwrap_err();
+        assert!(error.to_string().contains("/nonexistent/program"));
+    }
+}

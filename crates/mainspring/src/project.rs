@@ -1,0 +1,419 @@
+//! Which project an event belongs to.
+//!
+//! A session is bound to a project at the first event that concerns it, because the
+//! agent's directory moves: after `cd` into a nested repository or a worktree the payload
+//! carries that one, and every machine would be lost. An unbound session's project is the
+//! nearest folder at or above its directory that holds a machine's file, not above the
+//! repository's top or the home; else the directory itself. The process's own directory
+//! says nothing and is never used.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::SessionId;
+
+use crate::env::{World, name};
+use crate::error::Trouble;
+use crate::limits;
+use crate::machine;
+use crate::store::{StateDir, atomic};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Site {
+    /// The project: lock, journal and our own state are kept by this path. A repository's
+    /// linked worktrees share its primary checkout's.
+    pub(crate) root: PathBuf,
+    /// Where a machine's file is looked for before the root: the linked worktree that the
+    /// agent is in, else the root itself.
+    pub(crate) here: PathBuf,
+    pub(crate) bound: Bound,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bound {
+    Yes,
+    NotYet,
+}
+
+impl Site {
+    /// A machine's file: the worktree's if it is there, else the root's.
+    pub(crate) fn file(&self, relative: &str) -> PathBuf {
+        let here = self.here.join(relative);
+        if self.here == self.root || exists(&here) {
+            return here;
+        }
+        self.root.join(relative)
+    }
+}
+
+/// The site of an event in `cwd`, or of a command that was typed there.
+pub(crate) fn find(
+    world: &World,
+    state: &StateDir,
+    session: Option<&SessionId>,
+    cwd: Option<&Path>,
+) -> Result<Site, Trouble> {
+    let here = cwd.map(real).transpose();
+    if let Some(root) = session.and_then(|session| binding(state, session)) {
+        // The directory may be gone; the project is known all the same.
+        let place = here.ok().flatten().map(|cwd| Place::of(&cwd, world));
+        let here = place
+            .filter(|place| place.checkout == root && place.top != root)
+            .map_or_else(|| root.clone(), |place| place.top);
+        return Ok(Site {
+            root,
+            here,
+            bound: Bound::Yes,
+        });
+    }
+    let Some(cwd) = here? else {
+        return Err(Trouble::Other(
+            "the event has no working directory, so no project was looked at".into(),
+        ));
+    };
+    let place = Place::of(&cwd, world);
+    if let Some(site) = place.search(&cwd, state) {
+        return Ok(site);
+    }
+    // The session may have been started elsewhere before the agent moved here.
+    let started = world.var_os(name::CLAUDE_PROJECT).map(PathBuf::from);
+    let started = started.and_then(|path| real(&path).ok());
+    if let Some(started) = started.filter(|started| *started != cwd) {
+        let origin = Place::of(&started, world);
+        if let Some(site) = origin.search(&started, state) {
+            let here = if place.checkout == site.root && place.top != site.root {
+                place.top
+            } else {
+                site.here
+            };
+            return Ok(Site { here, ..site });
+        }
+    }
+    Ok(place.fallback(cwd))
+}
+
+/// The site of a command. One typed in a repository that holds nothing yet is about the
+/// repository, so that it is found from every folder of it.
+pub(crate) fn of_command(
+    world: &World,
+    state: &StateDir,
+    session: Option<&SessionId>,
+    cwd: &Path,
+) -> Result<Site, Trouble> {
+    let site = find(world, state, session, Some(cwd))?;
+    if site.bound == Bound::Yes || holds_something(&site.root, state) {
+        return Ok(site);
+    }
+    let place = Place::of(&site.here, world);
+    Ok(place.site(&place.top))
+}
+
+/// Binds a session, once. It is a hint that a crash may lose, so it is not synced; two
+/// hooks at once write the same thing.
+pub(crate) fn bind(state: &StateDir, session: &SessionId, root: &Path) -> Result<(), Trouble> {
+    let path = state.binding(session.as_str());
+    state.create(path.parent().unwrap_or(state.root()))?;
+    atomic::replace(&path, root.as_os_str().as_encoded_bytes())
+}
+
+fn binding(state: &StateDir, session: &SessionId) -> Option<PathBuf> {
+    let bytes = atomic::read(&state.binding(session.as_str()), 4096).ok()??;
+    let path = PathBuf::from(String::from_utf8(bytes).ok()?);
+    (path.is_absolute() && path.is_dir()).then_some(path)
+}
+
+fn real(path: &Path) -> Result<PathBuf, Trouble> {
+    let real = fs::canonicalize(path).map_err(Trouble::io("find", path))?;
+    if real.is_dir() {
+        Ok(real)
+    } else {
+        Err(Trouble::Other(format!(
+            "{} is not a directory",
+            path.display()
+        )))
+    }
+}
+
+fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// A directory's place in its repository.
+#[derive(Debug)]
+struct Place {
+    /// The checkout's top: the nearest folder with a `.git`, else the directory.
+    top: PathBuf,
+    /// The repository's primary checkout: another folder than `top` in a linked worktree.
+    checkout: PathBuf,
+    /// The folder above which nothing is looked for.
+    ceiling: PathBuf,
+}
+
+impl Place {
+    fn of(cwd: &Path, world: &World) -> Self {
+        let home = world.home();
+        for folder in cwd.ancestors() {
+            let git = folder.join(".git");
+            if let Ok(meta) = fs::symlink_metadata(&git) {
+                let checkout = (!meta.is_dir())
+                    .then(|| primary_checkout(&git))
+                    .flatten()
+                    .unwrap_or_else(|| folder.into());
+                return Self {
+                    top: folder.into(),
+                    checkout,
+                    ceiling: folder.into(),
+                };
+            }
+            if Some(folder) == home.as_deref() {
+                break;
+            }
+        }
+        // Outside a repository the search ends at the home, or at the top of the disk.
+        let ceiling = cwd
+            .ancestors()
+            .find(|folder| Some(*folder) == home.as_deref())
+            .or_else(|| cwd.ancestors().last())
+            .unwrap_or(cwd);
+        Self {
+            top: cwd.into(),
+            checkout: cwd.into(),
+            ceiling: ceiling.into(),
+        }
+    }
+
+    fn is_worktree(&self) -> bool {
+        self.top != self.checkout
+    }
+
+    /// The nearest folder that holds something of a machine's.
+    fn search(&self, cwd: &Path, state: &StateDir) -> Option<Site> {
+        for folder in cwd.ancestors() {
+            if holds_something(folder, state) {
+                return Some(self.site(folder));
+            }
+            if folder == self.ceiling {
+                break;
+            }
+        }
+        (self.is_worktree() && holds_something(&self.checkout, state)).then(|| Site {
+            root: self.checkout.clone(),
+            here: self.top.clone(),
+            bound: Bound::NotYet,
+        })
+    }
+
+    /// A folder of a linked worktree belongs to the primary checkout's project.
+    fn site(&self, folder: &Path) -> Site {
+        let root = match folder.strip_prefix(&self.top) {
+            Ok(below) if self.is_worktree() => self.checkout.join(below),
+            Ok(_) | Err(_) => folder.into(),
+        };
+        Site {
+            root,
+            here: folder.into(),
+            bound: Bound::NotYet,
+        }
+    }
+
+    fn fallback(&self, cwd: PathBuf) -> Site {
+        if self.is_worktree() {
+            return self.site(&self.top);
+        }
+        Site {
+            root: cwd.clone(),
+            here: cwd,
+            bound: Bound::NotYet,
+        }
+    }
+}
+
+fn holds_something(folder: &Path, state: &StateDir) -> bool {
+    machine::markers().any(|marker| exists(&folder.join(marker))) || exists(&state.project(folder))
+}
+
+/// From a linked worktree's `.git` file to the checkout that it was made from:
+/// `gitdir: <checkout>/.git/worktrees/<name>`.
+fn primary_checkout(git_file: &Path) -> Option<PathBuf> {
+    let text = atomic::read_text(git_file, limits::CONFIG).ok()??;
+    let dir = PathBuf::from(text.strip_prefix("gitdir:")?.trim());
+    let dir = if dir.is_absolute() {
+        dir
+    } else {
+        git_file.parent()?.join(dir)
+    };
+    let dir = fs::canonicalize(dir).ok()?;
+    let worktrees = dir.parent().filter(|dir| dir.ends_with("worktrees"))?;
+    let git = worktrees.parent().filter(|dir| dir.ends_with(".git"))?;
+    git.parent().map(Path::to_path_buf)
+}
+
+#[cfg(test)]
+mod tests {
+    use mainspring_kernel::Millis;
+
+    use super::*;
+
+    struct Disk {
+        temp: tempfile::TempDir,
+        world: World,
+    }
+
+    impl Disk {
+        fn new() -> Self {
+            let temp = tempfile::tempdir().unwrap();
+            let home = fs::canonicalize(temp.path()).unwrap().join("home");
+            fs::create_dir_all(&home).unwrap();
+            let world = World::given(&[(name::HOME, home.to_str().unwrap())], Millis(0));
+            Self { temp, world }
+        }
+
+        fn path(&self, below: &str) -> PathBuf {
+            fs::canonicalize(self.temp.path()).unwrap().join(below)
+        }
+
+        fn dir(&self, below: &str) -> PathBuf {
+            let path = self.path(below);
+            fs::create_dir_all(&path).unwrap();
+            path
+        }
+
+        fn state(&self) -> StateDir {
+            StateDir::of(&self.world).unwrap()
+        }
+
+        /// Makes a folder one that holds something.
+        fn mark(&self, below: &str) {
+            let file = self.dir(below).join(crate::config::PROJECT_FILE);
+            atomic::replace(&file, b"").unwrap();
+        }
+
+        fn find(&self, session: &str, cwd: &str) -> Result<Site, Trouble> {
+            let session = SessionId::parse(session);
+            find(
+                &self.world,
+                &self.state(),
+                session.as_ref(),
+                Some(&self.path(cwd)),
+            )
+        }
+
+        /// A linked worktree as git lays it out.
+        fn worktree(&self, repo: &str, tree: &str) {
+            let admin = self.dir(&format!("{repo}/.git/worktrees/t"));
+            let tree = self.dir(tree);
+            atomic::replace(
+                &tree.join(".git"),
+                format!("gitdir: {}\n", admin.display()).as_bytes(),
+            )
+            .unwrap();
+        }
+    }
+
+    #[test]
+    fn the_nearest_folder_with_a_machines_file_is_the_project() {
+        let disk = Disk::new();
+        disk.dir("home/repo/.git");
+        disk.mark("home/repo");
+        disk.dir("home/repo/src/deep");
+        let site = disk.find("s", "home/repo/src/deep").unwrap();
+        assert_eq!(site.root, disk.path("home/repo"));
+        assert_eq!(site.here, disk.path("home/repo"));
+        assert_eq!(site.bound, Bound::NotYet);
+    }
+
+    #[test]
+    fn a_file_above_the_repository_or_the_home_is_somebody_elses() {
+        let disk = Disk::new();
+        disk.mark("");
+        disk.mark("home");
+        disk.dir("home/repo/.git");
+        disk.dir("home/plain");
+        assert_eq!(
+            disk.find("s", "home/repo").unwrap().root,
+            disk.path("home/repo")
+        );
+        assert_eq!(
+            disk.find("s", "home/plain").unwrap().root,
+            disk.path("home")
+        );
+        fs::remove_file(disk.path("home/mainspring.toml")).unwrap();
+        assert_eq!(
+            disk.find("s", "home/plain").unwrap().root,
+            disk.path("home/plain")
+        );
+    }
+
+    #[test]
+    fn a_bound_session_keeps_its_project_wherever_the_agent_goes() {
+        let disk = Disk::new();
+        let root = disk.dir("home/repo");
+        disk.dir("home/repo/.git");
+        disk.dir("home/repo/vendor/nested/.git");
+        disk.worktree("home/repo", "home/tree");
+        let session = SessionId::parse("s").unwrap();
+        bind(&disk.state(), &session, &root).unwrap();
+        for (cwd, here) in [
+            ("home/repo/vendor/nested", "home/repo"),
+            ("home/tree", "home/tree"),
+            ("home", "home/repo"),
+            ("home/deleted", "home/repo"),
+        ] {
+            let site = disk.find("s", cwd).unwrap();
+            assert_eq!(site.root, root, "{cwd}");
+            assert_eq!(site.here, disk.path(here), "{cwd}");
+            assert_eq!(site.bound, Bound::Yes);
+        }
+        let other = disk.find("other", "home/repo/vendor/nested").unwrap();
+        assert_eq!(other.root, disk.path("home/repo/vendor/nested"));
+    }
+
+    #[test]
+    fn a_linked_worktree_shares_the_checkouts_project_and_looks_at_its_own_files_first() {
+        let disk = Disk::new();
+        disk.mark("home/repo");
+        disk.worktree("home/repo", "home/tree");
+        let site = disk.find("s", "home/tree").unwrap();
+        assert_eq!(site.root, disk.path("home/repo"));
+        assert_eq!(site.here, disk.path("home/tree"));
+        assert_eq!(
+            site.file("mainspring.toml"),
+            disk.path("home/repo/mainspring.toml")
+        );
+        disk.mark("home/tree");
+        let site = disk.find("s", "home/tree").unwrap();
+        assert_eq!(site.root, disk.path("home/repo"));
+        assert_eq!(
+            site.file("mainspring.toml"),
+            disk.path("home/tree/mainspring.toml")
+        );
+    }
+
+    #[test]
+    fn where_the_session_started_counts_when_the_agent_moved_before_anything_was_bound() {
+        let disk = Disk::new();
+        let root = disk.dir("home/repo");
+        disk.dir("home/repo/.git");
+        disk.mark("home/repo");
+        disk.dir("home/repo/nested/.git");
+        let world = World::given(
+            &[
+                (name::HOME, disk.path("home").to_str().unwrap()),
+                (name::CLAUDE_PROJECT, root.to_str().unwrap()),
+            ],
+            Millis(0),
+        );
+        let nested = disk.path("home/repo/nested");
+        let site = find(&world, &disk.state(), None, Some(&nested)).unwrap();
+        assert_eq!(site.root, root);
+    }
+
+    #[test]
+    fn no_directory_or_one_that_is_gone_is_an_error_that_names_it() {
+        let disk = Disk::new();
+        let missing = find(&disk.world, &disk.state(), None, None).unwrap_err();
+        assert!(missing.to_string().contains("no working directory"));
+        let gone = disk.find("s", "home/gone").unwrap_err();
+        assert!(gone.to_string().contains("home/gone"), "{gone}");
+    }
+}

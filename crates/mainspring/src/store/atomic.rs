@@ -1,0 +1,213 @@
+//! Files are read bounded, without following a link at the end and without hanging on
+//! what is no file; and they are replaced whole or not at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::Digest;
+use mainspring_kernel::journal::FileChange;
+use rustix::fs::OFlags;
+
+use crate::digest;
+use crate::error::Trouble;
+
+/// `O_NONBLOCK` so that a FIFO in a file's place answers at once instead of waiting for a
+/// writer that never comes.
+pub(super) fn flags() -> i32 {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    i32::try_from(flags.bits()).unwrap_or(0)
+}
+
+/// Opens a regular file for reading; `None` if there is none.
+pub(crate) fn open(path: &Path) -> Result<Option<File>, Trouble> {
+    let file = match OpenOptions::new()
+        .read(true)
+        .custom_flags(flags())
+        .open(path)
+    {
+        Ok(file) => file,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(Trouble::io("open", path)(error)),
+    };
+    let meta = file.metadata().map_err(Trouble::io("look at", path))?;
+    if !meta.is_file() {
+        return Err(Trouble::NotAFile { path: path.into() });
+    }
+    Ok(Some(file))
+}
+
+/// The whole file, if it has at most `limit` bytes; `None` if there is none.
+pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> {
+    let Some(file) = open(path)? else {
+        return Ok(None);
+    };
+    let mut bytes = Vec::new();
+    file.take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(Trouble::io("read", path))?;
+    if bytes.len() as u64 > limit {
+        return Err(Trouble::TooLarge {
+            path: path.into(),
+            limit,
+        });
+    }
+    Ok(Some(bytes))
+}
+
+pub(crate) fn read_text(path: &Path, limit: u64) -> Result<Option<String>, Trouble> {
+    let Some(bytes) = read(path, limit)? else {
+        return Ok(None);
+    };
+    String::from_utf8(bytes)
+        .map(Some)
+        .map_err(|_| Trouble::corrupt(path, "it is not UTF-8 text"))
+}
+
+/// A change of this file from what was read of it to `now`.
+pub(crate) fn change(path: &Path, was: Option<&[u8]>, now: Option<String>) -> FileChange {
+    FileChange {
+        path: path.to_string_lossy().into_owned(),
+        was: was.map(|bytes| digest::of(&[bytes])),
+        now,
+    }
+}
+
+/// What came of projecting a change onto its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Projected {
+    Written,
+    /// It was there already.
+    Current,
+    /// Somebody edited the file in the meantime: their edit stays.
+    Edited,
+}
+
+/// Makes the file what the change says, if it still is what the change found. `known`
+/// are further contents that it may have: older versions of ours.
+pub(crate) fn project(change: &FileChange, known: &[Option<Digest>]) -> Result<Projected, Trouble> {
+    let path = Path::new(&change.path);
+    let found = read(path, crate::limits::RECORD)?.map(|bytes| digest::of(&[&bytes]));
+    let wanted = change
+        .now
+        .as_ref()
+        .map(|text| digest::of(&[text.as_bytes()]));
+    if found == wanted {
+        return Ok(Projected::Current);
+    }
+    if found != change.was && !known.contains(&found) {
+        return Ok(Projected::Edited);
+    }
+    match &change.now {
+        Some(text) => replace(path, text.as_bytes())?,
+        None => match fs::remove_file(path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(Trouble::io("delete", path)(error)),
+        },
+    }
+    Ok(Projected::Written)
+}
+
+/// Writes beside the file and renames over it. The name beside it is always the same, so
+/// that what a crash leaves there is taken up by the next try.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+    let beside = beside(path);
+    let mut file = match create(&beside) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent).map_err(Trouble::io("create", parent))?;
+            }
+            create(&beside)
+        }
+        made => made,
+    }
+    .map_err(Trouble::io("write", &beside))?;
+    let meta = file.metadata().map_err(Trouble::io("look at", &beside))?;
+    if !meta.is_file() {
+        return Err(Trouble::NotAFile { path: beside });
+    }
+    file.write_all(bytes)
+        .map_err(Trouble::io("write", &beside))?;
+    drop(file);
+    fs::rename(&beside, path).map_err(Trouble::io("replace", path))
+}
+
+fn create(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .custom_flags(flags())
+        .open(path)
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(".mainspring");
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(path: &Path, was: Option<&str>, now: Option<&str>) -> FileChange {
+        change(path, was.map(str::as_bytes), now.map(str::to_owned))
+    }
+
+    #[test]
+    fn a_change_applies_once_and_never_over_an_edit() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sub/state.json");
+        let create = changed(&path, None, Some("one"));
+        assert_eq!(project(&create, &[]).unwrap(), Projected::Written);
+        assert_eq!(project(&create, &[]).unwrap(), Projected::Current);
+        let next = changed(&path, Some("one"), Some("two"));
+        assert_eq!(project(&next, &[]).unwrap(), Projected::Written);
+        assert_eq!(project(&create, &[]).unwrap(), Projected::Edited);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+        let gone = changed(&path, Some("two"), None);
+        assert_eq!(project(&gone, &[]).unwrap(), Projected::Written);
+        assert_eq!(project(&gone, &[]).unwrap(), Projected::Current);
+        let names: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
+        assert!(names.is_empty(), "nothing is left beside it: {names:?}");
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("target");
+        fs::create_dir(&target).unwrap();
+        assert!(matches!(read(&target, 10), Err(Trouble::NotAFile { .. })));
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(dir.path().join("elsewhere"), &link).unwrap();
+        assert!(matches!(read(&link, 10), Err(Trouble::Io { .. })));
+        let fifo = dir.path().join("fifo");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &fifo,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR,
+            0,
+        )
+        .unwrap();
+        assert!(matches!(read(&fifo, 10), Err(Trouble::NotAFile { .. })));
+    }
+
+    #[test]
+    fn a_file_over_its_limit_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        replace(&path, b"12345").unwrap();
+        assert_eq!(read(&path, 5).unwrap().unwrap(), b"12345");
+        assert!(matches!(read(&path, 4), Err(Trouble::TooLarge { .. })));
+        assert_eq!(read(&dir.path().join("none"), 4).unwrap(), None);
+        assert_eq!(read(&path.join("below-a-file"), 4).unwrap(), None);
+    }
+}

@@ -1,0 +1,174 @@
+//! The state directory: ours alone, or refused.
+
+use std::borrow::Cow;
+use std::fs::{self, DirBuilder};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::digest;
+use crate::env::World;
+use crate::error::Trouble;
+
+#[derive(Debug, Clone)]
+pub(crate) struct StateDir {
+    root: PathBuf,
+}
+
+impl StateDir {
+    pub(crate) fn of(world: &World) -> Option<Self> {
+        Some(Self {
+            root: world.state_dir()?,
+        })
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where a project's state is, whether or not it exists yet.
+    pub(crate) fn project(&self, root: &Path) -> PathBuf {
+        let key = digest::of(&[root.as_os_str().as_encoded_bytes()]).0;
+        self.root.join("projects").join(key)
+    }
+
+    pub(crate) fn binding(&self, session: &str) -> PathBuf {
+        self.root.join("sessions").join(file_name(session).as_ref())
+    }
+
+    pub(crate) fn trust(&self) -> PathBuf {
+        self.root.join("trust.json")
+    }
+
+    /// Makes a directory below ours, and refuses one that others can write to or own.
+    pub(crate) fn create(&self, below: &Path) -> Result<(), Trouble> {
+        make_private(&self.root)?;
+        if below != self.root {
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(below)
+                .map_err(Trouble::io("create", below))?;
+        }
+        Ok(())
+    }
+
+    /// Is what exists safe to use?
+    pub(crate) fn check(&self) -> Result<(), Trouble> {
+        check_private(&self.root)
+    }
+}
+
+fn make_private(path: &Path) -> Result<(), Trouble> {
+    match check_private(path) {
+        Err(Trouble::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+        checked => return checked,
+    }
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(Trouble::io("create", path))?;
+    check_private(path)
+}
+
+/// A directory that is no link, belongs to us, and that nobody else may write to.
+pub(crate) fn check_private(path: &Path) -> Result<(), Trouble> {
+    let meta = fs::symlink_metadata(path).map_err(Trouble::io("look at", path))?;
+    let unsafe_because = |problem: String| Trouble::Unsafe {
+        path: path.into(),
+        problem,
+    };
+    if !meta.is_dir() {
+        return Err(unsafe_because("is not a directory".into()));
+    }
+    let me = rustix::process::geteuid().as_raw();
+    if meta.uid() != me {
+        return Err(unsafe_because(format!(
+            "belongs to user {}, not to you ({me})",
+            meta.uid()
+        )));
+    }
+    if meta.mode() & 0o022 != 0 {
+        return Err(unsafe_because(format!(
+            "can be written by others (mode {:o}): `chmod 700` it",
+            meta.mode() & 0o7777
+        )));
+    }
+    Ok(())
+}
+
+/// A name from outside as a file's name: itself where it is plain, else its digest, so
+/// that no id can leave the directory or collide with another.
+pub(crate) fn file_name(id: &str) -> Cow<'_, str> {
+    let plain = !id.is_empty()
+        && id.len() <= 100
+        && !id.starts_with(['.', '#'])
+        && id
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
+    if plain {
+        Cow::Borrowed(id)
+    } else {
+        Cow::Owned(format!("#{}", digest::of(&[id.as_bytes()]).0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn no_id_leaves_its_directory(id in ".{0,300}") {
+            let name = file_name(&id);
+            let path = Path::new("/root/dir").join(name.as_ref());
+            prop_assert_eq!(path.parent(), Some(Path::new("/root/dir")));
+            prop_assert!(name.len() <= 100 && !name.starts_with('.'));
+        }
+    }
+
+    #[test]
+    fn hostile_ids_are_hashed_and_plain_ones_kept() {
+        assert_eq!(file_name("390b8429-0c35"), "390b8429-0c35");
+        for hostile in [
+            "..",
+            "../x",
+            "a/b",
+            "",
+            ".hidden",
+            "a\0b",
+            "#0",
+            "é",
+            &"x".repeat(101),
+        ] {
+            assert!(file_name(hostile).starts_with('#'), "{hostile:?}");
+        }
+    }
+
+    #[test]
+    fn a_directory_that_others_can_write_to_is_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = StateDir {
+            root: temp.path().join("state"),
+        };
+        dir.create(&dir.project(Path::new("/p"))).unwrap();
+        dir.check().unwrap();
+        let mode = fs::metadata(dir.root()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        fs::set_permissions(dir.root(), fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(matches!(dir.check(), Err(Trouble::Unsafe { .. })));
+        let link = StateDir {
+            root: temp.path().join("link"),
+        };
+        std::os::unix::fs::symlink(temp.path(), link.root()).unwrap();
+        assert!(matches!(
+            link.create(&link.project(Path::new("/p"))),
+            Err(Trouble::Unsafe { .. })
+        ));
+    }
+}

@@ -1,0 +1,100 @@
+//! The journal's head, kept inside the lock file: how far the journal's records are known
+//! to have reached their files.
+//!
+//! It is a cache that checks itself. A head that is missing, torn, of another boot, or
+//! that does not fit the journal's length only means that the journal is read.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+use crate::digest;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Head {
+    /// The journal's length after the last record whose files are in place.
+    pub(super) size: u64,
+    /// That record's number; 0 before the first.
+    pub(super) seq: u64,
+    /// The sum that the next record continues.
+    pub(super) sum: String,
+    /// The boot in which it was written: files of before a power loss may be older.
+    pub(super) boot: String,
+}
+
+const LENGTH: usize = 256;
+
+impl Head {
+    pub(super) fn empty(boot: &str) -> Self {
+        Self {
+            size: 0,
+            seq: 0,
+            sum: "0".repeat(digest::HEX),
+            boot: boot.into(),
+        }
+    }
+
+    pub(super) fn read(file: &File) -> Option<Self> {
+        let mut bytes = [0; LENGTH];
+        let length = file.read_at(&mut bytes, 0).ok()?;
+        let text = std::str::from_utf8(&bytes[..length]).ok()?;
+        let (line, _) = text.split_once('\n')?;
+        let (body, check) = line.rsplit_once(' ')?;
+        if digest::of(&[body.as_bytes()]).0 != check {
+            return None;
+        }
+        let mut words = body.split(' ');
+        let head = Self {
+            size: words.next()?.parse().ok()?,
+            seq: words.next()?.parse().ok()?,
+            sum: words.next()?.into(),
+            boot: words.next()?.into(),
+        };
+        Some(head)
+    }
+
+    /// One write of a few bytes. A failure is no failure: the next process reads the
+    /// journal instead.
+    pub(super) fn write(&self, file: &File) {
+        let body = format!("{} {} {} {}", self.size, self.seq, self.sum, self.boot);
+        let check = digest::of(&[body.as_bytes()]).0;
+        let _ = file.write_all_at(format!("{body} {check}\n").as_bytes(), 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_head_is_read_back_or_not_at_all() {
+        let mut file = tempfile::tempfile().unwrap();
+        assert_eq!(Head::read(&file), None);
+        let head = Head {
+            size: u64::MAX,
+            seq: 7,
+            sum: "ab".repeat(16),
+            boot: "5b1c0b5e".into(),
+        };
+        head.write(&file);
+        assert_eq!(Head::read(&file), Some(head.clone()));
+        // A shorter one over a longer one leaves an old tail, which does not matter.
+        let shorter = Head::empty("b");
+        shorter.write(&file);
+        assert_eq!(Head::read(&file), Some(shorter));
+        // Any single flipped byte is noticed.
+        head.write(&file);
+        let length = format!("{} ", u64::MAX).len();
+        for at in 0..length {
+            let mut byte = [0];
+            file.read_exact_at(&mut byte, at as u64).unwrap();
+            file.write_all_at(&[byte[0] ^ 1], at as u64).unwrap();
+            assert_eq!(Head::read(&file), None, "byte {at}");
+            file.write_all_at(&byte, at as u64).unwrap();
+        }
+        file.set_len(0).unwrap();
+        file.write_all(b"garbage").unwrap();
+        assert_eq!(Head::read(&file), None);
+    }
+}

@@ -1,0 +1,258 @@
+//! The journal: one JSON object per line, each carrying the sum of everything before it.
+//!
+//! `{"v":1,"seq":7,…,"sum":"<32 hex digits>"}` — the sum covers the line up to `,"sum"`
+//! and the sum of the line before. A line is a record if and only if its sum is right, so
+//! a torn tail is no record, whatever it looks like, and a changed byte anywhere is found.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::journal::{FORMAT, Record};
+use serde::Deserialize;
+
+use super::atomic;
+use crate::digest;
+use crate::error::Trouble;
+use crate::limits;
+
+pub(crate) const CURRENT: &str = "journal.jsonl";
+
+/// `,"sum":"` and `"}` around the digits.
+const SUFFIX: usize = 8 + digest::HEX + 2;
+
+/// A record with its place.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) record: Record,
+    pub(crate) sum: String,
+}
+
+/// What a line of the journal is.
+#[derive(Debug)]
+pub(crate) enum Line {
+    Record(Box<Entry>),
+    /// Not a record: torn by a crash, or changed since. Kept, and skipped.
+    Bad {
+        at: u64,
+        problem: String,
+    },
+    /// Written by a later version.
+    Newer {
+        v: u32,
+    },
+}
+
+#[derive(Deserialize)]
+struct Version {
+    v: u32,
+}
+
+/// The line for a record, and its sum.
+pub(super) fn line(record: &Record, previous: &str) -> Result<(String, String), Trouble> {
+    let body = serde_json::to_string(record)
+        .map_err(|error| Trouble::Other(format!("a record cannot be written: {error}")))?;
+    let body = body.strip_suffix('}').unwrap_or(&body);
+    let sum = digest::of(&[previous.as_bytes(), body.as_bytes()]).0;
+    Ok((format!("{body},\"sum\":\"{sum}\"}}\n"), sum))
+}
+
+/// Appends a line in one write and makes it durable. The position before it tells whether
+/// an earlier line was torn: then this one starts on a line of its own.
+pub(super) fn append(dir: &Path, expected: u64, line: &str) -> Result<u64, Trouble> {
+    let path = dir.join(CURRENT);
+    let mut file = OpenOptions::new()
+        .append(true)
+        .read(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags(atomic::flags())
+        .open(&path)
+        .map_err(Trouble::io("open", &path))?;
+    let meta = file.metadata().map_err(Trouble::io("look at", &path))?;
+    if !meta.is_file() {
+        return Err(Trouble::NotAFile { path });
+    }
+    let size = meta.len();
+    let torn = size != expected && size > 0 && !ends_with_newline(&mut file, &path)?;
+    let text = if torn {
+        format!("\n{line}")
+    } else {
+        line.to_owned()
+    };
+    file.write_all(text.as_bytes())
+        .map_err(Trouble::io("write", &path))?;
+    file.sync_data().map_err(Trouble::io("sync", &path))?;
+    if size == 0 {
+        sync_dir(dir)?;
+    }
+    Ok(size + text.len() as u64)
+}
+
+/// A new file's name survives a power loss only if its directory is synced too.
+fn sync_dir(dir: &Path) -> Result<(), Trouble> {
+    let mut above = Some(dir);
+    for _ in 0..3 {
+        let Some(path) = above else { break };
+        File::open(path)
+            .and_then(|dir| dir.sync_all())
+            .map_err(Trouble::io("sync", path))?;
+        above = path.parent();
+    }
+    Ok(())
+}
+
+fn ends_with_newline(file: &mut File, path: &Path) -> Result<bool, Trouble> {
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))
+        .and_then(|_| file.read_exact(&mut last))
+        .map_err(Trouble::io("read", path))?;
+    Ok(last == *b"\n")
+}
+
+/// Reads a segment's lines from `offset` on.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    lines: BufReader<File>,
+    at: u64,
+    /// What the next record's sum continues; `None` where it is not known.
+    previous: Option<String>,
+}
+
+impl Reader {
+    pub(crate) fn open(
+        path: &Path,
+        offset: u64,
+        previous: Option<String>,
+    ) -> Result<Option<Self>, Trouble> {
+        let Some(mut file) = atomic::open(path)? else {
+            return Ok(None);
+        };
+        file.seek(SeekFrom::Start(offset))
+            .map_err(Trouble::io("read", path))?;
+        Ok(Some(Self {
+            lines: BufReader::with_capacity(64 * 1024, file),
+            at: offset,
+            previous,
+        }))
+    }
+
+    fn parse(&mut self, bytes: &[u8]) -> Line {
+        let at = self.at;
+        let bad = |problem: &str| Line::Bad {
+            at,
+            problem: problem.into(),
+        };
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return bad("not UTF-8");
+        };
+        let Some((body, sum)) = split(text) else {
+            return bad("torn");
+        };
+        if let Some(previous) = &self.previous
+            && digest::of(&[previous.as_bytes(), body.as_bytes()]).0 != sum
+        {
+            return bad("its sum is wrong: it was torn or changed");
+        }
+        let json = format!("{body}}}");
+        match serde_json::from_str::<Version>(&json) {
+            Ok(Version { v }) if v > FORMAT => return Line::Newer { v },
+            Ok(_) => {}
+            Err(error) => return bad(&error.to_string()),
+        }
+        match serde_json::from_str::<Record>(&json) {
+            Ok(record) => Line::Record(Box::new(Entry {
+                record,
+                sum: sum.into(),
+            })),
+            Err(error) => bad(&error.to_string()),
+        }
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Line;
+
+    fn next(&mut self) -> Option<Line> {
+        let mut bytes = Vec::new();
+        let mut limited = (&mut self.lines).take(limits::RECORD);
+        let length = limited.read_until(b'\n', &mut bytes).ok()? as u64;
+        if length == 0 {
+            return None;
+        }
+        if bytes.last() == Some(&b'\n') {
+            bytes.pop();
+        }
+        let line = if bytes.is_empty() {
+            Line::Bad {
+                at: self.at,
+                problem: "empty".into(),
+            }
+        } else {
+            self.parse(&bytes)
+        };
+        self.at += length;
+        match &line {
+            Line::Record(entry) => self.previous = Some(entry.sum.clone()),
+            Line::Newer { .. } => self.previous = None,
+            Line::Bad { .. } => {}
+        }
+        Some(line)
+    }
+}
+
+/// A line as body and sum.
+fn split(text: &str) -> Option<(&str, &str)> {
+    let cut = text.len().checked_sub(SUFFIX)?;
+    let (body, suffix) = text.split_at_checked(cut)?;
+    let sum = suffix.strip_prefix(",\"sum\":\"")?.strip_suffix("\"}")?;
+    Some((body, sum))
+}
+
+/// A project's segments, oldest first, the current one last.
+pub(crate) fn segments(dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
+    let mut closed = closed(dir)?;
+    closed.push(dir.join(CURRENT));
+    Ok(closed)
+}
+
+fn closed(dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).map_err(Trouble::io("list", dir))? {
+        let entry = entry.map_err(Trouble::io("list", dir))?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with("journal-") && name.ends_with(".jsonl") {
+            found.push(entry.path());
+        }
+    }
+    // The number in the name has a fixed width.
+    found.sort();
+    Ok(found)
+}
+
+/// The number of the last record before the current segment; 0 if it is the first.
+pub(super) fn last_closed(dir: &Path) -> u64 {
+    let newest = closed(dir).ok().and_then(|mut found| found.pop());
+    newest
+        .as_deref()
+        .and_then(Path::file_stem)
+        .and_then(|stem| stem.to_str()?.strip_prefix("journal-")?.parse::<u64>().ok())
+        .map_or(0, |next| next.saturating_sub(1))
+}
+
+/// Closes the current segment under the number of the record after it, and forgets the
+/// oldest ones. Everything that its records changed must be on disk before: it is not
+/// read again after a power loss.
+pub(super) fn rotate(dir: &Path, next_seq: u64) -> Result<(), Trouble> {
+    let path = dir.join(CURRENT);
+    fs::rename(&path, dir.join(format!("journal-{next_seq:012}.jsonl")))
+        .map_err(Trouble::io("close", &path))?;
+    let closed = closed(dir)?;
+    let surplus = closed.len().saturating_sub(limits::SEGMENTS);
+    for old in closed.iter().take(surplus) {
+        fs::remove_file(old).map_err(Trouble::io("delete", old))?;
+    }
+    sync_dir(dir)
+}

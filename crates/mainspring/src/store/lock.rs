@@ -1,0 +1,44 @@
+//! The project's lock: one writer at a time, and nobody waits for ever.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::mpsc;
+
+use super::atomic;
+use crate::error::Trouble;
+use crate::limits;
+
+/// Takes the lock, which ends with the file. Waiting is done by the kernel in a thread of
+/// its own: asking again and again had a tail four times as long.
+pub(super) fn take(path: &Path) -> Result<File, Trouble> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(atomic::flags())
+        .open(path)
+        .map_err(Trouble::io("open", path))?;
+    match file.try_lock() {
+        Ok(()) => return Ok(file),
+        Err(TryLockError::WouldBlock) => {}
+        Err(TryLockError::Error(error)) => return Err(Trouble::io("lock", path)(error)),
+    }
+    let (done, wait) = mpsc::sync_channel(1);
+    std::thread::Builder::new()
+        .spawn(move || {
+            let result = file.lock();
+            let _ = done.send(result.map(|()| file));
+        })
+        .map_err(Trouble::io("wait for", path))?;
+    match wait.recv_timeout(limits::LOCK_WAIT) {
+        Ok(result) => result.map_err(Trouble::io("lock", path)),
+        Err(_) => Err(Trouble::Other(format!(
+            "another process has held {} for more than {} seconds",
+            path.display(),
+            limits::LOCK_WAIT.as_secs()
+        ))),
+    }
+}

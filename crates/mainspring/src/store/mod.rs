@@ -1,0 +1,27 @@
+//! Mainspring's own state, and the one way in which any file is changed.
+//!
+//! ```text
+//! $XDG_STATE_HOME/mainspring/            0700
+//!   sessions/<session>                   which project a session is bound to
+//!   trust.json                           the projects a person has trusted
+//!   projects/<key>/
+//!     lock                               never renamed, never deleted; holds the journal's head
+//!     journal.jsonl                      one record per decision, append only
+//!     journal-<first seq>.jsonl          closed segments
+//!     root                               the project's path, for people
+//!     sessions/<session>.json            the ledger
+//!     intent-<machine>.json              an effect under way
+//!     <machine>.json                     a machine's own state
+//! ```
+
+pub(crate) mod atomic;
+mod dir;
+mod head;
+pub(crate) mod journal;
+mod lock;
+mod project;
+mod recover;
+pub(crate) mod trust;
+
+pub(crate) use dir::{StateDir, file_name};
+pub(crate) use project::{Locked, ProjectStore, is_alive, me};

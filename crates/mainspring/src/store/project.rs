@@ -1,0 +1,227 @@
+//! One project's store: lock it, load from it, commit to it.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::effect::{Fence, Owner};
+use mainspring_kernel::journal::{Entry, FORMAT, FileChange, Record};
+use mainspring_kernel::ledger::Ledger;
+use mainspring_kernel::machines::{Name, Pending};
+use mainspring_kernel::{Millis, SessionId};
+use serde::de::DeserializeOwned;
+
+use super::atomic::{self, Projected};
+use super::head::Head;
+use super::{StateDir, file_name, journal, lock, recover};
+use crate::error::Trouble;
+use crate::limits;
+
+#[derive(Debug, Clone)]
+pub(crate) struct ProjectStore {
+    state: StateDir,
+    dir: PathBuf,
+    root: PathBuf,
+}
+
+/// The store while we hold its lock.
+#[derive(Debug)]
+pub(crate) struct Locked<'a> {
+    store: &'a ProjectStore,
+    lock: File,
+    head: Head,
+    /// Files that somebody edited while a change of ours was on its way.
+    edited: Vec<String>,
+}
+
+/// A file of ours as it was read, so that its change can say what it found.
+#[derive(Debug, Clone)]
+pub(crate) struct Found<T> {
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: Option<Vec<u8>>,
+    pub(crate) value: Option<T>,
+}
+
+impl ProjectStore {
+    pub(crate) fn new(state: StateDir, root: &Path) -> Self {
+        Self {
+            dir: state.project(root),
+            root: root.into(),
+            state,
+        }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(crate) fn state(&self) -> &StateDir {
+        &self.state
+    }
+
+    /// A machine's own file.
+    pub(crate) fn own(&self, machine: Name) -> PathBuf {
+        self.dir.join(format!("{machine}.json"))
+    }
+
+    pub(crate) fn ledger_path(&self, session: &SessionId) -> PathBuf {
+        let name = format!("{}.json", file_name(session.as_str()));
+        self.dir.join("sessions").join(name)
+    }
+
+    fn intent_path(&self, machine: Name) -> PathBuf {
+        self.dir.join(format!("intent-{machine}.json"))
+    }
+
+    /// Reads a JSON file; one that cannot be understood is reported and stays.
+    pub(crate) fn read<T: DeserializeOwned>(&self, path: PathBuf) -> Result<Found<T>, Trouble> {
+        let bytes = atomic::read(&path, limits::STATE_FILE)?;
+        let value = match &bytes {
+            None => None,
+            Some(bytes) => Some(
+                serde_json::from_slice(bytes).map_err(|error| Trouble::corrupt(&path, error))?,
+            ),
+        };
+        Ok(Found { path, bytes, value })
+    }
+
+    pub(crate) fn ledger(&self, session: &SessionId) -> Result<Found<Ledger>, Trouble> {
+        self.read(self.ledger_path(session))
+    }
+
+    pub(crate) fn intent(&self, machine: Name) -> Result<Found<Pending>, Trouble> {
+        self.read(self.intent_path(machine))
+    }
+
+    /// Takes the lock and finishes what a crashed process left unfinished.
+    pub(crate) fn lock(&self) -> Result<Locked<'_>, Trouble> {
+        let path = self.dir.join("lock");
+        let lock = match lock::take(&path) {
+            Err(Trouble::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+                self.create()?;
+                lock::take(&path)?
+            }
+            taken => taken?,
+        };
+        self.state.check()?;
+        let boot = boot_id();
+        let known = Head::read(&lock);
+        let recovered = recover::recover(&self.dir, known.clone(), &boot)?;
+        if known.as_ref() != Some(&recovered.head) {
+            recovered.head.write(&lock);
+        }
+        Ok(Locked {
+            store: self,
+            lock,
+            head: recovered.head,
+            edited: recovered.edited,
+        })
+    }
+
+    fn create(&self) -> Result<(), Trouble> {
+        self.state.create(&self.dir)?;
+        let root = self.root.to_string_lossy();
+        atomic::replace(&self.dir.join("root"), format!("{root}\n").as_bytes())
+    }
+}
+
+impl Locked<'_> {
+    /// The number of the last record: an effect that is intended next is fenced by the one
+    /// after it.
+    pub(crate) fn fence(&self) -> Fence {
+        Fence(self.head.seq)
+    }
+
+    pub(crate) fn edited(&self) -> &[String] {
+        &self.edited
+    }
+
+    /// Makes the entry durable, then replaces its files.
+    pub(crate) fn commit(
+        &mut self,
+        at: Millis,
+        entry: Entry,
+        files: Vec<FileChange>,
+    ) -> Result<(), Trouble> {
+        let dir = &self.store.dir;
+        if self.head.size > limits::SEGMENT {
+            self.close_segment()?;
+        }
+        let record = Record {
+            v: FORMAT,
+            seq: self.head.seq + 1,
+            at,
+            entry,
+            files,
+        };
+        let (line, sum) = journal::line(&record, &self.head.sum)?;
+        if line.len() as u64 > limits::RECORD {
+            return Err(Trouble::Other(format!(
+                "this change is larger than {} bytes",
+                limits::RECORD
+            )));
+        }
+        let size = journal::append(dir, self.head.size, &line)?;
+        for change in &record.files {
+            if atomic::project(change, &[])? == Projected::Edited {
+                self.edited.push(change.path.clone());
+            }
+        }
+        self.head.size = size;
+        self.head.seq = record.seq;
+        self.head.sum = sum;
+        self.head.write(&self.lock);
+        Ok(())
+    }
+
+    /// The files of the segment that is closed are not looked at again after a power loss,
+    /// so they are made durable first.
+    fn close_segment(&mut self) -> Result<(), Trouble> {
+        for place in [self.store.dir.as_path(), self.store.root()] {
+            File::open(place)
+                .and_then(|dir| Ok(rustix::fs::syncfs(&dir)?))
+                .map_err(Trouble::io("sync", place))?;
+        }
+        journal::rotate(&self.store.dir, self.head.seq + 1)?;
+        self.head.size = 0;
+        self.head.write(&self.lock);
+        Ok(())
+    }
+}
+
+/// Told apart from the boots before and after. Where the system has none, every process
+/// looks after its files as if it were the first.
+pub(crate) fn boot_id() -> String {
+    atomic::read_text(Path::new("/proc/sys/kernel/random/boot_id"), 64)
+        .ok()
+        .flatten()
+        .map_or_else(|| "unknown".into(), |text| text.trim().into())
+}
+
+/// This process, as the owner of an effect.
+pub(crate) fn me() -> Owner {
+    let pid = std::process::id();
+    Owner {
+        pid,
+        started: started(pid).unwrap_or(0),
+        boot: boot_id(),
+    }
+}
+
+/// Does the process that owns an effect still run?
+pub(crate) fn is_alive(owner: &Owner) -> bool {
+    owner.boot == boot_id() && started(owner.pid) == Some(owner.started)
+}
+
+/// When a process started, in clock ticks since boot: the 22nd field of its stat line,
+/// counted from behind the name, which may contain anything.
+fn started(pid: u32) -> Option<u64> {
+    let path = PathBuf::from(format!("/proc/{pid}/stat"));
+    let text = atomic::read(&path, 4096).ok()??;
+    let text = String::from_utf8_lossy(&text);
+    let (_, fields) = text.rsplit_once(')')?;
+    fields.split_whitespace().nth(19)?.parse().ok()
+}

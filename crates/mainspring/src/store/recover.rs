@@ -1,0 +1,92 @@
+//! After a crash: records that are durable while their files are not yet in place.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use mainspring_kernel::Digest;
+use mainspring_kernel::journal::FileChange;
+
+use super::atomic::{self, Projected};
+use super::head::Head;
+use super::journal::{self, Line, Reader};
+use crate::error::Trouble;
+
+/// The head that holds now, with all files rolled forward to it, and the edits that were
+/// found on the way.
+pub(super) fn recover(dir: &Path, known: Option<Head>, boot: &str) -> Result<Recovered, Trouble> {
+    let path = dir.join(journal::CURRENT);
+    let size = std::fs::symlink_metadata(&path).map_or(0, |meta| meta.len());
+    // Of another boot: a power loss may have kept the head and lost a file, so every file
+    // that this segment changed is looked at.
+    let usable = known.filter(|head| head.boot == boot && head.size <= size);
+    if let Some(head) = &usable
+        && head.size == size
+    {
+        return Ok(Recovered {
+            head: head.clone(),
+            edited: Vec::new(),
+        });
+    }
+    let mut head = match usable {
+        Some(head) => head,
+        None => Head {
+            seq: journal::last_closed(dir),
+            ..Head::empty(boot)
+        },
+    };
+    // A segment's first record continues the last of the segment before, which need not
+    // be there any more: its sum is taken on trust.
+    let previous = (head.size > 0).then(|| head.sum.clone());
+    let mut changed: BTreeMap<String, Versions> = BTreeMap::new();
+    if let Some(reader) = Reader::open(&path, head.size, previous)? {
+        for line in reader {
+            match line {
+                Line::Record(entry) => {
+                    head.seq = entry.record.seq;
+                    head.sum = entry.sum;
+                    for change in entry.record.files {
+                        changed.entry(change.path.clone()).or_default().add(change);
+                    }
+                }
+                Line::Bad { .. } => {}
+                Line::Newer { v } => {
+                    return Err(Trouble::corrupt(
+                        &path,
+                        format!(
+                            "it has records of format {v}, from a newer mainspring: update this one"
+                        ),
+                    ));
+                }
+            }
+        }
+    }
+    head.size = size;
+    let mut edited = Vec::new();
+    for versions in changed.into_values() {
+        if let Some(change) = &versions.last
+            && atomic::project(change, &versions.earlier)? == Projected::Edited
+        {
+            edited.push(change.path.clone());
+        }
+    }
+    Ok(Recovered { head, edited })
+}
+
+pub(super) struct Recovered {
+    pub(super) head: Head,
+    pub(super) edited: Vec<String>,
+}
+
+/// A file's last change, and all contents that it had before.
+#[derive(Default)]
+struct Versions {
+    earlier: Vec<Option<Digest>>,
+    last: Option<FileChange>,
+}
+
+impl Versions {
+    fn add(&mut self, change: FileChange) {
+        self.earlier.push(change.was.clone());
+        self.last = Some(change);
+    }
+}

@@ -1,0 +1,44 @@
+//! `mainspring demo`: a scripted agent, the real code, no network.
+
+mod pulse;
+mod stage;
+
+use super::Result;
+use crate::error::CliError;
+use stage::Stage;
+
+/// Play a scripted agent through the machines, in a temporary project, and show what the
+/// agent and the person would see.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only these scenes
+    scenes: Vec<String>,
+}
+
+/// A scene: its name, and what is played.
+type Scene = (&'static str, fn(&mut Stage) -> Result<()>);
+
+/// In the order in which they are played.
+const SCENES: &[Scene] = &[("pulse", pulse::play)];
+
+pub(crate) fn run(args: &Args, desk: &super::Desk) -> Result {
+    let names: Vec<&str> = SCENES.iter().map(|(name, _)| *name).collect();
+    if let Some(unknown) = args
+        .scenes
+        .iter()
+        .find(|wanted| !names.contains(&wanted.as_str()))
+    {
+        return Err(CliError::new(format!("there is no scene {unknown:?}"))
+            .hint(format!("the scenes are {}", names.join(", "))));
+    }
+    let mut played = String::new();
+    for (name, play) in SCENES {
+        if args.scenes.is_empty() || args.scenes.iter().any(|wanted| wanted == name) {
+            let mut stage = Stage::open(name, desk)?;
+            let result = play(&mut stage);
+            played += &stage.close();
+            result?;
+        }
+    }
+    Ok(played)
+}

@@ -1,0 +1,120 @@
+//! `mainspring log`: the journal, a line per decision.
+
+use std::time::Duration;
+
+use mainspring_kernel::deliberate::Deliberation;
+use mainspring_kernel::journal::{Entry, Record};
+
+use super::records::{self, Filter, Seen};
+use super::{Desk, Result, timestamp};
+use crate::host::text::excerpt;
+use crate::output;
+
+/// Show what was decided here, oldest first: a line per decision.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    filter: Filter,
+    /// At most this many, the latest
+    #[arg(long, short = 'n', default_value_t = 50)]
+    last: usize,
+    /// Go on showing what is decided, until interrupted
+    #[arg(long, short)]
+    follow: bool,
+    /// The records as JSON, one per line
+    #[arg(long)]
+    json: bool,
+}
+
+/// How often a followed journal is looked at.
+const GLANCE: Duration = Duration::from_millis(250);
+
+pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+    let (_, store) = desk.site()?;
+    let mut shown = 0;
+    let lines = lines(args, desk, store.dir(), &mut shown)?;
+    let skip = lines.len().saturating_sub(args.last);
+    let text: String = lines.into_iter().skip(skip).collect();
+    if !args.follow {
+        return Ok(text);
+    }
+    let mut text = text;
+    while output::stdout(&text).is_ok() {
+        std::thread::sleep(GLANCE);
+        text = self::lines(args, desk, store.dir(), &mut shown)?.concat();
+    }
+    Ok(String::new())
+}
+
+/// What has come since `shown`, which is a record's number.
+fn lines(args: &Args, desk: &Desk, dir: &std::path::Path, shown: &mut u64) -> Result<Vec<String>> {
+    let mut lines = Vec::new();
+    for seen in records::all(dir)? {
+        match seen {
+            Seen::Problem(problem) if *shown == 0 && !args.json => {
+                lines.push(format!("{} {problem}\n", desk.paint.warn("damaged:")));
+            }
+            Seen::Problem(_) => {}
+            Seen::Record(record) if record.seq <= *shown => {}
+            Seen::Record(record) => {
+                *shown = record.seq;
+                if args.filter.takes(&record, desk.world.later()) {
+                    lines.push(render(args, desk, &record)?);
+                }
+            }
+        }
+    }
+    Ok(lines)
+}
+
+fn render(args: &Args, desk: &Desk, record: &Record) -> Result {
+    if args.json {
+        let line = serde_json::to_string(record).map_err(crate::error::CliError::new)?;
+        return Ok(line + "\n");
+    }
+    let session = record.session().map_or("-", |id| id.as_str());
+    let session: String = session.chars().take(8).collect();
+    let time = desk.paint.dim(&timestamp(record.at));
+    let head = format!("{time} #{:<4} {session:<8}", record.seq);
+    Ok(match &record.entry {
+        Entry::Verb { command, did, .. } => {
+            format!("{head} {:<13} mainspring {command}: {did}\n", "command")
+        }
+        Entry::Turn { case, ruling } => {
+            let event = case.event.kind.name();
+            let word = records::outcome(ruling);
+            let word = match word {
+                "held" => desk.paint.warn(word),
+                _ => word.to_owned(),
+            };
+            format!("{head} {event:<13} {word}{}\n", details(ruling))
+        }
+    })
+}
+
+fn details(ruling: &Deliberation) -> String {
+    match ruling {
+        Deliberation::Repeated(_) => String::new(),
+        Deliberation::Intends(pending) => format!(" {}'s effect", pending.name()),
+        Deliberation::Settled(settlement) => {
+            let mut out = String::new();
+            for moved in settlement
+                .moves
+                .iter()
+                .filter(|moved| !moved.rule().is_empty())
+            {
+                out += &format!(
+                    "  {}: {} → {} ({})",
+                    moved.name(),
+                    moved.from(),
+                    moved.to(),
+                    moved.rule()
+                );
+            }
+            for note in &settlement.answer.notes {
+                out += &format!("  · {}", excerpt(&note.text));
+            }
+            out
+        }
+    }
+}

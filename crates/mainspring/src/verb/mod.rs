@@ -1,0 +1,95 @@
+//! One verb, one file. A verb returns the text that it prints, so that the demo can show
+//! it and a test can read it.
+
+pub(crate) mod config;
+pub(crate) mod demo;
+pub(crate) mod hook;
+pub(crate) mod log;
+pub(crate) mod pulse;
+pub(crate) mod records;
+pub(crate) mod status;
+pub(crate) mod trust;
+pub(crate) mod why;
+
+use std::path::PathBuf;
+
+use mainspring_kernel::journal::{Entry, FileChange};
+use serde::Serialize;
+
+use crate::env::World;
+use crate::error::{CliError, Trouble};
+use crate::output::Paint;
+use crate::project::{self, Site};
+use crate::scene::Scene;
+use crate::store::{ProjectStore, StateDir};
+
+pub(crate) type Result<T = String> = std::result::Result<T, CliError>;
+
+/// Where a command was typed, and how its answer may look.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    pub(crate) world: World,
+    pub(crate) cwd: PathBuf,
+    pub(crate) paint: Paint,
+}
+
+impl Desk {
+    fn state(&self) -> Result<StateDir> {
+        StateDir::of(&self.world).ok_or_else(|| {
+            CliError::new("there is no place for mainspring's state")
+                .hint("set HOME, or XDG_STATE_HOME")
+        })
+    }
+
+    /// The project that this command is about: the agent's, if an agent typed it.
+    pub(crate) fn site(&self) -> Result<(Site, ProjectStore)> {
+        let state = self.state()?;
+        let session = self.world.agent_session();
+        let site = project::of_command(&self.world, &state, session.as_ref(), &self.cwd)?;
+        let store = ProjectStore::new(state, &site.root);
+        Ok((site, store))
+    }
+
+    /// Changes state as a command: under the lock, with a record, the session bound.
+    pub(crate) fn commit(
+        &self,
+        command: &str,
+        change: impl FnOnce(&Scene<'_>) -> std::result::Result<(Vec<FileChange>, String), CliError>,
+    ) -> Result {
+        let (site, store) = self.site()?;
+        let scene = Scene::new(&self.world, &site, &store, None);
+        let mut lock = store.lock()?;
+        let (files, did) = change(&scene)?;
+        let session = self.world.agent_session();
+        let entry = Entry::Verb {
+            command: command.into(),
+            session: session.clone(),
+            did: did.clone(),
+        };
+        lock.commit(self.world.now(), entry, files)?;
+        if let Some(path) = lock.edited().first() {
+            return Err(CliError::new(format!(
+                "{path} was edited in the meantime and stays as it is"
+            ))
+            .hint(format!("run `mainspring {command}` again")));
+        }
+        if let Some(session) = session {
+            project::bind(store.state(), &session, &site.root)?;
+        }
+        Ok(did)
+    }
+}
+
+pub(crate) fn json<T: Serialize>(value: &T) -> Result {
+    serde_json::to_string_pretty(value)
+        .map(|text| text + "\n")
+        .map_err(|error| CliError::new(Trouble::Other(error.to_string())))
+}
+
+/// A time as people and other programs read it.
+pub(crate) fn timestamp(at: mainspring_kernel::Millis) -> String {
+    i64::try_from(at.0)
+        .ok()
+        .and_then(|millis| jiff::Timestamp::from_millisecond(millis).ok())
+        .map_or_else(|| at.0.to_string(), |time| format!("{time:.3}"))
+}

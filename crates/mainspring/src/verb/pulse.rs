@@ -1,0 +1,88 @@
+//! `mainspring pulse`: check that Mainspring reaches the agent.
+
+use mainspring_kernel::Name;
+use mainspring_kernel::machines::pulse::State;
+
+use super::{Desk, Result};
+use crate::error::CliError;
+use crate::machine::own;
+
+/// Check that Mainspring reaches the agent: its next stops are held with a sentence that
+/// says so, then it is let go.
+///
+/// Run it in a terminal to check the next session that stops in this project, or let the
+/// agent run it to check its own.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// How many stops to hold, or `off` to end a check
+    #[arg(value_name = "N|off")]
+    beats: Option<Beats>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Beats {
+    Of(u32),
+    Off,
+}
+
+impl std::str::FromStr for Beats {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text.parse() {
+            _ if text == "off" => Ok(Self::Off),
+            Ok(beats @ 1..=100) => Ok(Self::Of(beats)),
+            Ok(_) | Err(_) => Err("a number from 1 to 100, or `off`, is wanted".into()),
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+    let command = match args.beats {
+        None => "pulse".to_owned(),
+        Some(Beats::Off) => "pulse off".into(),
+        Some(Beats::Of(beats)) => format!("pulse {beats}"),
+    };
+    let did = desk.commit(&command, |scene| {
+        let (found, file) = own::load::<State>(scene, Name::Pulse)?;
+        let (state, did) = match args.beats {
+            Some(Beats::Off) if found.is_none() => {
+                return Err(CliError::new("no check is under way here"));
+            }
+            Some(Beats::Off) => (None, "the check is over; no stop is held".to_owned()),
+            Some(Beats::Of(_)) | None => {
+                let of = match args.beats {
+                    Some(Beats::Of(beats)) => beats,
+                    Some(Beats::Off) | None => default_beats(scene)?,
+                };
+                let session = scene.session();
+                let whose = match &session {
+                    Some(_) => "this session's",
+                    None => "the next session's",
+                };
+                let state = State::Beating {
+                    beat: 0,
+                    of,
+                    session,
+                };
+                (
+                    Some(state),
+                    format!("{whose} next {of} stops here are held, one by one"),
+                )
+            }
+        };
+        Ok((vec![own::change(&file, state.as_ref())?], did))
+    })?;
+    Ok(format!("{did}\n"))
+}
+
+fn default_beats(scene: &crate::scene::Scene<'_>) -> Result<u32> {
+    let beats = scene
+        .config()?
+        .get("pulse.beats")
+        .and_then(crate::config::Value::number);
+    Ok(beats
+        .and_then(|beats| u32::try_from(beats).ok())
+        .unwrap_or(1)
+        .max(1))
+}

@@ -1,0 +1,123 @@
+//! Reading the journal for a view: oldest first, filtered.
+
+use std::path::Path;
+
+use mainspring_kernel::Millis;
+use mainspring_kernel::deliberate::{Deliberation, Outcome};
+use mainspring_kernel::journal::{Entry, Record};
+use mainspring_kernel::machines::Name;
+
+use super::Result;
+use crate::error::CliError;
+use crate::store::journal::{self, Line, Reader};
+
+/// Which records a person wants to see.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Filter {
+    /// Only what this machine said or did
+    #[arg(long, value_parser = machine)]
+    pub(crate) machine: Option<Name>,
+    /// Only this session (its id, or the beginning of it)
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Only what is younger: 90s, 30m, 2h
+    #[arg(long, value_name = "SPAN", value_parser = crate::config::span)]
+    pub(crate) since: Option<Millis>,
+}
+
+fn machine(text: &str) -> std::result::Result<Name, String> {
+    let known = Name::ALL.iter().find(|name| name.as_str() == text);
+    known.copied().ok_or_else(|| {
+        let names: Vec<&str> = Name::ALL.iter().map(|name| name.as_str()).collect();
+        format!("one of {} is wanted", names.join(", "))
+    })
+}
+
+impl Filter {
+    pub(crate) fn takes(&self, record: &Record, now: Millis) -> bool {
+        let session = self.session.as_ref().is_none_or(|wanted| {
+            record
+                .session()
+                .is_some_and(|id| id.as_str().starts_with(wanted.as_str()))
+        });
+        let young = self.since.is_none_or(|span| now.since(record.at) <= span);
+        session && young && self.machine.is_none_or(|name| concerns(record, name))
+    }
+}
+
+/// Did this machine take an arrow, or ask for an effect?
+fn concerns(record: &Record, name: Name) -> bool {
+    match &record.entry {
+        Entry::Verb { command, .. } => command
+            .split(' ')
+            .next()
+            .is_some_and(|verb| verb == name.as_str()),
+        Entry::Turn { case, ruling } => {
+            let broken = case.broken.iter().any(|broken| broken.machine == name);
+            broken
+                || match &**ruling {
+                    Deliberation::Repeated(_) => false,
+                    Deliberation::Intends(pending) => pending.name() == name,
+                    Deliberation::Settled(settlement) => settlement
+                        .moves
+                        .iter()
+                        .any(|moved| moved.name() == name && !moved.rule().is_empty()),
+                }
+        }
+    }
+}
+
+/// What a journal's line is to a view.
+#[derive(Debug)]
+pub(crate) enum Seen {
+    Record(Box<Record>),
+    Problem(String),
+}
+
+/// All lines of a project's journal.
+pub(crate) fn all(dir: &Path) -> Result<Vec<Seen>> {
+    if std::fs::symlink_metadata(dir).is_err() {
+        return Err(CliError::new("nothing has been decided in this project yet")
+            .hint("`mainspring pulse` checks that hooks reach us; `mainspring demo` shows what happens"));
+    }
+    let mut seen = Vec::new();
+    let mut previous = None;
+    for path in journal::segments(dir)? {
+        let Some(reader) = Reader::open(&path, 0, previous.take())? else {
+            continue;
+        };
+        for line in reader {
+            seen.push(match line {
+                Line::Record(entry) => {
+                    previous = Some(entry.sum);
+                    Seen::Record(Box::new(entry.record))
+                }
+                Line::Bad { at, problem } => {
+                    Seen::Problem(format!("{}, byte {at}: {problem}", path.display()))
+                }
+                Line::Newer { v } => {
+                    previous = None;
+                    Seen::Problem(format!(
+                        "{}: a record of format {v}, from a newer mainspring",
+                        path.display()
+                    ))
+                }
+            });
+        }
+    }
+    Ok(seen)
+}
+
+/// In a word, how a turn came out.
+pub(crate) fn outcome(ruling: &Deliberation) -> &'static str {
+    match ruling {
+        Deliberation::Repeated(_) => "repeated",
+        Deliberation::Intends(_) => "started",
+        Deliberation::Settled(settlement) => match settlement.outcome {
+            Outcome::Passed => "passed",
+            Outcome::Held => "held",
+            Outcome::Capped => "capped",
+            Outcome::Told => "told",
+        },
+    }
+}

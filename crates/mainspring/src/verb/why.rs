@@ -1,0 +1,215 @@
+//! `mainspring why`: why the last decision was what it was.
+
+use mainspring_kernel::deliberate::{Case, Deliberation, Outcome, Settlement};
+use mainspring_kernel::journal::{Entry, Record};
+use mainspring_kernel::machines::Move;
+use serde::Serialize;
+
+use super::records::{self, Filter, Seen};
+use super::{Desk, Result, timestamp};
+use crate::error::CliError;
+use crate::host::text::excerpt;
+
+/// Explain the last decision: which machine, by which rule, on what it saw, and what
+/// would have made it go otherwise.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    filter: Filter,
+    /// Explain the last N decisions, the latest first
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 1)]
+    last: usize,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One decision, explained.
+#[derive(Serialize)]
+struct Explanation {
+    seq: u64,
+    at: String,
+    event: String,
+    session: Option<String>,
+    outcome: &'static str,
+    sentence: String,
+    machines: Vec<Because>,
+    notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Because {
+    machine: &'static str,
+    rule: String,
+    from: String,
+    to: String,
+    when: String,
+    did: String,
+    otherwise: String,
+    said: Option<String>,
+}
+
+pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+    let (_, store) = desk.site()?;
+    let mut explained = Vec::new();
+    for seen in records::all(store.dir())?.into_iter().rev() {
+        let Seen::Record(record) = seen else { continue };
+        if !args.filter.takes(&record, desk.world.now()) {
+            continue;
+        }
+        if let Entry::Turn { case, ruling } = &record.entry {
+            explained.push(explain(&record, case, ruling));
+        }
+        if explained.len() >= args.last {
+            break;
+        }
+    }
+    if explained.is_empty() {
+        return Err(CliError::new("no such decision in this project's journal")
+            .hint("`mainspring log` shows all of it"));
+    }
+    if args.json {
+        return super::json(&explained);
+    }
+    let texts: Vec<String> = explained.iter().map(|one| render(desk, one)).collect();
+    Ok(texts.join("\n"))
+}
+
+fn explain(record: &Record, case: &Case, ruling: &Deliberation) -> Explanation {
+    let mut explanation = Explanation {
+        seq: record.seq,
+        at: timestamp(record.at),
+        event: case.event.kind.name().to_owned(),
+        session: case.event.session.as_ref().map(ToString::to_string),
+        outcome: records::outcome(ruling),
+        sentence: String::new(),
+        machines: Vec::new(),
+        notes: Vec::new(),
+    };
+    match ruling {
+        Deliberation::Repeated(_) => {
+            explanation.sentence =
+                "The same event was delivered twice: it got the same answer.".into();
+        }
+        Deliberation::Intends(pending) => {
+            explanation.sentence = format!(
+                "{} had something started, and waited for it.",
+                pending.name()
+            );
+        }
+        Deliberation::Settled(settlement) => {
+            explanation.sentence = sentence(settlement);
+            explanation.notes = settlement
+                .answer
+                .notes
+                .iter()
+                .map(|note| note.text.clone())
+                .collect();
+            let moved = settlement
+                .moves
+                .iter()
+                .filter(|moved| !moved.rule().is_empty());
+            explanation.machines = moved.map(because).collect();
+        }
+    }
+    explanation
+}
+
+fn sentence(settlement: &Settlement) -> String {
+    let holding: Vec<&str> = settlement
+        .moves
+        .iter()
+        .filter(|moved| !moved.said().is_nothing())
+        .map(|moved| moved.name().as_str())
+        .collect();
+    match settlement.outcome {
+        Outcome::Passed => "The agent was let go: no machine had anything left to ask for.".into(),
+        Outcome::Held => format!("The agent was kept going by {}.", holding.join(" and ")),
+        Outcome::Capped => {
+            "The agent was let go, because the host would have overridden one more block.".into()
+        }
+        Outcome::Told => format!("The agent was told something by {}.", holding.join(" and ")),
+    }
+}
+
+fn because(moved: &Move) -> Because {
+    let arrow = moved
+        .name()
+        .table()
+        .and_then(|table| table.iter().find(|arrow| arrow.rule == moved.rule()));
+    let (when, did, otherwise) = match arrow {
+        Some(arrow) => (arrow.when.into(), arrow.does.into(), arrow.remedy.into()),
+        None => (
+            general(moved.rule()).into(),
+            "nothing".into(),
+            String::new(),
+        ),
+    };
+    let said = moved.said();
+    Because {
+        machine: moved.name().as_str(),
+        rule: moved.rule().into(),
+        from: moved.from().into(),
+        to: moved.to().into(),
+        when,
+        did,
+        otherwise,
+        said: (!said.is_nothing()).then(|| excerpt(&said_text(said))),
+    }
+}
+
+fn said_text(decision: &mainspring_kernel::Decision) -> String {
+    use mainspring_kernel::Decision;
+    match decision {
+        Decision::Stop { hold: reasons }
+        | Decision::Context { tell: reasons }
+        | Decision::BeforeTool { deny: reasons }
+        | Decision::Idle { notify: reasons } => reasons.text(),
+        Decision::AfterTool { tell, object } => object.clone().join(tell.clone()).text(),
+        Decision::Silent => String::new(),
+    }
+}
+
+/// Rules that are not a machine's own.
+fn general(rule: &str) -> &'static str {
+    match rule {
+        "deferred" => "it had something to start, and waits until nothing cheaper holds the agent",
+        "untrusted" => "it had something to start, and the project is not trusted",
+        "capped" => "the host would have overridden one more block",
+        "subagent" => "a sub-agent's event is not the agent's",
+        _ => "",
+    }
+}
+
+fn render(desk: &Desk, one: &Explanation) -> String {
+    let paint = desk.paint;
+    let session = one.session.as_deref().unwrap_or("no session");
+    let mut out = format!(
+        "{} {}\n{}\n",
+        paint.bold(&format!("#{} {} {}", one.seq, one.event, one.outcome)),
+        paint.dim(&format!("{}, {session}", one.at)),
+        one.sentence,
+    );
+    for because in &one.machines {
+        out += &format!(
+            "\n  {}  {} → {}, by rule {}\n",
+            paint.bold(because.machine),
+            because.from,
+            because.to,
+            because.rule
+        );
+        let mut line = |label: &str, text: &str| {
+            if !text.is_empty() {
+                out += &format!("    {label:<10} {text}\n");
+            }
+        };
+        line("because", &because.when);
+        line("so", &because.did);
+        line("said", because.said.as_deref().unwrap_or_default());
+        line("otherwise", &because.otherwise);
+    }
+    for note in &one.notes {
+        out += &format!("\n  {} {note}\n", paint.warn("told the person:"));
+    }
+    out
+}
