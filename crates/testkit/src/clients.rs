@@ -28,11 +28,11 @@ pub enum Client {
 /// # Panics
 /// When it is not installed, with the command that installs it.
 pub fn claude() -> Client {
-    if let Some(named) = std::env::var_os("MAINSPRING_TEST_CLAUDE") {
-        return Client::Installed(named.into());
-    }
     if std::env::var_os("MAINSPRING_SKIP_CLIENTS").is_some_and(|value| value == "1") {
         return Client::Skipped;
+    }
+    if let Some(named) = std::env::var_os("MAINSPRING_TEST_CLAUDE") {
+        return Client::Installed(named.into());
     }
     let program = workspace()
         .join("target/clients")

@@ -1,4 +1,50 @@
 //! What the tests and benchmarks are made with. Never shipped.
+//!
+//! A scenario is a story: what the model says, what the client is set up with,
+//! what the person asks, and what came of it.
+//!
+//! ```no_run
+//! use mainspring_testkit::claude::{Claude, Hook};
+//! use mainspring_testkit::fakes::{Fake, Fakes};
+//! use mainspring_testkit::model::{Model, Script, Turn};
+//! use serde_json::json;
+//!
+//! let model = Model::play(
+//!     Script::new([
+//!         Turn::call("Bash", json!({"command": "make"})),
+//!         Turn::say("It is built."),
+//!         Turn::say("And now it is reviewed."),
+//!     ])
+//!     .for_model("opus", [Turn::structured(json!({"verdict": "FAIL"}))]),
+//! );
+//! let fakes = Fakes::install([Fake::of("gh").called_with(["pr", "view"]).exits(1)]);
+//! // `None` where the clients are to be skipped, which it has then said.
+//! let Some(claude) = Claude::new(&model) else { return };
+//! let claude = claude
+//!     .in_repository()
+//!     .path_first(fakes.folder())
+//!     .hooks(["SessionStart", "Stop"], &Hook::exec("/abs/mainspring", ["hook"]))
+//!     .recording();
+//!
+//! let run = claude.run("build it").expect_success();
+//!
+//! assert_eq!(run.answer(), "And now it is reviewed.");
+//! assert_eq!(claude.hook_calls_of("Stop")[0].answer()["decision"], "block");
+//! assert!(model.saw_text("Stop hook feedback"));
+//! model.assert_played_out();
+//! ```
+//!
+//! | module | what it plays or drives |
+//! |---|---|
+//! | [`model`] | the Messages API, by a script |
+//! | [`claude`] | the real client, headless and in a terminal |
+//! | [`recorder`] | a witness between the client and a hook |
+//! | [`fakes`] | `claude`, `gh` and others as scripted programs, for fast tests |
+//! | [`files`] | what a test sets out before it starts |
+//! | [`tmux`] | a terminal to type into and look at |
+//! | [`process`] | children with a deadline and a group of their own |
+//! | [`clients`] | where the pinned real clients are |
+//! | [`bins`] | where the kit's own programs are |
 
 #![expect(
     clippy::expect_used,
@@ -10,6 +56,7 @@ pub mod bins;
 pub mod claude;
 pub mod clients;
 pub mod fakes;
+pub mod files;
 pub mod model;
 pub mod process;
 pub mod recorder;

@@ -1,6 +1,6 @@
 //! Children with a deadline and a process group of their own.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::mem;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -48,9 +48,24 @@ pub enum End {
 impl Running {
     /// Starts `command` in a process group of its own, with nothing on stdin.
     pub fn start(command: &mut Command) -> Self {
+        Self::spawn(command.stdin(Stdio::null()))
+    }
+
+    /// The same, with `input` on stdin: a payload for a hook.
+    pub fn start_with(command: &mut Command, input: impl Into<Vec<u8>>) -> Self {
+        let mut running = Self::spawn(command.stdin(Stdio::piped()));
+        let mut stdin = running.child.stdin.take().expect("stdin is piped");
+        let input = input.into();
+        thread::spawn(move || {
+            // It may decide without reading all of it.
+            let _ = stdin.write_all(&input);
+        });
+        running
+    }
+
+    fn spawn(command: &mut Command) -> Self {
         let mut child = command
             .process_group(0)
-            .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

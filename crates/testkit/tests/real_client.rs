@@ -4,9 +4,10 @@ use std::fs;
 use std::time::Duration;
 
 use mainspring_testkit::claude::{Claude, Hook};
+use mainspring_testkit::files;
 use mainspring_testkit::model::{Model, Script, Turn};
-use mainspring_testkit::process::End;
-use mainspring_testkit::recorder::Outcome;
+use mainspring_testkit::process::{End, Running};
+use mainspring_testkit::recorder::{HookCall, Outcome};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -265,4 +266,113 @@ fn the_interactive_client_answers_a_prompt() {
     let reason = claude.hook_calls_of("SessionEnd")[0].input["reason"].clone();
     assert_eq!(reason, "prompt_input_exit");
     model.assert_played_out();
+}
+
+#[test]
+fn a_thought_is_not_said() {
+    let model = Model::play([Turn::think("I might be DONE.").then_say("Not yet.")]);
+    let Some(claude) = Claude::new(&model) else {
+        return;
+    };
+    let claude = claude.hook("Stop", &Hook::shell("true")).recording();
+
+    let run = claude.run("do it").expect_success();
+
+    assert_eq!(run.answer(), "Not yet.");
+    let said = &claude.hook_calls()[0].input["last_assistant_message"];
+    assert_eq!(said, "Not yet.");
+}
+
+#[test]
+fn a_skill_of_a_plugin_is_called_by_the_agent_and_typed_by_the_person() {
+    let model = Model::play([
+        Turn::call("Skill", json!({"skill": "kit:greet"})),
+        Turn::say("Greeted."),
+        Turn::say("Greeted again."),
+    ]);
+    let Some(claude) = Claude::new(&model) else {
+        return;
+    };
+    let plugin = claude.home().join("plugin");
+    files::write(
+        plugin.join("skills/greet/SKILL.md"),
+        "---\nname: greet\ndescription: greets\n---\nSay hello to $ARGUMENTS.\n",
+    );
+    files::write(
+        plugin.join(".claude-plugin/plugin.json"),
+        r#"{"name":"kit"}"#,
+    );
+    let claude = claude
+        .plugin_dir(plugin)
+        .hooks(["PostToolUse", "UserPromptExpansion"], &Hook::shell("true"))
+        .recording();
+
+    claude.run("greet somebody").expect_success();
+    claude.run("/kit:greet the world").expect_success();
+
+    let calls = claude.hook_calls();
+    let seen: Vec<_> = calls.iter().map(HookCall::event).collect();
+    assert_eq!(seen, ["PostToolUse", "UserPromptExpansion"]);
+    assert_eq!(calls[0].input["tool_input"]["skill"], "kit:greet");
+    assert_eq!(calls[1].input["command_name"], "kit:greet");
+    assert_eq!(calls[1].input["command_args"], "the world");
+    assert!(model.saw_text("Say hello to the world."));
+    model.assert_played_out();
+}
+
+#[test]
+fn an_idle_person_is_noticed_as_soon_as_the_memory_says() {
+    let model = Model::play([Turn::say("Your turn.")]);
+    let Some(claude) = Claude::new(&model) else {
+        return;
+    };
+    let claude = claude
+        .remembering("messageIdleNotifThresholdMs", json!(200))
+        .hook("Notification", &Hook::shell("true"))
+        .recording();
+
+    let terminal = claude.interactive();
+    terminal.enter("do it");
+    terminal.wait_until("the idle notice came", |_| !claude.hook_calls().is_empty());
+
+    let kind = &claude.hook_calls()[0].input["notification_type"];
+    assert_eq!(kind, "idle_prompt");
+}
+
+#[test]
+fn a_session_may_run_in_a_worktree() {
+    let model = Model::play([Turn::say("Here I am.")]);
+    let Some(claude) = Claude::new(&model) else {
+        return;
+    };
+    let claude = claude
+        .in_repository()
+        .hook("Stop", &Hook::shell("true"))
+        .recording();
+    let worktree = claude.home().join("worktree");
+    let mut git = claude.command("git");
+    let added = Running::start(git.args(["worktree", "add"]).arg(&worktree));
+    assert!(added.wait(Duration::from_secs(10)).succeeded());
+
+    let run = claude.ask("where are you?").in_folder(&worktree).run();
+
+    assert_eq!(claude.hook_calls()[0].input["cwd"], json!(worktree));
+    assert!(!run.entries().is_empty(), "{:?} is empty", run.transcript);
+}
+
+#[test]
+fn a_client_that_is_killed_fires_nothing_more() {
+    let model = Model::play([Turn::hang()]);
+    let Some(claude) = Claude::new(&model) else {
+        return;
+    };
+    let claude = claude
+        .hooks(["Stop", "SessionEnd"], &Hook::shell("true"))
+        .recording();
+
+    let asked = claude.ask("a long errand").start();
+    assert!(model.sees_text_within("a long errand", Duration::from_secs(30)));
+    asked.kill();
+
+    assert!(claude.hook_calls().is_empty());
 }

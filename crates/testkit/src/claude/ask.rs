@@ -19,6 +19,7 @@ const DEADLINE: Duration = Duration::from_secs(90);
 pub struct Ask<'a> {
     claude: &'a Claude,
     args: Vec<OsString>,
+    folder: PathBuf,
     deadline: Duration,
 }
 
@@ -48,6 +49,7 @@ impl<'a> Ask<'a> {
         Self {
             claude,
             args: Vec::new(),
+            folder: claude.project().to_path_buf(),
             deadline: DEADLINE,
         }
         .args(["-p", prompt, "--output-format", "json"])
@@ -79,6 +81,12 @@ impl<'a> Ask<'a> {
         self
     }
 
+    /// Starts the client in another folder than the project: a worktree, say.
+    pub fn in_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = folder.into();
+        self
+    }
+
     pub fn within(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
@@ -89,7 +97,7 @@ impl<'a> Ask<'a> {
         let mut command = self.claude.client();
         Asked {
             claude: self.claude,
-            running: Running::start(command.args(&self.args)),
+            running: Running::start(command.args(&self.args).current_dir(self.folder)),
             deadline: self.deadline,
         }
     }

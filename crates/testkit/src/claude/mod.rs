@@ -18,214 +18,30 @@
 //! A [`Claude`] owns a home and a project for as long as it lives, so one can
 //! look into both, run again, and resume: `claude.ask("go on").resuming(id).run()`.
 //! Nothing of the test's own environment reaches the client.
+//!
+//! What surprises, seen with 2.1.325:
+//!
+//! - Reminders (the environment, a hook's context, the long form of a block)
+//!   reach newer models as messages of the role `system` after the user's, so
+//!   what is new is not "the last message": see `Request::news`.
+//! - The `Agent` tool runs in the background unless it is called with
+//!   `"run_in_background": false`; then the main agent goes on at once, and gets a
+//!   turn (and a Stop) more when the subagent is done.
+//! - With `--json-schema`, an answer in prose is asked for once more, in the
+//!   client's own name; the Stop that follows has `stop_hook_active: true` though
+//!   no hook has blocked. A second answer in prose ends the run as a success
+//!   without `structured_output`.
+//! - `/compact` asks for a turn of the script, with all tools on offer.
+//! - `CLAUDE_CODE_MAX_RETRIES=0` is set here: without it a 401, 429 or 5xx is tried
+//!   again for minutes. A 400 is asked six times even so.
+//! - In a terminal the permission mode would be `auto`, which asks a judge at the
+//!   API for every call that no rule allows; the driver sets `default`.
 
 mod ask;
+mod driver;
 mod hook;
 mod world;
 
-use std::ffi::OsStr;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-use serde_json::{Map, Value, json};
-
 pub use ask::{Ask, Asked, Run};
+pub use driver::Claude;
 pub use hook::Hook;
-use world::World;
-
-use crate::clients::{self, Client};
-use crate::model::Model;
-use crate::recorder::{self, HookCall};
-use crate::tmux::Terminal;
-
-/// The model the sessions run as unless told otherwise. A reviewer started as
-/// `opus` is then another model, so a script can tell them apart.
-const MODEL: &str = "sonnet";
-
-/// The real client with a home, a project and settings of its own.
-#[derive(Debug)]
-#[must_use]
-pub struct Claude {
-    client: PathBuf,
-    world: World,
-    model: String,
-    hooks: Vec<(String, Hook)>,
-    settings: Map<String, Value>,
-    plugins: Vec<PathBuf>,
-}
-
-impl Claude {
-    /// The pinned client, talking to `model`; `None` where clients are to be
-    /// skipped, after saying so.
-    #[expect(clippy::print_stderr, reason = "a skipped test must say so")]
-    pub fn new(model: &Model) -> Option<Self> {
-        match clients::claude() {
-            Client::Installed(client) => Some(Self {
-                world: World::new(&client, model.url()),
-                client,
-                model: MODEL.to_owned(),
-                hooks: Vec::new(),
-                settings: Map::new(),
-                plugins: Vec::new(),
-            }),
-            Client::Skipped => {
-                eprintln!("skipped: MAINSPRING_SKIP_CLIENTS=1, so the real claude was not run");
-                None
-            }
-        }
-    }
-
-    /// Makes the project a git repository with one commit on `main`.
-    pub fn in_repository(self) -> Self {
-        self.world.init_repository();
-        self
-    }
-
-    /// Adds a handler for one event.
-    pub fn hook(mut self, event: &str, hook: &Hook) -> Self {
-        self.hooks.push((event.to_owned(), hook.clone()));
-        self
-    }
-
-    /// Adds the same handler for several events.
-    pub fn hooks<'e>(self, events: impl IntoIterator<Item = &'e str>, hook: &Hook) -> Self {
-        events
-            .into_iter()
-            .fold(self, |claude, event| claude.hook(event, hook))
-    }
-
-    /// Puts a witness before each hook added so far: see [`Claude::hook_calls`].
-    pub fn recording(mut self) -> Self {
-        let log = self.hook_log();
-        for (_, hook) in &mut self.hooks {
-            *hook = hook.witnessed(&log);
-        }
-        self
-    }
-
-    /// Sets a field of the settings, such as `env`.
-    pub fn setting(mut self, field: &str, value: Value) -> Self {
-        self.settings.insert(field.to_owned(), value);
-        self
-    }
-
-    /// Sets a variable of the client's environment.
-    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        self.world.set(name, value);
-        self
-    }
-
-    /// Puts a folder of programs before all others: fakes of `gh`, say.
-    pub fn path_first(mut self, folder: &Path) -> Self {
-        self.world.path_first(folder);
-        self
-    }
-
-    pub fn plugin_dir(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.plugins.push(folder.into());
-        self
-    }
-
-    /// Runs the sessions as another model than `sonnet`.
-    pub fn model(mut self, name: &str) -> Self {
-        name.clone_into(&mut self.model);
-        self
-    }
-
-    pub fn home(&self) -> &Path {
-        &self.world.home
-    }
-
-    pub fn project(&self) -> &Path {
-        &self.world.project
-    }
-
-    /// Runs `prompt` headless in a new session.
-    pub fn run(&self, prompt: &str) -> Run {
-        self.ask(prompt).run()
-    }
-
-    /// A headless run, to be put together.
-    pub fn ask(&self, prompt: &str) -> Ask<'_> {
-        Ask::new(self, prompt)
-    }
-
-    /// The client in a terminal, ready for a prompt.
-    pub fn interactive(&self) -> Terminal {
-        let terminal = Terminal::start(&self.client());
-        terminal.wait_for("? for shortcuts");
-        terminal
-    }
-
-    /// Any program in the same world: `mainspring status` as the agent would see it.
-    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        self.world.command(program)
-    }
-
-    /// Where the client keeps a session's entries.
-    pub fn transcript(&self, session: &str) -> PathBuf {
-        let folder: String = self
-            .project()
-            .to_string_lossy()
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-            .collect();
-        self.home()
-            .join(".claude/projects")
-            .join(folder)
-            .join(format!("{session}.jsonl"))
-    }
-
-    /// What the hooks before [`Claude::recording`] were given and answered, in
-    /// the order they started.
-    pub fn hook_calls(&self) -> Vec<HookCall> {
-        recorder::read(&self.hook_log())
-    }
-
-    pub fn hook_calls_of(&self, event: &str) -> Vec<HookCall> {
-        let mut calls = self.hook_calls();
-        calls.retain(|call| call.event() == event);
-        calls
-    }
-
-    fn hook_log(&self) -> PathBuf {
-        self.world.root().join("hooks.jsonl")
-    }
-
-    fn client(&self) -> Command {
-        let mut command = self.world.command(&self.client);
-        command
-            .arg("--model")
-            .arg(&self.model)
-            .arg("--settings")
-            .arg(self.write_settings());
-        for plugin in &self.plugins {
-            command.arg("--plugin-dir").arg(plugin);
-        }
-        command
-    }
-
-    /// Beside the home, not in it: what `install` writes there is the test's to see.
-    fn write_settings(&self) -> PathBuf {
-        let mut hooks = Map::new();
-        for (event, hook) in &self.hooks {
-            let groups = hooks.entry(event).or_insert_with(|| json!([]));
-            if let Value::Array(groups) = groups {
-                groups.push(json!({"hooks": [hook.to_settings()]}));
-            }
-        }
-        let mut settings = json!({
-            "hooks": hooks,
-            // Nobody is there to be asked. Not the mode `auto`, which is a terminal's
-            // default and wants a judge that the model's server does not play.
-            "permissions": {"defaultMode": "default", "allow": ["Bash", "Edit", "Write", "NotebookEdit", "Skill", "WebFetch"]},
-        });
-        if let Value::Object(held) = &mut settings {
-            held.extend(self.settings.clone());
-        }
-        let file = self.world.root().join("settings.json");
-        fs::write(&file, settings.to_string()).expect("the directory is ours");
-        file
-    }
-}

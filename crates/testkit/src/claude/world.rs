@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
+use crate::files;
 use crate::process::Running;
 
 /// Where git, sh and the like are.
@@ -22,6 +23,7 @@ pub(super) struct World {
     pub(super) project: PathBuf,
     path: OsString,
     variables: Vec<(OsString, OsString)>,
+    memory: Map<String, Value>,
 }
 
 impl World {
@@ -42,6 +44,7 @@ impl World {
             project,
             path: SYSTEM_PATH.into(),
             variables: Vec::new(),
+            memory: Map::new(),
         };
         // A reviewer that a hook starts by name is the same client.
         world.path_first(client.parent().expect("a program is in a folder"));
@@ -106,13 +109,28 @@ impl World {
         }
     }
 
+    /// Sets a field of what the client remembers between sessions.
+    pub(super) fn remember(&mut self, field: &str, value: Value) {
+        self.memory.insert(field.to_owned(), value);
+        let memory = Value::from(self.memory.clone()).to_string();
+        files::write(self.home.join(".claude.json"), memory);
+    }
+
     /// What the interactive client would ask at its first start.
-    fn answer_first_questions(&self) {
-        let answers = json!({
-            "hasCompletedOnboarding": true,
-            "customApiKeyResponses": {"approved": [API_KEY], "rejected": []},
-            "projects": {(self.project.to_string_lossy()): {"hasTrustDialogAccepted": true}},
-        });
-        fs::write(self.home.join(".claude.json"), answers.to_string()).expect("the home is ours");
+    fn answer_first_questions(&mut self) {
+        let project = self.project.to_string_lossy().into_owned();
+        for (field, value) in [
+            ("hasCompletedOnboarding", json!(true)),
+            (
+                "customApiKeyResponses",
+                json!({"approved": [API_KEY], "rejected": []}),
+            ),
+            (
+                "projects",
+                json!({project: {"hasTrustDialogAccepted": true}}),
+            ),
+        ] {
+            self.remember(field, value);
+        }
     }
 }

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::mpsc;
 use std::thread;
@@ -13,8 +12,9 @@ use std::time::Duration;
 use rustix::process::{Signal, getpid, kill_process};
 
 use super::call::{self, Line, Played, Stdin};
+use super::folder::{LOG, SCENARIO};
 use super::scenario::{Act, Group, Scenario, Uses};
-use super::{LOG, SCENARIO};
+use crate::files;
 
 /// How long a caller may take to close stdin before it counts as left open.
 const STDIN_PATIENCE: Duration = Duration::from_millis(500);
@@ -77,7 +77,7 @@ fn perform(acts: &[Act]) -> io::Result<ExitCode> {
         match act {
             Act::Print(text) => write_all(&mut io::stdout(), text.as_bytes()),
             Act::PrintError(text) => write_all(&mut io::stderr(), text.as_bytes()),
-            Act::Write { path, text } => write_file(path, text)?,
+            Act::Write { path, text } => files::write(path, text),
             Act::Sleep(time) => thread::sleep(*time),
             Act::Flood { bytes } => write_all(&mut io::stdout(), &vec![b'x'; *bytes]),
             Act::LeaveChild {
@@ -95,13 +95,6 @@ fn perform(acts: &[Act]) -> io::Result<ExitCode> {
 fn write_all(to: &mut impl Write, bytes: &[u8]) {
     // The reader may have had enough: that is its right.
     let _ = to.write_all(bytes).and_then(|()| to.flush());
-}
-
-fn write_file(path: &Path, text: &str) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    fs::write(path, text)
 }
 
 fn leave_child(time: Duration, group: Group) -> io::Result<()> {

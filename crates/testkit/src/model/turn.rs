@@ -29,6 +29,7 @@ pub(super) enum Reply {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Block {
     Text(String),
+    Thinking(String),
     ToolUse { name: String, input: Value },
 }
 
@@ -36,6 +37,11 @@ impl Turn {
     /// Says `text`, and ends the turn unless something follows.
     pub fn say(text: impl Into<String>) -> Self {
         Self::from(Reply::Message(vec![Block::Text(text.into())]))
+    }
+
+    /// Thinks, before it says or calls something.
+    pub fn think(thought: impl Into<String>) -> Self {
+        Self::from(Reply::Message(vec![Block::Thinking(thought.into())]))
     }
 
     /// Calls a tool; the client runs it and asks again with the result.

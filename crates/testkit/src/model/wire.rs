@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 
 use super::turn::Block;
 
+/// The client sends it back with the thought, and nobody checks it here.
+const SIGNATURE: &str = "c2NyaXB0ZWQ=";
+
 /// A message that is about to be sent.
 pub(super) struct Message<'a> {
     pub(super) serial: usize,
@@ -21,6 +24,9 @@ impl Message<'_> {
             .zip(self.blocks)
             .map(|(index, block)| match block {
                 Block::Text(text) => json!({"type": "text", "text": text}),
+                Block::Thinking(thought) => {
+                    json!({"type": "thinking", "thinking": thought, "signature": SIGNATURE})
+                }
                 Block::ToolUse { name, input } => {
                     json!({"type": "tool_use", "id": self.tool_id(index), "name": name, "input": input})
                 }
@@ -62,6 +68,10 @@ impl Message<'_> {
             Block::Text(text) => (
                 json!({"type": "text", "text": ""}),
                 json!({"type": "text_delta", "text": text}),
+            ),
+            Block::Thinking(thought) => (
+                json!({"type": "thinking", "thinking": "", "signature": SIGNATURE}),
+                json!({"type": "thinking_delta", "thinking": thought}),
             ),
             Block::ToolUse { name, input } => (
                 json!({"type": "tool_use", "id": self.tool_id(index), "name": name, "input": {}}),

@@ -1,0 +1,137 @@
+//! `scripts/fetch-clients` with a stand-in for npm.
+
+#![expect(clippy::expect_used, reason = "a test fails where it stands")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use mainspring_testkit::clients::pinned_version;
+use mainspring_testkit::files;
+use mainspring_testkit::process::{End, Running};
+use pretty_assertions::assert_eq;
+use tempfile::TempDir;
+
+/// Installs a client that knows its version, and counts how often it was asked.
+const GOOD_NPM: &str = r#"#!/bin/sh
+echo asked >> "$ASKED"
+case $1 in install) ;; *) exit 1 ;; esac
+bin=$3/node_modules/.bin
+mkdir -p "$bin"
+printf '#!/bin/sh\necho "%s (Claude Code)"\n' "${7##*@}" > "$bin/claude"
+chmod +x "$bin/claude"
+"#;
+const BAD_NPM: &str = "#!/bin/sh\necho first line\necho no such package >&2\nexit 1\n";
+
+/// A checkout with nothing but what the script needs.
+struct Checkout {
+    root: TempDir,
+}
+
+impl Checkout {
+    fn new() -> Self {
+        let root = tempfile::tempdir().expect("a folder");
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let checkout = Self { root };
+        for folder in ["scripts", "bin"] {
+            fs::create_dir(checkout.at(folder)).expect("a folder");
+        }
+        for file in ["scripts/fetch-clients", "clients.pin"] {
+            fs::copy(repository.join(file), checkout.at(file)).expect("a copy");
+        }
+        for tool in [
+            "chmod", "dirname", "env", "grep", "mkdir", "mv", "rm", "sh", "tail",
+        ] {
+            symlink(Path::new("/bin").join(tool), checkout.at("bin").join(tool)).expect("a link");
+        }
+        checkout
+    }
+
+    fn with_npm(self, script: &str) -> Self {
+        let npm = self.at("bin/npm");
+        files::write(&npm, script);
+        fs::set_permissions(npm, fs::Permissions::from_mode(0o755)).expect("executable");
+        self
+    }
+
+    /// The exit status and what was said on stderr.
+    fn fetch(&self) -> (i32, String) {
+        let mut script = Command::new(self.at("scripts/fetch-clients"));
+        script
+            .env_clear()
+            .env("PATH", self.at("bin"))
+            .env("ASKED", self.at("asked"));
+        let done = Running::start(&mut script).wait(Duration::from_secs(30));
+        match done.end {
+            End::Exited(status) => (status.code().expect("a code"), done.stderr_text()),
+            End::DeadlinePassed => panic!("it never ended"),
+        }
+    }
+
+    /// What is in `target/clients`, hidden things of the script's own left out.
+    fn installed(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.at("target/clients"))
+            .into_iter()
+            .flatten();
+        entries
+            .map(|entry| entry.expect("readable").file_name())
+            .map(|name| name.to_string_lossy().into_owned())
+            .filter(|name| name != ".home")
+            .collect()
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.root.path().join(path)
+    }
+}
+
+#[test]
+fn a_client_is_installed_once() {
+    let checkout = Checkout::new().with_npm(GOOD_NPM);
+    let version = pinned_version("claude");
+    let line = format!("fetch-clients: installing @anthropic-ai/claude-code {version}\n");
+
+    assert_eq!(checkout.fetch(), (0, line));
+    assert_eq!(checkout.fetch(), (0, String::new()));
+
+    assert_eq!(checkout.installed(), [format!("claude-{version}")]);
+    let asked = fs::read_to_string(checkout.at("asked"));
+    assert_eq!(asked.expect("npm was asked"), "asked\n");
+}
+
+#[test]
+fn a_client_that_does_not_start_is_not_installed() {
+    let other_version = GOOD_NPM.replace("${7##*@}", "0.0.1");
+    let checkout = Checkout::new().with_npm(&other_version);
+
+    let (status, said) = checkout.fetch();
+
+    assert_eq!(status, 4);
+    assert!(said.ends_with("does not start as that version\n"), "{said}");
+    assert_eq!(checkout.installed(), Vec::<String>::new());
+}
+
+#[test]
+fn a_missing_npm_has_a_status_of_its_own() {
+    let (status, said) = Checkout::new().fetch();
+
+    assert_eq!(status, 3);
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.starts_with("fetch-clients: npm is missing"), "{said}");
+}
+
+#[test]
+fn a_failed_installation_leaves_nothing_that_looks_finished() {
+    let checkout = Checkout::new().with_npm(BAD_NPM);
+
+    let (status, said) = checkout.fetch();
+
+    assert_eq!(status, 4);
+    assert!(
+        said.ends_with("could not be installed: no such package\n"),
+        "{said}"
+    );
+    assert_eq!(checkout.installed(), Vec::<String>::new());
+}
