@@ -3,10 +3,12 @@
 //! Each [`Terminal`] is a tmux server of its own, on a socket of its own, and is
 //! ended with everything in it when dropped.
 
+use std::fs;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::process::{Finished, POLL, Running};
@@ -16,6 +18,9 @@ const COLUMNS: &str = "160";
 const ROWS: &str = "50";
 /// What one command of tmux may take.
 const TMUX_LIMIT: Duration = Duration::from_secs(10);
+/// What a program may take to end once the terminal is gone.
+const HANG_UP_LIMIT: Duration = Duration::from_secs(5);
+const PROCESS_ID: [&str; 3] = ["list-panes", "-F", "#{pane_pid}"];
 /// What a screen may take to change.
 const SCREEN_LIMIT: Duration = Duration::from_secs(30);
 
@@ -114,7 +119,7 @@ impl Terminal {
 
     /// The program's process id.
     pub fn process_id(&self) -> u32 {
-        let id = self.answer(&["list-panes", "-F", "#{pane_pid}"]);
+        let id = self.answer(&PROCESS_ID);
         id.trim().parse().expect("tmux names the process")
     }
 
@@ -137,10 +142,33 @@ impl Terminal {
 }
 
 impl Drop for Terminal {
+    /// Hangs up, as closing a window does, and waits for the program to end: it
+    /// may still write into a home that the test is about to remove.
     fn drop(&mut self) {
-        // Already gone when the program ended by itself.
+        let asked = run(self.tmux().args(PROCESS_ID));
+        // Both fail when the program has ended by itself.
         let _ = run(self.tmux().arg("kill-server"));
+        let Ok(id) = asked.stdout_text().trim().parse() else {
+            return;
+        };
+        let deadline = Instant::now() + HANG_UP_LIMIT;
+        while is_running(id) && Instant::now() < deadline {
+            thread::sleep(POLL);
+        }
+        if let Some(id) = Pid::from_raw(id).filter(|_| is_running(id)) {
+            let _ = kill_process(id, Signal::KILL);
+        }
     }
+}
+
+/// Whether a process lives; one that nobody has reaped yet does not.
+fn is_running(id: i32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    // The state follows the name, which is in parentheses and may hold any.
+    let state = status
+        .rsplit_once(") ")
+        .and_then(|(_, rest)| rest.chars().next());
+    state.is_some_and(|state| state != 'Z')
 }
 
 fn run(tmux: &mut Command) -> Finished {
