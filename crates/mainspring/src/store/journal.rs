@@ -6,7 +6,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::journal::{FORMAT, Record};
@@ -58,9 +58,9 @@ pub(super) fn line(record: &Record, previous: &str) -> Result<(String, String), 
     Ok((format!("{body},\"sum\":\"{sum}\"}}\n"), sum))
 }
 
-/// Appends a line in one write and makes it durable. The position before it tells whether
-/// an earlier line was torn: then this one starts on a line of its own.
-pub(super) fn append(dir: &Path, expected: u64, line: &str) -> Result<u64, Trouble> {
+/// Appends a line in one write and makes it durable. Where an earlier line was torn, this
+/// one starts on a line of its own.
+pub(super) fn append(dir: &Path, line: &str) -> Result<u64, Trouble> {
     let path = dir.join(CURRENT);
     let mut file = OpenOptions::new()
         .append(true)
@@ -75,7 +75,7 @@ pub(super) fn append(dir: &Path, expected: u64, line: &str) -> Result<u64, Troub
         return Err(Trouble::NotAFile { path });
     }
     let size = meta.len();
-    let torn = size != expected && size > 0 && !ends_with_newline(&mut file, &path)?;
+    let torn = size > 0 && !ends_with_newline(&file, size, &path)?;
     let text = if torn {
         format!("\n{line}")
     } else {
@@ -103,10 +103,9 @@ fn sync_dir(dir: &Path) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn ends_with_newline(file: &mut File, path: &Path) -> Result<bool, Trouble> {
+fn ends_with_newline(file: &File, size: u64, path: &Path) -> Result<bool, Trouble> {
     let mut last = [0];
-    file.seek(SeekFrom::End(-1))
-        .and_then(|_| file.read_exact(&mut last))
+    file.read_exact_at(&mut last, size - 1)
         .map_err(Trouble::io("read", path))?;
     Ok(last == *b"\n")
 }

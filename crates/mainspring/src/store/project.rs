@@ -122,7 +122,7 @@ impl ProjectStore {
     }
 
     fn create(&self) -> Result<(), Trouble> {
-        self.state.create(&self.dir)?;
+        self.state.create(&self.dir.join("sessions"))?;
         let root = self.root.to_string_lossy();
         atomic::replace(&self.dir.join("root"), format!("{root}\n").as_bytes())
     }
@@ -164,7 +164,7 @@ impl Locked<'_> {
                 limits::RECORD
             )));
         }
-        let size = journal::append(dir, self.head.size, &line)?;
+        let size = journal::append(dir, &line)?;
         for change in &record.files {
             if atomic::project(change, &[])? == Projected::Edited {
                 self.edited.push(change.path.clone());

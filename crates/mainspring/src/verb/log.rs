@@ -48,10 +48,11 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
 
 /// What has come since `shown`, which is a record's number.
 fn lines(args: &Args, desk: &Desk, dir: &std::path::Path, shown: &mut u64) -> Result<Vec<String>> {
+    let first = *shown == 0;
     let mut lines = Vec::new();
     for seen in records::all(dir)? {
         match seen {
-            Seen::Problem(problem) if *shown == 0 && !args.json => {
+            Seen::Problem(problem) if first && !args.json => {
                 lines.push(format!("{} {problem}\n", desk.paint.warn("damaged:")));
             }
             Seen::Problem(_) => {}

@@ -1,0 +1,201 @@
+//! A world of its own for each test: a home, a project, and nothing of ours.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+/// The binary under test.
+pub(crate) const MAINSPRING: &str = env!("CARGO_BIN_EXE_mainspring");
+
+pub(crate) struct TestEnv {
+    temp: tempfile::TempDir,
+    vars: Vec<(String, String)>,
+}
+
+/// What a run printed and how it ended.
+#[must_use]
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl TestEnv {
+    pub(crate) fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let env = Self {
+            temp,
+            vars: Vec::new(),
+        };
+        fs::create_dir_all(env.home()).unwrap();
+        fs::create_dir_all(env.project()).unwrap();
+        env
+    }
+
+    /// With one more variable for everything that is run from now on.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.vars.push((name.into(), value.into()));
+        self
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        fs::canonicalize(self.temp.path()).unwrap()
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.root().join("home")
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.root().join("project")
+    }
+
+    /// The folder with Mainspring's own state.
+    pub(crate) fn state(&self) -> PathBuf {
+        self.home().join(".local/state/mainspring")
+    }
+
+    /// The state of the one project that has any.
+    pub(crate) fn project_state(&self) -> PathBuf {
+        let mut dirs: Vec<PathBuf> = fs::read_dir(self.state().join("projects"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        assert_eq!(dirs.len(), 1, "{dirs:?}");
+        dirs.remove(0)
+    }
+
+    /// The binary with nothing but this world around it.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(MAINSPRING);
+        command
+            .env_clear()
+            .env("HOME", self.home())
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .envs(self.vars.iter().map(|(name, value)| (name, value)))
+            .current_dir(self.project());
+        command
+    }
+
+    /// A command that a person types.
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        finish(self.command().args(args), b"")
+    }
+
+    /// A command in the shell of a session's agent.
+    pub(crate) fn agent(&self, session: &str, args: &[&str]) -> Ran {
+        let mut command = self.command();
+        finish(
+            command.args(args).env("CLAUDE_CODE_SESSION_ID", session),
+            b"",
+        )
+    }
+
+    /// One event, as raw bytes.
+    pub(crate) fn hook_bytes(&self, input: &[u8]) -> Ran {
+        finish(self.command().arg("hook"), input)
+    }
+
+    /// One event; `fields` go over the common ones.
+    pub(crate) fn hook(&self, event: &str, fields: Value) -> Ran {
+        let payload = payload(&self.project(), event, fields);
+        self.hook_bytes(payload.to_string().as_bytes())
+    }
+
+    /// A stop of session `s` after these words.
+    pub(crate) fn stop(&self, words: &str) -> Ran {
+        self.hook("Stop", json!({ "last_assistant_message": words }))
+    }
+}
+
+/// An event's payload with what every event has.
+pub(crate) fn payload(cwd: &Path, event: &str, fields: Value) -> Value {
+    let mut payload = json!({
+        "session_id": "s",
+        "transcript_path": cwd.join("no-transcript.jsonl"),
+        "cwd": cwd,
+        "hook_event_name": event,
+    });
+    if event == "Stop" {
+        payload["stop_hook_active"] = false.into();
+    }
+    let Value::Object(fields) = fields else {
+        panic!("fields must be an object")
+    };
+    payload.as_object_mut().unwrap().extend(fields);
+    payload
+}
+
+/// Runs to the end, with this on stdin.
+pub(crate) fn finish(command: &mut Command, stdin: &[u8]) -> Ran {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let stdin = stdin.to_vec();
+    let writer = std::thread::spawn(move || {
+        // It may leave without reading all of it.
+        let _ = pipe.write_all(&stdin);
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Ran::of(output)
+}
+
+impl Ran {
+    pub(crate) fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// It went well, and said nothing on the side; what it printed.
+    pub(crate) fn ok(self) -> String {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        assert_eq!(self.stderr, "");
+        self.stdout
+    }
+
+    /// The one JSON object that it printed.
+    pub(crate) fn json(self) -> Value {
+        let text = self.ok();
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text:?}"))
+    }
+
+    /// The reason for which the agent was kept going.
+    pub(crate) fn held(self) -> String {
+        let answer = self.json();
+        assert_eq!(answer["decision"], "block", "{answer}");
+        answer["reason"].as_str().unwrap().to_owned()
+    }
+
+    /// The agent was let go, and the person was told this.
+    pub(crate) fn let_go(self) -> String {
+        let text = self.ok();
+        if text.is_empty() {
+            return String::new();
+        }
+        let answer: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(answer["decision"], Value::Null, "{answer}");
+        answer["systemMessage"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    }
+
+    /// It failed, and said why.
+    pub(crate) fn failed(self) -> String {
+        assert_eq!(self.code, Some(1), "{self:?}");
+        assert_eq!(self.stdout, "");
+        self.stderr
+    }
+}
