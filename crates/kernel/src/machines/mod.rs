@@ -2,6 +2,7 @@
 //!
 //! A machine is added by a file and one line in `machines!` below.
 
+pub mod claim;
 #[cfg(test)]
 pub(crate) mod conformance;
 pub mod gate;
@@ -292,6 +293,7 @@ macro_rules! machines {
 machines! {
     Gate => gate::Gate,
     Loop => looping::Loop,
+    Claim => claim::Claim,
     Tasks => tasks::Tasks,
     Pulse => pulse::Pulse,
 }

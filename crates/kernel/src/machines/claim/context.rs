@@ -1,0 +1,172 @@
+//! A session starts, a prompt comes, a session ends: where the claim stands is told, and
+//! whose it is.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::memo::{Consent, Memo, Weight};
+use super::phase::{Next, Phase};
+use super::signal::Signal;
+use super::text::quote;
+use super::work::{Effect, Outcome, Survey};
+use super::{BoardUse, Claim, State};
+use crate::effect::Standing;
+use crate::event::{Author, Kind, StartSource};
+use crate::ids::Millis;
+use crate::machine::{Input, Nothing, OnContext, Step};
+
+type Context = Step<Claim, OnContext>;
+type In<'a> = Input<'a, Claim>;
+
+/// A session waits for this at its start.
+const SURVEY_LIMIT: Millis = Millis::seconds(10);
+
+pub(super) fn on_start(state: &State, input: &In<'_>) -> Context {
+    let asks = match &input.event.kind {
+        Kind::SessionStart { source } => matches!(source, StartSource::Startup | StartSource::Clear),
+        _ => false,
+    };
+    let survey = match input.standing {
+        Standing::Done(_, Outcome::Surveyed(survey)) => Some(survey.clone()),
+        Standing::Done(_, Outcome::Failed(fault)) => Some(Survey::Unavailable(fault.cause.clone())),
+        Standing::Done(..) | Standing::Running(_) => None,
+        Standing::Clear | Standing::Abandoned(_) => {
+            if asks && input.facts.board == BoardUse::On && !matches!(state, State::Newer { .. }) {
+                return Step::need("survey", state.clone(), Effect::Survey, SURVEY_LIMIT);
+            }
+            None
+        }
+    };
+    welcome(state, survey.as_ref(), input)
+}
+
+fn welcome(state: &State, survey: Option<&Survey>, input: &In<'_>) -> Context {
+    let session = input.event.session.as_ref();
+    let mut paragraphs: Vec<String> = Vec::new();
+    let mut note = None;
+    let next = match state {
+        State::Newer { version } => {
+            let text = format!(
+                ".agent-claim.json has schema_version {version}, which is newer than this Mainspring \
+                 understands: it is left alone"
+            );
+            return Step::take("welcome", state.clone(), OnContext::Pass).note(text);
+        }
+        State::Unclaimed(memo) | State::Claimed { memo, .. } => {
+            let mut memo = memo.clone();
+            if let State::Claimed { signal, .. } = state {
+                memo = memo.about(signal.issue_number);
+                paragraphs.push(standing(signal));
+                if memo.owner.is_none() {
+                    memo.owner = session.cloned();
+                }
+            }
+            paragraphs.extend(memo.fetch(session, input.now, Weight::Info));
+            state.with_memo(memo)
+        }
+    };
+    match survey {
+        Some(Survey::Board { title, columns, next }) => {
+            paragraphs.push(board(title, columns, next));
+        }
+        Some(Survey::Unavailable(cause)) => {
+            note = Some(format!("the board could not be read: {}", quote(cause, 300)));
+        }
+        Some(Survey::Off) | None => {}
+    }
+    let say = if paragraphs.is_empty() {
+        OnContext::Pass
+    } else {
+        OnContext::Tell(paragraphs.join("\n"))
+    };
+    let step = Step::take("welcome", next, say);
+    match note {
+        Some(text) => step.note(text),
+        None => step,
+    }
+}
+
+/// Where a claim stands and what moves it on.
+pub(super) fn standing(signal: &Signal) -> String {
+    let issue = signal.issue_number;
+    let pr = match signal.pr_number {
+        Some(pr) => format!("PR #{pr}"),
+        None => "The pull request".into(),
+    };
+    let next = match &signal.phase {
+        Phase::Coding => "When the work is done, run `mainspring handoff --summary \"…\" --push`.".into(),
+        Phase::ReadyForPr => "The pull request is created when you stop.".into(),
+        Phase::PrCreated | Phase::ChecksRunning => {
+            format!("{pr} is open; you are told when its checks fail or pass, or it is merged.")
+        }
+        Phase::MergedDetected => format!(
+            "{pr} is merged. Ask the user whether to close the issue; when they say yes, run \
+             `mainspring claim done`."
+        ),
+        Phase::Done => "The issue is closed when you stop.".into(),
+        Phase::Failed(failure) => {
+            let when = match failure.next {
+                Next::At(_) => "It is tried again later",
+                Next::Never => "It is not tried again by itself",
+            };
+            format!(
+                "Failed {}: {}. {when}; setting `phase` to `{}` tries at once.",
+                failure.during.as_str(),
+                quote(&failure.cause, 300),
+                failure.during.phase().as_str()
+            )
+        }
+    };
+    format!(
+        "Issue #{issue} is claimed here, on branch `{}`, phase {}. {next}",
+        quote(&signal.branch, 200),
+        signal.phase.as_str()
+    )
+}
+
+fn board(title: &str, columns: &[(String, u32)], next: &[super::work::Item]) -> String {
+    let counts: Vec<String> = columns
+        .iter()
+        .map(|(name, count)| format!("{} {count}", quote(name, 40)))
+        .collect();
+    let mut text = format!("Project board {}: {}.", quote(title, 80), counts.join(", "));
+    if !next.is_empty() {
+        text.push_str(" Next up:");
+        for item in next {
+            text.push_str(&format!("\n- #{} {}", item.issue, quote(&item.title, 120)));
+        }
+    }
+    text
+}
+
+pub(super) fn on_prompt(state: &State, input: &In<'_>) -> Context {
+    let Some(memo) = state.memo() else {
+        return Step::ignore(state, OnContext::Pass);
+    };
+    let mut memo = memo.clone();
+    let person = matches!(input.event.kind, Kind::Prompt { author: Author::Person });
+    if person && memo.consent == Consent::Asked {
+        memo.consent = Consent::Spoken;
+    }
+    let text = memo.fetch(input.event.session.as_ref(), input.now, Weight::Info);
+    if text.is_none() && Some(&memo) == state.memo() {
+        return Step::ignore(state, OnContext::Pass);
+    }
+    let say = text.map_or(OnContext::Pass, OnContext::Tell);
+    Step::take("mail", state.with_memo(memo), say)
+}
+
+/// The session that had the claim is gone: the next one that starts here has it.
+pub(super) fn on_end(state: &State, input: &In<'_>) -> Step<Claim, Nothing> {
+    match state.memo() {
+        Some(memo) if memo.owner.is_some() && memo.owner == input.event.session => {
+            let memo = Memo {
+                owner: None,
+                ..memo.clone()
+            };
+            Step::take("left", state.with_memo(memo), Nothing)
+        }
+        Some(_) | None => Step::ignore(state, Nothing),
+    }
+}

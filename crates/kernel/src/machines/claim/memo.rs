@@ -1,0 +1,247 @@
+//! What we remember of a claim beside its file: what was said already, and what waits to
+//! be said. Ours alone, outside the repository.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::pull::{Ci, PullState, Review};
+use super::work::Lack;
+use crate::ids::{Millis, SessionId};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Memo {
+    /// The issue that the rest is about; another one starts anew.
+    pub issue: Option<u64>,
+    /// The session that claimed or last moved it.
+    pub owner: Option<SessionId>,
+    pub mail: Vec<Mail>,
+    pub told: Told,
+    /// What the agent was told is missing. The same thing is not said twice in a row.
+    pub lacking: Option<Lack>,
+    pub card: Option<CardFault>,
+    pub consent: Consent,
+    /// GitHub asked us not to call before.
+    pub not_before: Option<Millis>,
+    /// When a branch without a claim was last looked at, and whose merge was reported.
+    pub looked: Option<Millis>,
+    pub suggested: Option<u64>,
+}
+
+/// A message for the agent that waits for the next prompt, start or stop.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Mail {
+    pub topic: Topic,
+    pub weight: Weight,
+    pub at: Millis,
+    pub text: String,
+}
+
+/// Newer mail on a topic replaces the older.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Topic {
+    Work,
+    Ci,
+    Pull,
+    Review,
+    Next,
+}
+
+/// Is it worth an agent's turn?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Weight {
+    /// Said when the agent is about to work anyway.
+    Info,
+    /// The agent is continued or woken for it.
+    Wake,
+}
+
+/// What the agent has heard about its pull request: each change is told once.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Told {
+    pub head: String,
+    pub ci: Ci,
+    /// Since when this head has had no checks at all.
+    pub bare_since: Option<Millis>,
+    pub bare_told: bool,
+    /// The last sentence about the checks.
+    pub said: String,
+    pub state: Option<PullState>,
+    pub review: Review,
+}
+
+/// Why the board could not be brought up to date.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CardFault {
+    pub status: String,
+    pub cause: String,
+    /// `None`: not before the status changes.
+    pub retry_at: Option<Millis>,
+}
+
+/// Has a person spoken since the merge was reported?
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Consent {
+    #[default]
+    NotAsked,
+    Asked,
+    /// A prompt of theirs came after.
+    Spoken,
+}
+
+/// Mail that its owner has not fetched for this long is for whoever is here.
+const FORWARD: Millis = Millis::seconds(10 * 60);
+
+/// Nobody reads more than this at once.
+const MOST_MAIL: usize = 8;
+
+impl Memo {
+    /// What is remembered of this issue; what was remembered of another is forgotten.
+    #[must_use]
+    pub fn about(&self, issue: u64) -> Self {
+        match self.issue {
+            Some(known) if known == issue => self.clone(),
+            Some(_) => Self {
+                issue: Some(issue),
+                ..Self::default()
+            },
+            // A claim written by hand after a claim-less time: that time's mail may go on.
+            None => Self {
+                issue: Some(issue),
+                ..self.clone()
+            },
+        }
+    }
+
+    /// When the claim is gone: only the messages that nobody has read yet.
+    #[must_use]
+    pub fn after(self) -> Self {
+        Self {
+            owner: self.owner,
+            mail: self.mail,
+            looked: self.looked,
+            ..Self::default()
+        }
+    }
+
+    pub fn post(&mut self, mail: Mail) {
+        self.mail.retain(|old| old.topic != mail.topic);
+        self.mail.push(mail);
+        let surplus = self.mail.len().saturating_sub(MOST_MAIL);
+        self.mail.drain(..surplus);
+    }
+
+    /// May this session read the mail and be held for it?
+    pub fn is_for(&self, session: Option<&SessionId>, now: Millis) -> bool {
+        let oldest = self.mail.iter().map(|mail| mail.at).min();
+        let forwarded = oldest.is_some_and(|at| now.since(at) >= FORWARD);
+        match (&self.owner, session) {
+            (None, _) => true,
+            (Some(owner), Some(session)) => owner == session || forwarded,
+            (Some(_), None) => forwarded,
+        }
+    }
+
+    /// Takes out what this session is to read now: all of it, or only what it is worth
+    /// continuing an agent for.
+    pub fn fetch(
+        &mut self,
+        session: Option<&SessionId>,
+        now: Millis,
+        at_least: Weight,
+    ) -> Option<String> {
+        let wake = self.mail.iter().any(|mail| mail.weight == Weight::Wake);
+        let due = match at_least {
+            Weight::Info => !self.mail.is_empty(),
+            Weight::Wake => wake,
+        };
+        if !due || !self.is_for(session, now) {
+            return None;
+        }
+        if let Some(session) = session {
+            self.owner = Some(session.clone());
+        }
+        let texts: Vec<String> = self.mail.drain(..).map(|mail| mail.text).collect();
+        Some(texts.join("\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mail(topic: Topic, weight: Weight, at: u64, text: &str) -> Mail {
+        Mail {
+            topic,
+            weight,
+            at: Millis::seconds(at),
+            text: text.into(),
+        }
+    }
+
+    fn session(name: &str) -> SessionId {
+        SessionId::parse(name).unwrap()
+    }
+
+    #[test]
+    fn newer_mail_on_a_topic_replaces_the_older_and_the_box_has_a_limit() {
+        let mut memo = Memo::default();
+        memo.post(mail(Topic::Ci, Weight::Info, 1, "1 running"));
+        memo.post(mail(Topic::Pull, Weight::Wake, 2, "merged"));
+        memo.post(mail(Topic::Ci, Weight::Wake, 3, "failed"));
+        let texts: Vec<&str> = memo.mail.iter().map(|mail| mail.text.as_str()).collect();
+        assert_eq!(texts, ["merged", "failed"]);
+    }
+
+    #[test]
+    fn mail_is_read_once() {
+        let mut memo = Memo::default();
+        memo.post(mail(Topic::Ci, Weight::Wake, 1, "failed"));
+        let now = Millis::seconds(2);
+        assert_eq!(memo.fetch(None, now, Weight::Wake).as_deref(), Some("failed"));
+        assert_eq!(memo.fetch(None, now, Weight::Info), None);
+    }
+
+    #[test]
+    fn progress_alone_is_not_worth_a_turn_but_goes_with_what_is() {
+        let mut memo = Memo::default();
+        memo.post(mail(Topic::Ci, Weight::Info, 1, "2/3 passed"));
+        let now = Millis::seconds(2);
+        assert_eq!(memo.clone().fetch(None, now, Weight::Wake), None);
+        assert!(memo.clone().fetch(None, now, Weight::Info).is_some());
+        memo.post(mail(Topic::Review, Weight::Wake, 1, "changes requested"));
+        let text = memo.fetch(None, now, Weight::Wake);
+        assert_eq!(text.as_deref(), Some("2/3 passed\nchanges requested"));
+    }
+
+    #[test]
+    fn another_sessions_mail_waits_for_it_but_not_for_ever() {
+        let mut memo = Memo {
+            owner: Some(session("a")),
+            ..Memo::default()
+        };
+        memo.post(mail(Topic::Ci, Weight::Wake, 0, "failed"));
+        let other = session("b");
+        assert_eq!(memo.fetch(Some(&other), Millis::seconds(599), Weight::Wake), None);
+        let text = memo.fetch(Some(&other), Millis::seconds(600), Weight::Wake);
+        assert_eq!(text.as_deref(), Some("failed"));
+        assert_eq!(memo.owner, Some(other), "who reads it goes on with it");
+    }
+
+    #[test]
+    fn another_issue_starts_anew() {
+        let memo = Memo {
+            issue: Some(1),
+            consent: Consent::Spoken,
+            ..Memo::default()
+        };
+        assert_eq!(memo.about(1).consent, Consent::Spoken);
+        assert_eq!(memo.about(2).consent, Consent::NotAsked);
+    }
+}

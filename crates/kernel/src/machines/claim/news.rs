@@ -1,0 +1,302 @@
+//! What a look at a pull request changes, and what of it is worth saying: each change
+//! once, whether the idle hook saw it or the watcher.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::memo::{Consent, Mail, Memo, Told, Topic, Weight};
+use super::phase::Phase;
+use super::pull::{Ci, Pull, PullState, Review};
+use super::signal::Signal;
+use crate::ids::Millis;
+
+/// How long a head may have no checks before that is said.
+pub const GRACE: Millis = Millis::seconds(5 * 60);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    pub signal: Signal,
+    pub memo: Memo,
+    pub news: Vec<Mail>,
+}
+
+impl Seen {
+    /// Takes a look at the claim's pull request in.
+    pub fn of(signal: &Signal, memo: &Memo, pull: &Pull, now: Millis) -> Self {
+        let mut seen = Self {
+            signal: signal.clone(),
+            memo: memo.clone(),
+            news: Vec::new(),
+        };
+        seen.signal.last_check_poll = Some(now);
+        seen.memo.not_before = None;
+        match pull.state {
+            PullState::Merged => seen.merged(pull, now),
+            PullState::Closed => seen.closed(pull, now),
+            PullState::Open => {
+                seen.move_on(Phase::ChecksRunning);
+                seen.reviewed(pull, now);
+                seen.checked(pull, now);
+            }
+        }
+        seen.memo.told.state = Some(pull.state);
+        seen
+    }
+
+    /// What an agent that has stopped is woken for.
+    pub fn wake(&self) -> Option<String> {
+        let texts: Vec<&str> = self
+            .news
+            .iter()
+            .filter(|mail| mail.weight == Weight::Wake)
+            .map(|mail| mail.text.as_str())
+            .collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
+    }
+
+    fn move_on(&mut self, to: Phase) {
+        if matches!(self.signal.phase, Phase::PrCreated | Phase::ChecksRunning) {
+            self.signal.phase = to;
+        }
+    }
+
+    fn say(&mut self, topic: Topic, weight: Weight, at: Millis, text: String) {
+        self.news.push(Mail {
+            topic,
+            weight,
+            at,
+            text,
+        });
+    }
+
+    fn merged(&mut self, pull: &Pull, now: Millis) {
+        self.move_on(Phase::MergedDetected);
+        if self.memo.told.state == Some(PullState::Merged) {
+            return;
+        }
+        self.memo.consent = Consent::Asked;
+        let text = merged(&self.signal, pull.number);
+        self.say(Topic::Pull, Weight::Wake, now, text);
+    }
+
+    fn closed(&mut self, pull: &Pull, now: Millis) {
+        self.move_on(Phase::ChecksRunning);
+        if self.memo.told.state == Some(PullState::Closed) {
+            return;
+        }
+        let text = format!(
+            "PR #{} was closed without being merged. Ask the user how to go on: \
+             `mainspring handoff` opens another one after new commits, `mainspring claim abort` gives \
+             issue #{} back.",
+            pull.number, self.signal.issue_number
+        );
+        self.say(Topic::Pull, Weight::Wake, now, text);
+    }
+
+    fn reviewed(&mut self, pull: &Pull, now: Millis) {
+        let before = core::mem::replace(&mut self.memo.told.review, pull.review);
+        if before == pull.review {
+            return;
+        }
+        let number = pull.number;
+        match pull.review {
+            Review::ChangesRequested => {
+                let text = format!("A reviewer of PR #{number} requests changes: {}", pull.url);
+                self.say(Topic::Review, Weight::Wake, now, text);
+            }
+            Review::Approved => {
+                self.say(Topic::Review, Weight::Info, now, format!("PR #{number} is approved."));
+            }
+            Review::None => {}
+        }
+    }
+
+    fn checked(&mut self, pull: &Pull, now: Millis) {
+        if self.memo.told.head != pull.head {
+            self.memo.told = Told {
+                head: pull.head.clone(),
+                state: self.memo.told.state,
+                review: self.memo.told.review,
+                ..Told::default()
+            };
+        }
+        let ci = pull.ci();
+        let before = core::mem::replace(&mut self.memo.told.ci, ci);
+        let sentence = pull.sentence();
+        match ci {
+            Ci::NotStarted => {
+                let since = *self.memo.told.bare_since.get_or_insert(now);
+                if now.since(since) >= GRACE && !self.memo.told.bare_told {
+                    self.memo.told.bare_told = true;
+                    let text = format!(
+                        "PR #{} still has no checks, {} minutes on. If this repository has CI, \
+                         look why it did not start; no checks is not green.",
+                        pull.number,
+                        now.since(since).0 / 60_000
+                    );
+                    self.say(Topic::Ci, Weight::Info, now, text);
+                }
+            }
+            Ci::Failed | Ci::Passed if before != ci => {
+                self.say(Topic::Ci, Weight::Wake, now, sentence.clone());
+            }
+            Ci::Running if self.memo.told.said != sentence => {
+                self.say(Topic::Ci, Weight::Info, now, sentence.clone());
+            }
+            Ci::Failed | Ci::Passed | Ci::Running => {}
+        }
+        self.memo.told.said = sentence;
+    }
+}
+
+/// The question that is asked once.
+pub fn merged(signal: &Signal, pr: u64) -> String {
+    let issue = signal.issue_number;
+    format!(
+        "PR #{pr} merged! Should I close issue #{issue}? Ask the user; when they say yes, run \
+         `mainspring claim done`."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pull::CheckState::{Failed, Passed, Running};
+    use super::super::pull::Need::Optional;
+    use super::super::pull::tests::pull;
+    use super::*;
+
+    fn signal() -> Signal {
+        Signal {
+            phase: Phase::PrCreated,
+            pr_number: Some(107),
+            ..Signal::claimed(42, "b".into(), "me".into(), "PVTI".into())
+        }
+    }
+
+    /// Looks at each pull request in turn, a minute apart, and tells what was said.
+    fn history(pulls: &[Pull]) -> (Vec<Vec<(Weight, String)>>, Seen) {
+        let mut seen = Seen {
+            signal: signal(),
+            memo: Memo::default().about(42),
+            news: Vec::new(),
+        };
+        let mut said = Vec::new();
+        for (index, pull) in pulls.iter().enumerate() {
+            let now = Millis::seconds(60 * (index as u64 + 1));
+            seen = Seen::of(&seen.signal, &seen.memo, pull, now);
+            let news = seen.news.iter();
+            said.push(news.map(|mail| (mail.weight, mail.text.clone())).collect());
+        }
+        (said, seen)
+    }
+
+    fn weights(pulls: &[Pull]) -> Vec<Vec<Weight>> {
+        let (said, _) = history(pulls);
+        let only = |news: Vec<(Weight, String)>| news.into_iter().map(|(weight, _)| weight).collect();
+        said.into_iter().map(only).collect()
+    }
+
+    use Weight::{Info, Wake};
+
+    #[test]
+    fn each_change_of_the_checks_is_said_once() {
+        let running = pull(&[("a", Passed, Optional), ("b", Running, Optional)]);
+        let failed = pull(&[("a", Passed, Optional), ("b", Failed, Optional)]);
+        let worse = pull(&[("a", Failed, Optional), ("b", Failed, Optional)]);
+        let passed = pull(&[("a", Passed, Optional), ("b", Passed, Optional)]);
+        let said = weights(&[
+            running.clone(),
+            running.clone(),
+            failed.clone(),
+            failed.clone(),
+            worse,
+            running,
+            failed,
+            passed.clone(),
+            passed,
+        ]);
+        let none: Vec<Weight> = Vec::new();
+        assert_eq!(
+            said,
+            [
+                Vec::from([Info]),
+                none.clone(),
+                Vec::from([Wake]),
+                none.clone(),
+                none.clone(),
+                Vec::from([Info]),
+                Vec::from([Wake]),
+                Vec::from([Wake]),
+                none,
+            ]
+        );
+    }
+
+    #[test]
+    fn a_new_head_starts_anew() {
+        let failed = pull(&[("b", Failed, Optional)]);
+        let fixed = Pull {
+            head: "h2".into(),
+            ..failed.clone()
+        };
+        assert_eq!(weights(&[failed, fixed]), [[Wake], [Wake]]);
+    }
+
+    #[test]
+    fn no_checks_is_not_green_and_is_said_after_the_grace_period_only() {
+        let bare: Vec<Pull> = (0..8).map(|_| pull(&[])).collect();
+        let (said, seen) = history(&bare);
+        let when: Vec<usize> = said.iter().map(Vec::len).collect();
+        assert_eq!(when, [0, 0, 0, 0, 0, 1, 0, 0], "at five minutes, once");
+        assert!(said[5][0].1.contains("no checks is not green"), "{said:?}");
+        assert_eq!(seen.signal.phase, Phase::ChecksRunning);
+    }
+
+    #[test]
+    fn a_merge_asks_once_and_moves_the_phase() {
+        let merged = Pull {
+            state: PullState::Merged,
+            ..pull(&[])
+        };
+        let (said, seen) = history(&[merged.clone(), merged]);
+        assert_eq!(said[0].len(), 1);
+        assert!(said[0][0].1.starts_with("PR #107 merged! Should I close issue #42?"));
+        assert!(said[1].is_empty());
+        assert_eq!(seen.signal.phase, Phase::MergedDetected);
+        assert_eq!(seen.memo.consent, Consent::Asked);
+        assert_eq!(seen.signal.last_check_poll, Some(Millis::seconds(120)));
+    }
+
+    #[test]
+    fn a_close_and_a_review_are_said_once() {
+        let closed = Pull {
+            state: PullState::Closed,
+            ..pull(&[])
+        };
+        let changes = Pull {
+            review: Review::ChangesRequested,
+            ..pull(&[])
+        };
+        let approved = Pull {
+            review: Review::Approved,
+            ..pull(&[])
+        };
+        assert_eq!(
+            weights(&[changes.clone(), changes, approved, closed.clone(), closed]),
+            [Vec::from([Wake]), Vec::new(), Vec::from([Info]), Vec::from([Wake]), Vec::new()]
+        );
+    }
+
+    #[test]
+    fn a_phase_that_somebody_set_meanwhile_stays() {
+        let mut done = signal();
+        done.phase = Phase::Done;
+        let merged = Pull {
+            state: PullState::Merged,
+            ..pull(&[])
+        };
+        let seen = Seen::of(&done, &Memo::default(), &merged, Millis(1));
+        assert_eq!(seen.signal.phase, Phase::Done);
+    }
+}

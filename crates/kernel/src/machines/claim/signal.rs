@@ -1,0 +1,153 @@
+//! The signal file `.agent-claim.json`, typed: the state that the agent, the person and
+//! we share. The shell reads it, and merges back only the fields that changed.
+
+use alloc::string::String;
+
+use serde::{Deserialize, Serialize};
+
+use super::phase::{Failure, Next, Phase, Task};
+use crate::ids::Millis;
+
+/// The schema that this version writes. A newer file is read and never written.
+pub const SCHEMA: u64 = 1;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Signal {
+    pub item_id: String,
+    pub issue_number: u64,
+    pub branch: String,
+    pub agent_id: String,
+    pub phase: Phase,
+    pub summary: String,
+    /// What the card on the board should say.
+    pub status: String,
+    pub pr_number: Option<u64>,
+    /// `None` also for a date that cannot be read: then it is time to poll.
+    pub last_check_poll: Option<Millis>,
+    /// What the card on the board said when we last moved it.
+    pub last_synced_status: Option<String>,
+}
+
+/// The columns of the board.
+pub mod status {
+    pub const TODO: &str = "Todo";
+    pub const IN_PROGRESS: &str = "In Progress";
+    pub const IN_REVIEW: &str = "In Review";
+    pub const DONE: &str = "Done";
+}
+
+/// Polls of one pull request, and looks at a branch without a claim, keep this distance.
+pub const BACKOFF: Millis = Millis::seconds(120);
+
+/// Has the back-off since `last` elapsed? A date in the future is as good as none: else a
+/// clock set wrong once would stop the polling until that day.
+pub fn is_due(last: Option<Millis>, now: Millis) -> bool {
+    match last {
+        None => true,
+        Some(last) => last > now.plus(BACKOFF) || now.since(last) >= BACKOFF,
+    }
+}
+
+impl Signal {
+    /// A fresh claim.
+    pub fn claimed(issue_number: u64, branch: String, agent_id: String, item_id: String) -> Self {
+        Self {
+            item_id,
+            issue_number,
+            branch,
+            agent_id,
+            phase: Phase::Coding,
+            summary: String::new(),
+            status: status::IN_PROGRESS.into(),
+            pr_number: None,
+            last_check_poll: None,
+            last_synced_status: None,
+        }
+    }
+
+    /// Does the board say something else than the claim?
+    pub fn card_is_behind(&self) -> bool {
+        !self.status.is_empty()
+            && !self.item_id.is_empty()
+            && self.last_synced_status.as_ref() != Some(&self.status)
+    }
+
+    /// One more attempt has failed.
+    #[must_use]
+    pub fn failed(
+        mut self,
+        during: Task,
+        cause: &str,
+        now: Millis,
+        not_before: Option<Millis>,
+    ) -> Self {
+        let before = match &self.phase {
+            Phase::Failed(failure) if failure.during == during => failure.attempts,
+            Phase::Failed(_)
+            | Phase::Coding
+            | Phase::ReadyForPr
+            | Phase::PrCreated
+            | Phase::ChecksRunning
+            | Phase::MergedDetected
+            | Phase::Done => 0,
+        };
+        let attempts = before.saturating_add(1);
+        self.phase = Phase::Failed(Failure {
+            during,
+            attempts,
+            next: Next::after(attempts, now, not_before),
+            cause: cause.into(),
+        });
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signal() -> Signal {
+        Signal::claimed(42, "claude/fix-42".into(), "me".into(), "PVTI_1".into())
+    }
+
+    #[test]
+    fn the_card_is_behind_only_where_there_is_one_and_it_differs() {
+        let mut claim = signal();
+        assert!(claim.card_is_behind());
+        claim.last_synced_status = Some(claim.status.clone());
+        assert!(!claim.card_is_behind());
+        claim.status = "In Review".into();
+        assert!(claim.card_is_behind());
+        claim.item_id.clear();
+        assert!(!claim.card_is_behind());
+    }
+
+    #[test]
+    fn failures_of_one_task_add_up_and_another_task_starts_anew() {
+        let now = Millis::seconds(5);
+        let twice = signal()
+            .failed(Task::Open, "a", now, None)
+            .failed(Task::Open, "b", now, None);
+        assert!(matches!(
+            &twice.phase,
+            Phase::Failed(Failure { attempts: 2, cause, .. }) if cause == "b"
+        ));
+        let other = twice.failed(Task::Close, "c", now, None);
+        assert!(matches!(
+            other.phase,
+            Phase::Failed(Failure { attempts: 1, during: Task::Close, .. })
+        ));
+    }
+
+    #[test]
+    fn two_minutes_between_polls_and_an_absurd_date_polls() {
+        let now = Millis::seconds(10_000);
+        let ago = |seconds| Some(Millis::seconds(10_000 - seconds));
+        assert!(is_due(None, now));
+        assert!(!is_due(ago(0), now));
+        assert!(!is_due(ago(119), now));
+        assert!(is_due(ago(120), now));
+        assert!(!is_due(Some(Millis::seconds(10_060)), now), "a clock a little ahead");
+        assert!(is_due(Some(Millis::seconds(99_999)), now), "a clock of tomorrow");
+    }
+}

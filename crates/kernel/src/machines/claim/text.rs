@@ -1,0 +1,215 @@
+//! Text that comes from outside (names of checks, titles, causes) or goes there.
+
+use alloc::string::String;
+
+/// What an agent or a person may read of somebody else's text: one line, no control or
+/// direction characters, no more than `limit` characters.
+pub fn quote(text: &str, limit: usize) -> String {
+    let mut out = String::new();
+    for (count, char) in text.chars().filter(|char| !is_hidden(*char)).enumerate() {
+        if count == limit {
+            out.push('…');
+            break;
+        }
+        out.push(if char.is_whitespace() { ' ' } else { char });
+    }
+    out.trim().into()
+}
+
+/// Characters that a reader does not see, or that change how the rest is shown.
+pub fn is_hidden(char: char) -> bool {
+    (char.is_control() && !char.is_whitespace())
+        || matches!(char,
+            '\u{00ad}'
+            | '\u{061c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}')
+}
+
+/// GitHub's own limit for a title.
+pub const TITLE_MAX: usize = 256;
+/// A pull request's body has 65,536 characters at most; the checklist needs some of them.
+pub const SUMMARY_MAX: usize = 60_000;
+
+/// The title and the rest of a summary: the first line that says something, and what
+/// follows it. A first line that is too long is cut at a word, and then kept whole below.
+pub fn title(summary: &str) -> (String, String) {
+    let trimmed = summary.trim();
+    let (first, rest) = trimmed.split_once('\n').unwrap_or((trimmed, ""));
+    let first = first.trim();
+    if first.chars().count() <= TITLE_MAX {
+        return (first.into(), rest.trim().into());
+    }
+    let mut cut: String = first.chars().take(TITLE_MAX - 1).collect();
+    if let Some((head, _)) = cut.rsplit_once(' ') {
+        cut.truncate(head.len());
+    }
+    cut.push('…');
+    (cut, trimmed.into())
+}
+
+/// What the body's boxes ask, when the repository has no template of its own. They are
+/// left open: a box that the author ticks beforehand proves nothing.
+pub const CHECKLIST: [&str; 5] = [
+    "The change does what the issue asks, and nothing else",
+    "Tests cover it, and fail without it",
+    "Documentation says what is true after it",
+    "No secrets, no private data, no new permissions",
+    "A reader who was not here can follow it",
+];
+
+/// The pull request's body. `Refs`, not `Closes`: the issue is closed on the person's word,
+/// not by the merge.
+pub fn body(summary: &str, issue: u64, template: &str) -> String {
+    let mut body = String::from(summary.trim());
+    if !body.is_empty() {
+        body.push_str("\n\n");
+    }
+    body.push_str("Refs #");
+    push_number(&mut body, issue);
+    body.push_str("\n\n");
+    let template = template.trim();
+    if template.is_empty() {
+        body.push_str("## Checklist\n\n");
+        for item in CHECKLIST {
+            body.push_str("- [ ] ");
+            body.push_str(item);
+            body.push('\n');
+        }
+    } else {
+        body.push_str(&unticked(template));
+        body.push('\n');
+    }
+    body
+}
+
+/// A template with every box open.
+fn unticked(template: &str) -> String {
+    template.replace("- [x]", "- [ ]").replace("- [X]", "- [ ]")
+}
+
+/// The line that tells our closing comment from any other, so that it is not posted twice.
+pub fn marker(issue: u64) -> String {
+    let mut marker = String::from("<!-- mainspring:done:");
+    push_number(&mut marker, issue);
+    marker.push_str(" -->");
+    marker
+}
+
+/// What the issue is closed with.
+pub fn farewell(issue: u64, pr: Option<u64>) -> String {
+    let mut text = String::from("Completed");
+    if let Some(pr) = pr {
+        text.push_str(" in #");
+        push_number(&mut text, pr);
+    }
+    text.push_str("\n\n");
+    text.push_str(&marker(issue));
+    text
+}
+
+fn push_number(out: &mut String, number: u64) {
+    use core::fmt::Write as _;
+    // Writing to a string cannot fail.
+    let _ = write!(out, "{number}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_a_reader_cannot_see_is_left_out() {
+        let cases = [
+            ("plain", "plain"),
+            ("two\nlines\tand tab", "two lines and tab"),
+            ("\u{1b}[31mred\u{1b}[0m", "[31mred[0m"),
+            ("a\u{202e}b\u{200b}c\u{feff}", "abc"),
+            ("tag\u{e0041}s", "tags"),
+            ("  \u{2003}wide\u{a0}", "wide"),
+        ];
+        for (raw, shown) in cases {
+            assert_eq!(quote(raw, 100), shown, "{raw:?}");
+        }
+        assert_eq!(quote("abcdef", 3), "abc…");
+        assert_eq!(quote("abc", 3), "abc");
+    }
+
+    #[test]
+    fn a_summary_is_a_title_and_the_rest() {
+        assert_eq!(title("Fix it"), ("Fix it".into(), String::new()));
+        assert_eq!(
+            title("\n  Fix it \n\nBecause.\nYes."),
+            ("Fix it".into(), "Because.\nYes.".into())
+        );
+        let long = "word ".repeat(80);
+        let (head, rest) = title(&long);
+        assert!(head.chars().count() <= TITLE_MAX && head.ends_with("word…"), "{head}");
+        assert_eq!(rest, long.trim());
+    }
+
+    #[test]
+    fn the_body_refers_to_the_issue_and_ticks_nothing() {
+        insta::assert_snapshot!(body("Why and how.", 42, ""), @r"
+        Why and how.
+
+        Refs #42
+
+        ## Checklist
+
+        - [ ] The change does what the issue asks, and nothing else
+        - [ ] Tests cover it, and fail without it
+        - [ ] Documentation says what is true after it
+        - [ ] No secrets, no private data, no new permissions
+        - [ ] A reader who was not here can follow it
+        ");
+        insta::assert_snapshot!(body("", 7, "## Ours\n- [x] a\n- [X] b\n"), @r"
+        Refs #7
+
+        ## Ours
+        - [ ] a
+        - [ ] b
+        ");
+    }
+
+    #[test]
+    fn the_farewell_carries_its_marker() {
+        assert_eq!(farewell(42, Some(107)), "Completed in #107\n\n<!-- mainspring:done:42 -->");
+        assert_eq!(farewell(42, None), "Completed\n\n<!-- mainspring:done:42 -->");
+        assert!(farewell(42, None).contains(&marker(42)));
+    }
+
+    proptest! {
+        #[test]
+        fn a_quote_is_one_short_visible_line(text in any::<String>(), limit in 1_usize..50) {
+            let quoted = quote(&text, limit);
+            prop_assert!(quoted.chars().count() <= limit + 1);
+            prop_assert!(!quoted.chars().any(|char| char.is_control() || is_hidden(char)));
+        }
+
+        #[test]
+        fn no_title_is_too_long_and_no_word_of_the_summary_is_lost(summary in "\\PC{0,600}(\n\\PC{0,50}){0,3}") {
+            let (head, rest) = title(&summary);
+            prop_assert!(head.chars().count() <= TITLE_MAX);
+            prop_assert!(!head.contains('\n'));
+            let whole = if rest.starts_with(summary.trim()) { rest } else { head + "\n" + &rest };
+            let squeeze = |text: &str| text.split_whitespace().collect::<String>();
+            prop_assert_eq!(squeeze(&whole), squeeze(&summary));
+        }
+
+        #[test]
+        fn a_body_never_closes_an_issue_by_itself(number in any::<u64>()) {
+            let text = body("", number, "");
+            let refs = "Refs #".to_string() + &number.to_string();
+            prop_assert!(text.contains(&refs));
+            prop_assert!(!text.to_lowercase().contains("closes #"));
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What the machine needs done outside, and what can come of it.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::branch;
+use super::pull::Pull;
+use super::signal::Signal;
+use super::text::{SUMMARY_MAX, quote, title};
+use crate::ids::Millis;
+
+/// Each is safe to repeat: it looks first, and does only what is not there yet.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Find the branch's pull request or create it, and move the card.
+    Open(Open),
+    /// Close the issue with a comment, move the card, release the claim on the server.
+    Close(Close),
+    /// One look at a pull request.
+    Poll { pr: u64 },
+    /// Move the card only.
+    Sync(Card),
+    /// No claim here: was the branch's pull request merged, and what comes next?
+    Look { branch: String },
+    /// What the board has, for a session that starts.
+    Survey,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Open {
+    pub issue: u64,
+    pub branch: String,
+    pub summary: String,
+    pub card: Card,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Close {
+    pub issue: u64,
+    pub pr: Option<u64>,
+    pub card: Card,
+}
+
+/// A card on the board, and what it should say.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Card {
+    pub issue: u64,
+    /// May be empty: then it is found by the issue.
+    pub item_id: String,
+    pub status: String,
+    /// Who works on it; empty clears the field.
+    pub agent: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Opened {
+        pr: u64,
+        url: String,
+        how: How,
+        board: Board,
+    },
+    /// The agent has something to do first.
+    Lacking(Lack),
+    Closed {
+        how: How,
+        board: Board,
+    },
+    Polled(Pull),
+    Synced(Board),
+    Looked(Sight),
+    Surveyed(Survey),
+    Failed(Fault),
+}
+
+/// Did we do it, or was it there already?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    Now,
+    Already,
+}
+
+/// What came of moving a card.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Board {
+    Moved,
+    /// No board is configured.
+    Off,
+    /// A scope, a field, an option or the card itself is missing. Trying again would not help.
+    Lacks(String),
+    /// It may work another time.
+    Unreachable(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fault {
+    pub cause: String,
+    /// When the server said to come back.
+    pub not_before: Option<Millis>,
+}
+
+/// A branch without a claim.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sight {
+    NotMerged,
+    Merged { pr: u64, next: Option<Item> },
+}
+
+/// An issue on the board.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Item {
+    pub issue: u64,
+    pub title: String,
+}
+
+/// The board at a glance.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Survey {
+    /// Its columns in the board's order, with how many cards each has.
+    Board {
+        title: String,
+        columns: Vec<(String, u32)>,
+        next: Vec<Item>,
+    },
+    Off,
+    Unavailable(String),
+}
+
+/// What the agent must do before there can be a pull request.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lack {
+    Branch(String),
+    Summary(String),
+    Remote(String),
+    /// The server does not have the branch.
+    Unpushed,
+    /// The server has another commit at its head than we have here.
+    Behind,
+    /// Nothing on the branch that the base does not have.
+    NotAhead { base: String },
+}
+
+impl Open {
+    /// What a claim asks for; `Err` says what it lacks.
+    pub fn of(signal: &Signal) -> Result<Self, Lack> {
+        branch::check(&signal.branch).map_err(|bad| Lack::Branch(bad.to_string()))?;
+        let summary = signal.summary.trim();
+        if summary.is_empty() {
+            return Err(Lack::Summary("it is empty".into()));
+        }
+        if summary.chars().count() > SUMMARY_MAX {
+            return Err(Lack::Summary(format!("it is longer than {SUMMARY_MAX} characters")));
+        }
+        if summary.contains('\0') {
+            return Err(Lack::Summary("it has a NUL character".into()));
+        }
+        if quote(&title(summary).0, 1).is_empty() {
+            return Err(Lack::Summary("its first line has nothing that can be seen".into()));
+        }
+        Ok(Self {
+            issue: signal.issue_number,
+            branch: signal.branch.clone(),
+            summary: summary.into(),
+            card: Card::of(signal, super::signal::status::IN_REVIEW),
+        })
+    }
+}
+
+impl Close {
+    pub fn of(signal: &Signal) -> Self {
+        Self {
+            issue: signal.issue_number,
+            pr: signal.pr_number,
+            card: Card {
+                agent: String::new(),
+                ..Card::of(signal, super::signal::status::DONE)
+            },
+        }
+    }
+}
+
+impl Card {
+    pub fn of(signal: &Signal, status: &str) -> Self {
+        Self {
+            issue: signal.issue_number,
+            item_id: signal.item_id.clone(),
+            status: status.into(),
+            agent: signal.agent_id.clone(),
+        }
+    }
+}
+
+impl Lack {
+    /// What to do about it, for the agent.
+    pub fn advice(&self, signal: &Signal) -> String {
+        let branch = quote(&signal.branch, 200);
+        let todo = match self {
+            Self::Branch(why) => format!(
+                "`branch` in .agent-claim.json is `{branch}`, and {why}. Set it to the branch you work on."
+            ),
+            Self::Summary(why) => format!(
+                "`summary` in .agent-claim.json cannot be the title of a pull request: {why}. \
+                 Run `mainspring handoff --summary \"…\"`."
+            ),
+            Self::Remote(why) => quote(why, 500),
+            Self::Unpushed => format!(
+                "the branch `{branch}` is not on the server. Push it: `git push -u origin {branch}`."
+            ),
+            Self::Behind => format!(
+                "the server's `{branch}` is not the commit you have here. Push it: `git push origin {branch}`."
+            ),
+            Self::NotAhead { base } => format!(
+                "`{branch}` has no commit that `{}` does not have. Commit your work and push it.",
+                quote(base, 200)
+            ),
+        };
+        format!("The pull request for issue #{} was not created: {todo}", signal.issue_number)
+    }
+}
