@@ -42,11 +42,15 @@ pub fn check(name: &str) -> Result<(), BadBranch> {
     {
         return Err(BadBranch::Invisible);
     }
-    if name.contains(['~', '^', ':', '?', '*', '[', '\\']) || name.contains("..") || name.contains("@{") {
+    if name.contains(['~', '^', ':', '?', '*', '[', '\\'])
+        || name.contains("..")
+        || name.contains("@{")
+    {
         return Err(BadBranch::Reserved);
     }
     let bad_part = |part: &str| {
-        let lock = part.len() >= 5 && part.as_bytes()[part.len() - 5..].eq_ignore_ascii_case(b".lock");
+        let lock =
+            part.len() >= 5 && part.as_bytes()[part.len() - 5..].eq_ignore_ascii_case(b".lock");
         part.is_empty() || part.starts_with('.') || part.ends_with('.') || lock
     };
     if name.split('/').any(bad_part) {
@@ -87,7 +91,15 @@ mod tests {
 
     #[test]
     fn names_that_a_branch_may_have() {
-        for name in ["main", "claude/fix-thing-42", "a/b.c/d_e", "ünï/cödé", "x@y", "a$(id)b", "it's"] {
+        for name in [
+            "main",
+            "claude/fix-thing-42",
+            "a/b.c/d_e",
+            "ünï/cödé",
+            "x@y",
+            "a$(id)b",
+            "it's",
+        ] {
             assert_eq!(check(name), Ok(()), "{name}");
         }
     }
@@ -135,7 +147,10 @@ mod tests {
     #[test]
     fn a_claims_branch_says_what_it_is_for() {
         let cases = [
-            ("Fix the race in start-up", "claude/fix-the-race-in-start-up-42"),
+            (
+                "Fix the race in start-up",
+                "claude/fix-the-race-in-start-up-42",
+            ),
             ("  $(rm -rf /) `x`; \u{202e}", "claude/rm-rf-x-42"),
             ("修复", "claude/issue-42"),
             ("", "claude/issue-42"),

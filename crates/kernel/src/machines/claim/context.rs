@@ -24,7 +24,9 @@ const SURVEY_LIMIT: Millis = Millis::seconds(10);
 
 pub(super) fn on_start(state: &State, input: &In<'_>) -> Context {
     let asks = match &input.event.kind {
-        Kind::SessionStart { source } => matches!(source, StartSource::Startup | StartSource::Clear),
+        Kind::SessionStart { source } => {
+            matches!(source, StartSource::Startup | StartSource::Clear)
+        }
         _ => false,
     };
     let survey = match input.standing {
@@ -67,11 +69,18 @@ fn welcome(state: &State, survey: Option<&Survey>, input: &In<'_>) -> Context {
         }
     };
     match survey {
-        Some(Survey::Board { title, columns, next }) => {
+        Some(Survey::Board {
+            title,
+            columns,
+            next,
+        }) => {
             paragraphs.push(board(title, columns, next));
         }
         Some(Survey::Unavailable(cause)) => {
-            note = Some(format!("the board could not be read: {}", quote(cause, 300)));
+            note = Some(format!(
+                "the board could not be read: {}",
+                quote(cause, 300)
+            ));
         }
         Some(Survey::Off) | None => {}
     }
@@ -95,7 +104,9 @@ pub(super) fn standing(signal: &Signal) -> String {
         None => "The pull request".into(),
     };
     let next = match &signal.phase {
-        Phase::Coding => "When the work is done, run `mainspring handoff --summary \"…\" --push`.".into(),
+        Phase::Coding => {
+            "When the work is done, run `mainspring handoff --summary \"…\" --push`.".into()
+        }
         Phase::ReadyForPr => "The pull request is created when you stop.".into(),
         Phase::PrCreated | Phase::ChecksRunning => {
             format!("{pr} is open; you are told when its checks fail or pass, or it is merged.")
@@ -145,7 +156,12 @@ pub(super) fn on_prompt(state: &State, input: &In<'_>) -> Context {
         return Step::ignore(state, OnContext::Pass);
     };
     let mut memo = memo.clone();
-    let person = matches!(input.event.kind, Kind::Prompt { author: Author::Person });
+    let person = matches!(
+        input.event.kind,
+        Kind::Prompt {
+            author: Author::Person
+        }
+    );
     if person && memo.consent == Consent::Asked {
         memo.consent = Consent::Spoken;
     }

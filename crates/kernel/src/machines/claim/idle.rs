@@ -18,7 +18,7 @@ type Idle = Step<Claim, OnIdle>;
 type In<'a> = Input<'a, Claim>;
 
 /// One `gh` process.
-const LOOK_LIMIT: Millis = Millis::seconds(20);
+const LOOK_LIMIT: Millis = Millis::seconds(12);
 
 pub(super) fn on_idle(state: &State, input: &In<'_>) -> Idle {
     match state {
@@ -74,7 +74,9 @@ fn poll(rules: &Rules, pr: u64, signal: &Signal, memo: Memo, input: &In<'_>) -> 
         Standing::Done(intent, Outcome::Polled(pull)) if intent.effect == (Effect::Poll { pr }) => {
             polled(rules, signal, &memo, pull, input.now)
         }
-        Standing::Done(_, Outcome::Failed(fault)) => unpolled(rules, signal.clone(), memo, fault, input.now),
+        Standing::Done(_, Outcome::Failed(fault)) => {
+            unpolled(rules, signal.clone(), memo, fault, input.now)
+        }
         Standing::Done(..) | Standing::Running(_) => {
             Step::take(rules.backoff, state(signal.clone(), memo), OnIdle::Pass)
         }
@@ -117,8 +119,16 @@ fn polled(rules: &Rules, signal: &Signal, memo: &Memo, pull: &Pull, now: Millis)
 fn unpolled(rules: &Rules, mut signal: Signal, mut memo: Memo, fault: &Fault, now: Millis) -> Idle {
     signal.last_check_poll = Some(now);
     memo.not_before = fault.not_before;
-    let note = format!("the pull request could not be looked at: {}", quote(&fault.cause, 300));
-    Step::take(rules.unpolled, State::Claimed { signal, memo }, OnIdle::Pass).note(note)
+    let note = format!(
+        "the pull request could not be looked at: {}",
+        quote(&fault.cause, 300)
+    );
+    Step::take(
+        rules.unpolled,
+        State::Claimed { signal, memo },
+        OnIdle::Pass,
+    )
+    .note(note)
 }
 
 fn unclaimed(memo: &Memo, input: &In<'_>) -> Idle {
@@ -154,7 +164,9 @@ fn looked(mut memo: Memo, sight: &Sight, now: Millis) -> Idle {
                      `mainspring claim {issue}` takes it.",
                     quote(title, 120)
                 ),
-                None => format!("PR #{pr} of this branch is merged. Nothing is waiting on the board."),
+                None => {
+                    format!("PR #{pr} of this branch is merged. Nothing is waiting on the board.")
+                }
             };
             memo.post(Mail {
                 topic: Topic::Next,

@@ -204,7 +204,10 @@ mod tests {
         let mut memo = Memo::default();
         memo.post(mail(Topic::Ci, Weight::Wake, 1, "failed"));
         let now = Millis::seconds(2);
-        assert_eq!(memo.fetch(None, now, Weight::Wake).as_deref(), Some("failed"));
+        assert_eq!(
+            memo.fetch(None, now, Weight::Wake).as_deref(),
+            Some("failed")
+        );
         assert_eq!(memo.fetch(None, now, Weight::Info), None);
     }
 
@@ -228,7 +231,10 @@ mod tests {
         };
         memo.post(mail(Topic::Ci, Weight::Wake, 0, "failed"));
         let other = session("b");
-        assert_eq!(memo.fetch(Some(&other), Millis::seconds(599), Weight::Wake), None);
+        assert_eq!(
+            memo.fetch(Some(&other), Millis::seconds(599), Weight::Wake),
+            None
+        );
         let text = memo.fetch(Some(&other), Millis::seconds(600), Weight::Wake);
         assert_eq!(text.as_deref(), Some("failed"));
         assert_eq!(memo.owner, Some(other), "who reads it goes on with it");

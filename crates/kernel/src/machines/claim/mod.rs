@@ -38,9 +38,14 @@ pub struct Claim;
 pub enum State {
     /// No signal file.
     Unclaimed(Memo),
-    Claimed { signal: Signal, memo: Memo },
+    Claimed {
+        signal: Signal,
+        memo: Memo,
+    },
     /// A file of a later version: read, and never written.
-    Newer { version: u64 },
+    Newer {
+        version: u64,
+    },
 }
 
 /// What the shell saw for this event.

@@ -106,7 +106,12 @@ impl Seen {
                 self.say(Topic::Review, Weight::Wake, now, text);
             }
             Review::Approved => {
-                self.say(Topic::Review, Weight::Info, now, format!("PR #{number} is approved."));
+                self.say(
+                    Topic::Review,
+                    Weight::Info,
+                    now,
+                    format!("PR #{number} is approved."),
+                );
             }
             Review::None => {}
         }
@@ -193,7 +198,8 @@ mod tests {
 
     fn weights(pulls: &[Pull]) -> Vec<Vec<Weight>> {
         let (said, _) = history(pulls);
-        let only = |news: Vec<(Weight, String)>| news.into_iter().map(|(weight, _)| weight).collect();
+        let only =
+            |news: Vec<(Weight, String)>| news.into_iter().map(|(weight, _)| weight).collect();
         said.into_iter().map(only).collect()
     }
 
@@ -261,7 +267,11 @@ mod tests {
         };
         let (said, seen) = history(&[merged.clone(), merged]);
         assert_eq!(said[0].len(), 1);
-        assert!(said[0][0].1.starts_with("PR #107 merged! Should I close issue #42?"));
+        assert!(
+            said[0][0]
+                .1
+                .starts_with("PR #107 merged! Should I close issue #42?")
+        );
         assert!(said[1].is_empty());
         assert_eq!(seen.signal.phase, Phase::MergedDetected);
         assert_eq!(seen.memo.consent, Consent::Asked);
@@ -284,7 +294,13 @@ mod tests {
         };
         assert_eq!(
             weights(&[changes.clone(), changes, approved, closed.clone(), closed]),
-            [Vec::from([Wake]), Vec::new(), Vec::from([Info]), Vec::from([Wake]), Vec::new()]
+            [
+                Vec::from([Wake]),
+                Vec::new(),
+                Vec::from([Info]),
+                Vec::from([Wake]),
+                Vec::new()
+            ]
         );
     }
 

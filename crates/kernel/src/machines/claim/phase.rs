@@ -154,10 +154,7 @@ mod tests {
             Next::Never => None,
         };
         let spacing: alloc::vec::Vec<_> = (1..=6).map(minutes).collect();
-        assert_eq!(
-            spacing,
-            [Some(2), Some(8), Some(30), Some(120), None, None]
-        );
+        assert_eq!(spacing, [Some(2), Some(8), Some(30), Some(120), None, None]);
     }
 
     #[test]

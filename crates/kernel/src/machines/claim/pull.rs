@@ -98,7 +98,8 @@ impl Pull {
             return Ci::NotStarted;
         }
         let counts = |check: &&Check| check.need == Need::Required || !self.has_required();
-        let deciding: Vec<CheckState> = self.checks.iter().filter(counts).map(|c| c.state).collect();
+        let deciding: Vec<CheckState> =
+            self.checks.iter().filter(counts).map(|c| c.state).collect();
         if deciding.contains(&CheckState::Failed) {
             Ci::Failed
         } else if deciding.contains(&CheckState::Running) || !self.awaited.is_empty() {
@@ -120,7 +121,10 @@ impl Pull {
     }
 
     fn count(&self, state: CheckState) -> usize {
-        self.checks.iter().filter(|check| check.state == state).count()
+        self.checks
+            .iter()
+            .filter(|check| check.state == state)
+            .count()
     }
 
     /// The names of those that failed, required ones first, five at most.
@@ -174,7 +178,11 @@ impl Pull {
                 self.failed_names()
             ),
             Ci::Passed => {
-                let checks = if total == 1 { "1 check" } else { &format!("{total} checks") };
+                let checks = if total == 1 {
+                    "1 check"
+                } else {
+                    &format!("{total} checks")
+                };
                 format!("CI passed! All {checks} green. PR #{number} is ready to merge.")
             }
         }
@@ -213,9 +221,17 @@ pub(super) mod tests {
         let five = ["a", "b", "c", "d", "e"].map(|name| (name, Failed, Optional));
         let six = ["a", "b", "c", "d", "e", "f"].map(|name| (name, Failed, Optional));
         let cases: Vec<(Pull, Ci, &str)> = Vec::from([
-            (pull(&[]), Ci::NotStarted, "CI has not started: no checks are registered for PR #107 yet."),
             (
-                pull(&[("lint", Passed, Optional), ("types", Running, Optional), ("test", Passed, Optional)]),
+                pull(&[]),
+                Ci::NotStarted,
+                "CI has not started: no checks are registered for PR #107 yet.",
+            ),
+            (
+                pull(&[
+                    ("lint", Passed, Optional),
+                    ("types", Running, Optional),
+                    ("test", Passed, Optional),
+                ]),
                 Ci::Running,
                 "CI for PR #107: 2/3 passed, 1 running.",
             ),
@@ -230,7 +246,10 @@ pub(super) mod tests {
                 "CI passed! All 1 check green. PR #107 is ready to merge.",
             ),
             (
-                pull(&[("password-check", Failed, Optional), ("test", Running, Optional)]),
+                pull(&[
+                    ("password-check", Failed, Optional),
+                    ("test", Running, Optional),
+                ]),
                 Ci::Failed,
                 "CI failed for PR #107: 1 of 2 checks FAILED: password-check. \
                  Look at the logs, fix it on the branch and push.",
@@ -265,23 +284,39 @@ pub(super) mod tests {
                  fuzz (optional). It is ready to merge.",
             ),
             (
-                Pull { awaited: Vec::from(["deploy".into()]), ..pull(&[("test", Passed, Required)]) },
+                Pull {
+                    awaited: Vec::from(["deploy".into()]),
+                    ..pull(&[("test", Passed, Required)])
+                },
                 Ci::Running,
                 "CI for PR #107: 1/2 passed, 1 running.",
             ),
             (
-                Pull { awaited: Vec::from(["deploy".into()]), ..pull(&[]) },
+                Pull {
+                    awaited: Vec::from(["deploy".into()]),
+                    ..pull(&[])
+                },
                 Ci::Running,
                 "CI for PR #107: 0/1 passed, 1 running.",
             ),
             (
-                Pull { extent: Extent::Part { total: 240, sum: Running }, ..pull(&[("a", Passed, Optional)]) },
+                Pull {
+                    extent: Extent::Part {
+                        total: 240,
+                        sum: Running,
+                    },
+                    ..pull(&[("a", Passed, Optional)])
+                },
                 Ci::Running,
                 "CI for PR #107: 1/240 passed, 239 running.",
             ),
         ]);
         for (pull, ci, sentence) in cases {
-            assert_eq!((pull.ci(), pull.sentence().as_str()), (ci, sentence), "{pull:?}");
+            assert_eq!(
+                (pull.ci(), pull.sentence().as_str()),
+                (ci, sentence),
+                "{pull:?}"
+            );
         }
     }
 

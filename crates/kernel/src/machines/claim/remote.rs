@@ -79,7 +79,9 @@ fn split(address: &str) -> Result<(&str, &str), Unknown> {
         return match scheme.to_ascii_lowercase().as_str() {
             "https" | "http" | "ssh" | "git" | "git+ssh" | "ssh+git" | "git+https" => {
                 let (authority, path) = rest.split_once('/').ok_or(Unknown::Path)?;
-                let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+                let host = authority
+                    .rsplit_once('@')
+                    .map_or(authority, |(_, host)| host);
                 let host = host.split_once(':').map_or(host, |(host, _)| host);
                 Ok((host, path))
             }
@@ -174,7 +176,11 @@ mod tests {
             "  git@github.com:octo/hello.git\n",
         ];
         for form in forms {
-            assert_eq!(parse(form).as_deref(), Ok("github.com/octo/hello"), "{form}");
+            assert_eq!(
+                parse(form).as_deref(),
+                Ok("github.com/octo/hello"),
+                "{form}"
+            );
         }
     }
 
@@ -183,9 +189,15 @@ mod tests {
         let cases = [
             ("https://git.corp.example/a/b.git", "git.corp.example/a/b"),
             ("git@GIT.corp.example:a/b", "git.corp.example/a/b"),
-            ("ssh://git@git.corp.example:2222/a/b.git", "git.corp.example/a/b"),
+            (
+                "ssh://git@git.corp.example:2222/a/b.git",
+                "git.corp.example/a/b",
+            ),
             ("https://acme.ghe.com/a/b.git", "acme.ghe.com/a/b"),
-            ("https://github.com/a/dotted.name.git", "github.com/a/dotted.name"),
+            (
+                "https://github.com/a/dotted.name.git",
+                "github.com/a/dotted.name",
+            ),
             ("https://github.com/a_b-c/d_e-f", "github.com/a_b-c/d_e-f"),
         ];
         for (address, expected) in cases {
@@ -205,7 +217,10 @@ mod tests {
             ("ftp://github.com/o/r", Err(Unknown::Scheme("ftp".into()))),
             ("ext::sh -c evil", host("ext")),
             ("https://gitlab.com/o/r.git", host("gitlab.com")),
-            ("https://github.com.evil.example/o/r", host("github.com.evil.example")),
+            (
+                "https://github.com.evil.example/o/r",
+                host("github.com.evil.example"),
+            ),
             ("https://evil.example/github.com/o/r", host("evil.example")),
             ("https://github.com@evil.example/o/r", host("evil.example")),
             ("https://.ghe.com/o/r", host(".ghe.com")),
@@ -233,7 +248,10 @@ mod tests {
         let address = "https://me:hunter2@gitlab.com/o/r.git";
         let unknown = parse(address).unwrap_err();
         let text = refusal("origin", address, &unknown);
-        assert!(!text.contains("hunter2") && text.contains("gitlab.com/o/r.git"), "{text}");
+        assert!(
+            !text.contains("hunter2") && text.contains("gitlab.com/o/r.git"),
+            "{text}"
+        );
     }
 
     proptest! {

@@ -135,19 +135,29 @@ mod tests {
         let other = twice.failed(Task::Close, "c", now, None);
         assert!(matches!(
             other.phase,
-            Phase::Failed(Failure { attempts: 1, during: Task::Close, .. })
+            Phase::Failed(Failure {
+                attempts: 1,
+                during: Task::Close,
+                ..
+            })
         ));
     }
 
     #[test]
     fn two_minutes_between_polls_and_an_absurd_date_polls() {
         let now = Millis::seconds(10_000);
-        let ago = |seconds| Some(Millis::seconds(10_000 - seconds));
+        let ago = |seconds: u64| Some(Millis::seconds(10_000 - seconds));
         assert!(is_due(None, now));
         assert!(!is_due(ago(0), now));
         assert!(!is_due(ago(119), now));
         assert!(is_due(ago(120), now));
-        assert!(!is_due(Some(Millis::seconds(10_060)), now), "a clock a little ahead");
-        assert!(is_due(Some(Millis::seconds(99_999)), now), "a clock of tomorrow");
+        assert!(
+            !is_due(Some(Millis::seconds(10_060)), now),
+            "a clock a little ahead"
+        );
+        assert!(
+            is_due(Some(Millis::seconds(99_999)), now),
+            "a clock of tomorrow"
+        );
     }
 }

@@ -50,7 +50,9 @@ fn fresh(signal: &Signal, memo: Memo, input: &In<'_>) -> Stop {
             let close = Effect::Close(Close::of(signal));
             need("close", signal, memo, close, CLOSE_LIMIT)
         }
-        Phase::Failed(failure) if failure.next.is_due(input.now) => retry(signal, memo, failure, input),
+        Phase::Failed(failure) if failure.next.is_due(input.now) => {
+            retry(signal, memo, failure, input)
+        }
         Phase::Failed(_) => claimed("failed", signal.clone(), memo, OnStop::Pass),
         Phase::Coding | Phase::PrCreated | Phase::ChecksRunning | Phase::MergedDetected => {
             if input.facts.board == BoardUse::On && card_is_due(signal, &memo, input.now) {
@@ -100,17 +102,33 @@ fn came_back(
 ) -> Stop {
     let signal = signal.clone();
     match (effect, outcome) {
-        (Effect::Open(open), Outcome::Opened { pr, url, how, board })
-            if open.branch == signal.branch =>
-        {
-            opened(signal, memo, &Opened { pr: *pr, url, how: *how, board }, input)
-        }
+        (
+            Effect::Open(open),
+            Outcome::Opened {
+                pr,
+                url,
+                how,
+                board,
+            },
+        ) if open.branch == signal.branch => opened(
+            signal,
+            memo,
+            &Opened {
+                pr: *pr,
+                url,
+                how: *how,
+                board,
+            },
+            input,
+        ),
         (Effect::Open(_), Outcome::Lacking(lack)) => match &signal.phase {
             Phase::ReadyForPr => lacking("lacking", signal, memo, lack.clone(), input),
             Phase::Failed(_) => lacking("retry-lacking", signal, memo, lack.clone(), input),
-            Phase::Coding | Phase::PrCreated | Phase::ChecksRunning | Phase::MergedDetected | Phase::Done => {
-                resting(signal, memo, input)
-            }
+            Phase::Coding
+            | Phase::PrCreated
+            | Phase::ChecksRunning
+            | Phase::MergedDetected
+            | Phase::Done => resting(signal, memo, input),
         },
         (Effect::Close(close), Outcome::Closed { how, board })
             if close.issue == signal.issue_number =>
@@ -118,7 +136,9 @@ fn came_back(
             closed(&signal, memo, *how, board, input)
         }
         (Effect::Open(_), Outcome::Failed(fault)) => failed(signal, memo, Task::Open, fault, input),
-        (Effect::Close(_), Outcome::Failed(fault)) => failed(signal, memo, Task::Close, fault, input),
+        (Effect::Close(_), Outcome::Failed(fault)) => {
+            failed(signal, memo, Task::Close, fault, input)
+        }
         (Effect::Sync(card), Outcome::Synced(board)) => carded(signal, memo, card, board, input),
         (Effect::Sync(card), Outcome::Failed(fault)) => {
             let board = Board::Unreachable(fault.cause.clone());
@@ -140,7 +160,11 @@ fn opened(mut signal: Signal, mut memo: Memo, opened: &Opened<'_>, input: &In<'_
     let rule = match &signal.phase {
         Phase::ReadyForPr => "opened",
         Phase::Failed(_) => "retry-opened",
-        Phase::Coding | Phase::PrCreated | Phase::ChecksRunning | Phase::MergedDetected | Phase::Done => {
+        Phase::Coding
+        | Phase::PrCreated
+        | Phase::ChecksRunning
+        | Phase::MergedDetected
+        | Phase::Done => {
             signal.pr_number = Some(opened.pr);
             return claimed("late", signal, memo, OnStop::Pass);
         }
@@ -150,7 +174,13 @@ fn opened(mut signal: Signal, mut memo: Memo, opened: &Opened<'_>, input: &In<'_
     signal.status = status::IN_REVIEW.into();
     signal.last_check_poll = None;
     memo.lacking = None;
-    let note = card_result(&mut signal, &mut memo, status::IN_REVIEW, opened.board, input.now);
+    let note = card_result(
+        &mut signal,
+        &mut memo,
+        status::IN_REVIEW,
+        opened.board,
+        input.now,
+    );
     let Opened { pr, url, how, .. } = opened;
     let url = quote(url, 300);
     let text = match how {
@@ -161,14 +191,24 @@ fn opened(mut signal: Signal, mut memo: Memo, opened: &Opened<'_>, input: &In<'_
         "{text}\nTell the user. CI is watched from here on: you will be told when it fails, passes, or \
          the pull request is merged."
     );
-    noted(tell(rule, memo, text, input, |memo| State::Claimed { signal, memo }), note)
+    noted(
+        tell(rule, memo, text, input, |memo| State::Claimed {
+            signal,
+            memo,
+        }),
+        note,
+    )
 }
 
 fn closed(signal: &Signal, mut memo: Memo, how: How, board: &Board, input: &In<'_>) -> Stop {
     let rule = match &signal.phase {
         Phase::Failed(_) => "retry-closed",
         Phase::Done => "closed",
-        Phase::Coding | Phase::ReadyForPr | Phase::PrCreated | Phase::ChecksRunning | Phase::MergedDetected => {
+        Phase::Coding
+        | Phase::ReadyForPr
+        | Phase::PrCreated
+        | Phase::ChecksRunning
+        | Phase::MergedDetected => {
             return claimed("late", signal.clone(), memo, OnStop::Pass).note(format!(
                 "issue #{} was closed, but the claim had moved on meanwhile: it stays",
                 signal.issue_number
@@ -186,10 +226,19 @@ fn closed(signal: &Signal, mut memo: Memo, how: How, board: &Board, input: &In<'
         Board::Off | Board::Lacks(_) | Board::Unreachable(_) => "",
     };
     let text = format!("{issue}{card} Signal file cleaned up.");
-    noted(tell(rule, memo.after(), text, input, State::Unclaimed), note)
+    noted(
+        tell(rule, memo.after(), text, input, State::Unclaimed),
+        note,
+    )
 }
 
-fn lacking(rule: &'static str, mut signal: Signal, mut memo: Memo, lack: Lack, input: &In<'_>) -> Stop {
+fn lacking(
+    rule: &'static str,
+    mut signal: Signal,
+    mut memo: Memo,
+    lack: Lack,
+    input: &In<'_>,
+) -> Stop {
     signal.phase = Phase::ReadyForPr;
     let advice = lack.advice(&signal);
     if memo.lacking.as_ref() == Some(&lack) {
@@ -197,7 +246,10 @@ fn lacking(rule: &'static str, mut signal: Signal, mut memo: Memo, lack: Lack, i
         return claimed(rule, signal, memo, OnStop::Pass).note(advice);
     }
     memo.lacking = Some(lack);
-    tell(rule, memo, advice, input, |memo| State::Claimed { signal, memo })
+    tell(rule, memo, advice, input, |memo| State::Claimed {
+        signal,
+        memo,
+    })
 }
 
 fn failed(signal: Signal, memo: Memo, task: Task, fault: &Fault, input: &In<'_>) -> Stop {
@@ -224,7 +276,10 @@ fn failed(signal: Signal, memo: Memo, task: Task, fault: &Fault, input: &In<'_>)
                  Setting `phase` to `{}` in .agent-claim.json tries again.",
                 task.phase().as_str()
             );
-            tell(rule, memo, text, input, |memo| State::Claimed { signal, memo })
+            tell(rule, memo, text, input, |memo| State::Claimed {
+                signal,
+                memo,
+            })
         }
         Next::At(at) => {
             let minutes = at.since(input.now).0.div_ceil(60_000);
@@ -234,7 +289,10 @@ fn failed(signal: Signal, memo: Memo, task: Task, fault: &Fault, input: &In<'_>)
                 task.phase().as_str()
             );
             if attempts == 1 {
-                return tell(rule, memo, text, input, |memo| State::Claimed { signal, memo });
+                return tell(rule, memo, text, input, |memo| State::Claimed {
+                    signal,
+                    memo,
+                });
             }
             claimed(rule, signal, memo, OnStop::Pass).note(text)
         }
@@ -247,7 +305,10 @@ fn carded(mut signal: Signal, mut memo: Memo, card: &Card, board: &Board, input:
     if rule.is_empty() {
         return noted(claimed("late", signal, memo, OnStop::Pass), note);
     }
-    noted(quiet(rule, memo, input, |memo| State::Claimed { signal, memo }), note)
+    noted(
+        quiet(rule, memo, input, |memo| State::Claimed { signal, memo }),
+        note,
+    )
 }
 
 /// Takes in what came of moving a card. A note where there is something new to say.
@@ -268,7 +329,10 @@ fn card_result(
         Board::Lacks(cause) => (cause, None),
         Board::Unreachable(cause) => (cause, Some(now.plus(BACKOFF))),
     };
-    let known = memo.card.as_ref().is_some_and(|fault| fault.cause == *cause);
+    let known = memo
+        .card
+        .as_ref()
+        .is_some_and(|fault| fault.cause == *cause);
     memo.card = Some(CardFault {
         status: status.into(),
         cause: cause.clone(),
@@ -353,13 +417,7 @@ fn claimed(rule: &'static str, signal: Signal, memo: Memo, say: OnStop) -> Stop 
     Step::take(rule, State::Claimed { signal, memo }, say)
 }
 
-fn need(
-    rule: &'static str,
-    signal: &Signal,
-    memo: Memo,
-    effect: Effect,
-    limit: Millis,
-) -> Stop {
+fn need(rule: &'static str, signal: &Signal, memo: Memo, effect: Effect, limit: Millis) -> Stop {
     let state = State::Claimed {
         signal: signal.clone(),
         memo,

@@ -151,7 +151,10 @@ mod tests {
         );
         let long = "word ".repeat(80);
         let (head, rest) = title(&long);
-        assert!(head.chars().count() <= TITLE_MAX && head.ends_with("word…"), "{head}");
+        assert!(
+            head.chars().count() <= TITLE_MAX && head.ends_with("word…"),
+            "{head}"
+        );
         assert_eq!(rest, long.trim());
     }
 
@@ -181,8 +184,14 @@ mod tests {
 
     #[test]
     fn the_farewell_carries_its_marker() {
-        assert_eq!(farewell(42, Some(107)), "Completed in #107\n\n<!-- mainspring:done:42 -->");
-        assert_eq!(farewell(42, None), "Completed\n\n<!-- mainspring:done:42 -->");
+        assert_eq!(
+            farewell(42, Some(107)),
+            "Completed in #107\n\n<!-- mainspring:done:42 -->"
+        );
+        assert_eq!(
+            farewell(42, None),
+            "Completed\n\n<!-- mainspring:done:42 -->"
+        );
         assert!(farewell(42, None).contains(&marker(42)));
     }
 

@@ -147,7 +147,9 @@ pub enum Lack {
     /// The server has another commit at its head than we have here.
     Behind,
     /// Nothing on the branch that the base does not have.
-    NotAhead { base: String },
+    NotAhead {
+        base: String,
+    },
 }
 
 impl Open {
@@ -159,13 +161,17 @@ impl Open {
             return Err(Lack::Summary("it is empty".into()));
         }
         if summary.chars().count() > SUMMARY_MAX {
-            return Err(Lack::Summary(format!("it is longer than {SUMMARY_MAX} characters")));
+            return Err(Lack::Summary(format!(
+                "it is longer than {SUMMARY_MAX} characters"
+            )));
         }
         if summary.contains('\0') {
             return Err(Lack::Summary("it has a NUL character".into()));
         }
         if quote(&title(summary).0, 1).is_empty() {
-            return Err(Lack::Summary("its first line has nothing that can be seen".into()));
+            return Err(Lack::Summary(
+                "its first line has nothing that can be seen".into(),
+            ));
         }
         Ok(Self {
             issue: signal.issue_number,
@@ -224,6 +230,9 @@ impl Lack {
                 quote(base, 200)
             ),
         };
-        format!("The pull request for issue #{} was not created: {todo}", signal.issue_number)
+        format!(
+            "The pull request for issue #{} was not created: {todo}",
+            signal.issue_number
+        )
     }
 }
