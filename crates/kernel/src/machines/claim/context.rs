@@ -142,11 +142,13 @@ fn board(title: &str, columns: &[(String, u32)], next: &[super::work::Item]) -> 
         .map(|(name, count)| format!("{} {count}", quote(name, 40)))
         .collect();
     let mut text = format!("Project board {}: {}.", quote(title, 80), counts.join(", "));
-    if !next.is_empty() {
+    let items: Vec<String> = next
+        .iter()
+        .map(|item| format!("\n- #{} {}", item.issue, quote(&item.title, 120)))
+        .collect();
+    if !items.is_empty() {
         text.push_str(" Next up:");
-        for item in next {
-            text.push_str(&format!("\n- #{} {}", item.issue, quote(&item.title, 120)));
-        }
+        text.push_str(&items.concat());
     }
     text
 }

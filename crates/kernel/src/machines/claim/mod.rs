@@ -35,6 +35,7 @@ pub struct Claim;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "a handful live at a time")]
 pub enum State {
     /// No signal file.
     Unclaimed(Memo),

@@ -2,7 +2,7 @@
 //! whole life, with a GitHub that loses replies.
 
 use alloc::collections::BTreeSet;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
@@ -878,9 +878,6 @@ fn advice_names_what_to_type() {
         Lack::Summary("it is empty".into()),
         Lack::Remote("the remote `origin` is `/srv/x`, which names no repository on GitHub".into()),
     ];
-    let texts: Vec<String> = lacks
-        .iter()
-        .map(|lack| lack.advice(&signal).to_string())
-        .collect();
+    let texts: Vec<String> = lacks.iter().map(|lack| lack.advice(&signal)).collect();
     insta::assert_snapshot!(texts.join("\n"));
 }
