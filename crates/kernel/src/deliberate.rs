@@ -175,8 +175,7 @@ fn settle(
             // so that the next prompt goes on where this one was cut off.
             Outcome::Capped => {
                 decision = Decision::nothing(&case.event.kind);
-                let unmoved = case.parts.iter().map(|part| part.unmoved(case, "capped"));
-                moves = unmoved.collect();
+                moves = capped_moves(case, moves);
                 Settled::Continued
             }
         };
@@ -198,6 +197,16 @@ fn settle(
         ledger,
         outcome,
     }
+}
+
+/// What an effect brought back is kept: it cannot be had twice.
+fn capped_moves(case: &Case, moves: Vec<Move>) -> Vec<Move> {
+    let each = case.parts.iter().zip(moves);
+    each.map(|(part, moved)| match part.has_returned() {
+        true => moved,
+        false => part.unmoved(case, "capped"),
+    })
+    .collect()
 }
 
 /// Decisions of different events never meet: every machine is asked about the same one.

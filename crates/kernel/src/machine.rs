@@ -184,7 +184,7 @@ pub enum Never {}
 /// One line of a transition table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrow {
-    /// Its name in the journal, unique within the machine.
+    /// Its name in the journal, unique among the arrows that leave the same state.
     pub rule: &'static str,
     pub from: &'static str,
     pub on: &'static str,

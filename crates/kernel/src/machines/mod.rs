@@ -8,6 +8,7 @@ pub(crate) mod conformance;
 pub mod gate;
 pub mod looping;
 pub mod pulse;
+pub mod review;
 pub mod tasks;
 
 use alloc::string::String;
@@ -214,6 +215,13 @@ macro_rules! machines {
                 match self { $(Self::$variant(slot) => slot.standing.recorded().cloned().map(Pending::$variant),)* }
             }
 
+            /// Did its effect come back in this very turn?
+            pub(crate) fn has_returned(&self) -> bool {
+                match self {
+                    $(Self::$variant(slot) => matches!(slot.standing, Standing::Done(..)),)*
+                }
+            }
+
             /// The name of the state it was found in.
             pub fn label(&self) -> &'static str {
                 match self { $(Self::$variant(slot) => <$machine as Machine>::label(&slot.state),)* }
@@ -296,6 +304,7 @@ macro_rules! machines {
 machines! {
     Gate => gate::Gate,
     Loop => looping::Loop,
+    Review => review::Review,
     Claim => claim::Claim,
     Tasks => tasks::Tasks,
     Pulse => pulse::Pulse,

@@ -1,0 +1,298 @@
+//! What is remembered of a plan: the eight fields of its `state.json`, which belong to
+//! the agent and the person, and what we keep about it ourselves.
+
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::phase::{Phase, Review, TaskId};
+use super::table::Tasks;
+use crate::ids::{Millis, SessionId};
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// No plan here.
+    Nothing,
+    Plan(Plan),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Plan {
+    /// The name of its directory.
+    pub id: String,
+    pub record: Record,
+    pub memory: Memory,
+    /// Where the plan goes if every machine lets go of this stop. Never outlives a turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passing: Option<Target>,
+}
+
+/// The plan's `state.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Record {
+    /// A plan of before there was one: its structure is looked at, nothing more.
+    Missing,
+    /// Left as it is; the text says what is wrong with it.
+    Unreadable(String),
+    Fields(Fields),
+}
+
+/// Missing fields have their defaults.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fields {
+    pub max_reviews: u32,
+    /// As it is written there. See [`Fields::task`].
+    pub current_task: Option<String>,
+    pub phase: Option<Phase>,
+    pub phase_iteration: Option<u32>,
+    pub next_phase: Option<Phase>,
+    /// Passed on as it is.
+    pub review_model: String,
+    pub consecutive_clean: u32,
+    pub tdd: bool,
+}
+
+/// Two in a row end a cycle.
+pub const CLEAN_ENOUGH: u32 = 2;
+pub const DEFAULT_MAX_REVIEWS: u32 = 8;
+pub const DEFAULT_MODELS: [&str; 2] = ["opus", "sonnet"];
+
+impl Default for Fields {
+    fn default() -> Self {
+        Self {
+            max_reviews: DEFAULT_MAX_REVIEWS,
+            current_task: None,
+            phase: None,
+            phase_iteration: None,
+            next_phase: None,
+            review_model: DEFAULT_MODELS[0].to_owned(),
+            consecutive_clean: 0,
+            tdd: false,
+        }
+    }
+}
+
+impl Fields {
+    /// The current task, if its id can be part of a file name.
+    pub fn task(&self) -> Option<TaskId> {
+        TaskId::parse(self.current_task.as_deref()?)
+    }
+
+    /// The review that the next stop is to run.
+    pub fn due(&self) -> Option<Review> {
+        match self.next_phase {
+            Some(Phase::Review(review)) => Some(review),
+            _ => None,
+        }
+    }
+
+    /// The review that the agent is to answer.
+    pub fn unanswered(&self) -> Option<Review> {
+        match self.next_phase {
+            Some(Phase::PostReview(review)) => Some(review),
+            _ => None,
+        }
+    }
+
+    /// A phase that this version does not know.
+    pub fn unknown(&self) -> Option<(&'static str, &str)> {
+        [("phase", &self.phase), ("next_phase", &self.next_phase)]
+            .into_iter()
+            .find_map(|(field, phase)| match phase {
+                Some(Phase::Unknown(text)) => Some((field, text.as_str())),
+                _ => None,
+            })
+    }
+
+    /// The answer to a review is there: it is time for the next one.
+    pub(super) fn answered(&mut self, review: Review) {
+        self.phase = Some(Phase::PostReview(review));
+        self.next_phase = Some(Phase::Review(review));
+    }
+
+    /// Enters a cycle of reviews: the strongest model first, nothing counted yet.
+    pub(super) fn enter(&mut self, review: Review, models: &[String]) {
+        self.next_phase = Some(Phase::Review(review));
+        self.phase_iteration = Some(0);
+        self.review_model = first(models);
+        self.consecutive_clean = 0;
+    }
+
+    /// Where the plan goes after a cycle.
+    pub(super) fn target(&self, review: Review, tasks: &Tasks, models: &[String]) -> Target {
+        let implement = if self.tdd {
+            Phase::CompleteTaskTdd
+        } else {
+            Phase::CompleteTask
+        };
+        match review {
+            Review::Plan => Target::Step(review, Phase::CreateTasks),
+            Review::Tasks => Target::Step(review, implement),
+            Review::AllCode => Target::Step(review, Phase::Complete),
+            // Without a table nobody knows what is left: the next task's action says so.
+            Review::Code if tasks.rows.is_empty() => Target::Step(review, implement),
+            Review::Code if tasks.remain_beside(self.task().as_ref()) => {
+                Target::Step(review, implement)
+            }
+            Review::Code => Target::FinalReview(first(models)),
+        }
+    }
+
+    pub(super) fn go(&mut self, target: &Target) {
+        match target {
+            Target::Step(review, next) => {
+                self.phase = Some(Phase::Review(*review));
+                self.next_phase = Some(next.clone());
+            }
+            Target::FinalReview(model) => {
+                self.phase = Some(Phase::Review(Review::Code));
+                self.enter(Review::AllCode, core::slice::from_ref(model));
+            }
+        }
+    }
+}
+
+/// Where a cycle of reviews leads.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// From this review to that phase, when the person continues.
+    Step(Review, Phase),
+    /// The last task is through: all code at once, beginning with this model.
+    FinalReview(String),
+}
+
+impl Target {
+    pub const fn phase(&self) -> &Phase {
+        match self {
+            Self::Step(_, phase) => phase,
+            Self::FinalReview(_) => &Phase::Review(Review::AllCode),
+        }
+    }
+}
+
+/// The strongest model, which begins every cycle.
+fn first(models: &[String]) -> String {
+    models
+        .first()
+        .cloned()
+        .unwrap_or_else(|| DEFAULT_MODELS[0].to_owned())
+}
+
+/// The model after this one; after one that is not in the list comes the first.
+pub(super) fn alternate(model: &str, models: &[String]) -> String {
+    models
+        .iter()
+        .position(|held| held == model)
+        .and_then(|at| models.get(at + 1))
+        .cloned()
+        .unwrap_or_else(|| first(models))
+}
+
+/// What we remember of a plan, outside the repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Memory {
+    /// The session that last moved it.
+    pub owner: Option<SessionId>,
+    /// Sessions that have heard that it is not theirs, the latest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<SessionId>,
+    /// The last complaint about its structure, and whom we held for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub complaint: Option<Complaint>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<Trouble>,
+    /// What all reviews of the plan have cost, in millionths of a dollar.
+    pub spent: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Complaint {
+    pub session: Option<SessionId>,
+    pub text: String,
+}
+
+/// A review that could not be done, and is still due.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Trouble {
+    pub review: Review,
+    pub task: Option<TaskId>,
+    pub iteration: u32,
+    pub failures: u32,
+    pub at: Millis,
+    pub parked: Parked,
+}
+
+/// Does the review wait for a person?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Parked {
+    No,
+    Yes,
+}
+
+impl Memory {
+    /// More sessions than this do not work in one project at once.
+    const MOST_TOLD: usize = 8;
+
+    /// Is this the first time that the session hears it?
+    pub(super) fn tell(&mut self, session: &SessionId) -> bool {
+        if self.told.contains(session) {
+            return false;
+        }
+        if self.told.len() >= Self::MOST_TOLD {
+            self.told.remove(0);
+        }
+        self.told.push(session.clone());
+        true
+    }
+
+    /// Who moves a plan owns it.
+    pub fn moved_by(&mut self, session: Option<&SessionId>) {
+        if let Some(session) = session {
+            self.owner = Some(session.clone());
+            self.told.retain(|told| told != session);
+        }
+        self.trouble = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    fn models(list: &[&str]) -> Vec<String> {
+        list.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn models_alternate_in_the_list_and_return_to_its_head() {
+        let two = models(&["opus", "sonnet"]);
+        for (from, to) in [("opus", "sonnet"), ("sonnet", "opus"), ("haiku", "opus")] {
+            assert_eq!(alternate(from, &two), to);
+        }
+        let three = models(&["a", "b", "c"]);
+        assert_eq!(alternate("b", &three), "c");
+        assert_eq!(alternate("c", &three), "a");
+        assert_eq!(alternate("x", &[]), "opus");
+    }
+
+    #[test]
+    fn a_session_is_told_once_and_old_ones_are_forgotten() {
+        let mut memory = Memory::default();
+        let session = |n: usize| SessionId::parse(&alloc::format!("s{n}")).expect("an id");
+        assert!(memory.tell(&session(0)));
+        assert!(!memory.tell(&session(0)));
+        for n in 1..=Memory::MOST_TOLD {
+            assert!(memory.tell(&session(n)));
+        }
+        assert_eq!(memory.told.len(), Memory::MOST_TOLD);
+        assert!(memory.tell(&session(0)), "long ago");
+    }
+}

@@ -1,0 +1,234 @@
+//! What continuing a plan means now, decided by code: from what comes next, else from
+//! what was done last, else (for a plan without a usable state) from its files.
+
+use alloc::format;
+use alloc::string::String;
+
+use serde::{Deserialize, Serialize};
+
+use super::phase::{Phase, Review, TaskId};
+use super::plan::{Fields, Record};
+use super::table::{Document, Subtasks, Tasks};
+
+/// What the shell saw of the plan's files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Artifacts {
+    pub plan: Document,
+    pub tasks: Tasks,
+    /// The file of the current task; for a plan without a state, of the next one.
+    pub current: Subtasks,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Route {
+    pub step: Step,
+    /// Why, as a sentence.
+    pub because: String,
+    pub by: By,
+}
+
+/// What was gone by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    State,
+    /// There is no usable state: the files and the git history speak.
+    History,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "do")]
+pub enum Step {
+    /// Perform this action.
+    Act {
+        action: String,
+        task: Option<TaskId>,
+    },
+    /// End the turn: the review starts at the stop.
+    Stop { review: Review },
+    /// Everything is done and only has to be recorded.
+    Finish,
+    /// Everything is done.
+    Complete,
+    /// Show the state and ask the person.
+    Ask,
+}
+
+impl Route {
+    /// As the agent reads it.
+    pub fn sentence(&self) -> String {
+        let what = match &self.step {
+            Step::Act { action, task: None } => format!("Perform the action {action}."),
+            Step::Act {
+                action,
+                task: Some(task),
+            } => format!("Perform the action {action} for task {task}."),
+            Step::Stop { review } => format!(
+                "Stop: change nothing and end your turn. The {} starts when you stop.",
+                review.words()
+            ),
+            Step::Finish => String::from(
+                "The plan is finished but not marked so: run `mainspring plan advance complete` \
+                 and tell the user that all tasks are done.",
+            ),
+            Step::Complete => {
+                String::from("The plan is complete: tell the user that all tasks are done.")
+            }
+            Step::Ask => String::from(
+                "Ask: show the user the phase and the current task, and ask what to do next.",
+            ),
+        };
+        format!("{what} {}", self.because)
+    }
+}
+
+pub fn route(record: &Record, artifacts: &Artifacts) -> Route {
+    match record {
+        Record::Fields(fields) => by_state(fields, artifacts),
+        Record::Missing => by_history("There is no state.json.", artifacts),
+        Record::Unreadable(cause) => by_history(&format!("{cause}."), artifacts),
+    }
+}
+
+fn by_state(fields: &Fields, artifacts: &Artifacts) -> Route {
+    let (step, because) = match &fields.next_phase {
+        Some(next) => by_next(next, fields, artifacts),
+        None => by_last(fields),
+    };
+    Route {
+        step,
+        because,
+        by: By::State,
+    }
+}
+
+fn by_next(next: &Phase, fields: &Fields, artifacts: &Artifacts) -> (Step, String) {
+    let task = fields.task();
+    match next {
+        Phase::PostReview(review) => {
+            let of = match review {
+                Review::Code => task.clone(),
+                Review::Plan | Review::Tasks | Review::AllCode => None,
+            };
+            let file = review.file(of.as_ref(), fields.phase_iteration.unwrap_or(0));
+            (
+                act(review.answer(), of),
+                format!("{file} waits for its answer."),
+            )
+        }
+        Phase::Review(review) => at_review(*review, fields, artifacts),
+        Phase::CompleteTask | Phase::CompleteTaskTdd => {
+            let next_task = artifacts.tasks.next().map(|row| row.id.clone());
+            (
+                act(next.as_str(), next_task),
+                "The reviews before it are over.".into(),
+            )
+        }
+        Phase::NewPlan
+        | Phase::CreateTasks
+        | Phase::NextTask
+        | Phase::NextTaskTdd
+        | Phase::ContinueTask => (act(next.as_str(), task), format!("next_phase is {next}.")),
+        Phase::Complete => (Step::Finish, "The last reviews are over.".into()),
+        Phase::Unknown(text) => (
+            Step::Ask,
+            format!("next_phase is \"{text}\", which nobody knows."),
+        ),
+    }
+}
+
+/// A review is due: was the work before it finished?
+fn at_review(review: Review, fields: &Fields, artifacts: &Artifacts) -> (Step, String) {
+    if let Some(Phase::PostReview(_)) = fields.phase {
+        return (Step::Stop { review }, "The last review is answered.".into());
+    }
+    let stop = |because: &str| (Step::Stop { review }, because.into());
+    match review {
+        Review::Plan => match artifacts.plan {
+            Document::Whole => stop("plan.md is written."),
+            Document::Partial => (
+                act("new-plan", None),
+                "plan.md is only half-written: go on with what is there.".into(),
+            ),
+            Document::Missing => (act("new-plan", None), "plan.md is missing.".into()),
+        },
+        Review::Tasks if artifacts.tasks.rows.is_empty() => (
+            act("create-tasks", None),
+            "tasks.md is missing or has no rows: finish it.".into(),
+        ),
+        Review::Tasks => stop("tasks.md is written."),
+        Review::Code | Review::AllCode => match artifacts.current {
+            Subtasks::Built => stop("Every subtask of the current task is built."),
+            Subtasks::Open => (
+                act("continue-task", fields.task()),
+                "Not every subtask of the current task is built.".into(),
+            ),
+            Subtasks::Unknown => (
+                act("continue-task", fields.task()),
+                "The current task's file names no subtask: see whether something is left.".into(),
+            ),
+        },
+    }
+}
+
+fn by_last(fields: &Fields) -> (Step, String) {
+    match &fields.phase {
+        Some(
+            phase @ (Phase::ContinueTask
+            | Phase::NextTask
+            | Phase::NextTaskTdd
+            | Phase::CompleteTask
+            | Phase::CompleteTaskTdd),
+        ) => (
+            act("continue-task", fields.task()),
+            format!("{phase} was the last action, and nothing follows it by itself."),
+        ),
+        Some(Phase::Complete) => (Step::Complete, String::new()),
+        Some(phase) => (
+            Step::Ask,
+            format!(
+                "phase is {phase}, current_task is {}, and nothing follows by itself.",
+                fields.current_task.as_deref().unwrap_or("null")
+            ),
+        ),
+        None => (Step::Ask, "state.json names no phase.".into()),
+    }
+}
+
+/// A plan of before there was a state, or with one that cannot be read.
+fn by_history(why: &str, artifacts: &Artifacts) -> Route {
+    let (step, because) = match (artifacts.plan, artifacts.tasks.next()) {
+        (Document::Missing | Document::Partial, _) if artifacts.tasks.rows.is_empty() => {
+            (act("new-plan", None), "plan.md is not finished.")
+        }
+        (_, None) if artifacts.tasks.rows.is_empty() => {
+            (act("create-tasks", None), "There are no tasks yet.")
+        }
+        (_, None) => (Step::Complete, "Every task of tasks.md is done."),
+        (_, Some(row)) => {
+            let begun = row.status == super::table::Status::InProgress;
+            let action = if begun { "continue-task" } else { "next-task" };
+            let because = if begun {
+                "tasks.md says that it is in progress."
+            } else {
+                "It is the first of tasks.md that waits."
+            };
+            (act(action, Some(row.id.clone())), because)
+        }
+    };
+    Route {
+        step,
+        because: format!(
+            "{why} {because} Check that against `git log` before you start: the commits say what \
+             was done last."
+        ),
+        by: By::History,
+    }
+}
+
+fn act(action: &str, task: Option<TaskId>) -> Step {
+    Step::Act {
+        action: action.into(),
+        task,
+    }
+}

@@ -1,0 +1,321 @@
+//! The ground rules 1 to 7: what may lie in a plan's directory. Pure functions over
+//! names and one text.
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::phase::TaskId;
+
+/// What the shell found in a plan's directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Directory {
+    /// The Markdown files directly in it, sorted.
+    pub names: Vec<String>,
+    pub nested: Nested,
+    /// The text of `tasks.md`, where there is one.
+    pub tasks: Option<String>,
+}
+
+/// Is there Markdown below the directory?
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Nested {
+    #[default]
+    Nothing,
+    Markdown,
+}
+
+/// Every rule that the directory breaks, in the rules' order.
+pub fn violations(directory: &Directory) -> Vec<String> {
+    let has = |name: &str| directory.names.iter().any(|held| held == name);
+    let kinds: Vec<(&String, Kind)> = directory
+        .names
+        .iter()
+        .map(|name| (name, Kind::of(name)))
+        .collect();
+    let mut broken = Vec::new();
+    if !has("plan.md") {
+        broken.push("Missing required file: plan.md".to_string());
+    }
+    for (name, kind) in &kinds {
+        if *kind == Kind::Other {
+            broken.push(format!("Invalid filename: {name}"));
+        }
+    }
+    if directory.nested == Nested::Markdown {
+        broken.push("Files found in nested directories".to_string());
+    }
+    for (name, kind) in &kinds {
+        if let Kind::Review { of, .. } = kind
+            && let Some(base) = of.base_file()
+            && !has(base)
+        {
+            broken.push(format!("{name} requires {base}"));
+        }
+    }
+    for (name, kind) in &kinds {
+        if let Kind::PostReview { of, number } = kind {
+            let review = format!("{}-review-{number}.md", of.stem());
+            if !has(&review) {
+                broken.push(format!("{name} requires {review}"));
+            }
+        }
+    }
+    if !has("tasks.md") && directory.names.iter().any(|name| name.starts_with("task-")) {
+        broken.push("Task files exist but tasks.md is missing".to_string());
+    }
+    if let Some(text) = &directory.tasks {
+        let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+        if lines().any(|line| !line.starts_with('|')) {
+            broken.push("tasks.md contains non-table content".to_string());
+        }
+        if !lines().any(|line| line.starts_with('|')) {
+            broken.push("tasks.md has no table rows".to_string());
+        }
+    }
+    broken
+}
+
+/// All of them, as the agent reads them.
+pub fn complaint(plan: &str, violations: &[String]) -> String {
+    format!("Plan '{plan}': {}", violations.join("; "))
+}
+
+/// What a file name of a plan means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Document,
+    Task,
+    Review { of: Subject, number: String },
+    PostReview { of: Subject, number: String },
+    Other,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Subject {
+    Plan,
+    Design,
+    Tasks,
+    AllCode,
+    /// Written by later public versions; accepted, never written by us.
+    Code,
+    Task(TaskId),
+}
+
+impl Kind {
+    fn of(name: &str) -> Self {
+        let Some(stem) = name.strip_suffix(".md") else {
+            return Self::Other;
+        };
+        if let "plan" | "design" | "tasks" = stem {
+            return Self::Document;
+        }
+        if let Some((of, number)) = numbered(stem, "-post-review-") {
+            return Self::PostReview { of, number };
+        }
+        if let Some((of, number)) = numbered(stem, "-review-") {
+            return Self::Review { of, number };
+        }
+        match stem.strip_prefix("task-").and_then(TaskId::parse) {
+            Some(_) => Self::Task,
+            None => Self::Other,
+        }
+    }
+}
+
+/// `plan-review-3` at `-review-` is the plan's third.
+fn numbered(stem: &str, at: &str) -> Option<(Subject, String)> {
+    let (subject, number) = stem.rsplit_once(at)?;
+    let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let of = match subject {
+        "plan" => Subject::Plan,
+        "design" => Subject::Design,
+        "tasks" => Subject::Tasks,
+        "all-code" => Subject::AllCode,
+        "code" => Subject::Code,
+        other => Subject::Task(TaskId::parse(other.strip_prefix("task-")?)?),
+    };
+    digits.then(|| (of, number.to_owned()))
+}
+
+impl Subject {
+    /// What a review of it cannot be without.
+    const fn base_file(&self) -> Option<&'static str> {
+        match self {
+            Self::Plan => Some("plan.md"),
+            Self::Design => Some("design.md"),
+            Self::Tasks => Some("tasks.md"),
+            Self::AllCode | Self::Code | Self::Task(_) => None,
+        }
+    }
+
+    fn stem(&self) -> String {
+        match self {
+            Self::Plan => "plan".to_owned(),
+            Self::Design => "design".to_owned(),
+            Self::Tasks => "tasks".to_owned(),
+            Self::AllCode => "all-code".to_owned(),
+            Self::Code => "code".to_owned(),
+            Self::Task(id) => format!("task-{id}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pretty_assertions::assert_eq;
+
+    const TABLE: &str = "| Id | Status |\n|----|--------|\n| 1 | pending |\n";
+
+    fn broken(names: &[&str], tasks: Option<&str>) -> Vec<String> {
+        violations(&Directory {
+            names: names.iter().map(ToString::to_string).collect(),
+            nested: Nested::Nothing,
+            tasks: tasks.map(Into::into),
+        })
+    }
+
+    #[test]
+    fn suite_1_6_a_valid_plan_breaks_nothing() {
+        assert!(broken(&["plan.md", "tasks.md"], Some(TABLE)).is_empty());
+    }
+
+    #[test]
+    fn suite_1_7_no_plan_and_a_stray_file() {
+        assert_eq!(
+            broken(&["invalid-file.md"], None),
+            [
+                "Missing required file: plan.md",
+                "Invalid filename: invalid-file.md"
+            ]
+        );
+    }
+
+    #[test]
+    fn suite_1_8_nested_markdown() {
+        let directory = Directory {
+            names: ["plan.md".to_string()].into(),
+            nested: Nested::Markdown,
+            tasks: None,
+        };
+        assert_eq!(
+            violations(&directory),
+            ["Files found in nested directories"]
+        );
+    }
+
+    #[test]
+    fn suite_1_9_a_review_without_its_base() {
+        assert_eq!(
+            broken(&["plan.md", "design-review-1.md"], None),
+            ["design-review-1.md requires design.md"]
+        );
+        assert_eq!(
+            broken(&["plan.md", "tasks-review-2.md"], None),
+            ["tasks-review-2.md requires tasks.md"]
+        );
+    }
+
+    #[test]
+    fn suite_1_10_a_post_review_without_its_review() {
+        let names = [
+            "all-code-post-review-1.md",
+            "plan-post-review-1.md",
+            "plan.md",
+            "task-3-post-review-2.md",
+            "tasks.md",
+        ];
+        assert_eq!(
+            broken(&names, Some(TABLE)),
+            [
+                "all-code-post-review-1.md requires all-code-review-1.md",
+                "plan-post-review-1.md requires plan-review-1.md",
+                "task-3-post-review-2.md requires task-3-review-2.md",
+            ]
+        );
+    }
+
+    #[test]
+    fn suite_1_11_tasks_without_a_table() {
+        assert_eq!(
+            broken(&["plan.md", "task-1.md"], None),
+            ["Task files exist but tasks.md is missing"]
+        );
+    }
+
+    #[test]
+    fn suite_1_12_prose_in_tasks_md() {
+        let prose = format!("{TABLE}\nand some words\n");
+        assert_eq!(
+            broken(&["plan.md", "tasks.md"], Some(&prose)),
+            ["tasks.md contains non-table content"]
+        );
+    }
+
+    #[test]
+    fn suite_1_13_an_empty_tasks_md() {
+        assert_eq!(
+            broken(&["plan.md", "tasks.md"], Some(" \r\n")),
+            ["tasks.md has no table rows"]
+        );
+    }
+
+    #[test]
+    fn carriage_returns_and_spaces_are_no_content() {
+        let table = "  | Id | Status |  \r\n\t|--|--|\r\n\r\n| 1 | done |\r\n";
+        assert!(broken(&["plan.md", "tasks.md"], Some(table)).is_empty());
+    }
+
+    #[test]
+    fn every_name_of_the_rules_is_valid_and_others_are_not() {
+        let valid = [
+            "all-code-post-review-1.md",
+            "all-code-review-1.md",
+            "code-review-1.md",
+            "design-post-review-1.md",
+            "design-review-1.md",
+            "design.md",
+            "plan-post-review-1.md",
+            "plan-review-1.md",
+            "plan.md",
+            "task-1-code-review-1.md",
+            "task-1-post-review-1.md",
+            "task-1-review-1.md",
+            "task-1.md",
+            "task-A_b-2.md",
+            "tasks-post-review-1.md",
+            "tasks-review-1.md",
+            "tasks.md",
+        ];
+        assert!(broken(&valid, Some(TABLE)).is_empty());
+        for name in [
+            "plan-review.md",
+            "plan-review-.md",
+            "plan-review-x.md",
+            "planreview-1.md",
+            "review-1.md",
+            "task-.md",
+            "task-a b.md",
+            "notes.md",
+            "PLAN.md",
+            "all-code.md",
+        ] {
+            assert!(
+                broken(&["plan.md", name, "tasks.md"], Some(TABLE))
+                    .contains(&format!("Invalid filename: {name}")),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn all_violations_are_one_message() {
+        let message = complaint("review-of-reviews", &broken(&["x.md"], None));
+        assert_eq!(
+            message,
+            "Plan 'review-of-reviews': Missing required file: plan.md; Invalid filename: x.md"
+        );
+    }
+}
