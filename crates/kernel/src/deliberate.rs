@@ -202,9 +202,12 @@ fn settle(
 /// What an effect brought back is kept: it cannot be had twice.
 fn capped_moves(case: &Case, moves: Vec<Move>) -> Vec<Move> {
     let each = case.parts.iter().zip(moves);
-    each.map(|(part, moved)| match part.has_returned() {
-        true => moved,
-        false => part.unmoved(case, "capped"),
+    each.map(|(part, moved)| {
+        if part.has_returned() {
+            moved
+        } else {
+            part.unmoved(case, "capped")
+        }
     })
     .collect()
 }

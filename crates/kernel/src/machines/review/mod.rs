@@ -14,14 +14,18 @@ pub mod table;
 pub mod verbs;
 pub mod words;
 
+mod after;
+mod session;
 mod stop;
 
 #[cfg(test)]
+mod arrows;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
-mod suites;
-#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod world;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -33,7 +37,6 @@ pub use plan::{Fields, Memory, Plan, Record, State};
 
 use super::Name;
 use crate::effect::Fence;
-use crate::event::StartSource;
 use crate::ids::Millis;
 use crate::machine::{Arrow, Input, Machine, Nothing, OnContext, OnStop, Settled, Step};
 use table::Tasks;
@@ -251,11 +254,10 @@ impl Machine for Review {
             return "none";
         };
         match &plan.record {
-            Record::Missing | Record::Unreadable(_) => "idle",
             Record::Fields(fields) if fields.unknown().is_some() => "idle",
             Record::Fields(fields) if fields.due().is_some() => "due",
             Record::Fields(fields) if fields.unanswered().is_some() => "answering",
-            Record::Fields(_) => "idle",
+            Record::Missing | Record::Unreadable(_) | Record::Fields(_) => "idle",
         }
     }
 
@@ -264,11 +266,11 @@ impl Machine for Review {
     }
 
     fn on_start(state: &State, input: &Input<'_, Self>) -> Step<Self, OnContext> {
-        stop::on_start(state, input)
+        session::on_start(state, input)
     }
 
     fn on_end(state: &State, input: &Input<'_, Self>) -> Step<Self, Nothing> {
-        stop::on_end(state, input)
+        session::on_end(state, input)
     }
 
     fn settle(state: State, settled: Settled) -> State {
@@ -282,17 +284,5 @@ impl Machine for Review {
             fields.go(&target);
         }
         State::Plan(plan)
-    }
-}
-
-/// A start that goes on with what the same person did before.
-pub(crate) const fn is_new(source: StartSource) -> bool {
-    match source {
-        StartSource::Startup
-        | StartSource::Resume
-        | StartSource::Clear
-        | StartSource::Fork
-        | StartSource::Other => true,
-        StartSource::Compact => false,
     }
 }

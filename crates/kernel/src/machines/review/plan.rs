@@ -2,6 +2,7 @@
 //! the agent and the person, and what we keep about it ourselves.
 
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -16,7 +17,7 @@ use crate::ids::{Millis, SessionId};
 pub enum State {
     /// No plan here.
     Nothing,
-    Plan(Plan),
+    Plan(Box<Plan>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use alloc::vec;
 use proptest::prelude::*;
 
 use super::phase::Phase;
-use super::tests::{Heard, PASS, World, stop};
+use super::world::{Heard, PASS, World, stop};
 use super::*;
 use crate::effect::Standing;
 use crate::event::Chain;

@@ -78,6 +78,9 @@ impl Route {
                 "Ask: show the user the phase and the current task, and ask what to do next.",
             ),
         };
+        if self.because.is_empty() {
+            return what;
+        }
         format!("{what} {}", self.because)
     }
 }
@@ -124,11 +127,12 @@ fn by_next(next: &Phase, fields: &Fields, artifacts: &Artifacts) -> (Step, Strin
                 "The reviews before it are over.".into(),
             )
         }
-        Phase::NewPlan
-        | Phase::CreateTasks
-        | Phase::NextTask
-        | Phase::NextTaskTdd
-        | Phase::ContinueTask => (act(next.as_str(), task), format!("next_phase is {next}.")),
+        Phase::NewPlan | Phase::CreateTasks => {
+            (act(next.as_str(), None), format!("next_phase is {next}."))
+        }
+        Phase::NextTask | Phase::NextTaskTdd | Phase::ContinueTask => {
+            (act(next.as_str(), task), format!("next_phase is {next}."))
+        }
         Phase::Complete => (Step::Finish, "The last reviews are over.".into()),
         Phase::Unknown(text) => (
             Step::Ask,
@@ -157,6 +161,7 @@ fn at_review(review: Review, fields: &Fields, artifacts: &Artifacts) -> (Step, S
             "tasks.md is missing or has no rows: finish it.".into(),
         ),
         Review::Tasks => stop("tasks.md is written."),
+        Review::AllCode if fields.task().is_none() => stop("The tasks are built."),
         Review::Code | Review::AllCode => match artifacts.current {
             Subtasks::Built => stop("Every subtask of the current task is built."),
             Subtasks::Open => (

@@ -1,446 +1,19 @@
-//! Every transition against the table, the cycles of the seed's diagrams, and what is said.
+//! The cycles of the seed's diagrams, what ends them, and what is said.
 
-use alloc::borrow::ToOwned;
-use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec;
-use alloc::vec::Vec;
+use core::fmt::Write as _;
 
 use pretty_assertions::assert_eq;
 
 use super::phase::Phase;
 use super::table::{Document, Subtasks, Tasks};
+use super::world::{FAIL, PASS, TABLE_MD, World, session, stop};
 use super::*;
-use crate::decision::Decision;
-use crate::deliberate::{Case, Deliberation, Outcome as Came, Trust, deliberate};
-use crate::effect::{Intent, Owner, Standing};
-use crate::event::{Background, Chain, EndReason, Event, Kind as EventKind, Speaker};
-use crate::ids::{Digest, SessionId};
-use crate::ledger::{Cap, Ledger, ToolUse};
-use crate::machines::{Move, Moved, Part, Pending, Slot};
-
-pub(super) const TABLE_MD: &str = "| Id | Status |\n|--|--|\n| 1 | done |\n| 2 | pending |\n";
-
-/// A plan in a directory, and whoever stops there.
-#[derive(Debug, Clone)]
-pub(super) struct World {
-    pub(super) plan: Plan,
-    pub(super) facts: Facts,
-    pub(super) event: Event,
-    pub(super) standing: Standing<Review>,
-    pub(super) cap: Cap,
-    pub(super) now: Millis,
-}
-
-/// What a stop came to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Heard {
-    Runs(Intent<Review>),
-    Says { hold: String, notes: Vec<String> },
-}
-
-pub(super) fn session(text: &str) -> SessionId {
-    SessionId::parse(text).expect("an id")
-}
-
-pub(super) fn stop(chain: Chain) -> EventKind {
-    EventKind::Stop {
-        chain,
-        background: Background::Quiet,
-    }
-}
-
-impl World {
-    pub(super) fn new(fields: Fields) -> Self {
-        Self {
-            plan: Plan {
-                id: "demo".into(),
-                record: Record::Fields(fields),
-                memory: Memory {
-                    owner: Some(session("s")),
-                    ..Memory::default()
-                },
-                passing: None,
-            },
-            facts: Facts {
-                door: Door::Hook,
-                company: Company::Alone,
-                violations: vec![],
-                warnings: vec![],
-                tasks: Tasks::parse(TABLE_MD),
-                written: vec![],
-                answer: AnswerFile::Missing,
-                settings: Settings {
-                    models: ["opus", "sonnet"].map(ToOwned::to_owned).into(),
-                    on_failure: OnFailure::Approve,
-                    max_cost: None,
-                    deadline: Millis::seconds(600),
-                },
-            },
-            event: Event {
-                session: Some(session("s")),
-                speaker: Speaker::Main,
-                kind: stop(Chain::First),
-            },
-            standing: Standing::Clear,
-            cap: Cap::After(8),
-            now: Millis(1_000_000),
-        }
-    }
-
-    pub(super) fn due(review: Kind) -> Self {
-        Self::new(Fields {
-            current_task: Some("1".into()),
-            phase_iteration: Some(0),
-            next_phase: Some(Phase::Review(review)),
-            ..Fields::default()
-        })
-    }
-
-    pub(super) fn fields(&mut self) -> &mut Fields {
-        match &mut self.plan.record {
-            Record::Fields(fields) => fields,
-            other => panic!("no fields: {other:?}"),
-        }
-    }
-
-    fn case(&self, state: State) -> Case {
-        let mut slot = Slot::new(state, self.facts.clone());
-        slot.standing = self.standing.clone();
-        Case {
-            event: self.event.clone(),
-            now: self.now,
-            delivery: Digest(format!("{:?}", self.now)),
-            parts: vec![Part::Review(slot)],
-            broken: vec![],
-            overtaken: None,
-            ledger: Ledger::default(),
-            cap: self.cap,
-            tools: ToolUse::NotSeen,
-            trust: Trust::Trusted,
-            fence: Fence(7),
-            me: Owner {
-                pid: 1,
-                started: 1,
-                boot: "b".into(),
-            },
-        }
-    }
-
-    /// One stop; the plan is then what it was moved to.
-    pub(super) fn hear(&mut self) -> Heard {
-        let case = self.case(State::Plan(self.plan.clone()));
-        match deliberate(&case) {
-            Deliberation::Intends(Pending::Review(intent)) => Heard::Runs(intent),
-            Deliberation::Settled(settled) => {
-                let Move::Review(moved) = &settled.moves[0] else {
-                    panic!("another machine's move")
-                };
-                assert_in_table(moved, self.event.kind.name());
-                let State::Plan(plan) = &moved.state else {
-                    panic!("the plan is gone")
-                };
-                assert_eq!(plan.passing, None, "a target outlives its turn");
-                self.plan = plan.clone();
-                self.standing = Standing::Clear;
-                let hold = match &settled.answer.decision {
-                    Decision::Stop { hold } => hold.text(),
-                    Decision::Context { tell } => tell.text(),
-                    _ => String::new(),
-                };
-                assert_eq!(settled.outcome == Came::Held, {
-                    matches!(settled.answer.decision, Decision::Stop { .. }) && !hold.is_empty()
-                });
-                let notes = settled.answer.notes.iter().map(|note| note.text.clone());
-                Heard::Says {
-                    hold,
-                    notes: notes.collect(),
-                }
-            }
-            other => panic!("{other:?}"),
-        }
-    }
-
-    /// A stop that must start a reviewer.
-    #[track_caller]
-    pub(super) fn runs(&mut self) -> Intent<Review> {
-        match self.hear() {
-            Heard::Runs(intent) => intent,
-            Heard::Says { .. } => panic!("no reviewer was started: {self:#?}"),
-        }
-    }
-
-    /// A stop that must start none: what holds the agent, and what the person hears.
-    #[track_caller]
-    pub(super) fn says(&mut self) -> (String, Vec<String>) {
-        match self.hear() {
-            Heard::Says { hold, notes } => (hold, notes),
-            Heard::Runs(intent) => panic!("a reviewer was started: {intent:?}"),
-        }
-    }
-
-    /// A stop with its review: what the agent is held with.
-    #[track_caller]
-    pub(super) fn reviewed(&mut self, result: Finding) -> (Request, String, Vec<String>) {
-        let intent = self.runs();
-        let request = intent.effect.clone();
-        if let Finding::Reviewed(_) = result {
-            self.facts.written.push(request.iteration);
-        }
-        let outcome = Outcome {
-            result,
-            took: Millis(1),
-            cost: 10_000,
-        };
-        self.standing = Standing::Done(intent, outcome);
-        let (hold, notes) = self.says();
-        (request, hold, notes)
-    }
-
-    /// The agent answers the review as it was told to.
-    pub(super) fn answers(&mut self) {
-        let fields = self.fields();
-        let review = fields.unanswered().expect("a review to answer");
-        fields.phase = Some(Phase::PostReview(review));
-        fields.next_phase = Some(Phase::Review(review));
-        self.event.kind = stop(Chain::Continued);
-    }
-
-    pub(super) fn line(&mut self) -> String {
-        let fields = self.fields();
-        let text =
-            |phase: &Option<Phase>| phase.as_ref().map_or("null".into(), ToString::to_string);
-        format!(
-            "{} → {} iter {} {} clean {}",
-            text(&fields.phase),
-            text(&fields.next_phase),
-            fields
-                .phase_iteration
-                .map_or("null".into(), |n| n.to_string()),
-            fields.review_model,
-            fields.consecutive_clean,
-        )
-    }
-}
-
-pub(super) const PASS: Finding = Finding::Reviewed(Verdict::Pass);
-pub(super) const FAIL: Finding = Finding::Reviewed(Verdict::Fail);
-
-fn assert_in_table(moved: &Moved<Review>, on: &str) -> &'static Arrow {
-    Review::TABLE
-        .iter()
-        .find(|arrow| {
-            arrow.rule == moved.rule
-                && arrow.from == moved.from
-                && arrow.to == moved.to
-                && arrow.on == on
-        })
-        .unwrap_or_else(|| {
-            panic!(
-                "no arrow {} from {} to {} on {on}",
-                moved.rule, moved.from, moved.to
-            )
-        })
-}
-
-#[test]
-fn no_two_arrows_of_a_name_leave_one_state() {
-    let mut seen = BTreeSet::new();
-    for arrow in Review::TABLE {
-        assert!(seen.insert((arrow.rule, arrow.from)), "{arrow:?}");
-    }
-}
-
-/// Every pair of a state and an event, under every fact that the table speaks of: each
-/// answer is an arrow of the table, and each arrow is reached.
-#[test]
-fn the_table_is_what_happens() {
-    let mut reached = BTreeSet::new();
-    for world in worlds() {
-        let states = [State::Nothing, State::Plan(world.plan.clone())];
-        for state in states {
-            let case = world.case(state);
-            match deliberate(&case) {
-                Deliberation::Intends(Pending::Review(_)) => {
-                    reached.insert(("review", case.parts[0].label()));
-                }
-                Deliberation::Settled(settled) => {
-                    let Move::Review(moved) = &settled.moves[0] else {
-                        panic!("another machine's move")
-                    };
-                    if !moved.rule.is_empty() {
-                        let arrow = assert_in_table(moved, case.event.kind.name());
-                        reached.insert((arrow.rule, arrow.from));
-                    }
-                }
-                other => panic!("{other:?}"),
-            }
-        }
-    }
-    let all: BTreeSet<_> = Review::TABLE
-        .iter()
-        .map(|arrow| (arrow.rule, arrow.from))
-        .collect();
-    assert_eq!(
-        all.difference(&reached).collect::<Vec<_>>(),
-        [] as [&(&str, &str); 0]
-    );
-}
-
-fn worlds() -> Vec<World> {
-    let mut all = vec![];
-    let nexts = [
-        None,
-        Some(Phase::CompleteTask),
-        Some(Phase::Review(Kind::Code)),
-        Some(Phase::Review(Kind::Tasks)),
-        Some(Phase::PostReview(Kind::Code)),
-        Some(Phase::PostReview(Kind::AllCode)),
-        Some(Phase::Unknown("later".into())),
-    ];
-    for next in nexts {
-        for answer in [AnswerFile::Missing, AnswerFile::Written] {
-            let mut world = World::due(Kind::Code);
-            world.fields().next_phase = next.clone();
-            world.facts.answer = answer;
-            all.extend(variations(&world));
-        }
-    }
-    all
-}
-
-/// One thing otherwise than in the plain case, and every way for the effect to stand.
-fn variations(plain: &World) -> Vec<World> {
-    type Change = fn(&mut World);
-    let changes: [Change; 20] = [
-        |_| {},
-        |world| world.plan.memory.owner = Some(session("other")),
-        |world| world.plan.memory.owner = None,
-        |world| {
-            world.plan.memory.owner = None;
-            world.facts.company = Company::Several;
-        },
-        |world| world.facts.violations = vec!["x".into()],
-        |world| {
-            world.facts.violations = vec!["x".into()];
-            world.plan.memory.complaint = Some(plan::Complaint {
-                session: Some(session("s")),
-                text: "Plan 'demo': x".into(),
-            });
-        },
-        |world| world.fields().max_reviews = 0,
-        |world| {
-            world.fields().max_reviews = 0;
-            world.facts.tasks = Tasks::parse("| Id | Status |\n| 1 | done |");
-        },
-        |world| world.fields().phase_iteration = Some(8),
-        |world| {
-            world.fields().phase_iteration = Some(8);
-            world.facts.violations = vec!["x".into()];
-        },
-        |world| {
-            world.fields().phase_iteration = Some(8);
-            world.facts.violations = vec!["x".into()];
-            world.plan.memory.complaint = Some(plan::Complaint {
-                session: Some(session("s")),
-                text: "Plan 'demo': x".into(),
-            });
-        },
-        |world| {
-            world.facts.settings.max_cost = Some(5);
-            world.plan.memory.spent = 5;
-        },
-        |world| {
-            world.fields().current_task = None;
-            world.facts.tasks = Tasks::default();
-        },
-        |world| {
-            world.event.kind = EventKind::Stop {
-                chain: Chain::First,
-                background: Background::Working,
-            };
-        },
-        |world| {
-            world.plan.memory.trouble = Some(plan::Trouble {
-                review: Kind::Code,
-                task: TaskId::parse("1"),
-                iteration: 1,
-                failures: 1,
-                at: Millis(0),
-                parked: plan::Parked::Yes,
-            });
-        },
-        |world| world.facts.settings.on_failure = OnFailure::Retry,
-        |world| world.fields().consecutive_clean = 1,
-        |world| {
-            world.fields().consecutive_clean = 1;
-            world.facts.tasks = Tasks::parse("| Id | Status |\n| 1 | done |");
-        },
-        |world| {
-            world.plan.memory.owner = None;
-            world.event.kind = EventKind::SessionStart {
-                source: crate::event::StartSource::Startup,
-            };
-        },
-        |world| {
-            world.event.kind = EventKind::SessionEnd {
-                reason: EndReason::Other,
-            };
-        },
-    ];
-    let request = Request {
-        plan: "demo".into(),
-        review: Kind::Code,
-        task: TaskId::parse("1"),
-        iteration: 1,
-        model: "opus".into(),
-        tasks: vec![],
-        not_before: Millis(0),
-        resumes: vec![],
-    };
-    let intent = Intent {
-        fence: Fence(3),
-        effect: request,
-        owner: Owner {
-            pid: 1,
-            started: 1,
-            boot: "b".into(),
-        },
-        since: Millis(0),
-        deadline: Millis(1),
-    };
-    let outcomes = [
-        PASS,
-        FAIL,
-        Finding::Reviewed(Verdict::Unsaid),
-        Finding::NotDone(Failure::NoFile),
-        Finding::NotDone(Failure::NoProgram("claude".into())),
-    ];
-    let mut standings: Vec<Standing<Review>> = vec![
-        Standing::Clear,
-        Standing::Running(intent.clone()),
-        Standing::Abandoned(intent.clone()),
-    ];
-    standings.extend(outcomes.map(|result| {
-        let outcome = Outcome {
-            result,
-            took: Millis(1),
-            cost: 1,
-        };
-        Standing::Done(intent.clone(), outcome)
-    }));
-    let mut all = vec![];
-    for change in changes {
-        for standing in &standings {
-            let mut world = plain.clone();
-            change(&mut world);
-            world.standing = standing.clone();
-            all.push(world);
-        }
-    }
-    all
-}
+use crate::effect::Standing;
+use crate::event::Chain;
+use crate::ledger::Cap;
 
 /// The planning flow of the seed's diagram, in one chain of stops.
 #[test]
@@ -450,11 +23,11 @@ fn a_plan_is_reviewed_until_two_in_a_row_are_clean() {
     for result in [FAIL, PASS, FAIL, PASS] {
         let (request, hold, _) = world.reviewed(result);
         assert!(hold.contains(&request.file()), "{hold}");
-        story += &format!("{}: {}\n", request.model, world.line());
+        let _ = writeln!(story, "{}: {}", request.model, world.line());
         world.answers();
     }
     let (request, hold, notes) = world.reviewed(PASS);
-    story += &format!("{}: {}\n", request.model, world.line());
+    let _ = writeln!(story, "{}: {}", request.model, world.line());
     assert_eq!(hold, "", "the person has the word");
     insta::assert_snapshot!(story, @r"
     new-plan → plan-review iter 0 opus clean 0
@@ -482,7 +55,7 @@ fn the_last_task_leads_to_all_code_and_to_the_end() {
     for _ in 0..2 {
         for _ in 0..2 {
             world.reviewed(PASS);
-            story += &format!("{}\n", world.line());
+            let _ = writeln!(story, "{}", world.line());
             if world.fields().unanswered().is_some() {
                 world.answers();
             }
@@ -769,7 +342,7 @@ fn two_clean_reviews_wait_for_the_other_machines() {
     let plan = |fields: &Fields| {
         let mut plan = World::new(fields.clone()).plan;
         plan.passing = Some(plan::Target::Step(Kind::Plan, Phase::CreateTasks));
-        State::Plan(plan)
+        State::Plan(plan.into())
     };
     let record = |state: State| match state {
         State::Plan(plan) => plan.record,
@@ -828,7 +401,7 @@ fn the_routing_table() {
     let mut table = String::new();
     let mut row = |title: &str, record: &Record, artifacts: &route::Artifacts| {
         let route = route::route(record, artifacts);
-        table += &format!("{title}: {}\n", route.sentence());
+        let _ = writeln!(table, "{title}: {}", route.sentence());
     };
     let fields = |phase: &str, next: Option<&str>| {
         Record::Fields(Fields {

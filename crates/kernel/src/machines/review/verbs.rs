@@ -82,7 +82,6 @@ pub fn advance(
             next.next_phase = None;
             next.phase_iteration = None;
         }
-        Phase::ContinueTask => {}
         // By hand: no cycle, so that its answer starts none.
         Phase::Review(_) => {
             next.next_phase = None;
@@ -92,7 +91,7 @@ pub fn advance(
             next.next_phase = next.phase_iteration.map(|_| Phase::Review(*review));
         }
         Phase::Complete => next.next_phase = None,
-        Phase::Unknown(_) => {}
+        Phase::ContinueTask | Phase::Unknown(_) => {}
     }
     Ok(next)
 }
@@ -160,6 +159,7 @@ mod tests {
     use alloc::format;
     use alloc::string::ToString;
     use alloc::vec::Vec;
+    use core::fmt::Write as _;
     use pretty_assertions::assert_eq;
 
     fn models() -> Vec<String> {
@@ -205,7 +205,7 @@ mod tests {
         for phase in Phase::ALL {
             let task = id("7");
             let next = advance(&busy, &phase, Some(&task), Actor::Person, &models());
-            table += &format!("{phase:22}{}\n", line(&next.expect("a person may")));
+            let _ = writeln!(table, "{phase:22}{}", line(&next.expect("a person may")));
         }
         insta::assert_snapshot!(table, @r"
         init                  new-plan → plan-review task null iter 0 opus clean 0 max 8 tdd false

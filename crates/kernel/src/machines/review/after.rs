@@ -1,0 +1,215 @@
+//! What a stop comes to: a review that is back, one that did not happen, or the ground
+//! rules.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::phase::Phase;
+use super::plan::{CLEAN_ENOUGH, Complaint, Parked, Target, Trouble, alternate};
+use super::words::{block, directory};
+use super::{
+    Door, Failure, Finding, OnFailure, Outcome, Plan, Record, Request, Review, State, Verdict,
+    structure,
+};
+use crate::event::{self, Chain};
+use crate::machine::{Input, OnStop, Step};
+
+pub(super) type Stop = Step<Review, OnStop>;
+
+/// A failed review is tried this often again while the agent waits.
+const RETRIES: u32 = 2;
+
+/// A reviewer came back.
+pub(super) fn conclude(
+    mut plan: Plan,
+    asked: &Request,
+    outcome: &Outcome,
+    input: &Input<'_, Review>,
+) -> Stop {
+    let verdict = match &outcome.result {
+        Finding::Reviewed(verdict) => *verdict,
+        Finding::NotDone(failure) => return failed(plan, asked, failure, input),
+    };
+    plan.memory.moved_by(input.event.session.as_ref());
+    let Record::Fields(fields) = &mut plan.record else {
+        return examine(plan, input, "valid");
+    };
+    let models = &input.facts.settings.models;
+    fields.phase = Some(Phase::Review(asked.review));
+    fields.phase_iteration = Some(asked.iteration);
+    fields.review_model = alternate(&asked.model, models);
+    fields.consecutive_clean = match verdict {
+        Verdict::Pass => fields.consecutive_clean.saturating_add(1),
+        Verdict::Fail | Verdict::Unsaid => 0,
+    };
+    if fields.consecutive_clean >= CLEAN_ENOUGH {
+        let target = fields.target(asked.review, &input.facts.tasks, models);
+        return pass(plan, "passed", target);
+    }
+    fields.next_phase = Some(Phase::PostReview(asked.review));
+    let rule = match verdict {
+        Verdict::Pass => "clean",
+        Verdict::Fail | Verdict::Unsaid => "issues",
+    };
+    let step = Step::take(rule, State::Plan(plan.into()), OnStop::Hold(block(asked)));
+    match verdict {
+        Verdict::Pass | Verdict::Fail => step,
+        Verdict::Unsaid => step.note(format!(
+            "the reviewer ({}) wrote {} and gave no verdict: it counts as not clean",
+            asked.model,
+            asked.file()
+        )),
+    }
+}
+
+/// The cycle is over: the phase moves on once every machine lets go.
+pub(super) fn pass(mut plan: Plan, rule: &'static str, target: Target) -> Stop {
+    let rule = match (&target, rule) {
+        (Target::FinalReview(_), "skip") => "skip-last",
+        (Target::FinalReview(_), _) => "passed-last",
+        (Target::Step(..), rule) => rule,
+    };
+    let how = match rule {
+        "skip" | "skip-last" => "max_reviews is 0, so nothing was reviewed",
+        _ => "two clean reviews in a row",
+    };
+    let note = format!(
+        "plan '{}': {how}. Next: {}, when you continue the plan",
+        plan.id,
+        target.phase()
+    );
+    plan.passing = Some(target);
+    Step::take(rule, State::Plan(plan.into()), OnStop::Pass).note(note)
+}
+
+fn failed(mut plan: Plan, asked: &Request, failure: &Failure, input: &Input<'_, Review>) -> Stop {
+    let before = plan.memory.trouble.take().filter(|trouble| {
+        trouble.review == asked.review
+            && trouble.task == asked.task
+            && chain(input) == Chain::Continued
+    });
+    let failures = before.map_or(1, |trouble| trouble.failures.saturating_add(1));
+    let on_failure = input.facts.settings.on_failure;
+    plan.memory.trouble = Some(Trouble {
+        review: asked.review,
+        task: asked.task.clone(),
+        iteration: asked.iteration,
+        failures,
+        at: input.now,
+        parked: match on_failure {
+            OnFailure::Park => Parked::Yes,
+            OnFailure::Approve | OnFailure::Retry => Parked::No,
+        },
+    });
+    let cause = format!(
+        "the {} (iteration {}, {}) of plan '{}' did not happen: {}",
+        asked.review.words(),
+        asked.iteration,
+        asked.model,
+        plan.id,
+        words_of(failure, asked)
+    );
+    // A program that is not there will not be there in a moment either.
+    let hopeless = matches!(failure, Failure::NoProgram(_));
+    match on_failure {
+        OnFailure::Retry if failures <= RETRIES && !hopeless => {
+            let reason = format!(
+                "{cause}. Nothing is asked of you: do not change anything, just stop again, and it \
+                 is tried once more (attempt {} of {}).",
+                failures + 1,
+                RETRIES + 1
+            );
+            Step::take("retry", State::Plan(plan.into()), OnStop::Hold(reason)).note(cause)
+        }
+        OnFailure::Approve | OnFailure::Retry => examine(plan, input, "failed").note(format!(
+            "{cause}. The stop goes through and the review stays due: it is tried at the next stop"
+        )),
+        OnFailure::Park => examine(plan, input, "failed").note(format!(
+            "{cause}. It is parked: `mainspring plan review --now` tries again"
+        )),
+    }
+}
+
+fn words_of(failure: &Failure, asked: &Request) -> String {
+    let log = format!(
+        "see {}/.review-{}.log",
+        directory(&asked.plan),
+        asked.iteration
+    );
+    match failure {
+        Failure::NoProgram(program) => format!("`{program}` was not found"),
+        Failure::Exit { status, said } if said.is_empty() => {
+            format!("the reviewer ended with {status}; {log}")
+        }
+        Failure::Exit { status, said } => {
+            format!("the reviewer ended with {status}: {said}; {log}")
+        }
+        Failure::TimedOut { after } => {
+            format!(
+                "the reviewer was not back after {} s; {log}",
+                after.0 / 1_000
+            )
+        }
+        Failure::NoFile => format!("the reviewer did not write {}; {log}", asked.file()),
+        Failure::Fault(cause) => cause.clone(),
+    }
+}
+
+/// The ground rules. `rule` is the arrow if they are kept.
+pub(super) fn examine(mut plan: Plan, input: &Input<'_, Review>, rule: &'static str) -> Stop {
+    let facts = input.facts;
+    let first = chain(input) == Chain::First;
+    let compat = facts.door == Door::Compat;
+    let was_due = !matches!(rule, "valid" | "unanswered");
+    let mut notes: Vec<String> = if compat || first {
+        facts.warnings.clone()
+    } else {
+        Vec::new()
+    };
+    if facts.violations.is_empty() {
+        let mended = plan.memory.complaint.take().is_some();
+        if compat || mended {
+            notes.push(format!(
+                "Plan '{}' structure validated successfully",
+                plan.id
+            ));
+        }
+        return with_notes(
+            Step::take(rule, State::Plan(plan.into()), OnStop::Pass),
+            notes,
+        );
+    }
+    let text = structure::complaint(&plan.id, &facts.violations);
+    let complaint = Complaint {
+        session: input.event.session.clone(),
+        text: text.clone(),
+    };
+    let again = plan.memory.complaint.as_ref() == Some(&complaint) && !(compat && first);
+    let step = if again {
+        notes.push(format!("still broken, and said before: {text}"));
+        let rule = if was_due {
+            "unchanged-due"
+        } else {
+            "unchanged"
+        };
+        Step::take(rule, State::Plan(plan.into()), OnStop::Pass)
+    } else {
+        plan.memory.complaint = Some(complaint);
+        let rule = if was_due { "invalid-due" } else { "invalid" };
+        Step::take(rule, State::Plan(plan.into()), OnStop::Hold(text))
+    };
+    with_notes(step, notes)
+}
+
+fn chain(input: &Input<'_, Review>) -> Chain {
+    match &input.event.kind {
+        event::Kind::Stop { chain, .. } => *chain,
+        _ => Chain::First,
+    }
+}
+
+pub(super) fn with_notes(mut step: Stop, notes: impl IntoIterator<Item = String>) -> Stop {
+    step.notes.extend(notes);
+    step
+}

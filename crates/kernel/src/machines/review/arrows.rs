@@ -1,0 +1,222 @@
+//! Every transition against the table.
+
+use alloc::collections::BTreeSet;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use pretty_assertions::assert_eq;
+
+use super::phase::Phase;
+use super::table::Tasks;
+use super::world::{FAIL, PASS, World, assert_in_table, session};
+use super::*;
+use crate::deliberate::{Deliberation, deliberate};
+use crate::effect::{Intent, Owner, Standing};
+use crate::event::{Background, Chain, EndReason, Kind as EventKind};
+use crate::machines::{Move, Pending};
+
+#[test]
+fn no_two_arrows_of_a_name_leave_one_state() {
+    let mut seen = BTreeSet::new();
+    for arrow in Review::TABLE {
+        assert!(seen.insert((arrow.rule, arrow.from)), "{arrow:?}");
+    }
+}
+
+/// Every pair of a state and an event, under every fact that the table speaks of: each
+/// answer is an arrow of the table, and each arrow is reached.
+#[test]
+fn the_table_is_what_happens() {
+    let mut reached = BTreeSet::new();
+    for world in worlds() {
+        let states = [State::Nothing, State::Plan(world.plan.clone().into())];
+        for state in states {
+            let case = world.case(state);
+            match deliberate(&case) {
+                Deliberation::Intends(Pending::Review(_)) => {
+                    reached.insert(("review", case.parts[0].label()));
+                }
+                Deliberation::Settled(settled) => {
+                    let Move::Review(moved) = &settled.moves[0] else {
+                        panic!("another machine's move")
+                    };
+                    if !moved.rule.is_empty() {
+                        let arrow = assert_in_table(moved, case.event.kind.name());
+                        reached.insert((arrow.rule, arrow.from));
+                    }
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    let all: BTreeSet<_> = Review::TABLE
+        .iter()
+        .map(|arrow| (arrow.rule, arrow.from))
+        .collect();
+    assert_eq!(
+        all.difference(&reached).collect::<Vec<_>>(),
+        [] as [&(&str, &str); 0]
+    );
+}
+
+fn worlds() -> Vec<World> {
+    let mut all = vec![];
+    let nexts = [
+        None,
+        Some(Phase::CompleteTask),
+        Some(Phase::Review(Kind::Code)),
+        Some(Phase::Review(Kind::Tasks)),
+        Some(Phase::PostReview(Kind::Code)),
+        Some(Phase::PostReview(Kind::AllCode)),
+        Some(Phase::Unknown("later".into())),
+    ];
+    for next in nexts {
+        for answer in [AnswerFile::Missing, AnswerFile::Written] {
+            let mut world = World::due(Kind::Code);
+            world.fields().next_phase = next.clone();
+            world.facts.answer = answer;
+            all.extend(variations(&world));
+        }
+    }
+    all
+}
+
+type Change = fn(&mut World);
+
+/// One thing otherwise than in the plain case.
+const CHANGES: [Change; 20] = [
+    |_| {},
+    |world| world.plan.memory.owner = Some(session("other")),
+    |world| world.plan.memory.owner = None,
+    |world| {
+        world.plan.memory.owner = None;
+        world.facts.company = Company::Several;
+    },
+    |world| world.facts.violations = vec!["x".into()],
+    |world| {
+        world.facts.violations = vec!["x".into()];
+        world.plan.memory.complaint = Some(plan::Complaint {
+            session: Some(session("s")),
+            text: "Plan 'demo': x".into(),
+        });
+    },
+    |world| world.fields().max_reviews = 0,
+    |world| {
+        world.fields().max_reviews = 0;
+        world.facts.tasks = Tasks::parse("| Id | Status |\n| 1 | done |");
+    },
+    |world| world.fields().phase_iteration = Some(8),
+    |world| {
+        world.fields().phase_iteration = Some(8);
+        world.facts.violations = vec!["x".into()];
+    },
+    |world| {
+        world.fields().phase_iteration = Some(8);
+        world.facts.violations = vec!["x".into()];
+        world.plan.memory.complaint = Some(plan::Complaint {
+            session: Some(session("s")),
+            text: "Plan 'demo': x".into(),
+        });
+    },
+    |world| {
+        world.facts.settings.max_cost = Some(5);
+        world.plan.memory.spent = 5;
+    },
+    |world| {
+        world.fields().current_task = None;
+        world.facts.tasks = Tasks::default();
+    },
+    |world| {
+        world.event.kind = EventKind::Stop {
+            chain: Chain::First,
+            background: Background::Working,
+        };
+    },
+    |world| {
+        world.plan.memory.trouble = Some(plan::Trouble {
+            review: Kind::Code,
+            task: TaskId::parse("1"),
+            iteration: 1,
+            failures: 1,
+            at: Millis(0),
+            parked: plan::Parked::Yes,
+        });
+    },
+    |world| world.facts.settings.on_failure = OnFailure::Retry,
+    |world| world.fields().consecutive_clean = 1,
+    |world| {
+        world.fields().consecutive_clean = 1;
+        world.facts.tasks = Tasks::parse("| Id | Status |\n| 1 | done |");
+    },
+    |world| {
+        world.plan.memory.owner = None;
+        world.event.kind = EventKind::SessionStart {
+            source: crate::event::StartSource::Startup,
+        };
+    },
+    |world| {
+        world.event.kind = EventKind::SessionEnd {
+            reason: EndReason::Other,
+        };
+    },
+];
+
+/// Every way for the effect to stand.
+fn standings() -> Vec<Standing<Review>> {
+    let request = Request {
+        plan: "demo".into(),
+        review: Kind::Code,
+        task: TaskId::parse("1"),
+        iteration: 1,
+        model: "opus".into(),
+        tasks: vec![],
+        not_before: Millis(0),
+        resumes: vec![],
+    };
+    let intent = Intent {
+        fence: Fence(3),
+        effect: request,
+        owner: Owner {
+            pid: 1,
+            started: 1,
+            boot: "b".into(),
+        },
+        since: Millis(0),
+        deadline: Millis(1),
+    };
+    let outcomes = [
+        PASS,
+        FAIL,
+        Finding::Reviewed(Verdict::Unsaid),
+        Finding::NotDone(Failure::NoFile),
+        Finding::NotDone(Failure::NoProgram("claude".into())),
+    ];
+    let mut standings: Vec<Standing<Review>> = vec![
+        Standing::Clear,
+        Standing::Running(intent.clone()),
+        Standing::Abandoned(intent.clone()),
+    ];
+    standings.extend(outcomes.map(|result| {
+        let outcome = Outcome {
+            result,
+            took: Millis(1),
+            cost: 1,
+        };
+        Standing::Done(intent.clone(), outcome)
+    }));
+    standings
+}
+
+fn variations(plain: &World) -> Vec<World> {
+    let mut all = vec![];
+    let standings = standings();
+    for change in CHANGES {
+        for standing in &standings {
+            let mut world = plain.clone();
+            change(&mut world);
+            world.standing = standing.clone();
+            all.push(world);
+        }
+    }
+    all
+}

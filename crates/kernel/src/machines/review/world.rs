@@ -1,0 +1,244 @@
+//! For tests: a plan, its directory, and whoever stops there.
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use pretty_assertions::assert_eq;
+
+use super::phase::Phase;
+use super::table::Tasks;
+use super::*;
+use crate::decision::Decision;
+use crate::deliberate::{Case, Deliberation, Outcome as Came, Trust, deliberate};
+use crate::effect::{Intent, Owner, Standing};
+use crate::event::{Background, Chain, Event, Kind as EventKind, Speaker};
+use crate::ids::{Digest, SessionId};
+use crate::ledger::{Cap, Ledger, ToolUse};
+use crate::machines::{Move, Moved, Part, Pending, Slot};
+
+pub(super) const TABLE_MD: &str = "| Id | Status |\n|--|--|\n| 1 | done |\n| 2 | pending |\n";
+
+/// A plan in a directory, and whoever stops there.
+#[derive(Debug, Clone)]
+pub(super) struct World {
+    pub(super) plan: Plan,
+    pub(super) facts: Facts,
+    pub(super) event: Event,
+    pub(super) standing: Standing<Review>,
+    pub(super) cap: Cap,
+    pub(super) now: Millis,
+}
+
+/// What a stop came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Heard {
+    Runs(Intent<Review>),
+    Says { hold: String, notes: Vec<String> },
+}
+
+pub(super) fn session(text: &str) -> SessionId {
+    SessionId::parse(text).expect("an id")
+}
+
+pub(super) fn stop(chain: Chain) -> EventKind {
+    EventKind::Stop {
+        chain,
+        background: Background::Quiet,
+    }
+}
+
+impl World {
+    pub(super) fn new(fields: Fields) -> Self {
+        Self {
+            plan: Plan {
+                id: "demo".into(),
+                record: Record::Fields(fields),
+                memory: Memory {
+                    owner: Some(session("s")),
+                    ..Memory::default()
+                },
+                passing: None,
+            },
+            facts: Facts {
+                door: Door::Hook,
+                company: Company::Alone,
+                violations: vec![],
+                warnings: vec![],
+                tasks: Tasks::parse(TABLE_MD),
+                written: vec![],
+                answer: AnswerFile::Missing,
+                settings: Settings {
+                    models: ["opus", "sonnet"].map(ToOwned::to_owned).into(),
+                    on_failure: OnFailure::Approve,
+                    max_cost: None,
+                    deadline: Millis::seconds(600),
+                },
+            },
+            event: Event {
+                session: Some(session("s")),
+                speaker: Speaker::Main,
+                kind: stop(Chain::First),
+            },
+            standing: Standing::Clear,
+            cap: Cap::After(8),
+            now: Millis(1_000_000),
+        }
+    }
+
+    pub(super) fn due(review: Kind) -> Self {
+        Self::new(Fields {
+            current_task: Some("1".into()),
+            phase_iteration: Some(0),
+            next_phase: Some(Phase::Review(review)),
+            ..Fields::default()
+        })
+    }
+
+    pub(super) fn fields(&mut self) -> &mut Fields {
+        match &mut self.plan.record {
+            Record::Fields(fields) => fields,
+            other => panic!("no fields: {other:?}"),
+        }
+    }
+
+    pub(super) fn case(&self, state: State) -> Case {
+        let mut slot = Slot::new(state, self.facts.clone());
+        slot.standing = self.standing.clone();
+        Case {
+            event: self.event.clone(),
+            now: self.now,
+            delivery: Digest(format!("{:?}", self.now)),
+            parts: vec![Part::Review(slot)],
+            broken: vec![],
+            overtaken: None,
+            ledger: Ledger::default(),
+            cap: self.cap,
+            tools: ToolUse::NotSeen,
+            trust: Trust::Trusted,
+            fence: Fence(7),
+            me: Owner {
+                pid: 1,
+                started: 1,
+                boot: "b".into(),
+            },
+        }
+    }
+
+    /// One stop; the plan is then what it was moved to.
+    pub(super) fn hear(&mut self) -> Heard {
+        let case = self.case(State::Plan(self.plan.clone().into()));
+        match deliberate(&case) {
+            Deliberation::Intends(Pending::Review(intent)) => Heard::Runs(intent),
+            Deliberation::Settled(settled) => {
+                let Move::Review(moved) = &settled.moves[0] else {
+                    panic!("another machine's move")
+                };
+                assert_in_table(moved, self.event.kind.name());
+                let State::Plan(plan) = &moved.state else {
+                    panic!("the plan is gone")
+                };
+                assert_eq!(plan.passing, None, "a target outlives its turn");
+                self.plan = Plan::clone(plan);
+                self.standing = Standing::Clear;
+                let hold = match &settled.answer.decision {
+                    Decision::Stop { hold } => hold.text(),
+                    Decision::Context { tell } => tell.text(),
+                    _ => String::new(),
+                };
+                assert_eq!(settled.outcome == Came::Held, {
+                    matches!(settled.answer.decision, Decision::Stop { .. }) && !hold.is_empty()
+                });
+                let notes = settled.answer.notes.iter().map(|note| note.text.clone());
+                Heard::Says {
+                    hold,
+                    notes: notes.collect(),
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// A stop that must start a reviewer.
+    #[track_caller]
+    pub(super) fn runs(&mut self) -> Intent<Review> {
+        match self.hear() {
+            Heard::Runs(intent) => intent,
+            Heard::Says { .. } => panic!("no reviewer was started: {self:#?}"),
+        }
+    }
+
+    /// A stop that must start none: what holds the agent, and what the person hears.
+    #[track_caller]
+    pub(super) fn says(&mut self) -> (String, Vec<String>) {
+        match self.hear() {
+            Heard::Says { hold, notes } => (hold, notes),
+            Heard::Runs(intent) => panic!("a reviewer was started: {intent:?}"),
+        }
+    }
+
+    /// A stop with its review: what the agent is held with.
+    #[track_caller]
+    pub(super) fn reviewed(&mut self, result: Finding) -> (Request, String, Vec<String>) {
+        let intent = self.runs();
+        let request = intent.effect.clone();
+        if let Finding::Reviewed(_) = result {
+            self.facts.written.push(request.iteration);
+        }
+        let outcome = Outcome {
+            result,
+            took: Millis(1),
+            cost: 10_000,
+        };
+        self.standing = Standing::Done(intent, outcome);
+        let (hold, notes) = self.says();
+        (request, hold, notes)
+    }
+
+    /// The agent answers the review as it was told to.
+    pub(super) fn answers(&mut self) {
+        let fields = self.fields();
+        let review = fields.unanswered().expect("a review to answer");
+        fields.phase = Some(Phase::PostReview(review));
+        fields.next_phase = Some(Phase::Review(review));
+        self.event.kind = stop(Chain::Continued);
+    }
+
+    pub(super) fn line(&mut self) -> String {
+        let fields = self.fields();
+        let text =
+            |phase: &Option<Phase>| phase.as_ref().map_or("null".into(), ToString::to_string);
+        format!(
+            "{} → {} iter {} {} clean {}",
+            text(&fields.phase),
+            text(&fields.next_phase),
+            fields
+                .phase_iteration
+                .map_or("null".into(), |n| n.to_string()),
+            fields.review_model,
+            fields.consecutive_clean,
+        )
+    }
+}
+
+pub(super) const PASS: Finding = Finding::Reviewed(Verdict::Pass);
+pub(super) const FAIL: Finding = Finding::Reviewed(Verdict::Fail);
+
+pub(super) fn assert_in_table(moved: &Moved<Review>, on: &str) -> &'static Arrow {
+    Review::TABLE
+        .iter()
+        .find(|arrow| {
+            arrow.rule == moved.rule
+                && arrow.from == moved.from
+                && arrow.to == moved.to
+                && arrow.on == on
+        })
+        .unwrap_or_else(|| {
+            panic!(
+                "no arrow {} from {} to {} on {on}",
+                moved.rule, moved.from, moved.to
+            )
+        })
+}
