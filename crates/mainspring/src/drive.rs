@@ -32,9 +32,17 @@ pub(crate) fn drive(scene: &Scene<'_>, payload: &Payload, rows: &[&'static Row])
         now: scene.world.now(),
     };
     let (mut turn, mut ask) = Turn::begin(payload.event.kind.clone());
+    let mut failed = None;
     loop {
         let reply = match ask {
-            Ask::Answer(answer) => return driver.with_edits(answer),
+            Ask::Answer(answer) => {
+                let laying_out = rows.iter().any(|row| row.name == Name::Tasks);
+                let answer = match &failed {
+                    Some(trouble) if laying_out => machine::tasks::fail_closed(payload, trouble),
+                    Some(_) | None => answer,
+                };
+                return driver.with_edits(answer);
+            }
             Ask::Lock => driver.lock().map(|()| Reply::Done),
             Ask::Load => driver.load().map(|case| Reply::Loaded(Box::new(case))),
             Ask::Commit(entry) => driver.commit(*entry).map(|()| Reply::Done),
@@ -44,7 +52,11 @@ pub(crate) fn drive(scene: &Scene<'_>, payload: &Payload, rows: &[&'static Row])
             }
             Ask::Run(pending) => driver.run(&pending),
         };
-        ask = turn.next(reply.unwrap_or_else(|trouble| Reply::Failed(trouble.to_string())));
+        ask = turn.next(reply.unwrap_or_else(|trouble| {
+            let cause = trouble.to_string();
+            failed = Some(trouble);
+            Reply::Failed(cause)
+        }));
     }
 }
 

@@ -23,6 +23,18 @@ pub(crate) mod name {
     pub(crate) const CLAUDE_PROJECT: &str = "CLAUDE_PROJECT_DIR";
     /// Claude Code: blocks without tool use before it overrides a hook.
     pub(crate) const CLAUDE_BLOCK_CAP: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
+    /// Claude Code: its own folder, if it is not `~/.claude`.
+    pub(crate) const CLAUDE_CONFIG: &str = "CLAUDE_CONFIG_DIR";
+    /// Claude Code: the task list to use instead of the session's.
+    pub(crate) const CLAUDE_TASK_LIST: &str = "CLAUDE_CODE_TASK_LIST_ID";
+    /// Claude Code: the agent has task tools, whatever its model.
+    pub(crate) const CLAUDE_TODO_TOOLS: &str = "CLAUDE_CODE_ENABLE_TODO_TOOLS";
+    /// Moves the folder of task lists, as in the public script.
+    pub(crate) const FSM_TASKS: &str = "FSM_TASK_ROOT";
+    pub(crate) const FSM_PLUGINS: &str = "FSM_PLUGINS_FILE";
+    pub(crate) const FSM_USER_SKILLS: &str = "FSM_USER_SKILLS_ROOT";
+    /// Lifts the guard on a skill's own files.
+    pub(crate) const FSM_BYPASS: &str = "FSM_BYPASS";
 }
 
 #[derive(Debug, Clone)]
@@ -92,7 +104,8 @@ impl World {
         self.var_os(name)?.into_string().ok()
     }
 
-    fn dir(&self, name: &str) -> Option<PathBuf> {
+    /// A variable's value, if it is an absolute path.
+    pub(crate) fn dir(&self, name: &str) -> Option<PathBuf> {
         let path = PathBuf::from(self.var_os(name)?);
         path.is_absolute().then_some(path)
     }

@@ -1,6 +1,6 @@
 //! All that a machine's loader may look at for one event or command.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 
 use mainspring_kernel::SessionId;
@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::env::World;
 use crate::error::Trouble;
 use crate::host::Payload;
+use crate::machine::tasks::lock::Held;
 use crate::project::Site;
 use crate::store::ProjectStore;
 
@@ -20,6 +21,8 @@ pub(crate) struct Scene<'a> {
     /// The event, as the host sent it; `None` for a command or a view.
     pub(crate) payload: Option<&'a Payload>,
     config: OnceCell<Config>,
+    /// Locks of the host's own, until all of it is over.
+    held: RefCell<Option<Held>>,
 }
 
 impl<'a> Scene<'a> {
@@ -35,6 +38,7 @@ impl<'a> Scene<'a> {
             store,
             payload,
             config: OnceCell::new(),
+            held: RefCell::new(None),
         }
     }
 
@@ -45,6 +49,16 @@ impl<'a> Scene<'a> {
         }
         let config = Config::load(self.world, &self.site.root)?;
         Ok(self.config.get_or_init(|| config))
+    }
+
+    /// Holds locks of the host's own for as long as the scene lasts.
+    pub(crate) fn hold(&self, held: Held) {
+        self.held.replace(Some(held));
+    }
+
+    /// Lets go of them before they are taken again.
+    pub(crate) fn release(&self) {
+        self.held.replace(None);
     }
 
     pub(crate) fn root(&self) -> &Path {

@@ -18,6 +18,10 @@ pub(crate) struct Payload {
     pub(crate) transcript: Option<PathBuf>,
     /// The agent's last words, where the host gives them.
     pub(crate) last_message: Option<String>,
+    /// What a tool is about to be given, as JSON; only before it runs.
+    pub(crate) tool_input: Option<String>,
+    /// The team that the agent works in.
+    pub(crate) team: Option<String>,
     /// Of the payload's bytes.
     pub(crate) digest: Digest,
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod own;
 pub(crate) mod pulse;
+pub(crate) mod tasks;
 
 use std::path::PathBuf;
 
@@ -50,7 +51,7 @@ pub(crate) struct FoundFile {
 }
 
 /// Every machine that is built in, in the kernel's order.
-pub(crate) const ROWS: &[Row] = &[pulse::ROW];
+pub(crate) const ROWS: &[Row] = &[tasks::ROW, pulse::ROW];
 
 pub(crate) fn row(name: Name) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.name == name)

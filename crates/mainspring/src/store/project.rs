@@ -62,6 +62,16 @@ impl ProjectStore {
         &self.state
     }
 
+    /// Did a process die between a record and its files? Asked without the lock: a live
+    /// process that is just there is taken for a dead one, and then waited for.
+    pub(crate) fn unfinished(&self) -> bool {
+        let journal = std::fs::symlink_metadata(self.dir.join(journal::CURRENT));
+        let Ok(journal) = journal else { return false };
+        let head = File::open(self.dir.join("lock")).ok();
+        let head = head.and_then(|lock| Head::read(&lock));
+        head.is_none_or(|head| head.size != journal.len())
+    }
+
     /// A machine's own file.
     pub(crate) fn own(&self, machine: Name) -> PathBuf {
         self.dir.join(format!("{machine}.json"))

@@ -13,7 +13,7 @@ use crate::error::Trouble;
 use crate::exit::Exit;
 use crate::host::{Payload, claude};
 use crate::limits;
-use crate::machine::{ROWS, Row};
+use crate::machine::{self, ROWS, Row};
 use crate::output;
 use crate::project::{self, Bound};
 use crate::scene::Scene;
@@ -82,7 +82,7 @@ pub(crate) fn answer(world: &World, input: Input) -> Option<String> {
         Err(error) => fault(format!("{error}: nothing was checked")),
         Ok(payload) => {
             let answer =
-                decide(world, &payload).unwrap_or_else(|trouble| let_go(&payload, &trouble));
+                decide(world, &payload).unwrap_or_else(|trouble| let_go(world, &payload, &trouble));
             claude::encode(&answer, &payload.wire_name)
         }
     }
@@ -118,6 +118,10 @@ fn decide(world: &World, payload: &Payload) -> Result<Answer, Trouble> {
         }
     }
     if rows.is_empty() {
+        // Nobody else may come for a while to finish what a crashed process left.
+        if store.unfinished() {
+            drop(store.lock()?);
+        }
         return nothing();
     }
     if let (Bound::NotYet, Some(session)) = (site.bound, session) {
@@ -126,10 +130,14 @@ fn decide(world: &World, payload: &Payload) -> Result<Answer, Trouble> {
     Ok(drive(&scene, payload, &rows))
 }
 
-/// Our own failure. At a stop the person hears of it; elsewhere it would only be noise
-/// about events that we have nothing to say to.
-fn let_go(payload: &Payload, trouble: &Trouble) -> Answer {
+/// Our own failure. At a stop the person hears of it, and where a skill has a task list
+/// the agent does too; elsewhere it would only be noise about events that we have nothing
+/// to say to.
+fn let_go(world: &World, payload: &Payload, trouble: &Trouble) -> Answer {
     match payload.event.kind {
+        _ if machine::tasks::concerns(world, payload) => {
+            machine::tasks::fail_closed(payload, trouble)
+        }
         Kind::Stop { .. } => Answer::fault(
             &payload.event.kind,
             format!("{trouble}. Nothing was checked, and the agent was let go"),

@@ -82,7 +82,7 @@ fn machine(row: &crate::machine::Row, scene: &Scene<'_>) -> Machine {
             let table = row.name.table().unwrap_or_default();
             machine.next = table
                 .iter()
-                .filter(|arrow| arrow.from == label)
+                .filter(|arrow| arrow.from == label || arrow.from == "any")
                 .map(|arrow| Next {
                     on: arrow.on,
                     when: arrow.when,

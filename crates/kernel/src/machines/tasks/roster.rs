@@ -127,6 +127,18 @@ impl Roster {
         Ok(after)
     }
 
+    /// The tasks here that are not the same afterwards: gone, replaced or changed.
+    pub fn touched(&self, after: &Self) -> Vec<u64> {
+        let after: BTreeMap<u64, &Entry> =
+            after.tasks.iter().map(|entry| (entry.id, entry)).collect();
+        let differs = |entry: &&Entry| after.get(&entry.id) != Some(entry);
+        self.tasks
+            .iter()
+            .filter(differs)
+            .map(|entry| entry.id)
+            .collect()
+    }
+
     pub fn entry(&self, id: u64) -> Option<&Entry> {
         self.tasks.iter().find(|entry| entry.id == id)
     }

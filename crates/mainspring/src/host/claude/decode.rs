@@ -53,6 +53,15 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Payload, DecodeError> {
             .last_assistant_message
             .text()
             .map(std::borrow::Cow::into_owned),
+        tool_input: match wire_name.as_str() {
+            "PreToolUse" => wire.tool_input.raw().map(str::to_owned),
+            _ => None,
+        },
+        team: wire
+            .team_name
+            .text()
+            .filter(|team| !team.is_empty())
+            .map(std::borrow::Cow::into_owned),
         digest: digest::of(&[bytes]),
         wire_name,
     })

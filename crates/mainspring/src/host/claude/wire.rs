@@ -19,6 +19,8 @@ pub(super) struct Wire<'a> {
     pub(super) hook_event_name: Field<'a>,
     #[serde(borrow, default)]
     pub(super) agent_id: Field<'a>,
+    #[serde(borrow, default)]
+    pub(super) team_name: Field<'a>,
     // Stop
     #[serde(borrow, default)]
     pub(super) stop_hook_active: Field<'a>,
@@ -56,6 +58,11 @@ pub(super) struct Field<'a>(#[serde(borrow)] Option<&'a RawValue>);
 impl<'a> Field<'a> {
     pub(super) fn read<T: Deserialize<'a>>(&self) -> Option<T> {
         serde_json::from_str(self.0?.get()).ok()
+    }
+
+    /// The JSON itself.
+    pub(super) fn raw(&self) -> Option<&'a str> {
+        Some(self.0?.get())
     }
 
     pub(super) fn text(&self) -> Option<Cow<'a, str>> {

@@ -1,0 +1,109 @@
+//! From a list before and after to the files that change.
+
+use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::tasks::draft::Key;
+use mainspring_kernel::machines::tasks::roster::{Entry, Maker, Roster, Source as Text};
+use serde_json::{Map, Value, json};
+
+use super::list::{self, ClientList, MARK};
+use super::source::Source;
+use crate::error::Trouble;
+use crate::store::atomic;
+
+/// New tasks come first, the highest id before all, then deletions, then references that
+/// are dropped. So a reader misses nothing that is there before and after, and a task that
+/// the client adds after a crash in between gets a number above ours.
+pub(super) fn changes(
+    found: &ClientList,
+    source: &Source,
+    after: &Roster,
+) -> Result<Vec<FileChange>, Trouble> {
+    let mut laid_out = Vec::new();
+    let mut kept = Vec::new();
+    for entry in &after.tasks {
+        match entry.source {
+            Text::Found => kept.push(entry),
+            Text::Local(local) => {
+                let task = source.task(local).ok_or_else(|| {
+                    Trouble::Other(format!("internal: no task has the local id {local}"))
+                })?;
+                laid_out.push((entry, render(task, entry)));
+            }
+        }
+    }
+    laid_out.sort_by_key(|(entry, _)| std::cmp::Reverse(entry.id));
+    let change = |id: u64, now: Option<String>| {
+        let was = found.tasks.get(&id).map(|task| task.bytes.as_slice());
+        atomic::change(&found.path(id), was, now)
+    };
+    let mut changes = Vec::with_capacity(laid_out.len());
+    for (entry, fields) in laid_out {
+        changes.push(change(entry.id, Some(text(&fields)?)));
+    }
+    let before = found.roster();
+    let stays: std::collections::BTreeSet<u64> = after.tasks.iter().map(|entry| entry.id).collect();
+    let gone = before
+        .tasks
+        .iter()
+        .filter(|entry| !stays.contains(&entry.id));
+    changes.extend(gone.map(|entry| change(entry.id, None)));
+    let was: std::collections::BTreeMap<u64, &Entry> =
+        before.tasks.iter().map(|entry| (entry.id, entry)).collect();
+    for entry in kept {
+        if was.get(&entry.id).is_some_and(|was| *was != entry)
+            && let Some(task) = found.tasks.get(&entry.id)
+        {
+            let mut fields = task.fields.clone();
+            keep_references(&mut fields, Key::BlockedBy, &entry.blocked_by);
+            keep_references(&mut fields, Key::Blocks, &entry.blocks);
+            changes.push(change(entry.id, Some(text(&fields)?)));
+        }
+    }
+    Ok(changes)
+}
+
+/// As the client writes it.
+pub(super) fn text(fields: &Map<String, Value>) -> Result<String, Trouble> {
+    serde_json::to_string_pretty(fields).map_err(|error| Trouble::Other(error.to_string()))
+}
+
+/// A task of the list as a file of the client's: every field that it knows, then the
+/// others as their author wrote them.
+fn render(task: &Map<String, Value>, entry: &Entry) -> Map<String, Value> {
+    let given = |key: Key| task.get(key.as_str()).cloned().unwrap_or_else(|| "".into());
+    let ids = |ids: &[u64]| -> Value { ids.iter().map(u64::to_string).collect() };
+    let mut metadata = match task.get(Key::Metadata.as_str()) {
+        Some(Value::Object(metadata)) => metadata.clone(),
+        Some(_) | None => Map::new(),
+    };
+    if let Maker::Skill(skill) = &entry.maker {
+        metadata.insert(MARK.into(), skill.as_str().into());
+    }
+    let mut fields = Map::new();
+    for (key, value) in [
+        (Key::Id, json!(entry.id.to_string())),
+        (Key::Subject, given(Key::Subject)),
+        (Key::Description, given(Key::Description)),
+        (Key::ActiveForm, given(Key::ActiveForm)),
+        (Key::Owner, given(Key::Owner)),
+        (Key::Status, json!(entry.status.as_str())),
+        (Key::Blocks, ids(&entry.blocks)),
+        (Key::BlockedBy, ids(&entry.blocked_by)),
+        (Key::Metadata, metadata.into()),
+    ] {
+        fields.insert(key.as_str().into(), value);
+    }
+    for (key, value) in task {
+        if !fields.contains_key(key) {
+            fields.insert(key.clone(), value.clone());
+        }
+    }
+    fields
+}
+
+/// Leaves the references that are still meant, and whatever is not an id.
+fn keep_references(fields: &mut Map<String, Value>, key: Key, meant: &[u64]) {
+    if let Some(Value::Array(references)) = fields.get_mut(key.as_str()) {
+        references.retain(|value| list::reference(value).is_none_or(|id| meant.contains(&id)));
+    }
+}

@@ -1,0 +1,200 @@
+//! Where a skill's task list is, if it has one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::registry;
+use super::roots::Roots;
+use crate::error::Trouble;
+use crate::store::atomic;
+
+/// The file beside a skill's text.
+pub(super) const FILE: &str = "fsm.json";
+
+/// The skill's `fsm.json`; `None` where the skill has none, which is the usual case.
+/// A plugin's skill cannot be found without the client's registry: that is an error.
+pub(super) fn locate(roots: &Roots, skill: &str) -> Result<Option<PathBuf>, String> {
+    let Some((plugin, rest)) = skill.split_once(':') else {
+        return Ok(in_folders(&roots.skills, &[skill]));
+    };
+    let installs = installed(&roots.registry).map_err(|problem| {
+        format!(
+            "Skill '{skill}' not found - installed_plugins.json is missing or malformed{problem}"
+        )
+    })?;
+    let held = registry::applicable(&installs, plugin, &roots.cwd);
+    if held.is_empty() {
+        // Not a plugin's after all: a folder may have been named like one.
+        return Ok(in_folders(&roots.skills, &[rest, skill]));
+    }
+    let folders: Vec<PathBuf> = held
+        .iter()
+        .flat_map(|install| ["skills", "commands"].map(|kind| install.path.join(kind)))
+        .collect();
+    Ok(in_folders(&folders, &[rest]))
+}
+
+fn installed(path: &Path) -> Result<Vec<registry::Install>, String> {
+    let bytes = match atomic::read(path, registry::LIMIT) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Err(String::new()),
+        Err(trouble) => return Err(format!(": {trouble}")),
+    };
+    registry::parse(&bytes).map_err(|problem| format!(": {}: {problem}", path.display()))
+}
+
+fn in_folders(folders: &[PathBuf], names: &[&str]) -> Option<PathBuf> {
+    folders
+        .iter()
+        .flat_map(|folder| names.iter().flat_map(|name| below(folder, name)))
+        .find(|path| fs::symlink_metadata(path).is_ok())
+}
+
+/// The places that a skill of this name can have below a folder: a name with a colon is a
+/// folder of that name, or folders in each other. A name that could lead elsewhere has none.
+fn below(folder: &Path, name: &str) -> Vec<PathBuf> {
+    let plain = |part: &str| {
+        !part.is_empty()
+            && !part.starts_with('.')
+            && part.len() <= 200
+            && !part.contains(['/', '\\', '\0'])
+    };
+    if !name.split(':').all(plain) {
+        return Vec::new();
+    }
+    let mut places = vec![folder.join(name).join(FILE)];
+    if name.contains(':') {
+        let nested = name
+            .split(':')
+            .fold(folder.to_owned(), |path, part| path.join(part));
+        places.push(nested.join(FILE));
+    }
+    places
+}
+
+/// The file itself, links resolved, so that a linked skill is as good as another. What is
+/// behind them must be a regular file of a bounded size.
+pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Trouble> {
+    let real = fs::canonicalize(path).map_err(Trouble::io("find", path))?;
+    let gone = || Trouble::NotAFile { path: path.into() };
+    atomic::read(&real, limit)?.ok_or_else(gone)
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    struct Place {
+        temp: tempfile::TempDir,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            Self {
+                temp: tempfile::tempdir().unwrap(),
+            }
+        }
+
+        fn put(&self, path: &str, text: &str) {
+            let path = self.temp.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            atomic::replace(&path, text.as_bytes()).unwrap();
+        }
+
+        /// Where the list was found, below the test's own folder.
+        fn locate(&self, skill: &str) -> Result<Option<String>, String> {
+            let roots = Roots {
+                tasks: self.temp.path().join("tasks"),
+                registry: self.temp.path().join("registry.json"),
+                skills: vec![
+                    self.temp.path().join("project/.claude/skills"),
+                    self.temp.path().join("home/.claude/skills"),
+                ],
+                cwd: self.temp.path().join("project"),
+            };
+            let shown = |path: PathBuf| {
+                let inside = path.strip_prefix(self.temp.path()).unwrap();
+                inside.display().to_string()
+            };
+            Ok(locate(&roots, skill)?.map(shown))
+        }
+    }
+
+    #[test]
+    fn a_plain_skill_is_the_projects_before_the_users() {
+        let place = Place::new();
+        place.put("home/.claude/skills/s/fsm.json", "[]");
+        let found = place.locate("s").unwrap();
+        assert_eq!(found.as_deref(), Some("home/.claude/skills/s/fsm.json"));
+        place.put("project/.claude/skills/s/fsm.json", "[]");
+        let found = place.locate("s").unwrap();
+        assert_eq!(found.as_deref(), Some("project/.claude/skills/s/fsm.json"));
+        assert_eq!(place.locate("t").unwrap(), None);
+    }
+
+    #[test]
+    fn a_plugins_skill_needs_the_registry() {
+        let place = Place::new();
+        place.put("project/.claude/skills/s/fsm.json", "[]");
+        let missing = "Skill 'p:s' not found - installed_plugins.json is missing or malformed";
+        assert_eq!(place.locate("p:s").unwrap_err(), missing);
+        place.put("registry.json", "{}");
+        let said = place.locate("p:s").unwrap_err();
+        assert!(
+            said.starts_with(missing) && said.ends_with("(1 or 2)"),
+            "{said}"
+        );
+        // No such plugin: looked for as a plain one.
+        place.put("registry.json", "[]");
+        let found = place.locate("p:s").unwrap();
+        assert_eq!(found.as_deref(), Some("project/.claude/skills/s/fsm.json"));
+    }
+
+    #[test]
+    fn a_plugin_that_is_installed_is_not_stood_in_for() {
+        let place = Place::new();
+        place.put("project/.claude/skills/s/fsm.json", "[]");
+        let install = place.temp.path().join("cache/p");
+        place.put(
+            "registry.json",
+            &format!(r#"[{{"name":"p@1","installPath":{install:?}}}]"#),
+        );
+        assert_eq!(place.locate("p:s").unwrap(), None);
+        place.put("cache/p/commands/s/fsm.json", "[]");
+        let found = place.locate("p:s").unwrap();
+        assert_eq!(found.as_deref(), Some("cache/p/commands/s/fsm.json"));
+        place.put("cache/p/skills/s/fsm.json", "[]");
+        let found = place.locate("p:s").unwrap();
+        assert_eq!(found.as_deref(), Some("cache/p/skills/s/fsm.json"));
+        place.put("cache/p/skills/deep/er/fsm.json", "[]");
+        let found = place.locate("p:deep:er").unwrap();
+        assert_eq!(found.as_deref(), Some("cache/p/skills/deep/er/fsm.json"));
+    }
+
+    #[test]
+    fn hostile_names_lead_nowhere() {
+        let place = Place::new();
+        place.put("project/.claude/fsm.json", "[]");
+        place.put("project/fsm.json", "[]");
+        place.put("registry.json", "[]");
+        for name in [
+            "", ".", "..", "../..", "x/../..", "a:..", "a:../..", "..:..", "a\0b", "a\\b",
+        ] {
+            assert_eq!(place.locate(name).unwrap(), None, "{name:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_leaves_the_folder(name in "[a.:/\\\\\\x00 -]{0,12}") {
+            for path in below(Path::new("/skills"), &name) {
+                let inside = path.strip_prefix("/skills").unwrap();
+                let plain = |part| matches!(part, std::path::Component::Normal(_));
+                prop_assert!(inside.components().all(plain), "{path:?}");
+            }
+        }
+    }
+}

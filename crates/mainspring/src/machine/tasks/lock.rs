@@ -1,0 +1,221 @@
+//! The client's own locks on a task list.
+//!
+//! The client locks a file `F` by making the directory `F.lock`: `.lock.lock` to add a
+//! task, `N.json.lock` to change one. A lock that has not been touched for ten seconds is
+//! stale and may be taken over. We do the same, so that neither overwrites the other.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::error::Trouble;
+
+/// The client's own rule.
+const STALE: Duration = Duration::from_secs(10);
+/// How long we wait for somebody else's, all of them together. With the wait for our own
+/// lock it stays below the time that the client gives a hook.
+const PATIENCE: Duration = Duration::from_secs(9);
+/// The client lets go within milliseconds.
+const PAUSES: [u64; 5] = [1, 2, 5, 10, 25];
+
+/// Locks that end with this value.
+#[derive(Debug)]
+pub(crate) struct Held {
+    folder: PathBuf,
+    until: Instant,
+    taken: Vec<PathBuf>,
+}
+
+impl Held {
+    /// Locks the list against new tasks. The folder is made if it is not there.
+    pub(super) fn list(folder: &Path) -> Result<Self, Trouble> {
+        fs::create_dir_all(folder).map_err(Trouble::io("create", folder))?;
+        let anchor = folder.join(".lock");
+        // The client resolves links in this file's path, so it has to be there.
+        match OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&anchor)
+        {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                return Err(Trouble::io("write", &anchor)(error));
+            }
+            Ok(_) | Err(_) => {}
+        }
+        let real = fs::canonicalize(&anchor).map_err(Trouble::io("find", &anchor))?;
+        let mut held = Self {
+            folder: folder.into(),
+            until: Instant::now() + PATIENCE,
+            taken: Vec::new(),
+        };
+        held.take(lock_of(&real))?;
+        Ok(held)
+    }
+
+    /// Locks one task against changes.
+    pub(super) fn task(&mut self, id: u64) -> Result<(), Trouble> {
+        self.take(lock_of(&self.folder.join(format!("{id}.json"))))
+    }
+
+    fn take(&mut self, lock: PathBuf) -> Result<(), Trouble> {
+        let mut pauses = PAUSES.into_iter();
+        loop {
+            match fs::create_dir(&lock) {
+                Ok(()) => break,
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Trouble::io("lock", &lock)(error)),
+            }
+            if is_stale(&lock) {
+                // Somebody else may be faster, here or at the next try: then we wait.
+                let _ = fs::remove_dir(&lock);
+                continue_unless_stuck(&lock)?;
+                continue;
+            }
+            if Instant::now() >= self.until {
+                return Err(Trouble::Other(format!(
+                    "the client's task list is locked: {} has been there for more than {} seconds",
+                    lock.display(),
+                    PATIENCE.as_secs()
+                )));
+            }
+            let pause = pauses.next().unwrap_or(50);
+            std::thread::sleep(Duration::from_millis(pause));
+        }
+        self.taken.push(lock);
+        Ok(())
+    }
+}
+
+/// A stale lock that cannot be removed would be tried for ever.
+fn continue_unless_stuck(lock: &Path) -> Result<(), Trouble> {
+    match fs::symlink_metadata(lock) {
+        Ok(_) if is_stale(lock) => Err(Trouble::Unsafe {
+            path: lock.into(),
+            problem: "is a stale lock that cannot be removed".into(),
+        }),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+impl Drop for Held {
+    /// A lock that is not removed is stale in ten seconds, and taken over then.
+    fn drop(&mut self) {
+        for lock in self.taken.iter().rev() {
+            let _ = fs::remove_dir(lock);
+        }
+    }
+}
+
+/// Removes what a crashed process left of a lock on a task that is gone: nobody else
+/// would ever look at it again.
+pub(super) fn sweep(lock: &Path) {
+    if is_stale(lock) {
+        let _ = fs::remove_dir(lock);
+    }
+}
+
+fn is_stale(lock: &Path) -> bool {
+    let age = |meta: fs::Metadata| -> io::Result<Duration> {
+        let touched = meta.modified()?;
+        Ok(touched.elapsed().unwrap_or_default())
+    };
+    fs::symlink_metadata(lock)
+        .and_then(age)
+        .is_ok_and(|age| age > STALE)
+}
+
+fn lock_of(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".lock");
+    name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{File, FileTimes};
+    use std::time::SystemTime;
+
+    use super::*;
+
+    /// Makes a lock that was last touched `seconds` ago.
+    fn aged(lock: &Path, seconds: u64) {
+        fs::create_dir_all(lock).unwrap();
+        let dir = File::open(lock).unwrap();
+        let now = fs::metadata(lock).unwrap().modified().unwrap();
+        let then: SystemTime = now - Duration::from_secs(seconds);
+        dir.set_times(FileTimes::new().set_modified(then)).unwrap();
+    }
+
+    #[test]
+    fn locks_are_directories_that_go_again() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = temp.path().join("tasks/list");
+        let mut held = Held::list(&folder).unwrap();
+        held.task(7).unwrap();
+        assert!(folder.join(".lock").is_file());
+        for lock in [".lock.lock", "7.json.lock"] {
+            assert!(folder.join(lock).is_dir(), "{lock}");
+        }
+        drop(held);
+        let left: Vec<_> = fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        assert_eq!(left, [".lock"]);
+    }
+
+    #[test]
+    fn a_stale_lock_is_taken_over_and_a_fresh_one_waited_for() {
+        let temp = tempfile::tempdir().unwrap();
+        let lock = temp.path().join(".lock.lock");
+        aged(&lock, 11);
+        drop(Held::list(temp.path()).unwrap());
+        assert!(!lock.exists());
+
+        aged(&lock, 0);
+        let release = {
+            let lock = lock.clone();
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(40));
+                fs::remove_dir(lock).unwrap();
+            })
+        };
+        let started = Instant::now();
+        drop(Held::list(temp.path()).unwrap());
+        assert!(started.elapsed() >= Duration::from_millis(35));
+        release.join().unwrap();
+    }
+
+    #[test]
+    fn patience_ends() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut held = Held::list(temp.path()).unwrap();
+        held.until = Instant::now();
+        aged(&temp.path().join("3.json.lock"), 0);
+        let said = held.task(3).unwrap_err().to_string();
+        assert!(
+            said.starts_with("the client's task list is locked"),
+            "{said}"
+        );
+        // Stale, and not to be removed, because something is in it.
+        aged(&temp.path().join("4.json.lock/x"), 0);
+        aged(&temp.path().join("4.json.lock"), 60);
+        let said = held.task(4).unwrap_err().to_string();
+        assert!(said.ends_with("cannot be removed"), "{said}");
+    }
+
+    #[test]
+    fn only_stale_leftovers_are_swept() {
+        let temp = tempfile::tempdir().unwrap();
+        let (old, new) = (
+            temp.path().join("1.json.lock"),
+            temp.path().join("2.json.lock"),
+        );
+        aged(&old, 60);
+        aged(&new, 1);
+        sweep(&old);
+        sweep(&new);
+        assert!(!old.exists() && new.exists());
+    }
+}

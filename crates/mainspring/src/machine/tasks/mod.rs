@@ -1,0 +1,357 @@
+//! `tasks`, in the shell: a skill's `fsm.json` in, the client's task files out.
+//!
+//! [`locate`] finds the skill's list through [`registry`] and [`roots`], [`source`] reads
+//! it, [`list`] reads the client's own under [`lock`], [`changes`] are the files. They go
+//! into the turn's one record like any other machine's, so that a crash leaves the old
+//! list or the new one.
+
+pub(crate) mod changes;
+pub(crate) mod list;
+mod locate;
+pub(crate) mod lock;
+mod registry;
+mod roots;
+pub(crate) mod source;
+
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::event::{Kind, Speaker};
+use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::tasks::draft::Status;
+use mainspring_kernel::machines::tasks::roster::{Reset, Roster};
+use mainspring_kernel::machines::tasks::{Facts, Guard, Invoked, Offer, TaskTools, Tasks, words};
+use mainspring_kernel::machines::{Finished, Move, Name, Part, Pending, Slot};
+use mainspring_kernel::{Answer, Decision, Note, Reasons, Voice};
+
+use self::list::ClientList;
+use self::lock::Held;
+use self::roots::Roots;
+use self::source::{Fault, Source};
+use super::{FoundFile, Loaded, Row};
+use crate::config::{self, Key, Reach};
+use crate::env::{World, name};
+use crate::error::Trouble;
+use crate::host::Payload;
+use crate::scene::Scene;
+
+pub(crate) const ROW: Row = Row {
+    name: Name::Tasks,
+    about: "a skill that is invoked lays out its task list",
+    markers: &[],
+    keys: &[
+        Key {
+            name: "tasks.reset",
+            kind: config::Kind::Choice(&["all", "skill"]),
+            default: "all",
+            reach: Reach::Anyone,
+            variable: None,
+            about: "which skills' tasks go when a skill lays out its own: all, or only its own",
+        },
+        Key {
+            name: "tasks.guard_active",
+            kind: config::Kind::Switch,
+            default: "false",
+            reach: Reach::Anyone,
+            variable: None,
+            about: "refuse to throw away tasks that are in progress",
+        },
+        Key {
+            name: "tasks.guard_files",
+            kind: config::Kind::Switch,
+            default: "false",
+            reach: Reach::Anyone,
+            variable: None,
+            about: "deny the agent a look into fsm.json and SKILL.md; FSM_BYPASS=1 lifts it",
+        },
+    ],
+    applies,
+    load,
+    files,
+    run,
+    summary,
+};
+
+fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
+    match scene.payload {
+        Some(payload) => Ok(concerns(scene.world, payload) || peeks(scene, payload)?),
+        None => Ok(false),
+    }
+}
+
+/// Is this the invocation of a skill with a task list?
+pub(crate) fn concerns(world: &World, payload: &Payload) -> bool {
+    // What cannot be found out has to be told, so it concerns us.
+    invocation(world, payload).is_some_and(|(_, place)| !matches!(place, Ok(None)))
+}
+
+/// The invoked skill, and where its list is. A sub-agent's skill is not the agent's: it
+/// would throw away the list that the agent works on.
+fn invocation<'a>(
+    world: &World,
+    payload: &'a Payload,
+) -> Option<(&'a str, Result<Option<PathBuf>, String>)> {
+    let skill = match (&payload.event.kind, payload.event.speaker) {
+        (Kind::AfterTool { skill, .. }, Speaker::Main) => skill.as_deref()?,
+        (Kind::Expansion { command }, Speaker::Main) => command.as_str(),
+        _ => return None,
+    };
+    let roots = Roots::of(world, payload.cwd.as_deref())?;
+    Some((skill, locate::locate(&roots, skill)))
+}
+
+fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
+    let Some(payload) = scene.payload else {
+        return view(scene);
+    };
+    if let Kind::BeforeTool { .. } = payload.event.kind {
+        let file = peeked(payload).unwrap_or_default().into();
+        return Ok(Some(loaded(Roster::default(), Facts::Peek { file })));
+    }
+    let Some((skill, place)) = invocation(scene.world, payload) else {
+        return Ok(None);
+    };
+    let Some(path) = place.transpose() else {
+        return Ok(None);
+    };
+    let mut invoked = Invoked {
+        skill: skill.into(),
+        offer: Offer::Unavailable(String::new()),
+        reset: Reset::default(),
+        guard: Guard::default(),
+        tools: task_tools(scene.world),
+        strangers: Vec::new(),
+    };
+    match scene.config() {
+        Ok(config) => set(&mut invoked, config),
+        Err(trouble) => return Ok(Some(unavailable(invoked, trouble.to_string()))),
+    }
+    let offered = path.map_err(Fault::File).and_then(|path| {
+        let bytes = Source::read(&path)?;
+        let list = Source::parse(&path, &bytes)?.check()?;
+        Ok((path, bytes, list))
+    });
+    let (path, bytes, offered) = match offered {
+        Ok(offered) => offered,
+        Err(Fault::Tasks(problems)) => {
+            invoked.offer = Offer::of(Err(problems));
+            return Ok(Some(loaded(Roster::default(), Facts::Invoked(invoked))));
+        }
+        Err(Fault::File(cause)) => return Ok(Some(unavailable(invoked, cause))),
+    };
+    let found = match take(scene, |before| {
+        before.lay_out(&offered, &invoked.skill, invoked.reset).ok()
+    }) {
+        Ok(found) => found,
+        Err(trouble) => return Ok(Some(unavailable(invoked, trouble.to_string()))),
+    };
+    invoked.strangers = found.strangers();
+    invoked.offer = Offer::List(offered);
+    let mut loaded = loaded(found.roster(), Facts::Invoked(invoked));
+    loaded.found.push(FoundFile {
+        path,
+        bytes: Some(bytes),
+    });
+    loaded.found.extend(found.into_files());
+    Ok(Some(loaded))
+}
+
+fn set(invoked: &mut Invoked, config: &config::Config) {
+    if config.get("tasks.reset").and_then(config::Value::text) == Some("skill") {
+        invoked.reset = Reset::Skill;
+    }
+    let guard = config.get("tasks.guard_active");
+    if guard.is_some_and(config::Value::switch) {
+        invoked.guard = Guard::Active;
+    }
+}
+
+fn loaded(state: Roster, facts: Facts) -> Loaded {
+    Loaded {
+        part: Part::Tasks(Slot::<Tasks>::new(state, facts)),
+        found: Vec::new(),
+    }
+}
+
+fn unavailable(mut invoked: Invoked, cause: String) -> Loaded {
+    invoked.offer = Offer::Unavailable(cause);
+    loaded(Roster::default(), Facts::Invoked(invoked))
+}
+
+/// The client's list, under its locks, which are held as long as the scene lasts.
+pub(crate) fn take(
+    scene: &Scene<'_>,
+    after: impl Fn(&Roster) -> Option<Roster>,
+) -> Result<ClientList, Trouble> {
+    let folder = folder(scene)?;
+    scene.release();
+    let mut held = Held::list(&folder)?;
+    let mut found = ClientList::read(&folder)?;
+    found.settle_under(&mut held, after)?;
+    scene.hold(held);
+    Ok(found)
+}
+
+/// The folder of the list that the agent works with: the one its environment names, else
+/// its session's.
+pub(crate) fn folder(scene: &Scene<'_>) -> Result<PathBuf, Trouble> {
+    let cwd = scene.payload.and_then(|payload| payload.cwd.as_deref());
+    let roots = Roots::of(scene.world, cwd)
+        .ok_or_else(|| Trouble::Other("there is no home, so no task list".into()))?;
+    let named = scene.world.var(name::CLAUDE_TASK_LIST);
+    let team = scene.payload.and_then(|payload| payload.team.clone());
+    let session = || scene.session().map(|session| session.to_string());
+    let id = named.or(team).or_else(session).ok_or_else(|| {
+        Trouble::Other("no session is known, so it is not known which task list is meant".into())
+    })?;
+    Ok(roots.list(&id))
+}
+
+/// Without an event: the list as a reader sees it, if it is known which.
+fn view(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
+    let Ok(folder) = folder(scene) else {
+        return Ok(None);
+    };
+    let roster = ClientList::read(&folder)?.roster();
+    Ok((!roster.tasks.is_empty()).then(|| loaded(roster, Facts::Nothing)))
+}
+
+/// The client says nothing about its task tools to a hook, except where they were
+/// switched on by hand.
+fn task_tools(world: &World) -> TaskTools {
+    match world.var(name::CLAUDE_TODO_TOOLS).as_deref() {
+        Some("1" | "true" | "yes" | "on") => TaskTools::Shown,
+        Some(_) | None => TaskTools::Unknown,
+    }
+}
+
+fn files(scene: &Scene<'_>, loaded: &Loaded, moved: &Move) -> Result<Vec<FileChange>, Trouble> {
+    let (Part::Tasks(_), Move::Tasks(moved)) = (&loaded.part, moved) else {
+        return Ok(Vec::new());
+    };
+    let Some((skill, tasks)) = loaded.found.split_first() else {
+        return Ok(Vec::new());
+    };
+    let bytes = skill.bytes.as_deref().unwrap_or_default();
+    let source = Source::parse(&skill.path, bytes).map_err(|_| Trouble::NotAFile {
+        path: skill.path.clone(),
+    })?;
+    let found = ClientList::from_files(&folder(scene)?, tasks);
+    changes::changes(&found, &source, &moved.state)
+}
+
+fn run(_: &Scene<'_>, _: &Pending) -> Option<Finished> {
+    None
+}
+
+fn summary(part: &Part) -> String {
+    let Part::Tasks(slot) = part else {
+        return String::new();
+    };
+    let of = |status| {
+        let tasks = slot.state.tasks.iter();
+        tasks.filter(|task| task.status == status).count()
+    };
+    format!(
+        "{} tasks: {} completed, {} in progress, {} pending",
+        slot.state.tasks.len(),
+        of(Status::Completed),
+        of(Status::InProgress),
+        of(Status::Pending)
+    )
+}
+
+/// Is the agent about to read a skill's own files, where that is denied?
+fn peeks(scene: &Scene<'_>, payload: &Payload) -> Result<bool, Trouble> {
+    // The cheap questions first: this is asked at every tool.
+    if peeked(payload).is_none() || scene.world.var(name::FSM_BYPASS).as_deref() == Some("1") {
+        return Ok(false);
+    }
+    let guard = scene.config()?.get("tasks.guard_files");
+    Ok(guard.is_some_and(config::Value::switch))
+}
+
+fn peeked(payload: &Payload) -> Option<&'static str> {
+    let input = payload.tool_input.as_deref()?;
+    [locate::FILE, "SKILL.md"]
+        .into_iter()
+        .find(|file| input.contains(file))
+}
+
+/// The task list was not laid out, or not wholly, because of a failure of ours: unlike
+/// anywhere else, the agent is told as well as the person.
+pub(crate) fn fail_closed(payload: &Payload, trouble: &Trouble) -> Answer {
+    let kind = &payload.event.kind;
+    let skill = match kind {
+        Kind::AfterTool {
+            skill: Some(skill), ..
+        } => skill,
+        Kind::Expansion { command } => command,
+        _ => return Answer::fault(kind, trouble.to_string()),
+    };
+    let text = half_done(trouble).unwrap_or_else(|| words::refused(skill, &trouble.to_string()));
+    let said = Reasons::one(Name::Tasks, text.clone());
+    Answer {
+        decision: match kind {
+            Kind::AfterTool { .. } => Decision::AfterTool {
+                tell: Reasons::default(),
+                object: said,
+            },
+            _ => Decision::Context { tell: said },
+        },
+        notes: vec![Note {
+            by: Voice::Machine(Name::Tasks),
+            text,
+        }],
+    }
+}
+
+/// What to clean up, and where, if a task's own file was what failed.
+fn half_done(trouble: &Trouble) -> Option<String> {
+    let Trouble::Io {
+        doing,
+        path,
+        source,
+    } = trouble
+    else {
+        return None;
+    };
+    let doing = match *doing {
+        "delete" => "delete",
+        "write" | "replace" => "write",
+        _ => return None,
+    };
+    let id = path.file_stem()?.to_str()?;
+    let id = id.trim_start_matches('.').trim_end_matches(".json");
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    id.parse::<u64>().ok()?;
+    Some(format!(
+        "Failed to {doing} task {id}: {source}. Manual cleanup required at {}/",
+        folder.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_could_not_be_changed_says_what_to_clean_up() {
+        let trouble = |doing, path: &str| Trouble::Io {
+            doing,
+            path: path.into(),
+            source: Error::from(ErrorKind::PermissionDenied),
+        };
+        assert_eq!(
+            half_done(&trouble("delete", "/t/list/7.json")).unwrap(),
+            "Failed to delete task 7: permission denied. Manual cleanup required at /t/list/"
+        );
+        assert_eq!(
+            half_done(&trouble("write", "/t/list/.7.json.mainspring")).unwrap(),
+            "Failed to write task 7: permission denied. Manual cleanup required at /t/list/"
+        );
+        assert_eq!(half_done(&trouble("lock", "/t/list/7.json")), None);
+        assert_eq!(half_done(&trouble("write", "/t/journal.jsonl")), None);
+    }
+}
