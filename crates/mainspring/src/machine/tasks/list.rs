@@ -78,13 +78,12 @@ impl ClientList {
     }
 
     fn add(&mut self, name: &str, stem: &str) {
-        match task_id(stem) {
-            Some(id) => self.reread(id),
-            None => {
-                // The client counts it all the same.
-                self.floor = self.floor.max(leading_number(stem));
-                self.strangers.push(excerpt(name));
-            }
+        if let Some(id) = task_id(stem) {
+            self.reread(id);
+        } else {
+            // The client counts it all the same.
+            self.floor = self.floor.max(leading_number(stem));
+            self.strangers.push(excerpt(name));
         }
     }
 
