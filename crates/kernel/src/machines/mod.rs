@@ -143,13 +143,13 @@ macro_rules! machines {
         /// One machine's part in a case.
         #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
-        #[expect(clippy::large_enum_variant, reason = "a handful live at a time")]
+        #[allow(clippy::large_enum_variant, reason = "a handful live at a time")]
         pub enum Part { $($variant(Slot<$machine>),)* }
 
         /// One machine's part in what was decided.
         #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
-        #[expect(clippy::large_enum_variant, reason = "a handful live at a time")]
+        #[allow(clippy::large_enum_variant, reason = "a handful live at a time")]
         pub enum Move { $($variant(Moved<$machine>),)* }
 
         /// An effect that is to be run.
@@ -160,7 +160,7 @@ macro_rules! machines {
         /// An effect that has been run.
         #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
-        #[expect(clippy::large_enum_variant, reason = "a handful live at a time")]
+        #[allow(clippy::large_enum_variant, reason = "a handful live at a time")]
         pub enum Finished { $($variant(Returned<$machine>),)* }
 
         impl Part {

@@ -133,10 +133,11 @@ fn sentence(settlement: &Settlement) -> String {
 }
 
 fn because(moved: &Move) -> Because {
-    let arrow = moved
-        .name()
-        .table()
-        .and_then(|table| table.iter().find(|arrow| arrow.rule == moved.rule()));
+    let arrow = moved.name().table().and_then(|table| {
+        table
+            .iter()
+            .find(|arrow| arrow.rule == moved.rule() && arrow.from == moved.from())
+    });
     let (when, did, otherwise) = match arrow {
         Some(arrow) => (arrow.when.into(), arrow.does.into(), arrow.remedy.into()),
         None => (
