@@ -1,7 +1,7 @@
 //! Children: argv and never a shell, a group of their own, a deadline, bounded output.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -19,6 +19,7 @@ use crate::limits;
 pub(crate) struct Job {
     command: Command,
     limit: Duration,
+    stdin: Vec<u8>,
 }
 
 /// What came of it.
@@ -48,7 +49,11 @@ impl Job {
             .stderr(Stdio::piped())
             .process_group(0)
             .env(name::DEPTH, "1");
-        Self { command, limit }
+        Self {
+            command,
+            limit,
+            stdin: Vec::new(),
+        }
     }
 
     #[must_use]
@@ -63,6 +68,24 @@ impl Job {
         self
     }
 
+    /// Nothing of our environment but this, and the depth variable.
+    #[must_use]
+    pub(crate) fn only_env<N: AsRef<OsStr>, V: AsRef<OsStr>>(
+        mut self,
+        vars: impl IntoIterator<Item = (N, V)>,
+    ) -> Self {
+        self.command.env_clear().envs(vars).env(name::DEPTH, "1");
+        self
+    }
+
+    /// What it reads on stdin.
+    #[must_use]
+    pub(crate) fn stdin(mut self, bytes: Vec<u8>) -> Self {
+        self.command.stdin(Stdio::piped());
+        self.stdin = bytes;
+        self
+    }
+
     /// Waits for its end, or ends it and everything that it started.
     pub(crate) fn run(mut self) -> Result<Finished, Failure> {
         let program = self.program();
@@ -70,6 +93,7 @@ impl Job {
             program: program.clone(),
             source,
         })?;
+        feed(child.stdin.take(), self.stdin);
         let stdout = collect(child.stdout.take());
         let stderr = collect(child.stderr.take());
         let group = Group::of(&child);
@@ -116,6 +140,16 @@ impl Group {
     }
 }
 
+/// Writes in a thread, because a child may print before it reads. One that leaves without
+/// reading all of it says why by other means.
+fn feed(pipe: Option<impl Write + Send + 'static>, bytes: Vec<u8>) {
+    if let Some(mut pipe) = pipe {
+        std::thread::spawn(move || {
+            let _ = pipe.write_all(&bytes);
+        });
+    }
+}
+
 /// Reads a pipe in a thread: what is over the limit is read and dropped, so that the
 /// child does not hang on a full pipe.
 fn collect(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
@@ -147,6 +181,29 @@ mod tests {
         assert_eq!(finished.code, Some(3));
         assert_eq!(finished.stdout, b"out\n1\n");
         assert_eq!(finished.stderr, b"err\n");
+    }
+
+    #[test]
+    fn a_child_gets_what_it_is_given_and_nothing_else() {
+        let big = vec![b'x'; 200_000];
+        let job = Job::new("/bin/sh", Duration::from_secs(5))
+            .args(["-c", "wc -c; env | grep -v ^_= | sort"])
+            .only_env([("PATH", "/usr/bin:/bin"), ("TITLE", "$(id) '")])
+            .stdin(big);
+        let said = String::from_utf8(job.run().unwrap().stdout).unwrap();
+        let names: Vec<&str> = said
+            .lines()
+            .filter(|line| !line.starts_with("PWD="))
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "200000",
+                "MAINSPRING_DEPTH=1",
+                "PATH=/usr/bin:/bin",
+                "TITLE=$(id) '"
+            ]
+        );
     }
 
     #[test]
