@@ -52,6 +52,7 @@
     reason = "a test fails where it stands, and its world is its own"
 )]
 
+pub mod bench;
 pub mod bins;
 pub mod claude;
 pub mod clients;

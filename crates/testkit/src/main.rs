@@ -1,2 +1,25 @@
 //! The harness's commands.
-fn main() {}
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use mainspring_testkit::bench;
+
+/// Measure Mainspring: what anyone can run to get the same tables
+#[derive(Parser)]
+#[command(name = "mainspring-testkit", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Bench(bench::Args),
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Bench(args) => bench::run(&args),
+    }
+}

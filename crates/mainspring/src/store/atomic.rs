@@ -45,7 +45,9 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> 
     let Some(file) = open(path)? else {
         return Ok(None);
     };
-    let mut bytes = Vec::new();
+    // A file of /proc has no length; room for all of it saves asking in small pieces.
+    let length = file.metadata().map_or(0, |meta| meta.len()).min(limit);
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0).max(1023) + 1);
     file.take(limit + 1)
         .read_to_end(&mut bytes)
         .map_err(Trouble::io("read", path))?;

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use mainspring_kernel::effect::{Fence, Owner};
 use mainspring_kernel::journal::{Entry, FORMAT, FileChange, Record};
@@ -117,9 +118,8 @@ impl ProjectStore {
             taken => taken?,
         };
         self.state.check()?;
-        let boot = boot_id();
         let known = Head::read(&lock);
-        let recovered = recover::recover(&self.dir, known.clone(), &boot)?;
+        let recovered = recover::recover(&self.dir, known.clone(), boot_id())?;
         if known.as_ref() != Some(&recovered.head) {
             recovered.head.write(&lock);
         }
@@ -204,11 +204,14 @@ impl Locked<'_> {
 
 /// Told apart from the boots before and after. Where the system has none, every process
 /// looks after its files as if it were the first.
-pub(crate) fn boot_id() -> String {
-    atomic::read_text(Path::new("/proc/sys/kernel/random/boot_id"), 64)
-        .ok()
-        .flatten()
-        .map_or_else(|| "unknown".into(), |text| text.trim().into())
+pub(crate) fn boot_id() -> &'static str {
+    static BOOT: OnceLock<String> = OnceLock::new();
+    BOOT.get_or_init(|| {
+        atomic::read_text(Path::new("/proc/sys/kernel/random/boot_id"), 64)
+            .ok()
+            .flatten()
+            .map_or_else(|| "unknown".into(), |text| text.trim().into())
+    })
 }
 
 /// This process, as the owner of an effect.
@@ -217,7 +220,7 @@ pub(crate) fn me() -> Owner {
     Owner {
         pid,
         started: started(pid).unwrap_or(0),
-        boot: boot_id(),
+        boot: boot_id().into(),
     }
 }
 

@@ -1,0 +1,37 @@
+//! The smallest machine: what a decision with a commit costs.
+
+use super::{Case, World, nothing};
+
+pub(super) const HOLD: Case = Case {
+    name: "pulse holds",
+    about: "lock, load, decide, one record with one sync, two files",
+    args: &["hook"],
+    prepare: |world| {
+        world.mainspring(&["pulse", "100"]);
+        world.stop("Not yet.")
+    },
+    // The same words within two seconds would be the same delivery, and the hundredth
+    // beat the last.
+    reset: forget,
+};
+
+fn forget(world: &World) {
+    let state = world.state();
+    let beating = r#"{"beating":{"beat":0,"of":100,"session":"s"}}"#;
+    std::fs::write(state.join("pulse.json"), beating).expect("a file of ours");
+    let _ = std::fs::remove_file(state.join("sessions/s.json"));
+}
+
+pub(super) const NOT_OURS: Case = Case {
+    name: "pulse passes",
+    about: "lock, load, decide, nothing to write: another session's check",
+    args: &["hook"],
+    prepare: |world| {
+        world.mainspring(&["pulse", "100"]);
+        let event = String::from_utf8(world.stop("Done.")).expect("an event is text");
+        event
+            .replace("\"session_id\":\"s\"", "\"session_id\":\"other\"")
+            .into_bytes()
+    },
+    reset: nothing,
+};
