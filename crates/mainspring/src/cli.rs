@@ -28,6 +28,7 @@ struct Cli {
 enum Verb {
     /// What hosts call: one event on stdin, one decision on stdout
     Hook,
+    Compat(verb::compat::Args),
     Status(verb::status::Args),
     Why(verb::why::Args),
     Log(verb::log::Args),
@@ -40,10 +41,17 @@ enum Verb {
 
 pub(crate) fn main() -> ExitCode {
     let world = World::real();
-    let mut args = std::env::args_os().skip(1);
-    // A hook is paid for in microseconds: it does not wait for the parser.
-    if args.next().is_some_and(|verb| verb == "hook") && args.next().is_none() {
-        return verb::hook::run(&world).into();
+    let args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    // A hook is paid for in microseconds: it does not wait for the parser. Nor does a
+    // stand-in, whose arguments are another program's.
+    match args.split_first() {
+        Some((verb, [])) if verb == "hook" => return verb::hook::run(&world).into(),
+        Some((verb, rest)) if verb == "compat" => {
+            if let Some(code) = verb::compat::run(&world, rest) {
+                return code;
+            }
+        }
+        Some(_) | None => {}
     }
     #[expect(
         clippy::disallowed_methods,
@@ -55,7 +63,7 @@ pub(crate) fn main() -> ExitCode {
         world,
         cwd,
     };
-    match parse(std::env::args_os().skip(1)) {
+    match parse(args.into_iter()) {
         Err(error) => {
             let _ = error.print();
             let help = !error.use_stderr();
@@ -94,6 +102,7 @@ fn parse(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
 fn run(cli: Cli, desk: &Desk) -> Result<String, CliError> {
     match cli.verb {
         Verb::Hook => Err(CliError::new("`mainspring hook` takes no arguments")),
+        Verb::Compat(_) => Err(CliError::new("a stand-in answers a host, not the demo")),
         Verb::Status(args) => verb::status::run(&args, desk),
         Verb::Why(args) => verb::why::run(&args, desk),
         Verb::Log(args) => verb::log::run(&args, desk),

@@ -47,7 +47,7 @@ pub(crate) enum Input {
     Unreadable(String),
 }
 
-fn read_stdin() -> Input {
+pub(super) fn read_stdin() -> Input {
     let mut bytes = Vec::with_capacity(4096);
     let mut stdin = std::io::stdin().lock();
     match (&mut stdin).take(limits::STDIN + 1).read_to_end(&mut bytes) {
@@ -98,6 +98,16 @@ fn panic_on_demand(world: &World) {
 }
 
 fn decide(world: &World, payload: &Payload) -> Result<Answer, Trouble> {
+    let all: Vec<&'static Row> = ROWS.iter().collect();
+    decide_among(&all, world, payload)
+}
+
+/// The answer of these machines alone.
+pub(super) fn decide_among(
+    machines: &[&'static Row],
+    world: &World,
+    payload: &Payload,
+) -> Result<Answer, Trouble> {
     let nothing = || Ok(Answer::nothing(&payload.event.kind));
     if let Kind::Other { .. } = payload.event.kind {
         return nothing();
@@ -112,7 +122,7 @@ fn decide(world: &World, payload: &Payload) -> Result<Answer, Trouble> {
     let store = ProjectStore::new(state, &site.root);
     let scene = Scene::new(world, &site, &store, Some(payload));
     let mut rows: Vec<&'static Row> = Vec::new();
-    for row in ROWS {
+    for row in machines {
         if (row.applies)(&scene)? {
             rows.push(row);
         }

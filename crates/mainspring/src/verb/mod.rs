@@ -1,6 +1,7 @@
 //! One verb, one file. A verb returns the text that it prints, so that the demo can show
 //! it and a test can read it.
 
+pub(crate) mod compat;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod hook;

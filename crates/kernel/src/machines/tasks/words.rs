@@ -74,11 +74,25 @@ pub fn invalid(problems: &[Problem], more: usize) -> String {
     lines.join("\n")
 }
 
+/// How the first line of a refusal ends.
+const UNCHANGED: &str = "was not laid out, and no task was changed.";
+
 /// Nothing was changed, and why: for the agent.
 pub fn refused(skill: &str, cause: &str) -> String {
-    format!(
-        "The task list of the skill '{skill}' was not laid out, and no task was changed.\n{cause}"
-    )
+    format!("The task list of the skill '{skill}' {UNCHANGED}\n{cause}")
+}
+
+pub fn is_refusal(text: &str) -> bool {
+    let first = text.lines().next();
+    first.is_some_and(|line| line.ends_with(UNCHANGED))
+}
+
+/// A refusal without its first line, which says what everybody knows who asked for it.
+pub fn cause(text: &str) -> &str {
+    match text.split_once('\n') {
+        Some((_, cause)) if is_refusal(text) => cause,
+        Some(_) | None => text,
+    }
 }
 
 /// What the guard says, with the tasks that would be thrown away.

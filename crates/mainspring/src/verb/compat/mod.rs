@@ -1,0 +1,63 @@
+//! `mainspring compat`: a drop-in for each public script that a machine comes from.
+//!
+//! A drop-in keeps its script's stdin, stdout, exit codes and messages, so that a set-up
+//! which calls the script can call this instead. Being registered is its permission.
+
+mod fsm;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::builder::PossibleValuesParser;
+
+use super::hook::{self, Input};
+use crate::env::World;
+use crate::output;
+
+/// Stand in for a public script: its stdin, stdout, exit codes and messages
+#[derive(Debug, clap::Args)]
+#[expect(dead_code, reason = "for the help: `run` is called before the parser")]
+pub(crate) struct Args {
+    /// The script
+    #[arg(value_parser = PossibleValuesParser::new(SCRIPTS.iter().map(|script| script.name)))]
+    script: String,
+    /// What the script itself would be given
+    #[arg(trailing_var_arg = true)]
+    args: Vec<OsString>,
+}
+
+/// What a script prints, and how it ends.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Reply {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) code: u8,
+}
+
+struct Script {
+    name: &'static str,
+    run: fn(&World, &[OsString], Input) -> Reply,
+}
+
+const SCRIPTS: &[Script] = &[Script {
+    name: "fsm",
+    run: fsm::run,
+}];
+
+/// Runs a script's drop-in; `None` if there is no such script.
+pub(crate) fn run(world: &World, args: &[OsString]) -> Option<ExitCode> {
+    let (name, rest) = args.split_first()?;
+    let script = SCRIPTS.iter().find(|script| name == script.name)?;
+    let input = hook::read_stdin();
+    if world.silenced() {
+        return Some(ExitCode::SUCCESS);
+    }
+    let reply = (script.run)(world, rest, input);
+    if !reply.stderr.is_empty() {
+        output::stderr(&reply.stderr);
+    }
+    match output::stdout(&reply.stdout) {
+        Ok(()) => Some(reply.code.into()),
+        Err(_) => Some(ExitCode::FAILURE),
+    }
+}
