@@ -56,7 +56,8 @@ impl Machine for Pulse {
         Arrow { rule: "beat",      from: "beating", on: "stop", when: "beats left",               to: "beating", does: "hold and count",           remedy: "answer once more, or `mainspring pulse off`" },
         Arrow { rule: "probe",     from: "beating", on: "stop", when: "last beat, no child yet",  to: "beating", does: "start a child",            remedy: "answer once more, or `mainspring pulse off`" },
         Arrow { rule: "last-beat", from: "beating", on: "stop", when: "last beat, child is back", to: "spent",   does: "hold with what it said",   remedy: "answer once more: the next stop passes" },
-        Arrow { rule: "spent",     from: "spent",   on: "stop", when: "always",                   to: "still",   does: "pass, then forget",        remedy: "start another with `mainspring pulse`" },
+        Arrow { rule: "spent",     from: "spent",   on: "stop", when: "its own session",          to: "spent",   does: "pass",                     remedy: "start another with `mainspring pulse`" },
+        Arrow { rule: "over",      from: "spent",   on: "released", when: "no other machine holds it", to: "still", does: "forget the check",     remedy: "start another with `mainspring pulse`" },
     ];
 
     type State = State;
@@ -125,4 +126,129 @@ fn heartbeat(beat: u32, of: u32) -> String {
     format!(
         "Mainspring is connected (beat {beat} of {of}). Say that you read this, and stop again."
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+    use crate::effect::{Fence, Intent, Owner};
+    use crate::event::Background;
+    use crate::machine::Verdict;
+    use crate::machines::conformance::{
+        Coverage, assert_arrow, event, every_kind, session, settle, step, stop,
+    };
+
+    fn states() -> [State; 5] {
+        let beating = |beat, session| State::Beating {
+            beat,
+            of: 2,
+            session,
+        };
+        [
+            State::Still,
+            beating(0, None),
+            beating(0, Some(session("mine"))),
+            beating(1, Some(session("other"))),
+            State::Spent {
+                of: 2,
+                session: session("mine"),
+            },
+        ]
+    }
+
+    #[test]
+    fn every_state_and_event_takes_an_arrow_of_the_table() {
+        let mut seen = Coverage::default();
+        for state in states() {
+            for kind in every_kind() {
+                for id in ["mine", "another", ""] {
+                    let taken = step::<Pulse>(&state, &event(id, kind.clone()), &(), Millis(0));
+                    if !taken.rule.is_empty() {
+                        seen.saw(taken.rule);
+                    }
+                }
+            }
+            for settled in [Settled::Released, Settled::Continued] {
+                if let (_, Some(rule)) = settle::<Pulse>(&state, settled) {
+                    seen.saw(rule);
+                }
+            }
+        }
+        for outcome in [Probed::Version("1".into()), Probed::Failed("no".into())] {
+            let last = last_beat(&outcome);
+            seen.saw(last.rule);
+        }
+        // The last beat asks for its child first.
+        let before_last = State::Beating {
+            beat: 1,
+            of: 2,
+            session: None,
+        };
+        let taken = step::<Pulse>(
+            &before_last,
+            &event("mine", stop(Background::Quiet)),
+            &(),
+            Millis(0),
+        );
+        assert_eq!(taken.said, "Need");
+        seen.saw(taken.rule);
+        seen.assert_complete::<Pulse>();
+    }
+
+    fn last_beat(outcome: &Probed) -> Step<Pulse, OnStop> {
+        let state = State::Beating {
+            beat: 1,
+            of: 2,
+            session: Some(session("mine")),
+        };
+        let intent = Intent {
+            fence: Fence(1),
+            effect: Probe,
+            owner: Owner {
+                pid: 1,
+                started: 1,
+                boot: "b".to_string(),
+            },
+            since: Millis(0),
+            deadline: Millis(0),
+        };
+        let input = Input {
+            event: &event("mine", stop(Background::Quiet)),
+            now: Millis(0),
+            facts: &(),
+            standing: &Standing::Done(intent, outcome.clone()),
+        };
+        let step = Pulse::on_stop(&state, &input);
+        assert_arrow::<Pulse>(step.rule, &state, "stop", &step.state);
+        step
+    }
+
+    #[test]
+    fn the_last_beat_tells_what_the_child_said_or_why_there_is_none() {
+        for (outcome, words) in [
+            (
+                Probed::Version("mainspring 1".into()),
+                "said: mainspring 1.",
+            ),
+            (
+                Probed::Failed("no exec".into()),
+                "No child process: no exec.",
+            ),
+        ] {
+            let Verdict::Say(OnStop::Hold(reason)) = last_beat(&outcome).verdict else {
+                panic!("it holds")
+            };
+            assert!(reason.ends_with(words), "{reason}");
+        }
+    }
+
+    #[test]
+    fn a_session_without_an_id_is_never_held() {
+        for state in states() {
+            let taken = step::<Pulse>(&state, &event("", stop(Background::Quiet)), &(), Millis(0));
+            assert!(!taken.holds() && taken.state == state);
+        }
+    }
 }
