@@ -1,0 +1,242 @@
+//! The search: lines that may be a signal, then Markdown only if there are any.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::markdown::{Setting, settings};
+use super::near_miss::{Flaw, NearMiss};
+
+/// One whole line that an agent may say, and how the same line begins with another id in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Signal {
+    line: String,
+    stem: String,
+}
+
+impl Signal {
+    /// `TASKMASTER_DONE::<session>`.
+    pub(crate) fn token(prefix: &str, id: &str) -> Self {
+        let stem = format!("{}::", prefix.trim());
+        Self {
+            line: format!("{stem}{}", id.trim()),
+            stem,
+        }
+    }
+
+    /// `<loop-done>COMPLETE</loop-done>`.
+    pub(crate) fn element(name: &str, value: &str) -> Self {
+        let stem = format!("<{name}>");
+        Self {
+            line: format!("{stem}{value}</{name}>"),
+            stem,
+        }
+    }
+
+    /// What the agent has to say.
+    pub(crate) fn line(&self) -> &str {
+        &self.line
+    }
+}
+
+/// What a text says of the signals asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sighting {
+    Said {
+        /// Which of the signals asked for.
+        signal: usize,
+        /// Counted from 1.
+        line: u32,
+    },
+    NearMiss(NearMiss),
+    Absent,
+}
+
+/// Looks for the signals in one text. The last one said counts, because an agent's later word
+/// corrects its earlier one; without any, the last near miss is the latest attempt.
+pub(crate) fn find(text: &str, signals: &[Signal]) -> Sighting {
+    let text = with_unix_lines(text);
+    let candidates = candidates(&text, signals);
+    let spans: Vec<_> = candidates
+        .iter()
+        .map(|candidate| candidate.span.clone())
+        .collect();
+    // Markdown costs a second for 7 MiB, a search for a word two milliseconds.
+    let settings = if spans.is_empty() {
+        Vec::new()
+    } else {
+        settings(&text, &spans)
+    };
+
+    let mut latest = None;
+    for (candidate, setting) in candidates.iter().zip(settings).rev() {
+        match candidate.judge(&text, setting) {
+            None => {
+                return Sighting::Said {
+                    signal: candidate.signal,
+                    line: candidate.line,
+                };
+            }
+            Some(flaw) => {
+                latest = latest.or(Some(NearMiss {
+                    flaw,
+                    line: candidate.line,
+                }));
+            }
+        }
+    }
+    latest
+        .or_else(|| altered(&text, signals))
+        .map_or(Sighting::Absent, Sighting::NearMiss)
+}
+
+/// Looks for the signals in several texts, oldest first, each rendered apart from the others: a fence
+/// left open in one does not reach into the next, and a signal cut in two by them was not said.
+pub(crate) fn find_last<'t>(
+    texts: impl IntoIterator<Item = &'t str, IntoIter: DoubleEndedIterator>,
+    signals: &[Signal],
+) -> Sighting {
+    let mut latest = Sighting::Absent;
+    for text in texts.into_iter().rev() {
+        match (find(text, signals), latest) {
+            (said @ Sighting::Said { .. }, _) => return said,
+            (near @ Sighting::NearMiss(_), Sighting::Absent) => latest = near,
+            (Sighting::NearMiss(_) | Sighting::Absent, _) => {}
+        }
+    }
+    latest
+}
+
+struct Candidate {
+    line: u32,
+    span: Range<usize>,
+    signal: usize,
+    likeness: Likeness,
+}
+
+/// How much of a line is the signal, in rising order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Likeness {
+    OtherId,
+    Part,
+    Whole,
+}
+
+impl Candidate {
+    /// What keeps it from being said, if anything does.
+    fn judge(&self, text: &str, setting: Setting) -> Option<Flaw> {
+        match (self.likeness, setting) {
+            (Likeness::OtherId, _) => Some(Flaw::OtherId),
+            (_, Setting::CodeFence) => Some(Flaw::CodeFence),
+            (_, Setting::IndentedCode) => Some(Flaw::IndentedCode),
+            (_, Setting::InlineCode) => Some(Flaw::InlineCode),
+            (_, Setting::HtmlComment) => Some(Flaw::HtmlComment),
+            (Likeness::Whole, Setting::Open) => None,
+            (Likeness::Part, Setting::Open) => {
+                let before = text[..self.span.start]
+                    .rsplit('\n')
+                    .next()
+                    .unwrap_or_default();
+                Some(if before.trim_start().starts_with('>') {
+                    Flaw::Quote
+                } else {
+                    Flaw::WithinLine
+                })
+            }
+        }
+    }
+}
+
+fn candidates(text: &str, signals: &[Signal]) -> Vec<Candidate> {
+    if !signals.iter().any(|signal| text.contains(&signal.stem)) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (number, offset, line) in lines(text) {
+        let best = signals
+            .iter()
+            .enumerate()
+            .filter_map(|(index, signal)| Some((compare(line, signal)?, index)))
+            .max_by_key(|((likeness, _), _)| *likeness);
+        if let Some(((likeness, within), signal)) = best {
+            let span = offset + within.start..offset + within.end;
+            found.push(Candidate {
+                line: number,
+                span,
+                signal,
+                likeness,
+            });
+        }
+    }
+    found
+}
+
+/// How a line is like the signal, and the part of the line that is.
+fn compare(line: &str, signal: &Signal) -> Option<(Likeness, Range<usize>)> {
+    if !line.contains(&signal.stem) {
+        return None;
+    }
+    let trimmed = line.trim();
+    let start = line.len() - line.trim_start().len();
+    let whole = start..start + trimmed.len();
+    if trimmed == signal.line {
+        return Some((Likeness::Whole, whole));
+    }
+    let ends_there = |end: usize| {
+        !line[end..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '-' | '_'))
+    };
+    let part = line
+        .rmatch_indices(&signal.line)
+        .map(|(at, hit)| at..at + hit.len())
+        .find(|hit| ends_there(hit.end));
+    if let Some(part) = part {
+        return Some((Likeness::Part, part));
+    }
+    let other = trimmed.strip_prefix(&signal.stem)?;
+    (!other.contains(char::is_whitespace)).then_some((Likeness::OtherId, whole))
+}
+
+/// A line that would be the signal without space and characters nobody sees, or in another case.
+fn altered(text: &str, signals: &[Signal]) -> Option<NearMiss> {
+    let alike = |line: &str, signal: &Signal| {
+        let seen = line
+            .trim()
+            .chars()
+            .filter(|c| !is_unseen(*c))
+            .map(|c| c.to_ascii_lowercase());
+        seen.eq(signal.line.chars().map(|c| c.to_ascii_lowercase()))
+    };
+    lines(text)
+        .filter(|(_, _, line)| signals.iter().any(|signal| alike(line, signal)))
+        .last()
+        .map(|(line, _, _)| NearMiss {
+            flaw: Flaw::Altered,
+            line,
+        })
+}
+
+/// Space, characters that a rendered text does not show, and the escape that Markdown removes.
+fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || c.is_whitespace()
+        || matches!(c, '\\' | '\u{ad}' | '\u{180e}' | '\u{feff}' | '\u{fffd}')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}')
+}
+
+/// Each line's number, where it begins, and its text.
+fn lines(text: &str) -> impl Iterator<Item = (u32, usize, &str)> {
+    let mut offset = 0;
+    (1..).zip(text.split('\n')).map(move |(number, line)| {
+        let start = offset;
+        offset += line.len() + 1;
+        (number, start, line)
+    })
+}
+
+/// `CommonMark` ends a line at LF, CR LF or CR; from here on it is LF alone.
+fn with_unix_lines(text: &str) -> Cow<'_, str> {
+    if text.contains('\r') {
+        Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
