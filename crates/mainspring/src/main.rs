@@ -26,6 +26,11 @@ mod scene;
 )]
 mod signal;
 mod store;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, unused_imports, reason = "the stop machines will use it")
+)]
+mod transcript;
 mod verb;
 
 use std::process::ExitCode;

@@ -11,7 +11,7 @@ mod find;
 mod markdown;
 mod near_miss;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use find::{Sighting, Signal, find, find_last};
 pub(crate) use near_miss::{Flaw, NearMiss};

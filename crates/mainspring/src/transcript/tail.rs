@@ -1,0 +1,255 @@
+//! The one pass over a transcript's end, and what it finds.
+
+use super::backwards::{Backwards, Step};
+use super::entry::{Entry, Outcome, Saying};
+use super::file::{Transcript, Unreadable};
+
+/// How many lines back a failed tool call still is a recent error.
+const RECENT_LINES: u32 = 40;
+
+/// What the end of a transcript tells.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Tail {
+    /// The text blocks, oldest first, of the agent's latest message that has any, since the user's last
+    /// prompt and the last block. Empty if there is none, or if it may be older than our last block.
+    /// Where a payload has `last_assistant_message`, that is the last of these and does not lag.
+    pub(crate) final_texts: Vec<String>,
+    /// Blocked stops in a row, without tool use between them, up to now.
+    pub(crate) run: Run,
+    /// How many of our own blocks have not been written into the transcript yet.
+    pub(crate) unrecorded: u32,
+    /// Whether one of the last tool calls failed.
+    pub(crate) recent_error: bool,
+    /// How much of the file was understood: without a last line that is still being written.
+    pub(crate) size: u64,
+    pub(crate) bytes_read: usize,
+}
+
+/// What the ledger wrote down when it last blocked a stop of this session.
+///
+/// The host writes the transcript behind its events: at four of nine stops of a scripted session the
+/// block before was not in it yet. Counting what has appeared since then tells how many blocks are
+/// still to come, and that what is there is older than they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LastBlock {
+    /// None since the user's last prompt: at the latest when a payload's `stop_hook_active` is false.
+    None,
+    At {
+        /// [`Tail::size`] at that stop.
+        size: u64,
+        /// [`Tail::unrecorded`] at that stop, plus one for the block itself.
+        unrecorded: u32,
+    },
+}
+
+/// A count of stops that may have begun before the part that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Run {
+    Exactly(u32),
+    AtLeast(u32),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ToolUse {
+    /// Or the user has spoken: nothing counts towards the host's cap.
+    Yes,
+    No,
+    Unknown,
+}
+
+impl Tail {
+    pub(super) fn read(transcript: &Transcript, last_block: LastBlock) -> Result<Self, Unreadable> {
+        let mut scan = Scan::new(match last_block {
+            // It was replaced by a shorter one: what the ledger knows is of the old file.
+            LastBlock::At { size, .. } if size > transcript.size() => LastBlock::None,
+            known => known,
+        });
+        let mut lines = Backwards::new(transcript);
+        let mut size = transcript.size();
+        let reach = loop {
+            if scan.is_decided() {
+                break Reach::Enough;
+            }
+            match lines.step()? {
+                Step::Line { bytes, .. } if bytes.trim_ascii().is_empty() => {}
+                Step::Line { offset, bytes } => match Entry::parse(bytes) {
+                    Some(entry) => scan.see(offset, entry),
+                    None if offset + bytes.len() as u64 == size => size = offset,
+                    None => scan.see(offset, Entry::Other),
+                },
+                Step::Start => break Reach::Start,
+                Step::Edge => break Reach::Edge,
+            }
+        };
+        let bytes_read = lines.bytes_read();
+        Ok(scan.conclude(reach, size, bytes_read))
+    }
+
+    pub(crate) fn tool_used_since_last_block(&self) -> ToolUse {
+        match self.run {
+            Run::Exactly(0) => ToolUse::Yes,
+            Run::AtLeast(0) => ToolUse::Unknown,
+            Run::Exactly(_) | Run::AtLeast(_) => ToolUse::No,
+        }
+    }
+}
+
+/// Why the scan ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Enough,
+    Start,
+    Edge,
+}
+
+/// What has been seen so far, going back.
+struct Scan {
+    blocked_at: u64,
+    unrecorded: u32,
+    lines: u32,
+    recent_error: bool,
+    texts: FinalTexts,
+    turn: Turn,
+    /// The oldest line so far of a block whose record is being read.
+    block: Option<u64>,
+    blocks_since_tool: u32,
+    blocks_since_ours: u32,
+    /// Whether the last line seen was there when we last blocked.
+    is_before_ours: bool,
+}
+
+/// How far back into the turn the scan has come.
+#[derive(PartialEq, Eq)]
+enum Turn {
+    SinceTool,
+    BeforeTool,
+    BeforePrompt { at: u64 },
+}
+
+impl Scan {
+    fn new(last_block: LastBlock) -> Self {
+        let (blocked_at, unrecorded) = match last_block {
+            LastBlock::None => (u64::MAX, 0),
+            LastBlock::At { size, unrecorded } => (size, unrecorded),
+        };
+        Self {
+            blocked_at,
+            unrecorded,
+            lines: 0,
+            recent_error: false,
+            texts: FinalTexts::default(),
+            turn: Turn::SinceTool,
+            block: None,
+            blocks_since_tool: 0,
+            blocks_since_ours: 0,
+            is_before_ours: false,
+        }
+    }
+
+    fn is_decided(&self) -> bool {
+        let run_is_known = match self.turn {
+            Turn::SinceTool => false,
+            Turn::BeforeTool => self.is_before_ours && self.block.is_none(),
+            Turn::BeforePrompt { .. } => true,
+        };
+        run_is_known && self.texts.is_complete && self.lines >= RECENT_LINES
+    }
+
+    fn see(&mut self, offset: u64, entry: Entry) {
+        self.lines += 1;
+        self.is_before_ours = offset < self.blocked_at;
+        match entry {
+            Entry::ToolResults(Outcome::Failed) => self.recent_error |= self.lines <= RECENT_LINES,
+            Entry::ToolResults(Outcome::Fine) | Entry::Other => {}
+            Entry::Block | Entry::Prompt | Entry::Agent(_)
+                if matches!(self.turn, Turn::BeforePrompt { .. }) => {}
+            Entry::Block => {
+                self.block = Some(offset);
+                self.texts.is_complete = true;
+            }
+            Entry::Prompt => {
+                self.end_block();
+                self.turn = Turn::BeforePrompt { at: offset };
+                self.texts.is_complete = true;
+            }
+            Entry::Agent(saying) => {
+                self.end_block();
+                if saying.tools > 0 {
+                    self.turn = Turn::BeforeTool;
+                }
+                self.texts.see(saying);
+            }
+        }
+    }
+
+    /// The agent's lines part one blocked stop's record from the next. A record that was partly there
+    /// when we last blocked was counted then.
+    fn end_block(&mut self) {
+        let Some(oldest) = self.block.take() else {
+            return;
+        };
+        if self.turn == Turn::SinceTool {
+            self.blocks_since_tool += 1;
+        }
+        if oldest >= self.blocked_at {
+            self.blocks_since_ours += 1;
+        }
+    }
+
+    fn conclude(mut self, reach: Reach, size: u64, bytes_read: usize) -> Tail {
+        self.end_block();
+        let unrecorded = match self.turn {
+            // What comes before a prompt in the file came before it in time.
+            Turn::BeforePrompt { at } if at >= self.blocked_at => 0,
+            // A whole MiB has been written since, and the block's record comes first.
+            _ if reach == Reach::Edge && !self.is_before_ours => 0,
+            _ => self.unrecorded.saturating_sub(self.blocks_since_ours),
+        };
+        let blocks = self.blocks_since_tool + unrecorded;
+        let run_is_whole = self.turn != Turn::SinceTool || reach == Reach::Start;
+        Tail {
+            final_texts: if unrecorded == 0 {
+                self.texts.into_texts()
+            } else {
+                Vec::new()
+            },
+            run: if run_is_whole {
+                Run::Exactly(blocks)
+            } else {
+                Run::AtLeast(blocks)
+            },
+            unrecorded,
+            recent_error: self.recent_error,
+            size,
+            bytes_read,
+        }
+    }
+}
+
+/// The text blocks of one message, newest first while they are collected.
+#[derive(Default)]
+struct FinalTexts {
+    message: Option<String>,
+    texts: Vec<String>,
+    is_complete: bool,
+}
+
+impl FinalTexts {
+    fn see(&mut self, saying: Saying) {
+        if self.is_complete {
+            return;
+        }
+        if self.texts.is_empty() {
+            self.message = saying.message;
+        } else if self.message.is_none() || self.message != saying.message {
+            self.is_complete = true;
+            return;
+        }
+        self.texts.extend(saying.texts.into_iter().rev());
+    }
+
+    fn into_texts(mut self) -> Vec<String> {
+        self.texts.reverse();
+        self.texts
+    }
+}

@@ -1,0 +1,6 @@
+mod carriers;
+mod files;
+mod garbage;
+mod lag;
+mod real;
+mod script;
