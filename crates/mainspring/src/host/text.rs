@@ -40,14 +40,14 @@ pub(crate) fn excerpt(text: &str) -> String {
 fn is_harmless(c: char) -> bool {
     match c {
         '\n' | '\t' => true,
-        // Marks, embeddings, overrides and isolates that reorder text.
+        // Marks, embeddings, overrides and isolates that reorder text; tag characters, which
+        // are text that nobody sees.
         '\u{061c}'
         | '\u{200e}'
         | '\u{200f}'
         | '\u{202a}'..='\u{202e}'
-        | '\u{2066}'..='\u{2069}' => false,
-        // Tag characters: invisible text.
-        '\u{e0000}'..='\u{e007f}' => false,
+        | '\u{2066}'..='\u{2069}'
+        | '\u{e0000}'..='\u{e007f}' => false,
         c => !c.is_control(),
     }
 }

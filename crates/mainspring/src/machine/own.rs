@@ -6,14 +6,14 @@ use mainspring_kernel::machine::Data;
 use super::FoundFile;
 use crate::error::Trouble;
 use crate::scene::Scene;
-use crate::store::atomic;
+use crate::store::{atomic, read_json};
 
 /// The state in the machine's own file; `None` if there is no file.
 pub(crate) fn load<S: Data>(
     scene: &Scene<'_>,
     machine: mainspring_kernel::Name,
 ) -> Result<(Option<S>, FoundFile), Trouble> {
-    let found = scene.store.read::<S>(scene.store.own(machine))?;
+    let found = read_json::<S>(scene.store.own(machine))?;
     let file = FoundFile {
         path: found.path,
         bytes: found.bytes,

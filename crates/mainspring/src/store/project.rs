@@ -87,24 +87,12 @@ impl ProjectStore {
         self.dir.join(format!("intent-{machine}.json"))
     }
 
-    /// Reads a JSON file; one that cannot be understood is reported and stays.
-    pub(crate) fn read<T: DeserializeOwned>(&self, path: PathBuf) -> Result<Found<T>, Trouble> {
-        let bytes = atomic::read(&path, limits::STATE_FILE)?;
-        let value = match &bytes {
-            None => None,
-            Some(bytes) => Some(
-                serde_json::from_slice(bytes).map_err(|error| Trouble::corrupt(&path, error))?,
-            ),
-        };
-        Ok(Found { path, bytes, value })
-    }
-
     pub(crate) fn ledger(&self, session: &SessionId) -> Result<Found<Ledger>, Trouble> {
-        self.read(self.ledger_path(session))
+        read_json(self.ledger_path(session))
     }
 
     pub(crate) fn intent(&self, machine: Name) -> Result<Found<Pending>, Trouble> {
-        self.read(self.intent_path(machine))
+        read_json(self.intent_path(machine))
     }
 
     /// Takes the lock and finishes what a crashed process left unfinished.
@@ -200,6 +188,18 @@ impl Locked<'_> {
         self.head.write(&self.lock);
         Ok(())
     }
+}
+
+/// Reads a JSON file; one that cannot be understood is reported and stays.
+pub(crate) fn read_json<T: DeserializeOwned>(path: PathBuf) -> Result<Found<T>, Trouble> {
+    let bytes = atomic::read(&path, limits::STATE_FILE)?;
+    let value = match &bytes {
+        None => None,
+        Some(bytes) => {
+            Some(serde_json::from_slice(bytes).map_err(|error| Trouble::corrupt(&path, error))?)
+        }
+    };
+    Ok(Found { path, bytes, value })
 }
 
 /// Told apart from the boots before and after. Where the system has none, every process

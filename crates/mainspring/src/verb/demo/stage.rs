@@ -87,22 +87,22 @@ impl Stage {
     }
 
     /// The person types a command in a terminal of their own.
-    pub(crate) fn person_runs(&mut self, command: &str) -> Result<()> {
+    pub(crate) fn person_runs(&mut self, command: &str) {
         self.line("person", &format!("$ mainspring {command}"));
-        self.run(command, self.world())
+        self.run(command, self.world());
     }
 
     /// The agent runs a command in its shell.
-    pub(crate) fn agent_runs(&mut self, command: &str) -> Result<()> {
+    pub(crate) fn agent_runs(&mut self, command: &str) {
         self.line("agent", &format!("$ mainspring {command}"));
         self.vars
             .insert(name::CLAUDE_SESSION.into(), self.session.into());
         let world = self.world();
         self.vars.remove(name::CLAUDE_SESSION);
-        self.run(command, world)
+        self.run(command, world);
     }
 
-    fn run(&mut self, command: &str, world: World) -> Result<()> {
+    fn run(&mut self, command: &str, world: World) {
         let desk = Desk {
             world,
             cwd: self.project.clone(),
@@ -116,7 +116,6 @@ impl Stage {
         let shown = out.replace(&*self.project.to_string_lossy(), "~/project");
         self.line("", shown.trim_end());
         self.now = self.now.plus(Millis::seconds(5));
-        Ok(())
     }
 
     pub(crate) fn person_says(&mut self, prompt: &str) -> Result<()> {
