@@ -58,6 +58,7 @@ pub mod claude;
 pub mod clients;
 pub mod fakes;
 pub mod files;
+pub mod github;
 pub mod model;
 pub mod process;
 pub mod recorder;

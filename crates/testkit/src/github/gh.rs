@@ -1,0 +1,164 @@
+//! A driver for the real `gh`.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::GitHub;
+use crate::clients::Client;
+use crate::process::{Finished, Running};
+
+/// A `gh` that hangs is a failed test, not a test that never ends.
+const LIMIT: Duration = Duration::from_secs(30);
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Finds `gh`: what `MAINSPRING_TEST_GH` names, else the system's.
+///
+/// # Panics
+/// When it is not installed, with the command that installs it.
+pub fn client() -> Client {
+    if let Some(named) = std::env::var_os("MAINSPRING_TEST_GH") {
+        return Client::Installed(named.into());
+    }
+    if std::env::var_os("MAINSPRING_SKIP_CLIENTS").is_some_and(|value| value == "1") {
+        return Client::Skipped;
+    }
+    let places = PATH.split(':').map(|folder| Path::new(folder).join("gh"));
+    let found = places.into_iter().find(|place| place.is_file());
+    Client::Installed(found.expect("the real gh is not installed: run ./test, which installs gh"))
+}
+
+fn program() -> PathBuf {
+    match client() {
+        Client::Installed(program) => program,
+        Client::Skipped => panic!("a test that runs gh asks github::client() first"),
+    }
+}
+
+/// One run of `gh`, to be started: with nothing from our environment, and a
+/// home of its own.
+#[derive(Debug)]
+#[must_use]
+pub struct Gh {
+    arguments: Vec<OsString>,
+    env: Vec<(String, String)>,
+    home: PathBuf,
+    folder: PathBuf,
+    input: PathBuf,
+    limit: Duration,
+}
+
+impl Gh {
+    pub(super) fn new<'a>(github: &GitHub, arguments: impl IntoIterator<Item = &'a str>) -> Self {
+        Self {
+            arguments: arguments.into_iter().map(OsString::from).collect(),
+            env: github.env(),
+            home: github.home().to_owned(),
+            folder: github.home().to_owned(),
+            input: "/dev/null".into(),
+            limit: LIMIT,
+        }
+    }
+
+    /// Sets a variable, or another value for it.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.retain(|(known, _)| known != name);
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub fn current_dir(self, folder: &Path) -> Self {
+        let folder = folder.to_owned();
+        Self { folder, ..self }
+    }
+
+    /// What it finds on its stdin.
+    pub fn input(self, file: &Path) -> Self {
+        let input = file.to_owned();
+        Self { input, ..self }
+    }
+
+    pub fn limit(self, limit: Duration) -> Self {
+        Self { limit, ..self }
+    }
+
+    pub fn start(&self) -> Running {
+        // The kit gives its children nothing on stdin; a shell gives this one a
+        // file and becomes it.
+        let mut command = Command::new("/bin/sh");
+        command
+            .args(["-c", "exec \"$@\" <\"$0\""])
+            .arg(&self.input)
+            .arg(program())
+            .args(&self.arguments)
+            .env_clear()
+            .env("HOME", &self.home)
+            .env("PATH", PATH)
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .current_dir(&self.folder);
+        Running::start(&mut command)
+    }
+
+    pub fn run(&self) -> Finished {
+        self.start().wait(self.limit)
+    }
+}
+
+/// A `gh` for a PATH that notes each start and then becomes the real one, so
+/// that killing it kills that.
+#[derive(Debug)]
+pub struct CountedGh {
+    folder: TempDir,
+}
+
+impl CountedGh {
+    pub fn install() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let starts = folder.path().join("starts");
+        fs::create_dir(&starts).expect("the folder is ours");
+        let script = format!(
+            "#!/bin/sh\nnote=$(mktemp '{}/XXXXXXXXXX') && printf '%s\\0' \"$@\" >\"$note\"\nexec '{}' \"$@\"\n",
+            starts.display(),
+            program().display()
+        );
+        let shim = folder.path().join("gh");
+        fs::write(&shim, script).expect("the folder is ours");
+        fs::set_permissions(&shim, fs::Permissions::from_mode(0o755)).expect("the file is ours");
+        Self { folder }
+    }
+
+    /// What belongs first on the caller's PATH.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The path for callers that are configured with one.
+    pub fn program(&self) -> PathBuf {
+        self.folder.path().join("gh")
+    }
+
+    /// The arguments of each start, oldest first.
+    pub fn starts(&self) -> Vec<Vec<String>> {
+        let entries = fs::read_dir(self.folder.path().join("starts")).expect("the folder is ours");
+        let mut starts: Vec<_> = entries
+            .map(|entry| {
+                let path = entry.expect("a readable folder").path();
+                let written = fs::metadata(&path).and_then(|metadata| metadata.modified());
+                let noted = fs::read(&path).expect("a readable note");
+                let words = noted.split(|byte| *byte == 0);
+                let mut words: Vec<_> = words
+                    .map(|word| String::from_utf8_lossy(word).into_owned())
+                    .collect();
+                words.pop();
+                (written.expect("a file has a time"), words)
+            })
+            .collect();
+        starts.sort();
+        starts.into_iter().map(|(_, words)| words).collect()
+    }
+}
