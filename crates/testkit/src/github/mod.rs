@@ -196,9 +196,10 @@ impl GitHub {
         self.shared.notify();
     }
 
-    /// Everything that came in so far.
+    /// Everything that came in and was not taken.
     pub fn requests(&self) -> Vec<Recorded> {
-        self.shared.lock().log.clone()
+        let inside = self.shared.lock();
+        inside.log[inside.taken..].to_vec()
     }
 
     /// The requests with this name.
@@ -207,15 +208,20 @@ impl GitHub {
         requests.filter(|request| request.is(name)).collect()
     }
 
-    /// Everything that came in so far, which is then forgotten.
+    /// Everything that came in since this was last asked.
     pub fn take_requests(&self) -> Vec<Recorded> {
-        std::mem::take(&mut self.shared.lock().log)
+        let mut inside = self.shared.lock();
+        let requests = inside.log[inside.taken..].to_vec();
+        inside.taken = inside.log.len();
+        requests
     }
 
     /// Waits for a request with this name; whether it came.
     pub fn wait_for_request(&self, name: &str, limit: Duration) -> bool {
         self.shared.wait_until(limit, |inside| {
-            inside.log.iter().any(|request| request.is(name))
+            inside.log[inside.taken..]
+                .iter()
+                .any(|request| request.is(name))
         })
     }
 

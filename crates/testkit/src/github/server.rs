@@ -16,6 +16,8 @@ use super::state::{Grant, World};
 
 /// A client that says nothing for so long has gone.
 const READ_LIMIT: Duration = Duration::from_secs(30);
+/// Longer than any deadline that is to be tested.
+const HANG_LIMIT: Duration = Duration::from_secs(3600);
 
 /// What the threads and the test share.
 #[derive(Debug, Default)]
@@ -30,6 +32,8 @@ pub(crate) struct Inside {
     pub(crate) world: World,
     pub(crate) faults: Faults,
     pub(crate) log: Vec<Recorded>,
+    /// How much of the log a test has taken.
+    pub(crate) taken: usize,
     /// Requests that hang wait until this is another number.
     pub(crate) released: u64,
     ended: bool,
@@ -62,9 +66,9 @@ impl Shared {
         true
     }
 
-    fn hang(&self) {
-        let released = self.lock().released;
-        self.wait_until(Duration::MAX, |inside| {
+    /// Waits for a release later than this one, or for the end.
+    fn hang(&self, released: u64) {
+        self.wait_until(HANG_LIMIT, |inside| {
             inside.ended || inside.released != released
         });
     }
@@ -123,10 +127,15 @@ fn serve(stream: &UnixStream, shared: &Shared) -> io::Result<()> {
         return Ok(());
     };
     let operation = Operation::of(&request);
-    let (index, fault) = arrive(shared, &request, &operation);
+    let Arrival {
+        index,
+        fault,
+        released,
+    } = arrive(shared, &request, &operation);
     match &fault {
         Some(Fault::HangBeforeCommit) => {
-            shared.hang();
+            shared.hang(released);
+            settle(shared, index, Outcome::Dropped);
             return Ok(());
         }
         Some(Fault::DropBeforeCommit) => {
@@ -135,15 +144,15 @@ fn serve(stream: &UnixStream, shared: &Shared) -> io::Result<()> {
         }
         _ => {}
     }
-    let response = match fault
+    let reply = fault
         .as_ref()
-        .and_then(|fault| fault.reply(operation.transport()))
-    {
-        Some(reply) => reply,
-        None => answer(shared, &request, &operation),
-    };
+        .and_then(|fault| fault.reply(operation.transport()));
+    let response = reply.unwrap_or_else(|| answer(shared, &request, &operation));
     match fault {
-        Some(Fault::HangAfterCommit) => shared.hang(),
+        Some(Fault::HangAfterCommit) => {
+            shared.hang(released);
+            settle(shared, index, Outcome::Dropped);
+        }
         Some(Fault::DropAfterCommit) => settle(shared, index, Outcome::Dropped),
         Some(Fault::HalfReply) => {
             settle(shared, index, Outcome::Dropped);
@@ -157,8 +166,17 @@ fn serve(stream: &UnixStream, shared: &Shared) -> io::Result<()> {
     Ok(())
 }
 
+/// What is known of a request when it has come.
+struct Arrival {
+    /// Its place in the log.
+    index: usize,
+    fault: Option<Fault>,
+    /// The releases so far: if it hangs, it waits for a later one.
+    released: u64,
+}
+
 /// Records the request and finds the fault that waits for it.
-fn arrive(shared: &Shared, request: &Request, operation: &Operation) -> (usize, Option<Fault>) {
+fn arrive(shared: &Shared, request: &Request, operation: &Operation) -> Arrival {
     let mut inside = shared.lock();
     let names = operation.names();
     let fault = inside.faults.take(&names);
@@ -177,10 +195,14 @@ fn arrive(shared: &Shared, request: &Request, operation: &Operation) -> (usize, 
         fault: fault.clone(),
         outcome: Outcome::Waiting,
     });
-    let index = inside.log.len() - 1;
+    let arrival = Arrival {
+        index: inside.log.len() - 1,
+        fault,
+        released: inside.released,
+    };
     drop(inside);
     shared.notify();
-    (index, fault)
+    arrival
 }
 
 fn settle(shared: &Shared, index: usize, outcome: Outcome) {
