@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::GitHub;
@@ -106,6 +107,19 @@ impl Gh {
 
     pub fn run(&self) -> Finished {
         self.start().wait(self.limit)
+    }
+
+    /// Runs it, which must succeed, and gives what it printed.
+    pub fn printed(&self) -> String {
+        let run = self.run();
+        let arguments = &self.arguments;
+        assert!(run.succeeded(), "gh {arguments:?}: {}", run.stderr_text());
+        run.stdout_text()
+    }
+
+    /// The same, where it printed JSON.
+    pub fn printed_json(&self) -> Value {
+        serde_json::from_str(&self.printed()).expect("gh printed JSON")
     }
 }
 

@@ -201,3 +201,69 @@ fn reason(status: u16) -> &'static str {
         _ => "Other",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> io::Result<Option<Request>> {
+        Request::read(text.as_bytes())
+    }
+
+    #[test]
+    fn a_body_comes_with_its_length_or_in_chunks() {
+        for text in [
+            "POST /graphql HTTP/1.1\r\nHost: api.github.com\r\ncontent-LENGTH: 9\r\n\r\n{\"a\":\"b\"}beyond",
+            "POST /graphql HTTP/1.1\r\nHost: api.github.com\r\nTransfer-Encoding: chunked\r\n\r\n\
+             4\r\n{\"a\"\r\n5\r\n:\"b\"}\r\n0\r\n\r\n",
+        ] {
+            let request = read(text).unwrap().unwrap();
+
+            assert_eq!(
+                (request.method.as_str(), request.target.as_str()),
+                ("POST", "/graphql")
+            );
+            assert_eq!(request.header("host"), Some("api.github.com"));
+            assert_eq!(request.json(), serde_json::json!({ "a": "b" }));
+        }
+    }
+
+    #[test]
+    fn garbage_is_refused_and_silence_is_nothing() {
+        assert!(read("").unwrap().is_none());
+        let endless = format!("GET / HTTP/1.1\r\nA: {}\r\n\r\n", "x".repeat(70 << 10));
+        for text in [
+            "GET /",
+            "GET /\r\n\r\n",
+            "GET / HTTP/0.9\r\n\r\n",
+            "GET / HTTP/1.1\r\nno colon\r\n\r\n",
+            "GET / HTTP/1.1\r\nContent-Length: many\r\n\r\n",
+            "GET / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n",
+            "GET / HTTP/1.1\r\nContent-Length: 3\r\n\r\nab",
+            "GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n",
+            "GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
+            endless.as_str(),
+        ] {
+            assert!(read(text).is_err(), "{text:.60}");
+        }
+        assert!(Request::read(&b"\xff\xfe\n"[..]).is_err());
+    }
+
+    #[test]
+    fn half_a_reply_is_shorter_than_it_says() {
+        let response =
+            Response::json(201, &serde_json::json!({ "number": 7 })).with_header("X-A", "b");
+        let [mut whole, mut half] = [Vec::new(), Vec::new()];
+
+        response.write(&mut whole).unwrap();
+        response.write_half(&mut half).unwrap();
+
+        let whole = String::from_utf8(whole).unwrap();
+        assert_eq!(
+            whole,
+            "HTTP/1.1 201 Created\r\nContent-Type: application/json; charset=utf-8\r\nX-A: b\r\n\
+             Content-Length: 12\r\nConnection: close\r\n\r\n{\"number\":7}"
+        );
+        assert_eq!(String::from_utf8(half).unwrap(), whole[..whole.len() - 6]);
+    }
+}

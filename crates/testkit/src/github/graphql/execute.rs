@@ -13,6 +13,12 @@ use super::validate::root;
 #[derive(Debug, Default)]
 pub(crate) struct Arguments(Map<String, Value>);
 
+impl From<Map<String, Value>> for Arguments {
+    fn from(arguments: Map<String, Value>) -> Self {
+        Self(arguments)
+    }
+}
+
 impl Arguments {
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
@@ -29,7 +35,7 @@ impl Arguments {
     /// A mutation's `input`, as arguments.
     pub(crate) fn input(&self) -> Self {
         match self.get("input") {
-            Some(Value::Object(input)) => Self(input.clone()),
+            Some(Value::Object(input)) => input.clone().into(),
             _ => Self::default(),
         }
     }
@@ -114,7 +120,7 @@ impl<'a> Execution<'a> {
                 arguments.insert(name.clone(), value);
             }
         }
-        Arguments(arguments)
+        arguments.into()
     }
 
     fn value(

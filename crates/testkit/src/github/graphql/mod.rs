@@ -13,6 +13,8 @@ mod parser;
 mod resolve;
 mod schema;
 mod scopes;
+#[cfg(test)]
+mod tests;
 mod validate;
 
 use serde_json::{Map, Value, json};
