@@ -90,8 +90,10 @@ impl<'a> Repo<'a> {
     pub fn set_check(&self, sha: &str, check: Check) {
         self.change(|known| {
             let checks = known.checks.entry(sha.to_owned()).or_default();
-            checks.retain(|known| known.name != check.name);
-            checks.push(check);
+            match checks.iter_mut().find(|known| known.name == check.name) {
+                Some(known) => *known = check,
+                None => checks.push(check),
+            }
         });
     }
 

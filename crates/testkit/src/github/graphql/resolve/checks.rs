@@ -5,6 +5,7 @@ use serde_json::json;
 use super::connection::page_with;
 use super::{Answer, Object, Resolved, Session};
 use crate::github::check::{Check, CheckKind, RunState};
+use crate::github::graphql::error::Failure;
 use crate::github::graphql::execute::Arguments;
 use crate::github::state::now;
 
@@ -90,22 +91,18 @@ impl Session<'_> {
         let known = &self.world.repositories[repository];
         let check = self.check(repository, sha, index);
         let target = json!(format!("{}/runs/{index}", known.url()));
-        let id = json!(format!("CR_{sha}_{index}"));
-        let common = match field {
-            "id" => id.into(),
-            "isRequired" => {
-                // GitHub cannot tell without knowing for which pull request.
-                let for_pull = arguments
-                    .get("pullRequestId")
-                    .or(arguments.get("pullRequestNumber"));
-                (for_pull.is_some() && known.required.contains(&check.name)).into()
-            }
-            _ => Resolved::NULL,
-        };
-        if common != Resolved::NULL {
-            return Some(Ok(common));
-        }
         Some(Ok(match (&check.kind, field) {
+            (_, "id") => json!(format!("CR_{sha}_{index}")).into(),
+            (_, "isRequired") => {
+                let id = arguments.get("pullRequestId");
+                let for_pull = id.or(arguments.get("pullRequestNumber"));
+                if for_pull.is_none() {
+                    // GitHub cannot tell either; the words are ours.
+                    let message = "isRequired needs the id or the number of a pull request";
+                    return Some(Err(Failure::unprocessable(message)));
+                }
+                known.required.contains(&check.name).into()
+            }
             (CheckKind::Status(_), "context") | (CheckKind::Run(_), "name") => {
                 json!(check.name).into()
             }
