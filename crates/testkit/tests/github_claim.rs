@@ -6,8 +6,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails where it stands")]
 
-use std::io::Write;
-
 use mainspring_testkit::clients::Client;
 use mainspring_testkit::github::{
     self, BareRepo, Fault, GitHub, LOGIN, TOKEN, Token, bare_repo, on,
@@ -120,10 +118,8 @@ fn world() -> Option<(GitHub, BareRepo)> {
 
 /// One call of `gh` with a JSON body on its stdin.
 fn call(github: &GitHub, arguments: &[&str], body: &Value) -> Finished {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(body.to_string().as_bytes()).unwrap();
     let arguments = arguments.iter().copied().chain(["--input", "-"]);
-    github.gh(arguments).input(file.path()).run()
+    github.gh(arguments).input(body.to_string()).run()
 }
 
 fn graphql(github: &GitHub, query: &str, variables: &Value) -> Finished {

@@ -18,16 +18,21 @@ use crate::process::{Finished, Running};
 const LIMIT: Duration = Duration::from_secs(30);
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Finds `gh`: what `MAINSPRING_TEST_GH` names, else the system's.
+/// Finds `gh`: what `MAINSPRING_TEST_GH` names, else the system's. Skipped with
+/// `MAINSPRING_SKIP_GH=1`, or where all clients are.
 ///
 /// # Panics
 /// When it is not installed, with the command that installs it.
+#[expect(clippy::print_stderr, reason = "a skipped test must say so")]
 pub fn client() -> Client {
     if let Some(named) = std::env::var_os("MAINSPRING_TEST_GH") {
         return Client::Installed(named.into());
     }
-    if std::env::var_os("MAINSPRING_SKIP_CLIENTS").is_some_and(|value| value == "1") {
-        return Client::Skipped;
+    for switch in ["MAINSPRING_SKIP_CLIENTS", "MAINSPRING_SKIP_GH"] {
+        if std::env::var_os(switch).is_some_and(|value| value == "1") {
+            eprintln!("skipped: {switch}=1, so the real gh was not run");
+            return Client::Skipped;
+        }
     }
     let places = PATH.split(':').map(|folder| Path::new(folder).join("gh"));
     let found = places.into_iter().find(|place| place.is_file());
@@ -50,7 +55,7 @@ pub struct Gh {
     env: Vec<(String, String)>,
     home: PathBuf,
     folder: PathBuf,
-    input: PathBuf,
+    input: Vec<u8>,
     limit: Duration,
 }
 
@@ -61,7 +66,7 @@ impl Gh {
             env: github.env(),
             home: github.home().to_owned(),
             folder: github.home().to_owned(),
-            input: "/dev/null".into(),
+            input: Vec::new(),
             limit: LIMIT,
         }
     }
@@ -79,8 +84,8 @@ impl Gh {
     }
 
     /// What it finds on its stdin.
-    pub fn input(self, file: &Path) -> Self {
-        let input = file.to_owned();
+    pub fn input(self, input: impl Into<Vec<u8>>) -> Self {
+        let input = input.into();
         Self { input, ..self }
     }
 
@@ -89,20 +94,15 @@ impl Gh {
     }
 
     pub fn start(&self) -> Running {
-        // The kit gives its children nothing on stdin; a shell gives this one a
-        // file and becomes it.
-        let mut command = Command::new("/bin/sh");
+        let mut command = Command::new(program());
         command
-            .args(["-c", "exec \"$@\" <\"$0\""])
-            .arg(&self.input)
-            .arg(program())
             .args(&self.arguments)
             .env_clear()
             .env("HOME", &self.home)
             .env("PATH", PATH)
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .current_dir(&self.folder);
-        Running::start(&mut command)
+        Running::start_with(&mut command, self.input.clone())
     }
 
     pub fn run(&self) -> Finished {
