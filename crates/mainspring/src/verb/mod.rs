@@ -9,6 +9,7 @@ pub(crate) mod log;
 pub(crate) mod pulse;
 pub(crate) mod records;
 pub(crate) mod status;
+pub(crate) mod tasks;
 pub(crate) mod trust;
 pub(crate) mod why;
 

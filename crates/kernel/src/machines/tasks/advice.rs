@@ -20,7 +20,12 @@ pub enum Advice {
 /// All of it, in a fixed order.
 pub fn advise(list: &List) -> Vec<Advice> {
     let waits = waits(list);
-    let stuck = stuck(&waits);
+    let reached: BTreeSet<u64> = waves_of(&waits).into_iter().flatten().collect();
+    let stuck: BTreeSet<u64> = waits
+        .keys()
+        .copied()
+        .filter(|id| !reached.contains(id))
+        .collect();
     let circles = circles(&waits, &stuck);
     let circled: BTreeSet<u64> = circles.iter().flatten().copied().collect();
     let unreachable = stuck.difference(&circled).copied();
@@ -32,7 +37,7 @@ pub fn advise(list: &List) -> Vec<Advice> {
 }
 
 /// What each task waits for, whichever side said so.
-fn waits(list: &List) -> BTreeMap<u64, BTreeSet<u64>> {
+pub fn waits(list: &List) -> BTreeMap<u64, BTreeSet<u64>> {
     let mut waits: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
     for item in &list.items {
         let own = waits.entry(item.local).or_default();
@@ -44,8 +49,13 @@ fn waits(list: &List) -> BTreeMap<u64, BTreeSet<u64>> {
     waits
 }
 
-/// The tasks that no order of work can reach.
-fn stuck(waits: &BTreeMap<u64, BTreeSet<u64>>) -> BTreeSet<u64> {
+/// In which waves the tasks can be worked on: first those that wait for nothing, then
+/// those that only wait for them, and so on. What no order of work reaches is in none.
+pub fn waves(list: &List) -> Vec<Vec<u64>> {
+    waves_of(&waits(list))
+}
+
+fn waves_of(waits: &BTreeMap<u64, BTreeSet<u64>>) -> Vec<Vec<u64>> {
     let mut followers: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     let mut missing: BTreeMap<u64, usize> = BTreeMap::new();
     for (id, blockers) in waits {
@@ -54,23 +64,23 @@ fn stuck(waits: &BTreeMap<u64, BTreeSet<u64>>) -> BTreeSet<u64> {
             followers.entry(*blocker).or_default().push(*id);
         }
     }
-    let mut free: Vec<u64> = missing
-        .iter()
-        .filter(|(_, count)| **count == 0)
-        .map(|(id, _)| *id)
-        .collect();
-    while let Some(done) = free.pop() {
-        missing.remove(&done);
-        for follower in followers.get(&done).into_iter().flatten() {
+    let free = missing.iter().filter(|(_, count)| **count == 0);
+    let mut wave: Vec<u64> = free.map(|(id, _)| *id).collect();
+    let mut waves = Vec::new();
+    while !wave.is_empty() {
+        let mut next = Vec::new();
+        for follower in wave.iter().filter_map(|id| followers.get(id)).flatten() {
             if let Some(count) = missing.get_mut(follower) {
                 *count -= 1;
                 if *count == 0 {
-                    free.push(*follower);
+                    next.push(*follower);
                 }
             }
         }
+        next.sort_unstable();
+        waves.push(core::mem::replace(&mut wave, next));
     }
-    missing.into_keys().collect()
+    waves
 }
 
 /// One circle for every group of tasks that only wait for each other. From any stuck task

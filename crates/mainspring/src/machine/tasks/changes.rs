@@ -63,7 +63,7 @@ pub(super) fn changes(
 }
 
 /// As the client writes it.
-pub(super) fn text(fields: &Map<String, Value>) -> Result<String, Trouble> {
+pub(crate) fn text(fields: &Map<String, Value>) -> Result<String, Trouble> {
     serde_json::to_string_pretty(fields).map_err(|error| Trouble::Other(error.to_string()))
 }
 

@@ -18,6 +18,8 @@ use crate::store::atomic;
 
 /// The mark of a task that a skill laid out.
 pub(super) const MARK: &str = "fsm";
+/// Where notes on a task are kept.
+pub(crate) const NOTES: &str = "notes";
 const HIGH_WATER: &str = ".highwatermark";
 /// More entries than this are no list that we should work on.
 const MOST_ENTRIES: usize = 20_000;

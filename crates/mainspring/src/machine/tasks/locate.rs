@@ -9,7 +9,7 @@ use crate::error::Trouble;
 use crate::store::atomic;
 
 /// The file beside a skill's text.
-pub(super) const FILE: &str = "fsm.json";
+pub(crate) const FILE: &str = "fsm.json";
 
 /// The skill's `fsm.json`; `None` where the skill has none, which is the usual case.
 /// A plugin's skill cannot be found without the client's registry: that is an error.

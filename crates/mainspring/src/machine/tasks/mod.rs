@@ -13,6 +13,7 @@ mod registry;
 mod roots;
 pub(crate) mod source;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::event::{Kind, Speaker};
@@ -24,6 +25,7 @@ use mainspring_kernel::machines::{Finished, Move, Name, Part, Pending, Slot};
 use mainspring_kernel::{Answer, Decision, Note, Reasons, Voice};
 
 use self::list::ClientList;
+pub(crate) use self::locate::FILE;
 use self::lock::Held;
 use self::roots::Roots;
 use self::source::{Fault, Source};
@@ -178,7 +180,7 @@ fn unavailable(mut invoked: Invoked, cause: String) -> Loaded {
 }
 
 /// The client's list, under its locks, which are held as long as the scene lasts.
-pub(crate) fn take(
+fn take(
     scene: &Scene<'_>,
     after: impl Fn(&Roster) -> Option<Roster>,
 ) -> Result<ClientList, Trouble> {
@@ -191,19 +193,60 @@ pub(crate) fn take(
     Ok(found)
 }
 
+/// The same for a command that changes these tasks.
+pub(crate) fn take_in(
+    scene: &Scene<'_>,
+    folder: &Path,
+    ids: &[u64],
+) -> Result<ClientList, Trouble> {
+    scene.release();
+    let mut held = Held::list(folder)?;
+    let mut found = ClientList::read(folder)?;
+    for id in ids.iter().collect::<BTreeSet<_>>() {
+        held.task(*id)?;
+        found.reread(*id);
+    }
+    scene.hold(held);
+    Ok(found)
+}
+
 /// The folder of the list that the agent works with: the one its environment names, else
-/// its session's.
-pub(crate) fn folder(scene: &Scene<'_>) -> Result<PathBuf, Trouble> {
-    let cwd = scene.payload.and_then(|payload| payload.cwd.as_deref());
-    let roots = Roots::of(scene.world, cwd)
-        .ok_or_else(|| Trouble::Other("there is no home, so no task list".into()))?;
-    let named = scene.world.var(name::CLAUDE_TASK_LIST);
+/// its team's, else its session's.
+fn folder(scene: &Scene<'_>) -> Result<PathBuf, Trouble> {
     let team = scene.payload.and_then(|payload| payload.team.clone());
     let session = || scene.session().map(|session| session.to_string());
-    let id = named.or(team).or_else(session).ok_or_else(|| {
+    folder_of(scene.world, team.or_else(session))
+}
+
+/// The folder of the list that the environment names, else of this one.
+pub(crate) fn folder_of(world: &World, id: Option<String>) -> Result<PathBuf, Trouble> {
+    let id = world.var(name::CLAUDE_TASK_LIST).or(id).ok_or_else(|| {
         Trouble::Other("no session is known, so it is not known which task list is meant".into())
     })?;
-    Ok(roots.list(&id))
+    folder_named(world, &id)
+}
+
+pub(crate) fn folder_named(world: &World, id: &str) -> Result<PathBuf, Trouble> {
+    let roots = Roots::of(world, None)
+        .ok_or_else(|| Trouble::Other("there is no home, so no task list".into()))?;
+    Ok(roots.list(id))
+}
+
+/// The lists that were changed last, for a person who has to name one.
+pub(crate) fn newest_lists(world: &World) -> Vec<String> {
+    let folders = Roots::of(world, None).and_then(|roots| std::fs::read_dir(roots.tasks).ok());
+    let mut lists: Vec<(std::time::SystemTime, String)> = folders
+        .into_iter()
+        .flatten()
+        .take(1_000)
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let changed = entry.metadata().ok()?.modified().ok()?;
+            Some((changed, entry.file_name().into_string().ok()?))
+        })
+        .collect();
+    lists.sort_by(|one, other| other.cmp(one));
+    lists.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
 /// Without an event: the list as a reader sees it, if it is known which.

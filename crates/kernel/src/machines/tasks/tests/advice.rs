@@ -2,7 +2,7 @@ use alloc::vec;
 
 use pretty_assertions::assert_eq;
 
-use super::super::advice::{Advice, advise};
+use super::super::advice::{Advice, advise, waves};
 use super::super::check::{Item, List};
 use super::{item, list};
 
@@ -52,4 +52,17 @@ fn a_block_that_only_the_blocker_knows_of_is_told() {
             blocked: 3
         }]
     );
+}
+
+#[test]
+fn waves_are_the_order_of_work() {
+    let list = list([
+        (1, &[][..]),
+        (2, &[]),
+        (3, &[1]),
+        (4, &[2, 3]),
+        (5, &[5]),
+        (6, &[5]),
+    ]);
+    assert_eq!(waves(&list), [vec![1, 2], vec![3], vec![4]]);
 }

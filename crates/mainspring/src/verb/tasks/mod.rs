@@ -1,0 +1,167 @@
+//! `mainspring tasks`: the client's task list without the client's tools, and what an
+//! author of a skill's list needs.
+
+mod edit;
+mod preview;
+mod show;
+mod spans;
+mod validate;
+
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::machines::tasks::check::List;
+
+use super::{Desk, Result};
+use crate::error::CliError;
+use crate::machine::tasks::list::ClientList;
+use crate::machine::tasks::source::{Fault, Source};
+use crate::machine::tasks::{self, FILE};
+
+/// Keep the agent's task list, or write one for a skill
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// Show all tasks
+    List {
+        #[command(flatten)]
+        which: Which,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what can be started now
+    Next {
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Begin a task
+    Start {
+        id: u64,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Complete a task
+    Done {
+        id: u64,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Add a task
+    Add {
+        subject: String,
+        /// What it is about
+        #[arg(long, default_value = "")]
+        description: String,
+        /// A task that has to be completed before
+        #[arg(long, value_name = "ID")]
+        after: Vec<u64>,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Write something down about a task
+    Note {
+        id: u64,
+        text: String,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Check a skill's fsm.json
+    Validate {
+        /// The file, or the skill's folder
+        path: PathBuf,
+    },
+    /// Show a skill's fsm.json as a graph
+    Preview {
+        /// The file, or the skill's folder
+        path: PathBuf,
+        /// For a page that draws Mermaid
+        #[arg(long)]
+        mermaid: bool,
+    },
+}
+
+/// Which list is meant.
+#[derive(Debug, clap::Args)]
+struct Which {
+    /// The list's name: usually a session's id. An agent's own list needs none
+    #[arg(long, value_name = "NAME")]
+    list: Option<String>,
+}
+
+pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+    match &args.verb {
+        Verb::List { which, json: false } => show::list(&which.read(desk)?),
+        Verb::List { which, json: true } => show::json(&which.read(desk)?),
+        Verb::Next { which } => show::next(&which.read(desk)?),
+        Verb::Start { id, which } => edit::start(desk, &which.folder(desk)?, *id),
+        Verb::Done { id, which } => edit::done(desk, &which.folder(desk)?, *id),
+        Verb::Add {
+            subject,
+            description,
+            after,
+            which,
+        } => edit::add(desk, &which.folder(desk)?, subject, description, after),
+        Verb::Note { id, text, which } => edit::note(desk, &which.folder(desk)?, *id, text),
+        Verb::Validate { path } => validate::run(desk, path),
+        Verb::Preview {
+            path,
+            mermaid: false,
+        } => preview::text(&checked(desk, path)?),
+        Verb::Preview {
+            path,
+            mermaid: true,
+        } => preview::mermaid(&checked(desk, path)?),
+    }
+}
+
+impl Which {
+    fn folder(&self, desk: &Desk) -> Result<PathBuf> {
+        if let Some(name) = &self.list {
+            return Ok(tasks::folder_named(&desk.world, name)?);
+        }
+        let session = desk.world.agent_session();
+        let session = session.as_ref().map(ToString::to_string);
+        tasks::folder_of(&desk.world, session).map_err(|trouble| {
+            let mut error = CliError::from(trouble).hint("name the list: `--list NAME`");
+            for name in tasks::newest_lists(&desk.world) {
+                error = error.hint(format!("there is `--list {name}`"));
+            }
+            error
+        })
+    }
+
+    fn read(&self, desk: &Desk) -> Result<ClientList> {
+        Ok(ClientList::read(&self.folder(desk)?)?)
+    }
+}
+
+/// The list's file, whether it or its skill was named.
+fn file(desk: &Desk, path: &Path) -> PathBuf {
+    let path = desk.cwd.join(path);
+    if path.is_dir() { path.join(FILE) } else { path }
+}
+
+/// A list that can be laid out, or all that keeps it from being one.
+fn checked(desk: &Desk, path: &Path) -> Result<List> {
+    let path = file(desk, path);
+    let list = Source::read(&path)
+        .and_then(|bytes| Source::parse(&path, &bytes))
+        .and_then(|source| source.check());
+    list.map_err(|fault| match fault {
+        Fault::File(cause) => CliError::new(cause),
+        Fault::Tasks(problems) => {
+            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            CliError::new(format!(
+                "{} is no task list:\n  {}",
+                path.display(),
+                problems.join("\n  ")
+            ))
+            .hint("`mainspring tasks validate` names lines and columns")
+        }
+    })
+}

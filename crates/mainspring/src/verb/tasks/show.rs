@@ -1,0 +1,122 @@
+//! The list, for a person or for an agent whose client shows it none.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use mainspring_kernel::machines::tasks::draft::Status;
+use mainspring_kernel::machines::tasks::roster::{Entry, Maker, Roster};
+use mainspring_kernel::machines::tasks::text::excerpt;
+use mainspring_kernel::machines::tasks::words::numbers;
+use serde_json::{Value, json};
+
+use crate::machine::tasks::list::{ClientList, NOTES, Task};
+use crate::verb::Result;
+
+pub(super) fn list(found: &ClientList) -> Result {
+    let roster = found.roster();
+    if roster.tasks.is_empty() {
+        return Ok("no tasks\n".into());
+    }
+    let open = roster.open();
+    let mut out = String::new();
+    for entry in &roster.tasks {
+        if let Some(task) = found.tasks.get(&entry.id) {
+            line(&mut out, entry, task, &open);
+        }
+    }
+    Ok(out)
+}
+
+fn line(out: &mut String, entry: &Entry, task: &Task, open: &BTreeSet<u64>) {
+    let status = match entry.status {
+        Status::Pending => "pending",
+        Status::InProgress => "in progress",
+        Status::Completed => "completed",
+    };
+    let number = format!("#{}", entry.id);
+    let _ = write!(
+        out,
+        "{number:<5} {status:<11} {}",
+        excerpt(task.text("subject"))
+    );
+    let waits = waits_for(entry, open);
+    if entry.status != Status::Completed && !waits.is_empty() {
+        let _ = write!(out, "  (waits for {})", numbers(&waits));
+    }
+    out.push('\n');
+    if entry.status != Status::Completed && !task.text("description").is_empty() {
+        let _ = writeln!(out, "        {}", excerpt(task.text("description")));
+    }
+    for note in notes(task) {
+        let _ = writeln!(out, "        note: {}", excerpt(note));
+    }
+}
+
+fn waits_for(entry: &Entry, open: &BTreeSet<u64>) -> Vec<u64> {
+    let waits = entry.blocked_by.iter().filter(|id| open.contains(id));
+    waits.copied().collect()
+}
+
+fn notes(task: &Task) -> impl Iterator<Item = &str> {
+    let notes = task
+        .fields
+        .get("metadata")
+        .and_then(|metadata| metadata.get(NOTES));
+    let notes = notes.and_then(Value::as_array).into_iter().flatten();
+    notes.filter_map(Value::as_str)
+}
+
+pub(super) fn json(found: &ClientList) -> Result {
+    let roster = found.roster();
+    let open = roster.open();
+    let tasks: Vec<Value> = roster
+        .tasks
+        .iter()
+        .filter_map(|entry| {
+            let task = found.tasks.get(&entry.id)?;
+            Some(json!({
+                "id": entry.id,
+                "subject": task.text("subject"),
+                "description": task.text("description"),
+                "status": entry.status.as_str(),
+                "skill": match &entry.maker {
+                    Maker::Hand => None,
+                    Maker::Skill(skill) => Some(skill),
+                },
+                "waitsFor": waits_for(entry, &open),
+                "notes": notes(task).collect::<Vec<_>>(),
+            }))
+        })
+        .collect();
+    crate::verb::json(&tasks)
+}
+
+pub(super) fn next(found: &ClientList) -> Result {
+    let roster = found.roster();
+    let ready: BTreeSet<u64> = roster.ready().map(|entry| entry.id).collect();
+    let under_way = |entry: &&Entry| entry.status == Status::InProgress;
+    let now = roster
+        .tasks
+        .iter()
+        .filter(|entry| under_way(entry) || ready.contains(&entry.id));
+    let open = BTreeSet::new();
+    let mut out = String::new();
+    for entry in now {
+        if let Some(task) = found.tasks.get(&entry.id) {
+            line(&mut out, entry, task, &open);
+        }
+    }
+    if out.is_empty() {
+        out = nothing_next(&roster);
+    }
+    Ok(out)
+}
+
+fn nothing_next(roster: &Roster) -> String {
+    let open = roster.open();
+    match (roster.tasks.len(), open.len()) {
+        (0, _) => "no tasks\n".into(),
+        (_, 0) => "all tasks are completed\n".into(),
+        (_, left) => format!("{left} tasks wait for each other: none can be started\n"),
+    }
+}

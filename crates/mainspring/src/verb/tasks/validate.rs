@@ -1,0 +1,162 @@
+//! `mainspring tasks validate`: everything about a skill's list, with line and column.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use mainspring_kernel::machines::tasks::advice::{Advice, advise};
+use mainspring_kernel::machines::tasks::check::{List, check};
+use mainspring_kernel::machines::tasks::draft::{Key, Row};
+
+use super::file;
+use super::spans::{self, Element};
+use crate::error::CliError;
+use crate::limits;
+use crate::machine::tasks::FILE;
+use crate::machine::tasks::source::{Fault, Source};
+use crate::store::atomic;
+use crate::verb::{Desk, Result};
+
+pub(super) fn run(desk: &Desk, path: &Path) -> Result {
+    let path = file(desk, path);
+    let parsed = Source::read(&path).and_then(|bytes| {
+        let source = Source::parse(&path, &bytes)?;
+        Ok((bytes, source))
+    });
+    let (bytes, source) = match parsed {
+        Ok(parsed) => parsed,
+        Err(Fault::File(cause)) => return Err(CliError::new(cause)),
+        Err(Fault::Tasks(_)) => return Err(CliError::new("internal: checked too early")),
+    };
+    let report = Report {
+        path: path.display().to_string(),
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+    };
+    let elements = spans::elements(&report.text);
+    let rows = source.rows();
+    match check(&rows) {
+        Err(problems) => {
+            let lines: Vec<String> = problems
+                .iter()
+                .map(|problem| {
+                    let at = place(&elements, problem.task - 1, problem.key);
+                    report.line(at, &format!("error: {problem}"))
+                })
+                .collect();
+            let count = problems.len();
+            Err(CliError::new(format!(
+                "{count} problems\n{}",
+                lines.join("\n")
+            )))
+        }
+        Ok(list) => {
+            let mut lines = warnings(&report, &elements, &rows, &list);
+            lines.extend(skill_text(&path));
+            let tasks = list.items.len();
+            let mut out = match lines.len() {
+                0 => format!("{}: {tasks} tasks, nothing to warn about\n", report.path),
+                count => format!("{}: {tasks} tasks, {count} warnings\n", report.path),
+            };
+            for line in lines {
+                out += &line;
+                out.push('\n');
+            }
+            Ok(out)
+        }
+    }
+}
+
+struct Report {
+    path: String,
+    text: String,
+}
+
+impl Report {
+    fn line(&self, at: usize, said: &str) -> String {
+        let (line, column) = spans::place(&self.text, at);
+        format!("{}:{line}:{column}: {said}", self.path)
+    }
+}
+
+/// Where a field is, or else its task.
+fn place(elements: &[Element], index: usize, key: Option<Key>) -> usize {
+    let Some(element) = elements.get(index) else {
+        return 0;
+    };
+    let field = element
+        .fields
+        .iter()
+        .rfind(|(name, _)| key.is_some_and(|key| key.as_str() == name));
+    field.map_or(element.at, |(_, at)| *at)
+}
+
+fn warnings(report: &Report, elements: &[Element], rows: &[Row], list: &List) -> Vec<String> {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    let index = |local: u64| list.items.iter().position(|item| item.local == local);
+    for advice in advise(list) {
+        let (about, key, said) = match advice {
+            Advice::Circle(ids) => {
+                let first = ids.first().copied().unwrap_or_default();
+                let way = ids.iter().chain([&first]).map(ToString::to_string);
+                let way = way.collect::<Vec<_>>().join(" waits for ");
+                (
+                    first,
+                    Key::BlockedBy,
+                    format!("{way}: none of them can start"),
+                )
+            }
+            Advice::Unreachable(id) => (
+                id,
+                Key::BlockedBy,
+                format!("{id} can never start: it waits for tasks that wait for each other"),
+            ),
+            Advice::OneSided { blocker, blocked } => (
+                blocker,
+                Key::Blocks,
+                format!(
+                    "{blocker} blocks {blocked}, but the client only looks at blockedBy: \
+                     name {blocker} there in {blocked}"
+                ),
+            ),
+        };
+        let at = place(elements, index(about).unwrap_or(0), Some(key));
+        found.push((at, said));
+    }
+    for (element, row) in elements.iter().zip(rows) {
+        let mut seen = BTreeSet::new();
+        for (name, at) in &element.fields {
+            if !seen.insert(name) {
+                found.push((*at, format!("'{name}' is there twice: the last one counts")));
+            }
+        }
+        if let Row::Task(draft) = row
+            && draft
+                .description
+                .given()
+                .is_none_or(|text| text.trim().is_empty())
+        {
+            let id = draft.id.given().copied().unwrap_or_default();
+            found.push((element.at, format!("{id} has no description")));
+        }
+    }
+    found.sort();
+    let line = |(at, said): (usize, String)| report.line(at, &format!("warning: {said}"));
+    found.into_iter().map(line).collect()
+}
+
+/// The agent works from the skill's text; told of the file, it would read that too.
+fn skill_text(path: &Path) -> Vec<String> {
+    let beside = path.with_file_name("SKILL.md");
+    let text = atomic::read_text(&beside, limits::STATE_FILE);
+    let text = text.ok().flatten().unwrap_or_default();
+    let lines = text.lines().enumerate();
+    lines
+        .filter(|(_, line)| line.contains(FILE))
+        .map(|(at, _)| {
+            let path = beside.display();
+            format!(
+                "{path}:{}:1: warning: names {FILE}: the agent would spend its context on it",
+                at + 1
+            )
+        })
+        .collect()
+}
