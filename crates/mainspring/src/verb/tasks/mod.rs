@@ -95,9 +95,9 @@ struct Which {
 
 pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     match &args.verb {
-        Verb::List { which, json: false } => show::list(&which.read(desk)?),
+        Verb::List { which, json: false } => Ok(show::list(&which.read(desk)?)),
         Verb::List { which, json: true } => show::json(&which.read(desk)?),
-        Verb::Next { which } => show::next(&which.read(desk)?),
+        Verb::Next { which } => Ok(show::next(&which.read(desk)?)),
         Verb::Start { id, which } => edit::start(desk, &which.folder(desk)?, *id),
         Verb::Done { id, which } => edit::done(desk, &which.folder(desk)?, *id),
         Verb::Add {
@@ -111,11 +111,11 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
         Verb::Preview {
             path,
             mermaid: false,
-        } => preview::text(&checked(desk, path)?),
+        } => Ok(preview::text(&checked(desk, path)?)),
         Verb::Preview {
             path,
             mermaid: true,
-        } => preview::mermaid(&checked(desk, path)?),
+        } => Ok(preview::mermaid(&checked(desk, path)?)),
     }
 }
 

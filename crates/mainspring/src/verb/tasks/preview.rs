@@ -7,9 +7,7 @@ use mainspring_kernel::machines::tasks::advice::{waits, waves};
 use mainspring_kernel::machines::tasks::check::{Item, List};
 use mainspring_kernel::machines::tasks::draft::Status;
 
-use crate::verb::Result;
-
-pub(super) fn text(list: &List) -> Result {
+pub(super) fn text(list: &List) -> String {
     let waits = waits(list);
     let mut out = String::new();
     let mut line = |label: &str, item: &Item| {
@@ -50,10 +48,10 @@ pub(super) fn text(list: &List) -> Result {
     if out.is_empty() {
         out.push_str("no tasks\n");
     }
-    Ok(out)
+    out
 }
 
-pub(super) fn mermaid(list: &List) -> Result {
+pub(super) fn mermaid(list: &List) -> String {
     let mut out = String::from("graph TD\n");
     for item in &list.items {
         let label = item.subject.replace('&', "&amp;").replace('"', "&quot;");
@@ -65,5 +63,5 @@ pub(super) fn mermaid(list: &List) -> Result {
             let _ = writeln!(out, "  t{blocker} --> t{id}");
         }
     }
-    Ok(out)
+    out
 }

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use crate::machine::tasks::list::{ClientList, NOTES, Task};
 use crate::verb::Result;
 
-pub(super) fn list(found: &ClientList) -> Result {
+pub(super) fn list(found: &ClientList) -> String {
     let roster = found.roster();
     if roster.tasks.is_empty() {
-        return Ok("no tasks\n".into());
+        return "no tasks\n".into();
     }
     let open = roster.open();
     let mut out = String::new();
@@ -24,7 +24,7 @@ pub(super) fn list(found: &ClientList) -> Result {
             line(&mut out, entry, task, &open);
         }
     }
-    Ok(out)
+    out
 }
 
 fn line(out: &mut String, entry: &Entry, task: &Task, open: &BTreeSet<u64>) {
@@ -91,7 +91,7 @@ pub(super) fn json(found: &ClientList) -> Result {
     crate::verb::json(&tasks)
 }
 
-pub(super) fn next(found: &ClientList) -> Result {
+pub(super) fn next(found: &ClientList) -> String {
     let roster = found.roster();
     let ready: BTreeSet<u64> = roster.ready().map(|entry| entry.id).collect();
     let under_way = |entry: &&Entry| entry.status == Status::InProgress;
@@ -109,7 +109,7 @@ pub(super) fn next(found: &ClientList) -> Result {
     if out.is_empty() {
         out = nothing_next(&roster);
     }
-    Ok(out)
+    out
 }
 
 fn nothing_next(roster: &Roster) -> String {

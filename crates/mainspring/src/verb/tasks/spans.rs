@@ -21,12 +21,11 @@ pub(super) fn elements(text: &str) -> Vec<Element> {
     }
     while !matches!(walk.peek(), None | Some(b']')) {
         let at = walk.at;
-        let fields = match walk.peek() {
-            Some(b'{') => walk.object(text),
-            _ => {
-                walk.value();
-                Vec::new()
-            }
+        let fields = if walk.peek() == Some(b'{') {
+            walk.object(text)
+        } else {
+            walk.value();
+            Vec::new()
         };
         elements.push(Element { at, fields });
         if !walk.eat(b',') {
@@ -116,12 +115,11 @@ impl Walk<'_> {
                     depth += 1;
                     self.at += 1;
                 }
-                b']' | b'}' if depth == 0 => return,
+                b']' | b'}' | b',' if depth == 0 => return,
                 b']' | b'}' => {
                     depth -= 1;
                     self.at += 1;
                 }
-                b',' if depth == 0 => return,
                 _ => self.at += 1,
             }
             let ended = matches!(byte, b'"' | b']' | b'}');
