@@ -6,4 +6,5 @@ mod env;
 mod failures;
 mod fixtures;
 mod store;
+mod tasks;
 mod views;

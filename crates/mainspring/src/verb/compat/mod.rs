@@ -16,7 +16,6 @@ use crate::output;
 
 /// Stand in for a public script: its stdin, stdout, exit codes and messages
 #[derive(Debug, clap::Args)]
-#[expect(dead_code, reason = "for the help: `run` is called before the parser")]
 pub(crate) struct Args {
     /// The script
     #[arg(value_parser = PossibleValuesParser::new(SCRIPTS.iter().map(|script| script.name)))]

@@ -153,7 +153,7 @@ mod tests {
             .collect();
         let first = vec![
             ("id".to_owned(), (2, 10)),
-            ("subject".to_owned(), (2, 27)),
+            ("subject".to_owned(), (2, 29)),
             ("blockedBy".to_owned(), (3, 17)),
         ];
         assert_eq!(

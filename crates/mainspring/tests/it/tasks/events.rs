@@ -1,0 +1,408 @@
+//! What one event does to the list, and what it does not.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::{STEPS, by_hand, contents, folder, invocation, invoke, put, skill, tasks, typed};
+use crate::env::TestEnv;
+
+#[test]
+fn a_skill_lays_out_its_list() {
+    let env = TestEnv::new().with("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1");
+    skill(&env, "ship", STEPS);
+    assert_eq!(invoke(&env, "ship").ok(), "");
+    assert_eq!(tasks(&env), ["1 Set up <>", "2 Build <1>", "3 Ship <1,2>"]);
+    assert_snapshot!(contents(&folder(&env))["3.json"], @r#"
+    {
+      "id": "3",
+      "subject": "Ship",
+      "description": "",
+      "activeForm": "",
+      "owner": "",
+      "status": "pending",
+      "blocks": [],
+      "blockedBy": [
+        "1",
+        "2"
+      ],
+      "metadata": {
+        "k": 1,
+        "fsm": "ship"
+      },
+      "priority": "high"
+    }
+    "#);
+    let left: Vec<String> = contents(&folder(&env)).into_keys().collect();
+    assert_eq!(left, [".lock", "1.json", "2.json", "3.json"]);
+}
+
+#[test]
+fn a_typed_skill_does_the_same() {
+    let env = TestEnv::new();
+    skill(&env, "ship", STEPS);
+    let said = typed(&env, "ship").json();
+    let context = said["hookSpecificOutput"]["additionalContext"]
+        .as_str()
+        .unwrap();
+    assert!(context.contains("#2 Build (after #1)"), "{context}");
+    assert_eq!(
+        said["hookSpecificOutput"]["hookEventName"],
+        "UserPromptExpansion"
+    );
+    assert_eq!(tasks(&env).len(), 3);
+}
+
+#[test]
+fn without_a_list_nothing_is_said_written_or_locked() {
+    let env = TestEnv::new();
+    assert_eq!(invoke(&env, "plain").ok(), "");
+    assert_eq!(typed(&env, "plain").ok(), "");
+    assert_eq!(fs::read_dir(env.home()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_failed_call_and_a_sub_agents_call_lay_nothing_out() {
+    let env = TestEnv::new();
+    skill(&env, "ship", STEPS);
+    let mut failed = invocation("ship");
+    failed["tool_response"]["success"] = false.into();
+    let mut sub_agent = invocation("ship");
+    sub_agent["agent_id"] = "a1".into();
+    let mut other = invocation("ship");
+    other["tool_name"] = "Bash".into();
+    for fields in [failed, sub_agent, other] {
+        assert_eq!(env.hook("PostToolUse", fields).ok(), "");
+        assert!(!folder(&env).exists());
+    }
+}
+
+#[test]
+fn invoking_again_resets_and_what_was_made_by_hand_stays() {
+    let env = TestEnv::new().with("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1");
+    skill(&env, "ship", STEPS);
+    skill(&env, "other", r#"[{"id":1,"subject":"Other"}]"#);
+    by_hand(&env, 4, &[]);
+    let by_hand_4 = contents(&folder(&env))["4.json"].clone();
+    invoke(&env, "ship").ok();
+    by_hand(&env, 8, &["5", "4"]);
+    assert_eq!(
+        tasks(&env),
+        [
+            "4 By hand 4 <>",
+            "5 Set up <>",
+            "6 Build <5>",
+            "7 Ship <5,6>",
+            "8 By hand 8 <5,4>"
+        ]
+    );
+    // Another skill's tasks replace all; only the reference to what went is gone.
+    invoke(&env, "other").ok();
+    assert_eq!(
+        tasks(&env),
+        ["4 By hand 4 <>", "8 By hand 8 <4>", "9 Other <>"]
+    );
+    assert_eq!(contents(&folder(&env))["4.json"], by_hand_4);
+    let kept: Value = serde_json::from_str(&contents(&folder(&env))["8.json"]).unwrap();
+    assert_eq!(kept["mine"], json!([1.5, null]));
+    // The same numbers again, above the client's high-water mark.
+    invoke(&env, "other").ok();
+    assert_eq!(tasks(&env)[2], "9 Other <>");
+    put(&folder(&env).join(".highwatermark"), "41");
+    invoke(&env, "other").ok();
+    assert_eq!(tasks(&env)[2], "42 Other <>");
+}
+
+#[test]
+fn settings_keep_other_skills_tasks_and_those_in_progress() {
+    let env = TestEnv::new();
+    skill(&env, "ship", STEPS);
+    skill(
+        &env,
+        "other",
+        r#"[{"id":1,"subject":"Other","status":"in_progress"}]"#,
+    );
+    put(
+        &env.project().join("mainspring.toml"),
+        "[tasks]\nreset = \"skill\"\nguard_active = true\n",
+    );
+    invoke(&env, "ship").ok();
+    invoke(&env, "other").ok();
+    assert_eq!(tasks(&env).len(), 4);
+    let before = contents(&folder(&env));
+    let said = invoke(&env, "other").json();
+    assert_eq!(said["decision"], "block");
+    let reason = said["reason"].as_str().unwrap();
+    assert!(
+        reason.contains(
+            "Related active task(s) must be resolved and verified first. In progress: #4."
+        ),
+        "{reason}"
+    );
+    assert_eq!(contents(&folder(&env)), before);
+    // The other skill's active task is not in its way.
+    invoke(&env, "ship").ok();
+    assert_eq!(tasks(&env).len(), 4);
+}
+
+#[test]
+fn a_list_with_faults_changes_nothing_and_tells_both() {
+    let env = TestEnv::new();
+    skill(&env, "ship", STEPS);
+    invoke(&env, "ship").ok();
+    let before = contents(&folder(&env));
+    let faults = r#"[{"id":1},{"id":1,"subject":"x","blockedBy":[9]}]"#;
+    for (list, part) in [
+        (faults, "Task 2: blockedBy references non-existent id 9"),
+        ("[{\n\"id\":1,,", "line 2 column 8"),
+        ("{}", "must be an array of tasks, found an object"),
+        ("", "EOF while parsing"),
+    ] {
+        skill(&env, "ship", list);
+        let said = invoke(&env, "ship").json();
+        assert_eq!(said["decision"], "block", "{said}");
+        for told in ["reason", "systemMessage"] {
+            assert!(said[told].as_str().unwrap().contains(part), "{said}");
+        }
+        // A block would erase what the person typed.
+        let said = typed(&env, "ship").json();
+        assert_eq!(said["decision"], Value::Null, "{said}");
+        let told = said["hookSpecificOutput"]["additionalContext"]
+            .as_str()
+            .unwrap();
+        assert!(told.contains(part), "{said}");
+        assert!(
+            said["systemMessage"].as_str().unwrap().contains(part),
+            "{said}"
+        );
+        assert_eq!(contents(&folder(&env)), before);
+    }
+}
+
+#[test]
+fn limits_are_limits() {
+    let env = TestEnv::new();
+    let many = |count: u32| {
+        let tasks: Vec<Value> = (1..=count)
+            .map(|id| json!({"id": id, "subject": "x"}))
+            .collect();
+        Value::Array(tasks).to_string()
+    };
+    skill(&env, "big", &many(1_001));
+    let said = invoke(&env, "big").json();
+    assert!(
+        said["reason"]
+            .as_str()
+            .unwrap()
+            .contains("1001 tasks are more than 1000")
+    );
+    skill(&env, "big", &format!("[{}]", " ".repeat(1024 * 1024)));
+    let said = invoke(&env, "big").json();
+    assert!(
+        said["reason"]
+            .as_str()
+            .unwrap()
+            .contains("is larger than 1048576 bytes")
+    );
+    assert!(!folder(&env).exists());
+    skill(&env, "big", &many(1_000));
+    invoke(&env, "big").ok();
+    assert_eq!(tasks(&env).len(), 1_000);
+}
+
+#[test]
+fn the_list_is_the_one_that_the_client_uses() {
+    let session = json!({ "session_id": "../../a b/é" });
+    for (vars, fields, place) in [
+        (&[][..], session.clone(), ".claude/tasks/------a-b--"),
+        (
+            &[("CLAUDE_CODE_TASK_LIST_ID", "my list")],
+            session.clone(),
+            ".claude/tasks/my-list",
+        ),
+        (&[], json!({ "team_name": "t1" }), ".claude/tasks/t1"),
+        (
+            &[("CLAUDE_CONFIG_DIR", "CONFIG")],
+            json!({}),
+            "config/tasks/s",
+        ),
+        (&[("FSM_TASK_ROOT", "CONFIG")], json!({}), "config/s"),
+    ] {
+        let mut env = TestEnv::new();
+        let config = env.home().join("config").display().to_string();
+        for (name, value) in vars {
+            env = env.with(name, if *value == "CONFIG" { &config } else { value });
+        }
+        skill(&env, "ship", STEPS);
+        let mut payload = invocation("ship");
+        payload
+            .as_object_mut()
+            .unwrap()
+            .extend(fields.as_object().unwrap().clone());
+        let _ = env.hook("PostToolUse", payload).ok();
+        assert!(env.home().join(place).join("3.json").is_file(), "{place}");
+    }
+}
+
+#[test]
+fn without_a_session_nothing_is_laid_out_and_it_is_said() {
+    let env = TestEnv::new();
+    skill(&env, "ship", STEPS);
+    for session in [json!(""), json!("null"), Value::Null, json!(7)] {
+        let mut payload = invocation("ship");
+        payload["session_id"] = session;
+        let said = env.hook("PostToolUse", payload).json();
+        assert!(
+            said["reason"]
+                .as_str()
+                .unwrap()
+                .contains("no session is known"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_plugins_skill_is_found_through_the_registry() {
+    let env = TestEnv::new().with("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1");
+    let missing = "Skill 'flow:ship' not found - installed_plugins.json is missing or malformed";
+    let said = invoke(&env, "flow:ship").json();
+    assert!(
+        said["reason"].as_str().unwrap().ends_with(missing),
+        "{said}"
+    );
+    let install = env.root().join("cache/flow");
+    put(&install.join("skills/ship/fsm.json"), STEPS);
+    let registry = json!({
+        "version": 2,
+        "plugins": { "flow@market": [
+            {"scope": "project", "projectPath": env.project(), "installPath": install},
+            {"scope": "user", "installPath": "/nowhere"},
+        ]},
+    });
+    put(
+        &env.home().join(".claude/plugins/installed_plugins.json"),
+        &registry.to_string(),
+    );
+    assert_eq!(invoke(&env, "flow:ship").ok(), "");
+    assert_eq!(tasks(&env).len(), 3);
+    let task: Value = serde_json::from_str(&contents(&folder(&env))["1.json"]).unwrap();
+    assert_eq!(task["metadata"], json!({"fsm": "flow:ship"}));
+}
+
+#[test]
+fn strangers_are_left_alone_and_named() {
+    let env = TestEnv::new();
+    skill(&env, "ship", STEPS);
+    put(&folder(&env).join("notes.json"), "not ours");
+    put(&folder(&env).join("12.json"), "torn");
+    let said = invoke(&env, "ship").json();
+    assert_snapshot!(said["systemMessage"].as_str().unwrap(), @r"
+    mainspring tasks: left alone, because it is no task: notes.json
+    mainspring tasks: left alone, because it is no task: 12.json
+    ");
+    let after = contents(&folder(&env));
+    assert_eq!(
+        (&*after["notes.json"], &*after["12.json"]),
+        ("not ours", "torn")
+    );
+    assert!(after.contains_key("13.json") && !after.contains_key("1.json"));
+}
+
+#[test]
+fn odd_files_in_the_lists_place_are_refused_at_once() {
+    for kind in ["folder", "fifo", "loop", "dangling"] {
+        let env = TestEnv::new();
+        let path = env.project().join(".claude/skills/odd/fsm.json");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        match kind {
+            "folder" => fs::create_dir(&path).unwrap(),
+            "fifo" => {
+                let made = std::process::Command::new("mkfifo").arg(&path).status();
+                assert!(made.unwrap().success());
+            }
+            "loop" => std::os::unix::fs::symlink("fsm.json", &path).unwrap(),
+            _ => std::os::unix::fs::symlink("nothing", &path).unwrap(),
+        }
+        let said = invoke(&env, "odd").json();
+        assert_eq!(said["decision"], "block", "{kind}: {said}");
+        assert!(!folder(&env).exists(), "{kind}");
+    }
+}
+
+#[test]
+fn the_same_event_twice_is_one() {
+    let env = TestEnv::new();
+    skill(&env, "ship", STEPS);
+    let event = invocation("ship");
+    let first = env.hook("PostToolUse", event.clone()).ok();
+    // The agent works on, and the host delivers the event once more.
+    by_hand(&env, 2, &[]);
+    assert_eq!(env.hook("PostToolUse", event).ok(), first);
+    assert_eq!(tasks(&env)[1], "2 By hand 2 <>");
+}
+
+#[test]
+fn a_lock_that_is_never_let_go_fails_closed() {
+    let env = TestEnv::new();
+    skill(&env, "ship", STEPS);
+    invoke(&env, "ship").ok();
+    let before = contents(&folder(&env));
+    let lock = folder(&env).join("2.json.lock");
+    fs::create_dir(&lock).unwrap();
+    let touch = std::thread::spawn({
+        let lock = lock.clone();
+        // Kept fresh, as a live client does.
+        move || {
+            for _ in 0..5 {
+                std::thread::sleep(std::time::Duration::from_secs(2));
+                let _ = fs::File::open(&lock).and_then(|dir| {
+                    dir.set_modified(
+                        std::time::UNIX_EPOCH + std::time::Duration::from_secs(9_999_999_999),
+                    )
+                });
+            }
+        }
+    });
+    let said = invoke(&env, "ship").json();
+    let reason = said["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("the client's task list is locked"),
+        "{reason}"
+    );
+    touch.join().unwrap();
+    fs::remove_dir(&lock).unwrap();
+    assert_eq!(contents(&folder(&env)), before);
+}
+
+#[test]
+fn the_guard_denies_a_look_into_the_machinery_where_it_is_on() {
+    let env = TestEnv::new();
+    let read = |file: &str| json!({ "tool_name": "Read", "tool_input": { "file_path": file } });
+    let path = "/x/.claude/skills/ship/fsm.json";
+    assert_eq!(env.hook("PreToolUse", read(path)).ok(), "");
+    put(
+        &env.project().join("mainspring.toml"),
+        "[tasks]\nguard_files = true\n",
+    );
+    for (tool, denied) in [
+        (read(path), true),
+        (read("/x/.claude/skills/ship/SKILL.md"), true),
+        (
+            json!({ "tool_name": "Bash", "tool_input": { "command": "jq . fsm.json" } }),
+            true,
+        ),
+        (read("/x/README.md"), false),
+    ] {
+        let said = env.hook("PreToolUse", tool.clone()).ok();
+        assert_eq!(
+            said.contains(r#""permissionDecision":"deny""#),
+            denied,
+            "{tool}"
+        );
+    }
+    let env = env.with("FSM_BYPASS", "1");
+    assert_eq!(env.hook("PreToolUse", read(path)).ok(), "");
+}
