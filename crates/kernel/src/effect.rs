@@ -70,8 +70,8 @@ impl<M: Machine> Standing<M> {
     /// The intent that would remain recorded if this turn changed nothing.
     pub fn recorded(&self) -> Option<&Intent<M>> {
         match self {
-            Self::Clear | Self::Done(..) => None,
-            Self::Running(intent) | Self::Abandoned(intent) => Some(intent),
+            Self::Clear => None,
+            Self::Running(intent) | Self::Abandoned(intent) | Self::Done(intent, _) => Some(intent),
         }
     }
 }

@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 use crate::env::World;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::guard;
 use crate::output::{self, Paint};
 use crate::verb::{self, Desk};
 
@@ -47,6 +48,9 @@ pub(crate) fn main() -> ExitCode {
     // stand-in, whose arguments are another program's.
     match args.split_first() {
         Some((verb, [])) if verb == "hook" => return verb::hook::run(&world).into(),
+        Some((verb, rest)) if verb == guard::VERB => {
+            return guard::main(rest.iter().cloned());
+        }
         Some((verb, rest)) if verb == "compat" => {
             if let Some(code) = verb::compat::run(&world, rest) {
                 return code;

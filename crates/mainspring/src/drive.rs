@@ -1,6 +1,6 @@
 //! Interprets a turn: does what the kernel asks for, and reports what came of it.
 
-use mainspring_kernel::deliberate::{Broken, Deliberation};
+use mainspring_kernel::deliberate::{Broken, Deliberation, Trust};
 use mainspring_kernel::effect::{Fence, Life};
 use mainspring_kernel::journal::{Entry, FileChange};
 use mainspring_kernel::ledger::{Cap, Ledger, ToolUse};
@@ -126,7 +126,7 @@ impl Driver<'_> {
             overtaken: None,
             cap: self.cap(),
             tools,
-            trust: trust::of(self.scene.store.state(), self.scene.root()),
+            trust: self.trust(),
             fence: self.lock.as_ref().map_or(Fence(0), Locked::fence),
             me: crate::store::me(),
             ledger,
@@ -137,7 +137,10 @@ impl Driver<'_> {
         let Some(mut loaded) = (row.load)(self.scene)? else {
             return Ok(None);
         };
-        let intent = self.scene.store.intent(row.name)?;
+        let intent = self
+            .scene
+            .store
+            .intent(row.name, self.scene.scope(row.name))?;
         if let Some(pending) = intent.value {
             let in_time = pending.deadline() > self.now;
             let life = if in_time && crate::store::is_alive(pending.owner()) {
@@ -175,6 +178,13 @@ impl Driver<'_> {
         ToolUse::NotSeen
     }
 
+    fn trust(&self) -> Trust {
+        if self.scene.is_drop_in() {
+            return Trust::Trusted;
+        }
+        trust::of(self.scene.store.state(), self.scene.root())
+    }
+
     fn cap(&self) -> Cap {
         let text = self.scene.world.var(name::CLAUDE_BLOCK_CAP);
         match text.and_then(|text| text.trim().parse().ok()) {
@@ -185,7 +195,12 @@ impl Driver<'_> {
     }
 
     /// The same bytes at the same length of the transcript are the same delivery.
+    /// What a drop-in or a command is asked, it is asked anew.
     fn delivery(&self) -> mainspring_kernel::Digest {
+        if self.scene.is_drop_in() || self.scene.is_by_command() {
+            let now = self.scene.world.later().0.to_le_bytes();
+            return digest::of(&[&now, &std::process::id().to_le_bytes()]);
+        }
         let length = self
             .payload
             .transcript

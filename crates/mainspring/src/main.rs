@@ -12,6 +12,7 @@ mod drive;
 mod env;
 mod error;
 mod exit;
+mod guard;
 mod host;
 mod limits;
 mod machine;

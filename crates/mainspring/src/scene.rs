@@ -3,7 +3,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 
-use mainspring_kernel::SessionId;
+use mainspring_kernel::{Name, SessionId};
 
 use crate::config::Config;
 use crate::env::World;
@@ -23,6 +23,13 @@ pub(crate) struct Scene<'a> {
     config: OnceCell<Config>,
     /// Locks of the host's own, until all of it is over.
     held: RefCell<Option<Held>>,
+    /// The machine that this event was given to alone, as the drop-in of its seed's script:
+    /// that it is registered is a person's word that it is on.
+    registered: Option<Name>,
+    /// A command plays this event, not a host.
+    by_command: bool,
+    /// What a machine that has several of its kind is about until all of it is over.
+    scope: OnceCell<(Name, String)>,
 }
 
 impl<'a> Scene<'a> {
@@ -39,6 +46,50 @@ impl<'a> Scene<'a> {
             payload,
             config: OnceCell::new(),
             held: RefCell::new(None),
+            registered: None,
+            by_command: false,
+            scope: OnceCell::new(),
+        }
+    }
+
+    /// For the drop-in of one machine's seed.
+    #[must_use]
+    pub(crate) fn registered(mut self, machine: Name) -> Self {
+        self.registered = Some(machine);
+        self
+    }
+
+    pub(crate) fn is_registered(&self, machine: Name) -> bool {
+        self.registered == Some(machine)
+    }
+
+    /// Registering a drop-in is also a person's word that it may start children.
+    pub(crate) fn is_drop_in(&self) -> bool {
+        self.registered.is_some()
+    }
+
+    /// For an event that a command plays.
+    #[must_use]
+    pub(crate) fn by_command(mut self) -> Self {
+        self.by_command = true;
+        self
+    }
+
+    pub(crate) fn is_by_command(&self) -> bool {
+        self.by_command
+    }
+
+    /// Of several of its kind, the machine is about this one, even if another is touched
+    /// while an effect runs.
+    pub(crate) fn stay_with(&self, machine: Name, id: &str) {
+        let _ = self.scope.set((machine, id.to_owned()));
+    }
+
+    /// Which one that is; empty where there is only one.
+    pub(crate) fn scope(&self, machine: Name) -> &str {
+        match self.scope.get() {
+            Some((held, id)) if *held == machine => id,
+            Some(_) | None => "",
         }
     }
 

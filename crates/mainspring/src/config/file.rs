@@ -67,7 +67,10 @@ fn parse(
 fn convert(key: &Key, value: &Spanned<DeValue<'_>>) -> Result<Value, String> {
     match (key.kind, value.get_ref()) {
         (Kind::Switch, DeValue::Boolean(on)) => Ok(Value::Switch(*on)),
-        (Kind::Number { .. }, DeValue::Integer(number)) => key.parse(number.as_str()),
+        (Kind::Number { .. } | Kind::Amount, DeValue::Integer(number)) => {
+            key.parse(number.as_str())
+        }
+        (Kind::Amount, DeValue::Float(number)) => key.parse(number.as_str()),
         (Kind::Text | Kind::Choice(_) | Kind::Span, DeValue::String(text)) => key.parse(text),
         (Kind::List, DeValue::Array(items)) => items
             .iter()
@@ -88,6 +91,7 @@ fn wanted(kind: Kind) -> &'static str {
         Kind::Text | Kind::Choice(_) => "a text in quotes",
         Kind::Span => "a time span in quotes, like \"2h\",",
         Kind::List => "a list of texts",
+        Kind::Amount => "an amount, like 5 or 0.50,",
     }
 }
 

@@ -30,6 +30,8 @@ pub(crate) enum Kind {
     Span,
     /// Texts, in their order.
     List,
+    /// Dollars, with cents.
+    Amount,
 }
 
 /// Who may set it.
@@ -49,6 +51,8 @@ pub(crate) enum Value {
     Text(String),
     Span(Millis),
     List(Vec<String>),
+    /// In millionths.
+    Amount(u64),
 }
 
 impl Value {
@@ -59,28 +63,45 @@ impl Value {
     pub(crate) fn number(&self) -> Option<u64> {
         match self {
             Self::Number(number) => Some(*number),
-            Self::Switch(_) | Self::Text(_) | Self::Span(_) | Self::List(_) => None,
+            Self::Switch(_) | Self::Text(_) | Self::Span(_) | Self::List(_) | Self::Amount(_) => {
+                None
+            }
         }
     }
 
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
-            Self::Switch(_) | Self::Number(_) | Self::Span(_) | Self::List(_) => None,
+            Self::Switch(_) | Self::Number(_) | Self::Span(_) | Self::List(_) | Self::Amount(_) => {
+                None
+            }
         }
     }
 
     pub(crate) fn span(&self) -> Option<Millis> {
         match self {
             Self::Span(span) => Some(*span),
-            Self::Switch(_) | Self::Number(_) | Self::Text(_) | Self::List(_) => None,
+            Self::Switch(_) | Self::Number(_) | Self::Text(_) | Self::List(_) | Self::Amount(_) => {
+                None
+            }
+        }
+    }
+
+    pub(crate) fn amount(&self) -> Option<u64> {
+        match self {
+            Self::Amount(micros) => Some(*micros),
+            Self::Switch(_) | Self::Number(_) | Self::Text(_) | Self::Span(_) | Self::List(_) => {
+                None
+            }
         }
     }
 
     pub(crate) fn list(&self) -> Option<&[String]> {
         match self {
             Self::List(list) => Some(list),
-            Self::Switch(_) | Self::Number(_) | Self::Text(_) | Self::Span(_) => None,
+            Self::Switch(_) | Self::Number(_) | Self::Text(_) | Self::Span(_) | Self::Amount(_) => {
+                None
+            }
         }
     }
 }
@@ -93,6 +114,14 @@ impl fmt::Display for Value {
             Self::Text(text) => write!(f, "{text:?}"),
             Self::Span(span) => write!(f, "\"{}s\"", span.0 / 1_000),
             Self::List(list) => write!(f, "{list:?}"),
+            Self::Amount(micros) => {
+                write!(
+                    f,
+                    "{}.{:02}",
+                    micros / 1_000_000,
+                    micros % 1_000_000 / 10_000
+                )
+            }
         }
     }
 }
@@ -127,6 +156,7 @@ impl Key {
                 }
             }
             Kind::Span => span(text).map(Value::Span),
+            Kind::Amount => amount(text).map(Value::Amount),
             Kind::List => Ok(Value::List(
                 text.split(',')
                     .map(str::trim)
@@ -136,6 +166,19 @@ impl Key {
             )),
         }
     }
+}
+
+/// `5`, `0.50`: millionths of it.
+fn amount(text: &str) -> Result<u64, String> {
+    let wrong = || format!("{text:?} is no amount: write 5 or 0.50");
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(part) || part.len() > 6 || whole.len() > 9 {
+        return Err(wrong());
+    }
+    let whole: u64 = whole.parse().map_err(|_| wrong())?;
+    let part: u64 = format!("{part:0<6}").parse().map_err(|_| wrong())?;
+    Ok(whole * 1_000_000 + part)
 }
 
 /// `90s`, `30m`, `2h`, `1h 30m`.
@@ -156,6 +199,21 @@ mod tests {
     fn every_default_is_a_value_of_its_kind() {
         for key in crate::machine::keys() {
             assert!(key.parse(key.default).is_ok(), "{}", key.name);
+        }
+    }
+
+    #[test]
+    fn amounts_are_kept_to_the_last_digit() {
+        for (text, micros) in [
+            ("0", 0),
+            ("5", 5_000_000),
+            ("0.50", 500_000),
+            ("1.000001", 1_000_001),
+        ] {
+            assert_eq!(amount(text), Ok(micros), "{text}");
+        }
+        for wrong in ["", "-1", "1.", ".5", "1e3", "1.0000001", "9999999999"] {
+            assert!(amount(wrong).is_err(), "{wrong}");
         }
     }
 

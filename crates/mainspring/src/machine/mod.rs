@@ -1,8 +1,10 @@
 //! The shell's side of the machines: where their state is, what they see, what they have
 //! done outside. A machine adds a file and a row to [`ROWS`].
 
+pub(crate) mod company;
 pub(crate) mod own;
 pub(crate) mod pulse;
+pub(crate) mod review;
 pub(crate) mod tasks;
 
 use std::path::PathBuf;
@@ -51,7 +53,7 @@ pub(crate) struct FoundFile {
 }
 
 /// Every machine that is built in, in the kernel's order.
-pub(crate) const ROWS: &[Row] = &[tasks::ROW, pulse::ROW];
+pub(crate) const ROWS: &[Row] = &[review::ROW, tasks::ROW, pulse::ROW];
 
 pub(crate) fn row(name: Name) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.name == name)

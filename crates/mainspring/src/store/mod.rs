@@ -24,4 +24,4 @@ mod recover;
 pub(crate) mod trust;
 
 pub(crate) use dir::{StateDir, file_name};
-pub(crate) use project::{Locked, ProjectStore, is_alive, me, read_json};
+pub(crate) use project::{Locked, ProjectStore, is_alive, me, owner, read_json};

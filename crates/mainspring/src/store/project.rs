@@ -83,16 +83,21 @@ impl ProjectStore {
         self.dir.join("sessions").join(name)
     }
 
-    fn intent_path(&self, machine: Name) -> PathBuf {
-        self.dir.join(format!("intent-{machine}.json"))
+    /// `scope` tells apart what one machine has several of; empty where it has not.
+    fn intent_path(&self, machine: Name, scope: &str) -> PathBuf {
+        let name = match scope {
+            "" => format!("intent-{machine}.json"),
+            scope => format!("intent-{machine}-{}.json", file_name(scope)),
+        };
+        self.dir.join(name)
     }
 
     pub(crate) fn ledger(&self, session: &SessionId) -> Result<Found<Ledger>, Trouble> {
         read_json(self.ledger_path(session))
     }
 
-    pub(crate) fn intent(&self, machine: Name) -> Result<Found<Pending>, Trouble> {
-        read_json(self.intent_path(machine))
+    pub(crate) fn intent(&self, machine: Name, scope: &str) -> Result<Found<Pending>, Trouble> {
+        read_json(self.intent_path(machine, scope))
     }
 
     /// Takes the lock and finishes what a crashed process left unfinished.
@@ -216,7 +221,11 @@ pub(crate) fn boot_id() -> &'static str {
 
 /// This process, as the owner of an effect.
 pub(crate) fn me() -> Owner {
-    let pid = std::process::id();
+    owner(std::process::id())
+}
+
+/// A process, told apart from a later one with its number.
+pub(crate) fn owner(pid: u32) -> Owner {
     Owner {
         pid,
         started: started(pid).unwrap_or(0),

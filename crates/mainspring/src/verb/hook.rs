@@ -137,7 +137,11 @@ pub(super) fn decide_among(
     if let (Bound::NotYet, Some(session)) = (site.bound, session) {
         project::bind(store.state(), session, &site.root)?;
     }
-    Ok(drive(&scene, payload, &rows))
+    let answer = drive(&scene, payload, &rows);
+    if let (Kind::SessionEnd { .. }, Some(session)) = (&payload.event.kind, session) {
+        project::unbind(store.state(), session);
+    }
+    Ok(answer)
 }
 
 /// Our own failure. At a stop the person hears of it, and where a skill has a task list

@@ -4,6 +4,7 @@
 //! which calls the script can call this instead. Being registered is its permission.
 
 mod fsm;
+mod taskie;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -38,10 +39,16 @@ struct Script {
     run: fn(&World, &[OsString], Input) -> Reply,
 }
 
-const SCRIPTS: &[Script] = &[Script {
-    name: "fsm",
-    run: fsm::run,
-}];
+const SCRIPTS: &[Script] = &[
+    Script {
+        name: "fsm",
+        run: fsm::run,
+    },
+    Script {
+        name: "taskie",
+        run: taskie::run,
+    },
+];
 
 /// Runs a script's drop-in; `None` if there is no such script.
 pub(crate) fn run(world: &World, args: &[OsString]) -> Option<ExitCode> {

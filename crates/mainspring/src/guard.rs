@@ -1,0 +1,142 @@
+//! A child that dies with us, and everything that it started dies with it.
+//!
+//! Whoever kills a hook with SIGKILL leaves nobody to end its child. So the child is
+//! started by a second process of ours, which does nothing but wait: for the child, and
+//! for the end of a pipe whose other end only the hook holds. Where the hook is gone, it
+//! ends the whole process group, itself included.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, getpgrp, kill_process_group};
+
+use crate::env::name;
+use crate::output;
+
+/// The hidden verb.
+pub(crate) const VERB: &str = "__guard";
+/// What a shell says of a program that cannot be started.
+const CANNOT_START: u8 = 127;
+
+/// A long-running child whose output goes to files, so that it outlives us.
+#[derive(Debug)]
+pub(crate) struct Guarded<'a> {
+    pub(crate) program: PathBuf,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) dir: &'a Path,
+    /// Variables that it is not to see.
+    pub(crate) without: &'a [&'a str],
+    pub(crate) stdout: &'a Path,
+    pub(crate) stderr: &'a Path,
+    /// In bytes, for each of the two.
+    pub(crate) most_output: u64,
+    pub(crate) limit: Duration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Code(i32),
+    TimedOut,
+    /// It printed more than it may.
+    Flooded,
+}
+
+impl Guarded<'_> {
+    /// Runs it to its end, or to ours. `began` hears the process id of the group.
+    pub(crate) fn run(&self, files: (File, File), began: impl FnOnce(u32)) -> io::Result<Ended> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command
+            .arg(VERB)
+            .arg(&self.program)
+            .args(&self.args)
+            .current_dir(self.dir)
+            .env(name::DEPTH, "1")
+            .stdin(Stdio::piped())
+            .stdout(files.0)
+            .stderr(files.1)
+            .process_group(0);
+        for variable in self.without {
+            command.env_remove(variable);
+        }
+        let mut child = command.spawn()?;
+        // Held open for as long as we live.
+        let lifeline = child.stdin.take();
+        began(child.id());
+        let ended = self.wait(&mut child);
+        // Whatever it started and left behind.
+        end_group(child.id());
+        let _ = child.wait();
+        drop(lifeline);
+        ended
+    }
+
+    fn wait(&self, child: &mut Child) -> io::Result<Ended> {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok(Ended::Code(code(status)));
+            }
+            let waited = start.elapsed();
+            if waited >= self.limit {
+                return Ok(Ended::TimedOut);
+            }
+            let flooded = [self.stdout, self.stderr].iter().any(|path| {
+                std::fs::metadata(path).is_ok_and(|meta| meta.len() > self.most_output)
+            });
+            if flooded {
+                return Ok(Ended::Flooded);
+            }
+            // A review takes minutes; a failed start should not.
+            let pause = if waited < Duration::from_secs(1) {
+                5
+            } else {
+                50
+            };
+            std::thread::sleep(Duration::from_millis(pause).min(self.limit.saturating_sub(waited)));
+        }
+    }
+}
+
+/// Ends a process group, if it is still there.
+pub(crate) fn end_group(leader: u32) {
+    if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+/// The guard itself: `mainspring __guard PROGRAM ARGS…`, its stdin the lifeline.
+pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
+    let Some(program) = args.next() else {
+        return ExitCode::from(CANNOT_START);
+    };
+    let child = Command::new(&program)
+        .args(args)
+        .stdin(Stdio::null())
+        .spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) => {
+            output::stderr(&format!("cannot start {}: {error}", program.display()));
+            return ExitCode::from(CANNOT_START);
+        }
+    };
+    std::thread::spawn(|| {
+        let _ = io::stdin().read_to_end(&mut Vec::new());
+        let _ = kill_process_group(getpgrp(), Signal::KILL);
+    });
+    match child.wait() {
+        Ok(status) => ExitCode::from(u8::try_from(code(status)).unwrap_or(u8::MAX)),
+        Err(_) => ExitCode::from(CANNOT_START),
+    }
+}
+
+fn code(status: std::process::ExitStatus) -> i32 {
+    status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}

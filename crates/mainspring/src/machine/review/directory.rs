@@ -1,0 +1,198 @@
+//! The plans of a project, as their directories say. Names are looked at here, contents
+//! are not.
+
+use std::fs::{self, DirEntry};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use mainspring_kernel::machines::review::structure::Nested;
+
+use crate::error::Trouble;
+
+/// Where plans are, seen from the project.
+pub(crate) const PLANS: &str = ".taskie/plans";
+pub(crate) const STATE: &str = "state.json";
+
+/// More entries than any plan has; what is beyond them is not looked at.
+const MOST_ENTRIES: usize = 20_000;
+/// How deep Markdown is looked for below a plan.
+const DEEPEST: usize = 4;
+
+/// One plan's directory.
+#[derive(Debug, Clone)]
+pub(crate) struct PlanDir {
+    pub(crate) id: String,
+    pub(crate) path: PathBuf,
+    /// The Markdown files directly in it, sorted.
+    pub(crate) names: Vec<String>,
+    pub(crate) nested: Nested,
+    /// When a Markdown file or the state was last written; looked up only where there is
+    /// more than one plan to choose from.
+    pub(crate) changed: Option<SystemTime>,
+}
+
+/// Every plan, the one that was changed last first.
+pub(crate) fn all(plans: &Path) -> Result<Vec<PlanDir>, Trouble> {
+    let mut found = Vec::new();
+    for entry in entries(plans)? {
+        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let Some(id) = entry.file_name().to_str().and_then(plan_id) else {
+            continue;
+        };
+        if is_dir && let Some(plan) = look(id, entry.path())? {
+            found.push(plan);
+        }
+    }
+    if found.len() > 1 {
+        for plan in &mut found {
+            plan.changed = changed(plan);
+        }
+        found.sort_by(|a, b| b.changed.cmp(&a.changed).then_with(|| a.id.cmp(&b.id)));
+    }
+    Ok(found)
+}
+
+/// A directory's name that can be a plan's: it goes into prompts and messages.
+pub(crate) fn plan_id(name: &str) -> Option<String> {
+    let usable = !name.is_empty()
+        && name.len() <= 128
+        && !name.starts_with('.')
+        && !name.contains(|c: char| c.is_control() || c == '/');
+    usable.then(|| name.to_owned())
+}
+
+/// `None` if there is nothing of a plan in it.
+fn look(id: String, path: PathBuf) -> Result<Option<PlanDir>, Trouble> {
+    let mut plan = PlanDir {
+        id,
+        names: Vec::new(),
+        nested: Nested::Nothing,
+        changed: None,
+        path,
+    };
+    let mut has_state = false;
+    for entry in entries(&plan.path)? {
+        let Ok(name) = entry.file_name().into_string() else {
+            continue;
+        };
+        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_dir {
+            if plan.nested == Nested::Nothing && holds_markdown(&entry.path(), DEEPEST) {
+                plan.nested = Nested::Markdown;
+            }
+        } else if is_markdown(&name) {
+            plan.names.push(name);
+        } else if name == STATE {
+            has_state = true;
+        }
+    }
+    plan.names.sort_unstable();
+    let something = has_state || !plan.names.is_empty() || plan.nested == Nested::Markdown;
+    Ok(something.then_some(plan))
+}
+
+fn is_markdown(name: &str) -> bool {
+    Path::new(name)
+        .extension()
+        .is_some_and(|extension| extension == "md")
+}
+
+fn holds_markdown(dir: &Path, depth: usize) -> bool {
+    let Ok(entries) = entries(dir) else {
+        return false;
+    };
+    entries.iter().any(|entry| {
+        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_dir {
+            depth > 0 && holds_markdown(&entry.path(), depth - 1)
+        } else {
+            entry.file_name().to_str().is_some_and(is_markdown)
+        }
+    })
+}
+
+fn changed(plan: &PlanDir) -> Option<SystemTime> {
+    plan.names
+        .iter()
+        .map(String::as_str)
+        .chain([STATE])
+        .filter_map(|name| written(&plan.path.join(name)))
+        .max()
+}
+
+/// When a file was last written.
+pub(crate) fn written(path: &Path) -> Option<SystemTime> {
+    fs::symlink_metadata(path).ok()?.modified().ok()
+}
+
+fn entries(dir: &Path) -> Result<Vec<DirEntry>, Trouble> {
+    let reader = match fs::read_dir(dir) {
+        Ok(reader) => reader,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(Trouble::io("look into", dir)(error)),
+    };
+    reader
+        .take(MOST_ENTRIES)
+        .collect::<Result<_, _>>()
+        .map_err(Trouble::io("look into", dir))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::store::atomic;
+
+    fn write(path: &Path, age: u64) {
+        atomic::replace(path, b"x").unwrap();
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 - age);
+        let file = fs::File::options().append(true).open(path).unwrap();
+        file.set_modified(time).unwrap();
+    }
+
+    fn ids(plans: &Path) -> Vec<String> {
+        all(plans)
+            .unwrap()
+            .into_iter()
+            .map(|plan| plan.id)
+            .collect()
+    }
+
+    #[test]
+    fn the_latest_change_counts_the_state_too() {
+        let temp = tempfile::tempdir().unwrap();
+        let plans = temp.path();
+        assert_eq!(ids(&plans.join("none")), [] as [&str; 0]);
+        write(&plans.join("old/plan.md"), 50);
+        write(&plans.join("new/plan.md"), 10);
+        fs::create_dir(plans.join("empty")).unwrap();
+        write(&plans.join("old/notes.txt"), 0);
+        assert_eq!(ids(plans), ["new", "old"]);
+        write(&plans.join("old/state.json"), 5);
+        assert_eq!(ids(plans), ["old", "new"]);
+    }
+
+    #[test]
+    fn markdown_below_is_seen_and_nothing_else_is() {
+        let temp = tempfile::tempdir().unwrap();
+        write(&temp.path().join("p/plan.md"), 0);
+        write(&temp.path().join("p/pictures/a.png"), 0);
+        assert_eq!(all(temp.path()).unwrap()[0].nested, Nested::Nothing);
+        write(&temp.path().join("p/deep/er/notes.md"), 0);
+        let plan = &all(temp.path()).unwrap()[0];
+        assert_eq!(plan.nested, Nested::Markdown);
+        assert_eq!(plan.names, ["plan.md"]);
+    }
+
+    #[test]
+    fn a_plan_has_a_name_that_can_be_said() {
+        for name in ["", ".hidden", "a\nb", &"x".repeat(129)] {
+            assert_eq!(plan_id(name), None, "{name:?}");
+        }
+        assert!(plan_id("my plan (2)").is_some());
+    }
+}

@@ -1,0 +1,84 @@
+//! Every reviewer that was run here: model, duration, verdict and cost, a line each. It is
+//! for people, so it is no part of a decision.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::PathBuf;
+
+use mainspring_kernel::Millis;
+use mainspring_kernel::machines::review::{Failure, Finding, Kind, Outcome, Request, Verdict};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Trouble;
+use crate::limits;
+use crate::store::{ProjectStore, atomic};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Past {
+    pub(crate) at: Millis,
+    pub(crate) plan: String,
+    pub(crate) review: Kind,
+    pub(crate) file: String,
+    pub(crate) iteration: u32,
+    pub(crate) model: String,
+    pub(crate) result: Finding,
+    pub(crate) took: Millis,
+    /// In millionths of a dollar.
+    pub(crate) cost: u64,
+}
+
+fn path(store: &ProjectStore) -> PathBuf {
+    store.dir().join("reviews.jsonl")
+}
+
+/// Lost with a full disk, and with nothing else.
+pub(super) fn add(store: &ProjectStore, at: Millis, asked: &Request, outcome: &Outcome) {
+    let past = Past {
+        at,
+        plan: asked.plan.clone(),
+        review: asked.review,
+        file: asked.file(),
+        iteration: asked.iteration,
+        model: asked.model.clone(),
+        result: outcome.result.clone(),
+        took: outcome.took,
+        cost: outcome.cost,
+    };
+    let Ok(line) = serde_json::to_string(&past) else {
+        return;
+    };
+    let path = path(store);
+    let size = std::fs::symlink_metadata(&path).map_or(0, |meta| meta.len());
+    if size > limits::STATE_FILE / 2 {
+        let _ = std::fs::rename(&path, path.with_extension("old.jsonl"));
+    }
+    let file = OpenOptions::new().append(true).create(true).open(&path);
+    let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
+}
+
+/// The reviews of a plan, oldest first. A line that cannot be read is left out.
+pub(crate) fn of(store: &ProjectStore, plan: &str) -> Result<Vec<Past>, Trouble> {
+    let bytes = atomic::read(&path(store), limits::STATE_FILE)?.unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(text
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Past>(line).ok())
+        .filter(|past| past.plan == plan)
+        .collect())
+}
+
+/// In a few words.
+pub(crate) fn verdict(result: &Finding) -> &'static str {
+    match result {
+        Finding::Reviewed(Verdict::Pass) => "PASS",
+        Finding::Reviewed(Verdict::Fail) => "FAIL",
+        Finding::Reviewed(Verdict::Unsaid) => "no verdict",
+        Finding::NotDone(failure) => match failure {
+            Failure::NoProgram(_) => "no reviewer",
+            Failure::Exit { .. } => "ended badly",
+            Failure::TimedOut { .. } => "timed out",
+            Failure::NoFile => "wrote nothing",
+            Failure::Fault(_) => "not started",
+        },
+    }
+}

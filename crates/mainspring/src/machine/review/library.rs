@@ -1,0 +1,45 @@
+//! The texts that a reviewer reads: the plugin's own, built in, so that the reviewer and
+//! the binary always belong together. They are laid out in our state directory, where a
+//! child finds them and no repository can change them.
+
+use std::path::PathBuf;
+
+use crate::error::Trouble;
+use crate::store::{StateDir, atomic};
+
+const TEXTS: [(&str, &str); 5] = [
+    (
+        "ground-rules.md",
+        include_str!("../../../../../plugins/taskie/ground-rules.md"),
+    ),
+    (
+        "actions/plan-review.md",
+        include_str!("../../../../../plugins/taskie/actions/plan-review.md"),
+    ),
+    (
+        "actions/tasks-review.md",
+        include_str!("../../../../../plugins/taskie/actions/tasks-review.md"),
+    ),
+    (
+        "actions/code-review.md",
+        include_str!("../../../../../plugins/taskie/actions/code-review.md"),
+    ),
+    (
+        "actions/all-code-review.md",
+        include_str!("../../../../../plugins/taskie/actions/all-code-review.md"),
+    ),
+];
+
+/// Where they lie; they are written if they are not there or are another version's.
+pub(super) fn place(state: &StateDir) -> Result<PathBuf, Trouble> {
+    let library = state.root().join("taskie");
+    state.create(&library.join("actions"))?;
+    for (name, text) in TEXTS {
+        let path = library.join(name);
+        let found = atomic::read(&path, text.len() as u64).ok().flatten();
+        if found.as_deref() != Some(text.as_bytes()) {
+            atomic::replace(&path, text.as_bytes())?;
+        }
+    }
+    Ok(library)
+}

@@ -1,0 +1,325 @@
+//! `review`, in the shell: plans and their `state.json` in, a reviewer's verdict back.
+
+pub(crate) mod directory;
+pub(crate) mod history;
+mod library;
+pub(crate) mod record;
+mod reviewer;
+mod settings;
+mod verdict;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::event::Kind as EventKind;
+use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::review::table::Tasks;
+use mainspring_kernel::machines::review::{
+    AnswerFile, Company, Door, Facts, Fields, Kind, Memory, Plan, Record, Review, Settings, State,
+    structure, words,
+};
+use mainspring_kernel::machines::{Finished, Move, Name, Part, Pending, Returned, Slot};
+use serde::{Deserialize, Serialize};
+
+use self::directory::{PLANS, PlanDir, STATE};
+use super::{FoundFile, Loaded, Row};
+use crate::error::Trouble;
+use crate::limits;
+use crate::scene::Scene;
+use crate::store::{atomic, read_json};
+
+pub(crate) const ROW: Row = Row {
+    name: Name::Review,
+    about: "plan, tasks and code are reviewed until two reviews in a row are clean",
+    markers: &[PLANS],
+    keys: settings::KEYS,
+    applies,
+    load,
+    files,
+    run,
+    summary,
+};
+
+/// What we remember of every plan here.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Memories {
+    pub(crate) plans: BTreeMap<String, Memory>,
+}
+
+/// A plan as it lies there, with the files that a change of it must know.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) dir: PlanDir,
+    pub(crate) record: Record,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) memories: Memories,
+    pub(crate) memory_file: FoundFile,
+    pub(crate) state_file: FoundFile,
+}
+
+fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
+    let concerns = scene.payload.is_none_or(|payload| {
+        matches!(
+            payload.event.kind,
+            EventKind::Stop { .. } | EventKind::SessionStart { .. } | EventKind::SessionEnd { .. }
+        )
+    });
+    Ok(concerns && std::fs::symlink_metadata(scene.site.file(PLANS)).is_ok())
+}
+
+/// The folder that `.taskie` is in.
+pub(crate) fn home_of_plans(scene: &Scene<'_>) -> PathBuf {
+    let plans = scene.site.file(PLANS);
+    let home = plans.ancestors().nth(2).map(Path::to_owned);
+    home.unwrap_or_else(|| scene.root().to_owned())
+}
+
+fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
+    let Some(opened) = open(scene, None)? else {
+        return Ok(None);
+    };
+    let tasks = tasks(&opened.dir)?;
+    let facts = facts(scene, &opened, tasks)?;
+    let id = opened.dir.id;
+    let plan = Plan {
+        memory: opened.memories.plans.get(&id).cloned().unwrap_or_default(),
+        id,
+        record: opened.record,
+        passing: None,
+    };
+    Ok(Some(Loaded {
+        part: Part::Review(Slot::new(State::Plan(plan.into()), facts)),
+        found: vec![opened.memory_file, opened.state_file],
+    }))
+}
+
+/// The plan of that name; else, within one event, the one that it began with; else the
+/// one that was changed last among those that are not another session's.
+pub(crate) fn open(scene: &Scene<'_>, named: Option<&str>) -> Result<Option<Opened>, Trouble> {
+    let found = read_json::<Memories>(scene.store.own(Name::Review))?;
+    let memories = found.value.unwrap_or_default();
+    let mut plans = directory::all(&scene.site.file(PLANS))?;
+    let Some(at) = choose(scene, named, &plans, &memories) else {
+        return Ok(None);
+    };
+    let dir = plans.swap_remove(at);
+    scene.stay_with(Name::Review, &dir.id);
+    let path = dir.path.join(STATE);
+    let bytes = atomic::read(&path, limits::STATE_FILE)?;
+    let (record, warnings) = record::read(bytes.as_deref());
+    Ok(Some(Opened {
+        record,
+        warnings,
+        memories,
+        memory_file: FoundFile {
+            path: found.path,
+            bytes: found.bytes,
+        },
+        state_file: FoundFile { path, bytes },
+        dir,
+    }))
+}
+
+fn choose(
+    scene: &Scene<'_>,
+    named: Option<&str>,
+    plans: &[PlanDir],
+    memories: &Memories,
+) -> Option<usize> {
+    let scope = Some(scene.scope(Name::Review)).filter(|id| !id.is_empty());
+    if let Some(id) = named.or(scope) {
+        return plans.iter().position(|plan| plan.id == id);
+    }
+    let session = scene.session();
+    let foreign = |plan: &PlanDir| {
+        let owner = memories
+            .plans
+            .get(&plan.id)
+            .and_then(|memory| memory.owner.as_ref());
+        owner.is_some() && session.is_some() && owner != session.as_ref()
+    };
+    plans
+        .iter()
+        .position(|plan| !foreign(plan))
+        .or_else(|| (!plans.is_empty()).then_some(0))
+}
+
+/// The text of a plan's file, where there is one.
+pub(crate) fn text(dir: &PlanDir, name: &str) -> Result<Option<String>, Trouble> {
+    if dir
+        .names
+        .binary_search_by(|held| held.as_str().cmp(name))
+        .is_err()
+    {
+        return Ok(None);
+    }
+    let bytes = atomic::read(&dir.path.join(name), limits::STATE_FILE)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn tasks(dir: &PlanDir) -> Result<Option<String>, Trouble> {
+    text(dir, "tasks.md")
+}
+
+fn facts(scene: &Scene<'_>, opened: &Opened, tasks: Option<String>) -> Result<Facts, Trouble> {
+    let settings = settings::of(scene)?;
+    let table = tasks.as_deref().map(Tasks::parse).unwrap_or_default();
+    let directory = structure::Directory {
+        names: opened.dir.names.clone(),
+        nested: opened.dir.nested,
+        tasks,
+    };
+    let mut facts = Facts {
+        door: if scene.is_registered(Name::Review) || scene.is_by_command() {
+            Door::Compat
+        } else {
+            Door::Hook
+        },
+        company: Company::Alone,
+        violations: structure::violations(&directory),
+        warnings: opened.warnings.clone(),
+        tasks: table,
+        written: Vec::new(),
+        answer: AnswerFile::Missing,
+        settings,
+    };
+    if let Record::Fields(fields) = &opened.record {
+        if let Some(review) = fields.due().or_else(|| fields.unanswered()) {
+            facts.written = written(&opened.dir, fields, review);
+            let owner = opened.memories.plans.get(&opened.dir.id);
+            if owner.is_none_or(|memory| memory.owner.is_none()) {
+                facts.company = super::company::of(scene);
+            }
+        }
+        if let Some(review) = fields.unanswered() {
+            facts.answer = answer(&opened.dir, fields, review);
+        }
+    }
+    Ok(facts)
+}
+
+/// The numbers of this kind's reviews that lie there.
+fn written(dir: &PlanDir, fields: &Fields, review: Kind) -> Vec<u32> {
+    let task = fields.task();
+    let sample = review.file(task.as_ref(), 0);
+    let Some(stem) = sample.strip_suffix("0.md") else {
+        return Vec::new();
+    };
+    dir.names
+        .iter()
+        .filter_map(|name| name.strip_prefix(stem)?.strip_suffix(".md")?.parse().ok())
+        .collect()
+}
+
+/// Is the answer to the current review there, and written after it?
+fn answer(dir: &PlanDir, fields: &Fields, review: Kind) -> AnswerFile {
+    let iteration = fields.phase_iteration.unwrap_or(0);
+    let task = fields.task();
+    let time = |name: String| directory::written(&dir.path.join(name));
+    let asked = time(review.file(task.as_ref(), iteration));
+    let answered = time(review.answer_file(task.as_ref(), iteration));
+    match answered {
+        Some(answered) if asked.is_none_or(|asked| answered >= asked) => AnswerFile::Written,
+        Some(_) | None => AnswerFile::Missing,
+    }
+}
+
+fn files(_: &Scene<'_>, loaded: &Loaded, moved: &Move) -> Result<Vec<FileChange>, Trouble> {
+    let (Part::Review(slot), Move::Review(moved)) = (&loaded.part, moved) else {
+        return Ok(Vec::new());
+    };
+    let (State::Plan(before), State::Plan(after)) = (&slot.state, &moved.state) else {
+        return Ok(Vec::new());
+    };
+    let [memory_file, state_file] = loaded.found.as_slice() else {
+        return Ok(Vec::new());
+    };
+    let mut changes = Vec::new();
+    if before.memory != after.memory {
+        changes.push(remember(memory_file, &after.id, after.memory.clone())?);
+    }
+    if before.record != after.record
+        && let Record::Fields(fields) = &after.record
+    {
+        changes.push(write_state(state_file, fields));
+    }
+    Ok(changes)
+}
+
+pub(crate) fn write_state(file: &FoundFile, fields: &Fields) -> FileChange {
+    let text = record::write(file.bytes.as_deref(), fields);
+    atomic::change(&file.path, file.bytes.as_deref(), Some(text))
+}
+
+/// What we remember of one plan, among the others'.
+pub(crate) fn remember(
+    file: &FoundFile,
+    plan: &str,
+    memory: Memory,
+) -> Result<FileChange, Trouble> {
+    let mut memories: Memories = match &file.bytes {
+        None => Memories::default(),
+        Some(bytes) => {
+            serde_json::from_slice(bytes).map_err(|error| Trouble::corrupt(&file.path, error))?
+        }
+    };
+    memories.plans.insert(plan.to_owned(), memory);
+    super::own::change(file, Some(&memories))
+}
+
+fn run(scene: &Scene<'_>, pending: &Pending) -> Option<Finished> {
+    let Pending::Review(intent) = pending else {
+        return None;
+    };
+    Some(Finished::Review(Returned::<Review> {
+        intent: intent.clone(),
+        outcome: reviewer::run(scene, intent),
+    }))
+}
+
+fn summary(part: &Part) -> String {
+    let Part::Review(slot) = part else {
+        return String::new();
+    };
+    match &slot.state {
+        State::Nothing => "no plan".into(),
+        State::Plan(plan) => describe(plan, &slot.facts.settings),
+    }
+}
+
+/// A plan in one line.
+pub(crate) fn describe(plan: &Plan, settings: &Settings) -> String {
+    let where_it_is = match &plan.record {
+        Record::Missing => "no state.json".to_owned(),
+        Record::Unreadable(problem) => problem.clone(),
+        Record::Fields(fields) => {
+            let stage = fields
+                .phase
+                .as_ref()
+                .map_or("no phase", |phase| phase.stage().as_str());
+            let next = fields
+                .next_phase
+                .as_ref()
+                .map_or("nothing", |phase| phase.as_str());
+            format!(
+                "{stage}, next {next}, review {} of {}, {} clean in a row, {} next",
+                fields.phase_iteration.unwrap_or(0),
+                fields.max_reviews,
+                fields.consecutive_clean,
+                fields.review_model
+            )
+        }
+    };
+    let spent = match (plan.memory.spent, settings.max_cost) {
+        (0, None) => String::new(),
+        (spent, None) => format!(", {} spent", words::dollars(spent)),
+        (spent, Some(most)) => {
+            format!(
+                ", {} of {} spent",
+                words::dollars(spent),
+                words::dollars(most)
+            )
+        }
+    };
+    format!("plan '{}': {where_it_is}{spent}", plan.id)
+}

@@ -1,0 +1,266 @@
+//! `state.json`: eight typed fields out of a document that is the user's, and back into it.
+
+use mainspring_kernel::machines::review::phase::Phase;
+use mainspring_kernel::machines::review::{Fields, Record};
+use serde_json::{Map, Value};
+
+/// What rule 8 wants to be there.
+const REQUIRED: [&str; 6] = [
+    "phase",
+    "next_phase",
+    "review_model",
+    "max_reviews",
+    "consecutive_clean",
+    "tdd",
+];
+
+/// The record, and what is to be said about it: the person hears it, nobody is held.
+pub(crate) fn read(bytes: Option<&[u8]>) -> (Record, Vec<String>) {
+    let Some(bytes) = bytes else {
+        return (Record::Missing, Vec::new());
+    };
+    let document = match serde_json::from_slice::<Value>(bytes) {
+        Ok(Value::Object(document)) => document,
+        Ok(_) => return unreadable("state.json contains invalid JSON: it is no object".into()),
+        Err(error) => return unreadable(format!("state.json contains invalid JSON: {error}")),
+    };
+    let missing: Vec<&str> = REQUIRED
+        .into_iter()
+        .filter(|field| !document.contains_key(*field))
+        .collect();
+    let warnings = if missing.is_empty() {
+        Vec::new()
+    } else {
+        vec![format!(
+            "state.json missing required fields: {}",
+            missing.join(", ")
+        )]
+    };
+    match fields(&document) {
+        Ok(fields) => (Record::Fields(fields), warnings),
+        Err(problem) => unreadable(format!("state.json is left as it is: {problem}")),
+    }
+}
+
+fn unreadable(problem: String) -> (Record, Vec<String>) {
+    (Record::Unreadable(problem.clone()), vec![problem])
+}
+
+fn fields(document: &Map<String, Value>) -> Result<Fields, String> {
+    let default = Fields::default();
+    Ok(Fields {
+        max_reviews: number(document, "max_reviews")?.unwrap_or(default.max_reviews),
+        current_task: match document.get("current_task") {
+            // Agents forget the quotes; the number is kept as they wrote it.
+            Some(Value::Number(number)) => Some(number.to_string()),
+            _ => text(document, "current_task")?,
+        },
+        phase: text(document, "phase")?.map(|phase| Phase::parse(&phase)),
+        phase_iteration: number(document, "phase_iteration")?,
+        next_phase: text(document, "next_phase")?.map(|phase| Phase::parse(&phase)),
+        review_model: text(document, "review_model")?.unwrap_or(default.review_model),
+        consecutive_clean: number(document, "consecutive_clean")?.unwrap_or(0),
+        tdd: match document.get("tdd") {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(tdd)) => *tdd,
+            Some(_) => return Err("tdd is neither true nor false".into()),
+        },
+    })
+}
+
+fn number(document: &Map<String, Value>, field: &str) -> Result<Option<u32>, String> {
+    match document.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => value
+            .as_u64()
+            .and_then(|number| u32::try_from(number).ok())
+            .map(Some)
+            .ok_or_else(|| format!("{field} is not a whole number")),
+    }
+}
+
+fn text(document: &Map<String, Value>, field: &str) -> Result<Option<String>, String> {
+    match document.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(format!("{field} is not a text")),
+    }
+}
+
+/// The document with these fields: what did not change stays as it was written, order and
+/// unknown fields included; what was missing is there.
+pub(crate) fn write(bytes: Option<&[u8]>, fields: &Fields) -> String {
+    let found = bytes.and_then(|bytes| serde_json::from_slice::<Value>(bytes).ok());
+    let mut document = match found {
+        Some(Value::Object(document)) => document,
+        _ => Map::new(),
+    };
+    let before = self::fields(&document).unwrap_or_default();
+    for (field, old, new) in [
+        (
+            "max_reviews",
+            before.max_reviews.into(),
+            fields.max_reviews.into(),
+        ),
+        (
+            "current_task",
+            optional(before.current_task.as_deref()),
+            optional(fields.current_task.as_deref()),
+        ),
+        (
+            "phase",
+            phase(before.phase.as_ref()),
+            phase(fields.phase.as_ref()),
+        ),
+        (
+            "phase_iteration",
+            before.phase_iteration.map_or(Value::Null, Value::from),
+            fields.phase_iteration.map_or(Value::Null, Value::from),
+        ),
+        (
+            "next_phase",
+            phase(before.next_phase.as_ref()),
+            phase(fields.next_phase.as_ref()),
+        ),
+        (
+            "review_model",
+            before.review_model.as_str().into(),
+            fields.review_model.as_str().into(),
+        ),
+        (
+            "consecutive_clean",
+            before.consecutive_clean.into(),
+            fields.consecutive_clean.into(),
+        ),
+        ("tdd", before.tdd.into(), fields.tdd.into()),
+    ] {
+        let (old, new): (Value, Value) = (old, new);
+        if old != new || !document.contains_key(field) {
+            document.insert(field.into(), new);
+        }
+    }
+    format!("{:#}\n", Value::Object(document))
+}
+
+fn optional(text: Option<&str>) -> Value {
+    text.map_or(Value::Null, Value::from)
+}
+
+fn phase(phase: Option<&Phase>) -> Value {
+    optional(phase.map(Phase::as_str))
+}
+
+#[cfg(test)]
+mod tests {
+    use mainspring_kernel::machines::review::Kind;
+    use pretty_assertions::assert_eq;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(text: &str) -> Fields {
+        match read(Some(text.as_bytes())) {
+            (Record::Fields(fields), _) => fields,
+            (other, _) => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn missing_fields_have_their_defaults() {
+        let fields = of(r#"{"phase": "new-plan"}"#);
+        assert_eq!(
+            fields,
+            Fields {
+                phase: Some(Phase::NewPlan),
+                ..Fields::default()
+            }
+        );
+        assert_eq!(
+            (fields.max_reviews, fields.review_model.as_str()),
+            (8, "opus")
+        );
+    }
+
+    #[test]
+    fn only_what_changed_is_written_and_order_and_strangers_stay() {
+        let found = r#"{"tdd": false, "custom": {"b": 1, "a": [2.50]}, "phase": "next-task",
+            "current_task": 3, "next_phase": "code-review", "max_reviews": 8,
+            "review_model": "opus", "consecutive_clean": 0, "phase_iteration": 0}"#;
+        let mut fields = of(found);
+        assert_eq!(fields.current_task.as_deref(), Some("3"));
+        fields.phase = Some(Phase::Review(Kind::Code));
+        fields.phase_iteration = Some(1);
+        insta::assert_snapshot!(write(Some(found.as_bytes()), &fields), @r#"
+        {
+          "tdd": false,
+          "custom": {
+            "b": 1,
+            "a": [
+              2.5
+            ]
+          },
+          "phase": "code-review",
+          "current_task": 3,
+          "next_phase": "code-review",
+          "max_reviews": 8,
+          "review_model": "opus",
+          "consecutive_clean": 0,
+          "phase_iteration": 1
+        }
+        "#);
+    }
+
+    #[test]
+    fn all_eight_fields_are_there_after_a_write() {
+        let text = write(None, &Fields::default());
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(document.as_object().unwrap().len(), 8);
+        assert_eq!(of(&text), Fields::default());
+    }
+
+    #[test]
+    fn what_cannot_be_understood_is_said() {
+        for (text, problem) in [
+            (
+                "not valid json",
+                "state.json contains invalid JSON: expected",
+            ),
+            (
+                "\"not valid json\"",
+                "state.json contains invalid JSON: it is no object",
+            ),
+            ("", "state.json contains invalid JSON: EOF"),
+            (
+                r#"{"max_reviews": "8"}"#,
+                "state.json is left as it is: max_reviews is not",
+            ),
+            (
+                r#"{"phase_iteration": -1}"#,
+                "state.json is left as it is: phase_iteration",
+            ),
+            (
+                r#"{"phase": ["x"]}"#,
+                "state.json is left as it is: phase is not a text",
+            ),
+        ] {
+            let (record, warnings) = read(Some(text.as_bytes()));
+            assert!(matches!(record, Record::Unreadable(_)), "{text}");
+            assert!(warnings[0].starts_with(problem), "{warnings:?}");
+        }
+        let (_, warnings) = read(Some(br#"{"phase": "new-plan", "tdd": false}"#));
+        assert_eq!(
+            warnings,
+            [
+                "state.json missing required fields: next_phase, review_model, max_reviews, \
+              consecutive_clean"
+            ]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_is_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = read(Some(&bytes));
+        }
+    }
+}

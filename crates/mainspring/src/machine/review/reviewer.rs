@@ -1,0 +1,369 @@
+//! The reviewer: a fresh `claude` in a process group of its own, with nothing of this
+//! session about it, its verdict in a file that survives us.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use mainspring_kernel::Millis;
+use mainspring_kernel::effect::{Fence, Intent, Owner};
+use mainspring_kernel::machines::review::{
+    Failure, Finding, Outcome, Request, Review, Verdict, words,
+};
+use rustix::fs::OFlags;
+
+use super::directory::PLANS;
+use super::verdict::{self, End, Said};
+use super::{history, library, settings};
+use crate::env::{World, name};
+use crate::error::Trouble;
+use crate::guard::{self, Ended, Guarded};
+use crate::host::text::excerpt;
+use crate::limits;
+use crate::scene::Scene;
+use crate::store::{self, atomic};
+
+/// What the host sets for one session, and tokens that a reviewer has no use for. All
+/// else stays: the user's credentials, proxies and provider settings.
+const WITHOUT: &[&str] = &[
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_EXECPATH",
+    "CLAUDE_CODE_SESSION_ATTENDED",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
+    "CLAUDE_CODE_TASK_LIST_ID",
+    "CLAUDE_EFFORT",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_PID",
+    "CLAUDE_PLUGIN_DATA",
+    "CLAUDE_PLUGIN_ROOT",
+    "CLAUDE_PROJECT_DIR",
+    "GH_ENTERPRISE_TOKEN",
+    "GH_TOKEN",
+    "GITHUB_ENTERPRISE_TOKEN",
+    "GITHUB_TOKEN",
+];
+
+/// Hooks off in the child: it must not review itself.
+const NO_HOOKS: &str = r#"{"disableAllHooks":true}"#;
+/// What was left by reviewers is kept for a while, for a person who looks.
+const SHELVES: usize = 20;
+const LOG_EXCERPT: usize = 4_000;
+
+pub(super) fn run(scene: &Scene<'_>, intent: &Intent<Review>) -> Outcome {
+    let wait = intent.effect.not_before.since(scene.world.later());
+    std::thread::sleep(Duration::from_millis(wait.0));
+    let start = Instant::now();
+    let site = Bench::new(scene, intent);
+    let (result, cost) = match site.taken_over() {
+        Some(found) => found,
+        None => site.review(intent.deadline.since(intent.since.plus(wait))),
+    };
+    if let Finding::NotDone(_) = result {
+        site.set_aside();
+    }
+    let took = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let outcome = Outcome {
+        result,
+        took: Millis(took),
+        cost,
+    };
+    history::add(scene.store, scene.world.later(), &intent.effect, &outcome);
+    outcome
+}
+
+/// Where one review is done.
+struct Bench<'a> {
+    scene: &'a Scene<'a>,
+    asked: &'a Request,
+    /// The folder that the plan's paths are relative to.
+    root: PathBuf,
+    plan: PathBuf,
+    /// The review that is to be written.
+    file: PathBuf,
+    /// Our own folder for this attempt.
+    shelf: PathBuf,
+}
+
+impl<'a> Bench<'a> {
+    fn new(scene: &'a Scene<'a>, intent: &'a Intent<Review>) -> Self {
+        let asked = &intent.effect;
+        let root = super::home_of_plans(scene);
+        let plan = root.join(PLANS).join(&asked.plan);
+        Self {
+            file: plan.join(asked.file()),
+            shelf: shelf(scene, intent.fence),
+            scene,
+            asked,
+            root,
+            plan,
+        }
+    }
+
+    /// What a process that died in this very review has left, if it is finished. A review
+    /// without a verdict counts: it is answered, and the next one follows.
+    fn taken_over(&self) -> Option<(Finding, u64)> {
+        for fence in self.asked.resumes.iter().rev() {
+            let shelf = shelf(self.scene, *fence);
+            end_leftover(&shelf);
+            if !is_written(&self.file) {
+                continue;
+            }
+            let said = read_stdout(&shelf);
+            match said {
+                Some(Said {
+                    end: End::Error, ..
+                }) => self.set_aside(),
+                Some(said) => return Some((Finding::Reviewed(said.verdict), said.cost)),
+                None => return Some((Finding::Reviewed(Verdict::Unsaid), 0)),
+            }
+        }
+        None
+    }
+
+    fn review(&self, limit: Millis) -> (Finding, u64) {
+        match self.start(limit) {
+            Ok(found) => found,
+            Err(failure) => (Finding::NotDone(failure), 0),
+        }
+    }
+
+    fn start(&self, limit: Millis) -> Result<(Finding, u64), Failure> {
+        let fault = |trouble: Trouble| Failure::Fault(trouble.to_string());
+        if fs::symlink_metadata(&self.file).is_ok() {
+            let file = self.file.display();
+            return Err(Failure::Fault(format!("{file} is there already")));
+        }
+        let command = settings::command(self.scene).map_err(fault)?;
+        let program = find(self.scene.world, &command).ok_or(Failure::NoProgram(command))?;
+        let library = library::place(self.scene.store.state()).map_err(fault)?;
+        self.scene
+            .store
+            .state()
+            .create(&self.shelf)
+            .map_err(fault)?;
+        tidy(&self.shelf);
+        let stdout = self.shelf.join("stdout.json");
+        let log = self.log();
+        let files = (
+            create(&stdout).map_err(fault)?,
+            create(&log).map_err(fault)?,
+        );
+        let args = self.args(&library).map_err(fault)?;
+        let guarded = Guarded {
+            program,
+            args,
+            dir: &self.root,
+            without: WITHOUT,
+            stdout: &stdout,
+            stderr: &log,
+            most_output: limits::CHILD_OUTPUT,
+            limit: Duration::from_millis(limit.0),
+        };
+        let ended = guarded
+            .run(files, |leader| note_leader(&self.shelf, leader))
+            .map_err(|error| Failure::Fault(format!("cannot start a reviewer: {error}")))?;
+        let said = read_stdout(&self.shelf);
+        let cost = said.map_or(0, |said| said.cost);
+        let failure = match ended {
+            Ended::TimedOut => Some(Failure::TimedOut { after: limit }),
+            Ended::Flooded => Some(Failure::Exit {
+                status: "too much output".into(),
+                said: String::new(),
+            }),
+            Ended::Code(0) if is_written(&self.file) => None,
+            Ended::Code(0) => Some(Failure::NoFile),
+            Ended::Code(code) => Some(Failure::Exit {
+                status: format!("exit code {code}"),
+                said: self.last_words(&stdout),
+            }),
+        };
+        if let Some(failure) = failure {
+            self.keep_log(&stdout);
+            return Ok((Finding::NotDone(failure), cost));
+        }
+        let _ = fs::remove_file(&log);
+        let verdict = said.map_or(Verdict::Unsaid, |said| said.verdict);
+        Ok((Finding::Reviewed(verdict), cost))
+    }
+
+    /// The seed's flags, hooks off, and the prompt last.
+    fn args(&self, library: &Path) -> Result<Vec<OsString>, Trouble> {
+        let library = library.to_string_lossy();
+        let mut args: Vec<OsString> = [
+            "--print",
+            "--model",
+            &self.asked.model,
+            "--output-format",
+            "json",
+            "--json-schema",
+            verdict::SCHEMA,
+        ]
+        .map(OsString::from)
+        .into();
+        match settings::permissions(self.scene)? {
+            settings::Permissions::Skipped => args.push("--dangerously-skip-permissions".into()),
+            settings::Permissions::Scoped => {
+                args.extend(["--permission-mode".into(), "default".into()]);
+                args.extend(["--add-dir".into(), OsString::from(&*library)]);
+                args.push("--allowedTools".into());
+                args.extend(self.tools().into_iter().map(OsString::from));
+            }
+        }
+        args.extend(["--settings", NO_HOOKS].map(OsString::from));
+        args.push(words::prompt(self.asked, &library).into());
+        Ok(args)
+    }
+
+    /// It may look at everything, and write the one file.
+    fn tools(&self) -> Vec<String> {
+        let file = format!(
+            "{}/{}",
+            words::directory(&self.asked.plan),
+            self.asked.file()
+        );
+        let mut tools: Vec<String> = ["Read", "Glob", "Grep"].map(str::to_owned).into();
+        for command in ["log", "diff", "show", "status", "blame", "ls-files"] {
+            tools.push(format!("Bash(git {command}:*)"));
+        }
+        tools.push(format!("Edit({file})"));
+        tools.push(format!("Write({file})"));
+        tools
+    }
+
+    fn log(&self) -> PathBuf {
+        self.plan
+            .join(format!(".review-{}.log", self.asked.iteration))
+    }
+
+    /// What it said before it ended, for a message.
+    fn last_words(&self, stdout: &Path) -> String {
+        let from_result = || {
+            let bytes = atomic::read(stdout, limits::CHILD_OUTPUT).ok()??;
+            let value: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
+            Some(excerpt(value.get("result")?.as_str()?))
+        };
+        let from_log = || {
+            let bytes = atomic::read(&self.log(), limits::CHILD_OUTPUT).ok()??;
+            let text = String::from_utf8_lossy(&bytes);
+            let last = text.lines().rev().find(|line| !line.trim().is_empty())?;
+            Some(excerpt(last))
+        };
+        from_log().or_else(from_result).unwrap_or_default()
+    }
+
+    /// The program says most of what goes wrong on stdout: the log gets it too.
+    fn keep_log(&self, stdout: &Path) {
+        let Ok(Some(bytes)) = atomic::read(stdout, limits::CHILD_OUTPUT) else {
+            return;
+        };
+        let said = &bytes[..bytes.len().min(LOG_EXCERPT)];
+        let file = OpenOptions::new()
+            .append(true)
+            .custom_flags(no_follow())
+            .open(self.log());
+        if let Ok(mut file) = file
+            && !said.is_empty()
+        {
+            let _ = file.write_all(b"\n--- stdout ---\n");
+            let _ = file.write_all(said);
+        }
+    }
+
+    /// A file that a failed reviewer left is no review. It stays, under another name, and
+    /// the number is free for the next try.
+    fn set_aside(&self) {
+        let ours = !self.asked.resumes.is_empty() || fs::symlink_metadata(&self.shelf).is_ok();
+        if ours && is_written(&self.file) {
+            let name = format!(".review-{}.partial", self.asked.iteration);
+            let _ = fs::rename(&self.file, self.plan.join(name));
+        }
+    }
+}
+
+fn shelf(scene: &Scene<'_>, fence: Fence) -> PathBuf {
+    scene.store.dir().join("reviews").join(fence.0.to_string())
+}
+
+fn read_stdout(shelf: &Path) -> Option<Said> {
+    let bytes = atomic::read(&shelf.join("stdout.json"), limits::CHILD_OUTPUT).ok()??;
+    verdict::read(&bytes)
+}
+
+/// A file with something in it.
+fn is_written(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() > 0)
+}
+
+fn no_follow() -> i32 {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    i32::try_from(flags.bits()).unwrap_or(0)
+}
+
+fn create(path: &Path) -> Result<File, Trouble> {
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .custom_flags(no_follow())
+        .open(path)
+        .map_err(Trouble::io("write", path))
+}
+
+/// Who leads the reviewer's group, so that whoever comes after us can end it.
+fn note_leader(shelf: &Path, leader: u32) {
+    if let Ok(text) = serde_json::to_string(&store::owner(leader)) {
+        let _ = atomic::replace(&shelf.join("leader.json"), text.as_bytes());
+    }
+}
+
+/// A reviewer of a process that is gone: it ends with that process, but maybe not yet.
+fn end_leftover(shelf: &Path) {
+    let leader = atomic::read(&shelf.join("leader.json"), 4096)
+        .ok()
+        .flatten();
+    let leader = leader.and_then(|bytes| serde_json::from_slice::<Owner>(&bytes).ok());
+    if let Some(leader) = leader.filter(store::is_alive) {
+        guard::end_group(leader.pid);
+    }
+}
+
+/// Removes the oldest of what reviewers left.
+fn tidy(shelf: &Path) {
+    let Some(entries) = shelf.parent().and_then(|dir| fs::read_dir(dir).ok()) else {
+        return;
+    };
+    let mut fences: Vec<u64> = entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect();
+    fences.sort_unstable();
+    for fence in fences.iter().rev().skip(SHELVES) {
+        let _ = fs::remove_dir_all(shelf.with_file_name(fence.to_string()));
+    }
+}
+
+/// The program as a shell would find it, but never in a relative folder: that one could
+/// be the repository's.
+fn find(world: &World, program: &str) -> Option<PathBuf> {
+    let is_file = |path: &PathBuf| fs::metadata(path).is_ok_and(|meta| meta.is_file());
+    if program.contains('/') {
+        let path = match program.strip_prefix("~/") {
+            Some(below) => world.home()?.join(below),
+            None => PathBuf::from(program),
+        };
+        return Some(path).filter(|path| path.is_absolute() && is_file(path));
+    }
+    let path = world.var_os(name::PATH)?;
+    std::env::split_paths(&path)
+        .filter(|dir| dir.is_absolute())
+        .map(|dir| dir.join(program))
+        .find(is_file)
+}

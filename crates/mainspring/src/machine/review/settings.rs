@@ -1,0 +1,124 @@
+//! `[review]`: what a person may set, and what a repository may not.
+
+use mainspring_kernel::machines::review::{OnFailure, Settings, plan};
+use mainspring_kernel::{Millis, Name};
+
+use crate::config::{Key, Kind, Reach, Value};
+use crate::error::Trouble;
+use crate::scene::Scene;
+
+/// Always shorter than the timeout that the hook is registered with.
+const LONGEST: Millis = Millis::seconds(600);
+
+pub(super) const KEYS: &[Key] = &[
+    Key {
+        name: "review.command",
+        kind: Kind::Text,
+        default: "claude",
+        reach: Reach::User,
+        variable: None,
+        about: "the reviewer's program: a name on the PATH, or an absolute path",
+    },
+    Key {
+        name: "review.models",
+        kind: Kind::List,
+        default: "opus,sonnet",
+        reach: Reach::User,
+        variable: None,
+        about: "the models that take turns, the strongest first",
+    },
+    Key {
+        name: "review.permissions",
+        kind: Kind::Choice(&["skip", "scoped"]),
+        default: "skip",
+        reach: Reach::User,
+        variable: None,
+        about: "skip: the reviewer may do anything, must-run commands included; scoped: look at \
+                everything, write its review. As root it is always scoped",
+    },
+    Key {
+        name: "review.deadline",
+        kind: Kind::Span,
+        default: "600s",
+        reach: Reach::Anyone,
+        variable: None,
+        about: "how long one review may take, ten minutes at most",
+    },
+    Key {
+        name: "review.on_failure",
+        kind: Kind::Choice(&["approve", "retry", "park"]),
+        default: "approve",
+        reach: Reach::Anyone,
+        variable: None,
+        about: "when a review did not happen: let the agent go, try twice again, or wait for \
+                `mainspring plan review --now`",
+    },
+    Key {
+        name: "review.max_cost_usd",
+        kind: Kind::Amount,
+        default: "0",
+        reach: Reach::Anyone,
+        variable: None,
+        about: "no more reviews of a plan once they have cost this many dollars; 0: no limit",
+    },
+];
+
+pub(super) fn of(scene: &Scene<'_>) -> Result<Settings, Trouble> {
+    let config = scene.config()?;
+    let models = config
+        .get("review.models")
+        .and_then(Value::list)
+        .filter(|models| !models.is_empty())
+        .map_or_else(
+            || plan::DEFAULT_MODELS.map(str::to_owned).into(),
+            <[String]>::to_vec,
+        );
+    let on_failure = match config.get("review.on_failure").and_then(Value::text) {
+        Some("retry") => OnFailure::Retry,
+        Some("park") => OnFailure::Park,
+        Some(_) | None => OnFailure::Approve,
+    };
+    let max_cost = config
+        .get("review.max_cost_usd")
+        .and_then(Value::amount)
+        .filter(|most| *most > 0);
+    let deadline = config.get("review.deadline").and_then(Value::span);
+    Ok(Settings {
+        models,
+        on_failure,
+        max_cost,
+        deadline: deadline.unwrap_or(LONGEST).min(LONGEST),
+    })
+}
+
+pub(super) fn command(scene: &Scene<'_>) -> Result<String, Trouble> {
+    let config = scene.config()?;
+    let command = config.get("review.command").and_then(Value::text);
+    Ok(command.unwrap_or("claude").to_owned())
+}
+
+/// What the reviewer may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Permissions {
+    Skipped,
+    Scoped,
+}
+
+pub(super) fn permissions(scene: &Scene<'_>) -> Result<Permissions, Trouble> {
+    // The drop-in passes its seed's flag, whatever comes of it.
+    if scene.is_registered(Name::Review) {
+        return Ok(Permissions::Skipped);
+    }
+    // The program refuses to skip them for root, except in a sandbox.
+    let root = rustix::process::geteuid().is_root();
+    let sandbox = scene.world.var("IS_SANDBOX").as_deref() == Some("1");
+    let wanted = scene
+        .config()?
+        .get("review.permissions")
+        .and_then(Value::text);
+    Ok(match wanted {
+        Some("scoped") => Permissions::Scoped,
+        _ if root && !sandbox => Permissions::Scoped,
+        Some(_) | None => Permissions::Skipped,
+    })
+}

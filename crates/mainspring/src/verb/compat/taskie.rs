@@ -1,0 +1,134 @@
+//! The drop-in for the public Stop hook of Taskie.
+//!
+//! Exit 2 for input that it cannot use, as its seed says; but never where a hook has
+//! already continued the agent, because hosts take 2 for a block. Everything else is
+//! exit 0 with one JSON object.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::event::{Background, Chain, Kind};
+use mainspring_kernel::{Answer, Decision, Name};
+use serde_json::{Map, Value, json};
+
+use super::Reply;
+use crate::drive::drive;
+use crate::env::World;
+use crate::host::text::clean;
+use crate::host::{Payload, claude};
+use crate::machine::review;
+use crate::project::{Bound, Site};
+use crate::scene::Scene;
+use crate::store::{ProjectStore, StateDir};
+use crate::verb::hook::Input;
+
+/// Input that it cannot use. Its seed wants the stop to go through all the same.
+const UNUSABLE: u8 = 2;
+const VALIDATED: &str = "structure validated successfully";
+
+pub(super) fn run(world: &World, _: &[OsString], input: Input) -> Reply {
+    let (payload, chain) = match read(input) {
+        Ok(read) => read,
+        Err(problem) => return unusable(&format!("Invalid JSON input: {problem}")),
+    };
+    let root = payload.cwd.as_deref().and_then(real);
+    match (root, chain) {
+        (Some(root), _) => decide(world, payload, chain, root),
+        (None, Chain::Continued) => quiet(),
+        (None, Chain::First) => {
+            let named = payload.cwd.as_deref().unwrap_or_else(|| Path::new(""));
+            unusable(&format!("Cannot change to directory: {}", named.display()))
+        }
+    }
+}
+
+fn read(input: Input) -> Result<(Payload, Chain), String> {
+    let bytes = match input {
+        Input::Bytes(bytes) => bytes,
+        Input::TooLarge => return Err("it is too large".into()),
+        Input::Unreadable(error) => return Err(error),
+    };
+    let payload = claude::decode(&bytes).map_err(|error| error.to_string())?;
+    let fields: Value = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
+    let chain = match fields["stop_hook_active"] {
+        Value::Bool(true) => Chain::Continued,
+        _ => Chain::First,
+    };
+    Ok((payload, chain))
+}
+
+fn real(cwd: &Path) -> Option<PathBuf> {
+    std::fs::canonicalize(cwd).ok().filter(|cwd| cwd.is_dir())
+}
+
+/// The seed changes into the directory and looks for plans there, and nowhere else.
+fn decide(world: &World, mut payload: Payload, chain: Chain, root: PathBuf) -> Reply {
+    payload.event.kind = Kind::Stop {
+        chain,
+        background: Background::Quiet,
+    };
+    let Some(state) = StateDir::of(world) else {
+        let note = "there is no place for mainspring's state: set HOME or XDG_STATE_HOME";
+        return encode(&Answer::fault(&payload.event.kind, note));
+    };
+    let site = Site {
+        here: root.clone(),
+        bound: Bound::Yes,
+        root,
+    };
+    let store = ProjectStore::new(state, &site.root);
+    let scene = Scene::new(world, &site, &store, Some(&payload)).registered(Name::Review);
+    match (review::ROW.applies)(&scene) {
+        Ok(false) => quiet(),
+        Ok(true) => encode(&drive(&scene, &payload, &[&review::ROW])),
+        Err(trouble) => encode(&Answer::fault(&payload.event.kind, trouble.to_string())),
+    }
+}
+
+fn encode(answer: &Answer) -> Reply {
+    let notes: Vec<String> = answer
+        .notes
+        .iter()
+        .map(|note| clean(&note.text).into_owned())
+        .collect();
+    let mut out = Map::new();
+    let held = match &answer.decision {
+        Decision::Stop { hold } if !hold.is_empty() => Some(clean(&hold.text()).into_owned()),
+        _ => None,
+    };
+    if let Some(reason) = held {
+        out.insert("decision".into(), "block".into());
+        out.insert("reason".into(), reason.into());
+    } else {
+        if !notes.is_empty() {
+            out.insert("systemMessage".into(), notes.join("\n").into());
+        }
+        out.insert("suppressOutput".into(), true.into());
+    }
+    let warnings: Vec<&str> = notes
+        .iter()
+        .map(String::as_str)
+        .filter(|note| !note.ends_with(VALIDATED))
+        .collect();
+    Reply {
+        stdout: format!("{}\n", Value::Object(out)),
+        stderr: warnings.join("\n"),
+        code: 0,
+    }
+}
+
+fn quiet() -> Reply {
+    Reply {
+        stdout: format!("{}\n", json!({ "suppressOutput": true })),
+        stderr: String::new(),
+        code: 0,
+    }
+}
+
+fn unusable(problem: &str) -> Reply {
+    Reply {
+        stdout: String::new(),
+        stderr: format!("Error: {problem}"),
+        code: UNUSABLE,
+    }
+}
