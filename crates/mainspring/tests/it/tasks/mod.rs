@@ -1,5 +1,6 @@
 //! `tasks`, as the client sees it: events in, task files out.
 
+mod client;
 mod compat;
 mod crash;
 mod events;
