@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use mainspring_testkit::bench;
+use mainspring_testkit::{bench, faults};
 
-/// Measure Mainspring: what anyone can run to get the same tables
+/// Measure Mainspring and break it: what anyone can run to get the same tables
 #[derive(Parser)]
 #[command(name = "mainspring-testkit", version)]
 struct Cli {
@@ -16,10 +16,12 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Bench(bench::Args),
+    Faults(faults::Args),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Bench(args) => bench::run(&args),
+        Command::Faults(args) => faults::run(&args),
     }
 }

@@ -4,6 +4,7 @@ mod client;
 mod declared;
 mod env;
 mod failures;
+mod faults;
 mod fixtures;
 mod store;
 mod tasks;

@@ -103,13 +103,14 @@ impl Prepared {
 }
 
 /// The release builds.
-struct Programs {
-    mainspring: PathBuf,
-    floor: PathBuf,
+#[derive(Debug)]
+pub struct Programs {
+    pub mainspring: PathBuf,
+    pub floor: PathBuf,
 }
 
 impl Programs {
-    fn build() -> Self {
+    pub fn build() -> Self {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         for selection in [
             ["--package=mainspring", "--bin=mainspring"],

@@ -1,0 +1,18 @@
+//! Killed, or told that the disk is full, at every call that touches a file.
+
+use std::process::Command;
+
+use mainspring_testkit::faults;
+
+use crate::env::MAINSPRING;
+
+#[test]
+fn no_fault_at_any_file_call_tears_loses_or_leaves_anything() {
+    if Command::new("strace").arg("-V").output().is_err() {
+        eprintln!("skipped: strace is missing, so no faults were injected");
+        return;
+    }
+    let (points, failures) = faults::quick(MAINSPRING.into());
+    assert!(failures.is_empty(), "{} of {points}:\n{}", failures.len(), failures.join("\n"));
+    assert!(points > 100 * faults::all().len(), "only {points} points");
+}

@@ -1,0 +1,108 @@
+//! Faults, injected into the real binary at every system call.
+//!
+//! A path is one way through a hook: a world, and an event. It is traced once; then, for
+//! every system call that it makes, it is run again in a fresh copy of the world with a
+//! fault at that very call: killed there, or told an error. After each, the event is
+//! delivered again, healthy, and the world must be as if nothing had happened: nothing
+//! torn, nothing lost that was said, nothing left over.
+//!
+//! A point at which the fault did not fire fails the run: a harness that tests nothing
+//! must not look like one that finds nothing.
+
+mod check;
+pub mod paths;
+mod strace;
+mod sweep;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use paths::Path;
+use sweep::{Fault, Tally};
+
+use crate::bench::Programs;
+
+/// Inject faults at every system call of every hook path
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only paths whose name contains this
+    #[arg(long, value_name = "NAME")]
+    only: Option<String>,
+    /// Only the calls that touch files, and one error: what `./test` runs
+    #[arg(long)]
+    quick: bool,
+}
+
+/// Errors that a file system or the kernel can answer with.
+const ERRORS: [&str; 8] = [
+    "EIO", "ENOSPC", "EROFS", "EACCES", "EMFILE", "EINTR", "ENOLCK", "ESTALE",
+];
+
+#[expect(clippy::print_stdout, reason = "the card is its output")]
+pub fn run(args: &Args) -> ExitCode {
+    let programs = Programs::build();
+    let mut failures = Vec::new();
+    println!("{:<28} {:<18} {:>7}  result", "path", "fault", "points");
+    for path in paths::ALL {
+        if args
+            .only
+            .as_ref()
+            .is_some_and(|only| !path.name.contains(only.as_str()))
+        {
+            continue;
+        }
+        for fault in faults(args.quick) {
+            let tally = sweep::sweep(path, fault, &programs.mainspring, args.quick);
+            let result = match tally.failures.len() {
+                0 => "ok".to_owned(),
+                bad => format!("{bad} FAILED"),
+            };
+            println!(
+                "{:<28} {fault:<18} {:>7}  {result}",
+                path.name, tally.points
+            );
+            failures.extend(tally.failures);
+        }
+    }
+    for failure in &failures {
+        println!("\n{failure}");
+    }
+    if failures.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn faults(quick: bool) -> Vec<Fault> {
+    let errors: &[&str] = if quick { &["ENOSPC"] } else { &ERRORS };
+    let once = errors.iter().map(|error| Fault::Error(error));
+    let from_then_on = errors.iter().map(|error| Fault::ErrorsFromThenOn(error));
+    [Fault::Kill]
+        .into_iter()
+        .chain(once)
+        .chain(from_then_on)
+        .collect()
+}
+
+/// For a test: every quick point of every path. The first failures, in words.
+pub fn quick(mainspring: PathBuf) -> (usize, Vec<String>) {
+    let mut points = 0;
+    let mut failures = Vec::new();
+    for path in paths::ALL {
+        for fault in faults(true) {
+            let Tally {
+                points: more,
+                failures: found,
+            } = sweep::sweep(path, fault, &mainspring, true);
+            points += more;
+            failures.extend(found);
+        }
+    }
+    (points, failures)
+}
+
+/// All paths, for a test that counts them.
+pub fn all() -> &'static [Path] {
+    paths::ALL
+}
