@@ -184,7 +184,8 @@ fn settle(
         }
     }
     let answer = Answer { decision, notes };
-    if !answer.is_nothing() {
+    // What was answered because something could not be read is not worth repeating.
+    if !answer.is_nothing() && case.broken.is_empty() {
         ledger.last = Some(Delivered {
             delivery: case.delivery.clone(),
             at: case.now,

@@ -41,17 +41,32 @@ impl World {
         vec![("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP".into(), "0".into())]
     }
 
-    /// Runs a command of Mainspring's here, as the agent of session `s`.
-    pub fn mainspring(&self, args: &[&str]) {
-        let output = Command::new(&self.mainspring)
+    /// The binary with nothing but this world around it.
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.mainspring);
+        command
             .args(args)
             .env_clear()
             .env("HOME", self.home())
             .env("PATH", "/usr/bin:/bin")
+            .envs(self.env())
+            .current_dir(self.project());
+        command
+    }
+
+    /// Runs a command of Mainspring's here, as the agent of session `s`.
+    pub fn mainspring(&self, args: &[&str]) {
+        let output = self
+            .command(args)
             .env("CLAUDE_CODE_SESSION_ID", "s")
-            .current_dir(self.project())
-            .output()
-            .expect("mainspring runs");
+            .output();
+        let output = output.expect("mainspring runs");
+        assert!(output.status.success(), "{args:?}: {output:?}");
+    }
+
+    /// Runs a command of Mainspring's here, as a person in a terminal.
+    pub fn person(&self, args: &[&str]) {
+        let output = self.command(args).output().expect("mainspring runs");
         assert!(output.status.success(), "{args:?}: {output:?}");
     }
 
@@ -59,13 +74,8 @@ impl World {
     pub fn hook(&self, event: &[u8]) -> String {
         let file = self.root().join("event");
         std::fs::write(&file, event).expect("room for an event");
-        let output = Command::new(&self.mainspring)
-            .arg("hook")
-            .env_clear()
-            .env("HOME", self.home())
-            .env("PATH", "/usr/bin:/bin")
-            .envs(self.env())
-            .current_dir(self.project())
+        let output = self
+            .command(&["hook"])
             .stdin(std::fs::File::open(&file).expect("the event is there"))
             .output()
             .expect("mainspring runs");

@@ -113,6 +113,7 @@ fn ends_with_newline(file: &File, size: u64, path: &Path) -> Result<bool, Troubl
 /// Reads a segment's lines from `offset` on.
 #[derive(Debug)]
 pub(crate) struct Reader {
+    path: PathBuf,
     lines: BufReader<File>,
     at: u64,
     /// What the next record's sum continues; `None` where it is not known.
@@ -131,6 +132,7 @@ impl Reader {
         file.seek(SeekFrom::Start(offset))
             .map_err(Trouble::io("read", path))?;
         Ok(Some(Self {
+            path: path.into(),
             lines: BufReader::with_capacity(64 * 1024, file),
             at: offset,
             previous,
@@ -171,15 +173,17 @@ impl Reader {
 }
 
 impl Iterator for Reader {
-    type Item = Line;
+    type Item = Result<Line, Trouble>;
 
-    fn next(&mut self) -> Option<Line> {
+    /// An error is not an end: what could not be read may be what must not be lost.
+    fn next(&mut self) -> Option<Result<Line, Trouble>> {
         let mut bytes = Vec::new();
         let mut limited = (&mut self.lines).take(limits::RECORD);
-        let length = limited.read_until(b'\n', &mut bytes).ok()? as u64;
-        if length == 0 {
-            return None;
-        }
+        let length = match limited.read_until(b'\n', &mut bytes) {
+            Ok(0) => return None,
+            Ok(length) => length as u64,
+            Err(error) => return Some(Err(Trouble::io("read", &self.path)(error))),
+        };
         if bytes.last() == Some(&b'\n') {
             bytes.pop();
         }
@@ -197,7 +201,7 @@ impl Iterator for Reader {
             Line::Newer { .. } => self.previous = None,
             Line::Bad { .. } => {}
         }
-        Some(line)
+        Some(Ok(line))
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn recover(dir: &Path, known: Option<Head>, boot: &str) -> Result<Rec
     let mut changed: BTreeMap<String, Versions> = BTreeMap::new();
     if let Some(reader) = Reader::open(&path, head.size, previous)? {
         for line in reader {
-            match line {
+            match line? {
                 Line::Record(entry) => {
                     head.seq = entry.record.seq;
                     head.sum = entry.sum;

@@ -87,7 +87,7 @@ pub(crate) fn all(dir: &Path) -> Result<Vec<Seen>> {
             continue;
         };
         for line in reader {
-            seen.push(match line {
+            seen.push(match line? {
                 Line::Record(entry) => {
                     previous = Some(entry.sum);
                     Seen::Record(Box::new(entry.record))

@@ -149,6 +149,79 @@ fn a_state_directory_that_others_can_write_to_is_refused() {
     assert!(said.contains("can be written by others"), "{said}");
 }
 
+/// A file system of its own over the home, for as long as it lives.
+struct Mounted(std::path::PathBuf);
+
+impl Mounted {
+    /// `None`, said aloud, where one may not mount.
+    fn over(home: &std::path::Path, size: &str) -> Option<Self> {
+        let options = format!("size={size},mode=0700");
+        if mount(&["-t", "tmpfs", "-o", &options, "tmpfs"], home) {
+            return Some(Self(home.into()));
+        }
+        eprintln!("skipped: mounting needs root");
+        None
+    }
+
+    fn remount(&self, options: &str) {
+        assert!(mount(&["-o", &format!("remount,{options}")], &self.0));
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
+}
+
+fn mount(args: &[&str], place: &std::path::Path) -> bool {
+    let mut command = std::process::Command::new("mount");
+    command.args(args).arg(place).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+#[test]
+fn a_full_disk_lets_go_and_keeps_the_state_until_there_is_room() {
+    let env = TestEnv::new();
+    let Some(_disk) = Mounted::over(&env.home(), "256k") else {
+        return;
+    };
+    env.run(&["pulse", "9"]).ok();
+    env.stop("one").held();
+    let before = snapshot(&env);
+    let filler = env.home().join("filler");
+    let mut fill = fs::File::create(&filler).unwrap();
+    let full = std::io::copy(&mut std::io::repeat(0), &mut fill).unwrap_err();
+    assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
+    let said = env.stop("two").let_go();
+    assert!(said.contains("No space left on device"), "{said}");
+    fs::remove_file(&filler).unwrap();
+    let beats = |files: &[(String, Vec<u8>)]| {
+        files
+            .iter()
+            .find(|(name, _)| name.ends_with("pulse.json"))
+            .cloned()
+    };
+    assert_eq!(beats(&snapshot(&env)), beats(&before));
+    assert!(env.stop("three").held().contains("beat 2 of 9"));
+}
+
+#[test]
+fn a_read_only_home_lets_go_and_says_so() {
+    let env = TestEnv::new();
+    let Some(disk) = Mounted::over(&env.home(), "1m") else {
+        return;
+    };
+    env.run(&["pulse", "9"]).ok();
+    disk.remount("ro");
+    let said = env.stop("one").let_go();
+    assert!(said.contains("Read-only file system"), "{said}");
+    let error = env.run(&["pulse", "3"]).failed();
+    assert!(error.contains("Read-only file system"), "{error}");
+    disk.remount("rw");
+    assert!(env.stop("two").held().contains("beat 1 of 9"));
+}
+
 #[test]
 fn a_full_stdout_is_a_failure_that_blocks_nobody() {
     let env = beating();

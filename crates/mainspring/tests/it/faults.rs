@@ -13,6 +13,11 @@ fn no_fault_at_any_file_call_tears_loses_or_leaves_anything() {
         return;
     }
     let (points, failures) = faults::quick(MAINSPRING.into());
-    assert!(failures.is_empty(), "{} of {points}:\n{}", failures.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {points}:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
     assert!(points > 100 * faults::all().len(), "only {points} points");
 }
