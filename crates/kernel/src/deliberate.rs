@@ -19,7 +19,7 @@ use crate::decision::{Answer, Decision, Note, Reasons, Voice};
 use crate::effect::{Fence, Intent, Owner, Standing};
 use crate::event::{Event, Kind, Speaker};
 use crate::ids::{Digest, Millis};
-use crate::ledger::{Cap, Delivered, Ledger, ToolUse};
+use crate::ledger::{Cap, Delivered, Ledger, Mark, ToolUse};
 use crate::machine::{
     AfterTool, BeforeTool, Input, Machine, Nothing, OnContext, OnIdle, OnStop, Settled, Step,
     Verdict,
@@ -44,6 +44,9 @@ pub struct Case {
     pub ledger: Ledger,
     pub cap: Cap,
     pub tools: ToolUse,
+    /// How far the transcript has come, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<Mark>,
     pub trust: Trust,
     /// The last fence number that was given out.
     pub fence: Fence,
@@ -157,7 +160,7 @@ fn settle(
             Outcome::Capped
         }
         Decision::Stop { .. } => {
-            ledger.blocks = ledger.blocks.saturating_add(1);
+            ledger.hold(case.transcript);
             Outcome::Held
         }
         said if said.is_nothing() => Outcome::Passed,

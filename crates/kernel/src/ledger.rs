@@ -11,6 +11,9 @@ use crate::ids::{Digest, Millis};
 pub struct Ledger {
     /// Holds in a row without tool use between them, as the host counts them.
     pub blocks: u32,
+    /// The transcript at the last hold since a prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<Mark>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Delivered>,
 }
@@ -20,6 +23,16 @@ pub struct Delivered {
     pub delivery: Digest,
     pub at: Millis,
     pub answer: Answer,
+}
+
+/// How far a transcript has come. Hosts write it behind the events, so that what is there at
+/// a stop may be older than our last hold: the mark of that hold tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Mark {
+    /// In bytes.
+    pub size: u64,
+    /// Our holds that it does not show yet.
+    pub unrecorded: u32,
 }
 
 /// Two registrations of ours, or a retry, deliver within this time of each other.
@@ -53,8 +66,8 @@ impl Ledger {
     /// The count as it stands when this event arrives.
     #[must_use]
     pub fn opened(mut self, kind: &Kind, tools: ToolUse) -> Self {
-        let fresh = match kind {
-            Kind::Stop { chain, .. } => *chain == Chain::First || tools == ToolUse::Seen,
+        let new_chain = match kind {
+            Kind::Stop { chain, .. } => *chain == Chain::First,
             // A compaction happens in the middle of a chain, and the host counts on.
             Kind::SessionStart { source } => *source != StartSource::Compact,
             Kind::Prompt { .. } => true,
@@ -65,10 +78,22 @@ impl Ledger {
             | Kind::Idle
             | Kind::Other { .. } => false,
         };
-        if fresh {
+        if new_chain || tools == ToolUse::Seen {
             self.blocks = 0;
         }
+        if new_chain {
+            self.mark = None;
+        }
         self
+    }
+
+    /// One more hold, with the transcript as it stands.
+    pub(crate) fn hold(&mut self, transcript: Option<Mark>) {
+        self.blocks = self.blocks.saturating_add(1);
+        self.mark = transcript.map(|mark| Mark {
+            unrecorded: mark.unrecorded.saturating_add(1),
+            ..mark
+        });
     }
 
     /// Would the host override one more hold?

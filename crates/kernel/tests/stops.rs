@@ -7,7 +7,7 @@ use mainspring_kernel::deliberate::{Outcome, Settlement, Trust};
 use mainspring_kernel::effect::{Fence, Owner as Process};
 use mainspring_kernel::event::{Author, Background, Chain, Speaker, StartSource};
 use mainspring_kernel::heard::Heard;
-use mainspring_kernel::ledger::{Cap, Ledger, ToolUse};
+use mainspring_kernel::ledger::{Cap, Ledger, Mark, ToolUse};
 use mainspring_kernel::machines::gate::{self, RecentErrors, Token, Transcript};
 use mainspring_kernel::machines::looping::{
     self, Client, Company, Ending, Frame, Mode, Owner, Past, Run,
@@ -115,6 +115,10 @@ impl Session {
             ledger: self.ledger.clone(),
             cap: self.cap,
             tools: act.tools,
+            transcript: Some(Mark {
+                size: 100 * self.deliveries,
+                unrecorded: 0,
+            }),
             trust: Trust::Untrusted,
             fence: Fence(0),
             me: Process {
@@ -327,4 +331,31 @@ fn neither_a_sub_agent_nor_another_session_ends_what_was_accepted() {
     };
     assert_eq!(outcomes(&mut session, [other]), [Outcome::Passed]);
     assert_eq!(session.looping, completing);
+}
+
+#[test]
+fn a_hold_marks_how_far_the_transcript_had_come_and_a_new_chain_forgets_it() {
+    let mut session = Session::new(waiting(), no_loop());
+    session.stop(&IDLE);
+    let marked = Mark {
+        size: 100,
+        unrecorded: 1,
+    };
+    assert_eq!(
+        session.ledger.mark,
+        Some(marked),
+        "the hold itself is not in it yet"
+    );
+    session.stop(&TOKEN);
+    assert_eq!(
+        session.ledger.mark,
+        Some(marked),
+        "a stop that passes marks nothing"
+    );
+    let first = Act {
+        chain: Chain::First,
+        ..TOKEN
+    };
+    session.stop(&first);
+    assert_eq!(session.ledger.mark, None);
 }

@@ -3,7 +3,7 @@
 use mainspring_kernel::deliberate::{Broken, Deliberation, Trust};
 use mainspring_kernel::effect::{Fence, Life};
 use mainspring_kernel::journal::{Entry, FileChange};
-use mainspring_kernel::ledger::{Cap, Ledger, ToolUse};
+use mainspring_kernel::ledger::{Cap, Ledger, Mark, ToolUse};
 use mainspring_kernel::machines::{Name, Pending};
 use mainspring_kernel::{Answer, Ask, Case, Millis, Note, Reply, Turn};
 
@@ -14,6 +14,7 @@ use crate::host::Payload;
 use crate::machine::{self, Loaded, Row};
 use crate::scene::Scene;
 use crate::store::{Locked, atomic, trust};
+use crate::transcript;
 
 /// The host's own limit where nothing else is set.
 const CLAUDE_CAP: u32 = 8;
@@ -29,6 +30,7 @@ pub(crate) fn drive(scene: &Scene<'_>, payload: &Payload, rows: &[&'static Row])
         intents: Vec::new(),
         ledger: None,
         edited: Vec::new(),
+        late: Vec::new(),
         now: scene.world.now(),
     };
     let (mut turn, mut ask) = Turn::begin(payload.event.kind.clone());
@@ -70,6 +72,8 @@ struct Driver<'a> {
     intents: Vec<FoundIntent>,
     ledger: Option<FoundLedger>,
     edited: Vec<String>,
+    /// What was committed and could not be told to others yet.
+    late: Vec<String>,
     /// Read again after an effect: it may have taken minutes.
     now: Millis,
 }
@@ -116,7 +120,7 @@ impl Driver<'_> {
             }
         }
         let ledger = self.load_ledger()?;
-        let tools = self.tools(&ledger);
+        let (tools, transcript) = self.tools(&ledger);
         Ok(Case {
             event: self.payload.event.clone(),
             now: self.now,
@@ -126,6 +130,7 @@ impl Driver<'_> {
             overtaken: None,
             cap: self.cap(),
             tools,
+            transcript,
             trust: self.trust(),
             fence: self.lock.as_ref().map_or(Fence(0), Locked::fence),
             me: crate::store::me(),
@@ -170,12 +175,23 @@ impl Driver<'_> {
         Ok(found.value.unwrap_or_default())
     }
 
-    /// Looked for only where it can matter: after we have held the agent.
-    fn tools(&self, ledger: &Ledger) -> ToolUse {
-        if ledger.blocks == 0 {
-            return ToolUse::NotSeen;
-        }
-        ToolUse::NotSeen
+    /// What the transcript shows at a stop. Where it does not go back far enough to tell,
+    /// our holds count on: better to let go too early, and say so, than to be overridden.
+    fn tools(&self, ledger: &Ledger) -> (ToolUse, Option<Mark>) {
+        let Some(tail) = self.scene.tail().filter(|_| self.scene.at_stop()) else {
+            return (ToolUse::NotSeen, None);
+        };
+        let tools = match tail.tool_used_since_last_block() {
+            transcript::ToolUse::Yes if ledger.blocks > 0 => ToolUse::Seen,
+            transcript::ToolUse::Yes | transcript::ToolUse::No | transcript::ToolUse::Unknown => {
+                ToolUse::NotSeen
+            }
+        };
+        let mark = Mark {
+            size: tail.size,
+            unrecorded: tail.unrecorded,
+        };
+        (tools, Some(mark))
     }
 
     fn trust(&self) -> Trust {
@@ -224,7 +240,13 @@ impl Driver<'_> {
         let Some(lock) = &mut self.lock else {
             return Err(Trouble::Other("internal: a commit without the lock".into()));
         };
-        lock.commit(self.now, entry, files)
+        let committed = files.clone();
+        lock.commit(self.now, entry, files)?;
+        // The record is durable: what could not be posted is posted at the next load.
+        if let Err(trouble) = machine::looping::jwz::publish(self.scene, &committed) {
+            self.late.push(trouble.to_string());
+        }
+        Ok(())
     }
 
     fn settled_files(
@@ -292,6 +314,7 @@ impl Driver<'_> {
                 "{path} was edited while it was being updated: the edit stays, our change does not"
             )));
         }
+        answer.notes.extend(self.late.into_iter().map(Note::ours));
         answer
     }
 }

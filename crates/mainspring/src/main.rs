@@ -21,16 +21,8 @@ mod panic;
 mod process;
 mod project;
 mod scene;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, unused_imports, reason = "the stop machines will use it")
-)]
 mod signal;
 mod store;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, unused_imports, reason = "the stop machines will use it")
-)]
 mod transcript;
 mod verb;
 

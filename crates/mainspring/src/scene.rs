@@ -3,6 +3,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 
+use mainspring_kernel::event::{Chain, Kind};
 use mainspring_kernel::{Name, SessionId};
 
 use crate::config::Config;
@@ -12,6 +13,7 @@ use crate::host::Payload;
 use crate::machine::tasks::lock::Held;
 use crate::project::Site;
 use crate::store::ProjectStore;
+use crate::transcript::{LastBlock, Tail, Transcript, expand_home};
 
 #[derive(Debug)]
 pub(crate) struct Scene<'a> {
@@ -23,6 +25,7 @@ pub(crate) struct Scene<'a> {
     config: OnceCell<Config>,
     /// Locks of the host's own, until all of it is over.
     held: RefCell<Option<Held>>,
+    tail: OnceCell<Option<Tail>>,
     /// The machine that this event was given to alone, as the drop-in of its seed's script:
     /// that it is registered is a person's word that it is on.
     registered: Option<Name>,
@@ -46,6 +49,7 @@ impl<'a> Scene<'a> {
             payload,
             config: OnceCell::new(),
             held: RefCell::new(None),
+            tail: OnceCell::new(),
             registered: None,
             by_command: false,
             scope: OnceCell::new(),
@@ -110,6 +114,44 @@ impl<'a> Scene<'a> {
     /// Lets go of them before they are taken again.
     pub(crate) fn release(&self) {
         self.held.replace(None);
+    }
+
+    pub(crate) fn at_stop(&self) -> bool {
+        self.payload
+            .is_some_and(|payload| matches!(payload.event.kind, Kind::Stop { .. }))
+    }
+
+    /// The session's transcript, if it can be opened.
+    pub(crate) fn transcript(&self) -> Option<Transcript> {
+        let path = self.payload?.transcript.as_ref()?.to_str()?;
+        let home = self.world.home().unwrap_or_default();
+        Transcript::open(&expand_home(path, &home)).ok()
+    }
+
+    /// What the transcript's end tells at a stop: read once, at the first question.
+    pub(crate) fn tail(&self) -> Option<&Tail> {
+        self.tail.get_or_init(|| self.read_tail()).as_ref()
+    }
+
+    fn read_tail(&self) -> Option<Tail> {
+        let payload = self.payload?;
+        let transcript = self.transcript()?;
+        let session = payload.event.session.as_ref()?;
+        let ledger = self.store.ledger(session).ok()?.value.unwrap_or_default();
+        let last_block = match (&payload.event.kind, ledger.mark) {
+            (
+                Kind::Stop {
+                    chain: Chain::Continued,
+                    ..
+                },
+                Some(mark),
+            ) => LastBlock::At {
+                size: mark.size,
+                unrecorded: mark.unrecorded,
+            },
+            _ => LastBlock::None,
+        };
+        transcript.tail(last_block).ok()
     }
 
     pub(crate) fn root(&self) -> &Path {

@@ -14,4 +14,5 @@ mod near_miss;
 pub(crate) mod tests;
 
 pub(crate) use find::{Sighting, Signal, find, find_last};
+#[cfg(test)]
 pub(crate) use near_miss::{Flaw, NearMiss};

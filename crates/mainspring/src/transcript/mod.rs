@@ -15,6 +15,11 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use file::{Transcript, Trouble, Unreadable, expand_home};
+pub(crate) use file::{Transcript, expand_home};
+#[cfg(test)]
+pub(crate) use file::{Trouble, Unreadable};
+#[cfg(test)]
 pub(crate) use repair::repair;
-pub(crate) use tail::{LastBlock, Run, Tail, ToolUse};
+#[cfg(test)]
+pub(crate) use tail::Run;
+pub(crate) use tail::{LastBlock, Tail, ToolUse};
