@@ -37,6 +37,9 @@ enum Verb {
     Tasks(verb::tasks::Args),
     Trust(verb::trust::Args),
     Untrust(verb::trust::UntrustArgs),
+    Gate(verb::gate::Args),
+    Loop(verb::looping::Args),
+    Graph(verb::graph::Args),
     Pulse(verb::pulse::Args),
     Demo(verb::demo::Args),
 }
@@ -115,6 +118,9 @@ fn run(cli: Cli, desk: &Desk) -> Result<String, CliError> {
         Verb::Tasks(args) => verb::tasks::run(&args, desk),
         Verb::Trust(args) => verb::trust::run(&args, desk),
         Verb::Untrust(args) => verb::trust::untrust(&args, desk),
+        Verb::Gate(args) => verb::gate::run(&args, desk),
+        Verb::Loop(args) => verb::looping::run(&args, desk),
+        Verb::Graph(args) => verb::graph::run(&args, desk),
         Verb::Pulse(args) => verb::pulse::run(&args, desk),
         Verb::Demo(args) => verb::demo::run(&args, desk),
     }

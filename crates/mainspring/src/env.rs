@@ -21,6 +21,14 @@ pub(crate) mod name {
     pub(crate) const CLAUDE_SESSION: &str = "CLAUDE_CODE_SESSION_ID";
     /// Claude Code: where the session was started.
     pub(crate) const CLAUDE_PROJECT: &str = "CLAUDE_PROJECT_DIR";
+    /// Claude Code: its own process, which outlives a `/clear`.
+    pub(crate) const CLAUDE_PID: &str = "CLAUDE_PID";
+    /// Where the gate's counts are, in a folder of their own.
+    pub(crate) const TMPDIR: &str = "TMPDIR";
+    /// The loop lets go at once, as its seed has it.
+    pub(crate) const IDLE_DISABLE: &str = "IDLE_LOOP_DISABLE";
+    /// The message tool's store, if it is elsewhere.
+    pub(crate) const JWZ_STORE: &str = "JWZ_STORE";
     /// Claude Code: blocks without tool use before it overrides a hook.
     pub(crate) const CLAUDE_BLOCK_CAP: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
     /// Claude Code: its own folder, if it is not `~/.claude`.

@@ -2,10 +2,13 @@
 //! done outside. A machine adds a file and a row to [`ROWS`].
 
 pub(crate) mod company;
+pub(crate) mod gate;
+pub(crate) mod looping;
 pub(crate) mod own;
 pub(crate) mod pulse;
 pub(crate) mod review;
 pub(crate) mod tasks;
+mod words;
 
 use std::path::PathBuf;
 
@@ -53,7 +56,13 @@ pub(crate) struct FoundFile {
 }
 
 /// Every machine that is built in, in the kernel's order.
-pub(crate) const ROWS: &[Row] = &[review::ROW, tasks::ROW, pulse::ROW];
+pub(crate) const ROWS: &[Row] = &[
+    gate::ROW,
+    looping::ROW,
+    review::ROW,
+    tasks::ROW,
+    pulse::ROW,
+];
 
 pub(crate) fn row(name: Name) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.name == name)

@@ -59,7 +59,8 @@ impl StateDir {
     }
 }
 
-fn make_private(path: &Path) -> Result<(), Trouble> {
+/// Makes a directory for us alone, or refuses the one that is there.
+pub(crate) fn make_private(path: &Path) -> Result<(), Trouble> {
     match check_private(path) {
         Err(Trouble::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
         checked => return checked,

@@ -23,5 +23,5 @@ mod project;
 mod recover;
 pub(crate) mod trust;
 
-pub(crate) use dir::{StateDir, file_name};
+pub(crate) use dir::{StateDir, check_private, file_name, make_private};
 pub(crate) use project::{Locked, ProjectStore, is_alive, me, owner, read_json};

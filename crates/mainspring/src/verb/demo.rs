@@ -1,5 +1,7 @@
 //! `mainspring demo`: a scripted agent, the real code, no network.
 
+mod gate;
+mod looping;
 mod pulse;
 mod stage;
 
@@ -19,7 +21,11 @@ pub(crate) struct Args {
 type Scene = (&'static str, fn(&mut Stage) -> Result<()>);
 
 /// In the order in which they are played.
-const SCENES: &[Scene] = &[("pulse", pulse::play)];
+const SCENES: &[Scene] = &[
+    ("pulse", pulse::play),
+    ("gate", gate::play),
+    ("loop", looping::play),
+];
 
 pub(crate) fn run(args: &Args, desk: &super::Desk) -> Result {
     let names: Vec<&str> = SCENES.iter().map(|(name, _)| *name).collect();

@@ -121,6 +121,11 @@ pub(super) fn decide_among(
     let site = project::find(world, &state, session, payload.cwd.as_deref())?;
     let store = ProjectStore::new(state, &site.root);
     let scene = Scene::new(world, &site, &store, Some(payload));
+    let scene = match machines {
+        // One machine alone is a drop-in's.
+        [only] => scene.registered(only.name),
+        _ => scene,
+    };
     let mut rows: Vec<&'static Row> = Vec::new();
     for row in machines {
         if (row.applies)(&scene)? {

@@ -4,10 +4,14 @@
 pub(crate) mod compat;
 pub(crate) mod config;
 pub(crate) mod demo;
+pub(crate) mod gate;
+pub(crate) mod graph;
 pub(crate) mod hook;
 pub(crate) mod log;
+pub(crate) mod looping;
 pub(crate) mod pulse;
 pub(crate) mod records;
+mod session;
 pub(crate) mod status;
 pub(crate) mod tasks;
 pub(crate) mod trust;
@@ -68,7 +72,9 @@ impl Desk {
             session: session.clone(),
             did: did.clone(),
         };
+        let committed = files.clone();
         lock.commit(self.world.now(), entry, files)?;
+        crate::machine::looping::jwz::publish(&scene, &committed)?;
         if let Some(path) = lock.edited().first() {
             return Err(CliError::new(format!(
                 "{path} was edited in the meantime and stays as it is"

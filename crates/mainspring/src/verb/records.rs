@@ -25,7 +25,8 @@ pub(crate) struct Filter {
     pub(crate) since: Option<Millis>,
 }
 
-fn machine(text: &str) -> std::result::Result<Name, String> {
+/// A machine's name, as a person types it.
+pub(crate) fn machine(text: &str) -> std::result::Result<Name, String> {
     let known = Name::ALL.iter().find(|name| name.as_str() == text);
     known.copied().ok_or_else(|| {
         let names: Vec<&str> = Name::ALL.iter().map(|name| name.as_str()).collect();

@@ -33,6 +33,7 @@ impl TestEnv {
         };
         fs::create_dir_all(env.home()).unwrap();
         fs::create_dir_all(env.project()).unwrap();
+        fs::create_dir_all(env.tmp()).unwrap();
         env
     }
 
@@ -52,6 +53,11 @@ impl TestEnv {
 
     pub(crate) fn project(&self) -> PathBuf {
         self.root().join("project")
+    }
+
+    /// The folder for temporary files.
+    pub(crate) fn tmp(&self) -> PathBuf {
+        self.root().join("tmp")
     }
 
     /// The folder with Mainspring's own state.
@@ -75,6 +81,7 @@ impl TestEnv {
         command
             .env_clear()
             .env("HOME", self.home())
+            .env("TMPDIR", self.tmp())
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .envs(self.vars.iter().map(|(name, value)| (name, value)))
             .current_dir(self.project());
@@ -104,6 +111,12 @@ impl TestEnv {
     pub(crate) fn hook(&self, event: &str, fields: Value) -> Ran {
         let payload = payload(&self.project(), event, fields);
         self.hook_bytes(payload.to_string().as_bytes())
+    }
+
+    /// A stop of another session after these words.
+    pub(crate) fn stop_of(&self, session: &str, words: &str) -> Ran {
+        let fields = json!({ "session_id": session, "last_assistant_message": words });
+        self.hook("Stop", fields)
     }
 
     /// A stop of session `s` after these words.

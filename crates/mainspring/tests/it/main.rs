@@ -1,11 +1,21 @@
 //! The binary, as hosts and people run it: one integration program, one file per theme.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its world has failed"
+)]
 
 mod client;
+mod compat_stop;
 mod declared;
 mod env;
 mod failures;
 mod faults;
 mod fixtures;
+mod gate;
+mod loop_stores;
+mod looping;
+mod stop_clients;
 mod store;
 mod tasks;
 mod views;

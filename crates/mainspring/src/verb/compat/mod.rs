@@ -4,7 +4,10 @@
 //! which calls the script can call this instead. Being registered is its permission.
 
 mod fsm;
+mod idle;
+mod stop;
 mod taskie;
+mod taskmaster;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -43,6 +46,14 @@ const SCRIPTS: &[Script] = &[
     Script {
         name: "fsm",
         run: fsm::run,
+    },
+    Script {
+        name: "idle",
+        run: idle::run,
+    },
+    Script {
+        name: "taskmaster",
+        run: taskmaster::run,
     },
     Script {
         name: "taskie",

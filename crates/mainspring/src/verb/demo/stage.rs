@@ -40,6 +40,7 @@ impl Stage {
         let project = std::fs::canonicalize(&project).map_err(Trouble::io("find", &project))?;
         let mut vars = BTreeMap::new();
         vars.insert(name::HOME.to_owned(), root.join("home").into_os_string());
+        vars.insert(name::TMPDIR.into(), root.clone().into_os_string());
         if let Some(path) = desk.world.var_os(name::PATH) {
             vars.insert(name::PATH.into(), path);
         }

@@ -1,0 +1,68 @@
+//! Where the count of a session's blocks is kept: the place that the seed fixes, if it is
+//! safe, else among our own files.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::SessionId;
+
+use crate::env::name;
+use crate::error::Trouble;
+use crate::machine::FoundFile;
+use crate::scene::Scene;
+use crate::store::{atomic, check_private, file_name, make_private};
+
+/// A number, and what an editor may leave around it.
+const MOST_BYTES: u64 = 64;
+
+/// The count, and the file it is in.
+pub(super) fn read(scene: &Scene<'_>, session: &SessionId) -> Result<(u32, FoundFile), Trouble> {
+    let path = path(scene, session);
+    let bytes = atomic::read(&path, MOST_BYTES)?;
+    let count = match &bytes {
+        None => 0,
+        Some(bytes) => std::str::from_utf8(bytes)
+            .ok()
+            .and_then(|text| text.trim().parse().ok())
+            .ok_or_else(|| Trouble::corrupt(&path, "it holds no count"))?,
+    };
+    Ok((count, FoundFile { path, bytes }))
+}
+
+/// A directory that others own, can write to, or that is a link, is not used: our own
+/// state directory takes its place.
+fn path(scene: &Scene<'_>, session: &SessionId) -> PathBuf {
+    let dir = temp_dir(scene).join("taskmaster");
+    let name = file_name(session.as_str());
+    let usable = match check_private(&dir) {
+        Ok(()) => true,
+        Err(Trouble::Io { source, .. }) => source.kind() == ErrorKind::NotFound,
+        Err(_) => false,
+    };
+    if usable {
+        dir.join(name.as_ref())
+    } else {
+        scene
+            .store
+            .dir()
+            .join("sessions")
+            .join(format!("{name}.count"))
+    }
+}
+
+fn temp_dir(scene: &Scene<'_>) -> PathBuf {
+    scene
+        .world
+        .var_os(name::TMPDIR)
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+        .unwrap_or_else(|| "/tmp".into())
+}
+
+/// Before the first count is written: the directory is made for us alone.
+pub(super) fn prepare(path: &Path) -> Result<(), Trouble> {
+    match path.parent() {
+        Some(dir) if dir.ends_with("taskmaster") => make_private(dir),
+        Some(_) | None => Ok(()),
+    }
+}

@@ -1,0 +1,110 @@
+//! Who switched the gate on or off, and how far this session has come.
+
+use std::path::PathBuf;
+
+use mainspring_kernel::SessionId;
+use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::Name;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Trouble;
+use crate::machine::FoundFile;
+use crate::scene::Scene;
+use crate::store::{atomic, file_name, read_json};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+/// Where the session is between a prompt and its end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Stage {
+    #[default]
+    Waiting,
+    Said,
+    Worn,
+}
+
+/// One file: the project's, or a session's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Card {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) switch: Option<Switch>,
+    #[serde(default)]
+    pub(crate) stage: Stage,
+}
+
+#[derive(Debug)]
+pub(crate) struct Switches {
+    pub(crate) session: Card,
+    pub(crate) session_file: FoundFile,
+    pub(crate) project: Card,
+}
+
+impl Switches {
+    pub(crate) fn read(scene: &Scene<'_>, session: &SessionId) -> Result<Self, Trouble> {
+        let (session, session_file) = card(session_path(scene, session))?;
+        Ok(Self {
+            session,
+            session_file,
+            project: project(scene)?.0,
+        })
+    }
+}
+
+/// The project's card alone, for a command that was typed outside an agent.
+pub(crate) fn project(scene: &Scene<'_>) -> Result<(Card, FoundFile), Trouble> {
+    card(scene.store.own(Name::Gate))
+}
+
+/// Did anybody switch anything? Looks, and reads nothing.
+pub(super) fn any(scene: &Scene<'_>, session: &SessionId) -> bool {
+    [scene.store.own(Name::Gate), session_path(scene, session)]
+        .iter()
+        .any(|path| std::fs::symlink_metadata(path).is_ok())
+}
+
+fn session_path(scene: &Scene<'_>, session: &SessionId) -> PathBuf {
+    let name = file_name(session.as_str());
+    scene
+        .store
+        .dir()
+        .join("sessions")
+        .join(format!("{name}.gate.json"))
+}
+
+fn card(path: PathBuf) -> Result<(Card, FoundFile), Trouble> {
+    let found = read_json::<Card>(path)?;
+    let file = FoundFile {
+        path: found.path,
+        bytes: found.bytes,
+    };
+    Ok((found.value.unwrap_or_default(), file))
+}
+
+/// The change to a card; one that says nothing is no file.
+pub(crate) fn change(file: &FoundFile, card: &Card) -> Result<FileChange, Trouble> {
+    let text = if *card == Card::default() {
+        None
+    } else {
+        let text =
+            serde_json::to_string(card).map_err(|error| Trouble::corrupt(&file.path, error))?;
+        Some(text + "\n")
+    };
+    Ok(atomic::change(&file.path, file.bytes.as_deref(), text))
+}
+
+/// The session's card at another stage.
+pub(super) fn staged(file: &FoundFile, stage: Stage) -> Result<FileChange, Trouble> {
+    let card: Card = match &file.bytes {
+        None => Card::default(),
+        Some(bytes) => {
+            serde_json::from_slice(bytes).map_err(|error| Trouble::corrupt(&file.path, error))?
+        }
+    };
+    change(file, &Card { stage, ..card })
+}

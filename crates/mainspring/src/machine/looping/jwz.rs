@@ -1,0 +1,195 @@
+//! The `jwz` message tool as a store: the newest message of a topic is the state.
+//!
+//! A message cannot be part of our transaction, so what is to be posted goes into a file
+//! of ours, the outbox, together with the digest of the message it follows. That makes it
+//! a change like any other: posted after the record is durable, and posted at the next
+//! load if a crash came between, but only where the newest message still is the one it
+//! follows.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mainspring_kernel::Digest;
+use mainspring_kernel::journal::FileChange;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::digest;
+use crate::env::name;
+use crate::error::Trouble;
+use crate::limits;
+use crate::machine::FoundFile;
+use crate::process::{Finished, Job};
+use crate::scene::Scene;
+use crate::store::atomic;
+
+const TOPIC: &str = "loop:current";
+/// It is a local tool that reads and appends to a file.
+const LIMIT: Duration = Duration::from_secs(3);
+/// Names of the store, new and old.
+pub(crate) const STORES: [&str; 2] = [".jwz", ".zawinski"];
+
+#[derive(Debug)]
+pub(crate) struct Jwz {
+    program: PathBuf,
+    /// The folder that holds the store.
+    dir: PathBuf,
+}
+
+enum Newest {
+    Message(String),
+    Empty,
+    /// The tool's own words.
+    Failed(String),
+}
+
+/// A message that is to follow another.
+#[derive(Debug, Serialize, Deserialize)]
+struct Outgoing {
+    after: Option<Digest>,
+    body: String,
+}
+
+impl Jwz {
+    /// The tool, where it is on the path and its store is in this project.
+    pub(crate) fn find(scene: &Scene<'_>) -> Option<Self> {
+        let dir = store_dir(scene)?;
+        let path = scene.world.var_os(name::PATH)?;
+        // A relative entry would let a repository bring the program along.
+        let program = std::env::split_paths(&path)
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join("jwz"))
+            .find(|program| program.is_file())?;
+        Some(Self { program, dir })
+    }
+
+    /// The newest message; `None` where the topic has none, or does not exist yet. What a
+    /// crash kept from being posted is posted first.
+    pub(crate) fn read(&self, outbox: &FoundFile) -> Result<Option<String>, Trouble> {
+        let outgoing = parse_outbox(outbox);
+        let newest = match (self.newest()?, &outgoing) {
+            (Newest::Message(body), _) => Some(body),
+            // Before our first message the topic need not exist.
+            (Newest::Empty, _) | (Newest::Failed(_), None) => None,
+            (Newest::Failed(words), Some(_)) => {
+                return Err(Trouble::Other(format!("`jwz read` failed: {words}")));
+            }
+        };
+        let Some(outgoing) = outgoing else {
+            return Ok(newest);
+        };
+        let follows = newest.as_ref().map(|body| digest::of(&[body.as_bytes()]));
+        if outgoing.after != follows || newest.as_deref() == Some(outgoing.body.as_str()) {
+            return Ok(newest);
+        }
+        self.post(&outgoing.body)?;
+        Ok(Some(outgoing.body))
+    }
+
+    fn newest(&self) -> Result<Newest, Trouble> {
+        let finished = self.run(&["read", TOPIC, "--json", "--limit", "1"])?;
+        if finished.code != Some(0) {
+            let words = String::from_utf8_lossy(&finished.stderr);
+            return Ok(Newest::Failed(crate::host::text::excerpt(&words)));
+        }
+        let text = String::from_utf8_lossy(&finished.stdout);
+        if text.trim().is_empty() {
+            return Ok(Newest::Empty);
+        }
+        let messages: Value = serde_json::from_str(text.trim())
+            .map_err(|error| Trouble::Other(format!("`jwz read` printed no JSON: {error}")))?;
+        let Some(newest) = messages.get(0) else {
+            return Ok(Newest::Empty);
+        };
+        let body = newest.get("body").and_then(Value::as_str);
+        body.map(|body| Newest::Message(body.to_owned()))
+            .ok_or_else(|| Trouble::Other("`jwz read` printed a message without a body".into()))
+    }
+
+    pub(crate) fn post(&self, body: &str) -> Result<(), Trouble> {
+        let post = ["post", TOPIC, "-m", body];
+        if self.run(&post)?.code == Some(0) {
+            return Ok(());
+        }
+        self.run(&["topic", "new", TOPIC])?;
+        let second = self.run(&post)?;
+        if second.code == Some(0) {
+            return Ok(());
+        }
+        Err(Trouble::Other(format!(
+            "`jwz post` failed: {}",
+            crate::host::text::excerpt(&String::from_utf8_lossy(&second.stderr))
+        )))
+    }
+
+    fn run(&self, args: &[&str]) -> Result<Finished, Trouble> {
+        Job::new(&self.program, LIMIT)
+            .args(args)
+            .current_dir(&self.dir)
+            .run()
+            .map_err(|failure| Trouble::Other(failure.to_string()))
+    }
+}
+
+/// The folder with a store of `jwz`: looked for, not into.
+pub(crate) fn store_dir(scene: &Scene<'_>) -> Option<PathBuf> {
+    let named = scene.world.var_os(name::JWZ_STORE).map(PathBuf::from);
+    if let Some(store) = named {
+        let store = scene.root().join(store);
+        return store
+            .is_dir()
+            .then(|| store.parent().unwrap_or(&store).to_owned());
+    }
+    let folders = [scene.site.here.as_path(), scene.root()];
+    folders
+        .into_iter()
+        .find(|folder| STORES.iter().any(|store| folder.join(store).is_dir()))
+        .map(Path::to_owned)
+}
+
+pub(crate) fn outbox_path(scene: &Scene<'_>) -> PathBuf {
+    scene.store.dir().join("loop-outbox.json")
+}
+
+pub(crate) fn outbox(scene: &Scene<'_>) -> Result<FoundFile, Trouble> {
+    let path = outbox_path(scene);
+    let bytes = atomic::read(&path, limits::STATE_FILE)?;
+    Ok(FoundFile { path, bytes })
+}
+
+fn parse_outbox(outbox: &FoundFile) -> Option<Outgoing> {
+    serde_json::from_slice(outbox.bytes.as_deref()?).ok()
+}
+
+/// The change that puts a message into the outbox.
+pub(crate) fn change(
+    outbox: &FoundFile,
+    after: Option<&[u8]>,
+    body: String,
+) -> Result<FileChange, Trouble> {
+    let outgoing = Outgoing {
+        after: after.map(|bytes| digest::of(&[bytes])),
+        body,
+    };
+    let text =
+        serde_json::to_string(&outgoing).map_err(|error| Trouble::corrupt(&outbox.path, error))?;
+    Ok(atomic::change(
+        &outbox.path,
+        outbox.bytes.as_deref(),
+        Some(text),
+    ))
+}
+
+/// Posts what a commit has put into the outbox.
+pub(crate) fn publish(scene: &Scene<'_>, committed: &[FileChange]) -> Result<(), Trouble> {
+    let path = outbox_path(scene);
+    let outgoing = committed
+        .iter()
+        .find(|change| Path::new(&change.path) == path)
+        .and_then(|change| serde_json::from_str::<Outgoing>(change.now.as_deref()?).ok());
+    match (outgoing, Jwz::find(scene)) {
+        (Some(outgoing), Some(jwz)) => jwz.post(&outgoing.body),
+        (Some(_), None) => Err(Trouble::Other("`jwz` is not there any more".into())),
+        (None, _) => Ok(()),
+    }
+}

@@ -1,0 +1,188 @@
+//! `loop`, in the shell: where the stack is kept, and what is seen of the agent.
+
+mod company;
+mod doc;
+pub(crate) mod jwz;
+mod markdown;
+pub(crate) mod place;
+pub(crate) mod prompt;
+
+use mainspring_kernel::Millis;
+use mainspring_kernel::event::Kind;
+use mainspring_kernel::heard::Heard;
+use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::looping::{Client, Ending, Facts, Mode, Owner, Past, Run, State};
+use mainspring_kernel::machines::{Finished, Move, Name, Part, Pending, Slot};
+
+use self::place::Kept;
+use super::{Loaded, Row, words};
+use crate::config::{Key, Kind as Sort, Reach, Value};
+use crate::env::name;
+use crate::error::Trouble;
+use crate::scene::Scene;
+use crate::signal::Signal;
+
+pub(crate) const ROW: Row = Row {
+    name: Name::Loop,
+    about: "keep iterating until a completion signal, with a stack of loops",
+    markers: &[place::MARKDOWN],
+    keys: &[
+        Key {
+            name: "loop.ttl",
+            kind: Sort::Span,
+            default: "2h",
+            reach: Reach::Anyone,
+            variable: None,
+            about: "a loop that has not moved for longer does not go on",
+        },
+        Key {
+            name: "loop.repeat_prompt",
+            kind: Sort::Switch,
+            default: "false",
+            reach: Reach::Anyone,
+            variable: None,
+            about: "give the loop's prompt again at each iteration",
+        },
+    ],
+    applies,
+    load,
+    files,
+    run,
+    summary,
+};
+
+/// Two hours: what is in force where the setting cannot be read.
+const TTL: Millis = Millis::seconds(7_200);
+
+fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
+    let listens = scene.payload.is_some_and(|payload| {
+        matches!(
+            payload.event.kind,
+            Kind::Stop { .. }
+                | Kind::SessionStart { .. }
+                | Kind::SessionEnd { .. }
+                | Kind::Prompt { .. }
+                | Kind::Expansion { .. }
+        )
+    });
+    Ok(listens && !disabled(scene) && place::any(scene))
+}
+
+/// The seed's way out, before anything is looked at.
+fn disabled(scene: &Scene<'_>) -> bool {
+    scene.world.var(name::IDLE_DISABLE).as_deref() == Some("1")
+}
+
+fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
+    let kept = place::find(scene)?;
+    if scene.payload.is_some() && matches!(kept.state, State::Idle(_)) {
+        return Ok(None);
+    }
+    if kept.text().is_none() {
+        return Ok(None);
+    }
+    let facts = facts(scene, &kept)?;
+    let part = Part::Loop(Slot::new(kept.state.clone(), facts));
+    Ok(Some(Loaded {
+        part,
+        found: kept.into_found(),
+    }))
+}
+
+fn facts(scene: &Scene<'_>, kept: &Kept) -> Result<Facts, Trouble> {
+    let config = scene.config()?;
+    let run = running(&kept.state);
+    let heard = match (run, scene.at_stop()) {
+        (Some(run), true) => heard(scene, run.top.mode),
+        (Some(_) | None, _) => Heard::Nothing,
+    };
+    let repeat = config.get("loop.repeat_prompt").is_some_and(Value::switch);
+    Ok(Facts {
+        heard,
+        ttl: config.get("loop.ttl").and_then(Value::span).unwrap_or(TTL),
+        company: company::of(scene),
+        client: client(scene),
+        prompt: if repeat {
+            prompt::text(scene, kept)
+        } else {
+            None
+        },
+    })
+}
+
+fn heard(scene: &Scene<'_>, mode: Mode) -> Heard<Ending> {
+    let signals: Vec<Signal> = mode
+        .signals()
+        .iter()
+        .map(|(element, ending)| Signal::element(element, ending.as_str()))
+        .collect();
+    words::heard(scene, &signals, |signal| mode.signals()[signal].1)
+}
+
+/// The host's process, as it tells its children.
+pub(crate) fn client(scene: &Scene<'_>) -> Option<Client> {
+    scene.world.var(name::CLAUDE_PID)?.parse().ok().map(Client)
+}
+
+fn files(scene: &Scene<'_>, loaded: &Loaded, moved: &Move) -> Result<Vec<FileChange>, Trouble> {
+    let Move::Loop(moved) = moved else {
+        return Ok(Vec::new());
+    };
+    let Part::Loop(slot) = &loaded.part else {
+        return Ok(Vec::new());
+    };
+    let kept = Kept::of(scene, slot.state.clone(), &loaded.found)?;
+    kept.changes(&moved.state, scene.world.now())
+}
+
+fn run(_: &Scene<'_>, _: &Pending) -> Option<Finished> {
+    None
+}
+
+pub(crate) fn running(state: &State) -> Option<&Run> {
+    match state {
+        State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => Some(run),
+        State::Idle(_) | State::Aborted { .. } | State::Corrupt(_) => None,
+    }
+}
+
+fn summary(part: &Part) -> String {
+    let Part::Loop(slot) = part else {
+        return String::new();
+    };
+    describe(&slot.state)
+}
+
+/// The state in a line.
+pub(crate) fn describe(state: &State) -> String {
+    match state {
+        State::Idle(Past::Blank) => "no loop".into(),
+        State::Idle(Past::Done(ending)) => {
+            format!("no loop; the last one ended: {}", ending.as_str())
+        }
+        State::Idle(Past::Aborted) => "no loop; the last one was aborted".into(),
+        State::Aborted { cause, .. } => format!("aborted: {cause}"),
+        State::Corrupt(cause) => format!("cannot be read: {cause}"),
+        State::Completing { run, ending } => {
+            format!("{}; {} was said", frame_line(run), ending.as_str())
+        }
+        State::Active(run) | State::Stuck { run, .. } => frame_line(run),
+    }
+}
+
+fn frame_line(run: &Run) -> String {
+    let whose = match &run.owner {
+        Owner::Nobody => "nobody's".to_owned(),
+        Owner::Session { id, .. } => format!("session {id}"),
+    };
+    let outer = match run.outer.len() {
+        0 => String::new(),
+        depth => format!(", {depth} around it"),
+    };
+    format!(
+        "{} iteration {} of {}{outer}, {whose}",
+        run.top.mode.as_str(),
+        run.top.iter,
+        run.top.max
+    )
+}

@@ -1,0 +1,272 @@
+//! Where a loop's state is kept: a file of ours, a topic of `jwz`, or the seed's Markdown
+//! file. What was read from a store is written back to the same one.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::Millis;
+use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::Name;
+use mainspring_kernel::machines::looping::{Past, State};
+
+use super::jwz::{self, Jwz};
+use super::{doc, markdown};
+use crate::digest;
+use crate::error::Trouble;
+use crate::limits;
+use crate::machine::FoundFile;
+use crate::scene::Scene;
+use crate::store::atomic;
+
+pub(crate) const MARKDOWN: &str = ".claude/idle-loop.local.md";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Own,
+    Jwz,
+    Markdown,
+}
+
+/// A loop as it was found, and what it was read from.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) place: Place,
+    pub(crate) state: State,
+    /// The file that a change replaces: the store itself, or the outbox of `jwz`.
+    pub(crate) file: FoundFile,
+    /// The newest message, where the store is `jwz`.
+    message: Option<String>,
+}
+
+/// Is there anything that could be a loop? Looks, and reads nothing.
+pub(crate) fn any(scene: &Scene<'_>) -> bool {
+    let exists = |path: &Path| std::fs::symlink_metadata(path).is_ok();
+    exists(&scene.store.own(Name::Loop))
+        || exists(&scene.site.file(MARKDOWN))
+        || Jwz::find(scene).is_some()
+}
+
+/// The loop that runs here: the first store in which one does; else what the first store
+/// says of the last one.
+pub(crate) fn find(scene: &Scene<'_>) -> Result<Kept, Trouble> {
+    let own = read(scene, Place::Own)?;
+    if !matches!(own.state, State::Idle(_)) {
+        return Ok(own);
+    }
+    for place in [Place::Jwz, Place::Markdown] {
+        if place == Place::Jwz && Jwz::find(scene).is_none() {
+            continue;
+        }
+        let kept = read(scene, place)?;
+        if !matches!(kept.state, State::Idle(_)) {
+            return Ok(kept);
+        }
+    }
+    Ok(own)
+}
+
+/// Where a new loop goes if nobody says.
+pub(crate) fn preferred(scene: &Scene<'_>) -> Place {
+    if Jwz::find(scene).is_some() {
+        Place::Jwz
+    } else if scene.site.file(MARKDOWN).is_file() {
+        Place::Markdown
+    } else {
+        Place::Own
+    }
+}
+
+pub(crate) fn read(scene: &Scene<'_>, place: Place) -> Result<Kept, Trouble> {
+    match place {
+        Place::Own => {
+            let path = scene.store.own(Name::Loop);
+            let bytes = atomic::read(&path, limits::STATE_FILE)?;
+            let state = match text(&path, bytes.as_deref())? {
+                None => State::Idle(Past::Blank),
+                Some(text) => named(doc::read(text), &path),
+            };
+            Ok(Kept {
+                place,
+                state,
+                file: FoundFile { path, bytes },
+                message: None,
+            })
+        }
+        Place::Jwz => {
+            let Some(jwz) = Jwz::find(scene) else {
+                return Err(Trouble::Other(
+                    "`jwz` is not on the path, or has no store in this project".into(),
+                ));
+            };
+            let file = jwz::outbox(scene)?;
+            let message = jwz.read(&file)?;
+            let state = message
+                .as_deref()
+                .map_or(State::Idle(Past::Blank), doc::read);
+            Ok(Kept {
+                place,
+                state,
+                file,
+                message,
+            })
+        }
+        Place::Markdown => {
+            let path = scene.site.file(MARKDOWN);
+            let bytes = atomic::read(&path, limits::STATE_FILE)?;
+            let state = match text(&path, bytes.as_deref())? {
+                None => State::Idle(Past::Blank),
+                Some(text) => named(markdown::read(text, modified(&path)), &path),
+            };
+            Ok(Kept {
+                place,
+                state,
+                file: FoundFile { path, bytes },
+                message: None,
+            })
+        }
+    }
+}
+
+impl Kept {
+    /// From what a loader found.
+    pub(crate) fn of(
+        scene: &Scene<'_>,
+        state: State,
+        found: &[FoundFile],
+    ) -> Result<Self, Trouble> {
+        let Some(file) = found.first() else {
+            return Err(Trouble::Other("internal: a loop from nowhere".into()));
+        };
+        let place = if file.path == scene.store.own(Name::Loop) {
+            Place::Own
+        } else if file.path == jwz::outbox_path(scene) {
+            Place::Jwz
+        } else {
+            Place::Markdown
+        };
+        let message = found.get(1).and_then(|message| message.bytes.clone());
+        Ok(Self {
+            place,
+            state,
+            file: FoundFile {
+                path: file.path.clone(),
+                bytes: file.bytes.clone(),
+            },
+            message: message.and_then(|bytes| String::from_utf8(bytes).ok()),
+        })
+    }
+
+    /// What it was read from.
+    pub(crate) fn into_found(self) -> Vec<FoundFile> {
+        let message = self.message.map(|message| FoundFile {
+            path: PathBuf::from("jwz"),
+            bytes: Some(message.into_bytes()),
+        });
+        [self.file].into_iter().chain(message).collect()
+    }
+
+    /// What was read, as text.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self.place {
+            Place::Own | Place::Markdown => std::str::from_utf8(self.file.bytes.as_deref()?).ok(),
+            Place::Jwz => self.message.as_deref(),
+        }
+    }
+
+    /// The same store with this state in it, as text.
+    pub(crate) fn written(&self, state: &State, now: Millis) -> String {
+        match self.place {
+            Place::Own | Place::Jwz => doc::write(self.text(), state, now),
+            Place::Markdown => markdown::write(self.text(), state),
+        }
+    }
+
+    /// The changes that make the store hold this state.
+    pub(crate) fn changes(&self, state: &State, now: Millis) -> Result<Vec<FileChange>, Trouble> {
+        // A loop that is over leaves no file of ours, so that the next event has nothing to
+        // look at.
+        let text = match (self.place, state) {
+            (Place::Own, State::Idle(_)) => None,
+            _ => Some(self.written(state, now)),
+        };
+        let mut changes = vec![self.change_to(text)?];
+        // What `jwz` was told before, it keeps.
+        if let (Aside::Keep, Some(before)) = (aside(&self.state, state), self.text())
+            && self.place != Place::Jwz
+        {
+            let path = aside_path(&self.file.path, before.as_bytes());
+            changes.push(atomic::change(&path, None, Some(before.into())));
+        }
+        Ok(changes)
+    }
+
+    /// The change that makes the store hold this text.
+    pub(crate) fn change_to(&self, text: Option<String>) -> Result<FileChange, Trouble> {
+        match self.place {
+            Place::Own | Place::Markdown => {
+                let was = self.file.bytes.as_deref();
+                Ok(atomic::change(&self.file.path, was, text))
+            }
+            Place::Jwz => {
+                let after = self.message.as_deref().map(str::as_bytes);
+                jwz::change(&self.file, after, text.unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// Is what was there kept beside the store?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aside {
+    Keep,
+    Drop,
+}
+
+/// A loop that did not end by its own signal may still be wanted.
+fn aside(before: &State, after: &State) -> Aside {
+    use mainspring_kernel::machines::looping::Ending;
+    match (before, after) {
+        (State::Corrupt(_), _) => Aside::Keep,
+        (State::Active(_), State::Idle(Past::Done(Ending::Stuck | Ending::MaxIterations))) => {
+            Aside::Keep
+        }
+        (
+            State::Idle(_)
+            | State::Active(_)
+            | State::Completing { .. }
+            | State::Stuck { .. }
+            | State::Aborted { .. },
+            _,
+        ) => Aside::Drop,
+    }
+}
+
+pub(crate) fn aside_path(path: &Path, bytes: &[u8]) -> PathBuf {
+    let sum = digest::of(&[bytes]).0;
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".aside-{}", sum.get(..8).unwrap_or(&sum)));
+    path.with_file_name(name)
+}
+
+/// What cannot be read is named by its file, and by where it will be kept.
+fn named(state: State, path: &Path) -> State {
+    match state {
+        State::Corrupt(problem) => State::Corrupt(format!(
+            "{}: {problem}. It is kept beside it, as *.aside-*",
+            path.display()
+        )),
+        state => state,
+    }
+}
+
+fn text<'a>(path: &Path, bytes: Option<&'a [u8]>) -> Result<Option<&'a str>, Trouble> {
+    bytes
+        .map(std::str::from_utf8)
+        .transpose()
+        .map_err(|_| Trouble::corrupt(path, "it is not UTF-8 text"))
+}
+
+fn modified(path: &Path) -> Millis {
+    let seconds = std::fs::symlink_metadata(path).map_or(0, |meta| meta.mtime());
+    Millis::seconds(u64::try_from(seconds).unwrap_or(0))
+}

@@ -1,0 +1,45 @@
+//! In place of `stop-hook.sh`: exit 0 where the agent may stop; exit 2 where it may not,
+//! with the block as JSON on stdout and its reason on stderr.
+
+use std::ffi::OsString;
+
+use serde_json::Value;
+
+use super::{Reply, stop};
+use crate::env::World;
+use crate::machine::looping;
+use crate::verb::hook::Input;
+
+pub(super) fn run(world: &World, _: &[OsString], input: Input) -> Reply {
+    let answer = match stop::answer(&looping::ROW, world, input) {
+        Ok(answer) => answer,
+        Err(cause) => {
+            return Reply {
+                stdout: String::new(),
+                stderr: format!("idle: {cause}: the agent was let go"),
+                code: 0,
+            };
+        }
+    };
+    let notes = stop::notes("idle", &answer);
+    match stop::held(&answer) {
+        None => Reply {
+            stdout: String::new(),
+            stderr: notes,
+            code: 0,
+        },
+        // With the spaces that the seed's own output has.
+        Some(reason) => Reply {
+            stdout: format!(
+                "{{\"decision\": \"block\", \"reason\": {}}}\n",
+                Value::String(reason.clone())
+            ),
+            stderr: if notes.is_empty() {
+                reason
+            } else {
+                format!("{reason}\n{notes}")
+            },
+            code: 2,
+        },
+    }
+}

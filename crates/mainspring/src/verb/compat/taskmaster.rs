@@ -1,0 +1,28 @@
+//! In place of `check-completion.sh`: exit 0 always; nothing on stdout where the agent may
+//! stop, a block as JSON where it may not.
+
+use std::ffi::OsString;
+
+use serde_json::json;
+
+use super::{Reply, stop};
+use crate::env::World;
+use crate::machine::gate;
+use crate::verb::hook::Input;
+
+pub(super) fn run(world: &World, _: &[OsString], input: Input) -> Reply {
+    match stop::answer(&gate::ROW, world, input) {
+        Err(cause) => Reply {
+            stdout: String::new(),
+            stderr: format!("taskmaster: {cause}: the agent was let go"),
+            code: 0,
+        },
+        Ok(answer) => Reply {
+            stdout: stop::held(&answer).map_or_else(String::new, |reason| {
+                format!("{}\n", json!({ "decision": "block", "reason": reason }))
+            }),
+            stderr: stop::notes("taskmaster", &answer),
+            code: 0,
+        },
+    }
+}

@@ -1,0 +1,207 @@
+//! `mainspring gate`: no stop until the agent says the done token itself.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use mainspring_kernel::SessionId;
+
+use super::{Desk, Result, session};
+use crate::config::Config;
+use crate::error::{CliError, Trouble};
+use crate::machine::gate::switch::{self, Card, Switch, Switches};
+use crate::machine::gate::{self, token};
+use crate::scene::Scene;
+use crate::signal::{self, Sighting, Signal};
+use crate::store::atomic;
+use crate::transcript::{LastBlock, Transcript};
+
+/// Hold every stop until the agent says its done token itself.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// Switch the gate on
+    On(Whose),
+    /// Switch the gate off
+    Off(Whose),
+    /// Is it on, and what is it waiting for?
+    Status(Whose),
+    /// Exit 0 if the agent said its done token, and print where
+    Check(Check),
+}
+
+#[derive(Debug, clap::Args)]
+struct Whose {
+    /// For every session in this project, not for one
+    #[arg(long, conflicts_with = "session")]
+    project: bool,
+    /// The session: its id, or `last`; the agent's own if it is not given
+    #[arg(long, value_name = "ID|last")]
+    session: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+struct Check {
+    /// The session whose token is looked for
+    #[arg(long, value_name = "ID")]
+    session: String,
+    /// A transcript, or the agent's final message as text; the session's own transcript if
+    /// it is not given
+    file: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+    match &args.verb {
+        Verb::On(whose) => set(desk, whose, Switch::On),
+        Verb::Off(whose) => set(desk, whose, Switch::Off),
+        Verb::Status(whose) => status(desk, whose),
+        Verb::Check(check) => look(desk, check),
+    }
+}
+
+fn set(desk: &Desk, whose: &Whose, switch: Switch) -> Result {
+    let word = match switch {
+        Switch::On => "on",
+        Switch::Off => "off",
+    };
+    let (_, store) = desk.site()?;
+    let session = if whose.project {
+        None
+    } else {
+        let session = session::wanted(desk, &store, whose.session.as_deref())?;
+        Some(session.ok_or_else(|| nobody(word))?)
+    };
+    let command = match &session {
+        None => format!("gate {word} --project"),
+        Some(id) => format!("gate {word} --session {id}"),
+    };
+    let did = desk.commit(&command, |scene| {
+        let (card, file) = match &session {
+            None => switch::project(scene)?,
+            Some(id) => {
+                let switches = Switches::read(scene, id)?;
+                (switches.session, switches.session_file)
+            }
+        };
+        let card = Card {
+            switch: Some(switch),
+            ..card
+        };
+        let did = match &session {
+            None => {
+                format!("the gate is {word} for every session here that does not say otherwise")
+            }
+            Some(id) => format!("the gate is {word} for session {id}"),
+        };
+        Ok((vec![switch::change(&file, &card)?], did))
+    })?;
+    Ok(format!("{did}\n"))
+}
+
+fn nobody(word: &str) -> CliError {
+    CliError::new("this is not an agent's shell, so there is no session to switch it for").hint(
+        format!("`mainspring gate {word} --project`, or `--session ID`"),
+    )
+}
+
+fn status(desk: &Desk, whose: &Whose) -> Result {
+    let (site, store) = desk.site()?;
+    let scene = Scene::new(&desk.world, &site, &store, None);
+    let config = scene.config()?;
+    let (project, _) = switch::project(&scene)?;
+    let everyone = match project.switch {
+        Some(Switch::On) => "on, by `mainspring gate on --project`",
+        Some(Switch::Off) => "off, by `mainspring gate off --project`",
+        None if config
+            .get("gate.enabled")
+            .is_some_and(crate::config::Value::switch) =>
+        {
+            "on, by the configuration"
+        }
+        None => "off",
+    };
+    let mut out = format!("project  {everyone}\n");
+    if let Some(id) = session::wanted(desk, &store, whose.session.as_deref())? {
+        let switches = Switches::read(&scene, &id)?;
+        let on = if gate::is_on(&scene, &switches)? {
+            "on"
+        } else {
+            "off"
+        };
+        let _ = writeln!(out, "session  {on} for {id}");
+        let _ = writeln!(out, "token    {}", token(config, &id).line());
+    }
+    Ok(out)
+}
+
+fn look(desk: &Desk, check: &Check) -> Result {
+    let id = SessionId::parse(&check.session)
+        .ok_or_else(|| CliError::new(format!("{:?} cannot be a session", check.session)))?;
+    let (site, _) = desk.site()?;
+    let config = Config::load(&desk.world, &site.root)?;
+    let token = token(&config, &id);
+    let path = match &check.file {
+        Some(file) => desk.cwd.join(file),
+        None => transcript_of(desk, &id)?,
+    };
+    let shown = path.display().to_string();
+    match sighting(&path, &token)? {
+        Sighting::Said { line, .. } => Ok(format!(
+            "{} was said: {shown}, line {line} of the final message\n",
+            token.line()
+        )),
+        Sighting::NearMiss(near) => Err(CliError::new(format!(
+            "{} was not said in {shown}",
+            token.line()
+        ))
+        .hint(near.to_string())),
+        Sighting::Absent => Err(CliError::new(format!(
+            "{} was not said in {shown}",
+            token.line()
+        ))),
+    }
+}
+
+/// A transcript is one JSON object per line; anything else is the final message itself.
+fn sighting(path: &std::path::Path, token: &Signal) -> Result<Sighting> {
+    let transcript = Transcript::open(path).map_err(CliError::new)?;
+    let tail = transcript.tail(LastBlock::None).map_err(CliError::new)?;
+    if !tail.final_texts.is_empty() {
+        let texts = tail.final_texts.iter().map(String::as_str);
+        return Ok(signal::find_last(texts, std::slice::from_ref(token)));
+    }
+    let bytes = atomic::read(path, crate::limits::STDIN)?.unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let is_transcript = text
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .is_some_and(|line| serde_json::from_str::<serde_json::Map<_, _>>(line).is_ok());
+    if is_transcript {
+        return Ok(Sighting::Absent);
+    }
+    Ok(signal::find(&text, std::slice::from_ref(token)))
+}
+
+/// Claude Code keeps it under a folder per project, by the session's id.
+fn transcript_of(desk: &Desk, id: &SessionId) -> Result<PathBuf> {
+    let missing = || {
+        CliError::new(format!("no transcript of session {id} was found"))
+            .hint("name it: `mainspring gate check --session ID FILE`")
+    };
+    let plain = id
+        .as_str()
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let home = desk.world.home().filter(|_| plain).ok_or_else(missing)?;
+    let projects = home.join(".claude/projects");
+    let folders = std::fs::read_dir(&projects).map_err(Trouble::io("look into", &projects))?;
+    folders
+        .filter_map(std::result::Result::ok)
+        .map(|folder| folder.path().join(format!("{id}.jsonl")))
+        .find(|path| path.is_file())
+        .ok_or_else(missing)
+}

@@ -1,0 +1,186 @@
+//! `mainspring graph`: a machine's transition table, as a drawing.
+
+use std::fmt::Write as _;
+
+use mainspring_kernel::machine::Arrow;
+use mainspring_kernel::machines::Name;
+
+use super::{Desk, Result};
+use crate::error::CliError;
+use crate::machine;
+use crate::scene::Scene;
+
+/// Show a machine's transition table, with its state here marked.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Which machine; all of them if none is named
+    #[arg(value_parser = super::records::machine)]
+    machine: Option<Name>,
+    /// How to draw it
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    format: Form,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Form {
+    Text,
+    Mermaid,
+    Dot,
+}
+
+pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+    let names = match args.machine {
+        Some(name) => vec![name],
+        None => Name::ALL.to_vec(),
+    };
+    let mut drawn = Vec::new();
+    for name in names {
+        let Some(table) = name.table() else {
+            if args.machine.is_some() {
+                return Err(CliError::new(format!("{name} has no transition table")));
+            }
+            continue;
+        };
+        let here = current(name, desk);
+        drawn.push(match args.format {
+            Form::Text => text(name, table, here),
+            Form::Mermaid => mermaid(table, here),
+            Form::Dot => dot(name, table, here),
+        });
+    }
+    Ok(drawn.join("\n"))
+}
+
+/// The state that the machine is in here; `None` where it has nothing, or cannot be read.
+fn current(name: Name, desk: &Desk) -> Option<&'static str> {
+    let (site, store) = desk.site().ok()?;
+    let scene = Scene::new(&desk.world, &site, &store, None);
+    let loaded = (machine::row(name)?.load)(&scene).ok()??;
+    Some(loaded.part.label())
+}
+
+/// The states, in the order in which the table names them.
+fn states(table: &[Arrow]) -> Vec<&'static str> {
+    let mut states = Vec::new();
+    for state in table.iter().flat_map(|arrow| [arrow.from, arrow.to]) {
+        if !states.contains(&state) {
+            states.push(state);
+        }
+    }
+    states
+}
+
+fn text(name: Name, table: &[Arrow], here: Option<&str>) -> String {
+    let mut out = format!("{name}\n");
+    for state in states(table) {
+        let mark = if here == Some(state) { "●" } else { "○" };
+        let _ = writeln!(out, "{mark} {state}");
+        for arrow in table.iter().filter(|arrow| arrow.from == state) {
+            let _ = writeln!(
+                out,
+                "    ─ {}: {} ─▶ {}  ({}; {})",
+                arrow.on, arrow.when, arrow.to, arrow.rule, arrow.does
+            );
+        }
+    }
+    out
+}
+
+fn mermaid(table: &[Arrow], here: Option<&str>) -> String {
+    let id = |state: &str| state.replace('-', "_");
+    let mut out = String::from("stateDiagram-v2\n");
+    for state in states(table) {
+        let _ = writeln!(out, "    state \"{state}\" as {}", id(state));
+    }
+    for arrow in table {
+        // A colon or a semicolon would end the label.
+        let label = format!("{}, {}", arrow.on, arrow.when).replace([':', ';', '#'], ",");
+        let _ = writeln!(out, "    {} --> {} : {label}", id(arrow.from), id(arrow.to));
+    }
+    if let Some(here) = here {
+        out.push_str("    classDef here stroke-width:4px\n");
+        let _ = writeln!(out, "    class {} here", id(here));
+    }
+    out
+}
+
+fn dot(name: Name, table: &[Arrow], here: Option<&str>) -> String {
+    let quoted = |text: &str| format!("{text:?}");
+    let mut out = format!(
+        "digraph {} {{\n    node [shape=box, style=rounded]\n",
+        quoted(name.as_str())
+    );
+    for state in states(table) {
+        let mark = if here == Some(state) {
+            " [penwidth=4]"
+        } else {
+            ""
+        };
+        let _ = writeln!(out, "    {}{mark}", quoted(state));
+    }
+    for arrow in table {
+        let label = quoted(&format!("{}: {}", arrow.on, arrow.when));
+        let _ = writeln!(
+            out,
+            "    {} -> {} [label={label}]",
+            quoted(arrow.from),
+            quoted(arrow.to)
+        );
+    }
+    out + "}\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[Arrow] = &[
+        Arrow {
+            rule: "go",
+            from: "at-rest",
+            on: "stop",
+            when: "it's \"time\": now",
+            to: "moving",
+            does: "hold",
+            remedy: "",
+        },
+        Arrow {
+            rule: "on",
+            from: "moving",
+            on: "stop",
+            when: "always",
+            to: "moving",
+            does: "pass",
+            remedy: "",
+        },
+    ];
+
+    #[test]
+    fn every_arrow_is_drawn_and_the_state_here_is_marked() {
+        insta::assert_snapshot!(text(Name::Pulse, TABLE, Some("moving")), @r#"
+        pulse
+        ○ at-rest
+            ─ stop: it's "time": now ─▶ moving  (go; hold)
+        ● moving
+            ─ stop: always ─▶ moving  (on; pass)
+        "#);
+        insta::assert_snapshot!(mermaid(TABLE, Some("at-rest")), @r#"
+        stateDiagram-v2
+            state "at-rest" as at_rest
+            state "moving" as moving
+            at_rest --> moving : stop, it's "time", now
+            moving --> moving : stop, always
+            classDef here stroke-width:4px
+            class at_rest here
+        "#);
+        insta::assert_snapshot!(dot(Name::Pulse, TABLE, None), @r#"
+        digraph "pulse" {
+            node [shape=box, style=rounded]
+            "at-rest"
+            "moving"
+            "at-rest" -> "moving" [label="stop: it's \"time\": now"]
+            "moving" -> "moving" [label="stop: always"]
+        }
+        "#);
+    }
+}

@@ -1,0 +1,37 @@
+//! Which session a command means.
+
+use mainspring_kernel::SessionId;
+
+use super::{Desk, Result, records};
+use crate::error::CliError;
+use crate::store::ProjectStore;
+
+/// The session that is named, by its id or as `last`; else the agent's own, if an agent
+/// runs the command.
+pub(crate) fn wanted(
+    desk: &Desk,
+    store: &ProjectStore,
+    named: Option<&str>,
+) -> Result<Option<SessionId>> {
+    match named {
+        None => Ok(desk.world.agent_session()),
+        Some("last") => last(store).map(Some),
+        Some(id) => SessionId::parse(id)
+            .map(Some)
+            .ok_or_else(|| CliError::new(format!("{id:?} cannot be a session"))),
+    }
+}
+
+/// The session that was last heard of in this project.
+fn last(store: &ProjectStore) -> Result<SessionId> {
+    let unknown = || {
+        CliError::new("no session has been heard of in this project yet")
+            .hint("give its id: `--session ID`")
+    };
+    let seen = records::all(store.dir()).map_err(|_| unknown())?;
+    let newest = seen.iter().rev().find_map(|seen| match seen {
+        records::Seen::Record(record) => record.session().cloned(),
+        records::Seen::Problem(_) => None,
+    });
+    newest.ok_or_else(unknown)
+}
