@@ -60,6 +60,7 @@ impl Disk {
             ledger: self.ledger.clone(),
             cap: Cap::Never,
             tools: ToolUse::NotSeen,
+            transcript: None,
             trust: Trust::Trusted,
             fence: Fence(self.journal.len() as u64),
             me: Owner {

@@ -117,6 +117,7 @@ impl World {
             ledger: Ledger::default(),
             cap: self.cap,
             tools: ToolUse::NotSeen,
+            transcript: None,
             trust: Trust::Trusted,
             fence: Fence(7),
             me: Owner {
