@@ -56,13 +56,7 @@ pub(crate) struct FoundFile {
 }
 
 /// Every machine that is built in, in the kernel's order.
-pub(crate) const ROWS: &[Row] = &[
-    gate::ROW,
-    looping::ROW,
-    review::ROW,
-    tasks::ROW,
-    pulse::ROW,
-];
+pub(crate) const ROWS: &[Row] = &[gate::ROW, looping::ROW, review::ROW, tasks::ROW, pulse::ROW];
 
 pub(crate) fn row(name: Name) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.name == name)
