@@ -40,6 +40,7 @@ enum Verb {
     Gate(verb::gate::Args),
     Loop(verb::looping::Args),
     Graph(verb::graph::Args),
+    Plan(verb::plan::Args),
     Pulse(verb::pulse::Args),
     Demo(verb::demo::Args),
 }
@@ -121,6 +122,7 @@ fn run(cli: Cli, desk: &Desk) -> Result<String, CliError> {
         Verb::Gate(args) => verb::gate::run(&args, desk),
         Verb::Loop(args) => verb::looping::run(&args, desk),
         Verb::Graph(args) => verb::graph::run(&args, desk),
+        Verb::Plan(args) => verb::plan::run(&args, desk),
         Verb::Pulse(args) => verb::pulse::run(&args, desk),
         Verb::Demo(args) => verb::demo::run(&args, desk),
     }

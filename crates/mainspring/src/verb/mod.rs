@@ -9,6 +9,7 @@ pub(crate) mod graph;
 pub(crate) mod hook;
 pub(crate) mod log;
 pub(crate) mod looping;
+pub(crate) mod plan;
 pub(crate) mod pulse;
 pub(crate) mod records;
 mod session;

@@ -17,5 +17,6 @@ mod loop_stores;
 mod looping;
 mod stop_clients;
 mod store;
+mod taskie;
 mod tasks;
 mod views;

@@ -144,6 +144,22 @@ fn choose(
         .or_else(|| (!plans.is_empty()).then_some(0))
 }
 
+/// What we remember of every plan.
+pub(crate) fn memories(scene: &Scene<'_>) -> Result<Memories, Trouble> {
+    let found = read_json::<Memories>(scene.store.own(Name::Review))?;
+    Ok(found.value.unwrap_or_default())
+}
+
+/// The models that take turns.
+pub(crate) fn models(scene: &Scene<'_>) -> Result<Vec<String>, Trouble> {
+    Ok(settings::of(scene)?.models)
+}
+
+/// What a plan's reviews may cost, in millionths of a dollar.
+pub(crate) fn max_cost(scene: &Scene<'_>) -> Result<Option<u64>, Trouble> {
+    Ok(settings::of(scene)?.max_cost)
+}
+
 /// The text of a plan's file, where there is one.
 pub(crate) fn text(dir: &PlanDir, name: &str) -> Result<Option<String>, Trouble> {
     if dir

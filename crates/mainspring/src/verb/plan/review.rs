@@ -1,0 +1,68 @@
+//! `mainspring plan review --now`: the review that is due, without waiting for a stop.
+
+use mainspring_kernel::Decision;
+use serde_json::json;
+
+use super::{Which, fields, memory};
+use crate::drive::drive;
+use crate::error::CliError;
+use crate::host::claude;
+use crate::machine::review as plans;
+use crate::scene::Scene;
+use crate::verb::{Desk, Result};
+
+/// Run the review that is due, without waiting for a stop; a parked one is tried again
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Start it now: it takes minutes, and costs what a review costs
+    #[arg(long, required = true)]
+    now: bool,
+    #[command(flatten)]
+    which: Which,
+}
+
+pub(super) fn run(args: &Args, desk: &Desk) -> Result {
+    let (site, store) = desk.site()?;
+    let scene = Scene::new(&desk.world, &site, &store, None);
+    let opened = args.which.open(&scene)?;
+    let state = fields(&opened)?;
+    if args.now && state.due().is_none() && state.unanswered().is_none() {
+        return Err(
+            CliError::new(format!("no review of plan '{}' is due", opened.dir.id))
+                .hint("`mainspring plan set next_phase plan-review` makes one due"),
+        );
+    }
+    let which = Which {
+        plan: Some(opened.dir.id.clone()),
+    };
+    desk.commit("plan review --now", |scene| {
+        let opened = which.open(scene)?;
+        let mut memory = memory(&opened);
+        memory.moved_by(scene.session().as_ref());
+        let id = &opened.dir.id;
+        let change = plans::remember(&opened.memory_file, id, memory)?;
+        Ok((
+            vec![change],
+            format!("the due review of plan '{id}' is asked for"),
+        ))
+    })?;
+    let event = json!({
+        "session_id": desk.world.agent_session().map(|id| id.to_string()),
+        "cwd": site.here,
+        "hook_event_name": "Stop",
+    });
+    let payload = claude::decode(event.to_string().as_bytes()).map_err(CliError::new)?;
+    let scene = Scene::new(&desk.world, &site, &store, Some(&payload)).by_command();
+    scene.stay_with(mainspring_kernel::Name::Review, &opened.dir.id);
+    let answer = drive(&scene, &payload, &[&plans::ROW]);
+    let mut out = String::new();
+    if let Decision::Stop { hold } = &answer.decision
+        && !hold.is_empty()
+    {
+        out += &format!("{}\n", hold.text());
+    }
+    for note in &answer.notes {
+        out += &format!("{}\n", note.text);
+    }
+    Ok(out)
+}

@@ -1,0 +1,141 @@
+//! `mainspring plan route`: what continuing the plan means now.
+
+use std::time::Duration;
+
+use mainspring_kernel::machines::review::route::{Artifacts, By, Route, route};
+use mainspring_kernel::machines::review::table::{Document, Subtasks, Tasks};
+use mainspring_kernel::machines::review::{Fields, Record};
+use serde::Serialize;
+
+use super::{Which, memory};
+use crate::host::text::excerpt;
+use crate::machine::review::{self as plans, Opened};
+use crate::process::Job;
+use crate::scene::Scene;
+use crate::verb::{Desk, Result, json};
+
+/// Say what continuing the plan means now; an agent that asks makes the plan its own
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: Which,
+}
+
+#[derive(Serialize)]
+struct View {
+    plan: String,
+    #[serde(flatten)]
+    route: Route,
+    sentence: String,
+    state: Option<Fields>,
+    /// The latest commits that touched the plan, where they are gone by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    history: Vec<String>,
+}
+
+pub(super) fn run(args: &Args, desk: &Desk) -> Result {
+    let (site, store) = desk.site()?;
+    let scene = Scene::new(&desk.world, &site, &store, None);
+    let opened = args.which.open(&scene)?;
+    adopt(desk, &opened)?;
+    let view = look(&scene, opened)?;
+    if args.json {
+        return json(&view);
+    }
+    let mut out = format!("plan '{}': {}\n", view.plan, view.sentence);
+    if !view.history.is_empty() {
+        out += &format!(
+            "latest commits of the plan:\n  {}\n",
+            view.history.join("\n  ")
+        );
+    }
+    Ok(out)
+}
+
+/// Whoever continues a plan owns it.
+fn adopt(desk: &Desk, opened: &Opened) -> Result<()> {
+    let session = desk.world.agent_session();
+    if session.is_none() || memory(opened).owner == session {
+        return Ok(());
+    }
+    let which = Which {
+        plan: Some(opened.dir.id.clone()),
+    };
+    desk.commit("plan route", |scene| {
+        let opened = which.open(scene)?;
+        let mut memory = memory(&opened);
+        memory.moved_by(session.as_ref());
+        let id = &opened.dir.id;
+        let change = plans::remember(&opened.memory_file, id, memory)?;
+        Ok((
+            vec![change],
+            format!("plan '{id}' is continued by this session"),
+        ))
+    })?;
+    Ok(())
+}
+
+fn look(scene: &Scene<'_>, opened: Opened) -> Result<View> {
+    let route = of(&opened)?;
+    let history = match route.by {
+        By::State => Vec::new(),
+        By::History => commits(scene, &opened),
+    };
+    Ok(View {
+        plan: opened.dir.id,
+        sentence: route.sentence(),
+        state: match opened.record {
+            Record::Fields(fields) => Some(fields),
+            Record::Missing | Record::Unreadable(_) => None,
+        },
+        route,
+        history,
+    })
+}
+
+/// Where a plan goes from here.
+pub(super) fn of(opened: &Opened) -> Result<Route> {
+    let text = |name: &str| plans::text(&opened.dir, name);
+    let tasks = text("tasks.md")?.as_deref().map(Tasks::parse);
+    let tasks = tasks.unwrap_or_default();
+    let current = match &opened.record {
+        Record::Fields(fields) => fields.task(),
+        Record::Missing | Record::Unreadable(_) => tasks.next().map(|row| row.id.clone()),
+    };
+    let current = match current {
+        Some(task) => text(&format!("task-{task}.md"))?,
+        None => None,
+    };
+    let artifacts = Artifacts {
+        plan: Document::of_plan(text("plan.md")?.as_deref()),
+        current: current
+            .as_deref()
+            .map_or(Subtasks::Unknown, Subtasks::parse),
+        tasks,
+    };
+    Ok(route(&opened.record, &artifacts))
+}
+
+/// Nothing of the repository's configuration may start a program here.
+fn commits(scene: &Scene<'_>, opened: &Opened) -> Vec<String> {
+    let job = Job::new("git", Duration::from_secs(5))
+        .args([
+            "-c",
+            "core.fsmonitor=false",
+            "-c",
+            "core.hooksPath=/dev/null",
+        ])
+        .args(["log", "-n", "5", "--format=%h %s", "--"])
+        .args([&opened.dir.path])
+        .current_dir(scene.root());
+    match job.run() {
+        Ok(finished) if finished.code == Some(0) => String::from_utf8_lossy(&finished.stdout)
+            .lines()
+            .map(excerpt)
+            .collect(),
+        Ok(_) | Err(_) => Vec::new(),
+    }
+}

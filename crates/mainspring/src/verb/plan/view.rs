@@ -1,0 +1,200 @@
+//! `mainspring plan status` and `list`: where a plan stands, and what its reviews cost.
+
+use mainspring_kernel::machines::review::words::dollars;
+use mainspring_kernel::machines::review::{Fields, Phase, Record};
+use serde::Serialize;
+
+use super::{Which, memory, route};
+use crate::machine::review::directory::{self, PLANS};
+use crate::machine::review::history::{self, Past};
+use crate::machine::review::record;
+use crate::machine::review::{self as plans, Opened};
+use crate::scene::Scene;
+use crate::store::atomic;
+use crate::verb::{Desk, Result, json, timestamp};
+
+/// Show where a plan stands, its next step, and every review with its cost
+#[derive(Debug, clap::Args)]
+pub(super) struct StatusArgs {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: Which,
+}
+
+/// Show every plan, the one that was changed last first
+#[derive(Debug, clap::Args)]
+pub(super) struct ListArgs {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Status {
+    plan: String,
+    stage: &'static str,
+    next_step: String,
+    owner: Option<String>,
+    state: Option<Fields>,
+    problems: Vec<String>,
+    /// In millionths of a dollar.
+    spent: u64,
+    max_cost: Option<u64>,
+    reviews: Vec<Past>,
+}
+
+pub(super) fn status(args: &StatusArgs, desk: &Desk) -> Result {
+    let (site, store) = desk.site()?;
+    let scene = Scene::new(&desk.world, &site, &store, None);
+    let opened = args.which.open(&scene)?;
+    let status = look(&scene, &opened)?;
+    if args.json {
+        return json(&status);
+    }
+    Ok(render(desk, &status))
+}
+
+fn look(scene: &Scene<'_>, opened: &Opened) -> Result<Status> {
+    let memory = memory(opened);
+    let state = match &opened.record {
+        Record::Fields(fields) => Some(fields.clone()),
+        Record::Missing | Record::Unreadable(_) => None,
+    };
+    Ok(Status {
+        stage: stage(state.as_ref()),
+        next_step: route::of(opened)?.sentence(),
+        owner: memory.owner.map(|owner| owner.to_string()),
+        problems: opened.warnings.clone(),
+        spent: memory.spent,
+        max_cost: plans::max_cost(scene)?,
+        reviews: history::of(scene.store, &opened.dir.id)?,
+        plan: opened.dir.id.clone(),
+        state,
+    })
+}
+
+fn stage(fields: Option<&Fields>) -> &'static str {
+    match fields {
+        None => "No state",
+        Some(fields) => fields
+            .phase
+            .as_ref()
+            .map_or("Unknown", |phase| phase.stage().as_str()),
+    }
+}
+
+fn render(desk: &Desk, status: &Status) -> String {
+    let paint = desk.paint;
+    let mut out = format!(
+        "{}  {}\n",
+        paint.bold(&status.plan),
+        paint.good(status.stage)
+    );
+    if let Some(fields) = &status.state {
+        let text = |phase: Option<&Phase>| phase.map_or("-".into(), ToString::to_string);
+        out += &format!(
+            "  phase        {}, next {}\n",
+            text(fields.phase.as_ref()),
+            text(fields.next_phase.as_ref())
+        );
+        if let Some(task) = &fields.current_task {
+            out += &format!(
+                "  task         {task}{}\n",
+                if fields.tdd { ", tests first" } else { "" }
+            );
+        }
+        out += &format!(
+            "  reviews      {} of {}, {} clean in a row, {} is next\n",
+            fields.phase_iteration.unwrap_or(0),
+            fields.max_reviews,
+            fields.consecutive_clean,
+            fields.review_model
+        );
+    }
+    let owner = status.owner.as_deref().unwrap_or("nobody");
+    out += &format!("  belongs to   {owner}\n");
+    for problem in &status.problems {
+        out += &format!("  {} {problem}\n", paint.warn("problem:"));
+    }
+    out += &format!("  next step    {}\n", status.next_step);
+    if !status.reviews.is_empty() {
+        out.push('\n');
+    }
+    for past in &status.reviews {
+        out += &format!("  {}\n", line(past));
+    }
+    if !status.reviews.is_empty() || status.spent > 0 {
+        let most = status
+            .max_cost
+            .map_or_else(String::new, |most| format!(" of {}", dollars(most)));
+        out += &format!(
+            "  {} reviews, {}{most} in all\n",
+            status.reviews.len(),
+            dollars(status.spent)
+        );
+    }
+    out
+}
+
+/// One review, for a person.
+fn line(past: &Past) -> String {
+    format!(
+        "{}  {:<24} {:<8} {:<13} {:>4}.{} s  {}",
+        timestamp(past.at),
+        past.file,
+        past.model,
+        history::verdict(&past.result),
+        past.took.0 / 1_000,
+        past.took.0 % 1_000 / 100,
+        dollars(past.cost)
+    )
+}
+
+#[derive(Serialize)]
+struct Listed {
+    plan: String,
+    stage: &'static str,
+    next_phase: Option<String>,
+    owner: Option<String>,
+    spent: u64,
+}
+
+pub(super) fn list(args: &ListArgs, desk: &Desk) -> Result {
+    let (site, store) = desk.site()?;
+    let scene = Scene::new(&desk.world, &site, &store, None);
+    let memories = plans::memories(&scene)?;
+    let mut listed = Vec::new();
+    for dir in directory::all(&scene.site.file(PLANS))? {
+        let bytes = atomic::read(&dir.path.join(directory::STATE), crate::limits::STATE_FILE)?;
+        let fields = match record::read(bytes.as_deref()).0 {
+            Record::Fields(fields) => Some(fields),
+            Record::Missing | Record::Unreadable(_) => None,
+        };
+        let memory = memories.plans.get(&dir.id).cloned().unwrap_or_default();
+        listed.push(Listed {
+            stage: stage(fields.as_ref()),
+            next_phase: fields.and_then(|fields| Some(fields.next_phase?.to_string())),
+            owner: memory.owner.map(|owner| owner.to_string()),
+            spent: memory.spent,
+            plan: dir.id,
+        });
+    }
+    if args.json {
+        return json(&listed);
+    }
+    if listed.is_empty() {
+        return Ok("there is no plan here; `mainspring plan init NAME` records one\n".into());
+    }
+    let rows = listed.iter().map(|plan| {
+        format!(
+            "{:<24} {:<15} next {:<18} {}\n",
+            plan.plan,
+            plan.stage,
+            plan.next_phase.as_deref().unwrap_or("-"),
+            dollars(plan.spent)
+        )
+    });
+    Ok(rows.collect())
+}

@@ -1,0 +1,157 @@
+//! Suite 1: validation rules.
+
+use serde_json::json;
+
+use super::Taskie;
+
+#[test]
+fn suite_1_01_nothing_else_is_needed() {
+    // The seed checks for jq. We need no other program: an empty PATH will do.
+    let taskie = Taskie::planned();
+    taskie.set("PATH", "");
+    taskie.stop().validated();
+}
+
+#[test]
+fn suite_1_02_invalid_json_is_exit_2() {
+    let answer = Taskie::planned().answer_to(b"invalid json");
+    assert_eq!(answer.code, Some(2));
+    assert!(answer.stderr.contains("Invalid JSON"), "{answer:?}");
+}
+
+#[test]
+fn suite_1_03_an_invalid_directory_is_exit_2() {
+    let answer = Taskie::planned().answer_to(br#"{"cwd": "/nonexistent"}"#);
+    assert_eq!(answer.code, Some(2));
+    assert!(answer.stderr.contains("Cannot change"), "{answer:?}");
+    // Hosts take 2 for a block, so never where the agent was already continued.
+    let answer =
+        Taskie::planned().answer_to(br#"{"cwd": "/nonexistent", "stop_hook_active": true}"#);
+    assert_eq!(answer.code, Some(0));
+}
+
+#[test]
+fn suite_1_04_stop_hook_active_alone_approves() {
+    // DESIGN.md: it approves a payload that has nothing else; with a plan it is information.
+    let answer = Taskie::planned().answer_to(br#"{"stop_hook_active": true}"#);
+    answer.approved();
+    assert_eq!(answer.json, json!({"suppressOutput": true}));
+}
+
+#[test]
+fn suite_1_05_no_taskie_directory() {
+    let answer = Taskie::new().stop();
+    answer.approved();
+    assert_eq!(answer.json, json!({"suppressOutput": true}));
+}
+
+#[test]
+fn suite_1_06_a_valid_plan() {
+    let answer = Taskie::planned().stop();
+    answer.validated();
+    assert_eq!(answer.json["suppressOutput"], true);
+    assert_eq!(answer.stderr, "");
+}
+
+#[test]
+fn suite_1_07_no_plan_and_an_invalid_filename() {
+    let taskie = Taskie::new();
+    taskie.file("invalid-file.md", "x");
+    taskie.stop().blocked(&[
+        "Plan 'demo': Missing required file: plan.md; Invalid filename: invalid-file.md",
+    ]);
+}
+
+#[test]
+fn suite_1_08_nested_directories() {
+    let taskie = Taskie::planned();
+    taskie.file("nested/extra.md", "x");
+    taskie.stop().blocked(&["nested"]);
+}
+
+#[test]
+fn suite_1_09_a_review_without_its_base() {
+    let taskie = Taskie::planned();
+    taskie.file("design-review-1.md", "x");
+    taskie
+        .stop()
+        .blocked(&["design-review-1.md requires design.md"]);
+}
+
+#[test]
+fn suite_1_10_a_post_review_without_its_review() {
+    let taskie = Taskie::planned();
+    taskie.file("plan-post-review-1.md", "x");
+    taskie
+        .stop()
+        .blocked(&["plan-post-review-1.md requires plan-review-1.md"]);
+}
+
+#[test]
+fn suite_1_11_task_files_without_a_table() {
+    let taskie = Taskie::new();
+    taskie.file("plan.md", "x");
+    taskie.file("task-1.md", "x");
+    taskie
+        .stop()
+        .blocked(&["Task files exist but tasks.md is missing"]);
+}
+
+#[test]
+fn suite_1_12_prose_in_tasks_md() {
+    let taskie = Taskie::planned();
+    taskie.file("tasks.md", "These are the tasks.\n");
+    taskie.stop().blocked(&["non-table"]);
+}
+
+#[test]
+fn suite_1_13_an_empty_tasks_md() {
+    let taskie = Taskie::planned();
+    taskie.file("tasks.md", "");
+    taskie.stop().blocked(&["no table rows"]);
+}
+
+#[test]
+fn suite_1_14_state_json_is_no_invalid_filename() {
+    Taskie::with_state(json!({})).stop().validated();
+}
+
+#[test]
+fn suite_1_15_an_invalid_state_only_warns() {
+    for text in ["not valid json", "\"not valid json\""] {
+        let taskie = Taskie::planned();
+        taskie.file("state.json", text);
+        let answer = taskie.stop();
+        answer.validated();
+        assert!(
+            answer
+                .message()
+                .contains("state.json contains invalid JSON")
+        );
+        assert!(answer.stderr.contains("state.json contains invalid JSON"));
+        let kept = std::fs::read_to_string(taskie.dir().join("state.json")).unwrap();
+        assert_eq!(kept, text, "it is never written over");
+    }
+}
+
+#[test]
+fn suite_1_16_missing_fields_only_warn() {
+    let taskie = Taskie::planned();
+    taskie.file("state.json", r#"{"phase": "new-plan"}"#);
+    let answer = taskie.stop();
+    answer.validated();
+    assert!(
+        answer.stderr.contains(
+            "state.json missing required fields: next_phase, review_model, max_reviews, \
+             consecutive_clean, tdd"
+        ),
+        "{answer:?}"
+    );
+}
+
+#[test]
+fn suite_1_17_a_valid_state_warns_of_nothing() {
+    let answer = Taskie::with_state(json!({})).stop();
+    answer.validated();
+    assert_eq!(answer.stderr, "");
+}
