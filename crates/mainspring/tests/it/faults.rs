@@ -12,7 +12,7 @@ fn no_fault_at_any_file_call_tears_loses_or_leaves_anything() {
         eprintln!("skipped: strace is missing, so no faults were injected");
         return;
     }
-    let (points, failures) = faults::quick(MAINSPRING.into());
+    let (points, failures) = faults::quick(MAINSPRING.as_ref());
     assert!(
         failures.is_empty(),
         "{} of {points}:\n{}",

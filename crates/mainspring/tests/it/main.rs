@@ -4,6 +4,7 @@
     clippy::disallowed_methods,
     reason = "a test that cannot prepare its world has failed"
 )]
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod client;
 mod compat_stop;

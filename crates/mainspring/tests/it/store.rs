@@ -221,6 +221,8 @@ fn nothing_is_written_outside_the_state_directory_with_private_modes() {
 /// file is no shared object, so it needs no relocation either.
 #[test]
 fn the_binary_needs_no_loader() {
+    const EXECUTABLE: u64 = 2;
+    const INTERPRETER: u64 = 3;
     if !cfg!(all(
         target_os = "linux",
         target_env = "gnu",
@@ -234,8 +236,6 @@ fn the_binary_needs_no_loader() {
         padded[..bytes].copy_from_slice(&file[at..at + bytes]);
         u64::from_le_bytes(padded)
     };
-    const EXECUTABLE: u64 = 2;
-    const INTERPRETER: u64 = 3;
     assert_eq!(&file[..4], b"\x7fELF");
     assert_eq!(number(16, 2), EXECUTABLE);
     let (table, size, count) = (number(32, 8), number(54, 2), number(56, 2));

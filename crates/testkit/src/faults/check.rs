@@ -40,7 +40,10 @@ pub(super) fn nothing_torn(world: &World) -> Result<(), String> {
             .into_owned();
         let text =
             fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        if name.ends_with(".json") && !name.starts_with('.') {
+        let is_json = path
+            .extension()
+            .is_some_and(|extension| extension == "json");
+        if is_json && !name.starts_with('.') {
             serde_json::from_str::<Value>(&text)
                 .map_err(|error| format!("torn: {}: {error}: {text:?}", path.display()))?;
         }

@@ -14,7 +14,6 @@ pub mod paths;
 mod strace;
 mod sweep;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use paths::Path;
@@ -86,7 +85,7 @@ fn faults(quick: bool) -> Vec<Fault> {
 }
 
 /// For a test: every quick point of every path. The first failures, in words.
-pub fn quick(mainspring: PathBuf) -> (usize, Vec<String>) {
+pub fn quick(mainspring: &std::path::Path) -> (usize, Vec<String>) {
     let mut points = 0;
     let mut failures = Vec::new();
     for path in paths::ALL {
@@ -94,7 +93,7 @@ pub fn quick(mainspring: PathBuf) -> (usize, Vec<String>) {
             let Tally {
                 points: more,
                 failures: found,
-            } = sweep::sweep(path, fault, &mainspring, true);
+            } = sweep::sweep(path, fault, mainspring, true);
             points += more;
             failures.extend(found);
         }
