@@ -211,6 +211,8 @@ impl Place {
     /// A folder of a linked worktree belongs to the primary checkout's project.
     fn site(&self, folder: &Path) -> Site {
         let root = match folder.strip_prefix(&self.top) {
+            // Joining nothing would add a slash, and the path is a key.
+            Ok(below) if below.as_os_str().is_empty() => self.checkout.clone(),
             Ok(below) if self.is_worktree() => self.checkout.join(below),
             Ok(_) | Err(_) => folder.into(),
         };
@@ -387,7 +389,11 @@ mod tests {
         );
         disk.mark("home/tree");
         let site = disk.find("s", "home/tree").unwrap();
-        assert_eq!(site.root, disk.path("home/repo"));
+        assert_eq!(
+            site.root.as_os_str(),
+            disk.path("home/repo").as_os_str(),
+            "to the byte: it is a key"
+        );
         assert_eq!(
             site.file("mainspring.toml"),
             disk.path("home/tree/mainspring.toml")
