@@ -23,6 +23,8 @@ pub struct Memo {
     pub lacking: Option<Lack>,
     pub card: Option<CardFault>,
     pub consent: Consent,
+    /// The commit by which we hold the issue on the git server; `None` where we do not.
+    pub lease: Option<String>,
     /// GitHub asked us not to call before.
     pub not_before: Option<Millis>,
     /// When a branch without a claim was last looked at, and whose merge was reported.
@@ -122,10 +124,12 @@ impl Memo {
     /// When the claim is gone: only the messages that nobody has read yet.
     #[must_use]
     pub fn after(self) -> Self {
+        if self.mail.is_empty() {
+            return Self::default();
+        }
         Self {
             owner: self.owner,
             mail: self.mail,
-            looked: self.looked,
             ..Self::default()
         }
     }

@@ -98,12 +98,12 @@ impl Machine for Claim {
         Arrow { rule: "backoff",          from: "unclaimed",       on: "idle",   when: "looked less than two minutes ago",         to: "unclaimed",       does: "pass",                                        remedy: "wait" },
         Arrow { rule: "look",             from: "unclaimed",       on: "idle",   when: "the branch may have a pull request",       to: "unclaimed",       does: "look at it and at the board",                 remedy: "" },
         Arrow { rule: "looked",           from: "unclaimed",       on: "idle",   when: "the look came back",                       to: "unclaimed",       does: "if merged, name the next item, once",         remedy: "" },
-        Arrow { rule: "created-backoff",  from: "pr_created",      on: "idle",   when: "polled less than two minutes ago",         to: "pr_created",      does: "pass",                                        remedy: "`mainspring claim status` asks now" },
+        Arrow { rule: "created-backoff",  from: "pr_created",      on: "idle",   when: "polled less than two minutes ago",         to: "pr_created",      does: "pass",                                        remedy: "`mainspring claim status --now` asks at once" },
         Arrow { rule: "created-poll",     from: "pr_created",      on: "idle",   when: "two minutes since the last poll",          to: "pr_created",      does: "ask GitHub, one query",                       remedy: "" },
         Arrow { rule: "created-polled",   from: "pr_created",      on: "idle",   when: "it is open or closed",                     to: "checks_running",  does: "say what changed, once",                      remedy: "" },
         Arrow { rule: "created-merged",   from: "pr_created",      on: "idle",   when: "it is merged",                             to: "merged_detected", does: "ask whether to close, once",                  remedy: "" },
         Arrow { rule: "created-unpolled", from: "pr_created",      on: "idle",   when: "GitHub did not answer",                    to: "pr_created",      does: "wait for the next poll",                      remedy: "" },
-        Arrow { rule: "running-backoff",  from: "checks_running",  on: "idle",   when: "polled less than two minutes ago",         to: "checks_running",  does: "pass",                                        remedy: "`mainspring claim status` asks now" },
+        Arrow { rule: "running-backoff",  from: "checks_running",  on: "idle",   when: "polled less than two minutes ago",         to: "checks_running",  does: "pass",                                        remedy: "`mainspring claim status --now` asks at once" },
         Arrow { rule: "running-poll",     from: "checks_running",  on: "idle",   when: "two minutes since the last poll",          to: "checks_running",  does: "ask GitHub, one query",                       remedy: "" },
         Arrow { rule: "running-polled",   from: "checks_running",  on: "idle",   when: "it is open or closed",                     to: "checks_running",  does: "say what changed, once",                      remedy: "" },
         Arrow { rule: "running-merged",   from: "checks_running",  on: "idle",   when: "it is merged",                             to: "merged_detected", does: "ask whether to close, once",                  remedy: "" },
@@ -157,7 +157,8 @@ impl State {
     }
 
     /// The same claim with another memo.
-    fn with_memo(&self, memo: Memo) -> Self {
+    #[must_use]
+    pub fn with_memo(&self, memo: Memo) -> Self {
         match self {
             Self::Unclaimed(_) => Self::Unclaimed(memo),
             Self::Claimed { signal, .. } => Self::Claimed {

@@ -67,9 +67,7 @@ impl Signal {
 
     /// Does the board say something else than the claim?
     pub fn card_is_behind(&self) -> bool {
-        !self.status.is_empty()
-            && !self.item_id.is_empty()
-            && self.last_synced_status.as_ref() != Some(&self.status)
+        !self.status.is_empty() && self.last_synced_status.as_ref() != Some(&self.status)
     }
 
     /// One more attempt has failed.
@@ -111,14 +109,14 @@ mod tests {
     }
 
     #[test]
-    fn the_card_is_behind_only_where_there_is_one_and_it_differs() {
+    fn the_card_is_behind_where_it_says_something_else() {
         let mut claim = signal();
         assert!(claim.card_is_behind());
         claim.last_synced_status = Some(claim.status.clone());
         assert!(!claim.card_is_behind());
         claim.status = "In Review".into();
         assert!(claim.card_is_behind());
-        claim.item_id.clear();
+        claim.status.clear();
         assert!(!claim.card_is_behind());
     }
 

@@ -8,7 +8,7 @@ use super::memo::{CardFault, Mail, Memo, Topic, Weight};
 use super::phase::{Failure, Next, Phase, Task};
 use super::signal::{BACKOFF, Signal, status};
 use super::text::quote;
-use super::work::{Board, Card, Close, Effect, Fault, How, Lack, Open, Outcome};
+use super::work::{Board, Card, Close, Effect, Fault, How, Lack, Open, Outcome, Release};
 use super::{BoardUse, Claim, State};
 use crate::effect::Standing;
 use crate::ids::Millis;
@@ -47,7 +47,7 @@ fn fresh(signal: &Signal, memo: Memo, input: &In<'_>) -> Stop {
             Err(lack) => lacking("lacking", signal.clone(), memo, lack, input),
         },
         Phase::Done => {
-            let close = Effect::Close(Close::of(signal));
+            let close = Effect::Close(Close::of(signal, memo.lease.as_ref()));
             need("close", signal, memo, close, CLOSE_LIMIT)
         }
         Phase::Failed(failure) if failure.next.is_due(input.now) => {
@@ -67,7 +67,7 @@ fn fresh(signal: &Signal, memo: Memo, input: &In<'_>) -> Stop {
 fn retry(signal: &Signal, memo: Memo, failure: &Failure, input: &In<'_>) -> Stop {
     match failure.during {
         Task::Close => {
-            let close = Effect::Close(Close::of(signal));
+            let close = Effect::Close(Close::of(signal, memo.lease.as_ref()));
             need("retry", signal, memo, close, CLOSE_LIMIT)
         }
         Task::Open => match Open::of(signal) {
@@ -130,11 +130,23 @@ fn came_back(
             | Phase::MergedDetected
             | Phase::Done => resting(signal, memo, input),
         },
-        (Effect::Close(close), Outcome::Closed { how, board })
-            if close.issue == signal.issue_number =>
-        {
-            closed(&signal, memo, *how, board, input)
-        }
+        (
+            Effect::Close(close),
+            Outcome::Closed {
+                how,
+                board,
+                release,
+            },
+        ) if close.issue == signal.issue_number => closed(
+            &signal,
+            memo,
+            &Closed {
+                how: *how,
+                board,
+                release,
+            },
+            input,
+        ),
         (Effect::Open(_), Outcome::Failed(fault)) => failed(signal, memo, Task::Open, fault, input),
         (Effect::Close(_), Outcome::Failed(fault)) => {
             failed(signal, memo, Task::Close, fault, input)
@@ -200,7 +212,13 @@ fn opened(mut signal: Signal, mut memo: Memo, opened: &Opened<'_>, input: &In<'_
     )
 }
 
-fn closed(signal: &Signal, mut memo: Memo, how: How, board: &Board, input: &In<'_>) -> Stop {
+struct Closed<'a> {
+    how: How,
+    board: &'a Board,
+    release: &'a Release,
+}
+
+fn closed(signal: &Signal, mut memo: Memo, closed: &Closed<'_>, input: &In<'_>) -> Stop {
     let rule = match &signal.phase {
         Phase::Failed(_) => "retry-closed",
         Phase::Done => "closed",
@@ -216,20 +234,25 @@ fn closed(signal: &Signal, mut memo: Memo, how: How, board: &Board, input: &In<'
         }
     };
     let mut gone = signal.clone();
-    let note = card_result(&mut gone, &mut memo, status::DONE, board, input.now);
-    let issue = match how {
+    let note = card_result(&mut gone, &mut memo, status::DONE, closed.board, input.now);
+    let unreleased = match closed.release {
+        Release::NotHeld | Release::Released => None,
+        Release::Failed(cause) => Some(format!(
+            "the claim on the git server was not released: {}",
+            quote(cause, 300)
+        )),
+    };
+    let issue = match closed.how {
         How::Now => format!("Issue #{} closed.", signal.issue_number),
         How::Already => format!("Issue #{} was closed already.", signal.issue_number),
     };
-    let card = match board {
+    let card = match closed.board {
         Board::Moved => " Board → Done.",
         Board::Off | Board::Lacks(_) | Board::Unreachable(_) => "",
     };
     let text = format!("{issue}{card} Signal file cleaned up.");
-    noted(
-        tell(rule, memo.after(), text, input, State::Unclaimed),
-        note,
-    )
+    let step = tell(rule, memo.after(), text, input, State::Unclaimed);
+    noted(noted(step, note), unreleased)
 }
 
 fn lacking(

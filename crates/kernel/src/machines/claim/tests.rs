@@ -12,7 +12,7 @@ use super::phase::{Failure, Next, Phase, Task};
 use super::pull::tests::pull;
 use super::pull::{CheckState, Need, Pull, PullState};
 use super::signal::{Signal, status};
-use super::work::{Board, Effect, Fault, How, Item, Lack, Outcome, Sight, Survey};
+use super::work::{Board, Effect, Fault, How, Item, Lack, Outcome, Release, Sight, Survey};
 use super::{BoardUse, Claim, Facts, State};
 use crate::effect::{Fence, Intent, Owner, Standing};
 use crate::event::{Author, Background, EndReason, Event, Kind, StartSource};
@@ -257,6 +257,7 @@ fn every_outcome() -> Vec<Outcome> {
         Outcome::Closed {
             how: How::Now,
             board: Board::Moved,
+            release: Release::Failed("gone".into()),
         },
         Outcome::Polled(pull(&[("test", CheckState::Failed, Need::Optional)])),
         Outcome::Polled(merged),
@@ -755,6 +756,7 @@ impl Server {
                 Outcome::Closed {
                     how,
                     board: Board::Moved,
+                    release: Release::Released,
                 }
             }
             Effect::Sync(card) => {

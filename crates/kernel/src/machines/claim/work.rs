@@ -43,6 +43,8 @@ pub struct Close {
     pub issue: u64,
     pub pr: Option<u64>,
     pub card: Card,
+    /// What the git server must still hold for us, to be let go of.
+    pub lease: Option<String>,
 }
 
 /// A card on the board, and what it should say.
@@ -70,6 +72,7 @@ pub enum Outcome {
     Closed {
         how: How,
         board: Board,
+        release: Release,
     },
     Polled(Pull),
     Synced(Board),
@@ -97,6 +100,15 @@ pub enum Board {
     Lacks(String),
     /// It may work another time.
     Unreachable(String),
+}
+
+/// What came of letting go of the issue on the git server.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Release {
+    NotHeld,
+    Released,
+    Failed(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -183,10 +195,11 @@ impl Open {
 }
 
 impl Close {
-    pub fn of(signal: &Signal) -> Self {
+    pub fn of(signal: &Signal, lease: Option<&String>) -> Self {
         Self {
             issue: signal.issue_number,
             pr: signal.pr_number,
+            lease: lease.cloned(),
             card: Card {
                 agent: String::new(),
                 ..Card::of(signal, super::signal::status::DONE)
