@@ -41,6 +41,8 @@ enum Verb {
     Loop(verb::looping::Args),
     Graph(verb::graph::Args),
     Plan(verb::plan::Args),
+    Claim(verb::claim::Args),
+    Handoff(verb::handoff::Args),
     Pulse(verb::pulse::Args),
     Demo(verb::demo::Args),
 }
@@ -54,6 +56,9 @@ pub(crate) fn main() -> ExitCode {
         Some((verb, [])) if verb == "hook" => return verb::hook::run(&world).into(),
         Some((verb, rest)) if verb == guard::VERB => {
             return guard::main(rest.iter().cloned());
+        }
+        Some((verb, [what])) if verb == "claim" && what == "watch" => {
+            return verb::claim::watch::run(&world).into();
         }
         Some((verb, rest)) if verb == "compat" => {
             if let Some(code) = verb::compat::run(&world, rest) {
@@ -123,6 +128,8 @@ fn run(cli: Cli, desk: &Desk) -> Result<String, CliError> {
         Verb::Loop(args) => verb::looping::run(&args, desk),
         Verb::Graph(args) => verb::graph::run(&args, desk),
         Verb::Plan(args) => verb::plan::run(&args, desk),
+        Verb::Claim(args) => verb::claim::run(&args, desk),
+        Verb::Handoff(args) => verb::handoff::run(&args, desk),
         Verb::Pulse(args) => verb::pulse::run(&args, desk),
         Verb::Demo(args) => verb::demo::run(&args, desk),
     }

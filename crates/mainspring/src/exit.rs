@@ -9,6 +9,8 @@ pub(crate) enum Exit {
     Failure,
     /// The command line was not understood.
     Usage,
+    /// What a background hook ends with to wake the agent; stderr says why.
+    Wake,
 }
 
 impl From<Exit> for ExitCode {
@@ -16,7 +18,7 @@ impl From<Exit> for ExitCode {
         match exit {
             Exit::Success => Self::SUCCESS,
             Exit::Failure => Self::FAILURE,
-            Exit::Usage => Self::from(2),
+            Exit::Usage | Exit::Wake => Self::from(2),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The shell's side of the machines: where their state is, what they see, what they have
 //! done outside. A machine adds a file and a row to [`ROWS`].
 
+pub(crate) mod claim;
 pub(crate) mod company;
 pub(crate) mod gate;
 pub(crate) mod looping;
@@ -56,7 +57,14 @@ pub(crate) struct FoundFile {
 }
 
 /// Every machine that is built in, in the kernel's order.
-pub(crate) const ROWS: &[Row] = &[gate::ROW, looping::ROW, review::ROW, tasks::ROW, pulse::ROW];
+pub(crate) const ROWS: &[Row] = &[
+    gate::ROW,
+    looping::ROW,
+    review::ROW,
+    claim::ROW,
+    tasks::ROW,
+    pulse::ROW,
+];
 
 pub(crate) fn row(name: Name) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.name == name)

@@ -1,11 +1,13 @@
 //! One verb, one file. A verb returns the text that it prints, so that the demo can show
 //! it and a test can read it.
 
+pub(crate) mod claim;
 pub(crate) mod compat;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod gate;
 pub(crate) mod graph;
+pub(crate) mod handoff;
 pub(crate) mod hook;
 pub(crate) mod log;
 pub(crate) mod looping;

@@ -193,7 +193,6 @@ fn a_full_disk_lets_go_and_keeps_the_state_until_there_is_room() {
     let mut fill = fs::File::create(&filler).unwrap();
     let full = std::io::copy(&mut std::io::repeat(0), &mut fill).unwrap_err();
     assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
-    drop(fill);
     let said = env.stop("two").let_go();
     assert!(said.contains("No space left on device"), "{said}");
     fs::remove_file(&filler).unwrap();

@@ -1,0 +1,181 @@
+//! One document of mutations: everything that one transition changes, in one call.
+
+use mainspring_kernel::machines::claim::work::{Board as Moved, Fault};
+use serde_json::{Map, Value};
+
+use super::gh::{GitHub, Reply};
+use super::query::{Board, Card};
+
+#[derive(Debug, Default)]
+pub(crate) struct Change {
+    parts: Vec<String>,
+    declared: Vec<String>,
+    variables: Map<String, Value>,
+    /// What the board lacks for what was asked.
+    lacks: Option<String>,
+    moves_card: bool,
+}
+
+impl Change {
+    fn variable(&mut self, name: &str, kind: &str, value: &str) {
+        let declaration = format!("${name}: {kind}!");
+        if !self.declared.contains(&declaration) {
+            self.declared.push(declaration);
+        }
+        self.variables.insert(name.into(), value.into());
+    }
+
+    pub(crate) fn comment(&mut self, issue: &str, body: &str) {
+        self.variable("issue", "ID", issue);
+        self.variable("body", "String", body);
+        self.parts.push(
+            "comment: addComment(input: {subjectId: $issue, body: $body}) { clientMutationId }"
+                .into(),
+        );
+    }
+
+    pub(crate) fn close(&mut self, issue: &str) {
+        self.variable("issue", "ID", issue);
+        self.parts.push(
+            "close: closeIssue(input: {issueId: $issue, stateReason: COMPLETED}) { issue { state } }".into(),
+        );
+    }
+
+    pub(crate) fn assign(&mut self, issue: &str, me: &str) {
+        self.assignment("addAssigneesToAssignable", issue, me);
+    }
+
+    pub(crate) fn unassign(&mut self, issue: &str, me: &str) {
+        self.assignment("removeAssigneesFromAssignable", issue, me);
+    }
+
+    fn assignment(&mut self, mutation: &str, issue: &str, me: &str) {
+        self.variable("issue", "ID", issue);
+        self.variable("me", "ID", me);
+        self.parts.push(format!(
+            "assign: {mutation}(input: {{assignableId: $issue, assigneeIds: [$me]}}) {{ clientMutationId }}"
+        ));
+    }
+
+    /// The card as it should be; only what differs is changed.
+    pub(crate) fn card(&mut self, board: &Board, status: &str, agent: &str) {
+        let card = match board {
+            Board::Off => return,
+            Board::Lacks(what) => {
+                self.lacks = Some(what.clone());
+                return;
+            }
+            Board::Card(card) => card,
+        };
+        self.moves_card = true;
+        if card.status != status {
+            self.status(card, status);
+        }
+        if card.agent != agent {
+            self.agent(card, agent);
+        }
+    }
+
+    fn status(&mut self, card: &Card, status: &str) {
+        let option = card.options.iter().find(|(name, _)| name == status);
+        match (&card.status_field, option) {
+            (None, _) => self.lacks = Some("the board has no single-select field `Status`".into()),
+            (Some(_), None) => {
+                self.lacks = Some(format!("the board's `Status` has no option `{status}`"))
+            }
+            (Some(field), Some((_, option))) => {
+                self.place(card);
+                self.variable("status", "ID", field);
+                self.variable("option", "String", option);
+                self.parts.push(
+                    "status: updateProjectV2ItemFieldValue(input: {projectId: $project, itemId: $item, fieldId: $status, value: {singleSelectOptionId: $option}}) { clientMutationId }".into(),
+                );
+            }
+        }
+    }
+
+    fn agent(&mut self, card: &Card, agent: &str) {
+        let Some(field) = &card.agent_field else {
+            self.lacks
+                .get_or_insert_with(|| "the board has no text field `Agent`".into());
+            return;
+        };
+        self.place(card);
+        self.variable("agent", "ID", field);
+        if agent.is_empty() {
+            self.parts.push(
+                "agent: clearProjectV2ItemFieldValue(input: {projectId: $project, itemId: $item, fieldId: $agent}) { clientMutationId }".into(),
+            );
+        } else {
+            self.variable("text", "String", agent);
+            self.parts.push(
+                "agent: updateProjectV2ItemFieldValue(input: {projectId: $project, itemId: $item, fieldId: $agent, value: {text: $text}}) { clientMutationId }".into(),
+            );
+        }
+    }
+
+    fn place(&mut self, card: &Card) {
+        self.variable("project", "ID", &card.project);
+        self.variable("item", "ID", &card.item);
+    }
+
+    /// Makes the change, if there is any.
+    pub(crate) fn apply(self, github: &GitHub<'_>) -> Applied {
+        let asked = self.moves_card;
+        if self.parts.is_empty() {
+            return Applied {
+                reply: None,
+                lacks: self.lacks,
+                asked,
+            };
+        }
+        let document = format!(
+            "mutation ClaimChange({}) {{\n  {}\n}}",
+            self.declared.join(", "),
+            self.parts.join("\n  ")
+        );
+        Applied {
+            reply: Some(github.graphql(&document, &Value::Object(self.variables))),
+            lacks: self.lacks,
+            asked,
+        }
+    }
+}
+
+/// What came of a change, part by part.
+#[derive(Debug)]
+pub(crate) struct Applied {
+    reply: Option<Result<Reply, Fault>>,
+    lacks: Option<String>,
+    asked: bool,
+}
+
+impl Applied {
+    /// Did the part that is not about the board go well?
+    pub(crate) fn part(&self, alias: &str) -> Result<(), Fault> {
+        match &self.reply {
+            None => Ok(()),
+            Some(Err(fault)) => Err(fault.clone()),
+            Some(Ok(reply)) => match reply.error_at(alias) {
+                None if reply.body["data"].is_object() => Ok(()),
+                Some(_) | None => Err(reply.fault()),
+            },
+        }
+    }
+
+    pub(crate) fn board(&self) -> Moved {
+        let refused = match &self.reply {
+            Some(Err(fault)) if self.asked => return Moved::Unreachable(fault.cause.clone()),
+            Some(Ok(reply)) => reply
+                .error_at("status")
+                .or_else(|| reply.error_at("agent"))
+                .map(str::to_owned),
+            Some(Err(_)) | None => None,
+        };
+        match (refused.or_else(|| self.lacks.clone()), self.asked) {
+            (Some(cause), _) => Moved::Lacks(cause),
+            (None, true) => Moved::Moved,
+            (None, false) => Moved::Off,
+        }
+    }
+}

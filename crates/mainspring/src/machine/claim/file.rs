@@ -1,0 +1,327 @@
+//! `.agent-claim.json` as text: read into what the kernel knows of it, and written back
+//! with everything else as it was.
+
+use mainspring_kernel::Millis;
+use mainspring_kernel::machines::claim::phase::{Failure, Next, Phase, Task};
+use mainspring_kernel::machines::claim::signal::{SCHEMA, Signal};
+use serde_json::{Map, Value, json};
+
+/// The signal file's name, at the top of the checkout.
+pub(crate) const NAME: &str = ".agent-claim.json";
+
+/// A signal file that can be understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Read {
+    Signal(Box<Signal>),
+    /// Of a later schema: read by others, not by us.
+    Newer(u64),
+}
+
+/// What the file says; the error names the field or the line.
+pub(crate) fn read(bytes: &[u8]) -> Result<Read, String> {
+    let fields: Map<String, Value> =
+        serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    match fields.get("schema_version") {
+        None | Some(Value::Null) => {}
+        Some(version) => match version.as_u64() {
+            Some(SCHEMA) => {}
+            Some(newer) if newer > SCHEMA => return Ok(Read::Newer(newer)),
+            Some(_) | None => return Err(format!("schema_version {version} is no version")),
+        },
+    }
+    let word = text(&fields, "phase")?;
+    let phase =
+        Phase::parse(&word).ok_or_else(|| format!("phase {word:?} is none of {}", Phase::WORDS))?;
+    let phase = match (phase, fields.get("failure")) {
+        (Phase::Failed(bare), Some(told)) => Phase::Failed(failure(told).unwrap_or(bare)),
+        (phase, _) => phase,
+    };
+    let signal = Signal {
+        item_id: text(&fields, "item_id")?,
+        issue_number: number(&fields, "issue_number")?
+            .filter(|number| *number > 0)
+            .ok_or("issue_number is missing")?,
+        branch: text(&fields, "branch")?,
+        agent_id: text(&fields, "agent_id")?,
+        phase,
+        summary: text(&fields, "summary")?,
+        status: text(&fields, "status")?,
+        pr_number: number(&fields, "pr_number")?,
+        last_check_poll: fields.get("last_check_poll").and_then(moment),
+        last_synced_status: fields
+            .get("last_synced_status")
+            .and_then(Value::as_str)
+            .map(str::to_owned),
+    };
+    Ok(Read::Signal(Box::new(signal)))
+}
+
+fn text(fields: &Map<String, Value>, name: &str) -> Result<String, String> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(String::new()),
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(_) => Err(format!("{name} is not a text")),
+    }
+}
+
+fn number(fields: &Map<String, Value>, name: &str) -> Result<Option<u64>, String> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => value
+            .as_u64()
+            .map(Some)
+            .ok_or_else(|| format!("{name} is not a whole number")),
+    }
+}
+
+/// `None` for a date that cannot be read: then it is time to poll.
+fn moment(value: &Value) -> Option<Millis> {
+    let time: jiff::Timestamp = value.as_str()?.parse().ok()?;
+    u64::try_from(time.as_millisecond()).ok().map(Millis)
+}
+
+fn failure(told: &Value) -> Option<Failure> {
+    let during = match told["during"].as_str()? {
+        "ready_for_pr" => Task::Open,
+        "done" => Task::Close,
+        _ => return None,
+    };
+    Some(Failure {
+        during,
+        attempts: u32::try_from(told["attempts"].as_u64()?).ok()?,
+        next: moment(&told["retry_at"]).map_or(Next::Never, Next::At),
+        cause: told["cause"].as_str().unwrap_or_default().to_owned(),
+    })
+}
+
+/// The file with the fields that changed, and every other as it was.
+pub(crate) fn write(found: Option<&[u8]>, old: Option<&Signal>, new: &Signal) -> String {
+    let mut fields: Map<String, Value> = found
+        .and_then(|bytes| serde_json::from_slice(bytes).ok())
+        .unwrap_or_default();
+    if fields.get("schema_version").is_none_or(Value::is_null) {
+        fields.insert("schema_version".into(), SCHEMA.into());
+    }
+    let rows: [(&str, Value, bool); 10] = [
+        (
+            "item_id",
+            json!(new.item_id),
+            old.is_some_and(|old| old.item_id == new.item_id),
+        ),
+        (
+            "issue_number",
+            json!(new.issue_number),
+            old.is_some_and(|old| old.issue_number == new.issue_number),
+        ),
+        (
+            "branch",
+            json!(new.branch),
+            old.is_some_and(|old| old.branch == new.branch),
+        ),
+        (
+            "agent_id",
+            json!(new.agent_id),
+            old.is_some_and(|old| old.agent_id == new.agent_id),
+        ),
+        (
+            "phase",
+            json!(new.phase.as_str()),
+            old.is_some_and(|old| old.phase.as_str() == new.phase.as_str()),
+        ),
+        (
+            "summary",
+            json!(new.summary),
+            old.is_some_and(|old| old.summary == new.summary),
+        ),
+        (
+            "status",
+            json!(new.status),
+            old.is_some_and(|old| old.status == new.status),
+        ),
+        (
+            "pr_number",
+            json!(new.pr_number),
+            old.is_some_and(|old| old.pr_number == new.pr_number),
+        ),
+        (
+            "last_check_poll",
+            new.last_check_poll.map_or(Value::Null, |at| iso(at).into()),
+            old.is_some_and(|old| old.last_check_poll == new.last_check_poll),
+        ),
+        (
+            "last_synced_status",
+            json!(new.last_synced_status),
+            old.is_some_and(|old| old.last_synced_status == new.last_synced_status),
+        ),
+    ];
+    for (name, value, unchanged) in rows {
+        if !unchanged {
+            fields.insert(name.into(), value);
+        }
+    }
+    match &new.phase {
+        Phase::Failed(failure) => {
+            let retry_at = match failure.next {
+                Next::At(at) => Value::from(iso(at)),
+                Next::Never => Value::Null,
+            };
+            fields.insert(
+                "failure".into(),
+                json!({
+                    "during": failure.during.phase().as_str(),
+                    "attempts": failure.attempts,
+                    "retry_at": retry_at,
+                    "cause": failure.cause,
+                }),
+            );
+        }
+        Phase::Coding
+        | Phase::ReadyForPr
+        | Phase::PrCreated
+        | Phase::ChecksRunning
+        | Phase::MergedDetected
+        | Phase::Done => {
+            fields.shift_remove("failure");
+        }
+    }
+    format!("{:#}\n", Value::Object(fields))
+}
+
+/// A moment as the file has it.
+pub(crate) fn iso(at: Millis) -> String {
+    i64::try_from(at.0)
+        .ok()
+        .and_then(|millis| jiff::Timestamp::from_millisecond(millis).ok())
+        .map_or_else(String::new, |time| time.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SEED: &str = r#"{
+  "schema_version": 1,
+  "item_id": "PVTI_lADOBx",
+  "issue_number": 42,
+  "branch": "claude/fix-thing-42",
+  "agent_id": "edouard-1738000000",
+  "phase": "coding",
+  "summary": "",
+  "status": "In Progress",
+  "pr_number": null,
+  "last_check_poll": null,
+  "last_synced_status": "In Progress"
+}
+"#;
+
+    fn signal(text: &str) -> Signal {
+        match read(text.as_bytes()).unwrap() {
+            Read::Signal(signal) => *signal,
+            Read::Newer(version) => panic!("{version}"),
+        }
+    }
+
+    #[test]
+    fn the_documented_file_reads_and_writes_back_byte_for_byte() {
+        let claim = signal(SEED);
+        assert_eq!((claim.issue_number, claim.phase.as_str()), (42, "coding"));
+        assert_eq!(write(Some(SEED.as_bytes()), Some(&claim), &claim), SEED);
+    }
+
+    #[test]
+    fn unknown_fields_and_unread_dates_survive_a_change() {
+        let text = SEED.replace(
+            "\"last_check_poll\": null",
+            "\"mine\": {\"deep\": [1, 2]},\n  \"last_check_poll\": \"yesterday\"",
+        );
+        let claim = signal(&text);
+        assert_eq!(claim.last_check_poll, None);
+        let next = Signal {
+            phase: Phase::ReadyForPr,
+            ..claim.clone()
+        };
+        let written = write(Some(text.as_bytes()), Some(&claim), &next);
+        let value: Value = serde_json::from_str(&written).unwrap();
+        assert_eq!(value["mine"], json!({"deep": [1, 2]}));
+        assert_eq!(value["last_check_poll"], "yesterday");
+        assert_eq!(value["phase"], "ready_for_pr");
+        assert!(
+            written.find("mine") < written.find("last_check_poll"),
+            "{written}"
+        );
+    }
+
+    #[test]
+    fn a_failure_reads_back_and_goes_with_its_phase() {
+        let claim = signal(SEED);
+        let now = Millis(1_767_600_000_000);
+        let failed = claim.clone().failed(Task::Open, "HTTP 502", now, None);
+        let text = write(Some(SEED.as_bytes()), Some(&claim), &failed);
+        assert!(
+            text.contains("\"retry_at\": \"2026-01-05T08:02:00Z\""),
+            "{text}"
+        );
+        assert_eq!(signal(&text), failed);
+        let again = Signal {
+            phase: Phase::ReadyForPr,
+            ..failed.clone()
+        };
+        let text = write(Some(text.as_bytes()), Some(&failed), &again);
+        assert!(!text.contains("failure"), "{text}");
+    }
+
+    #[test]
+    fn a_newer_schema_is_told_from_a_broken_one() {
+        let with = |version: &str| {
+            let text = SEED.replace(
+                "\"schema_version\": 1",
+                &format!("\"schema_version\": {version}"),
+            );
+            read(text.as_bytes())
+        };
+        assert_eq!(with("2"), Ok(Read::Newer(2)));
+        assert!(with("null").is_ok());
+        for wrong in ["0", "\"1\"", "1.5", "-1"] {
+            assert!(with(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_by_name() {
+        for (from, to, said) in [
+            (
+                "\"coding\"",
+                "\"codng\"",
+                "phase \"codng\" is none of coding, ready_for_pr",
+            ),
+            ("42,", "\"42\",", "issue_number is not a whole number"),
+            ("42,", "0,", "issue_number is missing"),
+            ("\"\",", "7,", "summary is not a text"),
+            ("null,", "-3,", "pr_number is not a whole number"),
+            ("\"status\"", "status", "line 9"),
+        ] {
+            let error = read(SEED.replacen(from, to, 1).as_bytes()).unwrap_err();
+            assert!(error.contains(said), "{error}");
+        }
+        for garbage in ["", "[]", "null", "{\"phase\":", "\u{feff}{}"] {
+            assert!(read(garbage.as_bytes()).is_err(), "{garbage:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_texts_come_back(summary in any::<String>(), branch in any::<String>(), poll in proptest::option::of(0_u64..4_000_000_000_000)) {
+            let claim = signal(SEED);
+            let next = Signal { summary, branch, last_check_poll: poll.map(Millis), ..claim.clone() };
+            let text = write(Some(SEED.as_bytes()), Some(&claim), &next);
+            prop_assert_eq!(signal(&text), next);
+        }
+
+        #[test]
+        fn garbage_is_refused_and_breaks_nothing(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = read(&bytes);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Questions to GitHub, by `gh api`. Nothing of a question is an argument: the body goes
+//! in on stdin as JSON, so no title, branch or summary can be taken for anything else.
+
+use mainspring_kernel::Millis;
+use mainspring_kernel::machines::claim::remote::Repository;
+use mainspring_kernel::machines::claim::work::Fault;
+use serde_json::{Value, json};
+
+use super::programs::Programs;
+use crate::host::text::excerpt;
+
+#[derive(Debug)]
+pub(crate) struct GitHub<'a> {
+    pub(crate) programs: &'a Programs,
+    pub(crate) repository: &'a Repository,
+    /// The clock, for a reset time that is given as a span.
+    pub(crate) now: Millis,
+}
+
+/// An answer that came, whatever it says.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reply {
+    status: u16,
+    not_before: Option<Millis>,
+    pub(crate) body: Value,
+}
+
+impl GitHub<'_> {
+    /// One GraphQL document. `Ok` wherever there is `data`, even beside errors.
+    pub(crate) fn graphql(&self, query: &str, variables: &Value) -> Result<Reply, Fault> {
+        let body = json!({ "query": query, "variables": variables });
+        let reply = self.call("graphql", &body)?;
+        if reply.status < 300 && reply.body.get("data").is_some_and(|data| !data.is_null()) {
+            return Ok(reply);
+        }
+        if reply.is_scope_missing() {
+            return Ok(reply);
+        }
+        Err(reply.fault())
+    }
+
+    /// One REST call that creates something. `Ok` for a 422 too: the caller looks why.
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Result<Reply, Fault> {
+        let reply = self.call(path, body)?;
+        match reply.status {
+            200..300 | 422 => Ok(reply),
+            _ => Err(reply.fault()),
+        }
+    }
+
+    fn call(&self, path: &str, body: &Value) -> Result<Reply, Fault> {
+        let host = format!("--hostname={}", self.repository.host);
+        let args = [
+            "api",
+            path,
+            &host,
+            "--include",
+            "--method=POST",
+            "--input=-",
+        ];
+        let lost = |cause: String| Fault {
+            cause,
+            not_before: None,
+        };
+        let finished = self
+            .programs
+            .gh(&args, body.to_string().into_bytes())
+            .map_err(|failure| lost(failure.to_string()))?;
+        parse(&finished.stdout, self.now).ok_or_else(|| {
+            let stderr = excerpt(&String::from_utf8_lossy(&finished.stderr));
+            lost(if stderr.is_empty() {
+                format!("gh ended with {:?} and said nothing", finished.code)
+            } else {
+                stderr
+            })
+        })
+    }
+}
+
+impl Reply {
+    /// Was it created, done, answered?
+    pub(crate) fn is_success(&self) -> bool {
+        self.status < 300
+    }
+
+    /// The errors' messages.
+    pub(crate) fn errors(&self) -> Vec<&str> {
+        let listed = self.body["errors"].as_array().into_iter().flatten();
+        listed
+            .filter_map(|error| error["message"].as_str().or(error.as_str()))
+            .collect()
+    }
+
+    /// The message of the error at this place of the answer.
+    pub(crate) fn error_at(&self, alias: &str) -> Option<&str> {
+        let listed = self.body["errors"].as_array()?;
+        let here = listed
+            .iter()
+            .find(|error| error["path"][0].as_str() == Some(alias))?;
+        here["message"].as_str()
+    }
+
+    /// A token that may not see boards is refused as a whole.
+    pub(crate) fn is_scope_missing(&self) -> bool {
+        let listed = self.body["errors"].as_array().into_iter().flatten();
+        let mut scopes = listed.filter(|error| error["type"] == "INSUFFICIENT_SCOPES");
+        scopes.next().is_some()
+    }
+
+    pub(crate) fn says(&self, words: &str) -> bool {
+        self.errors().iter().any(|message| message.contains(words))
+    }
+
+    pub(crate) fn fault(&self) -> Fault {
+        let said = match self.errors().first() {
+            Some(message) => (*message).to_owned(),
+            None => self.body["message"]
+                .as_str()
+                .unwrap_or("no reason given")
+                .to_owned(),
+        };
+        let said = excerpt(&said);
+        Fault {
+            cause: if self.status < 300 {
+                format!("GitHub says: {said}")
+            } else {
+                format!("GitHub answered {}: {said}", self.status)
+            },
+            not_before: self.not_before,
+        }
+    }
+}
+
+/// Status line, headers, an empty line, and the body: what `gh api --include` prints.
+fn parse(stdout: &[u8], now: Millis) -> Option<Reply> {
+    let text = std::str::from_utf8(stdout).ok()?;
+    let mut status = None;
+    let mut not_before = None;
+    let mut rest = text;
+    loop {
+        let (line, after) = rest.split_once('\n')?;
+        rest = after;
+        let line = line.trim_end_matches('\r');
+        if line.is_empty() {
+            break;
+        }
+        match status {
+            None => {
+                let code = line.strip_prefix("HTTP/")?.split(' ').nth(1)?;
+                status = Some(code.parse::<u16>().ok()?);
+            }
+            Some(_) => not_before = not_before.max(limit_header(line, now)),
+        }
+    }
+    let rest = rest.trim();
+    let body = match rest {
+        "" => Value::Null,
+        _ => serde_json::from_str(rest).unwrap_or_else(|_| json!({ "message": excerpt(rest) })),
+    };
+    let status = status?;
+    // Every answer says when its hour ends; only a refusal means it.
+    let errors = body["errors"].as_array().into_iter().flatten();
+    let limited = matches!(status, 403 | 429 | 503)
+        || errors
+            .into_iter()
+            .any(|error| error["type"] == "RATE_LIMITED");
+    Some(Reply {
+        status,
+        not_before: not_before.filter(|_| limited),
+        body,
+    })
+}
+
+/// When the server says to come back, if this header says so.
+fn limit_header(line: &str, now: Millis) -> Option<Millis> {
+    let (name, value) = line.split_once(':')?;
+    let value: u64 = value.trim().parse().ok()?;
+    // Nobody is made to wait longer than a day by a header.
+    let day = now.plus(Millis::seconds(24 * 60 * 60));
+    let at = match name.to_ascii_lowercase().as_str() {
+        "retry-after" => now.plus(Millis::seconds(value)),
+        "x-ratelimit-reset" => Millis::seconds(value),
+        _ => return None,
+    };
+    Some(at.min(day))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Millis = Millis::seconds(1_000_000);
+
+    #[test]
+    fn an_answer_is_status_headers_and_body() {
+        let reply = parse(
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Ratelimit-Reset: 1000900\r\n\r\n{\"data\":{\"a\":1}}",
+            NOW,
+        )
+        .unwrap();
+        assert_eq!((reply.status, reply.not_before), (200, None));
+        assert_eq!(reply.body["data"]["a"], 1);
+    }
+
+    #[test]
+    fn a_limit_says_when_to_come_back() {
+        for (headers, expected) in [
+            ("Retry-After: 60\r\n", 1_000_060),
+            ("X-Ratelimit-Reset: 1000900\r\n", 1_000_900),
+            (
+                "Retry-After: 60\r\nx-ratelimit-reset: 1000900\r\n",
+                1_000_900,
+            ),
+            ("Retry-After: 99999999999\r\n", 1_086_400),
+        ] {
+            let text =
+                format!("HTTP/2.0 429 Too Many Requests\r\n{headers}\r\n{{\"message\":\"slow\"}}");
+            let fault = parse(text.as_bytes(), NOW).unwrap().fault();
+            assert_eq!(
+                fault.not_before,
+                Some(Millis::seconds(expected)),
+                "{headers}"
+            );
+            assert_eq!(fault.cause, "GitHub answered 429: slow");
+        }
+        let inside = "HTTP/2.0 200 OK\r\nX-Ratelimit-Reset: 1000900\r\n\r\n{\"errors\":[{\"type\":\"RATE_LIMITED\",\"message\":\"limit\"}]}";
+        let fault = parse(inside.as_bytes(), NOW).unwrap().fault();
+        assert_eq!(fault.not_before, Some(Millis::seconds(1_000_900)));
+    }
+
+    #[test]
+    fn what_is_no_answer_is_none() {
+        for garbage in [
+            "",
+            "gh: error",
+            "HTTP/1.1\r\n\r\n",
+            "HTTP/1.1 abc\r\n\r\n",
+            "HTTP/1.1 200 OK",
+        ] {
+            assert_eq!(parse(garbage.as_bytes(), NOW), None, "{garbage:?}");
+        }
+        let html = parse(b"HTTP/1.1 502 Bad Gateway\r\n\r\n<html>oops</html>", NOW).unwrap();
+        assert_eq!(html.fault().cause, "GitHub answered 502: <html>oops</html>");
+    }
+
+    #[test]
+    fn errors_are_found_by_their_place() {
+        let reply = Reply {
+            status: 200,
+            not_before: None,
+            body: json!({
+                "data": {"status": null},
+                "errors": [{"type": "NOT_FOUND", "path": ["status"], "message": "no such field"}],
+            }),
+        };
+        assert_eq!(reply.error_at("status"), Some("no such field"));
+        assert_eq!(reply.error_at("agent"), None);
+        assert!(!reply.is_scope_missing());
+    }
+}

@@ -1,0 +1,309 @@
+//! `claim`, in the shell: the signal file, and the work at GitHub.
+
+mod change;
+mod effect;
+pub(crate) mod file;
+mod gh;
+pub(crate) mod lease;
+mod open;
+pub(crate) mod poll;
+pub(crate) mod programs;
+pub(crate) mod query;
+pub(crate) mod shop;
+
+pub(crate) use change::Change;
+
+use std::path::PathBuf;
+
+use mainspring_kernel::deliberate::Trust;
+use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::claim::memo::Memo;
+use mainspring_kernel::machines::claim::{BoardUse, Claim, Facts, State};
+use mainspring_kernel::machines::{Finished, Move, Name, Part, Pending, Returned, Slot};
+use mainspring_kernel::{Kind, Millis};
+
+use super::{FoundFile, Loaded, Row, own};
+use crate::config::{Key, Kind as Setting, Reach};
+use crate::digest;
+use crate::error::Trouble;
+use crate::limits;
+use crate::scene::Scene;
+use crate::store::{atomic, read_json, trust};
+
+pub(crate) const ROW: Row = Row {
+    name: Name::Claim,
+    about: "issue → branch → pull request → CI → merged → closed",
+    markers: &[file::NAME],
+    keys: &[
+        Key {
+            name: "claim.project",
+            kind: Setting::Number { most: 1_000_000 },
+            default: "0",
+            reach: Reach::Anyone,
+            variable: Some("MOLTNET_PROJECT_NUMBER"),
+            about: "number of the GitHub project board; 0: none",
+        },
+        Key {
+            name: "claim.owner",
+            kind: Setting::Text,
+            default: "",
+            reach: Reach::Anyone,
+            variable: Some("MOLTNET_PROJECT_OWNER"),
+            about: "the board's owner; empty: the repository's",
+        },
+        Key {
+            name: "claim.remote",
+            kind: Setting::Text,
+            default: "origin",
+            reach: Reach::Anyone,
+            variable: None,
+            about: "the git remote that names the repository",
+        },
+        Key {
+            name: "claim.hosts",
+            kind: Setting::List,
+            default: "",
+            reach: Reach::User,
+            variable: None,
+            about: "GitHub Enterprise servers, beside those that gh is signed in to",
+        },
+        Key {
+            name: "claim.gh",
+            kind: Setting::Text,
+            default: "gh",
+            reach: Reach::User,
+            variable: None,
+            about: "the GitHub command line: a name on PATH, or an absolute path",
+        },
+        Key {
+            name: "claim.git",
+            kind: Setting::Text,
+            default: "git",
+            reach: Reach::User,
+            variable: None,
+            about: "git: a name on PATH, or an absolute path",
+        },
+        Key {
+            name: "claim.watch",
+            kind: Setting::Span,
+            default: "2m",
+            reach: Reach::User,
+            variable: Some("MAINSPRING_CLAIM_WATCH"),
+            about: "how often `claim watch` looks at the pull request",
+        },
+    ],
+    applies,
+    load,
+    files,
+    run,
+    summary,
+};
+
+/// A claim here, mail that waits, or an event at which a project without a claim is looked
+/// at, where that is allowed.
+fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
+    let Some(payload) = scene.payload else {
+        return Ok(false);
+    };
+    let listens = matches!(
+        payload.event.kind,
+        Kind::Stop { .. }
+            | Kind::Idle
+            | Kind::Prompt { .. }
+            | Kind::SessionStart { .. }
+            | Kind::SessionEnd { .. }
+    );
+    if !listens {
+        return Ok(false);
+    }
+    if std::fs::symlink_metadata(scene.site.file(file::NAME)).is_ok() {
+        return Ok(true);
+    }
+    let memo = read_json::<Memo>(memo_path(scene))?.value;
+    if memo.is_some_and(|memo| !memo.mail.is_empty()) {
+        return Ok(true);
+    }
+    let trusted = || trust::of(scene.store.state(), scene.root()) == Trust::Trusted;
+    match payload.event.kind {
+        Kind::Idle => Ok(branch(scene).is_some() && trusted()),
+        Kind::SessionStart { .. } => Ok(trusted() && shop::board_name(scene)?.is_some()),
+        _ => Ok(false),
+    }
+}
+
+/// One memo per signal file: two worktrees may work on two issues.
+fn memo_path(scene: &Scene<'_>) -> PathBuf {
+    if scene.site.here == scene.site.root {
+        return scene.store.own(Name::Claim);
+    }
+    let place = digest::of(&[scene.site.here.as_os_str().as_encoded_bytes()]).0;
+    scene
+        .store
+        .dir()
+        .join(format!("claim-{}.json", &place[..16]))
+}
+
+/// The file that the one watcher of this place holds a lock on.
+pub(crate) fn watch_lock(scene: &Scene<'_>) -> String {
+    let memo = memo_path(scene);
+    let name = memo.file_stem().unwrap_or_default().to_string_lossy();
+    format!("{name}-watch.lock")
+}
+
+/// The state of this place, with the two files that it was read from: signal, memo.
+pub(crate) fn state(scene: &Scene<'_>) -> Result<(State, Vec<FoundFile>), Trouble> {
+    let path = scene.site.file(file::NAME);
+    let bytes = atomic::read(&path, limits::STATE_FILE)?;
+    let memo = read_json::<Memo>(memo_path(scene))?;
+    let remembered = memo.value.unwrap_or_default();
+    let state = match &bytes {
+        None => State::Unclaimed(remembered),
+        Some(bytes) => {
+            match file::read(bytes).map_err(|problem| Trouble::corrupt(&path, problem))? {
+                file::Read::Newer(version) => State::Newer { version },
+                file::Read::Signal(signal) => State::Claimed {
+                    signal: *signal,
+                    memo: remembered,
+                },
+            }
+        }
+    };
+    let found = vec![
+        FoundFile { path, bytes },
+        FoundFile {
+            path: memo.path,
+            bytes: memo.bytes,
+        },
+    ];
+    Ok((state, found))
+}
+
+fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
+    let (state, found) = state(scene)?;
+    // A view shows nothing where there is no claim.
+    if scene.payload.is_none() && matches!(state, State::Unclaimed(_)) {
+        return Ok(None);
+    }
+    let facts = facts(scene, &state)?;
+    Ok(Some(Loaded {
+        part: Part::Claim(Slot::new(state, facts)),
+        found,
+    }))
+}
+
+/// Configuration is read only where the kernel will ask for the board: not at a stop while
+/// the agent codes.
+fn facts(scene: &Scene<'_>, state: &State) -> Result<Facts, Trouble> {
+    let kind = scene.payload.map(|payload| &payload.event.kind);
+    let matters = match (kind, state) {
+        (Some(Kind::SessionStart { .. }), _) => true,
+        (Some(Kind::Stop { .. }), State::Claimed { signal, .. }) => signal.card_is_behind(),
+        _ => false,
+    };
+    let board = if matters && shop::board_name(scene)?.is_some() {
+        BoardUse::On
+    } else {
+        BoardUse::Off
+    };
+    let branch = match (kind, state) {
+        (Some(Kind::Idle), State::Unclaimed(_)) => branch(scene),
+        _ => None,
+    };
+    Ok(Facts { board, branch })
+}
+
+/// The branch that is checked out, if it is one that may have a pull request. Read from
+/// git's own file, because nothing is started before the kernel asks for it.
+fn branch(scene: &Scene<'_>) -> Option<String> {
+    let git = scene.site.here.join(".git");
+    let folder = if git.is_dir() {
+        git
+    } else {
+        let text = atomic::read_text(&git, limits::CONFIG).ok()??;
+        let path = PathBuf::from(text.strip_prefix("gitdir:")?.trim());
+        scene.site.here.join(path)
+    };
+    let head = atomic::read_text(&folder.join("HEAD"), limits::CONFIG).ok()??;
+    let branch = head.trim().strip_prefix("ref: refs/heads/")?;
+    let usual = matches!(branch, "main" | "master" | "trunk" | "develop");
+    let usable = !usual && mainspring_kernel::machines::claim::branch::check(branch).is_ok();
+    usable.then(|| branch.to_owned())
+}
+
+fn files(_: &Scene<'_>, loaded: &Loaded, moved: &Move) -> Result<Vec<FileChange>, Trouble> {
+    let (Part::Claim(slot), Move::Claim(moved)) = (&loaded.part, moved) else {
+        return Ok(Vec::new());
+    };
+    changes(&loaded.found, &slot.state, &moved.state)
+}
+
+/// What must be written to come from one state to the other.
+pub(crate) fn changes(
+    found: &[FoundFile],
+    old: &State,
+    new: &State,
+) -> Result<Vec<FileChange>, Trouble> {
+    let [signal, memo] = found else {
+        return Err(Trouble::Other("internal: a claim has two files".into()));
+    };
+    let before = match old {
+        State::Claimed { signal, .. } => Some(signal),
+        State::Unclaimed(_) | State::Newer { .. } => None,
+    };
+    let mut files = Vec::new();
+    match new {
+        State::Newer { .. } => return Ok(files),
+        State::Claimed { signal: after, .. } if before != Some(after) => {
+            let text = file::write(signal.bytes.as_deref(), before, after);
+            files.push(atomic::change(
+                &signal.path,
+                signal.bytes.as_deref(),
+                Some(text),
+            ));
+        }
+        State::Unclaimed(_) if signal.bytes.is_some() => {
+            files.push(atomic::change(&signal.path, signal.bytes.as_deref(), None));
+        }
+        State::Claimed { .. } | State::Unclaimed(_) => {}
+    }
+    // A memo that says nothing leaves no file, so that the next event has nothing to read.
+    let remembered = new.memo().filter(|memo| **memo != Memo::default());
+    files.push(own::change(memo, remembered)?);
+    Ok(files)
+}
+
+fn run(scene: &Scene<'_>, pending: &Pending) -> Option<Finished> {
+    let Pending::Claim(intent) = pending else {
+        return None;
+    };
+    let limit = Millis(intent.deadline.0.saturating_sub(intent.since.0));
+    Some(Finished::Claim(Returned::<Claim> {
+        intent: intent.clone(),
+        outcome: effect::run(scene, &intent.effect, limit),
+    }))
+}
+
+fn summary(part: &Part) -> String {
+    let Part::Claim(slot) = part else {
+        return String::new();
+    };
+    match &slot.state {
+        State::Unclaimed(_) => "nothing is claimed".into(),
+        State::Newer { version } => {
+            format!("schema_version {version} is newer than this version reads")
+        }
+        State::Claimed { signal, memo } => {
+            let pr = signal
+                .pr_number
+                .map_or_else(String::new, |pr| format!(", PR #{pr}"));
+            let mail = match memo.mail.len() {
+                0 => String::new(),
+                count => format!(", {count} messages wait"),
+            };
+            format!(
+                "issue #{} on {}{pr}{mail}",
+                signal.issue_number, signal.branch
+            )
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The pull request: found or created, once.
+
+use mainspring_kernel::machines::claim::text::{body, title};
+use mainspring_kernel::machines::claim::work::{Fault, How, Lack, Open, Outcome};
+use serde_json::json;
+
+use super::change::Change;
+use super::query::{self, Found, Pull};
+use super::shop::Shop;
+use crate::limits;
+use crate::store::atomic;
+
+/// Where a repository keeps the text that its pull requests begin with.
+const TEMPLATES: [&str; 4] = [
+    ".github/pull_request_template.md",
+    ".github/PULL_REQUEST_TEMPLATE.md",
+    "pull_request_template.md",
+    "docs/pull_request_template.md",
+];
+
+pub(super) fn open(shop: &Shop, open: &Open, checkout: &std::path::Path) -> Result<Outcome, Fault> {
+    let github = shop.github();
+    let found = query::find(&github, open.issue, &open.branch, shop.board.as_ref())?;
+    let local = local_head(shop, &open.branch);
+    if let Some(pull) = adopt(&found, local.as_deref()) {
+        return Ok(finish(shop, open, &found, pull.clone(), How::Already));
+    }
+    if let Some(lack) = lacking(shop, open, &found, local.as_deref()) {
+        return Ok(Outcome::Lacking(lack));
+    }
+    let (title, rest) = title(&open.summary);
+    let request = json!({
+        "title": title,
+        "body": body(&rest, open.issue, &template(checkout)),
+        "head": open.branch,
+        "base": found.base,
+    });
+    let path = format!(
+        "repos/{}/{}/pulls",
+        shop.repository.owner, shop.repository.name
+    );
+    let reply = github.post(&path, &request)?;
+    if reply.is_success() {
+        let number = reply.body["number"].as_u64();
+        let url = reply.body["html_url"].as_str();
+        let (Some(number), Some(url)) = (number, url) else {
+            return Err(Fault {
+                cause: "GitHub created the pull request and did not say which".into(),
+                not_before: None,
+            });
+        };
+        let pull = Pull {
+            number,
+            url: url.to_owned(),
+            is_open: true,
+            head: String::new(),
+        };
+        return Ok(finish(shop, open, &found, pull, How::Now));
+    }
+    if reply.says("already exists") {
+        // Somebody was faster, perhaps an earlier try of ours whose reply was lost.
+        let again = query::find(&github, open.issue, &open.branch, shop.board.as_ref())?;
+        if let Some(pull) = again.pulls.iter().find(|pull| pull.is_open) {
+            return Ok(finish(shop, open, &again, pull.clone(), How::Already));
+        }
+    }
+    if reply.says("No commits between") {
+        return Ok(Outcome::Lacking(Lack::NotAhead { base: found.base }));
+    }
+    Err(reply.fault())
+}
+
+/// The pull request that this work is already in: an open one of the branch, or one that
+/// was merged or closed with the very commit that we have. One of an earlier life of the
+/// branch is none.
+fn adopt<'a>(found: &'a Found, local: Option<&str>) -> Option<&'a Pull> {
+    let head = found.head.as_deref().or(local);
+    found.pulls.iter().find(|pull| pull.is_open).or_else(|| {
+        found
+            .pulls
+            .iter()
+            .find(|pull| Some(pull.head.as_str()) == head)
+    })
+}
+
+fn local_head(shop: &Shop, branch: &str) -> Option<String> {
+    let commit = format!("refs/heads/{branch}^{{commit}}");
+    shop.programs
+        .ask_git(&["rev-parse", "--verify", "--quiet", &commit])
+        .ok()
+}
+
+/// What the agent must do first.
+fn lacking(shop: &Shop, open: &Open, found: &Found, local: Option<&str>) -> Option<Lack> {
+    if open.branch == found.base {
+        return Some(Lack::Branch(
+            "it is the branch that pull requests go into".into(),
+        ));
+    }
+    let Some(head) = found.head.as_deref() else {
+        return Some(Lack::Unpushed);
+    };
+    if local.is_some_and(|local| local != head && has_more(shop, local, head)) {
+        return Some(Lack::Behind);
+    }
+    let range = format!("{}..{head}", found.base_commit);
+    let ahead = shop.programs.ask_git(&["rev-list", "--count", &range]);
+    if head == found.base_commit || ahead.as_deref() == Ok("0") {
+        return Some(Lack::NotAhead {
+            base: found.base.clone(),
+        });
+    }
+    None
+}
+
+/// Is there a commit here that the server's branch does not have? Where the server's
+/// commit is not known here, somebody else pushed it: then it is theirs that counts.
+fn has_more(shop: &Shop, local: &str, head: &str) -> bool {
+    let ancestor = shop
+        .programs
+        .git(&["merge-base", "--is-ancestor", local, head]);
+    ancestor.is_ok_and(|finished| finished.code == Some(1))
+}
+
+fn finish(shop: &Shop, open: &Open, found: &Found, pull: Pull, how: How) -> Outcome {
+    let mut change = Change::default();
+    change.card(&found.board, &open.card.status, &open.card.agent);
+    let applied = change.apply(&shop.github());
+    Outcome::Opened {
+        pr: pull.number,
+        url: pull.url,
+        how,
+        board: applied.board(),
+    }
+}
+
+fn template(checkout: &std::path::Path) -> String {
+    TEMPLATES
+        .iter()
+        .find_map(|name| {
+            atomic::read_text(&checkout.join(name), limits::CONFIG)
+                .ok()
+                .flatten()
+        })
+        .map(|text| text.chars().take(4_000).collect())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::query::Board;
+    use super::*;
+
+    fn pull(number: u64, is_open: bool, head: &str) -> Pull {
+        Pull {
+            number,
+            url: String::new(),
+            is_open,
+            head: head.into(),
+        }
+    }
+
+    fn found(head: Option<&str>, pulls: Vec<Pull>) -> Found {
+        Found {
+            me: String::new(),
+            base: "main".into(),
+            base_commit: "b".into(),
+            head: head.map(str::to_owned),
+            issue: None,
+            pulls,
+            board: Board::Off,
+        }
+    }
+
+    #[test]
+    fn a_pull_request_is_adopted_if_it_is_open_or_has_this_very_commit() {
+        for (head, pulls, expected) in [
+            (Some("h"), vec![], None),
+            (Some("h"), vec![pull(1, true, "old")], Some(1)),
+            (Some("h"), vec![pull(2, false, "h")], Some(2)),
+            (Some("h"), vec![pull(3, false, "old")], None),
+            (
+                Some("h"),
+                vec![pull(5, false, "h"), pull(4, true, "h")],
+                Some(4),
+            ),
+            // Merged, and its branch deleted.
+            (None, vec![pull(6, false, "local")], Some(6)),
+            (None, vec![pull(7, false, "old")], None),
+        ] {
+            let found = found(head, pulls);
+            let adopted = adopt(&found, Some("local")).map(|pull| pull.number);
+            assert_eq!(adopted, expected, "{found:?}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The one question before every change, and its answer, read strictly: what is missing
+//! in it is missing, never guessed.
+
+use serde_json::{Value, json};
+
+use super::gh::{GitHub, Reply};
+use mainspring_kernel::machines::claim::work::Fault;
+
+/// Which board, where one is configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BoardName {
+    pub(crate) owner: String,
+    pub(crate) number: u64,
+}
+
+/// What one look found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) me: String,
+    pub(crate) base: String,
+    pub(crate) base_commit: String,
+    /// What the server's branch points at; `None`: it has no such branch.
+    pub(crate) head: Option<String>,
+    pub(crate) issue: Option<Issue>,
+    /// The branch's pull requests, newest first, this repository's own only.
+    pub(crate) pulls: Vec<Pull>,
+    pub(crate) board: Board,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Issue {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) is_open: bool,
+    /// Our own comments on it.
+    pub(crate) comments: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pull {
+    pub(crate) number: u64,
+    pub(crate) url: String,
+    pub(crate) is_open: bool,
+    pub(crate) head: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Board {
+    /// None is configured.
+    Off,
+    /// It, or the card, cannot be had.
+    Lacks(String),
+    Card(Box<Card>),
+}
+
+/// The issue's card, with what is needed to change it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Card {
+    pub(crate) project: String,
+    pub(crate) item: String,
+    pub(crate) status: String,
+    pub(crate) agent: String,
+    pub(crate) status_field: Option<String>,
+    pub(crate) options: Vec<(String, String)>,
+    pub(crate) agent_field: Option<String>,
+}
+
+const PULLS: &str = "pullRequests(headRefName: $branch, first: 20, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { number url state isCrossRepository headRefOid } }";
+
+const ITEMS: &str = r#"projectItems(first: 50, includeArchived: false) {
+        nodes {
+          id
+          project { id }
+          status: fieldValueByName(name: "Status") { ... on ProjectV2ItemFieldSingleSelectValue { name } }
+          agent: fieldValueByName(name: "Agent") { ... on ProjectV2ItemFieldTextValue { text } }
+        }
+      }"#;
+
+const BOARD: &str = r"repositoryOwner(login: $boardOwner) {
+    ... on ProjectV2Owner {
+      projectV2(number: $board) {
+        id
+        fields(first: 50) {
+          nodes {
+            ... on ProjectV2FieldCommon { id name dataType }
+            ... on ProjectV2SingleSelectField { options { id name } }
+          }
+        }
+      }
+    }
+  }";
+
+fn document(with_board: bool) -> String {
+    let (variables, items, board) = if with_board {
+        (", $boardOwner: String!, $board: Int!", ITEMS, BOARD)
+    } else {
+        ("", "", "")
+    };
+    format!(
+        "query ClaimFind($owner: String!, $name: String!, $issue: Int!, $branch: String!, $ref: String!{variables}) {{
+  viewer {{ id }}
+  repository(owner: $owner, name: $name) {{
+    defaultBranchRef {{ name target {{ oid }} }}
+    ref(qualifiedName: $ref) {{ target {{ oid }} }}
+    issue(number: $issue) {{
+      id title state
+      comments(last: 100) {{ nodes {{ body viewerDidAuthor }} }}
+      {items}
+    }}
+    {PULLS}
+  }}
+  {board}
+}}"
+    )
+}
+
+/// Looks at everything that a claim concerns: one call, or two where the token may not
+/// see boards.
+pub(crate) fn find(
+    github: &GitHub<'_>,
+    issue: u64,
+    branch: &str,
+    board: Option<&BoardName>,
+) -> Result<Found, Fault> {
+    let mut variables = json!({
+        "owner": github.repository.owner,
+        "name": github.repository.name,
+        "issue": issue,
+        "branch": branch,
+        "ref": format!("refs/heads/{branch}"),
+    });
+    let Some(board) = board else {
+        let reply = github.graphql(&document(false), &variables)?;
+        return found(&reply, Board::Off).map_err(|cause| unusable(&reply, cause));
+    };
+    let plain = variables.clone();
+    variables["boardOwner"] = json!(board.owner);
+    variables["board"] = json!(board.number);
+    let reply = github.graphql(&document(true), &variables)?;
+    if reply.is_scope_missing() {
+        let lacks =
+            "the token of gh may not see project boards; `gh auth refresh -s project` adds that";
+        let reply = github.graphql(&document(false), &plain)?;
+        let lacks = Board::Lacks(lacks.into());
+        return found(&reply, lacks).map_err(|cause| unusable(&reply, cause));
+    }
+    let card = card(&reply.body["data"], board, issue);
+    found(&reply, card).map_err(|cause| unusable(&reply, cause))
+}
+
+fn unusable(reply: &Reply, cause: String) -> Fault {
+    let mut fault = reply.fault();
+    if reply.errors().is_empty() {
+        fault.cause = cause;
+    }
+    fault
+}
+
+fn found(reply: &Reply, board: Board) -> Result<Found, String> {
+    let data = &reply.body["data"];
+    let repository = &data["repository"];
+    let base = &repository["defaultBranchRef"];
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let pulls = repository["pullRequests"]["nodes"].as_array();
+    let issue = &repository["issue"];
+    Ok(Found {
+        me: text(&data["viewer"]["id"]).ok_or("GitHub did not say who we are")?,
+        base: text(&base["name"]).ok_or("the repository has no default branch")?,
+        base_commit: text(&base["target"]["oid"]).unwrap_or_default(),
+        head: text(&repository["ref"]["target"]["oid"]),
+        issue: text(&issue["id"]).map(|id| Issue {
+            id,
+            title: text(&issue["title"]).unwrap_or_default(),
+            is_open: issue["state"] == "OPEN",
+            comments: issue["comments"]["nodes"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter(|comment| comment["viewerDidAuthor"] == true)
+                .filter_map(|comment| text(&comment["body"]))
+                .collect(),
+        }),
+        pulls: pulls
+            .ok_or("GitHub did not list the branch's pull requests")?
+            .iter()
+            .filter(|pull| pull["isCrossRepository"] == false)
+            .filter_map(read_pull)
+            .collect(),
+        board,
+    })
+}
+
+fn read_pull(pull: &Value) -> Option<Pull> {
+    Some(Pull {
+        number: pull["number"].as_u64()?,
+        url: pull["url"].as_str()?.to_owned(),
+        is_open: pull["state"] == "OPEN",
+        head: pull["headRefOid"].as_str().unwrap_or_default().to_owned(),
+    })
+}
+
+fn card(data: &Value, board: &BoardName, issue: u64) -> Board {
+    let name = format!("project {} of {}", board.number, board.owner);
+    let project = &data["repositoryOwner"]["projectV2"];
+    let Some(id) = project["id"].as_str() else {
+        return Board::Lacks(format!("{name} cannot be found"));
+    };
+    let items = data["repository"]["issue"]["projectItems"]["nodes"].as_array();
+    let item = items.and_then(|items| items.iter().find(|item| item["project"]["id"] == id));
+    let Some(item) = item else {
+        return Board::Lacks(format!("issue #{issue} has no card on {name}"));
+    };
+    let fields = project["fields"]["nodes"].as_array();
+    let field = |name: &str, kind: &str| {
+        let mut fields = fields.into_iter().flatten();
+        fields.find(|field| field["name"] == name && field["dataType"] == kind)
+    };
+    let id_of = |field: &Value| field["id"].as_str().map(str::to_owned);
+    let status = field("Status", "SINGLE_SELECT");
+    let options = status.and_then(|status| status["options"].as_array());
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    Board::Card(Box::new(Card {
+        project: id.to_owned(),
+        item: text(&item["id"]),
+        status: text(&item["status"]["name"]),
+        agent: text(&item["agent"]["text"]),
+        status_field: status.and_then(id_of),
+        options: options
+            .into_iter()
+            .flatten()
+            .map(|option| (text(&option["name"]), text(&option["id"])))
+            .collect(),
+        agent_field: field("Agent", "TEXT").and_then(id_of),
+    }))
+}

@@ -1,0 +1,162 @@
+//! What a piece of work at GitHub needs: the programs, the repository, the board.
+
+use mainspring_kernel::Millis;
+use mainspring_kernel::machines::claim::remote::{Repository, refusal};
+
+use super::gh::GitHub;
+use super::programs::Programs;
+use super::query::BoardName;
+use crate::config::Value;
+use crate::error::Trouble;
+use crate::limits;
+use crate::scene::Scene;
+use crate::store::atomic;
+
+#[derive(Debug)]
+pub(crate) struct Shop {
+    pub(crate) programs: Programs,
+    pub(crate) remote: String,
+    pub(crate) repository: Repository,
+    pub(crate) board: Option<BoardName>,
+    pub(crate) now: Millis,
+}
+
+/// Why there is none.
+#[derive(Debug)]
+pub(crate) enum NoShop {
+    /// The remote names no repository that we may touch.
+    Remote(String),
+    Trouble(Trouble),
+}
+
+impl From<Trouble> for NoShop {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(trouble)
+    }
+}
+
+impl std::fmt::Display for NoShop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Remote(why) => f.write_str(why),
+            Self::Trouble(trouble) => write!(f, "{trouble}"),
+        }
+    }
+}
+
+impl Shop {
+    pub(crate) fn open(scene: &Scene<'_>, limit: Millis) -> Result<Self, NoShop> {
+        let programs = Programs::of(scene, limit)?;
+        let config = scene.config()?;
+        let remote = match config.get("claim.remote").and_then(Value::text) {
+            Some(remote) if is_remote(remote) => remote.to_owned(),
+            other => {
+                return Err(NoShop::Remote(format!(
+                    "claim.remote is {other:?}, which is no remote's name"
+                )));
+            }
+        };
+        // Not `git remote get-url`: that shows the address after git's rewriting rules.
+        let address = programs
+            .ask_git(&["config", "--get", &format!("remote.{remote}.url")])
+            .map_err(|_| NoShop::Remote(format!("there is no remote `{remote}` here")))?;
+        let hosts = known_hosts(scene)?;
+        let repository = Repository::parse(&address, hosts.iter().map(String::as_str))
+            .map_err(|unknown| NoShop::Remote(refusal(&remote, &address, &unknown)))?;
+        let board = board_name(scene)?.map(|(owner, number)| BoardName {
+            owner: if owner.is_empty() {
+                repository.owner.clone()
+            } else {
+                owner
+            },
+            number,
+        });
+        Ok(Self {
+            programs,
+            remote,
+            repository,
+            board,
+            now: scene.world.later(),
+        })
+    }
+
+    pub(crate) fn github(&self) -> GitHub<'_> {
+        GitHub {
+            programs: &self.programs,
+            repository: &self.repository,
+            now: self.now,
+        }
+    }
+}
+
+fn is_remote(name: &str) -> bool {
+    let plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
+    !name.is_empty() && !name.starts_with(['-', '.', '/']) && name.bytes().all(plain)
+}
+
+/// The board that is configured: its owner, empty for the repository's, and its number.
+pub(crate) fn board_name(scene: &Scene<'_>) -> Result<Option<(String, u64)>, Trouble> {
+    let config = scene.config()?;
+    let number = config
+        .get("claim.project")
+        .and_then(Value::number)
+        .unwrap_or(0);
+    let owner = config
+        .get("claim.owner")
+        .and_then(Value::text)
+        .unwrap_or_default();
+    Ok((number > 0).then(|| (owner.to_owned(), number)))
+}
+
+/// The GitHub servers that the person named: in our configuration, to `gh` when they
+/// signed in, or for this shell.
+fn known_hosts(scene: &Scene<'_>) -> Result<Vec<String>, Trouble> {
+    let listed = scene.config()?.get("claim.hosts").and_then(Value::list);
+    let mut hosts = listed.unwrap_or_default().to_vec();
+    hosts.extend(scene.world.var("GH_HOST"));
+    let folder = scene
+        .world
+        .var_os("GH_CONFIG_DIR")
+        .map(std::path::PathBuf::from)
+        .or_else(|| Some(scene.world.home()?.join(".config/gh")));
+    if let Some(folder) = folder
+        && let Ok(Some(text)) = atomic::read_text(&folder.join("hosts.yml"), limits::CONFIG)
+    {
+        hosts.extend(signed_in(&text));
+    }
+    Ok(hosts)
+}
+
+/// The top-level keys of gh's `hosts.yml`.
+fn signed_in(text: &str) -> impl Iterator<Item = String> {
+    text.lines()
+        .filter(|line| !line.starts_with([' ', '\t', '#', '-']))
+        .filter_map(|line| line.trim_end().strip_suffix(':'))
+        .map(|host| host.trim_matches('"').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hosts_that_gh_is_signed_in_to() {
+        let text = "github.com:\n    user: octo\n    oauth_token: x\n\"git.corp.example\":\n    user: o\n# c:\n";
+        let hosts: Vec<String> = signed_in(text).collect();
+        assert_eq!(hosts, ["github.com", "git.corp.example"]);
+    }
+
+    #[test]
+    fn a_remotes_name_is_no_option() {
+        for (name, usable) in [
+            ("origin", true),
+            ("up/stream", true),
+            ("--exec=x", false),
+            ("", false),
+            ("a b", false),
+        ] {
+            assert_eq!(is_remote(name), usable, "{name:?}");
+        }
+    }
+}

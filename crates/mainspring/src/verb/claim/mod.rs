@@ -1,0 +1,71 @@
+//! `mainspring claim`: an issue is taken, looked at, finished or given back.
+
+mod abort;
+mod done;
+mod status;
+mod take;
+pub(crate) mod watch;
+
+use mainspring_kernel::Millis;
+use mainspring_kernel::machines::claim::State;
+use mainspring_kernel::machines::claim::memo::Memo;
+use mainspring_kernel::machines::claim::signal::Signal;
+
+use super::{Desk, Result};
+use crate::error::CliError;
+use crate::machine::claim::shop::{NoShop, Shop};
+use crate::scene::Scene;
+
+/// Claim an issue for this checkout, so that its pull request, checks and closing are taken
+/// care of.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    take: take::Args,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    Status(status::Args),
+    Done(done::Args),
+    Abort(abort::Args),
+    /// Wait for news of the pull request: what hosts run in the background
+    Watch,
+}
+
+pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+    match &args.verb {
+        None => take::run(&args.take, desk),
+        Some(Verb::Status(args)) => status::run(args, desk),
+        Some(Verb::Done(args)) => done::run(args, desk),
+        Some(Verb::Abort(args)) => abort::run(args, desk),
+        Some(Verb::Watch) => Err(CliError::new("`mainspring claim watch` takes no arguments")),
+    }
+}
+
+/// A command may take this long at GitHub.
+const LIMIT: Millis = Millis::seconds(60);
+
+fn shop(scene: &Scene<'_>) -> Result<Shop> {
+    Shop::open(scene, LIMIT).map_err(|none| match none {
+        NoShop::Remote(why) => CliError::new(why),
+        NoShop::Trouble(trouble) => trouble.into(),
+    })
+}
+
+/// The claim of this checkout.
+pub(super) fn claimed(state: &State) -> Result<(Signal, Memo)> {
+    match state {
+        State::Claimed { signal, memo } => Ok((signal.clone(), memo.about(signal.issue_number))),
+        State::Unclaimed(_) => {
+            Err(CliError::new("no issue is claimed here").hint("`mainspring claim N` claims one"))
+        }
+        State::Newer { version } => Err(CliError::new(format!(
+            ".agent-claim.json has schema_version {version}, which is newer than this Mainspring \
+             writes"
+        ))),
+    }
+}

@@ -1,0 +1,294 @@
+//! A claim's whole life, and what each step of it costs.
+
+use mainspring_testkit::github::{Check, IssueState, LOGIN, Review};
+use serde_json::json;
+
+use super::world::{BRANCH, context, world};
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "one life is one story")]
+fn from_a_claimed_issue_to_a_closed_one() {
+    let Some(world) = world() else { return };
+
+    // Claim: item found, card moved, agent set, assigned, file written and ignored.
+    let (ran, runs) = world.gh_runs(|| world.env.agent("s", &["claim", "42"]));
+    let said = ran.ok();
+    assert!(
+        said.starts_with("claimed issue #42: Fix the race\n"),
+        "{said}"
+    );
+    assert!(!said.contains("warning"), "{said}");
+    assert_eq!(runs, 2, "one query, one mutation");
+    let claim = world.claim();
+    assert_eq!(claim["phase"], "coding");
+    assert_eq!(claim["branch"], BRANCH);
+    assert_eq!(claim["last_synced_status"], "In Progress");
+    let agent = claim["agent_id"].as_str().unwrap();
+    assert!(agent.starts_with("ada-"), "{agent}");
+    assert_eq!(world.card(), ("In Progress".into(), agent.to_owned()));
+    assert_eq!(world.widgets().issue(42).assignees, [LOGIN]);
+    assert!(world.bare.refs().contains_key("refs/mainspring/claims/42"));
+    assert_eq!(world.git(&["status", "--porcelain"]), "?? .gitignore");
+
+    // Coding: nothing is started.
+    let (ran, runs) = world.gh_runs(|| world.stop("still at it"));
+    assert_eq!((ran.let_go().as_str(), runs), ("", 0));
+
+    // Handoff, and the pull request at the next stop.
+    world.git(&["switch", "--quiet", "-c", BRANCH]);
+    world.git(&["commit", "--quiet", "--allow-empty", "-m", "Fix"]);
+    let handoff = ["handoff", "--summary", "Fix race condition", "--push"];
+    let said = world.env.agent("s", &handoff).ok();
+    assert!(said.contains("it is opened when you stop"), "{said}");
+    let head = world.git(&["rev-parse", "HEAD"]);
+    let (ran, runs) = world.gh_runs(|| world.stop("handed over"));
+    let said = ran.held();
+    assert!(
+        said.starts_with("PR #44 created: https://github.com/acme/widgets/pull/44"),
+        "{said}"
+    );
+    assert_eq!(runs, 3, "look, create, card");
+    let pull = world.widgets().pull(44);
+    assert_eq!(
+        (pull.title.as_str(), pull.base.as_str()),
+        ("Fix race condition", "main")
+    );
+    assert!(pull.body.contains("Refs #42") && pull.body.matches("- [ ]").count() == 5);
+    assert_eq!(world.claim()["phase"], "pr_created");
+    assert_eq!(world.claim()["pr_number"], 44);
+    assert_eq!(world.card().0, "In Review");
+    let (ran, runs) = world.gh_runs(|| world.stop("told the user"));
+    assert_eq!((ran.let_go().as_str(), runs), ("", 0));
+
+    // CI, polled while the agent is idle.
+    world.widgets().set_check(&head, Check::running("test"));
+    world
+        .widgets()
+        .set_check(&head, Check::completed("lint", "SUCCESS"));
+    let (ran, runs) = world.gh_runs(|| world.idle());
+    assert_eq!(
+        (ran.ok().as_str(), runs),
+        ("", 1),
+        "progress is no desktop notice"
+    );
+    assert_eq!(world.claim()["phase"], "checks_running");
+    let (ran, runs) = world.gh_runs(|| world.idle());
+    assert_eq!(
+        (ran.ok().as_str(), runs),
+        ("", 0),
+        "two minutes between polls"
+    );
+    assert_eq!(
+        context(world.prompt("how is it?")),
+        "CI for PR #44: 1/2 passed, 1 running."
+    );
+    world
+        .widgets()
+        .set_check(&head, Check::completed("test", "SUCCESS"));
+    world.two_minutes_later();
+    let notice = world.idle().json();
+    assert_eq!(
+        notice["terminalSequence"],
+        "\u{1b}]9;CI passed! All 2 checks green. PR #44 is ready to merge.\u{7}"
+    );
+
+    // Merged: asked once, closed on the person's word.
+    world.widgets().merge(44);
+    world.two_minutes_later();
+    assert!(
+        world.idle().json()["terminalSequence"]
+            .as_str()
+            .unwrap()
+            .contains("PR #44 merged!")
+    );
+    assert_eq!(world.claim()["phase"], "merged_detected");
+    let refused = world.env.agent("s", &["claim", "done"]).failed();
+    assert!(refused.contains("the user has not answered"), "{refused}");
+    let said = context(world.prompt("yes, close it"));
+    assert!(said.contains("Should I close issue #42?"), "{said}");
+    assert_eq!(world.prompt("and?").ok(), "", "asked once");
+    let said = world.env.agent("s", &["claim", "done"]).ok();
+    assert!(said.contains("closed when you stop"), "{said}");
+    let (ran, runs) = world.gh_runs(|| world.stop("closing"));
+    assert_eq!(
+        ran.held(),
+        "Issue #42 closed. Board → Done. Signal file cleaned up."
+    );
+    assert_eq!(runs, 2, "one query, one mutation");
+    let issue = world.widgets().issue(42);
+    assert!(matches!(issue.state, IssueState::Closed { .. }));
+    assert_eq!(issue.comments.len(), 1);
+    assert!(issue.comments[0].body.starts_with("Completed in #44\n"));
+    assert_eq!(world.card(), ("Done".into(), String::new()));
+    assert!(!world.file().exists());
+    assert!(!world.bare.refs().contains_key("refs/mainspring/claims/42"));
+    assert_eq!(world.stop("bye").let_go(), "");
+    assert_eq!((world.github.prs_created(), world.github.closes()), (1, 1));
+}
+
+#[test]
+fn a_status_that_the_agent_sets_reaches_the_board_in_two_calls() {
+    let Some(world) = world() else { return };
+    world.write("coding");
+    world.edit(json!({ "status": "Todo", "agent_id": "ada-1" }));
+    let (ran, runs) = world.gh_runs(|| world.stop("parked"));
+    assert_eq!((ran.let_go().as_str(), runs), ("", 2));
+    assert_eq!(world.card(), ("Todo".into(), "ada-1".into()));
+    assert_eq!(world.claim()["last_synced_status"], "Todo");
+    let (ran, runs) = world.gh_runs(|| world.stop("parked"));
+    assert_eq!((ran.let_go().as_str(), runs), ("", 0));
+}
+
+#[test]
+fn what_is_missing_is_told_once_and_the_phase_stays() {
+    let Some(world) = world() else { return };
+    world.write("ready_for_pr");
+    for (fields, part) in [
+        (json!({ "summary": "" }), "`summary`"),
+        (json!({ "summary": "Fix", "branch": "" }), "`branch`"),
+        (json!({ "branch": "--exec=evil" }), "`branch`"),
+        (
+            json!({ "branch": "main" }),
+            "it is the branch that pull requests go into",
+        ),
+        (json!({ "branch": BRANCH }), "is not on the server"),
+    ] {
+        world.edit(fields);
+        let said = world.stop("ready").held();
+        assert!(said.contains(part), "{said}");
+        let note = world.stop("ready, again").let_go();
+        assert!(note.contains(part), "{note}");
+        assert_eq!(world.claim()["phase"], "ready_for_pr");
+    }
+    world.git(&["switch", "--quiet", "-c", BRANCH]);
+    world.git(&["push", "--quiet", "origin", BRANCH]);
+    assert!(
+        world
+            .env
+            .stop("pushed")
+            .held()
+            .contains("has no commit that `main` does not have")
+    );
+    world.work();
+    world.git(&["commit", "--quiet", "--allow-empty", "-m", "More"]);
+    assert!(
+        world
+            .env
+            .stop("one more")
+            .held()
+            .contains("is not the commit you have here")
+    );
+    world.work();
+    assert!(
+        world
+            .env
+            .stop("all of it")
+            .held()
+            .contains("PR #44 created")
+    );
+}
+
+#[test]
+fn a_remote_that_is_not_understood_is_refused_and_nothing_is_guessed() {
+    let Some(world) = world() else { return };
+    world.work();
+    for (address, part) in [
+        ("/srv/git/widgets.git", "a path on this machine"),
+        ("https://gitlab.com/acme/widgets.git", "gitlab.com"),
+        (
+            "https://me:hunter2@github.com/acme",
+            "no `owner/repository`",
+        ),
+    ] {
+        world.write("ready_for_pr");
+        world.git(&["config", "remote.origin.url", address]);
+        let (ran, runs) = world.gh_runs(|| world.stop("ready"));
+        let said = ran.held();
+        assert!(said.contains(part) && !said.contains("hunter2"), "{said}");
+        assert_eq!(runs, 0);
+    }
+    assert_eq!(world.github.requests(), []);
+}
+
+#[test]
+fn what_happens_to_the_pull_request_is_said_once() {
+    let Some(world) = world() else { return };
+    let head = world.with_pull_request();
+    let news = || {
+        world.two_minutes_later();
+        world.idle().json()["terminalSequence"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let silence = || {
+        world.two_minutes_later();
+        assert_eq!(world.idle().ok(), "");
+    };
+    silence();
+    for name in ["a", "b", "c", "d", "e", "f"] {
+        world
+            .widgets()
+            .set_check(&head, Check::completed(name, "FAILURE"));
+    }
+    assert!(news().contains("6 of 6 checks FAILED: a, b, c, d, e and 1 more"));
+    silence();
+    world.widgets().set_review(44, Review::ChangesRequested);
+    assert!(news().contains("requests changes"));
+    silence();
+    world.widgets().close_pull(44);
+    assert!(news().contains("closed without being merged"));
+    silence();
+    let told = context(world.prompt("hm"));
+    assert_eq!(told.lines().count(), 3, "one per topic: {told}");
+}
+
+#[test]
+fn without_a_claim_a_merged_branch_names_the_next_item() {
+    let Some(world) = world() else { return };
+    world.with_pull_request();
+    std::fs::remove_file(world.file()).unwrap();
+    world.widgets().merge(44);
+    let (ran, runs) = world.gh_runs(|| world.idle());
+    let notice = ran.json()["terminalSequence"].as_str().unwrap().to_owned();
+    assert!(
+        notice.contains("Next on the board: #43 Tidy up"),
+        "{notice}"
+    );
+    assert_eq!(runs, 1);
+    let (ran, runs) = world.gh_runs(|| world.idle());
+    assert_eq!(
+        (ran.ok().as_str(), runs),
+        ("", 0),
+        "two minutes between looks"
+    );
+    let (ran, runs) = world.gh_runs(|| world.stop("nothing claimed"));
+    assert_eq!(
+        (ran.let_go().as_str(), runs),
+        ("", 0),
+        "nothing is started on a stop"
+    );
+}
+
+#[test]
+fn a_session_that_starts_is_told_of_the_claim_and_the_board() {
+    let Some(world) = world() else { return };
+    world.write("coding");
+    let (ran, runs) = world.gh_runs(|| {
+        world
+            .env
+            .hook("SessionStart", json!({ "source": "startup" }))
+    });
+    let said = context(ran);
+    assert!(said.contains("Issue #42 is claimed here"), "{said}");
+    assert!(said.contains("Todo 2, In Progress 0"), "{said}");
+    assert!(said.contains("- #43 Tidy up"), "{said}");
+    assert_eq!(runs, 1);
+    let (ran, runs) = world.gh_runs(|| {
+        world
+            .env
+            .hook("SessionStart", json!({ "source": "compact" }))
+    });
+    assert!(context(ran).contains("Issue #42"));
+    assert_eq!(runs, 0, "the board is told once");
+}

@@ -1,0 +1,6 @@
+//! `claim` with the real `gh` and the real `git`, against a stand-in for GitHub.
+
+mod faults;
+mod life;
+mod people;
+mod world;

@@ -1,0 +1,181 @@
+//! A checkout of `acme/widgets`, whose server is a bare repository and whose GitHub is the
+//! stand-in.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use mainspring_testkit::clients::Client;
+use mainspring_testkit::github::{self, BareRepo, CountedGh, GitHub, Project, Repo, bare_repo};
+use serde_json::{Value, json};
+
+use crate::env::{Ran, TestEnv};
+
+pub(super) const ORIGIN: &str = "https://github.com/acme/widgets.git";
+pub(super) const BRANCH: &str = "claude/fix-the-race-42";
+
+pub(super) struct World {
+    pub(super) github: GitHub,
+    pub(super) bare: BareRepo,
+    pub(super) env: TestEnv,
+    gh: CountedGh,
+    events: AtomicU32,
+}
+
+/// `None` where the real `gh` may not be run.
+pub(super) fn world() -> Option<World> {
+    let world = untrusted()?;
+    world.env.run(&["trust"]).ok();
+    Some(world)
+}
+
+pub(super) fn untrusted() -> Option<World> {
+    if github::client() == Client::Skipped {
+        return None;
+    }
+    let github = GitHub::start();
+    let bare = bare_repo();
+    let widgets = github.add_repository("acme", "widgets");
+    widgets.follow(&bare.git_dir());
+    widgets.add_issue(42, "Fix the race");
+    widgets.add_issue(43, "Tidy up");
+    let board = github.add_project("acme", 1);
+    board.add_item(widgets, 42, "Todo");
+    board.add_item(widgets, 43, "Todo");
+    let gh = CountedGh::install();
+    let mut env = TestEnv::new();
+    for (name, value) in github.env() {
+        env = env.with(&name, &value);
+    }
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", gh.folder().display());
+    let env = env
+        .with("PATH", &path)
+        .with("USER", "ada")
+        .with("MOLTNET_PROJECT_NUMBER", "1");
+    bare.clone_as(ORIGIN, &env.project());
+    Some(World {
+        github,
+        bare,
+        env,
+        gh,
+        events: AtomicU32::new(0),
+    })
+}
+
+impl World {
+    pub(super) fn widgets(&self) -> Repo<'_> {
+        self.github.repository("acme", "widgets")
+    }
+
+    pub(super) fn board(&self) -> Project<'_> {
+        self.github.project("acme", 1)
+    }
+
+    /// What the card of issue 42 says: its status, and who works on it.
+    pub(super) fn card(&self) -> (String, String) {
+        let values = self.board().item(42).values;
+        let value = |name: &str| values.get(name).cloned().unwrap_or_default();
+        (value("Status"), value("Agent"))
+    }
+
+    pub(super) fn file(&self) -> PathBuf {
+        self.env.project().join(".agent-claim.json")
+    }
+
+    pub(super) fn claim(&self) -> Value {
+        let text = fs::read_to_string(self.file()).unwrap();
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// Edits the signal file as an agent would.
+    pub(super) fn edit(&self, fields: Value) {
+        let mut claim = self.claim();
+        let Value::Object(fields) = fields else {
+            panic!("an object")
+        };
+        claim.as_object_mut().unwrap().extend(fields);
+        fs::write(self.file(), claim.to_string()).unwrap();
+    }
+
+    /// Writes the signal file by hand.
+    pub(super) fn write(&self, phase: &str) {
+        let claim = json!({
+            "schema_version": 1, "item_id": "", "issue_number": 42, "branch": BRANCH,
+            "agent_id": "ada-1", "phase": phase, "summary": "Fix the race", "status": "In Progress",
+            "pr_number": null, "last_check_poll": null, "last_synced_status": "In Progress",
+        });
+        fs::write(self.file(), claim.to_string()).unwrap();
+    }
+
+    pub(super) fn git(&self, args: &[&str]) -> String {
+        git(&self.env.project(), args)
+    }
+
+    /// A commit on the claim's branch, on the server too.
+    pub(super) fn work(&self) -> String {
+        self.git(&["switch", "--quiet", "-C", BRANCH]);
+        self.git(&["commit", "--quiet", "--allow-empty", "-m", "Work"]);
+        self.git(&["push", "--quiet", "origin", BRANCH]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    /// The number of `gh` processes that this starts.
+    pub(super) fn gh_runs(&self, what: impl FnOnce() -> Ran) -> (Ran, usize) {
+        let before = self.gh.starts().len();
+        let ran = what();
+        (ran, self.gh.starts().len() - before)
+    }
+
+    pub(super) fn idle(&self) -> Ran {
+        // The same bytes within two seconds would be the same delivery.
+        let message = format!("waiting {}", self.events.fetch_add(1, Ordering::Relaxed));
+        let fields = json!({ "notification_type": "idle_prompt", "message": message });
+        self.env.hook("Notification", fields)
+    }
+
+    /// A stop after these words; the same ones twice are two stops.
+    pub(super) fn stop(&self, words: &str) -> Ran {
+        let event = self.events.fetch_add(1, Ordering::Relaxed);
+        self.env.stop(&format!("{words} ({event})"))
+    }
+
+    pub(super) fn prompt(&self, text: &str) -> Ran {
+        self.env.hook("UserPromptSubmit", json!({ "prompt": text }))
+    }
+
+    /// Lets two minutes pass for the back-off.
+    pub(super) fn two_minutes_later(&self) {
+        self.edit(json!({ "last_check_poll": "2020-01-01T00:00:00Z" }));
+    }
+
+    /// As far as the pull request.
+    pub(super) fn with_pull_request(&self) -> String {
+        let head = self.work();
+        self.write("ready_for_pr");
+        let said = self.stop("done").held();
+        assert!(said.contains("PR #44 created"), "{said}");
+        head
+    }
+}
+
+pub(super) fn git(folder: &std::path::Path, args: &[&str]) -> String {
+    let output = Command::new("git")
+        .args(args)
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", "/nonexistent")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "git {args:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap().trim_end().into()
+}
+
+/// What the context that was given to the agent says.
+pub(super) fn context(ran: Ran) -> String {
+    let answer = ran.json();
+    let text = answer["hookSpecificOutput"]["additionalContext"].as_str();
+    text.unwrap_or_else(|| panic!("no context in {answer}"))
+        .to_owned()
+}
