@@ -20,6 +20,8 @@ pub(crate) struct Payload {
     pub(crate) last_message: Option<String>,
     /// What a tool is about to be given, as JSON; only before it runs.
     pub(crate) tool_input: Option<String>,
+    /// Where a typed command comes from: `projectSettings`, `plugin`.
+    pub(crate) command_source: Option<String>,
     /// The team that the agent works in.
     pub(crate) team: Option<String>,
     /// Of the payload's bytes.

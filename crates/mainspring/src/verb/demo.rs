@@ -4,6 +4,7 @@ mod gate;
 mod looping;
 mod pulse;
 mod stage;
+mod tasks;
 
 use super::Result;
 use crate::error::CliError;
@@ -23,6 +24,7 @@ type Scene = (&'static str, fn(&mut Stage) -> Result<()>);
 /// In the order in which they are played.
 const SCENES: &[Scene] = &[
     ("pulse", pulse::play),
+    ("tasks", tasks::play),
     ("gate", gate::play),
     ("loop", looping::play),
 ];

@@ -7,7 +7,7 @@ use mainspring_kernel::event::{
     Author, Background, Chain, EndReason, Event, Kind, Speaker, StartSource,
 };
 
-use super::wire::{BackgroundTask, SkillInput, SkillResponse, Wire};
+use super::wire::{BackgroundTask, Field, SkillInput, SkillResponse, Wire};
 use crate::digest;
 use crate::host::Payload;
 
@@ -57,14 +57,17 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Payload, DecodeError> {
             "PreToolUse" => wire.tool_input.raw().map(str::to_owned),
             _ => None,
         },
-        team: wire
-            .team_name
-            .text()
-            .filter(|team| !team.is_empty())
-            .map(std::borrow::Cow::into_owned),
+        command_source: given(&wire.command_source),
+        team: given(&wire.team_name),
         digest: digest::of(&[bytes]),
         wire_name,
     })
+}
+
+/// A text that says something.
+fn given(field: &Field<'_>) -> Option<String> {
+    let text = field.text()?;
+    (!text.is_empty()).then(|| text.into_owned())
 }
 
 fn kind(name: &str, wire: &Wire<'_>) -> Kind {

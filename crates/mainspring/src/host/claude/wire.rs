@@ -38,6 +38,8 @@ pub(super) struct Wire<'a> {
     pub(super) prompt: Field<'a>,
     #[serde(borrow, default)]
     pub(super) command_name: Field<'a>,
+    #[serde(borrow, default)]
+    pub(super) command_source: Field<'a>,
     // Tools
     #[serde(borrow, default)]
     pub(super) tool_name: Field<'a>,

@@ -11,11 +11,25 @@ use crate::store::atomic;
 /// The file beside a skill's text.
 pub(crate) const FILE: &str = "fsm.json";
 
+/// Whose skill it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The host said that it is the project's or the user's own.
+    Own,
+    /// It did not say: a colon in the name makes it a plugin's.
+    Unsaid,
+}
+
 /// The skill's `fsm.json`; `None` where the skill has none, which is the usual case.
 /// A plugin's skill cannot be found without the client's registry: that is an error.
-pub(super) fn locate(roots: &Roots, skill: &str) -> Result<Option<PathBuf>, String> {
-    let Some((plugin, rest)) = skill.split_once(':') else {
-        return Ok(in_folders(&roots.skills, &[skill]));
+pub(super) fn locate(
+    roots: &Roots,
+    skill: &str,
+    origin: Origin,
+) -> Result<Option<PathBuf>, String> {
+    let (plugin, rest) = match (skill.split_once(':'), origin) {
+        (Some(parts), Origin::Unsaid) => parts,
+        (Some(_), Origin::Own) | (None, _) => return Ok(in_folders(&roots.skills, &[skill])),
     };
     let installs = installed(&roots.registry).map_err(|problem| {
         format!(
@@ -119,7 +133,7 @@ mod tests {
                 let inside = path.strip_prefix(self.temp.path()).unwrap();
                 inside.display().to_string()
             };
-            Ok(locate(&roots, skill)?.map(shown))
+            Ok(locate(&roots, skill, Origin::Unsaid)?.map(shown))
         }
     }
 

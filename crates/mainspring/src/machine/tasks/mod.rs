@@ -11,6 +11,8 @@ mod locate;
 pub(crate) mod lock;
 mod registry;
 mod roots;
+#[cfg(test)]
+mod schema;
 pub(crate) mod source;
 
 use std::collections::BTreeSet;
@@ -26,6 +28,7 @@ use mainspring_kernel::{Answer, Decision, Note, Reasons, Voice};
 
 use self::list::ClientList;
 pub(crate) use self::locate::FILE;
+use self::locate::Origin;
 use self::lock::Held;
 use self::roots::Roots;
 use self::source::{Fault, Source};
@@ -97,8 +100,12 @@ fn invocation<'a>(
         (Kind::Expansion { command }, Speaker::Main) => command.as_str(),
         _ => return None,
     };
+    let origin = match payload.command_source.as_deref() {
+        None | Some("plugin") => Origin::Unsaid,
+        Some(_) => Origin::Own,
+    };
     let roots = Roots::of(world, payload.cwd.as_deref())?;
-    Some((skill, locate::locate(&roots, skill)))
+    Some((skill, locate::locate(&roots, skill, origin)))
 }
 
 fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {

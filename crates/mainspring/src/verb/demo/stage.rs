@@ -145,6 +145,19 @@ impl Stage {
         Ok(held)
     }
 
+    /// The agent calls a skill by its client's tool.
+    pub(crate) fn agent_invokes(&mut self, skill: &str) -> Result<()> {
+        self.line("agent", &format!("(invokes the skill {skill})"));
+        let fields = json!({
+            "tool_name": "Skill",
+            "tool_input": { "skill": skill },
+            "tool_response": { "success": true, "commandName": skill },
+        });
+        let answer = self.event("PostToolUse", &fields)?;
+        self.show(&answer);
+        Ok(())
+    }
+
     /// Any event, through the very code that a host calls.
     pub(crate) fn event(&mut self, event: &str, fields: &Value) -> Result<Value> {
         self.now = self.now.plus(Millis::seconds(20));

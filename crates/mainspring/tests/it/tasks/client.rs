@@ -5,6 +5,7 @@ use std::path::Path;
 
 use mainspring_testkit::claude::{Claude, Hook};
 use mainspring_testkit::model::{Model, Turn};
+use mainspring_testkit::recorder::HookCall;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -242,4 +243,36 @@ fn the_client_waits_for_our_lock_and_we_for_its() {
         .collect();
     subjects.sort_unstable();
     assert_eq!(subjects, ["Build", "One", "Set", "Ship", "Two"]);
+}
+
+#[test]
+fn a_command_in_a_folder_is_not_taken_for_a_plugins() {
+    let model = Model::play([Turn::say("Greeted."), Turn::say("Shipped.")]);
+    let Some(claude) = hooked(&model) else { return };
+    put(
+        &claude.project().join(".claude/commands/polite/greet.md"),
+        "Say hi.\n",
+    );
+    let plugin = claude.home().join("flow");
+    put(
+        &plugin.join(".claude-plugin/plugin.json"),
+        r#"{"name":"flow","version":"0.1.0","description":"d"}"#,
+    );
+    add_skill(&plugin.join("skills/ship"));
+    let claude = claude.plugin_dir(&plugin);
+    // There is no registry at all, which matters to a plugin's skill only.
+    claude.run("/polite:greet").expect_success();
+    claude.run("/flow:ship").expect_success();
+    let answers: Vec<Value> = claude
+        .hook_calls_of("UserPromptExpansion")
+        .iter()
+        .map(HookCall::answer)
+        .collect();
+    assert_eq!(answers.len(), 2);
+    assert_eq!(answers[0], Value::Null);
+    let told = answers[1]["systemMessage"].as_str().unwrap();
+    assert!(
+        told.ends_with("installed_plugins.json is missing or malformed"),
+        "{told}"
+    );
 }

@@ -2,6 +2,7 @@
 
 mod idle;
 mod pulse;
+mod tasks;
 
 pub use crate::world::World;
 
@@ -23,6 +24,10 @@ pub const ALL: &[Case] = &[
     idle::OTHER_EVENT,
     pulse::HOLD,
     pulse::NOT_OURS,
+    tasks::NO_LIST,
+    tasks::TWENTY,
+    tasks::TWENTY_AGAIN,
+    tasks::THOUSAND,
 ];
 
 /// For a case that changes nothing.

@@ -1,0 +1,83 @@
+//! A skill is invoked: without a list, with one of 20 tasks, and with the longest there is.
+
+use serde_json::{Value, json};
+
+use super::{Case, World, nothing};
+
+pub(super) const NO_LIST: Case = Case {
+    name: "skill without a list",
+    about: "where most skills are: two looks for an fsm.json",
+    args: &["hook"],
+    prepare: |world| {
+        std::fs::create_dir_all(world.project().join(".claude/skills/s")).expect("a folder");
+        invocation(world)
+    },
+    reset: nothing,
+};
+
+pub(super) const TWENTY: Case = Case {
+    name: "20 tasks laid out",
+    about: "the client's lock, one record with one sync, 20 new files",
+    args: &["hook"],
+    prepare: |world| list_of(world, 20),
+    reset: forget,
+};
+
+pub(super) const TWENTY_AGAIN: Case = Case {
+    name: "20 tasks replaced",
+    about: "the same over the last ones: 20 locks more, 20 files replaced",
+    args: &["hook"],
+    prepare: |world| list_of(world, 20),
+    reset: forget_delivery,
+};
+
+pub(super) const THOUSAND: Case = Case {
+    name: "1000 tasks laid out",
+    about: "the longest list there is",
+    args: &["hook"],
+    prepare: |world| list_of(world, 1_000),
+    reset: forget,
+};
+
+fn invocation(world: &World) -> Vec<u8> {
+    let fields = json!({
+        "tool_name": "Skill",
+        "tool_input": { "skill": "s" },
+        "tool_response": { "success": true, "commandName": "s" },
+        "tool_use_id": "toolu_1",
+    });
+    world.event("PostToolUse", fields)
+}
+
+/// A chain: each task waits for the one before.
+fn list_of(world: &World, count: u32) -> Vec<u8> {
+    let tasks: Vec<Value> = (1..=count)
+        .map(|id| {
+            let before: Vec<u32> = (id > 1).then(|| id - 1).into_iter().collect();
+            json!({
+                "id": id,
+                "subject": format!("Step {id} of the work"),
+                "description": "What has to be done here, in a sentence or two of usual length.",
+                "activeForm": format!("Taking step {id}"),
+                "blockedBy": before,
+            })
+        })
+        .collect();
+    let skill = world.project().join(".claude/skills/s");
+    std::fs::create_dir_all(&skill).expect("a folder");
+    let list = Value::Array(tasks).to_string();
+    std::fs::write(skill.join("fsm.json"), list).expect("a file in it");
+    invocation(world)
+}
+
+/// An empty task list, and no memory of the event: it would be the same one again.
+fn forget(world: &World) {
+    let _ = std::fs::remove_dir_all(world.home().join(".claude/tasks"));
+    forget_delivery(world);
+}
+
+fn forget_delivery(world: &World) {
+    if world.home().join(".local").exists() {
+        let _ = std::fs::remove_file(world.state().join("sessions/s.json"));
+    }
+}
