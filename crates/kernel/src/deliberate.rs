@@ -8,6 +8,9 @@
 //! 4. Else the first effect in the machines' order is to be run, and all are asked again.
 //! 5. Else the decision is final: the ledger counts it, and at the stop that the host
 //!    would override we let go ourselves. Machines are told how it ended.
+//!
+//! A person's orders stand above all of it: a braked machine is not asked, and in
+//! observation the answer is nothing, whatever was decided.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -25,6 +28,8 @@ use crate::machine::{
     Verdict,
 };
 use crate::machines::{Move, Moved, Name, Part, Pending, Slot};
+use crate::orders::{Mode, Orders, Until};
+use crate::tally::Tally;
 
 /// Everything a decision is made from. It is what the journal keeps, so that the same
 /// decision can be made again.
@@ -48,6 +53,8 @@ pub struct Case {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transcript: Option<Mark>,
     pub trust: Trust,
+    #[serde(default, skip_serializing_if = "Orders::is_empty")]
+    pub orders: Orders,
     /// The last fence number that was given out.
     pub fence: Fence,
     pub me: Owner,
@@ -97,6 +104,8 @@ pub enum Outcome {
     Capped,
     /// Something was said at an event that cannot be held.
     Told,
+    /// Something would have been said or started, but a person only wants to see it.
+    Observed,
 }
 
 /// What one machine said.
@@ -110,7 +119,7 @@ pub fn deliberate(case: &Case) -> Deliberation {
     if let Some(answer) = case.ledger.repeated(&case.delivery, case.now) {
         return Deliberation::Repeated(answer.clone());
     }
-    let heard: Vec<Heard> = case.parts.iter().map(|part| part.hear(case)).collect();
+    let heard: Vec<Heard> = case.parts.iter().map(|part| hear(part, case)).collect();
     let decision = heard
         .iter()
         .fold(Decision::nothing(&case.event.kind), |all, one| {
@@ -119,12 +128,17 @@ pub fn deliberate(case: &Case) -> Deliberation {
     let mut notes = opening_notes(case);
     let held = matches!(&decision, Decision::Stop { hold } if !hold.is_empty());
 
+    let mut starts = Vec::new();
     let mut moves = Vec::with_capacity(heard.len());
     for (part, one) in case.parts.iter().zip(heard) {
         let by = Voice::Machine(part.name());
         notes.extend(one.notes.into_iter().map(|text| Note { by, text }));
         match one.need {
             None => moves.push(one.moved),
+            Some(pending) if case.orders.mode == Mode::Observe => {
+                starts.push(pending.name());
+                moves.push(one.moved);
+            }
             Some(_) if held => moves.push(part.unmoved(case, "deferred")),
             Some(pending) => match case.trust {
                 Trust::Trusted => return Deliberation::Intends(pending),
@@ -142,7 +156,34 @@ pub fn deliberate(case: &Case) -> Deliberation {
             },
         }
     }
-    Deliberation::Settled(settle(case, decision, notes, moves))
+    Deliberation::Settled(match case.orders.mode {
+        Mode::Act => settle(case, decision, notes, moves),
+        Mode::Observe => observed(case, &decision, &starts, moves),
+    })
+}
+
+/// Asks a machine, unless a person holds it back. What an effect of a braked machine has
+/// brought back is still taken in, because it cannot be had twice, but it asks for nothing.
+fn hear(part: &Part, case: &Case) -> Heard {
+    if case.orders.brake(part.name(), case.now).is_none() {
+        return part.hear(case);
+    }
+    let idle = || Heard {
+        moved: part.unmoved(case, "braked"),
+        notes: Vec::new(),
+        need: None,
+    };
+    if !part.has_returned() {
+        return idle();
+    }
+    let mut heard = part.hear(case);
+    match heard.need {
+        Some(_) => idle(),
+        None => {
+            heard.moved.hush(&case.event.kind);
+            heard
+        }
+    }
 }
 
 fn settle(
@@ -152,15 +193,37 @@ fn settle(
     mut moves: Vec<Move>,
 ) -> Settlement {
     let mut ledger = case.ledger.clone().opened(&case.event.kind, case.tools);
+    let reviewed = case
+        .parts
+        .iter()
+        .any(|part| part.name() == Name::Review && part.has_returned());
     let mut decision = decision;
     let outcome = match &decision {
-        Decision::Stop { hold } if hold.is_empty() => Outcome::Passed,
+        Decision::Stop { hold } if hold.is_empty() => {
+            // A sub-agent's stop is not the end of what the agent is kept going for.
+            let tally = match case.event.speaker {
+                Speaker::Main => ledger.tally.take(),
+                Speaker::Subagent => None,
+            };
+            if let Some(mut tally) = tally {
+                tally.reviews = tally.reviews.saturating_add(u32::from(reviewed));
+                notes.push(Note::ours(tally.receipt(case.now)));
+            }
+            Outcome::Passed
+        }
         Decision::Stop { hold } if ledger.exhausted(case.cap) => {
             notes.push(capped_note(hold, &ledger));
+            ledger.tally = None;
             Outcome::Capped
         }
-        Decision::Stop { .. } => {
+        Decision::Stop { hold } => {
             ledger.hold(case.transcript);
+            let tally = ledger.tally.get_or_insert_with(|| Tally::begin(case.now));
+            tally.hold(hold);
+            tally.reviews = tally.reviews.saturating_add(u32::from(reviewed));
+            if tally.holds == 1 {
+                notes.push(held_note(hold));
+            }
             Outcome::Held
         }
         said if said.is_nothing() => Outcome::Passed,
@@ -173,7 +236,7 @@ fn settle(
     if let Decision::Stop { .. } = decision {
         let settled = match outcome {
             Outcome::Passed => Settled::Released,
-            Outcome::Held | Outcome::Told => Settled::Continued,
+            Outcome::Held | Outcome::Told | Outcome::Observed => Settled::Continued,
             // The agent stops against the machines' will: they stay as they were found,
             // so that the next prompt goes on where this one was cut off.
             Outcome::Capped => {
@@ -183,10 +246,23 @@ fn settle(
             }
         };
         for moved in &mut moves {
-            moved.settle(settled);
+            // A braked machine did not consent: what it took in is not what ended the turn.
+            match case.orders.brake(moved.name(), case.now) {
+                Some(_) => moved.settle(Settled::Continued),
+                None => moved.settle(settled),
+            }
         }
     }
-    let answer = Answer { decision, notes };
+    answered(case, Answer { decision, notes }, moves, ledger, outcome)
+}
+
+fn answered(
+    case: &Case,
+    answer: Answer,
+    moves: Vec<Move>,
+    mut ledger: Ledger,
+    outcome: Outcome,
+) -> Settlement {
     // What was answered because something could not be read is not worth repeating.
     if !answer.is_nothing() && case.broken.is_empty() {
         ledger.last = Some(Delivered {
@@ -201,6 +277,41 @@ fn settle(
         ledger,
         outcome,
     }
+}
+
+/// What would have happened, with nothing come of it: the machines stay as they were found,
+/// so that each stop is judged as if it were the first.
+fn observed(case: &Case, decision: &Decision, starts: &[Name], moves: Vec<Move>) -> Settlement {
+    let outcome = if decision.is_nothing() && starts.is_empty() {
+        Outcome::Passed
+    } else {
+        Outcome::Observed
+    };
+    let mut notes = opening_notes(case);
+    if let Decision::Stop { hold } = decision {
+        let mut would = Vec::new();
+        if !hold.is_empty() {
+            would.push(format!("kept the agent going for {}", names(hold)));
+        }
+        would.extend(starts.iter().map(|name| format!("started {name}'s effect")));
+        if !would.is_empty() {
+            notes.push(Note::ours(format!(
+                "only observing; it would have {}. `mainspring why` tells more",
+                would.join(" and ")
+            )));
+        }
+    }
+    let each = case.parts.iter().zip(moves);
+    let moves = each.map(|(part, moved)| part.unchanged(moved)).collect();
+    let decision = Decision::nothing(&case.event.kind);
+    let ledger = case.ledger.clone();
+    answered(case, Answer { decision, notes }, moves, ledger, outcome)
+}
+
+fn names(reasons: &Reasons) -> String {
+    let mut names: Vec<&str> = reasons.iter().map(|reason| reason.by.as_str()).collect();
+    names.dedup();
+    names.join(" and ")
 }
 
 /// What an effect brought back is kept: it cannot be had twice.
@@ -244,7 +355,9 @@ fn join(one: Decision, other: Decision) -> Decision {
 
 /// What the person must hear whatever the machines say.
 fn opening_notes(case: &Case) -> Vec<Note> {
-    let broken = case.broken.iter().map(|broken| Note {
+    let asked = |name: Name| case.orders.brake(name, case.now).is_none();
+    let broken = case.broken.iter().filter(|broken| asked(broken.machine));
+    let broken = broken.map(|broken| Note {
         by: Voice::Machine(broken.machine),
         text: broken.cause.clone(),
     });
@@ -252,16 +365,39 @@ fn opening_notes(case: &Case) -> Vec<Note> {
         by: Voice::Machine(machine),
         text: "a result came too late: another event had taken the work over".into(),
     });
-    broken.chain(overtaken).collect()
+    broken.chain(overtaken).chain(braked_note(case)).collect()
+}
+
+/// Said at every stop that a brake lets through: what is switched off must not be forgotten.
+fn braked_note(case: &Case) -> Option<Note> {
+    let Kind::Stop { .. } = case.event.kind else {
+        return None;
+    };
+    if case.event.speaker == Speaker::Subagent {
+        return None;
+    }
+    let braked: Vec<(Name, Until)> = case
+        .parts
+        .iter()
+        .filter_map(|part| Some((part.name(), case.orders.brake(part.name(), case.now)?)))
+        .collect();
+    Orders::note(&braked).map(Note::ours)
+}
+
+/// Once for a run of holds: at every one it would only be noise.
+fn held_note(hold: &Reasons) -> Note {
+    Note::ours(format!(
+        "{} keeps the agent going. `mainspring why` tells more, `mainspring stop` ends it",
+        names(hold)
+    ))
 }
 
 fn capped_note(hold: &Reasons, ledger: &Ledger) -> Note {
-    let waiting: Vec<&str> = hold.iter().map(|reason| reason.by.as_str()).collect();
     Note::ours(format!(
         "let go after {} blocks in a row without tool use, because the host would override the \
          next one. Still waiting: {}. Say \"continue\" to go on, or `mainspring why` for the reasons",
         ledger.blocks,
-        waiting.join(", ")
+        names(hold)
     ))
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::decision::Answer;
 use crate::event::{Chain, Kind, StartSource};
 use crate::ids::{Digest, Millis};
+use crate::tally::Tally;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Ledger {
@@ -14,6 +15,9 @@ pub struct Ledger {
     /// The transcript at the last hold since a prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<Mark>,
+    /// What keeping the agent going has taken so far, for the receipt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tally: Option<Tally>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Delivered>,
 }
@@ -83,6 +87,7 @@ impl Ledger {
         }
         if new_chain {
             self.mark = None;
+            self.tally = None;
         }
         self
     }

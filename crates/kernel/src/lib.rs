@@ -23,6 +23,8 @@ pub mod journal;
 pub mod ledger;
 pub mod machine;
 pub mod machines;
+pub mod orders;
+pub mod tally;
 pub mod turn;
 
 pub use decision::{Answer, Decision, Note, Reasons, Voice};
@@ -31,4 +33,5 @@ pub use event::{Event, Kind};
 pub use ids::{Digest, Millis, SessionId};
 pub use machine::Machine;
 pub use machines::{Name, Part};
+pub use orders::Orders;
 pub use turn::{Ask, Reply, Turn};

@@ -15,7 +15,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 
 use crate::decision::Answer;
-use crate::deliberate::{Case, Deliberation, Settlement, deliberate};
+use crate::deliberate::{Case, Deliberation, Outcome, Settlement, deliberate};
 use crate::event::Kind;
 use crate::journal::Entry;
 use crate::machines::{Finished, Pending};
@@ -162,5 +162,8 @@ fn worth_a_record(case: &Case, settlement: &Settlement) -> bool {
         .iter()
         .zip(&settlement.moves)
         .any(|(part, moved)| part.changed_by(moved));
-    changed || !settlement.answer.is_nothing() || settlement.ledger.blocks != case.ledger.blocks
+    changed
+        || !settlement.answer.is_nothing()
+        || settlement.outcome == Outcome::Observed
+        || settlement.ledger.blocks != case.ledger.blocks
 }

@@ -120,6 +120,7 @@ impl Session {
                 unrecorded: 0,
             }),
             trust: Trust::Untrusted,
+            orders: mainspring_kernel::Orders::default(),
             fence: Fence(0),
             me: Process {
                 pid: 1,

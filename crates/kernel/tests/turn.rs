@@ -62,6 +62,7 @@ impl Disk {
             tools: ToolUse::NotSeen,
             transcript: None,
             trust: Trust::Trusted,
+            orders: mainspring_kernel::Orders::default(),
             fence: Fence(self.journal.len() as u64),
             me: Owner {
                 pid: me,

@@ -222,6 +222,22 @@ macro_rules! machines {
                 }
             }
 
+            /// The move as it is recorded where nothing may come of it: what would have been
+            /// done, and the state as it was found. What an effect brought back is kept.
+            pub(crate) fn unchanged(&self, moved: Move) -> Move {
+                match (self, moved) {
+                    $((Self::$variant(slot), Move::$variant(mut moved)) => {
+                        if !matches!(slot.standing, Standing::Done(..)) {
+                            moved.state = slot.state.clone();
+                            moved.intent = slot.standing.recorded().cloned();
+                        }
+                        Move::$variant(moved)
+                    })*
+                    #[allow(unreachable_patterns, reason = "with one machine there is no other pair")]
+                    (_, moved) => moved,
+                }
+            }
+
             /// The name of the state it was found in.
             pub fn label(&self) -> &'static str {
                 match self { $(Self::$variant(slot) => <$machine as Machine>::label(&slot.state),)* }
@@ -265,6 +281,11 @@ macro_rules! machines {
 
             pub(crate) fn settle(&mut self, settled: Settled) {
                 match self { $(Self::$variant(moved) => moved.settle(settled),)* }
+            }
+
+            /// Takes back what it asked for.
+            pub(crate) fn hush(&mut self, kind: &crate::event::Kind) {
+                match self { $(Self::$variant(moved) => moved.said = Decision::nothing(kind),)* }
             }
         }
 

@@ -119,6 +119,7 @@ impl World {
             tools: ToolUse::NotSeen,
             transcript: None,
             trust: Trust::Trusted,
+            orders: crate::Orders::default(),
             fence: Fence(7),
             me: Owner {
                 pid: 1,

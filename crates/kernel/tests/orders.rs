@@ -1,0 +1,275 @@
+//! A person's orders, and the receipt, through the whole deliberation.
+#![expect(clippy::expect_used, reason = "a test")]
+
+use mainspring_kernel::deliberate::{Broken, Outcome, Settlement, Trust};
+use mainspring_kernel::effect::{Fence, Intent, Life, Owner};
+use mainspring_kernel::event::{Background, Chain, Speaker};
+use mainspring_kernel::ledger::{Cap, Ledger, ToolUse};
+use mainspring_kernel::machines::pulse::{Probe, Probed, Pulse, State};
+use mainspring_kernel::machines::{Finished, Move, Pending, Returned, Slot};
+use mainspring_kernel::orders::{Mode, Scope, Until};
+use mainspring_kernel::turn::{Ask, Reply, Turn};
+use mainspring_kernel::{
+    Case, Deliberation, Digest, Event, Kind, Millis, Name, Orders, Part, SessionId, deliberate,
+};
+use pretty_assertions::assert_eq;
+
+const STOP: Kind = Kind::Stop {
+    chain: Chain::Continued,
+    background: Background::Quiet,
+};
+
+fn me() -> Owner {
+    Owner {
+        pid: 1,
+        started: 1,
+        boot: "boot".into(),
+    }
+}
+
+fn beating(beat: u32) -> State {
+    State::Beating {
+        beat,
+        of: 3,
+        session: None,
+    }
+}
+
+fn case(state: State, orders: Orders) -> Case {
+    Case {
+        event: Event {
+            session: SessionId::parse("s"),
+            speaker: Speaker::Main,
+            kind: STOP,
+        },
+        now: Millis::seconds(100),
+        delivery: Digest("one".into()),
+        parts: vec![Part::Pulse(Slot::new(state, ()))],
+        broken: vec![],
+        overtaken: None,
+        ledger: Ledger::default(),
+        cap: Cap::Never,
+        tools: ToolUse::NotSeen,
+        trust: Trust::Trusted,
+        orders,
+        fence: Fence(0),
+        me: me(),
+    }
+}
+
+fn settled(case: &Case) -> Settlement {
+    match deliberate(case) {
+        Deliberation::Settled(settlement) => settlement,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn pulse(settlement: &Settlement) -> &State {
+    match settlement.moves.as_slice() {
+        [Move::Pulse(moved)] => &moved.state,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn notes(settlement: &Settlement) -> Vec<&str> {
+    let notes = settlement.answer.notes.iter();
+    notes.map(|note| note.text.as_str()).collect()
+}
+
+fn stopped(until: Until) -> Orders {
+    Orders::default().stopped(Scope::Everything, until)
+}
+
+fn observing() -> Orders {
+    Orders {
+        mode: Mode::Observe,
+        ..Orders::default()
+    }
+}
+
+#[test]
+fn a_braked_machine_is_not_asked_and_the_person_hears_it() {
+    for (orders, said) in [
+        (
+            stopped(Until::Resumed),
+            "not asked, because a person stopped it: pulse. `mainspring resume` goes on",
+        ),
+        (
+            stopped(Until::At(Millis::seconds(101))),
+            "not asked while it is paused: pulse. `mainspring resume` goes on at once",
+        ),
+        (
+            stopped(Until::FileGone),
+            "not asked as long as .mainspring-off is there: pulse",
+        ),
+        (
+            Orders::default().stopped(Scope::Machine(Name::Pulse), Until::Resumed),
+            "not asked, because a person stopped it: pulse. `mainspring resume` goes on",
+        ),
+    ] {
+        let settlement = settled(&case(beating(0), orders));
+        assert_eq!(settlement.outcome, Outcome::Passed);
+        assert_eq!(settlement.moves[0].rule(), "braked");
+        assert_eq!(pulse(&settlement), &beating(0), "its state is kept");
+        assert_eq!(notes(&settlement), [said]);
+    }
+}
+
+#[test]
+fn a_brake_that_is_over_or_on_another_machine_changes_nothing() {
+    let free = settled(&case(beating(0), Orders::default()));
+    assert_eq!(free.outcome, Outcome::Held);
+    for orders in [
+        stopped(Until::At(Millis::seconds(100))),
+        Orders::default().stopped(Scope::Machine(Name::Gate), Until::Resumed),
+    ] {
+        assert_eq!(settled(&case(beating(0), orders)), free);
+    }
+}
+
+#[test]
+fn a_brake_starts_no_effect_and_says_nothing_at_other_events() {
+    let mut braked = case(beating(2), stopped(Until::Resumed));
+    assert!(matches!(deliberate(&braked), Deliberation::Settled(_)));
+    braked.event.kind = Kind::Idle;
+    assert!(settled(&braked).answer.is_nothing());
+}
+
+#[test]
+fn a_broken_machine_that_is_braked_is_not_complained_about() {
+    let mut braked = case(beating(0), stopped(Until::Resumed));
+    braked.broken.push(Broken {
+        machine: Name::Loop,
+        cause: "cannot read it".into(),
+    });
+    assert!(!notes(&settled(&braked)).contains(&"cannot read it"));
+    braked.orders = Orders::default();
+    assert!(notes(&settled(&braked)).contains(&"cannot read it"));
+}
+
+/// The case in which pulse's child has come back in this very turn.
+fn returned(orders: Orders) -> Settlement {
+    let intent = Intent::<Pulse> {
+        fence: Fence(1),
+        effect: Probe,
+        owner: me(),
+        since: Millis(0),
+        deadline: Millis::seconds(1_000),
+    };
+    let mut case = case(beating(2), orders);
+    case.parts[0].stand(Pending::Pulse(intent.clone()), Life::Alive);
+    let finished = Finished::Pulse(Returned {
+        intent,
+        outcome: Probed::Version("mainspring 1".into()),
+    });
+    // Through the turn, which is what takes a result in.
+    let (mut turn, _) = Turn::begin(STOP);
+    turn.next(Reply::Done);
+    let mut first = case.clone();
+    first.parts = vec![Part::Pulse(Slot::new(beating(2), ()))];
+    first.orders = Orders::default();
+    turn.next(Reply::Loaded(Box::new(first)));
+    turn.next(Reply::Done);
+    turn.next(Reply::Done);
+    turn.next(Reply::Ran(Box::new(finished)));
+    turn.next(Reply::Done);
+    let Ask::Commit(entry) = turn.next(Reply::Loaded(Box::new(case))) else {
+        panic!("a commit was to come")
+    };
+    match *entry {
+        mainspring_kernel::journal::Entry::Turn { ruling, .. } => match *ruling {
+            Deliberation::Settled(settlement) => settlement,
+            other => panic!("{other:?}"),
+        },
+        other @ mainspring_kernel::journal::Entry::Verb { .. } => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_an_effect_brought_back_is_kept_under_a_brake_and_in_observation() {
+    let acting = returned(Orders::default());
+    assert_eq!(acting.outcome, Outcome::Held);
+    for (orders, outcome) in [
+        (stopped(Until::Resumed), Outcome::Passed),
+        (observing(), Outcome::Observed),
+    ] {
+        let settlement = returned(orders);
+        assert_eq!(settlement.outcome, outcome);
+        assert!(settlement.answer.decision.is_nothing());
+        assert_eq!(pulse(&settlement), pulse(&acting));
+    }
+}
+
+#[test]
+fn observing_asks_for_nothing_changes_nothing_and_tells_what_it_would_have_done() {
+    let settlement = settled(&case(beating(0), observing()));
+    assert_eq!(settlement.outcome, Outcome::Observed);
+    assert!(settlement.answer.decision.is_nothing());
+    assert_eq!(pulse(&settlement), &beating(0));
+    assert_eq!(settlement.moves[0].rule(), "beat");
+    assert!(
+        !settlement.moves[0].said().is_nothing(),
+        "what it would say"
+    );
+    assert_eq!(settlement.ledger.blocks, 0);
+    assert_eq!(
+        notes(&settlement),
+        [
+            "only observing; it would have kept the agent going for pulse. \
+             `mainspring why` tells more"
+        ]
+    );
+    let starting = settled(&case(beating(2), observing()));
+    assert_eq!(starting.outcome, Outcome::Observed);
+    assert_eq!(starting.moves[0].rule(), "probe");
+    assert!(starting.moves[0].intent().is_none());
+    let idle = settled(&case(State::Still, observing()));
+    assert_eq!(idle.outcome, Outcome::Passed);
+    assert!(idle.answer.is_nothing());
+}
+
+#[test]
+fn a_run_of_holds_is_announced_once_and_ends_with_a_receipt() {
+    let mut ledger = Ledger::default();
+    let mut said = Vec::new();
+    for (step, state) in [beating(0), beating(1).clone(), State::Still]
+        .into_iter()
+        .enumerate()
+    {
+        let step = u64::try_from(step).expect("small");
+        let mut stop = case(state, Orders::default());
+        // Two beats left, so that no child is needed.
+        if let [Part::Pulse(slot)] = stop.parts.as_mut_slice()
+            && let State::Beating { of, .. } = &mut slot.state
+        {
+            *of = 9;
+        }
+        stop.now = Millis::seconds(100 + 30 * step);
+        stop.delivery = Digest(step.to_string());
+        stop.ledger = ledger;
+        let settlement = settled(&stop);
+        said.push(notes(&settlement).join("; "));
+        ledger = settlement.ledger;
+    }
+    assert_eq!(
+        said,
+        [
+            "pulse keeps the agent going. `mainspring why` tells more, `mainspring stop` ends it",
+            "",
+            "let go after 2 held stops (pulse 2), 1m 0s",
+        ]
+    );
+    assert_eq!(ledger.tally, None);
+}
+
+#[test]
+fn a_sub_agents_stop_is_no_receipt() {
+    let mut held = case(beating(0), Orders::default());
+    let ledger = settled(&held).ledger;
+    held.event.speaker = Speaker::Subagent;
+    held.delivery = Digest("two".into());
+    held.ledger = ledger.clone();
+    let settlement = settled(&held);
+    assert!(settlement.answer.is_nothing());
+    assert_eq!(settlement.ledger.tally, ledger.tally);
+}
