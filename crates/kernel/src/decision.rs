@@ -116,6 +116,9 @@ impl Decision {
 pub enum Voice {
     Machine(Name),
     Mainspring,
+    /// Mainspring too, with what may as well be left out: that the agent is kept going, and
+    /// what it took.
+    Courtesy,
 }
 
 /// A line for the person, never for the agent.
@@ -129,6 +132,13 @@ impl Note {
     pub fn ours(text: impl Into<String>) -> Self {
         Self {
             by: Voice::Mainspring,
+            text: text.into(),
+        }
+    }
+
+    pub(crate) fn courtesy(text: impl Into<String>) -> Self {
+        Self {
+            by: Voice::Courtesy,
             text: text.into(),
         }
     }
@@ -160,5 +170,12 @@ impl Answer {
 
     pub fn is_nothing(&self) -> bool {
         self.decision.is_nothing() && self.notes.is_empty()
+    }
+
+    /// For a host that was promised another program's words and no more.
+    #[must_use]
+    pub fn without_courtesies(mut self) -> Self {
+        self.notes.retain(|note| note.by != Voice::Courtesy);
+        self
     }
 }

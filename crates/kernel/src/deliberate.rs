@@ -177,13 +177,11 @@ fn hear(part: &Part, case: &Case) -> Heard {
         return idle();
     }
     let mut heard = part.hear(case);
-    match heard.need {
-        Some(_) => idle(),
-        None => {
-            heard.moved.hush(&case.event.kind);
-            heard
-        }
+    if heard.need.is_some() {
+        return idle();
     }
+    heard.moved.hush(&case.event.kind);
+    heard
 }
 
 fn settle(
@@ -207,7 +205,7 @@ fn settle(
             };
             if let Some(mut tally) = tally {
                 tally.reviews = tally.reviews.saturating_add(u32::from(reviewed));
-                notes.push(Note::ours(tally.receipt(case.now)));
+                notes.push(Note::courtesy(tally.receipt(case.now)));
             }
             Outcome::Passed
         }
@@ -386,7 +384,7 @@ fn braked_note(case: &Case) -> Option<Note> {
 
 /// Once for a run of holds: at every one it would only be noise.
 fn held_note(hold: &Reasons) -> Note {
-    Note::ours(format!(
+    Note::courtesy(format!(
         "{} keeps the agent going. `mainspring why` tells more, `mainspring stop` ends it",
         names(hold)
     ))

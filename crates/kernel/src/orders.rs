@@ -47,6 +47,7 @@ pub enum Mode {
 }
 
 impl Mode {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
     fn acts(&self) -> bool {
         *self == Self::Act
     }

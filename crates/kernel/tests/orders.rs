@@ -1,5 +1,4 @@
 //! A person's orders, and the receipt, through the whole deliberation.
-#![expect(clippy::expect_used, reason = "a test")]
 
 use mainspring_kernel::deliberate::{Broken, Outcome, Settlement, Trust};
 use mainspring_kernel::effect::{Fence, Intent, Life, Owner};
@@ -50,6 +49,7 @@ fn case(state: State, orders: Orders) -> Case {
         ledger: Ledger::default(),
         cap: Cap::Never,
         tools: ToolUse::NotSeen,
+        transcript: None,
         trust: Trust::Trusted,
         orders,
         fence: Fence(0),

@@ -13,26 +13,24 @@ use crate::error::Trouble;
 use crate::host::Payload;
 use crate::machine::{self, Loaded, Row};
 use crate::scene::Scene;
-use crate::store::{Locked, atomic, trust};
+use crate::store::{Locked, atomic, orders, trust};
 use crate::transcript;
 
 /// The host's own limit where nothing else is set.
 const CLAUDE_CAP: u32 = 8;
 
+/// The case as this event would find it, without the lock and without a trace.
+pub(crate) fn look(
+    scene: &Scene<'_>,
+    payload: &Payload,
+    rows: &[&'static Row],
+) -> Result<Case, Trouble> {
+    Driver::new(scene, payload, rows).load()
+}
+
 /// Runs the machines that apply on one event, to its answer.
 pub(crate) fn drive(scene: &Scene<'_>, payload: &Payload, rows: &[&'static Row]) -> Answer {
-    let mut driver = Driver {
-        scene,
-        payload,
-        rows,
-        lock: None,
-        loaded: Vec::new(),
-        intents: Vec::new(),
-        ledger: None,
-        edited: Vec::new(),
-        late: Vec::new(),
-        now: scene.world.now(),
-    };
+    let mut driver = Driver::new(scene, payload, rows);
     let (mut turn, mut ask) = Turn::begin(payload.event.kind.clone());
     let mut failed = None;
     loop {
@@ -89,7 +87,22 @@ struct FoundLedger {
     bytes: Option<Vec<u8>>,
 }
 
-impl Driver<'_> {
+impl<'a> Driver<'a> {
+    fn new(scene: &'a Scene<'a>, payload: &'a Payload, rows: &'a [&'static Row]) -> Self {
+        Self {
+            scene,
+            payload,
+            rows,
+            lock: None,
+            loaded: Vec::new(),
+            intents: Vec::new(),
+            ledger: None,
+            edited: Vec::new(),
+            late: Vec::new(),
+            now: scene.world.now(),
+        }
+    }
+
     fn lock(&mut self) -> Result<(), Trouble> {
         self.lock = Some(self.scene.store.lock()?);
         Ok(())
@@ -132,6 +145,7 @@ impl Driver<'_> {
             tools,
             transcript,
             trust: self.trust(),
+            orders: orders::in_force(self.scene.site, self.scene.store)?,
             fence: self.lock.as_ref().map_or(Fence(0), Locked::fence),
             me: crate::store::me(),
             ledger,

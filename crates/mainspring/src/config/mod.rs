@@ -19,7 +19,14 @@ use crate::error::Trouble;
 pub(crate) const PROJECT_FILE: &str = "mainspring.toml";
 
 /// Keys that belong to no machine.
-pub(crate) const KEYS: &[Key] = &[];
+pub(crate) const KEYS: &[Key] = &[Key {
+    name: "host.continue_as",
+    kind: Kind::Choice(&["auto", "block", "context"]),
+    default: "auto",
+    reach: Reach::Anyone,
+    variable: Some("MAINSPRING_CONTINUE_AS"),
+    about: "how the agent is told to go on: context (quiet in Claude Code), block (what every host understands), auto (context where Claude Code runs us)",
+}];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {

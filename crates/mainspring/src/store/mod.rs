@@ -9,6 +9,7 @@
 //!     journal.jsonl                      one record per decision, append only
 //!     journal-<first seq>.jsonl          closed segments
 //!     root                               the project's path, for people
+//!     orders.json                        what a person stopped, paused or only wants observed
 //!     sessions/<session>.json            the ledger
 //!     intent-<machine>.json              an effect under way
 //!     <machine>.json                     a machine's own state
@@ -19,6 +20,7 @@ mod dir;
 mod head;
 pub(crate) mod journal;
 mod lock;
+pub(crate) mod orders;
 mod project;
 mod recover;
 pub(crate) mod trust;

@@ -5,12 +5,14 @@
 
 use std::io::Read;
 
-use mainspring_kernel::{Answer, Kind};
+use mainspring_kernel::{Answer, Decision, Kind};
 
+use crate::config::Config;
 use crate::drive::drive;
 use crate::env::World;
 use crate::error::Trouble;
 use crate::exit::Exit;
+use crate::host::claude::Wording;
 use crate::host::{Payload, claude};
 use crate::limits;
 use crate::machine::{self, ROWS, Row};
@@ -65,7 +67,7 @@ pub(crate) fn answer(world: &World, input: Input) -> Option<String> {
     let unknown = Kind::Other {
         name: String::new(),
     };
-    let fault = |cause: String| claude::encode(&Answer::fault(&unknown, cause), "");
+    let fault = |cause: String| claude::encode(&Answer::fault(&unknown, cause), "", Wording::Block);
     let bytes = match input {
         Input::Bytes(bytes) => bytes,
         Input::TooLarge => {
@@ -83,8 +85,35 @@ pub(crate) fn answer(world: &World, input: Input) -> Option<String> {
         Ok(payload) => {
             let answer =
                 decide(world, &payload).unwrap_or_else(|trouble| let_go(world, &payload, &trouble));
-            claude::encode(&answer, &payload.wire_name)
+            encode(world, &payload, &answer)
         }
+    }
+}
+
+/// The answer in the words that this host is to be given.
+pub(super) fn encode(world: &World, payload: &Payload, answer: &Answer) -> Option<String> {
+    let wording = match &answer.decision {
+        Decision::Stop { hold } if !hold.is_empty() => wording(world, payload),
+        _ => Wording::Block,
+    };
+    claude::encode(answer, &payload.wire_name, wording)
+}
+
+fn wording(world: &World, payload: &Payload) -> Wording {
+    let chosen = || -> Option<String> {
+        let state = StateDir::of(world)?;
+        let session = payload.event.session.as_ref();
+        let site = project::find(world, &state, session, payload.cwd.as_deref()).ok()?;
+        let config = Config::load(world, &site.root).ok()?;
+        Some(config.get("host.continue_as")?.text()?.to_owned())
+    };
+    match chosen().as_deref() {
+        Some("block") => Wording::Block,
+        Some("context") => Wording::Context,
+        // Claude Code names its session to every hook; a host that does not may know
+        // nothing but blocks.
+        _ if world.agent_session().is_some() => Wording::Context,
+        _ => Wording::Block,
     }
 }
 
@@ -99,11 +128,19 @@ fn panic_on_demand(world: &World) {
 
 fn decide(world: &World, payload: &Payload) -> Result<Answer, Trouble> {
     let all: Vec<&'static Row> = ROWS.iter().collect();
-    decide_among(&all, world, payload)
+    decide_by(&all, world, payload)
 }
 
-/// The answer of these machines alone.
+/// The answer of these machines alone, for a stand-in.
 pub(super) fn decide_among(
+    machines: &[&'static Row],
+    world: &World,
+    payload: &Payload,
+) -> Result<Answer, Trouble> {
+    decide_by(machines, world, payload).map(Answer::without_courtesies)
+}
+
+fn decide_by(
     machines: &[&'static Row],
     world: &World,
     payload: &Payload,

@@ -112,7 +112,7 @@ fn details(ruling: &Deliberation) -> String {
                     moved.rule()
                 );
             }
-            for note in &settlement.answer.notes {
+            for note in records::told(settlement) {
                 out += &format!("  · {}", excerpt(&note.text));
             }
             out

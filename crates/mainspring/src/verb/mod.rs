@@ -1,6 +1,7 @@
 //! One verb, one file. A verb returns the text that it prints, so that the demo can show
 //! it and a test can read it.
 
+pub(crate) mod brake;
 pub(crate) mod claim;
 pub(crate) mod compat;
 pub(crate) mod config;
@@ -11,10 +12,13 @@ pub(crate) mod handoff;
 pub(crate) mod hook;
 pub(crate) mod log;
 pub(crate) mod looping;
+pub(crate) mod observe;
 pub(crate) mod plan;
 pub(crate) mod pulse;
 pub(crate) mod records;
+pub(crate) mod replay;
 mod session;
+pub(crate) mod simulate;
 pub(crate) mod status;
 pub(crate) mod tasks;
 pub(crate) mod trust;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use mainspring_kernel::Millis;
-use mainspring_kernel::deliberate::{Deliberation, Outcome};
+use mainspring_kernel::deliberate::{Deliberation, Outcome, Settlement};
 use mainspring_kernel::journal::{Entry, Record};
 use mainspring_kernel::machines::Name;
+use mainspring_kernel::{Millis, Note, Voice};
 
 use super::Result;
 use crate::error::CliError;
@@ -109,6 +109,12 @@ pub(crate) fn all(dir: &Path) -> Result<Vec<Seen>> {
     Ok(seen)
 }
 
+/// What the person was told, without what the record says better.
+pub(crate) fn told(settlement: &Settlement) -> impl Iterator<Item = &Note> {
+    let notes = settlement.answer.notes.iter();
+    notes.filter(|note| note.by != Voice::Courtesy)
+}
+
 /// In a word, how a turn came out.
 pub(crate) fn outcome(ruling: &Deliberation) -> &'static str {
     match ruling {
@@ -119,6 +125,7 @@ pub(crate) fn outcome(ruling: &Deliberation) -> &'static str {
             Outcome::Held => "held",
             Outcome::Capped => "capped",
             Outcome::Told => "told",
+            Outcome::Observed => "observed",
         },
     }
 }

@@ -1,12 +1,17 @@
 //! `mainspring status`: every machine's state here, and what may happen next.
 
+use std::time::Duration;
+
+use mainspring_kernel::Name;
 use mainspring_kernel::machines::Part;
+use mainspring_kernel::orders::{Mode, Until};
 use serde::Serialize;
 
-use super::{Desk, Result};
+use super::{Desk, Result, timestamp};
 use crate::machine::ROWS;
+use crate::output::{self, Paint};
 use crate::scene::Scene;
-use crate::store::trust;
+use crate::store::{orders, trust};
 
 /// Show every machine's state in this project, and what may happen next.
 #[derive(Debug, clap::Args)]
@@ -14,7 +19,16 @@ pub(crate) struct Args {
     /// As JSON
     #[arg(long)]
     json: bool,
+    /// In one line, for the host's status line; nothing where nothing is going on
+    #[arg(long, conflicts_with = "json")]
+    line: bool,
+    /// Go on showing it, until interrupted
+    #[arg(long, short)]
+    watch: bool,
 }
+
+/// How often a watched view is made anew.
+const GLANCE: Duration = Duration::from_millis(500);
 
 #[derive(Serialize)]
 struct View {
@@ -22,6 +36,7 @@ struct View {
     worktree: Option<String>,
     session: Option<String>,
     trusted: bool,
+    observing: bool,
     machines: Vec<Machine>,
 }
 
@@ -33,6 +48,8 @@ struct Machine {
     state: Option<&'static str>,
     summary: String,
     problem: Option<String>,
+    /// The person's brake on it, in words.
+    braked: Option<String>,
     next: Vec<Next>,
     details: Option<Part>,
 }
@@ -46,20 +63,80 @@ struct Next {
 }
 
 pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+    if !args.watch {
+        return show(args, desk);
+    }
+    let mut shown = String::new();
+    loop {
+        let text = show(args, desk)?;
+        if text != shown {
+            let screen = match desk.paint {
+                Paint::Ansi => format!("\u{1b}[H\u{1b}[2J{text}"),
+                Paint::Plain => text.clone(),
+            };
+            if output::stdout(&screen).is_err() {
+                return Ok(String::new());
+            }
+            shown = text;
+        }
+        std::thread::sleep(GLANCE);
+    }
+}
+
+fn show(args: &Args, desk: &Desk) -> Result {
     let (site, store) = desk.site()?;
     let scene = Scene::new(&desk.world, &site, &store, None);
+    let orders = orders::in_force(&site, &store)?;
+    let brake = |name: Name| orders.brake(name, desk.world.later());
+    let machines = ROWS.iter().map(|row| Machine {
+        braked: brake(row.name).map(words),
+        ..machine(row, &scene)
+    });
     let view = View {
         project: site.root.to_string_lossy().into_owned(),
         worktree: (site.here != site.root).then(|| site.here.to_string_lossy().into_owned()),
         session: scene.session().map(|id| id.to_string()),
         trusted: trust::of(store.state(), &site.root)
             == mainspring_kernel::deliberate::Trust::Trusted,
-        machines: ROWS.iter().map(|row| machine(row, &scene)).collect(),
+        observing: orders.mode == Mode::Observe,
+        machines: machines.collect(),
     };
     if args.json {
         return super::json(&view);
     }
+    if args.line {
+        return Ok(line(&view));
+    }
     Ok(render(desk, &view))
+}
+
+fn words(until: Until) -> String {
+    match until {
+        Until::Resumed => "stopped".into(),
+        Until::At(end) => format!("paused until {}", timestamp(end)),
+        Until::FileGone => format!("off by {}", orders::OFF_FILE),
+    }
+}
+
+/// `loop active · review due (stopped) · observing`
+fn line(view: &View) -> String {
+    let alive = view.machines.iter().filter_map(|machine| {
+        let state = match (&machine.problem, machine.state) {
+            (Some(_), _) => "unreadable",
+            (None, state) => state?,
+        };
+        let brake = match &machine.braked {
+            Some(_) => " (stopped)",
+            None => "",
+        };
+        Some(format!("{} {state}{brake}", machine.name))
+    });
+    let observing = view.observing.then(|| "observing".to_owned());
+    let parts: Vec<String> = alive.chain(observing).collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    parts.join(" · ") + "\n"
 }
 
 fn machine(row: &crate::machine::Row, scene: &Scene<'_>) -> Machine {
@@ -69,6 +146,7 @@ fn machine(row: &crate::machine::Row, scene: &Scene<'_>) -> Machine {
         state: None,
         summary: String::new(),
         problem: None,
+        braked: None,
         next: Vec::new(),
         details: None,
     };
@@ -107,6 +185,10 @@ fn render(desk: &Desk, view: &View) -> String {
     if let Some(worktree) = &view.worktree {
         out += &format!("worktree {worktree}\n");
     }
+    if view.observing {
+        out += &paint.warn("only observing: nothing is held or started; `mainspring observe off`");
+        out.push('\n');
+    }
     for machine in &view.machines {
         let state = match (&machine.problem, machine.state) {
             (Some(_), _) => paint.warn("unreadable"),
@@ -120,6 +202,9 @@ fn render(desk: &Desk, view: &View) -> String {
             out += &format!("  {}", paint.dim(machine.about));
         } else {
             out += &format!("  {}", machine.summary);
+        }
+        if let Some(braked) = machine.braked.as_ref().filter(|_| machine.state.is_some()) {
+            out += &paint.warn(&format!("  {braked}: `mainspring resume` goes on"));
         }
         out.push('\n');
         for next in &machine.next {

@@ -75,6 +75,14 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     Ok(texts.join("\n"))
 }
 
+/// One decision in plain words.
+pub(super) fn plainly(desk: &Desk, record: &Record) -> String {
+    match &record.entry {
+        Entry::Turn { case, ruling } => render(desk, &explain(record, case, ruling)),
+        Entry::Verb { command, did, .. } => format!("mainspring {command}: {did}\n"),
+    }
+}
+
 fn explain(record: &Record, case: &Case, ruling: &Deliberation) -> Explanation {
     let mut explanation = Explanation {
         seq: record.seq,
@@ -99,10 +107,7 @@ fn explain(record: &Record, case: &Case, ruling: &Deliberation) -> Explanation {
         }
         Deliberation::Settled(settlement) => {
             explanation.sentence = sentence(settlement);
-            explanation.notes = settlement
-                .answer
-                .notes
-                .iter()
+            explanation.notes = records::told(settlement)
                 .map(|note| note.text.clone())
                 .collect();
             let moved = settlement
@@ -129,6 +134,9 @@ fn sentence(settlement: &Settlement) -> String {
             "The agent was let go, because the host would have overridden one more block.".into()
         }
         Outcome::Told => format!("The agent was told something by {}.", holding.join(" and ")),
+        Outcome::Observed => {
+            "Only observed: what follows would have happened, and nothing did.".into()
+        }
     }
 }
 
@@ -178,6 +186,7 @@ fn general(rule: &str) -> &'static str {
         "untrusted" => "it had something to start, and the project is not trusted",
         "capped" => "the host would have overridden one more block",
         "subagent" => "a sub-agent's event is not the agent's",
+        "braked" => "a person stopped or paused it; `mainspring resume` goes on",
         _ => "",
     }
 }

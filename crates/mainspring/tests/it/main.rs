@@ -17,6 +17,8 @@ mod fixtures;
 mod gate;
 mod loop_stores;
 mod looping;
+mod orders;
+mod rehearse;
 mod stop_clients;
 mod store;
 mod taskie;

@@ -5,8 +5,19 @@ use serde_json::{Map, Value, json};
 
 use crate::host::text::clean;
 
+/// How the agent is told to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wording {
+    /// `decision: block`, which every client and every host of this family understands. The
+    /// person reads it as "Stop hook error", and the agent reads it twice.
+    Block,
+    /// As context, which the person reads as "Stop hook feedback". The client counts it as it
+    /// counts a block.
+    Context,
+}
+
 /// One line of JSON, or nothing where there is nothing to say.
-pub(crate) fn encode(answer: &Answer, event: &str) -> Option<String> {
+pub(crate) fn encode(answer: &Answer, event: &str, wording: Wording) -> Option<String> {
     let mut out = Map::new();
     let about = |fields: Value| -> Value {
         let mut specific = json!({ "hookEventName": event });
@@ -16,7 +27,15 @@ pub(crate) fn encode(answer: &Answer, event: &str) -> Option<String> {
         specific
     };
     match &answer.decision {
-        Decision::Stop { hold } => block(&mut out, hold),
+        Decision::Stop { hold } => match wording {
+            Wording::Block => block(&mut out, hold),
+            Wording::Context => {
+                if !hold.is_empty() {
+                    let fields = json!({ "additionalContext": clean(&hold.text()) });
+                    out.insert("hookSpecificOutput".into(), about(fields));
+                }
+            }
+        },
         Decision::Context { tell } => {
             if !tell.is_empty() {
                 let fields = json!({ "additionalContext": clean(&tell.text()) });
@@ -57,7 +76,7 @@ pub(crate) fn encode(answer: &Answer, event: &str) -> Option<String> {
             .iter()
             .map(|note| match note.by {
                 Voice::Machine(name) => format!("mainspring {name}: {}", note.text),
-                Voice::Mainspring => format!("mainspring: {}", note.text),
+                Voice::Mainspring | Voice::Courtesy => format!("mainspring: {}", note.text),
             })
             .collect();
         out.insert("systemMessage".into(), clean(&lines.join("\n")).into());
@@ -123,7 +142,10 @@ mod tests {
                 decision,
                 notes: Vec::new(),
             };
-            assert_eq!(encode(&answer, event), Some(format!("{expected}\n")));
+            assert_eq!(
+                encode(&answer, event, Wording::Block),
+                Some(format!("{expected}\n"))
+            );
         }
         for silent in [
             Decision::Stop { hold: nothing() },
@@ -140,8 +162,24 @@ mod tests {
                 decision: silent,
                 notes: Vec::new(),
             };
-            assert_eq!(encode(&answer, "Stop"), None);
+            assert_eq!(encode(&answer, "Stop", Wording::Block), None);
         }
+    }
+
+    #[test]
+    fn a_hold_may_be_worded_as_context() {
+        let answer = Answer {
+            decision: Decision::Stop {
+                hold: Reasons::one(Name::Gate, "go on".into()),
+            },
+            notes: Vec::new(),
+        };
+        assert_eq!(
+            encode(&answer, "Stop", Wording::Context).unwrap(),
+            "{\"hookSpecificOutput\":{\"hookEventName\":\"Stop\",\"additionalContext\":\"go on\"}}\n"
+        );
+        let silent = Answer::nothing(&mainspring_kernel::Kind::Idle);
+        assert_eq!(encode(&silent, "Stop", Wording::Context), None);
     }
 
     #[test]
@@ -157,7 +195,7 @@ mod tests {
             ],
         };
         assert_eq!(
-            encode(&answer, "Stop").unwrap(),
+            encode(&answer, "Stop", Wording::Block).unwrap(),
             "{\"systemMessage\":\"mainspring loop: stale\\nmainspring: disk full\"}\n"
         );
     }

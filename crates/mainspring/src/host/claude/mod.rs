@@ -5,4 +5,4 @@ mod encode;
 mod wire;
 
 pub(crate) use decode::decode;
-pub(crate) use encode::encode;
+pub(crate) use encode::{Wording, encode};

@@ -1,0 +1,54 @@
+//! What a person has ordered for a project: a small file of ours, and one of theirs.
+
+use std::path::PathBuf;
+
+use mainspring_kernel::Orders;
+use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::orders::Until;
+
+use super::{ProjectStore, atomic, read_json};
+use crate::error::Trouble;
+use crate::project::Site;
+
+/// A person's own switch: as long as it is there, nothing here is asked.
+pub(crate) const OFF_FILE: &str = ".mainspring-off";
+
+/// The orders as they are recorded, with the bytes that they were read from.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub(crate) orders: Orders,
+    path: PathBuf,
+    bytes: Option<Vec<u8>>,
+}
+
+impl Recorded {
+    pub(crate) fn load(store: &ProjectStore) -> Result<Self, Trouble> {
+        let found = read_json::<Orders>(store.dir().join("orders.json"))?;
+        Ok(Self {
+            orders: found.value.unwrap_or_default(),
+            path: found.path,
+            bytes: found.bytes,
+        })
+    }
+
+    /// The file's change to these orders; no orders, no file.
+    pub(crate) fn change(&self, orders: &Orders) -> Result<FileChange, Trouble> {
+        let text = if orders.is_empty() {
+            None
+        } else {
+            let text = serde_json::to_string(orders)
+                .map_err(|error| Trouble::corrupt(&self.path, error))?;
+            Some(text + "\n")
+        };
+        Ok(atomic::change(&self.path, self.bytes.as_deref(), text))
+    }
+}
+
+/// What is in force: what was recorded, and the file in the project.
+pub(crate) fn in_force(site: &Site, store: &ProjectStore) -> Result<Orders, Trouble> {
+    let mut orders = Recorded::load(store)?.orders;
+    if std::fs::symlink_metadata(site.file(OFF_FILE)).is_ok() {
+        orders.everything = Some(Until::FileGone);
+    }
+    Ok(orders)
+}

@@ -1,0 +1,127 @@
+//! `mainspring simulate`: what would happen at this event, and nothing does.
+
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::deliberate;
+use mainspring_kernel::journal::{Entry, FORMAT, Record};
+use mainspring_kernel::{Deliberation, Kind};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::hook::{self, Input};
+use super::{Desk, Result, why};
+use crate::drive;
+use crate::error::CliError;
+use crate::host::{Payload, claude};
+use crate::limits;
+use crate::machine::{ROWS, Row};
+use crate::project;
+use crate::scene::Scene;
+use crate::store::{ProjectStore, StateDir, atomic};
+
+/// Say what would happen at an event, and change nothing.
+///
+/// The event is a hook's input as the host sends it; what it leaves out is filled in: a stop,
+/// here. No effect is started: where one would be, that is the answer.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  echo '{\"last_assistant_message\":\"I am done.\"}' | mainspring simulate -\n  mainspring simulate event.json --json"
+)]
+pub(crate) struct Args {
+    /// A file with the event, or `-` for stdin
+    #[arg(value_name = "EVENT.json")]
+    event: PathBuf,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct View<'a> {
+    /// What the host would be told; `null` for nothing.
+    answer: Value,
+    ruling: &'a Deliberation,
+}
+
+pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+    let payload = event(&args.event, desk)?;
+    let Some(state) = StateDir::of(&desk.world) else {
+        return Err(CliError::new("there is no place for mainspring's state"));
+    };
+    let session = payload.event.session.as_ref();
+    let site = project::find(&desk.world, &state, session, payload.cwd.as_deref())?;
+    let store = ProjectStore::new(state, &site.root);
+    let scene = Scene::new(&desk.world, &site, &store, Some(&payload));
+    let mut rows: Vec<&'static Row> = Vec::new();
+    for row in ROWS {
+        if (row.applies)(&scene)? {
+            rows.push(row);
+        }
+    }
+    let case = drive::look(&scene, &payload, &rows)?;
+    let ruling = deliberate(&case);
+    let answer = match &ruling {
+        Deliberation::Repeated(answer) => Some(answer),
+        Deliberation::Settled(settlement) => Some(&settlement.answer),
+        Deliberation::Intends(_) => None,
+    };
+    let answer = answer.and_then(|answer| hook::encode(&desk.world, &payload, answer));
+    if args.json {
+        let answer = answer.as_deref().unwrap_or("null");
+        return super::json(&View {
+            answer: serde_json::from_str(answer).map_err(CliError::new)?,
+            ruling: &ruling,
+        });
+    }
+    let record = Record {
+        v: FORMAT,
+        seq: 0,
+        at: case.now,
+        entry: Entry::Turn {
+            case: Box::new(case),
+            ruling: Box::new(ruling),
+        },
+        files: Vec::new(),
+    };
+    let answer = answer.unwrap_or_else(|| "nothing\n".into());
+    Ok(format!(
+        "{}\n{} {answer}",
+        why::plainly(desk, &record),
+        desk.paint.bold("the host would be told:"),
+    ))
+}
+
+fn event(path: &Path, desk: &Desk) -> Result<Payload> {
+    let bytes = if path.as_os_str() == "-" {
+        match hook::read_stdin() {
+            Input::Bytes(bytes) => bytes,
+            Input::TooLarge => return Err(CliError::new("the event is too large")),
+            Input::Unreadable(cause) => return Err(CliError::new(cause)),
+        }
+    } else {
+        atomic::read(path, limits::STDIN)?
+            .ok_or_else(|| CliError::new(format!("there is no file {}", path.display())))?
+    };
+    let mut event: Value = serde_json::from_slice(&bytes)
+        .map_err(|error| CliError::new(format!("{}: {error}", path.display())))?;
+    let Value::Object(fields) = &mut event else {
+        return Err(CliError::new(format!(
+            "{} is not a JSON object",
+            path.display()
+        )));
+    };
+    let session = desk.world.agent_session();
+    let session = session.map_or_else(|| "simulated".to_owned(), |id| id.to_string());
+    for (field, value) in [
+        ("hook_event_name", Value::from("Stop")),
+        ("cwd", desk.cwd.to_string_lossy().into()),
+        ("session_id", session.into()),
+    ] {
+        fields.entry(field).or_insert(value);
+    }
+    let payload = claude::decode(event.to_string().as_bytes()).map_err(CliError::new)?;
+    match &payload.event.kind {
+        Kind::Other { name } => Err(CliError::new(format!("no machine listens to {name:?}"))),
+        _ => Ok(payload),
+    }
+}

@@ -1,0 +1,195 @@
+//! The human's brake, observation, and the words around a hold.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::env::TestEnv;
+
+/// A project in which the next stops are held.
+fn beating() -> TestEnv {
+    let env = TestEnv::new();
+    env.run(&["pulse", "9"]).ok();
+    env
+}
+
+#[test]
+fn what_was_stopped_stays_stopped_until_a_person_resumes() {
+    for (stop, resume) in [
+        (&["stop"][..], &["resume"][..]),
+        (&["stop", "pulse"], &["resume", "pulse"]),
+        (&["pause", "1h"], &["resume"]),
+        (&["pause", "1h", "pulse"], &["resume"]),
+    ] {
+        let env = beating();
+        env.stop("one").held();
+        env.run(stop).ok();
+        for words in ["two", "three"] {
+            let said = env.stop(words).let_go();
+            assert!(said.contains("pulse. `mainspring resume`"), "{said}");
+        }
+        let why = env.run(&["why"]).ok();
+        assert!(why.contains("by rule braked"), "{why}");
+        assert!(env.run(&["status"]).ok().contains("`mainspring resume`"));
+        env.run(resume).ok();
+        let reason = env.stop("four").held();
+        assert!(
+            reason.contains("beat 2 of 9"),
+            "its state was kept: {reason}"
+        );
+        assert!(!env.project_state().join("orders.json").exists());
+    }
+}
+
+#[test]
+fn a_brake_on_one_machine_leaves_the_others_alone() {
+    let env = beating();
+    env.run(&["stop", "loop"]).ok();
+    env.stop("one").held();
+    env.run(&["stop"]).ok();
+    env.run(&["resume", "pulse"]).ok();
+    env.stop("two").held();
+}
+
+#[test]
+fn a_pause_ends_by_itself() {
+    let env = beating();
+    env.run(&["pause", "1ms"]).ok();
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    env.stop("one").held();
+}
+
+#[test]
+fn an_agent_gives_no_orders() {
+    let env = beating();
+    for args in [&["stop"][..], &["pause", "1h"], &["resume"], &["observe"]] {
+        let error = env.agent("s", args).failed();
+        assert!(error.contains("an agent cannot give orders"), "{error}");
+    }
+    env.stop("one").held();
+}
+
+#[test]
+fn orders_that_make_no_sense_say_so() {
+    let env = beating();
+    assert!(
+        env.run(&["resume"])
+            .failed()
+            .contains("was not stopped here")
+    );
+    assert_eq!(env.run(&["stop", "opera"]).code, Some(2));
+    assert_eq!(env.run(&["pause", "soon"]).code, Some(2));
+}
+
+#[test]
+fn a_file_switches_a_project_off_and_nobody_forgets_it() {
+    let env = beating();
+    let off = env.project().join(".mainspring-off");
+    fs::write(&off, "").unwrap();
+    let said = env.stop("one").let_go();
+    assert!(
+        said.contains("as long as .mainspring-off is there"),
+        "{said}"
+    );
+    assert!(env.run(&["resume"]).failed().contains("delete that file"));
+    assert!(env.run(&["status"]).ok().contains("off by .mainspring-off"));
+    fs::remove_file(&off).unwrap();
+    env.stop("two").held();
+}
+
+#[test]
+fn orders_that_cannot_be_read_let_go_and_stay() {
+    let env = beating();
+    let path = env.project_state().join("orders.json");
+    fs::write(&path, "{").unwrap();
+    assert!(env.stop("one").let_go().contains("orders.json"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{");
+}
+
+#[test]
+fn observing_holds_nothing_changes_nothing_and_records_what_it_would_have_done() {
+    let env = beating();
+    let state = fs::read(env.project_state().join("pulse.json")).unwrap();
+    env.run(&["observe"]).ok();
+    for words in ["one", "two"] {
+        let said = env.stop(words).let_go();
+        assert!(
+            said.contains("would have kept the agent going for pulse"),
+            "{said}"
+        );
+    }
+    assert_eq!(
+        fs::read(env.project_state().join("pulse.json")).unwrap(),
+        state
+    );
+    let why = env.run(&["why"]).ok();
+    assert!(why.contains("Only observed"), "{why}");
+    assert!(
+        why.contains("Mainspring is connected (beat 1 of 9)"),
+        "{why}"
+    );
+    assert!(env.run(&["log"]).ok().contains("stop          observed"));
+    assert!(
+        env.run(&["status", "--line"])
+            .ok()
+            .ends_with("· observing\n")
+    );
+    env.run(&["observe", "off"]).ok();
+    env.stop("three").held();
+}
+
+#[test]
+fn a_run_of_holds_is_announced_once_and_ends_with_a_receipt() {
+    let env = TestEnv::new();
+    env.run(&["trust"]).ok();
+    env.run(&["pulse", "2"]).ok();
+    let stop = |words: &str, active: bool| {
+        let fields = json!({ "last_assistant_message": words, "stop_hook_active": active });
+        env.hook("Stop", fields).json()
+    };
+    let first = stop("one", false);
+    assert_eq!(
+        first["systemMessage"],
+        "mainspring: pulse keeps the agent going. `mainspring why` tells more, `mainspring stop` ends it"
+    );
+    assert_eq!(stop("two", true)["systemMessage"], Value::Null);
+    let last = stop("three", true);
+    let receipt = last["systemMessage"].as_str().unwrap();
+    assert!(
+        receipt.starts_with("mainspring: let go after 2 held stops (pulse 2), "),
+        "{receipt}"
+    );
+}
+
+#[test]
+fn how_the_agent_is_told_to_go_on_is_a_setting_and_by_default_the_hosts_own() {
+    let hold = |env: &TestEnv, session: Option<&str>| {
+        let payload = crate::env::payload(&env.project(), "Stop", json!({}));
+        let mut command = env.command();
+        command.arg("hook");
+        if let Some(session) = session {
+            command.env("CLAUDE_CODE_SESSION_ID", session);
+        }
+        let answer = crate::env::finish(&mut command, payload.to_string().as_bytes()).json();
+        if answer["decision"] == "block" {
+            "block"
+        } else {
+            "context"
+        }
+    };
+    for (setting, elsewhere, claude) in [
+        (None, "block", "context"),
+        (Some("auto"), "block", "context"),
+        (Some("block"), "block", "block"),
+        (Some("context"), "context", "context"),
+    ] {
+        let env = beating();
+        if let Some(setting) = setting {
+            let text = format!("[host]\ncontinue_as = \"{setting}\"\n");
+            fs::write(env.project().join("mainspring.toml"), text).unwrap();
+        }
+        assert_eq!(hold(&env, None), elsewhere, "{setting:?}");
+        let env = beating().with("MAINSPRING_CONTINUE_AS", setting.unwrap_or("auto"));
+        assert_eq!(hold(&env, Some("s")), claude, "{setting:?}");
+    }
+}
