@@ -25,9 +25,9 @@ fn loop_file(env: &TestEnv) -> Option<Value> {
 fn the_block_is_the_seeds_json() {
     let env = started(&[]);
     assert_eq!(
-        env.stop("not yet").ok(),
-        "{\"decision\":\"block\",\"reason\":\"[ITERATION 2/10] Continue working on the task. \
-         Check your progress and either complete the task or keep iterating.\"}\n"
+        env.stop("not yet").held(),
+        "[ITERATION 2/10] Continue working on the task. Check your progress and either complete \
+         the task or keep iterating."
     );
 }
 
