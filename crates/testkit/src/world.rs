@@ -18,7 +18,8 @@ impl World {
             temp: tempfile::tempdir().expect("a temporary folder"),
             mainspring: mainspring.into(),
         };
-        for dir in [world.home(), world.project().join(".git")] {
+        let tmp = world.root().join("tmp");
+        for dir in [world.home(), world.project().join(".git"), tmp] {
             std::fs::create_dir_all(dir).expect("a folder in it");
         }
         world
@@ -36,9 +37,14 @@ impl World {
         self.root().join("project")
     }
 
-    /// Variables beside HOME and PATH: none of the host's caps on blocks.
+    /// Variables beside HOME and PATH: a temporary folder of its own, and none of the host's
+    /// caps on blocks.
     pub fn env(&self) -> Vec<(String, String)> {
-        vec![("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP".into(), "0".into())]
+        let tmp = self.root().join("tmp").to_string_lossy().into_owned();
+        vec![
+            ("TMPDIR".into(), tmp),
+            ("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP".into(), "0".into()),
+        ]
     }
 
     /// The binary with nothing but this world around it.

@@ -15,6 +15,8 @@ mod strace;
 mod sweep;
 
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use paths::Path;
 use sweep::{Fault, Tally};
@@ -84,21 +86,27 @@ fn faults(quick: bool) -> Vec<Fault> {
         .collect()
 }
 
-/// For a test: every quick point of every path. The first failures, in words.
+/// For a test: every quick point of every path, on as many threads as there are cores.
+/// How many there were, and the failures in words.
 pub fn quick(mainspring: &std::path::Path) -> (usize, Vec<String>) {
-    let mut points = 0;
-    let mut failures = Vec::new();
-    for path in paths::ALL {
-        for fault in faults(true) {
-            let Tally {
-                points: more,
-                failures: found,
-            } = sweep::sweep(path, fault, mainspring, true);
-            points += more;
-            failures.extend(found);
+    let next = AtomicUsize::new(0);
+    let sum = Mutex::new(Tally::default());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(path) = paths::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    for fault in faults(true) {
+                        let found = sweep::sweep(path, fault, mainspring, true);
+                        let mut sum = sum.lock().expect("no thread panics while it adds");
+                        sum.points += found.points;
+                        sum.failures.extend(found.failures);
+                    }
+                }
+            });
         }
-    }
-    (points, failures)
+    });
+    let sum = sum.into_inner().expect("all threads are done");
+    (sum.points, sum.failures)
 }
 
 /// All paths, for a test that counts them.

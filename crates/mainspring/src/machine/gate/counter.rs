@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 64;
 
 /// The count, and the file it is in.
 pub(super) fn read(scene: &Scene<'_>, session: &SessionId) -> Result<(u32, FoundFile), Trouble> {
-    let path = path(scene, session);
+    let path = path(scene, session)?;
     let bytes = atomic::read(&path, MOST_BYTES)?;
     let count = match &bytes {
         None => 0,
@@ -30,23 +30,21 @@ pub(super) fn read(scene: &Scene<'_>, session: &SessionId) -> Result<(u32, Found
 }
 
 /// A directory that others own, can write to, or that is a link, is not used: our own
-/// state directory takes its place.
-fn path(scene: &Scene<'_>, session: &SessionId) -> PathBuf {
+/// state directory takes its place. One that cannot be looked at just now is trouble: a
+/// count in another place would begin again.
+fn path(scene: &Scene<'_>, session: &SessionId) -> Result<PathBuf, Trouble> {
     let dir = temp_dir(scene).join("taskmaster");
     let name = file_name(session.as_str());
-    let usable = match check_private(&dir) {
-        Ok(()) => true,
-        Err(Trouble::Io { source, .. }) => source.kind() == ErrorKind::NotFound,
-        Err(_) => false,
-    };
-    if usable {
-        dir.join(name.as_ref())
-    } else {
-        scene
-            .store
-            .dir()
-            .join("sessions")
-            .join(format!("{name}.count"))
+    match check_private(&dir) {
+        Ok(()) => Ok(dir.join(name.as_ref())),
+        Err(Trouble::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            Ok(dir.join(name.as_ref()))
+        }
+        Err(trouble @ Trouble::Io { .. }) => Err(trouble),
+        Err(_) => {
+            let ours = scene.store.dir().join("sessions");
+            Ok(ours.join(format!("{name}.count")))
+        }
     }
 }
 
