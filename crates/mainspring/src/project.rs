@@ -116,11 +116,6 @@ pub(crate) fn bind(state: &StateDir, session: &SessionId, root: &Path) -> Result
     atomic::replace(&path, root.as_os_str().as_encoded_bytes())
 }
 
-/// The session is over. Bindings that stay are those of sessions at work.
-pub(crate) fn unbind(state: &StateDir, session: &SessionId) {
-    let _ = fs::remove_file(state.binding(session.as_str()));
-}
-
 fn binding(state: &StateDir, session: &SessionId) -> Option<PathBuf> {
     let bytes = atomic::read(&state.binding(session.as_str()), 4096).ok()??;
     let path = PathBuf::from(String::from_utf8(bytes).ok()?);

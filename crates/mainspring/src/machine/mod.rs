@@ -2,7 +2,6 @@
 //! done outside. A machine adds a file and a row to [`ROWS`].
 
 pub(crate) mod claim;
-pub(crate) mod company;
 pub(crate) mod gate;
 pub(crate) mod looping;
 pub(crate) mod own;

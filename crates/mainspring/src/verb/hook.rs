@@ -179,11 +179,7 @@ fn decide_by(
     if let (Bound::NotYet, Some(session)) = (site.bound, session) {
         project::bind(store.state(), session, &site.root)?;
     }
-    let answer = drive(&scene, payload, &rows);
-    if let (Kind::SessionEnd { .. }, Some(session)) = (&payload.event.kind, session) {
-        project::unbind(store.state(), session);
-    }
-    Ok(answer)
+    Ok(drive(&scene, payload, &rows))
 }
 
 /// Our own failure. At a stop the person hears of it, and where a skill has a task list

@@ -8,6 +8,7 @@ use mainspring_kernel::journal::{Entry, Record};
 use super::records::{self, Filter, Seen};
 use super::{Desk, Result, timestamp};
 use crate::host::text::excerpt;
+use crate::machine::review::history;
 use crate::output;
 
 /// Show what was decided here, oldest first: a line per decision.
@@ -88,7 +89,13 @@ fn render(args: &Args, desk: &Desk, record: &Record) -> Result {
                 "held" => desk.paint.warn(word),
                 _ => word.to_owned(),
             };
-            format!("{head} {event:<13} {word}{}\n", details(ruling))
+            let back: String = case
+                .parts
+                .iter()
+                .filter_map(history::came_back)
+                .map(|words| format!("  · {words}"))
+                .collect();
+            format!("{head} {event:<13} {word}{}{back}\n", details(ruling))
         }
     })
 }

@@ -19,6 +19,8 @@ mod loop_stores;
 mod looping;
 mod orders;
 mod rehearse;
+mod review;
+mod review_client;
 mod stop_clients;
 mod store;
 mod taskie;

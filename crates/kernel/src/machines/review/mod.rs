@@ -36,6 +36,7 @@ pub use phase::{Phase, Review as Kind, Stage, TaskId};
 pub use plan::{Fields, Memory, Plan, Record, State};
 
 use super::Name;
+pub use super::looping::Company;
 use crate::effect::Fence;
 use crate::ids::Millis;
 use crate::machine::{Arrow, Input, Machine, Nothing, OnContext, OnStop, Settled, Step};
@@ -67,15 +68,6 @@ pub enum Door {
     Hook,
     /// The drop-in for the public hook: plans have no owner there.
     Compat,
-}
-
-/// Who else works in this project.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Company {
-    /// This session is the only active one.
-    Alone,
-    Several,
 }
 
 /// The answer to the review that waits for one.

@@ -14,7 +14,7 @@ const MOST_ENTRIES: usize = 10_000;
 
 /// The host keeps the transcripts of a project's sessions in one folder, and writes to
 /// those that are at work. That is the truth about sessions that we were never told of.
-pub(super) fn of(scene: &Scene<'_>) -> Company {
+pub(crate) fn of(scene: &Scene<'_>) -> Company {
     let transcript = scene
         .payload
         .and_then(|payload| payload.transcript.as_deref());

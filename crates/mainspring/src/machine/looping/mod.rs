@@ -1,6 +1,6 @@
 //! `loop`, in the shell: where the stack is kept, and what is seen of the agent.
 
-mod company;
+pub(crate) mod company;
 mod doc;
 pub(crate) mod jwz;
 mod markdown;

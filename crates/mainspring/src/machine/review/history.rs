@@ -6,7 +6,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use mainspring_kernel::Millis;
-use mainspring_kernel::machines::review::{Failure, Finding, Kind, Outcome, Request, Verdict};
+use mainspring_kernel::effect::Standing;
+use mainspring_kernel::machines::Part;
+use mainspring_kernel::machines::review::{
+    Failure, Finding, Kind, Outcome, Request, Verdict, words,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Trouble;
@@ -81,4 +85,28 @@ pub(crate) fn verdict(result: &Finding) -> &'static str {
             Failure::Fault(_) => "not started",
         },
     }
+}
+
+/// The review that came back with this turn, in a line.
+pub(crate) fn came_back(part: &Part) -> Option<String> {
+    let Part::Review(slot) = part else {
+        return None;
+    };
+    let Standing::Done(intent, outcome) = &slot.standing else {
+        return None;
+    };
+    let asked = &intent.effect;
+    Some(format!(
+        "{} by {}: {} in {}, {}",
+        asked.file(),
+        asked.model,
+        verdict(&outcome.result),
+        seconds(outcome.took),
+        words::dollars(outcome.cost)
+    ))
+}
+
+/// `61.2 s`.
+pub(crate) fn seconds(span: Millis) -> String {
+    format!("{}.{} s", span.0 / 1_000, span.0 % 1_000 / 100)
 }

@@ -204,7 +204,7 @@ fn facts(scene: &Scene<'_>, opened: &Opened, tasks: Option<String>) -> Result<Fa
             facts.written = written(&opened.dir, fields, review);
             let owner = opened.memories.plans.get(&opened.dir.id);
             if owner.is_none_or(|memory| memory.owner.is_none()) {
-                facts.company = super::company::of(scene);
+                facts.company = super::looping::company::of(scene);
             }
         }
         if let Some(review) = fields.unanswered() {

@@ -141,13 +141,12 @@ fn render(desk: &Desk, status: &Status) -> String {
 /// One review, for a person.
 fn line(past: &Past) -> String {
     format!(
-        "{}  {:<24} {:<8} {:<13} {:>4}.{} s  {}",
+        "{}  {:<24} {:<8} {:<13} {:>8}  {}",
         timestamp(past.at),
         past.file,
         past.model,
         history::verdict(&past.result),
-        past.took.0 / 1_000,
-        past.took.0 % 1_000 / 100,
+        history::seconds(past.took),
         dollars(past.cost)
     )
 }

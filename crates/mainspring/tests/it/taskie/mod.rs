@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -153,11 +154,16 @@ impl Taskie {
         self.file("state.json", &state.to_string());
     }
 
+    /// The binary in this world.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = self.env.command();
+        command.envs(self.vars.borrow().iter());
+        command
+    }
+
     /// One run with this on stdin.
     pub(crate) fn run(&self, args: &[&str], input: &[u8]) -> Ran {
-        let mut command = self.env.command();
-        let vars = self.vars.borrow();
-        finish(command.args(args).envs(vars.iter()), input)
+        finish(self.command().args(args), input)
     }
 
     pub(crate) fn answer_to(&self, input: &[u8]) -> Answer {

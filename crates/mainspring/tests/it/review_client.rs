@@ -1,0 +1,308 @@
+//! The real client, which is also the reviewer: both play a script.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mainspring_testkit::claude::Claude;
+use mainspring_testkit::model::{Model, Request, Script, Turn};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::env::MAINSPRING;
+
+/// Only a reviewer is told this.
+const REVIEWER: &str = "You start from a clean slate";
+
+/// The client with our hooks in its own settings, so that a reviewer has them too, in a
+/// trusted project with `mainspring` on the PATH.
+fn client(model: &Model) -> Option<Claude> {
+    let bin = Path::new(MAINSPRING).parent().unwrap();
+    let claude = Claude::new(model)?.in_repository().path_first(bin);
+    let hook = json!([{"hooks": [
+        {"type": "command", "command": MAINSPRING, "args": ["hook"], "timeout": 660}
+    ]}]);
+    let settings = json!({"hooks": {"Stop": hook, "SessionStart": hook, "SessionEnd": hook}});
+    write(
+        &claude.home().join(".claude/settings.json"),
+        &settings.to_string(),
+    );
+    mainspring(&claude, &["trust"]);
+    Some(claude)
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A command that a person types in the project.
+fn mainspring(claude: &Claude, args: &[&str]) -> String {
+    let output = std::process::Command::new(MAINSPRING)
+        .args(args)
+        .env_clear()
+        .env("HOME", claude.home())
+        .env("PATH", "/usr/bin:/bin")
+        .current_dir(claude.project())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn plan(claude: &Claude) -> PathBuf {
+    claude.project().join(".taskie/plans/demo")
+}
+
+fn state(claude: &Claude) -> Value {
+    let text = fs::read_to_string(plan(claude).join("state.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The agent runs a command.
+fn bash(command: &str) -> Turn {
+    Turn::call("Bash", json!({"command": command, "description": "work"}))
+}
+
+/// The reviewer writes the file that it was asked for.
+fn write_review() -> Turn {
+    Turn::decide(|request: &Request| {
+        let asked = request
+            .texts()
+            .iter()
+            .find_map(|text| {
+                let (_, rest) = text.split_once("Write your review to ")?;
+                Some(rest.split([',', ' ']).next()?.to_owned())
+            })
+            .expect("the reviewer is told where to write");
+        let system = request.texts().join("\n") + &request.system();
+        let folder = system
+            .lines()
+            .find_map(|line| {
+                line.split_once("orking directory: ")
+                    .map(|(_, path)| path.trim())
+            })
+            .unwrap_or_else(|| panic!("no working directory in {system}"));
+        let file = Path::new(folder).join(asked);
+        Turn::call(
+            "Write",
+            json!({"file_path": file, "content": "# Review\n\nFindings.\n"}),
+        )
+    })
+}
+
+/// The turns of one reviewer.
+fn review(verdict: &str) -> [Turn; 2] {
+    [
+        write_review(),
+        Turn::structured(json!({"verdict": verdict})),
+    ]
+}
+
+/// The agent answers a review: the file, then the command.
+fn answer(kind: &str, stem: &str, iteration: u32) -> [Turn; 2] {
+    let file = format!(".taskie/plans/demo/{stem}-post-review-{iteration}.md");
+    [
+        bash(&format!(
+            "echo fixed > {file} && mainspring plan advance post-{kind}"
+        )),
+        Turn::say(format!("Answered review {iteration}.")),
+    ]
+}
+
+/// The models of the reviewers, one for each.
+fn reviewers(model: &Model) -> Vec<String> {
+    let mut seen: Vec<(String, String)> = vec![];
+    for request in model.requests() {
+        if request.has_text(REVIEWER) {
+            let who = (request.session().to_owned(), request.model().to_owned());
+            if !seen.contains(&who) {
+                seen.push(who);
+            }
+        }
+    }
+    seen.into_iter()
+        .map(|(_, model)| {
+            let family = ["opus", "sonnet", "haiku"];
+            let known = family.iter().find(|name| model.contains(**name));
+            known.map_or(model.clone(), ToString::to_string)
+        })
+        .collect()
+}
+
+#[test]
+fn a_plan_is_reviewed_three_times_in_one_prompt() {
+    let main = [
+        bash(
+            "mkdir -p .taskie/plans/demo && printf '# Plan\\n\\n## Overview\\n' > \
+             .taskie/plans/demo/plan.md && mainspring plan init demo",
+        ),
+        Turn::say("The plan is written."),
+    ]
+    .into_iter()
+    .chain(answer("plan-review", "plan", 1))
+    .chain(answer("plan-review", "plan", 2));
+    let verdicts = ["FAIL", "PASS", "PASS"].into_iter().flat_map(review);
+    let model = Model::play(Script::new(main).when_told(REVIEWER, verdicts));
+    let Some(claude) = client(&model) else { return };
+
+    let run = claude.run("make a plan").expect_success();
+
+    assert_eq!(run.answer(), "Answered review 2.");
+    assert_eq!(reviewers(&model), ["opus", "sonnet", "opus"]);
+    assert_eq!(
+        state(&claude),
+        json!({
+            "max_reviews": 8, "current_task": null, "phase": "plan-review", "phase_iteration": 3,
+            "next_phase": "create-tasks", "review_model": "sonnet", "consecutive_clean": 2,
+            "tdd": false,
+        })
+    );
+    let mut names: Vec<String> = fs::read_dir(plan(&claude))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            "plan-post-review-1.md",
+            "plan-post-review-2.md",
+            "plan-review-1.md",
+            "plan-review-2.md",
+            "plan-review-3.md",
+            "plan.md",
+            "state.json",
+        ]
+    );
+    // Had a reviewer's own stop reached us, it would be in the journal.
+    let log = mainspring(&claude, &["log", "--json"]);
+    let sessions: std::collections::BTreeSet<String> = log
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter_map(|record| {
+            let event = &record["entry"]["turn"]["case"]["event"];
+            event["session"].as_str().map(str::to_owned)
+        })
+        .collect();
+    assert_eq!(sessions.into_iter().collect::<Vec<_>>(), [run.session_id()]);
+    model.assert_played_out();
+}
+
+const LAST_TASK: &str = "| Id | Status |\n|----|--------|\n| 1 | done |\n";
+
+/// A plan whose only task is built and about to be reviewed.
+fn built(claude: &Claude) {
+    let dir = plan(claude);
+    write(&dir.join("plan.md"), "# Plan\n\n## Overview\n");
+    write(&dir.join("tasks.md"), LAST_TASK);
+    write(
+        &dir.join("task-1.md"),
+        "# Task 1\n\n- **Status**: completed\n",
+    );
+}
+
+#[test]
+fn the_last_tasks_review_leads_to_all_code_and_to_the_end() {
+    let first = [
+        bash(
+            "mainspring plan init demo; mainspring plan set next_phase null; \
+              mainspring plan advance complete-task --task 1",
+        ),
+        Turn::say("Task 1 is built."),
+    ]
+    .into_iter()
+    .chain(answer("code-review", "task-1", 1));
+    let second = [
+        bash("mainspring plan route"),
+        Turn::say("Stopping for the review."),
+    ]
+    .into_iter()
+    .chain(answer("all-code-review", "all-code", 1));
+    let third = [
+        bash("mainspring plan route && mainspring plan advance complete"),
+        Turn::say("All done."),
+    ];
+    let verdicts = ["PASS"; 4].into_iter().flat_map(review);
+    let model =
+        Model::play(Script::new(first.chain(second).chain(third)).when_told(REVIEWER, verdicts));
+    let Some(claude) = client(&model) else { return };
+    built(&claude);
+
+    claude.run("complete the task").expect_success();
+    let after_code = state(&claude);
+    assert_eq!(after_code["phase"], "code-review");
+    assert_eq!(after_code["next_phase"], "all-code-review");
+    assert_eq!(after_code["phase_iteration"], 0);
+    assert_eq!(after_code["consecutive_clean"], 0);
+
+    // Another session goes on: asking for the route makes the plan its own.
+    claude.run("continue the plan").expect_success();
+    assert!(model.saw_text("The all-code review starts when you stop"));
+    let after_all = state(&claude);
+    assert_eq!(after_all["phase"], "all-code-review");
+    assert_eq!(after_all["next_phase"], "complete");
+
+    claude.run("continue the plan").expect_success();
+    assert!(model.saw_text("run `mainspring plan advance complete`"));
+    let end = state(&claude);
+    assert_eq!(
+        (&end["phase"], &end["next_phase"]),
+        (&json!("complete"), &Value::Null)
+    );
+    assert_eq!(reviewers(&model), ["opus", "sonnet", "opus", "sonnet"]);
+    let status = mainspring(&claude, &["plan", "status"]);
+    assert_eq!(status.matches("PASS").count(), 4, "{status}");
+    model.assert_played_out();
+}
+
+/// The agent plans and stops; what it says after being held.
+fn planning(after: impl IntoIterator<Item = Turn>) -> impl Iterator<Item = Turn> {
+    [
+        bash(
+            "mkdir -p .taskie/plans/demo && printf '# Plan\\n\\n## Overview\\n' > \
+             .taskie/plans/demo/plan.md && mainspring plan init demo",
+        ),
+        Turn::say("The plan is written."),
+    ]
+    .into_iter()
+    .chain(after)
+}
+
+#[test]
+fn a_reviewer_that_never_answers_in_the_schema_is_not_clean() {
+    let model = Model::play(
+        Script::new(planning([Turn::say("I read the review.")]))
+            .when_told(REVIEWER, [write_review()])
+            .and_then_always(|_| Turn::say("PASS. Everything is fine: verdict PASS.")),
+    );
+    let Some(claude) = client(&model) else { return };
+
+    claude.run("make a plan").expect_success();
+
+    let state = state(&claude);
+    assert_eq!(state["next_phase"], "post-plan-review");
+    assert_eq!(state["phase_iteration"], 1);
+    assert_eq!(state["consecutive_clean"], 0);
+    assert!(model.saw_text("A plan review (iteration 1) has been written"));
+    let status = mainspring(&claude, &["plan", "status"]);
+    assert!(status.contains("no verdict"), "{status}");
+}
+
+#[test]
+fn a_reviewer_that_hangs_is_ended_and_the_stop_goes_through() {
+    let model = Model::play(Script::new(planning([])).when_told(REVIEWER, [Turn::hang()]));
+    let Some(claude) = client(&model) else { return };
+    let config = claude.home().join(".config/mainspring/config.toml");
+    write(&config, "[review]\ndeadline = \"4s\"\n");
+
+    let run = claude.run("make a plan").expect_success();
+
+    assert_eq!(run.answer(), "The plan is written.");
+    assert!(run.duration.as_secs() < 30, "{:?}", run.duration);
+    let state = state(&claude);
+    assert_eq!(state["phase_iteration"], 0, "nothing is consumed");
+    assert_eq!(state["next_phase"], "plan-review", "it is still due");
+    let status = mainspring(&claude, &["plan", "status"]);
+    assert!(status.contains("timed out"), "{status}");
+    assert!(plan(&claude).join(".review-1.log").exists());
+}
