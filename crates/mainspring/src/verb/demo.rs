@@ -3,6 +3,7 @@
 mod gate;
 mod looping;
 mod pulse;
+mod review;
 mod stage;
 mod tasks;
 
@@ -27,6 +28,7 @@ const SCENES: &[Scene] = &[
     ("tasks", tasks::play),
     ("gate", gate::play),
     ("loop", looping::play),
+    ("review", review::play),
 ];
 
 pub(crate) fn run(args: &Args, desk: &super::Desk) -> Result {

@@ -89,13 +89,11 @@ fn render(args: &Args, desk: &Desk, record: &Record) -> Result {
                 "held" => desk.paint.warn(word),
                 _ => word.to_owned(),
             };
-            let back: String = case
-                .parts
-                .iter()
-                .filter_map(history::came_back)
-                .map(|words| format!("  · {words}"))
-                .collect();
-            format!("{head} {event:<13} {word}{}{back}\n", details(ruling))
+            let mut details = details(ruling);
+            for words in case.parts.iter().filter_map(history::came_back) {
+                details += &format!("  · {words}");
+            }
+            format!("{head} {event:<13} {word}{details}\n")
         }
     })
 }

@@ -73,7 +73,7 @@ fn write_review() -> Turn {
                 let (_, rest) = text.split_once("Write your review to ")?;
                 Some(rest.split([',', ' ']).next()?.to_owned())
             })
-            .expect("the reviewer is told where to write");
+            .unwrap();
         let system = request.texts().join("\n") + &request.system();
         let folder = system
             .lines()

@@ -1,0 +1,61 @@
+//! A plan is reviewed until two reviews in a row are clean.
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::stage::Stage;
+use crate::error::{CliError, Trouble};
+use crate::store::atomic;
+use crate::verb::Result;
+
+/// Finds something the first time, and nothing after that.
+const REVIEWER: &str = r#"#!/bin/sh
+for prompt in "$@"; do :; done
+file=$(printf '%s' "$prompt" | sed -n 's/.*Write your review to \([^ ,]*\).*/\1/p')
+case $file in *-1.md) verdict=FAIL ;; *) verdict=PASS ;; esac
+echo "Review: $verdict" > "$file"
+printf '{"structured_output":{"verdict":"%s"},"total_cost_usd":0.31}' "$verdict"
+"#;
+
+pub(super) fn play(stage: &mut Stage) -> Result<()> {
+    stage.narrate(
+        "The reviewer of this scene is a script that finds something the first time. The person \
+         trusts the project, and the agent plans.",
+    );
+    set_up(stage)?;
+    stage.person_runs("trust");
+    stage.person_says("Plan the export.")?;
+    stage.agent_runs("plan init export");
+    stage.agent_stops("The plan is written.")?;
+    stage.narrate("The agent answers each review, and stops again.");
+    answer(stage, 1)?;
+    stage.agent_stops("I made the error cases clear.")?;
+    answer(stage, 2)?;
+    stage.agent_stops("Nothing was left to do.")?;
+    stage.narrate("Two in a row were clean: the person has the word.");
+    stage.person_runs("plan list");
+    stage.person_runs("plan route");
+    Ok(())
+}
+
+fn set_up(stage: &Stage) -> Result<()> {
+    let root = stage.project().parent().unwrap_or(stage.project());
+    let reviewer = root.join("reviewer");
+    atomic::replace(&reviewer, REVIEWER.as_bytes())?;
+    std::fs::set_permissions(&reviewer, std::fs::Permissions::from_mode(0o700))
+        .map_err(|error| CliError::new(Trouble::io("prepare", &reviewer)(error)))?;
+    let config = format!("[review]\ncommand = \"{}\"\n", reviewer.display());
+    let file = root.join("home/.config/mainspring/config.toml");
+    atomic::replace(&file, config.as_bytes())?;
+    write(stage, "plan.md", "# Export\n\n## Overview\n")
+}
+
+fn answer(stage: &mut Stage, number: u32) -> Result<()> {
+    write(stage, &format!("plan-post-review-{number}.md"), "Done.\n")?;
+    stage.agent_runs("plan advance post-plan-review");
+    Ok(())
+}
+
+fn write(stage: &Stage, name: &str, text: &str) -> Result<()> {
+    let path = stage.project().join(".taskie/plans/export").join(name);
+    Ok(atomic::replace(&path, text.as_bytes())?)
+}
