@@ -2,6 +2,7 @@
 
 mod idle;
 mod pulse;
+mod stop;
 mod tasks;
 
 pub use crate::world::World;
@@ -24,6 +25,11 @@ pub const ALL: &[Case] = &[
     idle::OTHER_EVENT,
     pulse::HOLD,
     pulse::NOT_OURS,
+    stop::GATE_BLOCKS,
+    stop::GATE_RELEASES,
+    stop::LOOP_ITERATES,
+    stop::SHORT_TRANSCRIPT,
+    stop::LONG_TRANSCRIPT,
     tasks::NO_LIST,
     tasks::TWENTY,
     tasks::TWENTY_AGAIN,

@@ -1,0 +1,101 @@
+//! The two machines that only listen at a stop: what a block costs, and what a transcript
+//! adds to it.
+
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom, Write};
+
+use serde_json::json;
+
+use super::{Case, World};
+
+pub(super) const GATE_BLOCKS: Case = Case {
+    name: "gate blocks",
+    about: "the token was not said: count, record, three files",
+    args: &["hook"],
+    prepare: |world| {
+        world.mainspring(&["gate", "on"]);
+        world.stop("Looks fine to me.")
+    },
+    reset: forget_gate,
+};
+
+pub(super) const GATE_RELEASES: Case = Case {
+    name: "gate releases",
+    about: "the token was said, in a message of 4 KiB",
+    args: &["hook"],
+    prepare: |world| {
+        world.mainspring(&["gate", "on"]);
+        world.stop(&format!(
+            "{}\n\nTASKMASTER_DONE::s",
+            "A line of words.\n".repeat(256)
+        ))
+    },
+    reset: |world| {
+        forget_gate(world);
+        let dir = world.root().join("tmp/taskmaster");
+        let _ = fs::create_dir(&dir);
+        let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        fs::set_permissions(&dir, private).expect("a folder of ours");
+        fs::write(dir.join("s"), "3\n").expect("a file of ours");
+    },
+};
+
+pub(super) const LOOP_ITERATES: Case = Case {
+    name: "loop iterates",
+    about: "no signal: one iteration more, record, two files",
+    args: &["hook"],
+    prepare: |world| {
+        world.mainspring(&["loop", "start", "--max", "1000"]);
+        world.stop("Not yet.")
+    },
+    // The ledger would know the same words within two seconds as the same delivery.
+    reset: |world| {
+        let _ = fs::remove_file(world.state().join("sessions/s.json"));
+    },
+};
+
+pub(super) const SHORT_TRANSCRIPT: Case = Case {
+    name: "gate, 1 MiB transcript",
+    about: "the same block, with the transcript's end to read",
+    args: &["hook"],
+    prepare: |world| with_transcript(world, 0),
+    reset: forget_gate,
+};
+
+pub(super) const LONG_TRANSCRIPT: Case = Case {
+    name: "gate, 8 GiB transcript",
+    about: "the same block, behind 8 GiB that are not read",
+    args: &["hook"],
+    prepare: |world| with_transcript(world, 8 << 30),
+    reset: forget_gate,
+};
+
+fn forget_gate(world: &World) {
+    let _ = fs::remove_file(world.state().join("sessions/s.json"));
+    let _ = fs::remove_file(world.root().join("tmp/taskmaster/s"));
+    let card = r#"{"switch":"on","stage":"waiting"}"#;
+    fs::write(world.state().join("sessions/s.gate.json"), card).expect("a file of ours");
+}
+
+/// A transcript that ends in 1 MiB of the agent's lines, after a hole of this size.
+fn with_transcript(world: &World, hole: u64) -> Vec<u8> {
+    world.mainspring(&["gate", "on"]);
+    let path = world.project().join("transcript.jsonl");
+    let mut file = File::create(&path).expect("a transcript");
+    file.seek(SeekFrom::Start(hole))
+        .expect("files may be sparse");
+    let words = "word ".repeat(800);
+    let content = json!([{ "type": "text", "text": words }]);
+    let message = json!({ "role": "assistant", "id": "m", "content": content });
+    let line = json!({ "type": "assistant", "isSidechain": false, "message": message });
+    for _ in 0..256 {
+        writeln!(file, "{line}").expect("room for a transcript");
+    }
+    let fields = json!({
+        "transcript_path": path,
+        "stop_hook_active": false,
+        "last_assistant_message": words,
+        "background_tasks": [],
+    });
+    world.event("Stop", fields)
+}
