@@ -343,3 +343,34 @@ fn a_sub_agent_in_the_background_spends_no_iteration() {
     );
     assert!(reasons[1].starts_with("[ITERATION 2/5]"), "{reasons:?}");
 }
+
+#[test]
+fn a_loop_follows_clear_in_the_clients_terminal() {
+    let model = Model::play([
+        agent("loop start"),
+        agent("loop push"),
+        Turn::say(LOOP_DONE),
+        Turn::say("Cleared, and asked anew."),
+        Turn::say(LOOP_DONE),
+    ]);
+    let Some(claude) = hooked(&model) else { return };
+    let terminal = claude.interactive();
+    terminal.enter("loop on it");
+    let stops = |wanted: usize| {
+        terminal.wait_until("the agent stopped", |_| {
+            claude.hook_calls_of("Stop").len() == wanted
+        });
+    };
+    stops(1);
+    terminal.enter("/clear");
+    terminal.wait_until("a session started anew", |_| {
+        claude.hook_calls_of("SessionStart").len() == 2
+    });
+    terminal.wait_for("? for shortcuts");
+    terminal.enter("go on");
+    stops(3);
+    assert_eq!(held(&claude), [false, true, false]);
+    let calls = claude.hook_calls_of("Stop");
+    assert_ne!(calls[0].input["session_id"], calls[1].input["session_id"]);
+    assert_eq!(person(&claude, &["loop", "status"]), "no loop\n");
+}

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mainspring_kernel::Digest;
+use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,6 +27,8 @@ use crate::store::atomic;
 const TOPIC: &str = "loop:current";
 /// It is a local tool that reads and appends to a file.
 const LIMIT: Duration = Duration::from_secs(3);
+/// At a session's end the host gives all hooks together a second and a half.
+const LIMIT_AT_END: Duration = Duration::from_millis(500);
 /// Names of the store, new and old.
 pub(crate) const STORES: [&str; 2] = [".jwz", ".zawinski"];
 
@@ -34,6 +37,7 @@ pub(crate) struct Jwz {
     program: PathBuf,
     /// The folder that holds the store.
     dir: PathBuf,
+    limit: Duration,
 }
 
 enum Newest {
@@ -60,7 +64,14 @@ impl Jwz {
             .filter(|folder| folder.is_absolute())
             .map(|folder| folder.join("jwz"))
             .find(|program| program.is_file())?;
-        Some(Self { program, dir })
+        let ending = scene
+            .payload
+            .is_some_and(|payload| matches!(payload.event.kind, Kind::SessionEnd { .. }));
+        Some(Self {
+            program,
+            dir,
+            limit: if ending { LIMIT_AT_END } else { LIMIT },
+        })
     }
 
     /// The newest message; `None` where the topic has none, or does not exist yet. What a
@@ -123,7 +134,7 @@ impl Jwz {
     }
 
     fn run(&self, args: &[&str]) -> Result<Finished, Trouble> {
-        Job::new(&self.program, LIMIT)
+        Job::new(&self.program, self.limit)
             .args(args)
             .current_dir(&self.dir)
             .run()
