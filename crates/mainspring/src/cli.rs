@@ -30,6 +30,9 @@ enum Verb {
     /// What hosts call: one event on stdin, one decision on stdout
     Hook,
     Compat(verb::compat::Args),
+    Install(verb::install::Args),
+    Uninstall(verb::install::UninstallArgs),
+    Doctor(verb::doctor::Args),
     Status(verb::status::Args),
     Why(verb::why::Args),
     Log(verb::log::Args),
@@ -98,12 +101,24 @@ pub(crate) fn main() -> ExitCode {
                 }
                 Err(_) => Exit::Failure.into(),
             },
+            Err(CliError {
+                shown: Some((text, exit)),
+                ..
+            }) => output::stdout(&text)
+                .map_or(Exit::Failure, |()| exit)
+                .into(),
             Err(error) => {
                 output::stderr(&error.to_string());
                 Exit::Failure.into()
             }
         },
     }
+}
+
+/// The command line as data, for the reference.
+#[cfg(test)]
+pub(crate) fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
 }
 
 /// Runs a command line in this process, as the demo does.
@@ -123,6 +138,9 @@ fn run(cli: Cli, desk: &Desk) -> Result<String, CliError> {
     match cli.verb {
         Verb::Hook => Err(CliError::new("`mainspring hook` takes no arguments")),
         Verb::Compat(_) => Err(CliError::new("a stand-in answers a host, not the demo")),
+        Verb::Install(args) => verb::install::run(&args, desk),
+        Verb::Uninstall(args) => verb::install::uninstall(&args, desk),
+        Verb::Doctor(args) => verb::doctor::run(&args, desk),
         Verb::Status(args) => verb::status::run(&args, desk),
         Verb::Why(args) => verb::why::run(&args, desk),
         Verb::Log(args) => verb::log::run(&args, desk),

@@ -12,10 +12,15 @@ pub(crate) mod name {
     pub(crate) const DISABLE: &str = "MAINSPRING_DISABLE";
     /// Set for every child of ours: a hook that sees it leaves at once.
     pub(crate) const DEPTH: &str = "MAINSPRING_DEPTH";
+    /// The person's home.
     pub(crate) const HOME: &str = "HOME";
+    /// Where state is kept, if it is not `~/.local/state`.
     pub(crate) const STATE_HOME: &str = "XDG_STATE_HOME";
+    /// Where your own settings are, if it is not `~/.config`.
     pub(crate) const CONFIG_HOME: &str = "XDG_CONFIG_HOME";
+    /// No colours, even on a terminal.
     pub(crate) const NO_COLOR: &str = "NO_COLOR";
+    /// Where `claude`, `gh` and `git` are looked for.
     pub(crate) const PATH: &str = "PATH";
     /// Claude Code: the conversation, in hooks and in the agent's own shell.
     pub(crate) const CLAUDE_SESSION: &str = "CLAUDE_CODE_SESSION_ID";
@@ -39,7 +44,9 @@ pub(crate) mod name {
     pub(crate) const CLAUDE_TODO_TOOLS: &str = "CLAUDE_CODE_ENABLE_TODO_TOOLS";
     /// Moves the folder of task lists, as in the public script.
     pub(crate) const FSM_TASKS: &str = "FSM_TASK_ROOT";
+    /// The host's list of plugins, if it is elsewhere.
     pub(crate) const FSM_PLUGINS: &str = "FSM_PLUGINS_FILE";
+    /// The user's own skills, if they are elsewhere.
     pub(crate) const FSM_USER_SKILLS: &str = "FSM_USER_SKILLS_ROOT";
     /// Lifts the guard on a skill's own files.
     pub(crate) const FSM_BYPASS: &str = "FSM_BYPASS";

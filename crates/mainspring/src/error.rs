@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::exit::Exit;
+
 /// What went wrong with a file or a child, with its place in the message.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Trouble {
@@ -48,6 +50,8 @@ impl Trouble {
 pub(crate) struct CliError {
     pub(crate) cause: String,
     pub(crate) hints: Vec<String>,
+    /// What goes to stdout all the same, and the exit code then.
+    pub(crate) shown: Option<(String, Exit)>,
 }
 
 impl CliError {
@@ -55,6 +59,16 @@ impl CliError {
         Self {
             cause: cause.to_string(),
             hints: Vec::new(),
+            shown: None,
+        }
+    }
+
+    /// A view that was made, and says by its exit code how bad what it shows is.
+    pub(crate) fn shown(text: String, exit: Exit) -> Self {
+        Self {
+            cause: String::new(),
+            hints: Vec::new(),
+            shown: Some((text, exit)),
         }
     }
 

@@ -7,6 +7,8 @@ pub(crate) enum Exit {
     Success,
     /// The command could not do what was asked; stderr says why and what to type next.
     Failure,
+    /// It was done, and there is something to look at.
+    Warned,
     /// The command line was not understood.
     Usage,
     /// What a background hook ends with to wake the agent; stderr says why.
@@ -19,6 +21,7 @@ impl From<Exit> for ExitCode {
             Exit::Success => Self::SUCCESS,
             Exit::Failure => Self::FAILURE,
             Exit::Usage | Exit::Wake => Self::from(2),
+            Exit::Warned => Self::from(3),
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod cli;
 mod config;
+mod diff;
 mod digest;
 mod drive;
 mod env;
@@ -20,6 +21,8 @@ mod output;
 mod panic;
 mod process;
 mod project;
+#[cfg(test)]
+mod reference;
 mod scene;
 mod signal;
 mod store;

@@ -6,6 +6,7 @@
 
 mod file;
 mod key;
+pub(crate) mod schema;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -72,9 +73,13 @@ impl Config {
         ];
         for (path, writer) in files {
             let Some(path) = path else { continue };
-            for (key, value) in file::read(&path, writer, &mut config.warnings)? {
+            let mut warnings = Vec::new();
+            for (key, value) in file::read(&path, writer, &mut warnings)? {
                 config.set(key, value, Source::File(path.clone()));
             }
+            let place = path.display();
+            let placed = warnings.iter().map(|warning| format!("{place}: {warning}"));
+            config.warnings.extend(placed);
         }
         for key in crate::machine::keys() {
             let Some(name) = key.variable else { continue };
@@ -87,6 +92,14 @@ impl Config {
             }
         }
         Ok(config)
+    }
+
+    /// Reads one file as it is written, for whoever may write it: how many settings it has,
+    /// and what is wrong with it.
+    pub(crate) fn check(path: &Path, writer: Reach) -> Result<(usize, Vec<String>), Trouble> {
+        let mut warnings = Vec::new();
+        let settings = file::read(path, writer, &mut warnings)?;
+        Ok((settings.len(), warnings))
     }
 
     fn set(&mut self, key: &'static Key, value: Value, source: Source) {

@@ -3,6 +3,7 @@
 //! ```text
 //! $XDG_STATE_HOME/mainspring/            0700
 //!   sessions/<session>                   which project a session is bound to
+//!   installs/<key>/                      a settings file as it was before an installation
 //!   trust.json                           the projects a person has trusted
 //!   projects/<key>/
 //!     lock                               never renamed, never deleted; holds the journal's head
@@ -18,6 +19,7 @@
 pub(crate) mod atomic;
 mod dir;
 mod head;
+pub(crate) mod installs;
 pub(crate) mod journal;
 mod lock;
 pub(crate) mod orders;

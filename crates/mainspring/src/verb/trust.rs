@@ -1,6 +1,6 @@
 //! `mainspring trust`: a person allows a project to start children.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::{Desk, Result};
 use crate::error::CliError;
@@ -22,7 +22,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     let state = desk.state()?;
-    let mut trusted = trust::load(&state)?;
+    let trusted = trust::load(&state)?;
     if args.list {
         if args.json {
             return super::json(&trusted);
@@ -36,16 +36,40 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
         }
         return Ok(out);
     }
-    let root = asked_by_a_person(desk)?;
+    person_only(desk, "trust")?;
+    let (site, _) = desk.site()?;
+    grant(desk, &site.root)?;
+    Ok(format!(
+        "{} is trusted: machines may start programs there\n",
+        site.root.display()
+    ))
+}
+
+/// Trusts a project; its name, if it was not trusted before.
+pub(super) fn grant(desk: &Desk, root: &Path) -> Result<Option<String>> {
+    let state = desk.state()?;
+    let mut trusted = trust::load(&state)?;
+    let name = root.to_string_lossy().into_owned();
+    if trusted.projects.contains_key(&name) {
+        return Ok(None);
+    }
     let since = Since {
         since: desk.world.now(),
     };
-    let name = root.to_string_lossy().into_owned();
     trusted.projects.insert(name.clone(), since);
     trust::save(&state, &trusted)?;
-    Ok(format!(
-        "{name} is trusted: machines may start programs there\n"
-    ))
+    Ok(Some(name))
+}
+
+/// Takes the permission back; was there one?
+pub(super) fn revoke(desk: &Desk, root: &Path) -> Result<bool> {
+    let state = desk.state()?;
+    let mut trusted = trust::load(&state)?;
+    let known = trusted.projects.remove(&*root.to_string_lossy()).is_some();
+    if known {
+        trust::save(&state, &trusted)?;
+    }
+    Ok(known)
 }
 
 /// Take the permission back.
@@ -53,26 +77,24 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
 pub(crate) struct UntrustArgs {}
 
 pub(crate) fn untrust(_: &UntrustArgs, desk: &Desk) -> Result {
-    let state = desk.state()?;
     let (site, _) = desk.site()?;
-    let name = site.root.to_string_lossy().into_owned();
-    let mut trusted = trust::load(&state)?;
-    if trusted.projects.remove(&name).is_none() {
+    let name = site.root.display();
+    if !revoke(desk, &site.root)? {
         return Err(CliError::new(format!("{name} was not trusted"))
             .hint("`mainspring trust --list` shows what is"));
     }
-    trust::save(&state, &trusted)?;
     Ok(format!(
         "{name} is no longer trusted: nothing is started there\n"
     ))
 }
 
-fn asked_by_a_person(desk: &Desk) -> Result<PathBuf> {
+/// Refuses where an agent types it.
+pub(super) fn person_only(desk: &Desk, command: &str) -> Result<()> {
     if desk.world.agent_session().is_some() || desk.world.silenced() {
         return Err(
-            CliError::new("an agent cannot trust a project; a person must")
-                .hint("run `mainspring trust` in your own terminal"),
+            CliError::new(format!("an agent cannot {command}; a person must"))
+                .hint(format!("run `mainspring {command}` in your own terminal")),
         );
     }
-    Ok(desk.site()?.0.root)
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod decode;
 mod encode;
+pub(crate) mod settings;
 mod wire;
 
 pub(crate) use decode::decode;

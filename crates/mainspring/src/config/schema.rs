@@ -1,0 +1,44 @@
+//! The settings as a JSON Schema, for editors that know TOML.
+
+use serde_json::{Map, Value, json};
+
+use super::key::{Key, Kind};
+
+/// One object per section, one property per setting.
+pub(crate) fn schema<'a>(keys: impl Iterator<Item = &'a Key>) -> Value {
+    let mut sections = Map::new();
+    for key in keys {
+        let (section, name) = key.name.split_once('.').unwrap_or(("", key.name));
+        let section = sections.entry(section).or_insert_with(
+            || json!({ "type": "object", "additionalProperties": false, "properties": {} }),
+        );
+        section["properties"][name] = property(key);
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "mainspring.toml",
+        "description": "Mainspring's settings, in a project (mainspring.toml) or for a user (config.toml).",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": sections,
+    })
+}
+
+fn property(key: &Key) -> Value {
+    let mut property = match key.kind {
+        Kind::Switch => json!({ "type": "boolean" }),
+        Kind::Number { most } => json!({ "type": "integer", "minimum": 0, "maximum": most }),
+        Kind::Amount => json!({ "type": "number", "minimum": 0 }),
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Choice(choices) => json!({ "enum": choices }),
+        Kind::Span => json!({ "type": "string", "examples": ["90s", "30m", "2h"] }),
+        Kind::List => json!({ "type": "array", "items": { "type": "string" } }),
+    };
+    property["description"] = key.about.into();
+    property["default"] = match key.kind {
+        // As it is written, and not in milliseconds.
+        Kind::Span => key.default.into(),
+        _ => serde_json::to_value(key.default_value()).unwrap_or_default(),
+    };
+    property
+}

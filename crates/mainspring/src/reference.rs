@@ -1,0 +1,290 @@
+//! The reference is made from the code, and a test keeps it so: after a change,
+//! `GENERATE=1 cargo test -p mainspring reference` writes it anew.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Command;
+
+use crate::config::{Kind, Reach};
+use crate::env::World;
+
+/// The width that help texts are written for here.
+const WIDTH: usize = 96;
+
+fn root() -> PathBuf {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    crates.and_then(Path::parent).unwrap().to_owned()
+}
+
+/// The file is as it should be, or is made so.
+fn keep(path: &str, text: &str) {
+    let file = root().join(path);
+    if World::real().var_os("GENERATE").is_some() {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        crate::store::atomic::replace(&file, text.as_bytes()).unwrap();
+        return;
+    }
+    let found = fs::read_to_string(&file).unwrap_or_default();
+    let changes = crate::diff::lines(&found, text);
+    assert!(
+        changes.is_empty(),
+        "{path} is not what the code says; `GENERATE=1 cargo test -p mainspring reference` writes it:\n{}",
+        changes.join("\n")
+    );
+}
+
+fn cli() -> Command {
+    let mut cli = crate::cli::command().term_width(WIDTH);
+    cli.build();
+    cli
+}
+
+fn trimmed(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    lines.join("\n")
+}
+
+fn describe(out: &mut String, command: &mut Command, name: &str) {
+    let help = trimmed(&command.render_long_help().to_string());
+    *out += &format!("\n## `{name}`\n\n```text\n{}\n```\n", help.trim_end());
+    for sub in command.get_subcommands_mut() {
+        if sub.get_name() != "help" && !sub.is_hide_set() {
+            let name = format!("{name} {}", sub.get_name());
+            let mut sub = sub.clone().term_width(WIDTH);
+            describe(out, &mut sub, &name);
+        }
+    }
+}
+
+#[test]
+fn commands() {
+    let mut out = String::from("# Commands\n\nEvery command, as `--help` prints it.\n");
+    describe(&mut out, &mut cli(), "mainspring");
+    keep("docs/reference/commands.md", &out);
+}
+
+#[test]
+fn configuration() {
+    let mut out = String::from(
+        "# Configuration\n\n`mainspring.toml` in the project, then `~/.config/mainspring/config.toml`, then the environment: \
+         each overrules the one before. `mainspring config` shows what is in force and where each value came from, \
+         `mainspring config check` names every problem with its line and column, and \
+         [schema/mainspring.schema.json](../../schema/mainspring.schema.json) tells editors.\n",
+    );
+    let mut section = "";
+    for key in crate::machine::keys() {
+        let (here, name) = key.name.split_once('.').unwrap();
+        if here != section {
+            section = here;
+            out += &format!(
+                "\n## `[{section}]`\n\n| setting | value | default | who may set it | variable | what it does |\n|---|---|---|---|---|---|\n"
+            );
+        }
+        let kind = match key.kind {
+            Kind::Switch => "true or false".to_owned(),
+            Kind::Number { most } => format!("a whole number up to {most}"),
+            Kind::Amount => "an amount".to_owned(),
+            Kind::Text => "text".to_owned(),
+            Kind::Choice(choices) => choices.join(", "),
+            Kind::Span => "a time span: `90s`, `30m`, `2h`".to_owned(),
+            Kind::List => "a list of texts".to_owned(),
+        };
+        let who = match key.reach {
+            Reach::Anyone => "project, user",
+            Reach::User => "user",
+        };
+        let code = |text: &str| {
+            if text.is_empty() {
+                "–".to_owned()
+            } else {
+                format!("`{text}`")
+            }
+        };
+        let variable = code(key.variable.unwrap_or_default());
+        out += &format!(
+            "| `{name}` | {kind} | {} | {who} | {variable} | {} |\n",
+            code(key.default),
+            key.about.replace('|', "\\|")
+        );
+    }
+    keep("docs/reference/configuration.md", &out);
+    let schema = crate::config::schema::schema(crate::machine::keys());
+    let schema = serde_json::to_string_pretty(&schema).unwrap();
+    keep("schema/mainspring.schema.json", &format!("{schema}\n"));
+}
+
+/// The items of a source file, each with the sentences above it.
+fn documented<'a>(
+    source: &'a str,
+    item: impl Fn(&'a str) -> Option<&'a str>,
+) -> Vec<(&'a str, String)> {
+    let mut found = Vec::new();
+    let mut about: Vec<&str> = Vec::new();
+    for line in source.lines().map(str::trim) {
+        if let Some(sentence) = line.strip_prefix("/// ") {
+            about.push(sentence);
+        } else {
+            if let Some(name) = item(line) {
+                found.push((name, about.join(" ")));
+            }
+            about.clear();
+        }
+    }
+    found
+}
+
+#[test]
+fn environment() {
+    let source = include_str!("env.rs");
+    let names = source.split_once("pub(crate) mod name {").unwrap().1;
+    let names = names.split_once("\n}").unwrap().0;
+    let listed = documented(names, |line| {
+        let value = line
+            .strip_prefix("pub(crate) const ")?
+            .split_once("= \"")?
+            .1;
+        value.strip_suffix("\";")
+    });
+    let mut rows: Vec<(String, String)> = listed
+        .into_iter()
+        .map(|(name, about)| (name.to_owned(), about))
+        .collect();
+    for key in crate::machine::keys() {
+        let Some(name) = key.variable else { continue };
+        match rows.iter_mut().find(|(known, _)| known == name) {
+            Some((_, about)) if about.is_empty() => key.about.clone_into(about),
+            Some(_) => {}
+            None => rows.push((name.to_owned(), format!("{} (`{}`)", key.about, key.name))),
+        }
+    }
+    rows.sort();
+    let mut out = String::from(
+        "# Environment\n\nThe variables that Mainspring reads. An empty one is as good as none.\n\n| variable | what it says |\n|---|---|\n",
+    );
+    for (name, about) in rows {
+        assert!(!about.is_empty(), "{name} wants a sentence in env.rs");
+        out += &format!("| `{name}` | {} |\n", about.replace('|', "\\|"));
+    }
+    keep("docs/reference/environment.md", &out);
+}
+
+#[test]
+fn exit_codes() {
+    let source = include_str!("exit.rs");
+    let variants = source.split_once("enum Exit {").unwrap().1;
+    let variants = variants.split_once("\n}").unwrap().0;
+    let listed = documented(variants, |line| line.strip_suffix(','));
+    let codes = source.split_once("match exit {").unwrap().1;
+    let code_of = |variant: &str| {
+        let arm = codes.lines().find(|line| {
+            let names = line.split("=>").next().unwrap_or_default();
+            names
+                .split('|')
+                .any(|name| name.trim() == format!("Exit::{variant}"))
+        });
+        let value = arm.unwrap().split_once("=> Self::").unwrap().1;
+        match value.trim_end_matches(',') {
+            "SUCCESS" => "0".to_owned(),
+            "FAILURE" => "1".to_owned(),
+            other => other
+                .trim_start_matches("from(")
+                .trim_end_matches(')')
+                .to_owned(),
+        }
+    };
+    let mut out = String::from(
+        "# Exit codes\n\n`mainspring hook` exits with 0 and says in its JSON what is to happen; only when not even an answer \
+         could be printed does it exit with 1, which no host takes for a block. `mainspring compat` keeps the codes of the \
+         script that it stands in for.\n\n| code | name | when |\n|---|---|---|\n",
+    );
+    let mut listed: Vec<(String, &str, String)> = listed
+        .into_iter()
+        .map(|(variant, about)| (code_of(variant), variant, about))
+        .collect();
+    listed.sort();
+    for (code, variant, about) in listed {
+        let about = if about.is_empty() {
+            "It was done.".into()
+        } else {
+            about
+        };
+        out += &format!("| {code} | {variant} | {about} |\n");
+    }
+    keep("docs/reference/exit-codes.md", &out);
+}
+
+#[test]
+fn files() {
+    let source = include_str!("store/mod.rs");
+    let tree = source
+        .split("```")
+        .nth(1)
+        .unwrap()
+        .trim_start_matches("text");
+    let tree: Vec<&str> = tree
+        .lines()
+        .map(|line| {
+            line.trim_start_matches("//!")
+                .strip_prefix(' ')
+                .unwrap_or_default()
+        })
+        .filter(|line| !line.is_empty())
+        .collect();
+    let mut out = format!(
+        "# Files\n\n## Mainspring's own\n\nPlain files, yours alone (0700), under `$XDG_STATE_HOME`, which is `~/.local/state` \
+         unless it is set. A project's folder is named by a digest of its path; its file `root` says which.\n\n```text\n{}\n```\n",
+        tree.join("\n")
+    );
+    out += "\n## In a project\n\nA folder with one of these is a project of ours. Unknown fields in them survive; what cannot be \
+            read is reported and left alone.\n\n| file | whose |\n|---|---|\n";
+    out += &format!(
+        "| `{}` | settings: [configuration](configuration.md) |\n",
+        crate::config::PROJECT_FILE
+    );
+    for row in crate::machine::ROWS {
+        for marker in row.markers {
+            out += &format!("| `{marker}` | `{}`: {} |\n", row.name, row.about);
+        }
+    }
+    out += &format!(
+        "\n`{}` switches everything off as long as it is there.\n\n## The host's\n\n`mainspring install` changes \
+         `~/.claude/settings.json` (or `.claude/settings.json`, `.claude/settings.local.json` in a project) and keeps what was \
+         there under `installs/`. `tasks` writes the host's own task lists in `~/.claude/tasks/`.\n",
+        crate::store::orders::OFF_FILE
+    );
+    keep("docs/reference/files.md", &out);
+}
+
+#[test]
+fn completions_and_manual() {
+    use clap_complete::{Shell, generate};
+    for (shell, file) in [
+        (Shell::Bash, "mainspring.bash"),
+        (Shell::Zsh, "_mainspring"),
+        (Shell::Fish, "mainspring.fish"),
+    ] {
+        let mut bytes = Vec::new();
+        generate(shell, &mut crate::cli::command(), "mainspring", &mut bytes);
+        keep(
+            &format!("share/completions/{file}"),
+            &String::from_utf8(bytes).unwrap(),
+        );
+    }
+    let mut bytes = Vec::new();
+    clap_mangen::Man::new(cli()).render(&mut bytes).unwrap();
+    keep("share/man/mainspring.1", &String::from_utf8(bytes).unwrap());
+    for sub in cli().get_subcommands() {
+        if sub.get_name() == "help" || sub.is_hide_set() {
+            continue;
+        }
+        let name = format!("mainspring-{}", sub.get_name());
+        let mut bytes = Vec::new();
+        let page = clap_mangen::Man::new(sub.clone()).title(&name);
+        page.render(&mut bytes).unwrap();
+        keep(
+            &format!("share/man/{name}.1"),
+            &String::from_utf8(bytes).unwrap(),
+        );
+    }
+}

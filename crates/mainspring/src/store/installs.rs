@@ -1,0 +1,81 @@
+//! What was there before an installation, so that `uninstall` can bring it back.
+
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::Millis;
+use serde::{Deserialize, Serialize};
+
+use super::{StateDir, atomic, read_json};
+use crate::digest;
+use crate::error::Trouble;
+use crate::limits;
+
+/// What an installation did to one settings file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Installed {
+    pub(crate) path: String,
+    pub(crate) at: Millis,
+    /// The variables that were set by it.
+    pub(crate) variables: Vec<String>,
+    /// The project that was trusted by it.
+    pub(crate) trusted: Option<String>,
+}
+
+/// The record of one settings file.
+#[derive(Debug)]
+pub(crate) struct Place {
+    dir: PathBuf,
+}
+
+impl Place {
+    pub(crate) fn of(state: &StateDir, settings: &Path) -> Self {
+        let key = digest::of(&[settings.as_os_str().as_encoded_bytes()]).0;
+        Self {
+            dir: state.root().join("installs").join(key),
+        }
+    }
+
+    /// The settings file as it was, for a person too.
+    pub(crate) fn backup(&self) -> PathBuf {
+        self.dir.join("before.json")
+    }
+
+    pub(crate) fn load(&self) -> Result<Option<Installed>, Trouble> {
+        Ok(read_json(self.dir.join("installed.json"))?.value)
+    }
+
+    /// Keeps the file's bytes and what is about to be done to it.
+    pub(crate) fn save(
+        &self,
+        state: &StateDir,
+        before: Option<&str>,
+        installed: &Installed,
+    ) -> Result<(), Trouble> {
+        state.create(&self.dir)?;
+        if let Some(text) = before {
+            atomic::replace(&self.backup(), text.as_bytes())?;
+        }
+        self.record(installed)
+    }
+
+    /// Keeps what is about to be done; the bytes of before are kept already.
+    pub(crate) fn record(&self, installed: &Installed) -> Result<(), Trouble> {
+        let path = self.dir.join("installed.json");
+        let text =
+            serde_json::to_string(installed).map_err(|error| Trouble::corrupt(&path, error))?;
+        atomic::replace(&path, format!("{text}\n").as_bytes())
+    }
+
+    /// The bytes of before; `None`: there was no file.
+    pub(crate) fn before(&self) -> Result<Option<String>, Trouble> {
+        atomic::read_text(&self.backup(), limits::CONFIG)
+    }
+
+    pub(crate) fn forget(&self) -> Result<(), Trouble> {
+        match std::fs::remove_dir_all(&self.dir) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(Trouble::io("delete", &self.dir)(error)),
+        }
+    }
+}

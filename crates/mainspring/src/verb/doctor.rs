@@ -1,0 +1,126 @@
+//! `mainspring doctor`: what is wrong with this set-up, and the command that puts it right.
+
+mod host;
+mod state;
+
+use serde::Serialize;
+
+use super::{Desk, Result};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output::Paint;
+
+/// Look for what is wrong with this set-up, and name the command that puts it right.
+///
+/// Exits with 0 if all is well, 3 if there are warnings, 1 if something does not work.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+    /// Put right what can be without a question
+    #[arg(long)]
+    fix: bool,
+}
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Level {
+    Fine,
+    /// It works, but not as it could.
+    Warning,
+    /// It does not work.
+    Error,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Finding {
+    about: &'static str,
+    level: Level,
+    what: String,
+    /// What to type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+    /// It was put right just now.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    fixed: bool,
+}
+
+/// May what is safe be put right?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mend {
+    Look,
+    Fix,
+}
+
+#[derive(Debug, Default)]
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn add(&mut self, about: &'static str, level: Level, what: impl Into<String>, fix: &str) {
+        self.0.push(Finding {
+            about,
+            level,
+            what: what.into(),
+            fix: (!fix.is_empty()).then(|| fix.to_owned()),
+            fixed: false,
+        });
+    }
+
+    fn fine(&mut self, about: &'static str, what: impl Into<String>) {
+        self.add(about, Level::Fine, what, "");
+    }
+
+    fn warn(&mut self, about: &'static str, what: impl Into<String>, fix: &str) {
+        self.add(about, Level::Warning, what, fix);
+    }
+
+    fn error(&mut self, about: &'static str, what: impl Into<String>, fix: &str) {
+        self.add(about, Level::Error, what, fix);
+    }
+
+    /// The last finding was put right.
+    fn mended(&mut self) {
+        if let Some(last) = self.0.last_mut() {
+            last.fixed = true;
+            last.level = Level::Fine;
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+    let mend = if args.fix { Mend::Fix } else { Mend::Look };
+    let mut findings = Findings::default();
+    host::examine(desk, &mut findings);
+    state::examine(desk, mend, &mut findings);
+    let worst = findings.0.iter().map(|one| one.level).max();
+    let text = if args.json {
+        super::json(&findings.0)?
+    } else {
+        render(desk.paint, &findings.0)
+    };
+    match worst {
+        None | Some(Level::Fine) => Ok(text),
+        Some(Level::Warning) => Err(CliError::shown(text, Exit::Warned)),
+        Some(Level::Error) => Err(CliError::shown(text, Exit::Failure)),
+    }
+}
+
+fn render(paint: Paint, findings: &[Finding]) -> String {
+    let mut out = String::new();
+    for one in findings {
+        let mark = match (one.level, one.fixed) {
+            (_, true) => paint.good("fixed  "),
+            (Level::Fine, false) => paint.good("ok     "),
+            (Level::Warning, false) => paint.warn("warning"),
+            (Level::Error, false) => paint.bold("ERROR  "),
+        };
+        out += &format!("{mark} {:<12} {}\n", one.about, one.what);
+        if let Some(fix) = one.fix.as_ref().filter(|_| !one.fixed) {
+            out += &format!("{:21}{}\n", "", paint.dim(&format!("→ {fix}")));
+        }
+    }
+    out
+}

@@ -1,0 +1,231 @@
+//! Our own files, the project's, and what they say about each other.
+
+use std::fs::{self, File, Permissions, TryLockError};
+use std::os::unix::fs::PermissionsExt;
+
+use mainspring_kernel::deliberate::Trust;
+use mainspring_kernel::machines::Part;
+use mainspring_kernel::machines::looping::State as Loop;
+use mainspring_kernel::orders::Mode;
+
+use super::{Findings, Mend};
+use crate::config::Config;
+use crate::error::Trouble;
+use crate::machine::ROWS;
+use crate::project::Site;
+use crate::scene::Scene;
+use crate::store::journal::CURRENT;
+use crate::store::{ProjectStore, is_alive, orders, trust};
+use crate::verb::records::{self, Seen};
+use crate::verb::{Desk, timestamp};
+
+pub(super) fn examine(desk: &Desk, mend: Mend, findings: &mut Findings) {
+    let (site, store) = match desk.site() {
+        Ok(found) => found,
+        Err(error) => return findings.error("project", error.cause, "set HOME"),
+    };
+    folder(&store, mend, findings);
+    findings.fine("project", site.root.display().to_string());
+    allowed(&site, &store, findings);
+    settings(desk, &site, findings);
+    machines(desk, &site, &store, findings);
+    effects(&store, mend, findings);
+    lock(&store, findings);
+    journal(desk, &store, findings);
+}
+
+fn folder(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
+    let root = store.state().root();
+    let place = root.display();
+    match store.state().check() {
+        Ok(()) => findings.fine("state", place.to_string()),
+        Err(Trouble::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+            findings.fine("state", format!("{place}, not made yet"));
+        }
+        Err(trouble) => {
+            findings.error("state", trouble.to_string(), &format!("chmod 700 {place}"));
+            let mine = fs::symlink_metadata(root).is_ok_and(|meta| meta.is_dir());
+            if mend == Mend::Fix && mine {
+                let done = fs::set_permissions(root, Permissions::from_mode(0o700));
+                if done.is_ok() && store.state().check().is_ok() {
+                    findings.mended();
+                }
+            }
+        }
+    }
+}
+
+fn allowed(site: &Site, store: &ProjectStore, findings: &mut Findings) {
+    match trust::load(store.state()) {
+        Err(trouble) => findings.error(
+            "trust",
+            trouble.to_string(),
+            "put that file right, or delete it",
+        ),
+        Ok(_) if trust::of(store.state(), &site.root) == Trust::Trusted => {
+            findings.fine("trust", "effects may run here");
+        }
+        Ok(_) => findings.fine("trust", "no effects here until `mainspring trust`"),
+    }
+    match orders::in_force(site, store) {
+        Err(trouble) => findings.error("orders", trouble.to_string(), "mainspring resume"),
+        Ok(orders) => {
+            if orders.everything.is_some() || !orders.machines.is_empty() {
+                findings.warn(
+                    "orders",
+                    "something is stopped or paused here",
+                    "mainspring status",
+                );
+            }
+            if orders.mode == Mode::Observe {
+                findings.warn(
+                    "orders",
+                    "only observing: nothing is held",
+                    "mainspring observe off",
+                );
+            }
+        }
+    }
+}
+
+fn settings(desk: &Desk, site: &Site, findings: &mut Findings) {
+    match Config::load(&desk.world, &site.root) {
+        Err(trouble) => findings.error("config", trouble.to_string(), "mainspring config check"),
+        Ok(config) => {
+            for warning in config.warnings {
+                findings.warn("config", warning, "mainspring config check");
+            }
+        }
+    }
+}
+
+fn machines(desk: &Desk, site: &Site, store: &ProjectStore, findings: &mut Findings) {
+    let scene = Scene::new(&desk.world, site, store, None);
+    for row in ROWS {
+        match (row.load)(&scene) {
+            Err(trouble) => findings.error(
+                row.name.as_str(),
+                trouble.to_string(),
+                "put that file right, or move it away",
+            ),
+            Ok(None) => {}
+            Ok(Some(loaded)) => {
+                findings.fine(row.name.as_str(), (row.summary)(&loaded.part));
+                if let Part::Loop(slot) = &loaded.part {
+                    looping(desk, &slot.state, slot.facts.ttl, findings);
+                }
+            }
+        }
+    }
+}
+
+/// A loop that nobody moves any more, or whose state is none.
+fn looping(desk: &Desk, state: &Loop, ttl: mainspring_kernel::Millis, findings: &mut Findings) {
+    let (Loop::Active(run) | Loop::Completing { run, .. } | Loop::Stuck { run, .. }) = state else {
+        if let Loop::Corrupt(what) = state {
+            findings.error("loop", what.clone(), "mainspring loop abort");
+        }
+        return;
+    };
+    let idle = desk.world.now().since(run.updated);
+    if idle > ttl {
+        findings.warn(
+            "loop",
+            format!("it has not moved since {}", timestamp(run.updated)),
+            "mainspring loop abort",
+        );
+    }
+}
+
+/// Intents whose process is gone: the next stop takes them up.
+fn effects(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
+    let files = fs::read_dir(store.dir()).into_iter().flatten().flatten();
+    for entry in files {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Some(machine) = name.strip_prefix("intent-") else {
+            if name.starts_with('.') && name.ends_with(".mainspring") {
+                findings.warn(
+                    "left over",
+                    format!("{name} was left by a crash"),
+                    "mainspring doctor --fix",
+                );
+                if mend == Mend::Fix && fs::remove_file(entry.path()).is_ok() {
+                    findings.mended();
+                }
+            }
+            continue;
+        };
+        let machine = machine.trim_end_matches(".json").to_owned();
+        match crate::store::read_json::<mainspring_kernel::machines::Pending>(entry.path()) {
+            Err(trouble) => findings.error("effects", trouble.to_string(), "move that file away"),
+            Ok(found) => match found.value {
+                Some(pending) if is_alive(pending.owner()) => {
+                    findings.fine("effects", format!("{machine}'s effect is running"));
+                }
+                Some(_) => findings.warn(
+                    "effects",
+                    format!("{machine}'s effect was cut off; the next stop takes it up"),
+                    "",
+                ),
+                None => {}
+            },
+        }
+    }
+}
+
+/// A lock ends with its process, so one that is held is held by somebody alive.
+fn lock(store: &ProjectStore, findings: &mut Findings) {
+    let Ok(file) = File::open(store.dir().join("lock")) else {
+        return;
+    };
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => findings.warn(
+            "lock",
+            "another process holds this project's lock right now",
+            &format!("fuser {}", store.dir().join("lock").display()),
+        ),
+        Err(TryLockError::Error(error)) => {
+            findings.error("lock", format!("locks do not work here: {error}"), "");
+        }
+    }
+}
+
+fn journal(desk: &Desk, store: &ProjectStore, findings: &mut Findings) {
+    if !store.dir().join(CURRENT).exists() {
+        return findings.fine("journal", "nothing was decided here yet");
+    }
+    let seen = match records::all(store.dir()) {
+        Ok(seen) => seen,
+        Err(error) => return findings.error("journal", error.cause, ""),
+    };
+    let mut last = None;
+    let mut damaged = Vec::new();
+    for line in seen {
+        match line {
+            Seen::Record(record) => last = Some((record.seq, record.at)),
+            Seen::Problem(problem) => damaged.push(problem),
+        }
+    }
+    if let Some((seq, at)) = last {
+        let path = store.dir().join(CURRENT);
+        findings.fine("journal", format!("{seq} records, {}", path.display()));
+        if at.since(desk.world.now()).0 > 60_000 {
+            findings.warn(
+                "clock",
+                format!(
+                    "the last record is of {}, which has not come yet",
+                    timestamp(at)
+                ),
+                "timedatectl status",
+            );
+        }
+    }
+    if let Some(first) = damaged.first() {
+        findings.warn(
+            "journal",
+            format!("{} damaged lines, the first: {first}", damaged.len()),
+            "",
+        );
+    }
+}

@@ -1,0 +1,330 @@
+//! `mainspring install`: register with Claude Code, once, and show what changes.
+
+use std::io::{BufRead, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use super::{Desk, Result, trust};
+use crate::diff;
+use crate::env::name;
+use crate::error::{CliError, Trouble};
+use crate::host::claude::settings::{self, Scope, Settings, VARIABLES};
+use crate::output;
+use crate::store::StateDir;
+use crate::store::atomic;
+use crate::store::installs::{Installed, Place};
+
+/// Register with Claude Code: our hooks in its settings file, and two of its variables.
+///
+/// Only our own entries are touched; what was there is kept and brought back by `mainspring
+/// uninstall`. Installing for one project trusts it; after a user-wide installation each
+/// project is trusted by `mainspring trust`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring install --dry-run      show what would change\n  mainspring install                for every project, asking first\n  mainspring install --scope local --yes"
+)]
+pub(crate) struct Args {
+    /// Which settings file
+    #[arg(long, value_enum, default_value_t = Scope::User)]
+    scope: Scope,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    /// Leave a variable of the host's as it is
+    #[arg(long, value_enum, value_delimiter = ',')]
+    without: Vec<Extra>,
+    /// Only print what belongs into a settings file
+    #[arg(long, conflicts_with_all = ["dry_run", "yes"])]
+    print: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Extra {
+    /// The limit on blocked stops: 100 in a row instead of 8
+    Cap,
+    /// The agent's task tools
+    TaskTools,
+}
+
+impl Extra {
+    fn variable(self) -> &'static str {
+        match self {
+            Self::Cap => name::CLAUDE_BLOCK_CAP,
+            Self::TaskTools => name::CLAUDE_TODO_TOOLS,
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+    let program = program(desk)?;
+    if args.print {
+        let mut settings = Settings {
+            path: PathBuf::new(),
+            text: None,
+            root: serde_json::Map::new(),
+        };
+        settings.register(&program, &variables(args))?;
+        return settings.render();
+    }
+    let (site, store) = desk.site()?;
+    let path = file(args.scope, desk, &site.here)?;
+    let before = Settings::read(&path)?;
+    let mut after = before.clone();
+    let mut variables = variables(args);
+    if !args.yes && !args.dry_run {
+        trust::person_only(desk, "install")?;
+        choose(&before, &mut variables)?;
+    }
+    after.register(&program, &variables)?;
+    let changes = if after.root == before.root {
+        Vec::new()
+    } else {
+        diff::lines(before.text.as_deref().unwrap_or_default(), &after.render()?)
+    };
+    let shown = show(desk, &after.path, &changes);
+    if args.dry_run {
+        return Ok(shown);
+    }
+    trust::person_only(desk, "install")?;
+    let asked = if args.yes {
+        ""
+    } else {
+        confirm(&shown)?;
+        "\n"
+    };
+    let trusted = match args.scope {
+        Scope::User => None,
+        Scope::Project | Scope::Local => trust::grant(desk, &site.root)?,
+    };
+    if !changes.is_empty() {
+        remember(desk, store.state(), &before, &after, trusted.as_deref())?;
+        write(&after.path, &after.render()?)?;
+    }
+    let mut out = format!("{asked}{}", if args.yes { shown } else { String::new() });
+    out += &match args.scope {
+        Scope::User => "registered for every project. `mainspring trust` in a project allows its effects (reviewers, pull requests)\n".to_owned(),
+        Scope::Project | Scope::Local => {
+            format!("registered for {}, which is trusted now\n", site.root.display())
+        }
+    };
+    out += "start claude anew, then `mainspring pulse 1` checks that we reach it\n";
+    Ok(out)
+}
+
+/// Take our entries out again, and bring back what was there.
+#[derive(Debug, clap::Args)]
+pub(crate) struct UninstallArgs {
+    /// Which settings file
+    #[arg(long, value_enum, default_value_t = Scope::User)]
+    scope: Scope,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+pub(crate) fn uninstall(args: &UninstallArgs, desk: &Desk) -> Result {
+    let (site, store) = desk.site()?;
+    let path = file(args.scope, desk, &site.here)?;
+    let before = Settings::read(&path)?;
+    let place = Place::of(store.state(), &before.path);
+    let installed = place.load()?;
+    if before.ours().is_empty() && installed.is_none() {
+        return Err(
+            CliError::new(format!("{} has no entry of ours", before.path.display()))
+                .hint("`mainspring doctor` shows where we are registered"),
+        );
+    }
+    let mut after = before.clone();
+    after.unregister();
+    for name in installed.iter().flat_map(|installed| &installed.variables) {
+        after.unset(name);
+    }
+    let text = restored(&place, installed.as_ref(), &after)?;
+    let changes = diff::lines(
+        before.text.as_deref().unwrap_or_default(),
+        text.as_deref().unwrap_or_default(),
+    );
+    let shown = show(desk, &after.path, &changes);
+    if args.dry_run {
+        return Ok(shown);
+    }
+    trust::person_only(desk, "uninstall")?;
+    if !args.yes {
+        confirm(&shown)?;
+    }
+    match text {
+        Some(text) => write(&after.path, &text)?,
+        None => std::fs::remove_file(&after.path).map_err(Trouble::io("delete", &after.path))?,
+    }
+    if let Some(project) = installed.and_then(|installed| installed.trusted) {
+        trust::revoke(desk, Path::new(&project))?;
+    }
+    place.forget()?;
+    Ok(format!(
+        "{shown}our entries are gone from {}\n",
+        after.path.display()
+    ))
+}
+
+/// The file without us: the very bytes of before, if nothing else has changed since; no file,
+/// if we made it.
+fn restored(
+    place: &Place,
+    installed: Option<&Installed>,
+    after: &Settings,
+) -> Result<Option<String>> {
+    let Some(_) = installed else {
+        return after.render().map(Some);
+    };
+    match place.before()? {
+        None if after.root.is_empty() => Ok(None),
+        Some(text)
+            if serde_json::from_str::<serde_json::Value>(&text)
+                .is_ok_and(|root| root.as_object() == Some(&after.root)) =>
+        {
+            Ok(Some(text))
+        }
+        Some(_) | None => after.render().map(Some),
+    }
+}
+
+fn file(scope: Scope, desk: &Desk, here: &Path) -> Result<PathBuf> {
+    scope
+        .file(&desk.world, here)
+        .ok_or_else(|| CliError::new("there is no home to install into").hint("set HOME"))
+}
+
+fn variables(args: &Args) -> Vec<&'static str> {
+    let declined = |variable: &str| args.without.iter().any(|one| one.variable() == variable);
+    let all = VARIABLES.iter().map(|(name, _)| *name);
+    all.filter(|name| !declined(name)).collect()
+}
+
+/// The program to register: by the name under which it is on the PATH, if that is us, because
+/// that name stays when a package manager moves the file behind it.
+fn program(desk: &Desk) -> Result<PathBuf> {
+    let me = std::env::current_exe()
+        .map_err(|error| CliError::new(format!("our own program cannot be found: {error}")))?;
+    Ok(settings::on_path(&desk.world, "mainspring")
+        .filter(|found| std::fs::canonicalize(found).is_ok_and(|real| real == me))
+        .unwrap_or(me))
+}
+
+fn show(desk: &Desk, path: &Path, changes: &[String]) -> String {
+    if changes.is_empty() {
+        return format!("{} is as it should be\n", path.display());
+    }
+    let mut out = format!("{}\n", desk.paint.bold(&path.display().to_string()));
+    for line in changes {
+        out += &match line.as_bytes().first() {
+            Some(b'+') => desk.paint.good(line),
+            Some(b'-') => desk.paint.warn(line),
+            _ => line.clone(),
+        };
+        out.push('\n');
+    }
+    out
+}
+
+/// What to switch on is asked only where it is not decided yet.
+fn choose(before: &Settings, variables: &mut Vec<&'static str>) -> Result<()> {
+    for (extra, question) in [
+        (
+            Extra::Cap,
+            "Raise the host's limit on blocked stops from 8 in a row to 100?",
+        ),
+        (
+            Extra::TaskTools,
+            "Switch the agent's task tools on, which skills with a task list need?",
+        ),
+    ] {
+        let variable = extra.variable();
+        let open = variables.contains(&variable) && before.variable(variable).is_none();
+        if open && !answers(&format!("{question} [Y/n] "), Unless::No)? {
+            variables.retain(|one| *one != variable);
+        }
+    }
+    Ok(())
+}
+
+fn confirm(shown: &str) -> Result<()> {
+    if answers(&format!("{shown}\nWrite this? [y/N] "), Unless::Yes)? {
+        return Ok(());
+    }
+    Err(CliError::new("nothing was changed"))
+}
+
+/// What must be typed for the other answer; Enter alone is the one in capitals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unless {
+    Yes,
+    No,
+}
+
+fn answers(question: &str, unless: Unless) -> Result<bool> {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        return Err(CliError::new("there is nobody to ask")
+            .hint("`--yes` goes on without asking, `--dry-run` only shows"));
+    }
+    output::stderr(question);
+    let mut answer = String::new();
+    stdin
+        .lock()
+        .read_line(&mut answer)
+        .map_err(|error| CliError::new(format!("no answer: {error}")))?;
+    let answer = answer.trim().to_lowercase();
+    Ok(match unless {
+        Unless::Yes => matches!(answer.as_str(), "y" | "yes"),
+        Unless::No => !matches!(answer.as_str(), "n" | "no"),
+    })
+}
+
+/// Keeps what was there before the first of our installations, and what each of them set.
+fn remember(
+    desk: &Desk,
+    state: &StateDir,
+    before: &Settings,
+    after: &Settings,
+    trusted: Option<&str>,
+) -> Result<()> {
+    let place = Place::of(state, &after.path);
+    let earlier = place.load()?.filter(|_| !before.ours().is_empty());
+    let set = VARIABLES
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| before.variable(name).is_none() && after.variable(name).is_some());
+    let mut variables: Vec<String> = set.map(str::to_owned).collect();
+    let mut installed = Installed {
+        path: after.path.to_string_lossy().into_owned(),
+        at: desk.world.now(),
+        variables: Vec::new(),
+        trusted: trusted.map(str::to_owned),
+    };
+    if let Some(earlier) = earlier {
+        variables.extend(earlier.variables);
+        installed.trusted = installed.trusted.or(earlier.trusted);
+        installed.variables = variables;
+        place.record(&installed)?;
+    } else {
+        installed.variables = variables;
+        place.forget()?;
+        place.save(state, before.text.as_deref(), &installed)?;
+    }
+    Ok(())
+}
+
+/// Whole or not at all, with the mode that the file has.
+fn write(path: &Path, text: &str) -> Result<()> {
+    let mode = std::fs::metadata(path).map(|meta| meta.permissions());
+    atomic::replace(path, text.as_bytes())?;
+    if let Ok(mode) = mode {
+        std::fs::set_permissions(path, mode).map_err(Trouble::io("set the mode of", path))?;
+    }
+    Ok(())
+}

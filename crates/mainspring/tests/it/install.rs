@@ -1,0 +1,250 @@
+//! Registering with the host, and taking it back.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::env::{MAINSPRING, TestEnv};
+
+fn user_file(env: &TestEnv) -> PathBuf {
+    env.home().join(".claude/settings.json")
+}
+
+fn read(path: &PathBuf) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// A file as a person has it: another order, tabs, a hook of theirs, a mode of their own.
+const THEIRS: &str = "{\n\t\"zeta\": [1, 2],\n\t\"model\": \"opus\",\n\t\"hooks\": {\n\t\t\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]\n\t},\n\t\"env\": {\"FOO\": \"1\"}\n}\n";
+
+fn with_theirs() -> TestEnv {
+    let env = TestEnv::new();
+    fs::create_dir_all(env.home().join(".claude")).unwrap();
+    fs::write(user_file(&env), THEIRS).unwrap();
+    fs::set_permissions(user_file(&env), fs::Permissions::from_mode(0o640)).unwrap();
+    env
+}
+
+#[test]
+fn only_our_entries_are_added_and_uninstall_brings_back_every_byte() {
+    let env = with_theirs();
+    env.run(&["install", "--yes"]).ok();
+    let settings = read(&user_file(&env));
+    let keys: Vec<&String> = settings.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["zeta", "model", "hooks", "env"]);
+    assert_eq!(
+        settings["hooks"]["Stop"][0]["hooks"][0]["command"],
+        "say done"
+    );
+    let stop = &settings["hooks"]["Stop"][1]["hooks"][0];
+    assert_eq!(stop["command"], MAINSPRING);
+    assert_eq!(stop["args"], json!(["hook"]));
+    assert_eq!(stop["timeout"], 720);
+    assert!(stop["statusMessage"].is_string());
+    let watch = &settings["hooks"]["Stop"][1]["hooks"][1];
+    assert_eq!(watch["args"], json!(["claim", "watch"]));
+    assert_eq!(watch["asyncRewake"], true);
+    assert_eq!(
+        settings["env"],
+        json!({"FOO": "1", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "100", "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"})
+    );
+    let text = fs::read_to_string(user_file(&env)).unwrap();
+    assert!(
+        text.contains("\n\t\"model\""),
+        "its indentation stays: {text}"
+    );
+    let mode = fs::metadata(user_file(&env)).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+
+    let again = env.run(&["install", "--yes"]).ok();
+    assert!(again.contains("is as it should be"), "{again}");
+    assert_eq!(fs::read_to_string(user_file(&env)).unwrap(), text);
+
+    env.run(&["uninstall", "--yes"]).ok();
+    assert_eq!(fs::read_to_string(user_file(&env)).unwrap(), THEIRS);
+    assert!(
+        env.run(&["uninstall", "--yes"])
+            .failed()
+            .contains("no entry of ours")
+    );
+}
+
+#[test]
+fn what_a_person_changed_in_between_stays() {
+    let env = with_theirs();
+    env.run(&["install", "--yes"]).ok();
+    let mut settings = read(&user_file(&env));
+    settings["model"] = "haiku".into();
+    settings["env"]["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] = "30".into();
+    fs::write(user_file(&env), settings.to_string()).unwrap();
+    env.run(&["uninstall", "--yes"]).ok();
+    let after = read(&user_file(&env));
+    assert_eq!(after["model"], "haiku");
+    assert_eq!(
+        after["env"],
+        json!({"FOO": "1", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "30"})
+    );
+    assert!(!after.to_string().contains("mainspring"), "{after}");
+}
+
+#[test]
+fn a_dry_run_shows_the_change_and_makes_none() {
+    let env = with_theirs();
+    let shown = env.run(&["install", "--dry-run"]).ok();
+    assert!(shown.contains("+ \t\t\t\t\t\t\"timeout\": 720,"), "{shown}");
+    assert!(shown.lines().any(|line| line.starts_with("  ")), "{shown}");
+    assert_eq!(fs::read_to_string(user_file(&env)).unwrap(), THEIRS);
+    assert!(!env.state().join("installs").exists());
+}
+
+#[test]
+fn a_file_that_we_made_is_gone_again() {
+    let env = TestEnv::new();
+    env.run(&["install", "--yes"]).ok();
+    assert!(user_file(&env).exists());
+    env.run(&["uninstall", "--yes"]).ok();
+    assert!(!user_file(&env).exists());
+}
+
+#[test]
+fn a_project_that_is_installed_for_is_trusted_and_a_user_wide_one_is_not() {
+    let env = TestEnv::new();
+    env.run(&["install", "--yes"]).ok();
+    assert!(
+        env.run(&["trust", "--list"])
+            .ok()
+            .contains("no project is trusted")
+    );
+    for scope in ["project", "local"] {
+        let env = TestEnv::new();
+        env.run(&["install", "--scope", scope, "--yes"]).ok();
+        let trusted = env.run(&["trust", "--list"]).ok();
+        assert!(
+            trusted.contains(env.project().to_str().unwrap()),
+            "{trusted}"
+        );
+        env.run(&["uninstall", "--scope", scope, "--yes"]).ok();
+        assert!(
+            env.run(&["trust", "--list"])
+                .ok()
+                .contains("no project is trusted")
+        );
+        assert!(!env.project().join(".claude/settings.json").exists());
+    }
+}
+
+#[test]
+fn an_old_registration_is_replaced_and_never_doubled() {
+    let env = TestEnv::new();
+    fs::create_dir_all(env.home().join(".claude")).unwrap();
+    let old = json!({"hooks": {"Stop": [{"hooks": [
+        {"type": "command", "command": "/gone/mainspring", "args": ["hook"], "timeout": 5},
+    ]}]}});
+    fs::write(user_file(&env), old.to_string()).unwrap();
+    env.run(&["install", "--yes"]).ok();
+    let text = fs::read_to_string(user_file(&env)).unwrap();
+    assert!(!text.contains("/gone/"), "{text}");
+    assert_eq!(text.matches("\"timeout\": 720").count(), 1);
+}
+
+#[test]
+fn what_would_be_lost_or_cannot_be_read_is_refused_and_named() {
+    for (text, said) in [
+        (
+            "{\n  // my hooks\n  \"model\": \"opus\"\n}",
+            "it has comments",
+        ),
+        ("{\"model\": }", "it was left alone"),
+        ("[]", "is not a JSON object"),
+        ("{\"hooks\": []}", "hooks is not an object"),
+        ("{\"hooks\": {\"Stop\": {}}}", "hooks.Stop is not a list"),
+    ] {
+        let env = TestEnv::new();
+        fs::create_dir_all(env.home().join(".claude")).unwrap();
+        fs::write(user_file(&env), text).unwrap();
+        let error = env.run(&["install", "--yes"]).failed();
+        assert!(error.contains(said), "{error}");
+        assert_eq!(fs::read_to_string(user_file(&env)).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_linked_settings_file_is_changed_where_it_is() {
+    let env = TestEnv::new();
+    fs::create_dir_all(env.home().join(".claude")).unwrap();
+    let dotfiles = env.root().join("dotfiles.json");
+    fs::write(&dotfiles, "{}\n").unwrap();
+    std::os::unix::fs::symlink(&dotfiles, user_file(&env)).unwrap();
+    env.run(&["install", "--yes"]).ok();
+    assert!(fs::symlink_metadata(user_file(&env)).unwrap().is_symlink());
+    assert!(
+        fs::read_to_string(&dotfiles)
+            .unwrap()
+            .contains("mainspring")
+    );
+    env.run(&["uninstall", "--yes"]).ok();
+    assert_eq!(fs::read_to_string(&dotfiles).unwrap(), "{}\n");
+}
+
+#[test]
+fn without_a_person_there_is_nobody_to_ask_and_an_agent_may_not() {
+    let env = TestEnv::new();
+    let error = env.run(&["install"]).failed();
+    assert!(error.contains("--yes"), "{error}");
+    let error = env.agent("s", &["install", "--yes"]).failed();
+    assert!(error.contains("an agent cannot install"), "{error}");
+    assert!(!user_file(&env).exists());
+}
+
+#[test]
+fn a_variable_can_be_declined_and_the_entries_printed() {
+    let env = TestEnv::new();
+    env.run(&["install", "--yes", "--without", "cap"]).ok();
+    let settings = read(&user_file(&env));
+    assert_eq!(
+        settings["env"],
+        json!({"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"})
+    );
+    let printed: Value = env.run(&["install", "--print", "--without", "cap"]).json();
+    assert_eq!(printed["hooks"], settings["hooks"]);
+}
+
+#[test]
+fn in_a_terminal_it_asks_shows_and_writes_only_on_yes() {
+    let env = TestEnv::new();
+    for (answers, written) in [(["n", "", "n"], false), (["n", "", "y"], true)] {
+        let mut command = env.command();
+        command.args(["install"]).env("TERM", "xterm");
+        // A shell, so that the last words stay on the screen.
+        let mut shell = std::process::Command::new("/bin/sh");
+        shell
+            .env_clear()
+            .envs(
+                command
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .current_dir(env.project())
+            .args(["-c", &format!("{MAINSPRING} install; read -r _")]);
+        let terminal = mainspring_testkit::tmux::Terminal::start(&shell);
+        terminal.wait_for("blocked stops from 8 in a row to 100? [Y/n]");
+        terminal.enter(answers[0]);
+        terminal.wait_for("task tools on");
+        terminal.enter(answers[1]);
+        terminal.wait_for("Write this? [y/N]");
+        terminal.enter(answers[2]);
+        if written {
+            terminal.wait_for("registered for every project");
+            let settings = read(&user_file(&env));
+            assert_eq!(
+                settings["env"],
+                json!({"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"})
+            );
+        } else {
+            terminal.wait_for("nothing was changed");
+            assert!(!user_file(&env).exists());
+        }
+    }
+}
