@@ -360,3 +360,46 @@ fn a_hold_marks_how_far_the_transcript_had_come_and_a_new_chain_forgets_it() {
     session.stop(&first);
     assert_eq!(session.ledger.mark, None);
 }
+
+proptest::proptest! {
+    /// Against a host that counts as Claude Code was measured to: it never overrides us, and
+    /// we never let go before it would.
+    #[test]
+    fn the_ledger_counts_as_the_host_does(
+        stops in proptest::collection::vec((0..4_u8, 0..6_u8, 0..3_u8), 1..120),
+        cap in 1..10_u32,
+    ) {
+        let mut session = Session::new(waiting(), a_loop(vec![]));
+        session.cap = Cap::After(cap);
+        let mut host = 0;
+        let mut chain = Chain::First;
+        for (tools, prompt, says) in stops {
+            if prompt == 0 {
+                session.event(&IDLE, Kind::Prompt { author: Author::Person });
+                chain = Chain::First;
+            }
+            let tools = if tools == 0 { ToolUse::Seen } else { ToolUse::NotSeen };
+            if tools == ToolUse::Seen || chain == Chain::First {
+                host = 0;
+            }
+            let says = match says {
+                0 => Says::Token,
+                1 => Says::Signal,
+                _ => Says::Nothing,
+            };
+            match session.stop(&Act { says, tools, chain, ..IDLE }).outcome {
+                Outcome::Held => {
+                    proptest::prop_assert!(host < cap, "the host overrides this one");
+                    host += 1;
+                    chain = Chain::Continued;
+                }
+                Outcome::Capped => {
+                    proptest::prop_assert_eq!(host, cap, "let go too early");
+                    chain = Chain::First;
+                }
+                Outcome::Passed => chain = Chain::First,
+                other => panic!("{other:?} at a stop"),
+            }
+        }
+    }
+}
