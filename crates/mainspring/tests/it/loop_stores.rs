@@ -224,3 +224,34 @@ fn a_jwz_that_fails_lets_go() {
     assert!(env.stop("y").held().starts_with("[ITERATION 2/10]"));
     assert_eq!(messages(&env).len(), 2, "nothing was posted twice");
 }
+
+#[test]
+fn a_jwz_that_babbles_or_hangs_lets_go() {
+    for (script, told) in [
+        ("echo one two three", "printed no JSON"),
+        ("echo '[{\"id\":1}]'", "without a body"),
+        ("echo '{}'", ""),
+        ("sleep 30", "took longer than 3 s"),
+    ] {
+        let env = with_jwz();
+        let program = env.root().join("bin/jwz");
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        let began = std::time::Instant::now();
+        let note = env.stop("x").let_go();
+        assert!(note.contains(told), "{script}: {note}");
+        assert!(began.elapsed().as_secs() < 20, "{script}");
+    }
+}
+
+#[test]
+fn a_repository_cannot_bring_its_own_jwz() {
+    let env = with_jwz();
+    let program = env.root().join("bin/jwz");
+    fs::rename(&program, env.project().join("jwz")).unwrap();
+    let env = env.with("PATH", ".:bin:/usr/bin:/bin");
+    assert_eq!(env.stop("x").let_go(), "");
+    assert!(
+        !env.project().join(".jwz/calls").exists(),
+        "nothing was run"
+    );
+}

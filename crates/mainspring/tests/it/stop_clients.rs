@@ -374,3 +374,60 @@ fn a_loop_follows_clear_in_the_clients_terminal() {
     assert_ne!(calls[0].input["session_id"], calls[1].input["session_id"]);
     assert_eq!(person(&claude, &["loop", "status"]), "no loop\n");
 }
+
+/// The public script opened after one block for an agent that never said the token: its
+/// own reason, in the transcript, has the token in it.
+#[test]
+fn the_drop_in_for_taskmaster_is_not_satisfied_by_its_own_reason() {
+    // The script's own rule: a short transcript is a sub-agent's.
+    let mut turns: Vec<Turn> = (0..8).map(|_| bash("true")).collect();
+    turns.push(Turn::say("Done."));
+    turns.push(Turn::say("Really done."));
+    turns.push(Turn::say(TOKEN));
+    let model = Model::play(turns);
+    let Some(claude) = Claude::new(&model) else {
+        return;
+    };
+    let tmp = claude.home().join("tmp");
+    std::fs::create_dir_all(&tmp).unwrap();
+    let hook = Hook::exec(MAINSPRING, ["compat", "taskmaster"]);
+    let claude = claude.env("TMPDIR", &tmp).hook("Stop", &hook).recording();
+    run(&claude, "do it");
+    assert_eq!(held(&claude), [true, true, false]);
+    assert!(model.saw_text("TASKMASTER (2): Stop blocked."));
+    assert_eq!(
+        std::fs::read_dir(tmp.join("taskmaster")).unwrap().count(),
+        0
+    );
+}
+
+#[test]
+fn the_drop_in_for_idle_blocks_with_two_in_the_seeds_file() {
+    let model = Model::play([
+        Turn::say("One."),
+        Turn::say("`<loop-done>COMPLETE</loop-done>`"),
+        Turn::say(LOOP_DONE),
+    ]);
+    let Some(claude) = Claude::new(&model) else {
+        return;
+    };
+    let hook = Hook::exec(MAINSPRING, ["compat", "idle"]);
+    let claude = claude.in_repository().hook("Stop", &hook).recording();
+    let file = claude.project().join(".claude/idle-loop.local.md");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let page = "---\nactive: true\nmode: loop\niteration: 1\nmax_iterations: 5\n---\n\nGo.\n";
+    std::fs::write(&file, page).unwrap();
+    run(&claude, "loop on it");
+    let codes: Vec<u8> = claude
+        .hook_calls_of("Stop")
+        .iter()
+        .map(|call| match &call.outcome {
+            Outcome::Ended { code, .. } => *code,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(codes, [2, 2, 0]);
+    assert!(model.saw_text("[ITERATION 3/5] Continue working on the task."));
+    let ended = std::fs::read_to_string(&file).unwrap();
+    assert!(ended.contains("active: false\n") && ended.contains("ended: COMPLETE\n"));
+}

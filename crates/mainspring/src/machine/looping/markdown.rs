@@ -276,4 +276,20 @@ mod tests {
             2
         );
     }
+
+    proptest::proptest! {
+        #[test]
+        fn garbage_is_no_loop_and_what_is_written_is_read_again(
+            front in "[a-z_: \"'0-9\\-\n\r\t]{0,120}",
+            rest in "\\PC{0,80}",
+        ) {
+            let text = format!("---\n{front}\n---\n{rest}");
+            let state = read(&text, Millis(7_000));
+            if let State::Active(run) = &state {
+                let again = read(&write(Some(&text), &state), Millis(0));
+                proptest::prop_assert_eq!(again, State::Active(run.clone()));
+            }
+            proptest::prop_assert_eq!(read(&rest, Millis(0)), State::Idle(Past::Blank));
+        }
+    }
 }
