@@ -4,7 +4,7 @@ use mainspring_kernel::Millis;
 use mainspring_kernel::machines::claim::signal::status;
 use mainspring_kernel::machines::claim::text::{farewell, marker};
 use mainspring_kernel::machines::claim::work::{
-    Card, Close, Effect, Fault, How, Item, Lack, Outcome, Release, Sight, Survey,
+    Board as Moved, Card, Close, Effect, Fault, How, Item, Lack, Outcome, Release, Sight, Survey,
 };
 use serde_json::{Value, json};
 
@@ -52,6 +52,31 @@ fn homeless(effect: &Effect, why: String) -> Outcome {
 /// Comment, close and card are one document, in this order: a comment that was lost in a
 /// crash is found again by its marker, a close that is there already is none.
 fn close(shop: &Shop, close: &Close) -> Result<Outcome, Fault> {
+    let (how, board) = match close_once(shop, close) {
+        Ok(closed) => closed,
+        // A reply may be lost on its way back from an issue that is closed. A server that
+        // said when to come back is not asked before.
+        Err(fault) if fault.not_before.is_some() => return Err(fault),
+        Err(fault) => match close_once(shop, close) {
+            Ok((_, board)) => (How::Now, board),
+            Err(_) => return Err(fault),
+        },
+    };
+    let release = match &close.lease {
+        None => Release::NotHeld,
+        Some(commit) => match lease::release(&shop.programs, &shop.remote, close.issue, commit) {
+            Ok(()) => Release::Released,
+            Err(cause) => Release::Failed(cause),
+        },
+    };
+    Ok(Outcome::Closed {
+        how,
+        board,
+        release,
+    })
+}
+
+fn close_once(shop: &Shop, close: &Close) -> Result<(How, Moved), Fault> {
     let github = shop.github();
     let found = query::find(&github, close.issue, "", shop.board.as_ref())?;
     let Some(issue) = &found.issue else {
@@ -76,22 +101,12 @@ fn close(shop: &Shop, close: &Close) -> Result<Outcome, Fault> {
     if issue.is_open {
         applied.part("close")?;
     }
-    let release = match &close.lease {
-        None => Release::NotHeld,
-        Some(commit) => match lease::release(&shop.programs, &shop.remote, close.issue, commit) {
-            Ok(()) => Release::Released,
-            Err(cause) => Release::Failed(cause),
-        },
+    let how = if issue.is_open {
+        How::Now
+    } else {
+        How::Already
     };
-    Ok(Outcome::Closed {
-        how: if issue.is_open {
-            How::Now
-        } else {
-            How::Already
-        },
-        board: applied.board(),
-        release,
-    })
+    Ok((how, applied.board()))
 }
 
 fn sync(shop: &Shop, card: &Card) -> Result<Outcome, Fault> {

@@ -123,7 +123,10 @@ fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
     if memo.is_some_and(|memo| !memo.mail.is_empty()) {
         return Ok(true);
     }
-    let trusted = || trust::of(scene.store.state(), scene.root()) == Trust::Trusted;
+    let trusted = || {
+        scene.is_registered(Name::Claim)
+            || trust::of(scene.store.state(), scene.root()) == Trust::Trusted
+    };
     match payload.event.kind {
         Kind::Idle => Ok(branch(scene).is_some() && trusted()),
         Kind::SessionStart { .. } => Ok(trusted() && shop::board_name(scene)?.is_some()),

@@ -39,15 +39,22 @@ pub(super) fn open(shop: &Shop, open: &Open, checkout: &std::path::Path) -> Resu
         "repos/{}/{}/pulls",
         shop.repository.owner, shop.repository.name
     );
-    let reply = github.post(&path, &request)?;
+    let reply = match github.post(&path, &request) {
+        Ok(reply) => reply,
+        // A reply may be lost on its way back from a pull request that is there. A server
+        // that said when to come back is not asked before.
+        Err(fault) if fault.not_before.is_some() => return Err(fault),
+        Err(fault) => return look_again(shop, open, fault),
+    };
     if reply.is_success() {
         let number = reply.body["number"].as_u64();
         let url = reply.body["html_url"].as_str();
         let (Some(number), Some(url)) = (number, url) else {
-            return Err(Fault {
+            let fault = Fault {
                 cause: "GitHub created the pull request and did not say which".into(),
                 not_before: None,
-            });
+            };
+            return look_again(shop, open, fault);
         };
         let pull = Pull {
             number,
@@ -58,16 +65,30 @@ pub(super) fn open(shop: &Shop, open: &Open, checkout: &std::path::Path) -> Resu
         return Ok(finish(shop, open, &found, pull, How::Now));
     }
     if reply.says("already exists") {
-        // Somebody was faster, perhaps an earlier try of ours whose reply was lost.
-        let again = query::find(&github, open.issue, &open.branch, shop.board.as_ref())?;
-        if let Some(pull) = again.pulls.iter().find(|pull| pull.is_open) {
-            return Ok(finish(shop, open, &again, pull.clone(), How::Already));
-        }
+        return look_again(shop, open, reply.fault());
     }
     if reply.says("No commits between") {
         return Ok(Outcome::Lacking(Lack::NotAhead { base: found.base }));
     }
     Err(reply.fault())
+}
+
+/// Is the pull request there after all? Somebody may have been faster, perhaps an earlier
+/// try of ours.
+fn look_again(shop: &Shop, open: &Open, fault: Fault) -> Result<Outcome, Fault> {
+    let found = query::find(
+        &shop.github(),
+        open.issue,
+        &open.branch,
+        shop.board.as_ref(),
+    );
+    let Ok(found) = found else {
+        return Err(fault);
+    };
+    match found.pulls.iter().find(|pull| pull.is_open) {
+        Some(pull) => Ok(finish(shop, open, &found, pull.clone(), How::Already)),
+        None => Err(fault),
+    }
 }
 
 /// The pull request that this work is already in: an open one of the branch, or one that

@@ -1,9 +1,9 @@
 //! `mainspring claim done`: a person's word that the issue may be closed.
 
-use mainspring_kernel::Decision;
 use mainspring_kernel::machines::claim::State;
 use mainspring_kernel::machines::claim::memo::{Consent, Memo};
 use mainspring_kernel::machines::claim::phase::Phase;
+use mainspring_kernel::{Decision, Name};
 use serde_json::json;
 
 use super::{Desk, Result};
@@ -83,8 +83,9 @@ fn close_now(desk: &Desk) -> Result {
         "at": desk.world.now(),
     });
     let payload = claude::decode(stop.to_string().as_bytes()).map_err(CliError::new)?;
-    let scene = Scene::new(&desk.world, &site, &store, Some(&payload));
-    let row = machine::row(mainspring_kernel::Name::Claim)
+    // A person typed it: that is their permission.
+    let scene = Scene::new(&desk.world, &site, &store, Some(&payload)).registered(Name::Claim);
+    let row = machine::row(Name::Claim)
         .ok_or_else(|| CliError::new("internal: claim is not built in"))?;
     let answer = drive(&scene, &payload, &[row]);
     let mut out = String::new();

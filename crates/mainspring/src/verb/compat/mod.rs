@@ -3,6 +3,7 @@
 //! A drop-in keeps its script's stdin, stdout, exit codes and messages, so that a set-up
 //! which calls the script can call this instead. Being registered is its permission.
 
+mod agent_sync;
 mod fsm;
 mod idle;
 mod stop;
@@ -43,6 +44,10 @@ struct Script {
 }
 
 const SCRIPTS: &[Script] = &[
+    Script {
+        name: "agent-sync",
+        run: agent_sync::run,
+    },
     Script {
         name: "fsm",
         run: fsm::run,

@@ -1,6 +1,9 @@
 //! `claim` with the real `gh` and the real `git`, against a stand-in for GitHub.
 
+mod compat;
+mod crash;
 mod faults;
 mod life;
 mod people;
+mod watch;
 mod world;

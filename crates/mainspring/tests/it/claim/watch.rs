@@ -1,0 +1,139 @@
+//! The watcher, without a client: when it waits, when it leaves, and what it wakes with.
+
+use std::io::Write;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use mainspring_testkit::github::Check;
+use serde_json::json;
+
+use super::world::{World, world};
+
+struct Watcher(Child);
+
+impl Watcher {
+    fn start(world: &World, vars: &[(&str, &str)]) -> Self {
+        let mut command = world.env.command();
+        command
+            .args(["claim", "watch"])
+            .env("MAINSPRING_CLAIM_WATCH", "1s")
+            .envs(vars.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let stop =
+            json!({ "session_id": "s", "cwd": world.env.project(), "hook_event_name": "Stop" });
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(stop.to_string().as_bytes()).unwrap();
+        Self(child)
+    }
+
+    /// Its exit code and what it woke the agent with, within some seconds.
+    fn end(mut self) -> (Option<i32>, String) {
+        let until = Instant::now() + Duration::from_secs(20);
+        while self.0.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < until, "it still watches");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let output = self.0.wait_with_output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    }
+}
+
+#[test]
+fn it_wakes_once_per_change_and_one_watches_a_claim() {
+    let Some(world) = world() else { return };
+    let head = world.with_pull_request();
+    world.widgets().set_check(&head, Check::running("test"));
+    let first = Watcher::start(&world, &[]);
+    assert!(
+        world
+            .github
+            .wait_for_request("ClaimPoll", Duration::from_secs(10))
+    );
+    let second = Watcher::start(&world, &[]);
+    assert_eq!(second.end(), (Some(0), String::new()), "one is enough");
+    world
+        .widgets()
+        .set_check(&head, Check::completed("test", "FAILURE"));
+    let (code, said) = first.end();
+    assert_eq!(code, Some(2));
+    assert!(
+        said.starts_with("CI failed for PR #44: 1 of 1 checks FAILED: test."),
+        "{said}"
+    );
+    assert_eq!(world.claim()["phase"], "checks_running");
+
+    // The same failure does not wake again, neither here nor at the next stop or idle.
+    let third = Watcher::start(&world, &[]);
+    world.github.take_requests();
+    assert!(
+        world
+            .github
+            .wait_for_request("ClaimPoll", Duration::from_secs(10))
+    );
+    world.two_minutes_later();
+    assert_eq!(world.idle().ok(), "");
+    assert_eq!(world.stop("looked at it").let_go(), "");
+    world.widgets().merge(44);
+    let (code, said) = third.end();
+    assert_eq!(code, Some(2));
+    assert!(
+        said.starts_with("PR #44 merged! Should I close issue #42?"),
+        "{said}"
+    );
+    assert_eq!(world.claim()["phase"], "merged_detected");
+    assert_eq!(
+        Watcher::start(&world, &[]).end(),
+        (Some(0), String::new()),
+        "nothing to watch"
+    );
+}
+
+#[test]
+fn it_delivers_what_the_idle_hook_found_first() {
+    let Some(world) = world() else { return };
+    let head = world.with_pull_request();
+    world
+        .widgets()
+        .set_check(&head, Check::completed("test", "SUCCESS"));
+    assert!(
+        world.idle().json()["terminalSequence"]
+            .as_str()
+            .unwrap()
+            .contains("CI passed!")
+    );
+    let (code, said) = Watcher::start(&world, &[]).end();
+    assert_eq!(code, Some(2));
+    assert!(said.starts_with("CI passed!"), "{said}");
+    assert_eq!(world.prompt("and?").ok(), "", "read is read");
+}
+
+#[test]
+fn it_leaves_where_nobody_attends_or_nothing_is_watched() {
+    let Some(world) = world() else { return };
+    assert_eq!(Watcher::start(&world, &[]).end().0, Some(0), "no claim");
+    world.write("coding");
+    assert_eq!(
+        Watcher::start(&world, &[]).end().0,
+        Some(0),
+        "no pull request"
+    );
+    std::fs::remove_file(world.file()).unwrap();
+    world.with_pull_request();
+    let headless = [("CLAUDE_CODE_SESSION_ATTENDED", "0")];
+    assert_eq!(Watcher::start(&world, &headless).end().0, Some(0));
+    let gone = [("CLAUDE_PID", "999999999")];
+    assert_eq!(
+        Watcher::start(&world, &gone).end().0,
+        Some(0),
+        "the host is gone"
+    );
+    world.env.run(&["untrust"]).ok();
+    assert_eq!(Watcher::start(&world, &[]).end().0, Some(0), "not trusted");
+    assert_eq!(world.github.requests_of("ClaimPoll").len(), 0);
+}
