@@ -81,7 +81,7 @@ impl Change {
         match (&card.status_field, option) {
             (None, _) => self.lacks = Some("the board has no single-select field `Status`".into()),
             (Some(_), None) => {
-                self.lacks = Some(format!("the board's `Status` has no option `{status}`"))
+                self.lacks = Some(format!("the board's `Status` has no option `{status}`"));
             }
             (Some(field), Some((_, option))) => {
                 self.place(card);

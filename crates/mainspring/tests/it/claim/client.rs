@@ -1,0 +1,199 @@
+//! The seed's whole sequence in the real client: real `claude` in a terminal, real `gh`,
+//! real `git`, the plugin as it is shipped.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use mainspring_testkit::claude::Claude;
+use mainspring_testkit::github::{Check, IssueState};
+use mainspring_testkit::model::{Model, Turn};
+use serde_json::json;
+
+use super::world::{BRANCH, ORIGIN, World, git, world};
+use crate::env::{MAINSPRING, finish};
+
+/// The client in a checkout of `acme/widgets`, with the plugin.
+fn client(world: &World, model: &Model) -> Option<Claude> {
+    let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/mainspring");
+    let bin = Path::new(MAINSPRING).parent().unwrap();
+    let mut claude = Claude::new(model)?
+        .plugin_dir(plugin)
+        .path_first(bin)
+        .env("USER", "ada")
+        .env("MOLTNET_PROJECT_NUMBER", "1")
+        .env("MAINSPRING_CLAIM_WATCH", "1s");
+    for (name, value) in world.github.env() {
+        claude = claude.env(name, value);
+    }
+    world.bare.clone_as(ORIGIN, claude.project());
+    let trusted = finish(claude.command(MAINSPRING).arg("trust"), b"");
+    assert_eq!(trusted.code, Some(0), "{trusted:?}");
+    Some(claude)
+}
+
+fn bash(command: &str) -> Turn {
+    Turn::call("Bash", json!({ "command": command, "description": "work" }))
+}
+
+fn wait(what: &str, done: impl Fn() -> bool) {
+    let until = Instant::now() + Duration::from_secs(40);
+    while !done() {
+        assert!(Instant::now() < until, "waited for {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+const SEEN: Duration = Duration::from_secs(40);
+
+#[test]
+fn the_whole_sequence_from_claim_to_the_removed_file() {
+    let Some(world) = world() else { return };
+    let work = format!(
+        "git switch -q -c {BRANCH} && git commit -q --allow-empty -m Fix && \
+         mainspring handoff --summary 'Fix race condition' --push"
+    );
+    let model = Model::play([
+        bash("mainspring claim 42"),
+        Turn::say("I have claimed it and begin."),
+        bash(&work),
+        Turn::say("Handed over."),
+        Turn::say("The pull request is open."),
+        bash("git commit -q --allow-empty -m 'Fix CI' && git push -q"),
+        Turn::say("I pushed a fix for CI."),
+        Turn::say("CI is green now."),
+        Turn::say("Shall I close issue 42?"),
+        bash("mainspring claim done"),
+        Turn::say("I close it."),
+        Turn::say("It is closed; that was all."),
+    ]);
+    let Some(claude) = client(&world, &model) else {
+        return;
+    };
+    let file = claude.project().join(".agent-claim.json");
+    let terminal = claude.interactive();
+
+    terminal.enter("/mainspring:claim 42");
+    terminal.wait_for("I have claimed it and begin.");
+    assert!(file.exists());
+    assert_eq!(world.card().0, "In Progress");
+
+    terminal.enter("/mainspring:handoff");
+    terminal.wait_for("The pull request is open.");
+    assert!(model.saw_text("PR #44 created: https://github.com/acme/widgets/pull/44"));
+    assert_eq!(world.widgets().pull(44).title, "Fix race condition");
+    assert_eq!(world.card().0, "In Review");
+
+    // The agent has stopped. CI fails, and it wakes.
+    let head = git(claude.project(), &["rev-parse", "HEAD"]);
+    world
+        .widgets()
+        .set_check(&head, Check::completed("lint", "SUCCESS"));
+    world
+        .widgets()
+        .set_check(&head, Check::completed("test", "FAILURE"));
+    assert!(model.sees_text_within("CI failed for PR #44: 1 of 2 checks FAILED: test.", SEEN));
+    terminal.wait_for("I pushed a fix for CI.");
+
+    let head = git(claude.project(), &["rev-parse", "HEAD"]);
+    world
+        .widgets()
+        .set_check(&head, Check::completed("test", "SUCCESS"));
+    assert!(model.sees_text_within(
+        "CI passed! All 1 check green. PR #44 is ready to merge.",
+        SEEN
+    ));
+    terminal.wait_for("CI is green now.");
+
+    world.widgets().merge(44);
+    assert!(model.sees_text_within("PR #44 merged! Should I close issue #42?", SEEN));
+    terminal.wait_for("Shall I close issue 42?");
+    assert!(file.exists(), "nothing is closed without the person");
+
+    terminal.enter("yes");
+    terminal.wait_for("It is closed; that was all.");
+    assert!(model.saw_text("Issue #42 closed. Board → Done. Signal file cleaned up."));
+    assert!(matches!(
+        world.widgets().issue(42).state,
+        IssueState::Closed { .. }
+    ));
+    assert_eq!(world.card(), ("Done".into(), String::new()));
+    assert!(!file.exists());
+    assert!(!world.bare.refs().contains_key("refs/mainspring/claims/42"));
+    assert_eq!((world.github.prs_created(), world.github.closes()), (1, 1));
+    model.assert_played_out();
+}
+
+#[test]
+fn a_headless_run_gets_its_pull_request_and_is_not_kept_waiting() {
+    let Some(world) = world() else { return };
+    let work = format!(
+        "mainspring claim 42 && git switch -q -c {BRANCH} && git commit -q --allow-empty -m Fix && \
+         mainspring handoff --summary Fix --push"
+    );
+    let model = Model::play([
+        bash(&work),
+        Turn::say("Handed over."),
+        Turn::say("The pull request is open."),
+    ]);
+    let Some(claude) = client(&world, &model) else {
+        return;
+    };
+    let began = Instant::now();
+    let run = claude.run("do issue 42").expect_success();
+    assert_eq!(run.answer(), "The pull request is open.");
+    assert!(model.saw_text("PR #44 created"));
+    assert!(
+        began.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        began.elapsed()
+    );
+    assert_eq!(
+        world.github.requests_of("ClaimPoll").len(),
+        0,
+        "nobody watches"
+    );
+}
+
+#[test]
+fn what_happened_while_nobody_was_there_is_told_at_the_next_prompt() {
+    let Some(world) = world() else { return };
+    let model = Model::play([Turn::say("I see: CI failed.")]);
+    let Some(claude) = client(&world, &model) else {
+        return;
+    };
+    let head = world.bare.commit(BRANCH, "Work");
+    let file = claude.project().join(".agent-claim.json");
+    std::fs::write(
+        &file,
+        json!({
+            "schema_version": 1, "item_id": "", "issue_number": 42, "branch": BRANCH,
+            "agent_id": "a", "phase": "ready_for_pr", "summary": "Fix", "status": "In Progress",
+        })
+        .to_string(),
+    )
+    .unwrap();
+    let hook = |event: &str, fields: serde_json::Value| {
+        let payload = crate::env::payload(claude.project(), event, fields);
+        finish(
+            claude.command(MAINSPRING).arg("hook"),
+            payload.to_string().as_bytes(),
+        )
+    };
+    assert!(
+        hook("Stop", json!({ "session_id": "old" }))
+            .held()
+            .contains("PR #44")
+    );
+    drop(hook(
+        "SessionEnd",
+        json!({ "session_id": "old", "reason": "other" }),
+    ));
+    world
+        .widgets()
+        .set_check(&head, Check::completed("test", "FAILURE"));
+    let idle = json!({ "session_id": "old", "notification_type": "idle_prompt" });
+    assert!(hook("Notification", idle).json()["terminalSequence"].is_string());
+    claude.run("how is it going?").expect_success();
+    wait("the news", || model.saw_text("1 of 1 checks FAILED: test"));
+    assert!(model.saw_text("Issue #42 is claimed here"));
+}
