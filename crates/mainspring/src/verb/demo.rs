@@ -1,5 +1,6 @@
 //! `mainspring demo`: a scripted agent, the real code, no network.
 
+mod claim;
 mod gate;
 mod looping;
 mod pulse;
@@ -29,6 +30,7 @@ const SCENES: &[Scene] = &[
     ("gate", gate::play),
     ("loop", looping::play),
     ("review", review::play),
+    ("claim", claim::play),
 ];
 
 pub(crate) fn run(args: &Args, desk: &super::Desk) -> Result {

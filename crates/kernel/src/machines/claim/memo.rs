@@ -48,6 +48,8 @@ pub enum Topic {
     Work,
     Ci,
     Pull,
+    /// The question whether to close the issue.
+    Merge,
     Review,
     Next,
 }
@@ -86,7 +88,7 @@ pub struct CardFault {
     pub retry_at: Option<Millis>,
 }
 
-/// Has a person spoken since the merge was reported?
+/// Has a person spoken since the agent was told of the merge, and so could ask them?
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Consent {
@@ -170,6 +172,9 @@ impl Memo {
         }
         if let Some(session) = session {
             self.owner = Some(session.clone());
+        }
+        if self.mail.iter().any(|mail| mail.topic == Topic::Merge) {
+            self.consent = Consent::Asked;
         }
         let texts: Vec<String> = self.mail.drain(..).map(|mail| mail.text).collect();
         Some(texts.join("\n"))

@@ -55,6 +55,19 @@ impl Seen {
         (!texts.is_empty()).then(|| texts.join("\n"))
     }
 
+    /// The agent is woken with it now; what it is not woken for waits in the mailbox.
+    pub fn deliver(mut self) -> (Signal, Memo, Option<String>) {
+        let wake = self.wake();
+        for mail in self.news.drain(..) {
+            match mail.weight {
+                Weight::Info => self.memo.post(mail),
+                Weight::Wake if mail.topic == Topic::Merge => self.memo.consent = Consent::Asked,
+                Weight::Wake => {}
+            }
+        }
+        (self.signal, self.memo, wake)
+    }
+
     fn move_on(&mut self, to: Phase) {
         if matches!(self.signal.phase, Phase::PrCreated | Phase::ChecksRunning) {
             self.signal.phase = to;
@@ -75,9 +88,8 @@ impl Seen {
         if self.memo.told.state == Some(PullState::Merged) {
             return;
         }
-        self.memo.consent = Consent::Asked;
         let text = merged(&self.signal, pull.number);
-        self.say(Topic::Pull, Weight::Wake, now, text);
+        self.say(Topic::Merge, Weight::Wake, now, text);
     }
 
     fn closed(&mut self, pull: &Pull, now: Millis) {
@@ -274,8 +286,27 @@ mod tests {
         );
         assert!(said[1].is_empty());
         assert_eq!(seen.signal.phase, Phase::MergedDetected);
-        assert_eq!(seen.memo.consent, Consent::Asked);
+        assert_eq!(
+            seen.memo.consent,
+            Consent::NotAsked,
+            "the agent has not heard of it yet"
+        );
         assert_eq!(seen.signal.last_check_poll, Some(Millis::seconds(120)));
+    }
+
+    #[test]
+    fn an_agent_that_is_woken_has_been_asked_and_the_rest_waits_for_it() {
+        let merged = Pull {
+            state: PullState::Merged,
+            ..pull(&[])
+        };
+        let seen = Seen::of(&signal(), &Memo::default(), &merged, Millis(1));
+        let (_, memo, wake) = seen.deliver();
+        assert!(wake.is_some_and(|text| text.starts_with("PR #107 merged!")));
+        assert_eq!((memo.consent, memo.mail.len()), (Consent::Asked, 0));
+        let running = pull(&[("a", Running, Optional)]);
+        let (_, memo, wake) = Seen::of(&signal(), &Memo::default(), &running, Millis(1)).deliver();
+        assert_eq!((wake, memo.mail.len()), (None, 1));
     }
 
     #[test]

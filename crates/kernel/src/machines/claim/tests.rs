@@ -538,6 +538,28 @@ fn a_process_that_died_in_it_leads_to_the_same_effect_again() {
 }
 
 #[test]
+fn the_prompt_with_which_the_agent_hears_of_the_merge_is_no_answer_to_it() {
+    let idle = event("s1", Kind::Idle);
+    let merged = Pull {
+        state: PullState::Merged,
+        ..pull(&[])
+    };
+    let state = claimed(Phase::ChecksRunning);
+    let done = Standing::Done(intent(Effect::Poll { pr: 107 }), Outcome::Polled(merged));
+    let mut state = ask(&state, &idle, &facts(BoardUse::On), NOW, &done).state;
+    let prompt = event(
+        "s1",
+        Kind::Prompt {
+            author: Author::Person,
+        },
+    );
+    for expected in [Consent::Asked, Consent::Spoken, Consent::Spoken] {
+        state = ask(&state, &prompt, &facts(BoardUse::On), NOW, &Standing::Clear).state;
+        assert_eq!(state.memo().map(|memo| memo.consent), Some(expected));
+    }
+}
+
+#[test]
 fn idle_polls_once_in_two_minutes_and_its_news_waits() {
     let idle = event("s1", Kind::Idle);
     let state = claimed(Phase::PrCreated);

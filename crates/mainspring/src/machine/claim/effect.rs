@@ -8,6 +8,7 @@ use mainspring_kernel::machines::claim::work::{
 };
 use serde_json::{Value, json};
 
+use super::alone::Alone;
 use super::change::Change;
 use super::query::{self, BoardName};
 use super::shop::{NoShop, Shop};
@@ -25,9 +26,18 @@ pub(super) fn run(scene: &Scene<'_>, effect: &Effect, limit: Millis) -> Outcome 
             });
         }
     };
+    let alone = match Alone::wait(scene) {
+        Ok(alone) => alone,
+        Err(trouble) => {
+            return Outcome::Failed(Fault {
+                cause: trouble.to_string(),
+                not_before: None,
+            });
+        }
+    };
     let outcome = match effect {
         Effect::Open(work) => open::open(&shop, work, &scene.site.here),
-        Effect::Close(work) => close(&shop, work),
+        Effect::Close(work) => close(&shop, work, alone),
         Effect::Poll { pr } => poll::poll(&shop, *pr).map(Outcome::Polled),
         Effect::Sync(card) => sync(&shop, card),
         Effect::Look { branch } => look(&shop, branch),
@@ -51,7 +61,7 @@ fn homeless(effect: &Effect, why: String) -> Outcome {
 
 /// Comment, close and card are one document, in this order: a comment that was lost in a
 /// crash is found again by its marker, a close that is there already is none.
-fn close(shop: &Shop, close: &Close) -> Result<Outcome, Fault> {
+fn close(shop: &Shop, close: &Close, alone: Alone) -> Result<Outcome, Fault> {
     let (how, board) = match close_once(shop, close) {
         Ok(closed) => closed,
         // A reply may be lost on its way back from an issue that is closed. A server that
@@ -62,6 +72,7 @@ fn close(shop: &Shop, close: &Close) -> Result<Outcome, Fault> {
             Err(_) => return Err(fault),
         },
     };
+    drop(alone);
     let release = match &close.lease {
         None => Release::NotHeld,
         Some(commit) => match lease::release(&shop.programs, &shop.remote, close.issue, commit) {

@@ -1,5 +1,6 @@
 //! `claim`, in the shell: the signal file, and the work at GitHub.
 
+mod alone;
 mod change;
 mod effect;
 pub(crate) mod file;

@@ -63,7 +63,7 @@ fn heard(phase: &Phase, memo: &Memo, issue: u64) -> Result<()> {
     let merged = matches!(phase, Phase::MergedDetected | Phase::Done);
     match memo.consent {
         Consent::Spoken if merged => Ok(()),
-        Consent::Asked | Consent::Spoken if merged => Err(CliError::new(format!(
+        Consent::NotAsked | Consent::Asked if merged => Err(CliError::new(format!(
             "the user has not answered since the merge was reported: ask them whether to close issue #{issue}"
         ))
         .hint("their next message counts; or they run `mainspring claim done --yes` in a terminal")),

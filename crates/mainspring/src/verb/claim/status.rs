@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Result {
             PullState::Open => format!("checks  {}\n", pull.sentence()),
         };
     }
-    if memo.consent == Consent::Asked {
+    if signal.phase == Phase::MergedDetected && memo.consent != Consent::Spoken {
         out += "waits   for the user's word on closing the issue\n";
     }
     out += match memo.lease {

@@ -191,23 +191,14 @@ fn take_in(scene: &Scene<'_>, pr: u64, pull: &Pull) -> Result<Option<String>, Tr
     }
     let now = scene.world.later();
     let memo = memo.about(signal.issue_number);
-    let mut seen = Seen::of(signal, &memo, pull, now);
-    let wake = seen.wake();
-    let told = seen
-        .news
-        .drain(..)
-        .filter(|_| wake.is_none())
-        .collect::<Vec<_>>();
-    for mail in told {
-        seen.memo.post(mail);
-    }
+    let (after, remembered, wake) = Seen::of(signal, &memo, pull, now).deliver();
     // A look at which nothing changed leaves no record: only its time would differ.
-    if seen.memo == memo && seen.signal.phase == signal.phase {
+    if remembered == memo && after.phase == signal.phase {
         return Ok(None);
     }
     let next = State::Claimed {
-        signal: seen.signal,
-        memo: seen.memo,
+        signal: after,
+        memo: remembered,
     };
     let files = claim::changes(&found, &state, &next)?;
     let entry = Entry::Verb {

@@ -69,6 +69,10 @@ impl Stage {
         &self.project
     }
 
+    pub(crate) fn home(&self) -> PathBuf {
+        self.root.join("home")
+    }
+
     /// A word to the audience.
     pub(crate) fn narrate(&mut self, text: &str) {
         let _ = writeln!(self.script, "\n{}", self.paint.dim(text));
@@ -145,6 +149,16 @@ impl Stage {
         Ok(held)
     }
 
+    /// Nobody types for a while, and the host says so.
+    pub(crate) fn agent_waits(&mut self) -> Result<()> {
+        self.now = self.now.plus(Millis::seconds(180));
+        self.line("", &self.paint.dim("three minutes pass"));
+        let fields = json!({ "notification_type": "idle_prompt" });
+        let answer = self.event("Notification", &fields)?;
+        self.show(&answer);
+        Ok(())
+    }
+
     /// The agent calls a skill by its client's tool.
     pub(crate) fn agent_invokes(&mut self, skill: &str) -> Result<()> {
         self.line("agent", &format!("(invokes the skill {skill})"));
@@ -182,6 +196,10 @@ impl Stage {
         }
         if let Some(context) = answer["hookSpecificOutput"]["additionalContext"].as_str() {
             self.line("mainspring", context);
+        }
+        if let Some(sequence) = answer["terminalSequence"].as_str() {
+            let notice = sequence.trim_start_matches("\u{1b}]9;");
+            self.line("desktop", notice.trim_end_matches('\u{7}'));
         }
         if let Some(message) = answer["systemMessage"].as_str() {
             self.line("to person", message);

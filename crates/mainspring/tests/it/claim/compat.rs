@@ -13,7 +13,7 @@ fn sync(world: &World, event: &str) -> Ran {
     finish(&mut command, b"{}")
 }
 
-fn context(ran: Ran) -> String {
+fn context(ran: &Ran) -> String {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let answer: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
     answer["additionalContext"]
@@ -26,10 +26,10 @@ fn context(ran: Ran) -> String {
 fn the_documented_manual_test_works_phase_by_phase() {
     // Registered is permission enough: nobody said `mainspring trust`.
     let Some(world) = untrusted() else { return };
-    let said = context(sync(&world, "session-start"));
+    let said = context(&sync(&world, "session-start"));
     assert!(said.contains("Project board Board 1: Todo 2"), "{said}");
     assert_eq!(
-        context(sync(&world, "on-stop")),
+        context(&sync(&world, "on-stop")),
         "",
         "no signal file, no words"
     );
@@ -47,7 +47,7 @@ fn the_documented_manual_test_works_phase_by_phase() {
     .unwrap();
     let ran = sync(&world, "on-stop");
     let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert!(context(ran).starts_with("PR #44 created: https://github.com/acme/widgets/pull/44"));
+    assert!(context(&ran).starts_with("PR #44 created: https://github.com/acme/widgets/pull/44"));
     assert_eq!(
         answer["hookSpecificOutput"]["hookEventName"], "Stop",
         "where the host looks"
@@ -55,14 +55,14 @@ fn the_documented_manual_test_works_phase_by_phase() {
     assert_eq!(world.widgets().pull(44).title, "Test PR");
 
     world.widgets().merge(44);
-    let said = context(sync(&world, "on-idle"));
+    let said = context(&sync(&world, "on-idle"));
     assert!(
         said.starts_with("PR #44 merged! Should I close issue #42?"),
         "{said}"
     );
 
     world.edit(json!({ "phase": "done" }));
-    let said = context(sync(&world, "on-stop"));
+    let said = context(&sync(&world, "on-stop"));
     assert!(
         said.ends_with("Issue #42 closed. Board → Done. Signal file cleaned up."),
         "{said}"

@@ -104,9 +104,11 @@ fn from_a_claimed_issue_to_a_closed_one() {
     assert_eq!(world.claim()["phase"], "merged_detected");
     let refused = world.env.agent("s", &["claim", "done"]).failed();
     assert!(refused.contains("the user has not answered"), "{refused}");
-    let said = context(world.prompt("yes, close it"));
+    let said = context(world.prompt("what is new?"));
     assert!(said.contains("Should I close issue #42?"), "{said}");
-    assert_eq!(world.prompt("and?").ok(), "", "asked once");
+    let refused = world.env.agent("s", &["claim", "done"]).failed();
+    assert!(refused.contains("the user has not answered"), "{refused}");
+    assert_eq!(world.prompt("yes, close it").ok(), "", "asked once");
     let said = world.env.agent("s", &["claim", "done"]).ok();
     assert!(said.contains("closed when you stop"), "{said}");
     let (ran, runs) = world.gh_runs(|| world.stop("closing"));

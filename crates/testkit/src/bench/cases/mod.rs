@@ -1,5 +1,6 @@
 //! What is timed. A machine adds a file and its rows.
 
+mod claim;
 mod idle;
 mod pulse;
 mod stop;
@@ -30,6 +31,8 @@ pub const ALL: &[Case] = &[
     stop::LOOP_ITERATES,
     stop::SHORT_TRANSCRIPT,
     stop::LONG_TRANSCRIPT,
+    claim::UNCHANGED,
+    claim::WATCH,
     tasks::NO_LIST,
     tasks::TWENTY,
     tasks::TWENTY_AGAIN,
