@@ -3,7 +3,7 @@
 use mainspring_kernel::machines::claim::State;
 use mainspring_kernel::machines::claim::memo::{Consent, Memo};
 use mainspring_kernel::machines::claim::phase::Phase;
-use mainspring_kernel::{Decision, Name};
+use mainspring_kernel::{Decision, Name, Note, Voice};
 use serde_json::json;
 
 use super::{Desk, Result};
@@ -93,7 +93,9 @@ fn close_now(desk: &Desk) -> Result {
         out += &hold.text();
         out.push('\n');
     }
-    for note in &answer.notes {
+    // No agent is here that Mainspring itself would speak about.
+    let ours = |note: &&Note| note.by == Voice::Machine(Name::Claim);
+    for note in answer.notes.iter().filter(ours) {
         out += &format!("{}\n", note.text);
     }
     Ok(out)
