@@ -24,6 +24,9 @@ pub(crate) enum Trouble {
     /// A file that is there and cannot be understood: reported, never replaced.
     #[error("cannot read {}: {problem}", path.display())]
     Corrupt { path: PathBuf, problem: String },
+    /// The record is durable and a file of it could not follow.
+    #[error("{0}; it is recorded, and the next event tries again")]
+    Unfinished(Box<Self>),
     #[error("{0}")]
     Other(String),
 }

@@ -31,6 +31,8 @@ pub(crate) struct Scene<'a> {
     registered: Option<Name>,
     /// A command plays this event, not a host.
     by_command: bool,
+    /// Nothing is to be changed, not even a lock taken.
+    looking: bool,
     /// What a machine that has several of its kind is about until all of it is over.
     scope: OnceCell<(Name, String)>,
 }
@@ -52,6 +54,7 @@ impl<'a> Scene<'a> {
             tail: OnceCell::new(),
             registered: None,
             by_command: false,
+            looking: false,
             scope: OnceCell::new(),
         }
     }
@@ -81,6 +84,17 @@ impl<'a> Scene<'a> {
 
     pub(crate) fn is_by_command(&self) -> bool {
         self.by_command
+    }
+
+    /// For an event that nobody delivered: what would happen is all that is asked.
+    #[must_use]
+    pub(crate) fn looking(mut self) -> Self {
+        self.looking = true;
+        self
+    }
+
+    pub(crate) fn is_looking(&self) -> bool {
+        self.looking
     }
 
     /// Of several of its kind, the machine is about this one, even if another is touched

@@ -81,11 +81,15 @@ pub(super) fn append(dir: &Path, line: &str) -> Result<u64, Trouble> {
     } else {
         line.to_owned()
     };
-    file.write_all(text.as_bytes())
-        .map_err(Trouble::io("write", &path))?;
-    file.sync_data().map_err(Trouble::io("sync", &path))?;
-    if size == 0 {
-        sync_dir(dir)?;
+    let written = file
+        .write_all(text.as_bytes())
+        .map_err(Trouble::io("write", &path))
+        .and_then(|()| file.sync_data().map_err(Trouble::io("sync", &path)))
+        .and_then(|()| if size == 0 { sync_dir(dir) } else { Ok(()) });
+    if let Err(trouble) = written {
+        // What was refused must not be rolled forward by the next process.
+        let _ = file.set_len(size);
+        return Err(trouble);
     }
     Ok(size + text.len() as u64)
 }

@@ -169,7 +169,9 @@ impl Locked<'_> {
         }
         let size = journal::append(dir, &line)?;
         for change in &record.files {
-            if atomic::project(change, &[])? == Projected::Edited {
+            let projected = atomic::project(change, &[])
+                .map_err(|trouble| Trouble::Unfinished(Box::new(trouble)))?;
+            if projected == Projected::Edited {
                 self.edited.push(change.path.clone());
             }
         }

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     let session = payload.event.session.as_ref();
     let site = project::find(&desk.world, &state, session, payload.cwd.as_deref())?;
     let store = ProjectStore::new(state, &site.root);
-    let scene = Scene::new(&desk.world, &site, &store, Some(&payload));
+    let scene = Scene::new(&desk.world, &site, &store, Some(&payload)).looking();
     let mut rows: Vec<&'static Row> = Vec::new();
     for row in ROWS {
         if (row.applies)(&scene)? {

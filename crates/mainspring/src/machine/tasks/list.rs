@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use mainspring_kernel::machines::tasks::draft::Status;
 use mainspring_kernel::machines::tasks::roster::{Entry, MOST_ID, Maker, Roster, Source};
 use mainspring_kernel::machines::tasks::text::excerpt;
+use rustix::io::Errno;
 use serde_json::{Map, Value};
 
 use super::super::FoundFile;
@@ -33,6 +34,7 @@ pub(crate) struct ClientList {
     /// them at this moment.
     unread: BTreeMap<u64, String>,
     strangers: Vec<String>,
+    locks: Vec<PathBuf>,
     floor: u64,
 }
 
@@ -66,35 +68,44 @@ impl ClientList {
             let name = entry.file_name();
             let Some(name) = name.to_str() else { continue };
             if name.ends_with(".json.lock") {
-                lock::sweep(&entry.path());
+                list.locks.push(entry.path());
             } else if let Some(stem) = name.strip_suffix(".json")
                 && !name.starts_with('.')
             {
-                list.add(name, stem);
+                list.add(name, stem)?;
             }
         }
-        if let Some(text) = atomic::read_text(&folder.join(HIGH_WATER), 1024).unwrap_or_default() {
-            list.floor = list.floor.max(leading_number(&text));
+        if let Some(bytes) = readable(atomic::read(&folder.join(HIGH_WATER), 1024))? {
+            let mark = leading_number(&String::from_utf8_lossy(&bytes));
+            list.floor = list.floor.max(mark);
         }
         Ok(list)
     }
 
-    fn add(&mut self, name: &str, stem: &str) {
+    fn add(&mut self, name: &str, stem: &str) -> Result<(), Trouble> {
         if let Some(id) = task_id(stem) {
-            self.reread(id);
+            self.reread(id)?;
         } else {
             // The client counts it all the same.
             self.floor = self.floor.max(leading_number(stem));
             self.strangers.push(excerpt(name));
         }
+        Ok(())
     }
 
-    /// Looks again at one task's file.
-    pub(super) fn reread(&mut self, id: u64) {
+    /// Removes locks that crashed processes left behind.
+    pub(super) fn sweep(&self) {
+        for lock in &self.locks {
+            lock::sweep(lock);
+        }
+    }
+
+    /// Looks again at one task's file. What is no task is a stranger; what cannot be read
+    /// might be one, so nothing may be decided without it.
+    pub(super) fn reread(&mut self, id: u64) -> Result<(), Trouble> {
         self.tasks.remove(&id);
         self.unread.remove(&id);
-        let path = self.path(id);
-        match atomic::read(&path, limits::STATE_FILE) {
+        match atomic::read(&self.path(id), limits::STATE_FILE) {
             Ok(None) => {}
             Ok(Some(bytes)) => match task(&bytes) {
                 Some(fields) => {
@@ -105,9 +116,12 @@ impl ClientList {
                 }
             },
             Err(trouble) => {
-                self.unread.insert(id, trouble.to_string());
+                let said = trouble.to_string();
+                readable(Err::<Option<()>, _>(trouble))?;
+                self.unread.insert(id, said);
             }
         }
+        Ok(())
     }
 
     /// The files that were read, as a decision keeps them.
@@ -186,7 +200,7 @@ impl ClientList {
             for id in wanted {
                 held.task(id)?;
                 locked.insert(id);
-                self.reread(id);
+                self.reread(id)?;
             }
         }
     }
@@ -231,6 +245,20 @@ pub(super) fn reference(value: &Value) -> Option<u64> {
     match value {
         Value::String(text) => task_id(text),
         other => other.as_u64(),
+    }
+}
+
+/// Takes what is no regular file for nothing, and leaves errors of the disk what they are.
+fn readable<T>(read: Result<Option<T>, Trouble>) -> Result<Option<T>, Trouble> {
+    match read {
+        Err(Trouble::NotAFile { .. } | Trouble::TooLarge { .. }) => Ok(None),
+        // A link is not followed.
+        Err(Trouble::Io { source, .. })
+            if source.raw_os_error() == Some(Errno::LOOP.raw_os_error()) =>
+        {
+            Ok(None)
+        }
+        other => other,
     }
 }
 

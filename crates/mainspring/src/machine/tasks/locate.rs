@@ -1,6 +1,7 @@
 //! Where a skill's task list is, if it has one.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::registry;
@@ -61,19 +62,24 @@ fn in_folders(folders: &[PathBuf], names: &[&str]) -> Option<PathBuf> {
     folders
         .iter()
         .flat_map(|folder| names.iter().flat_map(|name| below(folder, name)))
-        .find(|path| fs::symlink_metadata(path).is_ok())
+        .find(|path| may_exist(path))
+}
+
+/// What cannot be looked at may be a list: reading it says what is wrong.
+fn may_exist(path: &Path) -> bool {
+    match fs::symlink_metadata(path) {
+        Ok(_) => true,
+        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+    }
 }
 
 /// The places that a skill of this name can have below a folder: a name with a colon is a
 /// folder of that name, or folders in each other. A name that could lead elsewhere has none.
 fn below(folder: &Path, name: &str) -> Vec<PathBuf> {
     let plain = |part: &str| {
-        !part.is_empty()
-            && !part.starts_with('.')
-            && part.len() <= 200
-            && !part.contains(['/', '\\', '\0'])
+        !part.is_empty() && !part.starts_with('.') && !part.contains(['/', '\\', '\0'])
     };
-    if !name.split(':').all(plain) {
+    if name.len() > 200 || !name.split(':').all(plain) {
         return Vec::new();
     }
     let mut places = vec![folder.join(name).join(FILE)];

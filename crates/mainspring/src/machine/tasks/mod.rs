@@ -192,9 +192,13 @@ fn take(
     after: impl Fn(&Roster) -> Option<Roster>,
 ) -> Result<ClientList, Trouble> {
     let folder = folder(scene)?;
+    if scene.is_looking() {
+        return ClientList::read(&folder);
+    }
     scene.release();
     let mut held = Held::list(&folder)?;
     let mut found = ClientList::read(&folder)?;
+    found.sweep();
     found.settle_under(&mut held, after)?;
     scene.hold(held);
     Ok(found)
@@ -211,7 +215,7 @@ pub(crate) fn take_in(
     let mut found = ClientList::read(folder)?;
     for id in ids.iter().collect::<BTreeSet<_>>() {
         held.task(*id)?;
-        found.reread(*id);
+        found.reread(*id)?;
     }
     scene.hold(held);
     Ok(found)
@@ -338,7 +342,12 @@ pub(crate) fn fail_closed(payload: &Payload, trouble: &Trouble) -> Answer {
         Kind::Expansion { command } => command,
         _ => return Answer::fault(kind, trouble.to_string()),
     };
-    let text = half_done(trouble).unwrap_or_else(|| words::refused(skill, &trouble.to_string()));
+    let text = match trouble {
+        Trouble::Unfinished(file) => half_done(file).unwrap_or_else(|| {
+            format!("The task list of the skill '{skill}' is laid out, but {file}")
+        }),
+        refusal => words::refused(skill, &refusal.to_string()),
+    };
     let said = Reasons::one(Name::Tasks, text.clone());
     Answer {
         decision: match kind {
@@ -355,7 +364,7 @@ pub(crate) fn fail_closed(payload: &Payload, trouble: &Trouble) -> Answer {
     }
 }
 
-/// What to clean up, and where, if a task's own file was what failed.
+/// What to clean up, and where, if a task's own file could not follow its record.
 fn half_done(trouble: &Trouble) -> Option<String> {
     let Trouble::Io {
         doing,
@@ -367,8 +376,7 @@ fn half_done(trouble: &Trouble) -> Option<String> {
     };
     let doing = match *doing {
         "delete" => "delete",
-        "write" | "replace" => "write",
-        _ => return None,
+        _ => "write",
     };
     let id = path.file_stem()?.to_str()?;
     let id = id.trim_start_matches('.').trim_end_matches(".json");
@@ -401,7 +409,6 @@ mod tests {
             half_done(&trouble("write", "/t/list/.7.json.mainspring")).unwrap(),
             "Failed to write task 7: permission denied. Manual cleanup required at /t/list/"
         );
-        assert_eq!(half_done(&trouble("lock", "/t/list/7.json")), None);
         assert_eq!(half_done(&trouble("write", "/t/journal.jsonl")), None);
     }
 }

@@ -13,7 +13,7 @@ use super::{STEPS, by_hand, contents, folder, invocation, put, skill};
 use crate::env::{MAINSPRING, TestEnv, payload};
 
 /// A list with tasks made by hand, one of which waits for a task of another skill's.
-fn world() -> TestEnv {
+pub(super) fn world() -> TestEnv {
     let env = TestEnv::new();
     skill(&env, "ship", STEPS);
     by_hand(&env, 1, &[]);
@@ -29,13 +29,13 @@ fn world() -> TestEnv {
 }
 
 /// The task files alone.
-fn list(env: &TestEnv) -> BTreeMap<String, String> {
+pub(super) fn list(env: &TestEnv) -> BTreeMap<String, String> {
     let mut all = contents(&folder(env));
     all.retain(|name, _| name.ends_with(".json"));
     all
 }
 
-fn event(env: &TestEnv) -> Vec<u8> {
+pub(super) fn event(env: &TestEnv) -> Vec<u8> {
     let mut fields = invocation("ship");
     fields["tool_use_id"] = "one".into();
     payload(&env.project(), "PostToolUse", fields)
@@ -43,14 +43,14 @@ fn event(env: &TestEnv) -> Vec<u8> {
         .into_bytes()
 }
 
-fn stop(env: &TestEnv) -> Vec<u8> {
+pub(super) fn stop(env: &TestEnv) -> Vec<u8> {
     payload(&env.project(), "Stop", json!({}))
         .to_string()
         .into_bytes()
 }
 
 /// Runs the hook under strace; what was traced.
-fn traced(env: &TestEnv, input: &[u8], options: &[&str]) -> String {
+pub(super) fn traced(env: &TestEnv, input: &[u8], options: &[&str]) -> String {
     let trace = env.root().join("trace");
     let mut child = Command::new("strace")
         .args(["-qq", "-o"])
@@ -73,7 +73,7 @@ fn traced(env: &TestEnv, input: &[u8], options: &[&str]) -> String {
 }
 
 /// Every call of a run: its name, and how many of that name there are up to it.
-fn calls(trace: &str) -> Vec<(String, usize)> {
+pub(super) fn calls(trace: &str) -> Vec<(String, usize)> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let names = trace
         .lines()
@@ -100,7 +100,7 @@ fn killed(env: &TestEnv, input: &[u8], (name, count): &(String, usize)) -> bool 
     traced(env, input, &["-e", &inject]).contains("killed by SIGKILL")
 }
 
-fn strace_is_here() -> bool {
+pub(super) fn strace_is_here() -> bool {
     let here = Command::new("strace").arg("-V").output().is_ok();
     if !here {
         eprintln!("skipped: strace is not installed");
@@ -109,7 +109,7 @@ fn strace_is_here() -> bool {
 }
 
 /// The locks of a process that died are stale after ten seconds: here at once.
-fn age_locks(folder: &Path) {
+pub(super) fn age_locks(folder: &Path) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
         if entry.file_name().to_string_lossy().ends_with(".lock") && entry.path().is_dir() {
