@@ -423,7 +423,7 @@ fn the_drop_in_for_idle_blocks_with_two_in_the_seeds_file() {
         .iter()
         .map(|call| match &call.outcome {
             Outcome::Ended { code, .. } => *code,
-            other => panic!("{other:?}"),
+            Outcome::NeverEnded => panic!("a hook never ended"),
         })
         .collect();
     assert_eq!(codes, [2, 2, 0]);
