@@ -470,3 +470,36 @@ fn a_verb_that_makes_no_sense_is_refused() {
     }
     assert_eq!(push(&deep, one(), NOW), Err(Refused::TooDeep));
 }
+
+#[test]
+fn background_work_spends_nothing_but_the_agents_word_counts() {
+    let working = |state: &State, facts: &Facts| {
+        step::<Loop>(state, &event("mine", stop(Background::Working)), facts, NOW)
+    };
+    let active = State::Active(run(frame(Mode::Loop, 2, 5)));
+    let spent = State::Active(run(frame(Mode::Loop, 5, 5)));
+    for state in [&active, &spent] {
+        let taken = working(state, &facts());
+        assert_eq!((taken.rule, &taken.state), ("background", state));
+        let released = settle::<Loop>(&taken.state, Settled::Released).0;
+        assert_eq!(released, *state, "it goes on when the agent is woken");
+    }
+    assert_eq!(working(&active, &said(Ending::Complete)).rule, "signal");
+}
+
+#[test]
+fn a_command_is_a_move() {
+    let old = State::Active(Run {
+        updated: Millis(0),
+        ..run(frame(Mode::Loop, 1, 5))
+    });
+    let pushed = push(&old, frame(Mode::Loop, 1, 5), NOW).unwrap();
+    let adopted = adopt(&old, session("mine"), None, NOW).unwrap();
+    for state in [pushed, adopted] {
+        assert_eq!(
+            at_stop(&state, &facts()).rule,
+            "iterate",
+            "not stale any more"
+        );
+    }
+}
