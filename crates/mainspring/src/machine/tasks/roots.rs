@@ -9,7 +9,7 @@ pub(super) struct Roots {
     /// The folder of all task lists.
     pub(super) tasks: PathBuf,
     pub(super) registry: PathBuf,
-    /// Folders of skills, the project's first.
+    /// Folders of skills and commands, the project's first.
     pub(super) skills: Vec<PathBuf>,
     pub(super) cwd: PathBuf,
 }
@@ -23,18 +23,21 @@ impl Roots {
         let cwd = cwd.map_or_else(PathBuf::new, PathBuf::from);
         // After the agent ran `cd`, its skills are still those of where it was started.
         let started = world.dir(name::CLAUDE_PROJECT);
-        let mut skills: Vec<PathBuf> = [Some(cwd.clone()), started]
+        let mut folders: Vec<PathBuf> = [Some(cwd.clone()), started]
             .into_iter()
             .flatten()
             .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join(".claude/skills"))
             .collect();
-        skills.dedup();
+        folders.dedup();
+        let kinds =
+            |folder: PathBuf| [".claude/skills", ".claude/commands"].map(|kind| folder.join(kind));
+        let mut skills: Vec<PathBuf> = folders.into_iter().flat_map(kinds).collect();
         skills.push(
             world
                 .dir(name::FSM_USER_SKILLS)
                 .unwrap_or_else(|| client.join("skills")),
         );
+        skills.push(client.join("commands"));
         Some(Self {
             tasks: world
                 .dir(name::FSM_TASKS)
@@ -104,11 +107,11 @@ mod tests {
         };
         insta::assert_snapshot!(
             roots(&[("HOME", "/h")]),
-            @"/h/.claude/tasks /h/.claude/plugins/installed_plugins.json /p/.claude/skills /h/.claude/skills"
+            @"/h/.claude/tasks /h/.claude/plugins/installed_plugins.json /p/.claude/skills /p/.claude/commands /h/.claude/skills /h/.claude/commands"
         );
         insta::assert_snapshot!(
             roots(&[("HOME", "/h"), ("CLAUDE_CONFIG_DIR", "/c"), ("CLAUDE_PROJECT_DIR", "/q")]),
-            @"/c/tasks /c/plugins/installed_plugins.json /p/.claude/skills /q/.claude/skills /c/skills"
+            @"/c/tasks /c/plugins/installed_plugins.json /p/.claude/skills /p/.claude/commands /q/.claude/skills /q/.claude/commands /c/skills /c/commands"
         );
         insta::assert_snapshot!(
             roots(&[
@@ -117,7 +120,7 @@ mod tests {
                 ("FSM_PLUGINS_FILE", "/r.json"),
                 ("FSM_USER_SKILLS_ROOT", "/s"),
             ]),
-            @"/t /r.json /p/.claude/skills /s"
+            @"/t /r.json /p/.claude/skills /p/.claude/commands /s /h/.claude/commands"
         );
         assert!(Roots::of(&World::given(&[], Millis(0)), Some(cwd)).is_none());
     }

@@ -406,3 +406,31 @@ fn the_guard_denies_a_look_into_the_machinery_where_it_is_on() {
     let env = env.with("FSM_BYPASS", "1");
     assert_eq!(env.hook("PreToolUse", read(path)).ok(), "");
 }
+
+#[test]
+fn a_linked_skill_and_a_commands_folder_have_lists_too() {
+    let env = TestEnv::new().with("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1");
+    put(&env.root().join("shared/ship/fsm.json"), STEPS);
+    let skills = env.project().join(".claude/skills");
+    fs::create_dir_all(&skills).unwrap();
+    std::os::unix::fs::symlink(env.root().join("shared/ship"), skills.join("ship")).unwrap();
+    assert_eq!(invoke(&env, "ship").ok(), "");
+    assert_eq!(tasks(&env).len(), 3);
+    let command = env.project().join(".claude/commands/team/go/fsm.json");
+    put(&command, r#"[{"id":1,"subject":"Go"}]"#);
+    let typed = json!({ "command_name": "team:go", "command_source": "projectSettings" });
+    assert_eq!(env.hook("UserPromptExpansion", typed).ok(), "");
+    assert_eq!(tasks(&env), ["1 Go <>"]);
+}
+
+#[test]
+fn what_is_only_simulated_leaves_no_trace() {
+    let env = TestEnv::new();
+    skill(&env, "ship", STEPS);
+    let event = crate::env::payload(&env.project(), "PostToolUse", invocation("ship"));
+    put(&env.root().join("event.json"), &event.to_string());
+    let file = env.root().join("event.json");
+    let said = env.run(&["simulate", file.to_str().unwrap()]).ok();
+    assert!(said.contains("laid out 3 tasks"), "{said}");
+    assert!(!folder(&env).exists());
+}
