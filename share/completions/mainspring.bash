@@ -681,7 +681,7 @@ _mainspring() {
             return 0
             ;;
         mainspring__subcmd__compat)
-            opts="-h --help fsm idle taskmaster taskie"
+            opts="-h --help agent-sync fsm idle taskmaster taskie"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -97,7 +97,7 @@ pub(super) fn order(
     command: &str,
     change: impl FnOnce(Orders) -> Result<(Orders, String)>,
 ) -> Result {
-    if desk.world.agent_session().is_some() || desk.world.silenced() {
+    if !desk.typed_by_a_person() {
         return Err(CliError::new("an agent cannot give orders; a person must")
             .hint(format!("run `mainspring {command}` in your own terminal")));
     }

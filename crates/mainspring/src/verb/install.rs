@@ -88,12 +88,9 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
         return Ok(shown);
     }
     trust::person_only(desk, "install")?;
-    let asked = if args.yes {
-        ""
-    } else {
+    if !args.yes && !changes.is_empty() {
         confirm(&shown)?;
-        "\n"
-    };
+    }
     let trusted = match args.scope {
         Scope::User => None,
         Scope::Project | Scope::Local => trust::grant(desk, &site.root)?,
@@ -102,13 +99,16 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
         remember(desk, store.state(), &before, &after, trusted.as_deref())?;
         write(&after.path, &after.render()?)?;
     }
-    let mut out = format!("{asked}{}", if args.yes { shown } else { String::new() });
+    let mut out = format!("{} is as it should be\n", after.path.display());
     out += &match args.scope {
         Scope::User => "registered for every project. `mainspring trust` in a project allows its effects (reviewers, pull requests)\n".to_owned(),
         Scope::Project | Scope::Local => {
             format!("registered for {}, which is trusted now\n", site.root.display())
         }
     };
+    for elsewhere in settings::elsewhere(&desk.world, &site.here, args.scope) {
+        out += &format!("{} {elsewhere}\n", desk.paint.warn("also registered:"));
+    }
     out += "start claude anew, then `mainspring pulse 1` checks that we reach it\n";
     Ok(out)
 }
@@ -166,7 +166,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, desk: &Desk) -> Result {
     }
     place.forget()?;
     Ok(format!(
-        "{shown}our entries are gone from {}\n",
+        "our entries are gone from {}\n",
         after.path.display()
     ))
 }

@@ -56,6 +56,12 @@ impl Desk {
         })
     }
 
+    /// Neither in an agent's shell nor in a child of ours.
+    fn typed_by_a_person(&self) -> bool {
+        let child = self.world.var_os(crate::env::name::DEPTH).is_some();
+        !child && self.world.agent_session().is_none()
+    }
+
     /// The project that this command is about: the agent's, if an agent typed it.
     pub(crate) fn site(&self) -> Result<(Site, ProjectStore)> {
         let state = self.state()?;

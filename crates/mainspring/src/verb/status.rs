@@ -37,6 +37,8 @@ struct View {
     session: Option<String>,
     trusted: bool,
     observing: bool,
+    /// The brake on everything, in words.
+    stopped: Option<String>,
     machines: Vec<Machine>,
 }
 
@@ -99,6 +101,10 @@ fn show(args: &Args, desk: &Desk) -> Result {
         trusted: trust::of(store.state(), &site.root)
             == mainspring_kernel::deliberate::Trust::Trusted,
         observing: orders.mode == Mode::Observe,
+        stopped: orders
+            .everything
+            .filter(|until| until.holds(desk.world.later()))
+            .map(words),
         machines: machines.collect(),
     };
     if args.json {
@@ -131,8 +137,11 @@ fn line(view: &View) -> String {
         };
         Some(format!("{} {state}{brake}", machine.name))
     });
+    let alive: Vec<String> = alive.collect();
+    let stopped = view.stopped.as_ref().filter(|_| alive.is_empty());
+    let stopped = stopped.map(|_| "stopped".to_owned());
     let observing = view.observing.then(|| "observing".to_owned());
-    let parts: Vec<String> = alive.chain(observing).collect();
+    let parts: Vec<String> = alive.into_iter().chain(stopped).chain(observing).collect();
     if parts.is_empty() {
         return String::new();
     }
@@ -189,6 +198,10 @@ fn render(desk: &Desk, view: &View) -> String {
         out += &paint.warn("only observing: nothing is held or started; `mainspring observe off`");
         out.push('\n');
     }
+    if let Some(stopped) = &view.stopped {
+        out += &paint.warn(&format!("everything is {stopped}"));
+        out.push('\n');
+    }
     for machine in &view.machines {
         let state = match (&machine.problem, machine.state) {
             (Some(_), _) => paint.warn("unreadable"),
@@ -203,7 +216,8 @@ fn render(desk: &Desk, view: &View) -> String {
         } else {
             out += &format!("  {}", machine.summary);
         }
-        if let Some(braked) = machine.braked.as_ref().filter(|_| machine.state.is_some()) {
+        let braked = machine.braked.as_ref();
+        if let Some(braked) = braked.filter(|_| machine.state.is_some() || view.stopped.is_none()) {
             out += &paint.warn(&format!("  {braked}: `mainspring resume` goes on"));
         }
         out.push('\n');

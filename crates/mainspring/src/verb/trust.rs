@@ -90,7 +90,7 @@ pub(crate) fn untrust(_: &UntrustArgs, desk: &Desk) -> Result {
 
 /// Refuses where an agent types it.
 pub(super) fn person_only(desk: &Desk, command: &str) -> Result<()> {
-    if desk.world.agent_session().is_some() || desk.world.silenced() {
+    if !desk.typed_by_a_person() {
         return Err(
             CliError::new(format!("an agent cannot {command}; a person must"))
                 .hint(format!("run `mainspring {command}` in your own terminal")),

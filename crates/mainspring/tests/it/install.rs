@@ -59,7 +59,18 @@ fn only_our_entries_are_added_and_uninstall_brings_back_every_byte() {
     assert_eq!(mode & 0o777, 0o640);
 
     let again = env.run(&["install", "--yes"]).ok();
-    assert!(again.contains("is as it should be"), "{again}");
+    assert_eq!(
+        again.lines().count(),
+        3,
+        "silent but for what to do next: {again}"
+    );
+    let local = env.run(&["install", "--yes", "--scope", "local"]).ok();
+    assert!(
+        local
+            .contains("also registered: in the user settings; `mainspring uninstall --scope user`"),
+        "{local}"
+    );
+    env.run(&["uninstall", "--yes", "--scope", "local"]).ok();
     assert_eq!(fs::read_to_string(user_file(&env)).unwrap(), text);
 
     env.run(&["uninstall", "--yes"]).ok();

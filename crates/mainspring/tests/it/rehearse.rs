@@ -107,6 +107,10 @@ fn a_simulated_event_says_what_would_happen_and_changes_nothing() {
 fn the_status_line_is_one_line_or_nothing() {
     let env = TestEnv::new();
     assert_eq!(env.run(&["status", "--line"]).ok(), "");
+    env.run(&["stop"]).ok();
+    assert_eq!(env.run(&["status", "--line"]).ok(), "stopped\n");
+    assert!(env.run(&["status"]).ok().contains("everything is stopped"));
+    env.run(&["resume"]).ok();
     env.run(&["pulse", "2"]).ok();
     assert_eq!(env.run(&["status", "--line"]).ok(), "pulse beating\n");
     env.run(&["stop"]).ok();

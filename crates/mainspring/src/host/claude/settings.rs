@@ -226,6 +226,44 @@ impl Settings {
     }
 }
 
+/// Is our plugin installed, and enabled in one of these files?
+pub(crate) fn plugin_is_on<'a>(
+    world: &World,
+    mut files: impl Iterator<Item = &'a Settings>,
+) -> bool {
+    let enabled = files.any(|file| {
+        let plugins = file.root.get("enabledPlugins").and_then(Value::as_object);
+        let mut plugins = plugins.into_iter().flatten();
+        plugins.any(|(name, on)| name.starts_with("mainspring@") && on.as_bool() != Some(false))
+    });
+    let list = config_dir(world).map(|dir| dir.join("plugins/installed_plugins.json"));
+    let installed = list
+        .and_then(|path| atomic::read_text(&path, limits::STATE_FILE).ok()?)
+        .is_some_and(|text| text.contains("\"mainspring@"));
+    enabled && installed
+}
+
+/// Where else we are registered than in this scope, and the command that ends it.
+pub(crate) fn elsewhere(world: &World, here: &Path, scope: Scope) -> Vec<String> {
+    let paths = Scope::ALL.map(|scope| (scope, scope.file(world, here)));
+    let files: Vec<(Scope, Settings)> = paths
+        .into_iter()
+        .filter_map(|(scope, path)| Some((scope, Settings::read(&path?).ok()?)))
+        .collect();
+    let others = files
+        .iter()
+        .filter(|(other, file)| *other != scope && !file.ours().is_empty());
+    let mut found: Vec<String> = others
+        .map(|(other, _)| {
+            format!("in the {other} settings; `mainspring uninstall --scope {other}`")
+        })
+        .collect();
+    if plugin_is_on(world, files.iter().map(|(_, file)| file)) {
+        found.push("by the plugin; `claude plugin uninstall mainspring@mainspring`".into());
+    }
+    found
+}
+
 /// What is registered, with this program.
 pub(crate) fn wanted(program: &Path) -> Result<Map<String, Value>, CliError> {
     let mut plugin: Value = serde_json::from_str(PLUGIN_HOOKS).map_err(CliError::new)?;

@@ -9,9 +9,7 @@ use super::Findings;
 use crate::env::name;
 use crate::host::claude::settings::{self, Scope, Settings, on_path, wanted};
 use crate::host::text::excerpt;
-use crate::limits;
 use crate::process::Job;
-use crate::store::atomic;
 use crate::verb::Desk;
 
 /// The clients that the tests run: one `name package version` per line.
@@ -148,7 +146,7 @@ fn registration(desk: &Desk, files: &Files, findings: &mut Findings) {
         .iter()
         .filter(|(_, file)| !file.ours().is_empty())
         .collect();
-    let plugin = plugin_is_on(desk, files);
+    let plugin = settings::plugin_is_on(&desk.world, files.iter().map(|(_, file)| file));
     match (registered.as_slice(), plugin) {
         ([], false) => {
             findings.error(
@@ -222,23 +220,6 @@ fn handlers(scope: Scope, file: &Settings, findings: &mut Findings) {
             return;
         }
     }
-}
-
-/// Enabled in a settings file and installed.
-fn plugin_is_on(desk: &Desk, files: &Files) -> bool {
-    let enabled = files.iter().any(|(_, file)| {
-        let plugins = file.root.get("enabledPlugins").and_then(Value::as_object);
-        plugins
-            .into_iter()
-            .flatten()
-            .any(|(name, on)| name.starts_with("mainspring@") && on.as_bool() != Some(false))
-    });
-    let list =
-        settings::config_dir(&desk.world).map(|dir| dir.join("plugins/installed_plugins.json"));
-    let installed = list
-        .and_then(|path| atomic::read_text(&path, limits::STATE_FILE).ok()?)
-        .is_some_and(|text| text.contains("\"mainspring@"));
-    enabled && installed
 }
 
 fn switches(desk: &Desk, files: &Files, findings: &mut Findings) {
