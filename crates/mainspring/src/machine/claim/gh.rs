@@ -187,7 +187,61 @@ fn limit_header(line: &str, now: Millis) -> Option<Millis> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::config::Config;
+    use crate::env::World;
+    use crate::store::atomic;
+
+    /// A `gh` that writes down what it was given, and what it was told to read.
+    fn recorder(folder: &std::path::Path) -> Programs {
+        let gh = folder.join("gh");
+        let script = "#!/bin/sh\nd=${0%/*}\nprintf '%s\\0' \"$@\" >\"$d/argv\"\ncat >\"$d/stdin\"\nprintf 'HTTP/1.1 200 OK\\r\\n\\r\\n{\"data\":{}}'\n";
+        atomic::replace(&gh, script.as_bytes()).unwrap();
+        std::fs::set_permissions(&gh, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let config = folder.join("mainspring/config.toml");
+        atomic::replace(
+            &config,
+            format!("[claim]\ngh = '{}'\n", gh.display()).as_bytes(),
+        )
+        .unwrap();
+        let folder = folder.to_str().unwrap();
+        let world = World::given(
+            &[("PATH", "/usr/bin:/bin"), ("XDG_CONFIG_HOME", folder)],
+            NOW,
+        );
+        let config = Config::load(&world, std::path::Path::new("/nonexistent")).unwrap();
+        Programs::with(
+            &world,
+            &config,
+            std::path::Path::new("/"),
+            Millis::seconds(20),
+        )
+        .unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn no_text_is_ever_an_argument_and_all_of_it_arrives(title in any::<String>(), branch in "[-$`'\"; \\PC]{0,40}") {
+            let folder = tempfile::tempdir().unwrap();
+            let programs = recorder(folder.path());
+            let repository = Repository { host: "github.com".into(), owner: "o".into(), name: "r".into() };
+            let github = GitHub { programs: &programs, repository: &repository, now: NOW };
+            let body = json!({ "title": title, "head": branch });
+            github.post("repos/o/r/pulls", &body).unwrap();
+            let argv = std::fs::read(folder.path().join("argv")).unwrap();
+            prop_assert_eq!(
+                argv,
+                b"api\0repos/o/r/pulls\0--hostname=github.com\0--include\0--method=POST\0--input=-\0".to_vec()
+            );
+            let stdin = std::fs::read(folder.path().join("stdin")).unwrap();
+            prop_assert_eq!(serde_json::from_slice::<Value>(&stdin).unwrap(), body);
+        }
+    }
 
     const NOW: Millis = Millis::seconds(1_000_000);
 

@@ -82,8 +82,15 @@ pub(crate) struct Programs {
 
 impl Programs {
     pub(crate) fn of(scene: &Scene<'_>, limit: Millis) -> Result<Self, Trouble> {
-        let config = scene.config()?;
-        let world = scene.world;
+        Self::with(scene.world, scene.config()?, &scene.site.here, limit)
+    }
+
+    pub(super) fn with(
+        world: &World,
+        config: &Config,
+        dir: &Path,
+        limit: Millis,
+    ) -> Result<Self, Trouble> {
         let passed = PASSED_ON
             .iter()
             .filter_map(|name| Some((OsString::from(name), world.var_os(name)?)));
@@ -93,7 +100,7 @@ impl Programs {
         Ok(Self {
             gh: find(world, config, "claim.gh")?,
             git: find(world, config, "claim.git")?,
-            dir: scene.site.here.clone(),
+            dir: dir.into(),
             env: passed.chain(set).collect(),
             until: Instant::now() + Duration::from_millis(limit.0),
         })

@@ -310,3 +310,24 @@ fn a_hostile_repository_runs_nothing() {
     assert!(world.stop("done").held().contains("closed"));
     assert!(!canary.exists(), "something of the repository's ran");
 }
+
+#[test]
+fn a_github_that_hangs_is_left_in_time() {
+    let Some(world) = world() else { return };
+    world.with_pull_request();
+    world.github.fault(on("ClaimPoll"), Fault::HangBeforeCommit);
+    let began = std::time::Instant::now();
+    let answer = world.idle().json();
+    assert!(
+        answer["systemMessage"]
+            .as_str()
+            .unwrap()
+            .contains("took longer than"),
+        "{answer}"
+    );
+    assert!(
+        began.elapsed().as_secs() < 15,
+        "the host's own limit for this event"
+    );
+    assert_eq!(world.claim()["phase"], "pr_created");
+}

@@ -3,7 +3,7 @@
 use mainspring_testkit::github::{Check, IssueState, LOGIN, Review};
 use serde_json::json;
 
-use super::world::{BRANCH, context, world};
+use super::world::{BRANCH, at, context, world};
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one life is one story")]
@@ -293,4 +293,107 @@ fn a_session_that_starts_is_told_of_the_claim_and_the_board() {
     });
     assert!(context(ran).contains("Issue #42"));
     assert_eq!(runs, 0, "the board is told once");
+}
+
+#[test]
+fn every_form_of_the_remotes_address_leads_to_the_same_repository() {
+    for origin in [
+        "https://github.com/acme/widgets",
+        "git@github.com:acme/widgets.git",
+        "ssh://git@github.com/acme/widgets",
+    ] {
+        let Some(world) = at("github.com", origin) else {
+            return;
+        };
+        world.env.run(&["trust"]).ok();
+        world.env.run(&["claim", "42"]).ok();
+        assert!(
+            world.bare.refs().contains_key("refs/mainspring/claims/42"),
+            "{origin}"
+        );
+        world.work();
+        world.env.run(&["handoff", "--summary", "Fix"]).ok();
+        let said = world.stop("ready").held();
+        assert!(
+            said.contains("https://github.com/acme/widgets/pull/44"),
+            "{origin}: {said}"
+        );
+    }
+}
+
+#[test]
+fn an_enterprise_server_is_used_where_the_person_named_it() {
+    let origin = "https://git.corp.example/acme/widgets.git";
+    let Some(world) = at("git.corp.example", origin) else {
+        return;
+    };
+    world.env.run(&["trust"]).ok();
+    let refused = world.env.run(&["claim", "42"]).failed();
+    assert!(
+        refused.contains("`git.corp.example` is not known to be a GitHub server"),
+        "{refused}"
+    );
+    let config = world.env.home().join(".config/mainspring");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(
+        config.join("config.toml"),
+        "[claim]\nhosts = [\"git.corp.example\"]\n",
+    )
+    .unwrap();
+    world.env.run(&["claim", "42"]).ok();
+    world.work();
+    world.env.run(&["handoff", "--summary", "Fix"]).ok();
+    let said = world.stop("ready").held();
+    assert!(
+        said.contains("PR #44 created: https://git.corp.example/acme/widgets/pull/44"),
+        "{said}"
+    );
+    assert!(
+        world
+            .github
+            .requests()
+            .iter()
+            .all(|request| request.host == "git.corp.example")
+    );
+}
+
+#[test]
+fn nothing_but_gh_and_git_is_started_and_no_shell() {
+    let Some(world) = world() else { return };
+    world.work();
+    world.write("ready_for_pr");
+    let trace = world.env.root().join("trace");
+    let mut strace = std::process::Command::new("strace");
+    if strace.arg("-V").output().is_err() {
+        return;
+    }
+    let mut strace = std::process::Command::new("strace");
+    strace
+        .args(["-f", "-qq", "-e", "trace=execve", "-o"])
+        .arg(&trace)
+        .args([crate::env::MAINSPRING, "hook"])
+        .env_clear()
+        .envs(world.github.env())
+        .env("HOME", world.env.home())
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .env("MOLTNET_PROJECT_NUMBER", "1");
+    let stop = crate::env::payload(&world.env.project(), "Stop", json!({}));
+    let ran = crate::env::finish(&mut strace, stop.to_string().as_bytes());
+    assert!(ran.stdout.contains("PR #44 created"), "{ran:?}");
+    let text = std::fs::read_to_string(trace).unwrap();
+    let started: std::collections::BTreeSet<&str> = text
+        .lines()
+        .filter(|line| line.ends_with("= 0"))
+        .filter_map(|line| line.split('"').nth(1))
+        .filter(|program| *program != crate::env::MAINSPRING)
+        .collect();
+    let allowed = |program: &&&str| {
+        program.ends_with("/gh") || program.ends_with("/git") || program.contains("/git-core/")
+    };
+    assert_eq!(
+        started.iter().filter(allowed).count(),
+        started.len(),
+        "{started:?}"
+    );
+    assert!(started.len() >= 2, "{started:?}");
 }

@@ -288,3 +288,18 @@ fn a_newer_or_broken_file_is_reported_and_left_alone() {
         assert_eq!(fs::read_to_string(world.file()).unwrap(), text);
     }
 }
+
+#[test]
+fn a_claim_whose_file_was_never_written_is_taken_up_by_the_same_checkout() {
+    let Some(world) = world() else { return };
+    world.env.run(&["claim", "42"]).ok();
+    let taken = world.bare.refs()["refs/mainspring/claims/42"].clone();
+    fs::remove_file(world.file()).unwrap();
+    world.env.run(&["claim", "42"]).ok();
+    assert_eq!(world.bare.refs()["refs/mainspring/claims/42"], taken);
+    assert_eq!(
+        world.env.run(&["claim", "abort"]).ok(),
+        "issue #42 is given back\n"
+    );
+    assert!(!world.bare.refs().contains_key("refs/mainspring/claims/42"));
+}

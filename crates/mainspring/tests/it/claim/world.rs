@@ -31,16 +31,21 @@ pub(super) fn world() -> Option<World> {
 }
 
 pub(super) fn untrusted() -> Option<World> {
+    at("github.com", ORIGIN)
+}
+
+/// A checkout whose `origin` has this address, of a repository on this server.
+pub(super) fn at(host: &str, origin: &str) -> Option<World> {
     if github::client() == Client::Skipped {
         return None;
     }
     let github = GitHub::start();
     let bare = bare_repo();
-    let widgets = github.add_repository("acme", "widgets");
+    let widgets = github.add_repository_on(host, "acme", "widgets");
     widgets.follow(&bare.git_dir());
     widgets.add_issue(42, "Fix the race");
     widgets.add_issue(43, "Tidy up");
-    let board = github.add_project("acme", 1);
+    let board = github.add_project_on(host, "acme", 1);
     board.add_item(widgets, 42, "Todo");
     board.add_item(widgets, 43, "Todo");
     let gh = CountedGh::install();
@@ -53,7 +58,7 @@ pub(super) fn untrusted() -> Option<World> {
         .with("PATH", &path)
         .with("USER", "ada")
         .with("MOLTNET_PROJECT_NUMBER", "1");
-    bare.clone_as(ORIGIN, &env.project());
+    bare.clone_as(origin, &env.project());
     Some(World {
         github,
         bare,
