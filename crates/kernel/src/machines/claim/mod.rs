@@ -69,6 +69,11 @@ impl Machine for Claim {
 
     #[rustfmt::skip]
     const TABLE: &'static [Arrow] = &[
+        Arrow { rule: "claim",            from: "unclaimed",       on: "verb",   when: "`claim N`, and nobody else has it",        to: "coding",          does: "card to In Progress, assign, write the file", remedy: "" },
+        Arrow { rule: "handoff",          from: "coding",          on: "verb",   when: "`handoff`, or the phase set by hand",      to: "ready_for_pr",    does: "keep the summary",                            remedy: "" },
+        Arrow { rule: "handoff-again",    from: "failed",          on: "verb",   when: "`handoff`, or the phase set by hand",      to: "ready_for_pr",    does: "forget the failures",                         remedy: "" },
+        Arrow { rule: "done",             from: "merged_detected", on: "verb",   when: "`claim done`, and the person has spoken",  to: "done",            does: "nothing before the next stop",                remedy: "ask the person" },
+        Arrow { rule: "abort",            from: "any",             on: "verb",   when: "`claim abort`",                            to: "unclaimed",       does: "give the issue back, remove the file",        remedy: "" },
         Arrow { rule: "unclaimed",        from: "unclaimed",       on: "stop",   when: "no claim here",                            to: "unclaimed",       does: "pass; give waiting mail",                     remedy: "claim an issue with `mainspring claim N`" },
         Arrow { rule: "coding",           from: "coding",          on: "stop",   when: "the board is current",                     to: "coding",          does: "pass, starting nothing; give waiting mail",   remedy: "hand the work over with `mainspring handoff --summary TEXT`" },
         Arrow { rule: "coding-card",      from: "coding",          on: "stop",   when: "the status differs from the board's",      to: "coding",          does: "move the card",                               remedy: "set `status` back, or wait" },

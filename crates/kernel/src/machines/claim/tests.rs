@@ -322,7 +322,11 @@ fn every_step_is_an_arrow_of_the_table_and_every_arrow_is_taken() {
             }
         }
     }
-    let missing: Vec<_> = unique.difference(&taken).collect();
+    let by_events = Claim::TABLE.iter().filter(|arrow| arrow.on != "verb");
+    let missing: Vec<_> = by_events
+        .map(|arrow| arrow.rule)
+        .filter(|rule| !taken.contains(rule))
+        .collect();
     assert!(missing.is_empty(), "never taken: {missing:?}");
 }
 
