@@ -109,6 +109,8 @@ impl<'a> Driver<'a> {
     }
 
     fn unlock(&mut self) {
+        // The host must not wait for it while an effect runs.
+        self.scene.release();
         if let Some(lock) = self.lock.take() {
             self.edited.extend_from_slice(lock.edited());
         }
