@@ -21,6 +21,7 @@ mod loop_stores;
 mod looping;
 mod orders;
 mod product_clients;
+mod plugin_taskie;
 mod rehearse;
 mod review;
 mod review_client;

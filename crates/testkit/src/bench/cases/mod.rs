@@ -4,6 +4,7 @@ mod claim;
 mod idle;
 mod pulse;
 mod stop;
+mod review;
 mod tasks;
 
 pub use crate::world::World;
@@ -33,6 +34,8 @@ pub const ALL: &[Case] = &[
     stop::LONG_TRANSCRIPT,
     claim::UNCHANGED,
     claim::WATCH,
+    review::THIRTY,
+    review::TWO_THOUSAND,
     tasks::NO_LIST,
     tasks::TWENTY,
     tasks::TWENTY_AGAIN,

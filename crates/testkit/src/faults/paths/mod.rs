@@ -3,6 +3,7 @@
 mod gate;
 mod looping;
 mod pulse;
+mod review;
 
 use crate::world::World;
 
@@ -37,4 +38,7 @@ pub const ALL: &[Path] = &[
     looping::ITERATE,
     looping::COMPLETE,
     looping::FALLBACK_FILE,
+    review::SKIP,
+    review::INVALID,
+    review::REVIEW,
 ];
