@@ -3,8 +3,8 @@
 mod claim;
 mod idle;
 mod pulse;
-mod stop;
 mod review;
+mod stop;
 mod tasks;
 
 pub use crate::world::World;

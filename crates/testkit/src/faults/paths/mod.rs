@@ -40,5 +40,4 @@ pub const ALL: &[Path] = &[
     looping::FALLBACK_FILE,
     review::SKIP,
     review::INVALID,
-    review::REVIEW,
 ];

@@ -1,17 +1,17 @@
-//! A plan's state moves as a whole, and a review is done once, whatever dies when.
+//! A plan's state moves as a whole, whatever dies when.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
-use super::{Path, held_with};
+use super::Path;
 use crate::world::World;
 
 pub(super) const SKIP: Path = Path {
     name: "review: max_reviews 0",
     prepare: |world| {
         plan(world, 0);
+        world.mainspring(&["plan", "adopt"]);
         world.stop("One.")
     },
     verify: |world, _| state_is(world, "create-tasks", 0),
@@ -24,6 +24,7 @@ pub(super) const INVALID: Path = Path {
         let state = dir(world).join("state.json");
         fs::remove_file(state).expect("it was just written");
         fs::write(dir(world).join("notes.md"), "x").expect("a file in the plan");
+        world.mainspring(&["plan", "adopt"]);
         world.stop("One.")
     },
     // Held now, or held before: never twice for the same.
@@ -35,47 +36,6 @@ pub(super) const INVALID: Path = Path {
         }
     },
 };
-
-pub(super) const REVIEW: Path = Path {
-    name: "review: a reviewer",
-    prepare: |world| {
-        plan(world, 8);
-        let reviewer = world.root().join("reviewer");
-        fs::write(&reviewer, REVIEWER).expect("a file in the world");
-        fs::set_permissions(&reviewer, fs::Permissions::from_mode(0o755)).expect("it is ours");
-        let config = world.home().join(".config/mainspring");
-        fs::create_dir_all(&config).expect("a folder in the home");
-        let text = format!("[review]\ncommand = \"{}\"\n", reviewer.display());
-        fs::write(config.join("config.toml"), text).expect("a file in it");
-        world.person(&["trust"]);
-        world.mainspring(&["plan", "adopt"]);
-        world.stop("One.")
-    },
-    verify: |world, said| {
-        state_is(world, "post-plan-review", 1)?;
-        let reviews = fs::read_dir(dir(world))
-            .map_err(|error| error.to_string())?
-            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .filter(|name| name.starts_with("plan-review-"));
-        let reviews: Vec<String> = reviews.collect();
-        if reviews != ["plan-review-1.md"] {
-            return Err(format!("the reviews are {reviews:?}"));
-        }
-        // Told by this delivery, or by the one before, and then reminded.
-        held_with(said, &["plan-review-1.md"]).or_else(|problem| {
-            if said.contains("plan-review-1.md waits for its answer") {
-                Ok(())
-            } else {
-                Err(problem)
-            }
-        })
-    },
-};
-
-const REVIEWER: &str = r#"#!/bin/sh
-echo review > .taskie/plans/demo/plan-review-1.md
-echo '{"structured_output":{"verdict":"FAIL"}}'
-"#;
 
 fn dir(world: &World) -> std::path::PathBuf {
     world.project().join(".taskie/plans/demo")
