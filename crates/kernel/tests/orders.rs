@@ -12,6 +12,7 @@ use mainspring_kernel::{
     Case, Deliberation, Digest, Event, Kind, Millis, Name, Orders, Part, SessionId, deliberate,
 };
 use pretty_assertions::assert_eq;
+use proptest::prelude::*;
 
 const STOP: Kind = Kind::Stop {
     chain: Chain::Continued,
@@ -272,4 +273,56 @@ fn a_sub_agents_stop_is_no_receipt() {
     let settlement = settled(&held);
     assert!(settlement.answer.is_nothing());
     assert_eq!(settlement.ledger.tally, ledger.tally);
+}
+
+fn orders() -> impl Strategy<Value = Orders> {
+    let until = || {
+        prop_oneof![
+            Just(Until::Resumed),
+            Just(Until::FileGone),
+            (0_u64..200).prop_map(|seconds| Until::At(Millis::seconds(seconds))),
+        ]
+    };
+    let name = proptest::sample::select(Name::ALL.to_vec());
+    let machines = proptest::collection::btree_map(name, until(), 0..3);
+    let mode = prop_oneof![Just(Mode::Act), Just(Mode::Observe)];
+    (proptest::option::of(until()), machines, mode).prop_map(|(everything, machines, mode)| {
+        Orders {
+            everything,
+            machines,
+            mode,
+        }
+    })
+}
+
+fn states() -> impl Strategy<Value = State> {
+    let beats = (0_u32..4).prop_map(beating);
+    prop_oneof![Just(State::Still), beats]
+}
+
+proptest! {
+    #[test]
+    fn no_order_is_ever_disobeyed(state in states(), orders in orders()) {
+        let case = case(state.clone(), orders.clone());
+        let braked = orders.brake(Name::Pulse, case.now).is_some();
+        let ruling = deliberate(&case);
+        prop_assert_eq!(&ruling, &deliberate(&case), "the same again");
+        if !braked && orders.mode == Mode::Act {
+            let free = Case { orders: Orders::default(), ..case };
+            prop_assert_eq!(ruling, deliberate(&free), "and otherwise nothing changes");
+            return Ok(());
+        }
+        let Deliberation::Settled(settlement) = ruling else {
+            return Err(TestCaseError::fail("an effect was started"));
+        };
+        prop_assert!(settlement.answer.decision.is_nothing());
+        prop_assert_eq!(pulse(&settlement), &state);
+        prop_assert_eq!(settlement.ledger.blocks, 0);
+    }
+
+    #[test]
+    fn orders_survive_their_file(orders in orders()) {
+        let text = serde_json::to_string(&orders).expect("they can be written");
+        prop_assert_eq!(serde_json::from_str::<Orders>(&text).expect("and read"), orders);
+    }
 }

@@ -110,10 +110,12 @@ fn wording(world: &World, payload: &Payload) -> Wording {
     match chosen().as_deref() {
         Some("block") => Wording::Block,
         Some("context") => Wording::Context,
-        // Claude Code names its session to every hook; a host that does not may know
-        // nothing but blocks.
-        _ if world.agent_session().is_some() => Wording::Context,
-        _ => Wording::Block,
+        // Claude Code names this very session to its hooks. Another host may know nothing but
+        // blocks, even one that an agent of Claude Code's started.
+        _ => match world.agent_session() {
+            Some(named) if Some(&named) == payload.event.session.as_ref() => Wording::Context,
+            Some(_) | None => Wording::Block,
+        },
     }
 }
 

@@ -38,6 +38,8 @@ fn what_was_stopped_stays_stopped_until_a_person_resumes() {
             "its state was kept: {reason}"
         );
         assert!(!env.project_state().join("orders.json").exists());
+        let again = env.run(&["replay"]).ok();
+        assert!(again.ends_with("all the same\n"), "{again}");
     }
 }
 
@@ -136,6 +138,8 @@ fn observing_holds_nothing_changes_nothing_and_records_what_it_would_have_done()
     );
     env.run(&["observe", "off"]).ok();
     env.stop("three").held();
+    let again = env.run(&["replay"]).ok();
+    assert!(again.ends_with("all the same\n"), "{again}");
 }
 
 #[test]
@@ -191,5 +195,7 @@ fn how_the_agent_is_told_to_go_on_is_a_setting_and_by_default_the_hosts_own() {
         assert_eq!(hold(&env, None), elsewhere, "{setting:?}");
         let env = beating().with("MAINSPRING_CONTINUE_AS", setting.unwrap_or("auto"));
         assert_eq!(hold(&env, Some("s")), claude, "{setting:?}");
+        let nested = hold(&env, Some("the session around this host"));
+        assert_eq!(nested, elsewhere, "{setting:?}");
     }
 }
