@@ -26,24 +26,25 @@ pub(super) fn run(scene: &Scene<'_>, effect: &Effect, limit: Millis) -> Outcome 
             });
         }
     };
-    let alone = match Alone::wait(scene) {
-        Ok(alone) => alone,
-        Err(trouble) => {
-            return Outcome::Failed(Fault {
-                cause: trouble.to_string(),
-                not_before: None,
-            });
-        }
-    };
     let outcome = match effect {
-        Effect::Open(work) => open::open(&shop, work, &scene.site.here),
-        Effect::Close(work) => close(&shop, work, alone),
+        Effect::Open(work) => {
+            alone(scene).and_then(|_alone| open::open(&shop, work, &scene.site.here))
+        }
+        Effect::Close(work) => alone(scene).and_then(|alone| close(&shop, work, alone)),
+        Effect::Sync(card) => alone(scene).and_then(|_alone| sync(&shop, card)),
+        // A look changes nothing, and an idle hook has little time.
         Effect::Poll { pr } => poll::poll(&shop, *pr).map(Outcome::Polled),
-        Effect::Sync(card) => sync(&shop, card),
         Effect::Look { branch } => look(&shop, branch),
         Effect::Survey => survey(&shop),
     };
     outcome.unwrap_or_else(Outcome::Failed)
+}
+
+fn alone(scene: &Scene<'_>) -> Result<Alone, Fault> {
+    Alone::wait(scene).map_err(|trouble| Fault {
+        cause: trouble.to_string(),
+        not_before: None,
+    })
 }
 
 /// Without a repository there is nothing to do; only a pull request is worth a word.
