@@ -306,3 +306,38 @@ fn a_reviewer_that_hangs_is_ended_and_the_stop_goes_through() {
     assert!(status.contains("timed out"), "{status}");
     assert!(plan(&claude).join(".review-1.log").exists());
 }
+
+/// The names in a listing of variables.
+fn names(listing: &str) -> std::collections::BTreeSet<String> {
+    let names = listing.lines().filter_map(|line| line.split_once('='));
+    names.map(|(name, _)| name.to_owned()).collect()
+}
+
+#[test]
+fn nothing_that_the_client_sets_for_a_hook_reaches_the_reviewer() {
+    let model = Model::play(Script::new(planning([])));
+    let Some(claude) = client(&model) else { return };
+    let seen = claude.home().join("seen");
+    let reviewer = claude.home().join("reviewer");
+    write(
+        &reviewer,
+        &format!("#!/bin/sh\nenv > {}\nexit 1\n", seen.display()),
+    );
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&reviewer, mode).unwrap();
+    let config = claude.home().join(".config/mainspring/config.toml");
+    write(
+        &config,
+        &format!("[review]\ncommand = \"{}\"\n", reviewer.display()),
+    );
+
+    claude.run("make a plan").expect_success();
+
+    let mut own =
+        names(&String::from_utf8(claude.command("env").output().unwrap().stdout).unwrap());
+    own.extend(["MAINSPRING_DEPTH", "PWD", "OLDPWD", "SHLVL", "_"].map(str::to_owned));
+    let reached = names(&fs::read_to_string(seen).unwrap());
+    let strangers: Vec<&String> = reached.difference(&own).collect();
+    assert!(strangers.is_empty(), "{strangers:?}");
+    assert!(reached.contains("ANTHROPIC_API_KEY"), "{reached:?}");
+}

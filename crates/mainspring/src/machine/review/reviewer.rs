@@ -34,6 +34,8 @@ const WITHOUT: &[&str] = &[
     "CLAUDE_CODE_CHILD_SESSION",
     "CLAUDE_CODE_ENTRYPOINT",
     "CLAUDE_CODE_EXECPATH",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
     "CLAUDE_CODE_SESSION_ATTENDED",
     "CLAUDE_CODE_SESSION_ID",
     "CLAUDE_CODE_SSE_PORT",
@@ -45,10 +47,12 @@ const WITHOUT: &[&str] = &[
     "CLAUDE_PLUGIN_DATA",
     "CLAUDE_PLUGIN_ROOT",
     "CLAUDE_PROJECT_DIR",
+    "COREPACK_ENABLE_AUTO_PIN",
     "GH_ENTERPRISE_TOKEN",
     "GH_TOKEN",
     "GITHUB_ENTERPRISE_TOKEN",
     "GITHUB_TOKEN",
+    "NoDefaultCurrentDirectoryInExePath",
 ];
 
 /// Hooks off in the child: it must not review itself.
