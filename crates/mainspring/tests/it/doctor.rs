@@ -171,3 +171,20 @@ fn the_settings_are_checked_with_line_and_column() {
         100
     );
 }
+
+#[test]
+fn a_loop_whose_client_is_gone_is_named() {
+    let env = alone().with("CLAUDE_PID", "4194399");
+    env.agent("s", &["loop", "start"]).ok();
+    says(
+        &env,
+        "loop",
+        "warning",
+        "the client of its session s has ended",
+    );
+    let here = std::process::id().to_string();
+    let env = alone().with("CLAUDE_PID", &here);
+    env.agent("s", &["loop", "start"]).ok();
+    let (found, _) = about(&env, "loop");
+    assert!(found.iter().all(|(level, _)| level == "fine"), "{found:?}");
+}

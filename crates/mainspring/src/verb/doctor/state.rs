@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::machines::Part;
-use mainspring_kernel::machines::looping::State as Loop;
+use mainspring_kernel::machines::looping::{Client, Owner, State as Loop};
 use mainspring_kernel::orders::Mode;
 
 use super::{Findings, Mend};
@@ -134,6 +134,23 @@ fn looping(desk: &Desk, state: &Loop, ttl: mainspring_kernel::Millis, findings: 
             format!("it has not moved since {}", timestamp(run.updated)),
             "mainspring loop abort",
         );
+    }
+    match &run.owner {
+        Owner::Nobody => findings.warn(
+            "loop",
+            "it belongs to no session: it goes on in the only one here, or in none",
+            "mainspring loop adopt --session last",
+        ),
+        Owner::Session { id, client } => {
+            let gone = |client: &Client| fs::metadata(format!("/proc/{}", client.0)).is_err();
+            if client.as_ref().is_some_and(gone) {
+                findings.warn(
+                    "loop",
+                    format!("the client of its session {id} has ended"),
+                    "claude --continue, or mainspring loop adopt, or mainspring loop abort",
+                );
+            }
+        }
     }
 }
 
