@@ -11,7 +11,9 @@ use mainspring_kernel::Millis;
 use mainspring_kernel::event::Kind;
 use mainspring_kernel::heard::Heard;
 use mainspring_kernel::journal::FileChange;
-use mainspring_kernel::machines::looping::{Client, Ending, Facts, Mode, Owner, Past, Run, State};
+use mainspring_kernel::machines::looping::{
+    Client, Company, Ending, Facts, Mode, Owner, Past, Run, State,
+};
 use mainspring_kernel::machines::{Finished, Move, Name, Part, Pending, Slot};
 
 use self::place::Kept;
@@ -96,11 +98,17 @@ fn facts(scene: &Scene<'_>, kept: &Kept) -> Result<Facts, Trouble> {
         (Some(run), true) => heard(scene, run.top.mode),
         (Some(_) | None, _) => Heard::Nothing,
     };
+    // Who else is here matters only to a loop that is nobody's, and costs a look at every
+    // transcript.
+    let company = match run.map(|run| &run.owner) {
+        Some(Owner::Nobody) => company::of(scene),
+        Some(Owner::Session { .. }) | None => Company::Alone,
+    };
     let repeat = config.get("loop.repeat_prompt").is_some_and(Value::switch);
     Ok(Facts {
         heard,
         ttl: config.get("loop.ttl").and_then(Value::span).unwrap_or(TTL),
-        company: company::of(scene),
+        company,
         client: client(scene),
         prompt: if repeat {
             prompt::text(scene, kept)
