@@ -19,5 +19,5 @@ fn no_fault_at_any_file_call_tears_loses_or_leaves_anything() {
         failures.len(),
         failures.join("\n")
     );
-    assert!(points > 100 * faults::all().len(), "only {points} points");
+    assert!(points > 80 * faults::all().len(), "only {points} points");
 }

@@ -76,9 +76,11 @@ pub fn run(args: &Args) -> ExitCode {
 }
 
 fn faults(quick: bool) -> Vec<Fault> {
-    let errors: &[&str] = if quick { &["ENOSPC"] } else { &ERRORS };
-    let once = errors.iter().map(|error| Fault::Error(error));
-    let from_then_on = errors.iter().map(|error| Fault::ErrorsFromThenOn(error));
+    if quick {
+        return vec![Fault::Kill, Fault::Error("ENOSPC")];
+    }
+    let once = ERRORS.iter().map(|error| Fault::Error(error));
+    let from_then_on = ERRORS.iter().map(|error| Fault::ErrorsFromThenOn(error));
     [Fault::Kill]
         .into_iter()
         .chain(once)
