@@ -105,13 +105,17 @@ impl ProjectStore {
         let path = self.dir.join("lock");
         let lock = match lock::take(&path) {
             Err(Trouble::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-                self.create()?;
+                self.state.create(&self.dir.join("sessions"))?;
                 lock::take(&path)?
             }
             taken => taken?,
         };
         self.state.check()?;
         let known = Head::read(&lock);
+        if known.is_none() {
+            // Also after a process that died in its first moment here.
+            self.name_root()?;
+        }
         let recovered = recover::recover(&self.dir, known.clone(), boot_id())?;
         if known.as_ref() != Some(&recovered.head) {
             recovered.head.write(&lock);
@@ -124,8 +128,7 @@ impl ProjectStore {
         })
     }
 
-    fn create(&self) -> Result<(), Trouble> {
-        self.state.create(&self.dir.join("sessions"))?;
+    fn name_root(&self) -> Result<(), Trouble> {
         let root = self.root.to_string_lossy();
         atomic::replace(&self.dir.join("root"), format!("{root}\n").as_bytes())
     }

@@ -11,7 +11,6 @@ pub(super) const SKIP: Path = Path {
     name: "review: max_reviews 0",
     prepare: |world| {
         plan(world, 0);
-        world.mainspring(&["plan", "adopt"]);
         world.stop("One.")
     },
     verify: |world, _| state_is(world, "create-tasks", 0),
