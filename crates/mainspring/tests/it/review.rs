@@ -404,7 +404,9 @@ fn a_review_that_was_finished_when_the_hook_died_is_adopted() {
     taskie.verdict("PASS");
     let mut hook = start(&taskie, "s", "one");
     let projects = taskie.env.state().join("projects");
-    wait_until("there is a state", || projects.exists());
+    wait_until("there is a state", || {
+        fs::read_dir(&projects).is_ok_and(|mut entries| entries.next().is_some())
+    });
     let shelves = || taskie.env.project_state().join("reviews");
     wait_until("the verdict is there", || {
         let shelf = fs::read_dir(shelves()).ok().and_then(|mut dir| dir.next());
