@@ -134,6 +134,14 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
     }
     file.write_all(bytes)
         .map_err(Trouble::io("write", &beside))?;
+    // A file of the user's that others may read stays readable to them.
+    if let Ok(found) = fs::symlink_metadata(path)
+        && found.is_file()
+        && found.permissions() != meta.permissions()
+    {
+        file.set_permissions(found.permissions())
+            .map_err(Trouble::io("write", &beside))?;
+    }
     drop(file);
     fs::rename(&beside, path).map_err(Trouble::io("replace", path))
 }
@@ -179,6 +187,19 @@ mod tests {
         assert_eq!(project(&gone, &[]).unwrap(), Projected::Current);
         let names: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
         assert!(names.is_empty(), "nothing is left beside it: {names:?}");
+    }
+
+    #[test]
+    fn a_files_permissions_stay() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.json");
+        let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        replace(&path, b"one").unwrap();
+        assert_eq!(mode(), 0o600, "ours alone, if nobody says otherwise");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        replace(&path, b"two").unwrap();
+        assert_eq!(mode(), 0o644);
     }
 
     #[test]
