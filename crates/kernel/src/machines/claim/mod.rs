@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Name;
 use crate::machine::{Arrow, Input, Machine, Nothing, OnContext, OnIdle, OnStop, Step};
-use memo::Memo;
+use memo::{Memo, Weight};
 use phase::Phase;
 use signal::Signal;
 use work::{Effect, Outcome};
@@ -171,6 +171,28 @@ impl State {
                 memo,
             },
             Self::Newer { version } => Self::Newer { version: *version },
+        }
+    }
+
+    /// Would a stop leave everything as it is and say nothing, whatever else is seen? Then
+    /// it need not be looked at.
+    pub fn rests(&self) -> bool {
+        let no_news = self
+            .memo()
+            .is_none_or(|memo| memo.mail.iter().all(|mail| mail.weight == Weight::Info));
+        match self {
+            Self::Newer { .. } => true,
+            Self::Unclaimed(_) => no_news,
+            Self::Claimed { signal, memo } => {
+                let quiet = match &signal.phase {
+                    Phase::Coding
+                    | Phase::PrCreated
+                    | Phase::ChecksRunning
+                    | Phase::MergedDetected => !signal.card_is_behind(),
+                    Phase::Failed(_) | Phase::ReadyForPr | Phase::Done => false,
+                };
+                quiet && no_news && memo.issue == Some(signal.issue_number)
+            }
         }
     }
 

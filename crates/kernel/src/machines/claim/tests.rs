@@ -331,6 +331,22 @@ fn every_step_is_an_arrow_of_the_table_and_every_arrow_is_taken() {
 }
 
 #[test]
+fn a_claim_that_rests_is_one_that_a_stop_leaves_alone() {
+    let mut resting = 0;
+    for state in every_state().iter().filter(|state| state.rests()) {
+        resting += 1;
+        for board in [BoardUse::On, BoardUse::Off] {
+            let stop = event("s1", stop(Background::Quiet));
+            let did = ask(state, &stop, &facts(board), NOW, &Standing::Clear);
+            assert_eq!((&did.state, did.said, did.need), (state, None, None));
+            assert!(did.notes.is_empty());
+        }
+    }
+    assert!(resting >= 2, "{resting}");
+    assert!(claimed(Phase::Coding).rests(), "the common case");
+}
+
+#[test]
 fn while_coding_nothing_is_started_and_nothing_changes() {
     let state = claimed(Phase::Coding);
     let did = at_stop(&state, &Standing::Clear);

@@ -117,6 +117,13 @@ fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
     if !listens {
         return Ok(false);
     }
+    // While the agent codes, a stop costs the reading of two small files and no lock.
+    if let Kind::Stop { .. } = payload.event.kind {
+        return Ok(match state(scene) {
+            Ok((state, _)) => !state.rests(),
+            Err(_) => true,
+        });
+    }
     if std::fs::symlink_metadata(scene.site.file(file::NAME)).is_ok() {
         return Ok(true);
     }
