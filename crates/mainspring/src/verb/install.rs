@@ -319,12 +319,11 @@ fn remember(
     Ok(())
 }
 
-/// Whole or not at all, with the mode that the file has.
+/// Whole or not at all, and on the disk before we say that it is done.
 fn write(path: &Path, text: &str) -> Result<()> {
-    let mode = std::fs::metadata(path).map(|meta| meta.permissions());
     atomic::replace(path, text.as_bytes())?;
-    if let Ok(mode) = mode {
-        std::fs::set_permissions(path, mode).map_err(Trouble::io("set the mode of", path))?;
-    }
+    std::fs::File::open(path)
+        .and_then(|file| file.sync_all())
+        .map_err(Trouble::io("sync", path))?;
     Ok(())
 }
