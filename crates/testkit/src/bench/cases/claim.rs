@@ -19,7 +19,7 @@ const CODING: &str = r#"{
 
 pub(super) const UNCHANGED: Case = Case {
     name: "claim: coding",
-    about: "lock, load, decide, nothing to write and nothing to start",
+    about: "two small files read; no lock, nothing written, nothing started",
     args: &["hook"],
     prepare: |world| {
         claimed(world);
