@@ -64,6 +64,13 @@ struct Next {
     does: &'static str,
 }
 
+impl Next {
+    /// Would the next stop be more than let through?
+    fn matters(&self) -> bool {
+        self.on == "stop" && !self.does.starts_with("pass")
+    }
+}
+
 pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     if !args.watch {
         return show(args, desk);
@@ -221,10 +228,11 @@ fn render(desk: &Desk, view: &View) -> String {
             out += &paint.warn(&format!("  {braked}: `mainspring resume` goes on"));
         }
         out.push('\n');
-        for next in &machine.next {
+        // A screen has room for what would hold the agent; `graph` and `--json` have all.
+        for next in machine.next.iter().filter(|next| next.matters()) {
             out += &paint.dim(&format!(
-                "           on {}, {}: {} (→ {})\n",
-                next.on, next.when, next.does, next.to
+                "           next stop, {}: {}\n",
+                next.when, next.does
             ));
         }
     }
