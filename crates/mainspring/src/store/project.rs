@@ -206,7 +206,10 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: PathBuf) -> Result<Found<T>, 
     let value = match &bytes {
         None => None,
         Some(bytes) => {
-            Some(serde_json::from_slice(bytes).map_err(|error| Trouble::corrupt(&path, error))?)
+            // As text, like the journal: reading bytes would be the same code once more.
+            let text = std::str::from_utf8(bytes)
+                .map_err(|_| Trouble::corrupt(&path, "it is not UTF-8 text"))?;
+            Some(serde_json::from_str(text).map_err(|error| Trouble::corrupt(&path, error))?)
         }
     };
     Ok(Found { path, bytes, value })

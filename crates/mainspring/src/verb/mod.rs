@@ -104,8 +104,15 @@ impl Desk {
 }
 
 pub(crate) fn json<T: Serialize>(value: &T) -> Result {
-    serde_json::to_string_pretty(value)
-        .map(|text| text + "\n")
+    pretty(value).map(|text| text + "\n")
+}
+
+/// Indented for people. It goes by the compact text, so that the code that writes every
+/// machine's state is in the binary once.
+pub(crate) fn pretty<T: Serialize>(value: &T) -> Result {
+    serde_json::to_string(value)
+        .and_then(|text| serde_json::from_str::<serde_json::Value>(&text))
+        .and_then(|value| serde_json::to_string_pretty(&value))
         .map_err(|error| CliError::new(Trouble::Other(error.to_string())))
 }
 

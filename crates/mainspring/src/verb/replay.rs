@@ -74,7 +74,7 @@ fn from_file(path: &Path) -> Result<Vec<Seen>> {
 }
 
 fn differs(record: &Record, divergence: &Divergence, before: usize) -> CliError {
-    let pretty = |value| serde_json::to_string_pretty(value).unwrap_or_default();
+    let pretty = |value| super::pretty(value).unwrap_or_default();
     let (was, now) = (pretty(&divergence.recorded), pretty(&divergence.replayed));
     let same = was
         .lines()
