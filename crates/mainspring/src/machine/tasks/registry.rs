@@ -170,17 +170,17 @@ mod tests {
             "p@one":[
                 {"scope":"managed","installPath":"/managed"},
                 {"scope":"user","installPath":"/user"},
-                {"scope":"project","projectPath":"/work","installPath":"/project"},
-                {"scope":"project","projectPath":"/work/deep","installPath":"/deep"},
-                {"scope":"local","projectPath":"/work/mine","installPath":"/local"},
+                {"scope":"project","projectPath":"/code","installPath":"/project"},
+                {"scope":"project","projectPath":"/code/deep","installPath":"/deep"},
+                {"scope":"local","projectPath":"/code/mine","installPath":"/local"},
                 {"scope":"local","installPath":"/nowhere"},
-                {"scope":"local","projectPath":"/work/mine"}],
+                {"scope":"local","projectPath":"/code/mine"}],
             "p@two":[{"scope":"user","installPath":"/other-market"}]}}"#;
         for (cwd, expected) in [
-            ("/work/mine/src", &["/local"][..]),
-            ("/work/mine", &["/local"]),
-            ("/work/minefield", &["/project"]),
-            ("/work/deep/er", &["/deep"]),
+            ("/code/mine/src", &["/local"][..]),
+            ("/code/mine", &["/local"]),
+            ("/code/minefield", &["/project"]),
+            ("/code/deep/er", &["/deep"]),
             ("/workshop", &["/user", "/other-market"]),
         ] {
             assert_eq!(paths(text, "p", cwd), expected, "{cwd}");
