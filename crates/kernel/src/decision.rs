@@ -98,6 +98,31 @@ impl Decision {
         }
     }
 
+    /// Both, as one. Decisions of different events never meet: every machine is asked about
+    /// the same one.
+    #[must_use]
+    pub fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Stop { hold: a }, Self::Stop { hold: b }) => Self::Stop { hold: a.join(b) },
+            (Self::Context { tell: a }, Self::Context { tell: b }) => {
+                Self::Context { tell: a.join(b) }
+            }
+            (Self::AfterTool { tell: a, object: x }, Self::AfterTool { tell: b, object: y }) => {
+                Self::AfterTool {
+                    tell: a.join(b),
+                    object: x.join(y),
+                }
+            }
+            (Self::BeforeTool { deny: a }, Self::BeforeTool { deny: b }) => {
+                Self::BeforeTool { deny: a.join(b) }
+            }
+            (Self::Idle { notify: a }, Self::Idle { notify: b }) => {
+                Self::Idle { notify: a.join(b) }
+            }
+            (one, _) => one,
+        }
+    }
+
     pub fn is_nothing(&self) -> bool {
         match self {
             Self::Stop { hold } => hold.is_empty(),

@@ -123,7 +123,7 @@ pub fn deliberate(case: &Case) -> Deliberation {
     let decision = heard
         .iter()
         .fold(Decision::nothing(&case.event.kind), |all, one| {
-            join(all, one.moved.said().clone())
+            all.join(one.moved.said().clone())
         });
     let mut notes = opening_notes(case);
     let held = matches!(&decision, Decision::Stop { hold } if !hold.is_empty());
@@ -323,32 +323,6 @@ fn capped_moves(case: &Case, moves: Vec<Move>) -> Vec<Move> {
         }
     })
     .collect()
-}
-
-/// Decisions of different events never meet: every machine is asked about the same one.
-fn join(one: Decision, other: Decision) -> Decision {
-    match (one, other) {
-        (Decision::Stop { hold: a }, Decision::Stop { hold: b }) => {
-            Decision::Stop { hold: a.join(b) }
-        }
-        (Decision::Context { tell: a }, Decision::Context { tell: b }) => {
-            Decision::Context { tell: a.join(b) }
-        }
-        (
-            Decision::AfterTool { tell: a, object: x },
-            Decision::AfterTool { tell: b, object: y },
-        ) => Decision::AfterTool {
-            tell: a.join(b),
-            object: x.join(y),
-        },
-        (Decision::BeforeTool { deny: a }, Decision::BeforeTool { deny: b }) => {
-            Decision::BeforeTool { deny: a.join(b) }
-        }
-        (Decision::Idle { notify: a }, Decision::Idle { notify: b }) => {
-            Decision::Idle { notify: a.join(b) }
-        }
-        (one, _) => one,
-    }
 }
 
 /// What the person must hear whatever the machines say.

@@ -8,11 +8,15 @@
 //!   └▶ Lock ─▶ Load, with the result, if its intent is still the current one ─▶ …
 //! ```
 //!
+//! A result is kept until the answer: what one effect brought back must not be lost because
+//! another machine has one run after it.
+//!
 //! The shell does what [`Ask`] says and replies. So do the simulator and the model
 //! checker: what is checked is what runs.
 
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use crate::decision::Answer;
 use crate::deliberate::{Case, Deliberation, Outcome, Settlement, deliberate};
@@ -64,13 +68,15 @@ const MOST_EFFECTS: u8 = 8;
 pub struct Turn {
     kind: Kind,
     effects: u8,
+    /// What came back so far, and is not settled yet.
+    results: Vec<Finished>,
     phase: Phase,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Phase {
-    Locking(Option<Box<Finished>>),
-    Loading(Option<Box<Finished>>),
+    Locking,
+    Loading,
     Committing(Next),
     Unlocking(Next),
     Running,
@@ -89,7 +95,8 @@ impl Turn {
         let turn = Self {
             kind,
             effects: 0,
-            phase: Phase::Locking(None),
+            results: Vec::new(),
+            phase: Phase::Locking,
         };
         (turn, Ask::Lock)
     }
@@ -97,11 +104,11 @@ impl Turn {
     pub fn next(&mut self, reply: Reply) -> Ask {
         let phase = core::mem::replace(&mut self.phase, Phase::Over);
         match (phase, reply) {
-            (Phase::Locking(finished), Reply::Done) => {
-                self.phase = Phase::Loading(finished);
+            (Phase::Locking, Reply::Done) => {
+                self.phase = Phase::Loading;
                 Ask::Load
             }
-            (Phase::Loading(finished), Reply::Loaded(case)) => self.decide(*case, finished),
+            (Phase::Loading, Reply::Loaded(case)) => self.decide(*case),
             (Phase::Committing(next), Reply::Done) => self.unlock(next),
             (Phase::Unlocking(Next::Answer(answer)), _) => Ask::Answer(answer),
             (Phase::Unlocking(Next::Run(pending)), Reply::Done) => {
@@ -109,19 +116,20 @@ impl Turn {
                 Ask::Run(pending)
             }
             (Phase::Running, Reply::Ran(finished)) => {
-                self.phase = Phase::Locking(Some(finished));
+                self.results.push(*finished);
+                self.phase = Phase::Locking;
                 Ask::Lock
             }
-            (Phase::Locking(_) | Phase::Running, Reply::Failed(cause)) => {
+            (Phase::Locking | Phase::Running, Reply::Failed(cause)) => {
                 Ask::Answer(Answer::fault(&self.kind, cause))
             }
             (
-                Phase::Loading(_) | Phase::Committing(_) | Phase::Unlocking(Next::Run(_)),
+                Phase::Loading | Phase::Committing(_) | Phase::Unlocking(Next::Run(_)),
                 Reply::Failed(cause),
             ) => self.unlock(Next::Answer(Answer::fault(&self.kind, cause))),
             (
-                Phase::Locking(_)
-                | Phase::Loading(_)
+                Phase::Locking
+                | Phase::Loading
                 | Phase::Committing(_)
                 | Phase::Unlocking(Next::Run(_))
                 | Phase::Running
@@ -134,10 +142,13 @@ impl Turn {
         }
     }
 
-    fn decide(&mut self, mut case: Case, finished: Option<Box<Finished>>) -> Ask {
-        case.overtaken = finished
-            .filter(|finished| !case.parts.iter_mut().any(|part| part.accept(finished)))
-            .map(|finished| finished.name());
+    fn decide(&mut self, mut case: Case) -> Ask {
+        case.overtaken = self
+            .results
+            .iter()
+            .filter(|result| !case.parts.iter_mut().any(|part| part.accept(result)))
+            .map(Finished::name)
+            .last();
         let ruling = deliberate(&case);
         let next = match &ruling {
             Deliberation::Repeated(answer) => return self.unlock(Next::Answer(answer.clone())),
@@ -151,6 +162,8 @@ impl Turn {
             }
             Deliberation::Intends(pending) => {
                 self.effects += 1;
+                // A machine that goes on has taken its last result in.
+                self.results.retain(|back| back.name() != pending.name());
                 Next::Run(Box::new(pending.clone()))
             }
         };

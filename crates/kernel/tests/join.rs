@@ -1,6 +1,8 @@
-//! The one join: neither order nor repetition changes what the agent reads.
+//! The one join: neither order nor repetition changes what the agent reads, and nothing that
+//! was said is lost.
 
-use mainspring_kernel::{Name, Reasons};
+use mainspring_kernel::event::{Author, Background, Chain, EndReason};
+use mainspring_kernel::{Decision, Kind, Name, Reasons};
 use proptest::prelude::*;
 
 fn name() -> impl Strategy<Value = Name> {
@@ -17,20 +19,82 @@ fn reasons() -> impl Strategy<Value = Reasons> {
     })
 }
 
+/// A kind of event for each kind of decision.
+fn kinds() -> [Kind; 6] {
+    [
+        Kind::Stop {
+            chain: Chain::First,
+            background: Background::Quiet,
+        },
+        Kind::Prompt {
+            author: Author::Person,
+        },
+        Kind::AfterTool {
+            tool: "Skill".into(),
+            skill: None,
+        },
+        Kind::BeforeTool {
+            tool: "Read".into(),
+        },
+        Kind::Idle,
+        Kind::SessionEnd {
+            reason: EndReason::Other,
+        },
+    ]
+}
+
+/// What a machine may say at such an event.
+fn said(kind: &Kind, one: Reasons, other: Reasons) -> Decision {
+    match Decision::nothing(kind) {
+        Decision::Stop { .. } => Decision::Stop { hold: one },
+        Decision::Context { .. } => Decision::Context { tell: one },
+        Decision::AfterTool { .. } => Decision::AfterTool {
+            tell: one,
+            object: other,
+        },
+        Decision::BeforeTool { .. } => Decision::BeforeTool { deny: one },
+        Decision::Idle { .. } => Decision::Idle { notify: one },
+        Decision::Silent => Decision::Silent,
+    }
+}
+
+/// Three answers to one event, and the event.
+fn answers() -> impl Strategy<Value = (Kind, [Decision; 3])> {
+    let pair = || (reasons(), reasons());
+    let kind = prop::sample::select(kinds().to_vec());
+    (kind, pair(), pair(), pair()).prop_map(|(kind, a, b, c)| {
+        let all = [a, b, c].map(|(one, other)| said(&kind, one, other));
+        (kind, all)
+    })
+}
+
 proptest! {
     #[test]
-    fn it_is_associative_commutative_and_idempotent(a in reasons(), b in reasons(), c in reasons()) {
+    fn it_is_associative_commutative_and_idempotent((kind, [a, b, c]) in answers()) {
         let (ab, bc) = (a.clone().join(b.clone()), b.clone().join(c.clone()));
         prop_assert_eq!(ab.clone().join(c), a.clone().join(bc));
         prop_assert_eq!(ab.clone(), b.clone().join(a.clone()));
         prop_assert_eq!(ab.clone().join(a.clone()), ab.clone());
-        prop_assert_eq!(Reasons::default().join(a.clone()), a.clone());
-        prop_assert_eq!(ab.is_empty(), a.is_empty() && b.is_empty(), "nothing said is lost");
+        prop_assert_eq!(Decision::nothing(&kind).join(a.clone()), a.clone());
+        prop_assert_eq!(
+            ab.is_nothing(),
+            a.is_nothing() && b.is_nothing(),
+            "whoever asks for something is not outvoted"
+        );
     }
 
     #[test]
-    fn reasons_are_read_in_the_machines_order(said in reasons()) {
-        let order: Vec<Name> = said.iter().map(|reason| reason.by).collect();
+    fn each_reason_is_kept_once_in_the_machines_order(a in reasons(), b in reasons()) {
+        let both = a.clone().join(b.clone());
+        let order: Vec<Name> = both.iter().map(|reason| reason.by).collect();
         prop_assert!(order.is_sorted());
+        for reason in a.iter().chain(b.iter()) {
+            prop_assert_eq!(both.iter().filter(|kept| *kept == reason).count(), 1);
+        }
+        for kept in both.iter() {
+            prop_assert!(a.iter().chain(b.iter()).any(|reason| reason == kept), "none is made up");
+        }
+        let read: Vec<String> = both.iter().map(|reason| reason.text.clone()).collect();
+        prop_assert_eq!(both.text(), read.join("\n\n"), "the agent reads all of it");
     }
 }

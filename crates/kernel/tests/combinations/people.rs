@@ -1,0 +1,303 @@
+//! The combinations, and what each machine looks like in each of its stands.
+
+use mainspring_kernel::deliberate::Trust;
+use mainspring_kernel::heard::Heard;
+use mainspring_kernel::machines::claim::memo::Memo;
+use mainspring_kernel::machines::claim::phase::Phase as ClaimPhase;
+use mainspring_kernel::machines::claim::signal::{Signal, status};
+use mainspring_kernel::machines::gate::{self, RecentErrors, Token, Transcript};
+use mainspring_kernel::machines::looping::{
+    self, Client, Company, Ending, Frame, Mode, Owner, Run,
+};
+use mainspring_kernel::machines::review::table::Tasks as TaskTable;
+use mainspring_kernel::machines::review::{
+    self, AnswerFile, Door, Fields, Kind as ReviewKind, Memory, OnFailure, Phase, Plan, Record,
+    Settings,
+};
+use mainspring_kernel::machines::tasks::check::{Item, List};
+use mainspring_kernel::machines::tasks::draft::Status;
+use mainspring_kernel::machines::tasks::roster::{Entry, Maker, Reset, Roster, Source};
+use mainspring_kernel::machines::tasks::{Guard, Invoked, Offer, TaskTools};
+use mainspring_kernel::machines::{Slot, claim, tasks};
+use mainspring_kernel::{Millis, Name, Part, SessionId};
+
+/// The machines that DESIGN names; `pulse` is not one of them.
+pub(crate) const FIVE: [Name; 5] = [
+    Name::Gate,
+    Name::Loop,
+    Name::Review,
+    Name::Claim,
+    Name::Tasks,
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stand {
+    Absent,
+    Passing,
+    Blocking,
+    Failing,
+}
+
+/// Is it known at once, or does an effect have to say it?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Price {
+    Cheap,
+    Dear,
+}
+
+const STANDS: [Stand; 4] = [
+    Stand::Absent,
+    Stand::Passing,
+    Stand::Blocking,
+    Stand::Failing,
+];
+const PRICES: [Price; 2] = [Price::Cheap, Price::Dear];
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Combination {
+    stands: [(Name, Stand); 5],
+    review: Price,
+    claim: Price,
+    pub(crate) trust: Trust,
+}
+
+impl Combination {
+    pub(crate) fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for number in 0..1024_usize {
+            let digit = |place: u32| STANDS[number / 4_usize.pow(place) % 4];
+            let stands = [
+                (Name::Gate, digit(0)),
+                (Name::Loop, digit(1)),
+                (Name::Review, digit(2)),
+                (Name::Claim, digit(3)),
+                (Name::Tasks, digit(4)),
+            ];
+            for review in PRICES {
+                for claim in PRICES {
+                    for trust in [Trust::Trusted, Trust::Untrusted] {
+                        all.push(Self {
+                            stands,
+                            review,
+                            claim,
+                            trust,
+                        });
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    pub(crate) fn stand(&self, name: Name) -> Stand {
+        let of = self.stands.iter().find(|(of, _)| *of == name);
+        of.map_or(Stand::Absent, |(_, stand)| *stand)
+    }
+
+    pub(crate) fn price(&self, name: Name) -> Price {
+        match name {
+            Name::Review => self.review,
+            Name::Claim => self.claim,
+            Name::Gate | Name::Loop | Name::Tasks | Name::Pulse => Price::Cheap,
+        }
+    }
+
+    pub(crate) fn is(&self, name: Name, stand: Stand, price: Price) -> bool {
+        self.stand(name) == stand && self.price(name) == price
+    }
+}
+
+/// What is said of a machine whose state cannot be read.
+pub(crate) fn damage(name: Name) -> String {
+    format!("{name}'s file cannot be read")
+}
+
+/// Is this what the person hears of a machine that failed or has to wait?
+pub(crate) fn is_loud(name: Name, text: &str) -> bool {
+    let words = ["did not happen", "was not updated", "not trusted yet"];
+    text == damage(name) || words.iter().any(|word| text.contains(word))
+}
+
+pub(crate) fn session() -> SessionId {
+    SessionId::parse("s").expect("an id")
+}
+
+/// The machine as it is found; `None` where it is absent or cannot be read.
+pub(crate) fn part(name: Name, stand: Stand, price: Price) -> Option<Part> {
+    let cannot_be_read = stand == Stand::Failing && price == Price::Cheap;
+    if stand == Stand::Absent || cannot_be_read {
+        return None;
+    }
+    Some(match name {
+        Name::Gate => Part::Gate(Slot::new(gate::State::Waiting { held: 3 }, gate(stand))),
+        Name::Loop => Part::Loop(Slot::new(a_loop(), looping(stand))),
+        Name::Review => {
+            let (plan, facts) = review(stand, price);
+            Part::Review(Slot::new(review::State::Plan(Box::new(plan)), facts))
+        }
+        Name::Claim => Part::Claim(Slot::new(
+            claimed(stand, price),
+            claim::Facts {
+                board: claim::BoardUse::On,
+                branch: Some("claude/fix-42".into()),
+            },
+        )),
+        Name::Tasks => Part::Tasks(Slot::new(roster(stand), tasks::Facts::Nothing)),
+        Name::Pulse => return None,
+    })
+}
+
+pub(crate) fn gate(stand: Stand) -> gate::Facts {
+    gate::Facts {
+        token: "TASKMASTER_DONE::s".into(),
+        heard: match stand {
+            Stand::Passing => Heard::Said(Token),
+            Stand::Absent | Stand::Blocking | Stand::Failing => Heard::Nothing,
+        },
+        errors: RecentErrors::NotSeen,
+        max: 0,
+        transcript: Transcript::Long,
+    }
+}
+
+pub(crate) fn looping(stand: Stand) -> looping::Facts {
+    looping::Facts {
+        heard: match stand {
+            Stand::Passing => Heard::Said(Ending::Complete),
+            Stand::Absent | Stand::Blocking | Stand::Failing => Heard::Nothing,
+        },
+        ttl: Millis::seconds(7_200),
+        company: Company::Alone,
+        client: Some(Client(7)),
+        prompt: None,
+    }
+}
+
+fn a_loop() -> looping::State {
+    looping::State::Active(Run {
+        id: "loop-1".into(),
+        updated: Millis::seconds(1_000),
+        owner: Owner::Session {
+            id: session(),
+            client: Some(Client(7)),
+        },
+        outer: vec![],
+        top: Frame {
+            id: "top".into(),
+            mode: Mode::Loop,
+            iter: 1,
+            max: 100,
+        },
+    })
+}
+
+/// Cheap: no review is due, and the ground rules are kept or broken. Dear: one is due, and
+/// it would be the second clean one in a row.
+fn review(stand: Stand, price: Price) -> (Plan, review::Facts) {
+    let fields = match price {
+        Price::Cheap => Fields::default(),
+        Price::Dear => Fields {
+            phase: Some(Phase::PostReview(ReviewKind::Plan)),
+            next_phase: Some(Phase::Review(ReviewKind::Plan)),
+            phase_iteration: Some(1),
+            consecutive_clean: 1,
+            ..Fields::default()
+        },
+    };
+    let plan = Plan {
+        id: "demo".into(),
+        record: Record::Fields(fields),
+        memory: Memory {
+            owner: Some(session()),
+            ..Memory::default()
+        },
+        passing: None,
+    };
+    let violations = match (stand, price) {
+        (Stand::Blocking, Price::Cheap) => vec!["Missing required file: plan.md".to_owned()],
+        _ => vec![],
+    };
+    let facts = review::Facts {
+        door: Door::Hook,
+        company: Company::Alone,
+        violations,
+        warnings: vec![],
+        tasks: TaskTable::default(),
+        written: vec![1],
+        answer: AnswerFile::Missing,
+        settings: Settings {
+            models: vec!["opus".into(), "sonnet".into()],
+            on_failure: OnFailure::Approve,
+            max_cost: None,
+            deadline: Millis::seconds(600),
+        },
+    };
+    (plan, facts)
+}
+
+/// Cheap: at work with a current card, or a hand-over that lacks its summary. Dear: a card
+/// to move, or a pull request to open.
+fn claimed(stand: Stand, price: Price) -> claim::State {
+    let (phase, summary, synced) = match (stand, price) {
+        (Stand::Blocking, Price::Cheap) => (ClaimPhase::ReadyForPr, "", status::IN_PROGRESS),
+        (Stand::Blocking, Price::Dear) => (ClaimPhase::ReadyForPr, "Fix it", status::IN_PROGRESS),
+        (_, Price::Cheap) => (ClaimPhase::Coding, "", status::IN_PROGRESS),
+        (_, Price::Dear) => (ClaimPhase::Coding, "", status::TODO),
+    };
+    let signal = Signal {
+        phase,
+        summary: summary.into(),
+        last_synced_status: Some(synced.into()),
+        ..Signal::claimed(42, "claude/fix-42".into(), "me".into(), "PVTI_1".into())
+    };
+    claim::State::Claimed {
+        signal,
+        memo: Memo {
+            owner: Some(session()),
+            ..Memo::default().about(42)
+        },
+    }
+}
+
+/// A skill is invoked: it can be laid out, or it cannot be read.
+pub(crate) fn invoked(stand: Stand) -> tasks::Facts {
+    let offer = match stand {
+        Stand::Blocking => Offer::Unavailable("fsm.json is not JSON".into()),
+        Stand::Absent | Stand::Passing | Stand::Failing => Offer::List(List {
+            items: vec![Item {
+                local: 1,
+                subject: "Ship".into(),
+                status: Status::Pending,
+                blocked_by: vec![],
+                blocks: vec![],
+            }],
+        }),
+    };
+    tasks::Facts::Invoked(Invoked {
+        skill: "ship".into(),
+        offer,
+        reset: Reset::All,
+        guard: Guard::Off,
+        tools: TaskTools::Unknown,
+        strangers: vec![],
+    })
+}
+
+/// All done, or not: at a stop it makes no difference.
+fn roster(stand: Stand) -> Roster {
+    let status = match stand {
+        Stand::Blocking => Status::InProgress,
+        Stand::Absent | Stand::Passing | Stand::Failing => Status::Completed,
+    };
+    Roster {
+        tasks: vec![Entry {
+            id: 1,
+            maker: Maker::Skill("ship".into()),
+            status,
+            blocked_by: vec![],
+            blocks: vec![],
+            source: Source::Found,
+        }],
+        floor: 0,
+    }
+}
