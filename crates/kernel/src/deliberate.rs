@@ -191,10 +191,6 @@ fn settle(
     mut moves: Vec<Move>,
 ) -> Settlement {
     let mut ledger = case.ledger.clone().opened(&case.event.kind, case.tools);
-    let reviewed = case
-        .parts
-        .iter()
-        .any(|part| part.name() == Name::Review && part.has_returned());
     let mut decision = decision;
     let outcome = match &decision {
         Decision::Stop { hold } if hold.is_empty() => {
@@ -204,7 +200,7 @@ fn settle(
                 Speaker::Subagent => None,
             };
             if let Some(mut tally) = tally {
-                tally.reviews = tally.reviews.saturating_add(u32::from(reviewed));
+                tally.take_in(&case.parts);
                 notes.push(Note::courtesy(tally.receipt(case.now)));
             }
             Outcome::Passed
@@ -218,7 +214,7 @@ fn settle(
             ledger.hold(case.transcript);
             let tally = ledger.tally.get_or_insert_with(|| Tally::begin(case.now));
             tally.hold(hold);
-            tally.reviews = tally.reviews.saturating_add(u32::from(reviewed));
+            tally.take_in(&case.parts);
             if tally.holds == 1 {
                 notes.push(held_note(hold));
             }
@@ -306,10 +302,19 @@ fn observed(case: &Case, decision: &Decision, starts: &[Name], moves: Vec<Move>)
     answered(case, Answer { decision, notes }, moves, ledger, outcome)
 }
 
-fn names(reasons: &Reasons) -> String {
+fn speakers(reasons: &Reasons) -> Vec<&'static str> {
     let mut names: Vec<&str> = reasons.iter().map(|reason| reason.by.as_str()).collect();
     names.dedup();
-    names.join(" and ")
+    names
+}
+
+/// `gate`, `gate and loop`, `gate, loop and review`.
+fn names(reasons: &Reasons) -> String {
+    match speakers(reasons).as_slice() {
+        [] => String::new(),
+        [one] => (*one).into(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
 }
 
 /// What an effect brought back is kept: it cannot be had twice.
@@ -358,8 +363,12 @@ fn braked_note(case: &Case) -> Option<Note> {
 
 /// Once for a run of holds: at every one it would only be noise.
 fn held_note(hold: &Reasons) -> Note {
+    let keep = match speakers(hold).len() {
+        1 => "keeps",
+        _ => "keep",
+    };
     Note::courtesy(format!(
-        "{} keeps the agent going. `mainspring why` tells more, `mainspring stop` ends it",
+        "{} {keep} the agent going. `mainspring why` tells more, `mainspring stop` ends it",
         names(hold)
     ))
 }

@@ -9,8 +9,12 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::decision::Reasons;
+use crate::effect::Standing;
 use crate::ids::Millis;
-use crate::machines::Name;
+use crate::machines::claim::work::Outcome as Claimed;
+use crate::machines::review::words::dollars;
+use crate::machines::review::{Finding, Outcome as Reviewed, Verdict};
+use crate::machines::{Name, Part};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Tally {
@@ -19,8 +23,20 @@ pub struct Tally {
     pub holds: u32,
     /// Which machine asked for how many of them.
     pub by: BTreeMap<Name, u32>,
-    /// Reviews that came back.
+    /// Reviews that came back,
     pub reviews: u32,
+    /// of which so many found nothing,
+    #[serde(default)]
+    pub clean: u32,
+    /// and those that did not happen.
+    #[serde(default)]
+    pub undone: u32,
+    /// What all of them cost, in millionths of a dollar.
+    #[serde(default)]
+    pub cost: u64,
+    /// The pull request that was opened, or found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull: Option<u64>,
 }
 
 impl Tally {
@@ -30,6 +46,10 @@ impl Tally {
             holds: 0,
             by: BTreeMap::new(),
             reviews: 0,
+            clean: 0,
+            undone: 0,
+            cost: 0,
+            pull: None,
         }
     }
 
@@ -41,23 +61,64 @@ impl Tally {
         }
     }
 
+    /// What effects brought back at this stop.
+    pub(crate) fn take_in(&mut self, parts: &[Part]) {
+        for part in parts {
+            match part {
+                Part::Review(slot) => {
+                    if let Standing::Done(_, outcome) = &slot.standing {
+                        self.review(outcome);
+                    }
+                }
+                Part::Claim(slot) => {
+                    if let Standing::Done(_, Claimed::Opened { pr, .. }) = &slot.standing {
+                        self.pull = Some(*pr);
+                    }
+                }
+                Part::Gate(_) | Part::Loop(_) | Part::Tasks(_) | Part::Pulse(_) => {}
+            }
+        }
+    }
+
+    fn review(&mut self, outcome: &Reviewed) {
+        self.cost = self.cost.saturating_add(outcome.cost);
+        let (reviews, clean, undone) = match outcome.result {
+            Finding::Reviewed(Verdict::Pass) => (1, 1, 0),
+            Finding::Reviewed(Verdict::Fail | Verdict::Unsaid) => (1, 0, 0),
+            Finding::NotDone(_) => (0, 0, 1),
+        };
+        self.reviews = self.reviews.saturating_add(reviews);
+        self.clean = self.clean.saturating_add(clean);
+        self.undone = self.undone.saturating_add(undone);
+    }
+
     /// The receipt.
     pub(crate) fn receipt(&self, now: Millis) -> String {
-        let by: Vec<String> = self
+        let by = self
             .by
             .iter()
-            .map(|(name, count)| format!("{name} {count}"))
-            .collect();
-        let reviews = match self.reviews {
-            0 => String::new(),
-            count => format!(", {}", times(count, "review")),
-        };
-        format!(
-            "let go after {} ({}){reviews}, {}",
+            .map(|(name, count)| format!("{name} {count}"));
+        let by: Vec<String> = by.collect();
+        let mut parts = Vec::from([format!(
+            "let go after {} ({})",
             times(self.holds, "held stop"),
-            by.join(", "),
-            span(now.since(self.since))
-        )
+            by.join(", ")
+        )]);
+        if self.reviews > 0 {
+            let reviews = times(self.reviews, "review");
+            parts.push(format!("{reviews} of which {} clean", self.clean));
+        }
+        if self.undone > 0 {
+            parts.push(format!("{} not done", times(self.undone, "review")));
+        }
+        if self.cost > 0 {
+            parts.push(dollars(self.cost));
+        }
+        if let Some(pull) = self.pull {
+            parts.push(format!("PR #{pull}"));
+        }
+        parts.push(span(now.since(self.since)));
+        parts.join(", ")
     }
 }
 
@@ -80,9 +141,10 @@ pub(crate) fn span(span: Millis) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machines::review::Failure;
 
     #[test]
-    fn a_receipt_names_holds_reviews_and_time() {
+    fn a_receipt_names_holds_reviews_cost_pull_request_and_time() {
         let mut tally = Tally::begin(Millis(0));
         let gate = Reasons::one(Name::Gate, "token".into());
         tally.hold(&gate);
@@ -91,11 +153,32 @@ mod tests {
             "let go after 1 held stop (gate 1), 9s"
         );
         tally.hold(&gate.join(Reasons::one(Name::Loop, "go on".into())));
-        tally.reviews = 2;
+        let review = |result, cost| Reviewed {
+            result,
+            took: Millis(1),
+            cost,
+        };
+        tally.review(&review(Finding::Reviewed(Verdict::Fail), 310_000));
+        tally.review(&review(Finding::Reviewed(Verdict::Pass), 200_000));
         assert_eq!(
             tally.receipt(Millis::seconds(252)),
-            "let go after 2 held stops (gate 2, loop 1), 2 reviews, 4m 12s"
+            "let go after 2 held stops (gate 2, loop 1), 2 reviews of which 1 clean, $0.51, 4m 12s"
         );
+        tally.review(&review(Finding::NotDone(Failure::NoFile), 0));
+        tally.pull = Some(44);
+        assert_eq!(
+            tally.receipt(Millis::seconds(252)),
+            "let go after 2 held stops (gate 2, loop 1), 2 reviews of which 1 clean, 1 review not \
+             done, $0.51, PR #44, 4m 12s"
+        );
+    }
+
+    /// A ledger of a version that counted less is read as having counted nothing there.
+    #[test]
+    fn an_older_tally_can_be_read() {
+        let old = r#"{"since":5,"holds":1,"by":{"gate":1},"reviews":2}"#;
+        let tally: Tally = serde_json::from_str(old).expect("it can be read");
+        assert_eq!((tally.reviews, tally.clean, tally.pull), (2, 0, None));
     }
 
     #[test]
