@@ -33,6 +33,8 @@ pub(crate) struct Scene<'a> {
     by_command: bool,
     /// Nothing is to be changed, not even a lock taken.
     looking: bool,
+    /// The session that a view is about, where no agent asks.
+    about: Option<SessionId>,
     /// What a machine that has several of its kind is about until all of it is over.
     scope: OnceCell<(Name, String)>,
 }
@@ -55,6 +57,7 @@ impl<'a> Scene<'a> {
             registered: None,
             by_command: false,
             looking: false,
+            about: None,
             scope: OnceCell::new(),
         }
     }
@@ -95,6 +98,13 @@ impl<'a> Scene<'a> {
 
     pub(crate) fn is_looking(&self) -> bool {
         self.looking
+    }
+
+    /// For a view that a person asks for, about this session.
+    #[must_use]
+    pub(crate) fn about(mut self, session: Option<SessionId>) -> Self {
+        self.about = session;
+        self
     }
 
     /// Of several of its kind, the machine is about this one, even if another is touched
@@ -172,11 +182,12 @@ impl<'a> Scene<'a> {
         &self.site.root
     }
 
-    /// The session of the event, or of the agent whose shell runs the command.
+    /// The session of the event, or of the agent whose shell runs the command, or the one
+    /// that a person wants to see.
     pub(crate) fn session(&self) -> Option<SessionId> {
         match self.payload {
             Some(payload) => payload.event.session.clone(),
-            None => self.world.agent_session(),
+            None => self.world.agent_session().or_else(|| self.about.clone()),
         }
     }
 }

@@ -78,9 +78,11 @@ pub(crate) fn resume(args: &ResumeArgs, desk: &Desk) -> Result {
             None => Name::ALL.iter().any(braked),
         };
         if !any {
-            let subject = subject(args.machine);
-            return Err(CliError::new(format!("{subject} was not stopped here"))
-                .hint("`mainspring status` shows what is going on"));
+            let cause = match args.machine {
+                Some(name) => format!("{name} is neither stopped nor paused here"),
+                None => "nothing is stopped or paused here".into(),
+            };
+            return Err(CliError::new(cause).hint("`mainspring status` shows what is going on"));
         }
         let did = format!(
             "{} is asked again from the next stop on",

@@ -64,10 +64,7 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
 }
 
 fn set(desk: &Desk, whose: &Whose, switch: Switch) -> Result {
-    let word = match switch {
-        Switch::On => "on",
-        Switch::Off => "off",
-    };
+    let word = switch.as_str();
     let (_, store) = desk.site()?;
     let session = if whose.project {
         None
@@ -112,19 +109,8 @@ fn status(desk: &Desk, whose: &Whose) -> Result {
     let (site, store) = desk.site()?;
     let scene = Scene::new(&desk.world, &site, &store, None);
     let config = scene.config()?;
-    let (project, _) = switch::project(&scene)?;
-    let everyone = match project.switch {
-        Some(Switch::On) => "on, by `mainspring gate on --project`",
-        Some(Switch::Off) => "off, by `mainspring gate off --project`",
-        None if config
-            .get("gate.enabled")
-            .is_some_and(crate::config::Value::switch) =>
-        {
-            "on, by the configuration"
-        }
-        None => "off",
-    };
-    let mut out = format!("project  {everyone}\n");
+    let (switch, by) = everyone(&scene)?;
+    let mut out = format!("project  {}{by}\n", switch.as_str());
     if let Some(id) = session::wanted(desk, &store, whose.session.as_deref())? {
         let switches = Switches::read(&scene, &id)?;
         let on = if gate::is_on(&scene, &switches)? {
@@ -136,6 +122,20 @@ fn status(desk: &Desk, whose: &Whose) -> Result {
         let _ = writeln!(out, "token    {}", token(config, &id).line());
     }
     Ok(out)
+}
+
+/// What holds for a session that does not say otherwise, and by whose word.
+pub(super) fn everyone(scene: &Scene<'_>) -> Result<(Switch, &'static str)> {
+    let (project, _) = switch::project(scene)?;
+    let enabled = scene.config()?.get("gate.enabled");
+    Ok(match project.switch {
+        Some(Switch::On) => (Switch::On, ", by `mainspring gate on --project`"),
+        Some(Switch::Off) => (Switch::Off, ", by `mainspring gate off --project`"),
+        None if enabled.is_some_and(crate::config::Value::switch) => {
+            (Switch::On, ", by the configuration")
+        }
+        None => (Switch::Off, ""),
+    })
 }
 
 fn look(desk: &Desk, check: &Check) -> Result {

@@ -1,6 +1,6 @@
 //! Which session a command means.
 
-use mainspring_kernel::SessionId;
+use mainspring_kernel::{Millis, SessionId};
 
 use super::{Desk, Result, records};
 use crate::error::CliError;
@@ -24,14 +24,17 @@ pub(crate) fn wanted(
 
 /// The session that was last heard of in this project.
 fn last(store: &ProjectStore) -> Result<SessionId> {
-    let unknown = || {
+    latest(store).map(|(session, _)| session).ok_or_else(|| {
         CliError::new("no session has been heard of in this project yet")
-            .hint("give its id: `--session ID`")
-    };
-    let seen = records::all(store.dir()).map_err(|_| unknown())?;
-    let newest = seen.iter().rev().find_map(|seen| match seen {
-        records::Seen::Record(record) => record.session().cloned(),
+            .hint("start the agent here first, or give its id: `--session ID`")
+    })
+}
+
+/// It, and when that was.
+pub(crate) fn latest(store: &ProjectStore) -> Option<(SessionId, Millis)> {
+    let seen = records::all(store.dir()).ok()?;
+    seen.iter().rev().find_map(|seen| match seen {
+        records::Seen::Record(record) => Some((record.session()?.clone(), record.at)),
         records::Seen::Problem(_) => None,
-    });
-    newest.ok_or_else(unknown)
+    })
 }

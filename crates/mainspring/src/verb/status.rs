@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use mainspring_kernel::Name;
+use mainspring_kernel::machine::Arrow;
 use mainspring_kernel::machines::Part;
 use mainspring_kernel::orders::{Mode, Until};
 use serde::Serialize;
 
-use super::{Desk, Result, timestamp};
+use super::{Desk, Result, session, timestamp};
 use crate::machine::ROWS;
+use crate::machine::gate::switch::Switch;
 use crate::output::{self, Paint};
 use crate::scene::Scene;
 use crate::store::{orders, trust};
@@ -34,7 +36,10 @@ const GLANCE: Duration = Duration::from_millis(500);
 struct View {
     project: String,
     worktree: Option<String>,
+    /// The agent's own, or the one last heard of here.
     session: Option<String>,
+    /// When that was.
+    heard: Option<String>,
     trusted: bool,
     observing: bool,
     /// The brake on everything, in words.
@@ -94,7 +99,9 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
 
 fn show(args: &Args, desk: &Desk) -> Result {
     let (site, store) = desk.site()?;
-    let scene = Scene::new(&desk.world, &site, &store, None);
+    let latest = session::latest(&store);
+    let heard = latest.as_ref().map(|(_, at)| *at);
+    let scene = Scene::new(&desk.world, &site, &store, None).about(latest.map(|(id, _)| id));
     let orders = orders::in_force(&site, &store)?;
     let brake = |name: Name| orders.brake(name, desk.world.later());
     let machines = ROWS.iter().map(|row| Machine {
@@ -105,6 +112,7 @@ fn show(args: &Args, desk: &Desk) -> Result {
         project: site.root.to_string_lossy().into_owned(),
         worktree: (site.here != site.root).then(|| site.here.to_string_lossy().into_owned()),
         session: scene.session().map(|id| id.to_string()),
+        heard: heard.map(timestamp),
         trusted: trust::of(store.state(), &site.root)
             == mainspring_kernel::deliberate::Trust::Trusted,
         observing: orders.mode == Mode::Observe,
@@ -168,26 +176,40 @@ fn machine(row: &crate::machine::Row, scene: &Scene<'_>) -> Machine {
     };
     match (row.load)(scene) {
         Err(trouble) => machine.problem = Some(trouble.to_string()),
+        Ok(None) if row.name == Name::Gate && scene.session().is_none() => {
+            match super::gate::everyone(scene) {
+                Err(error) => machine.problem = Some(error.cause),
+                Ok((Switch::Off, _)) => {}
+                Ok((Switch::On, by)) => {
+                    machine.summary = format!("every session here must say its done token{by}");
+                    machine.found("waiting", row.name);
+                }
+            }
+        }
         Ok(None) => {}
         Ok(Some(loaded)) => {
-            let label = loaded.part.label();
-            machine.state = Some(label);
             machine.summary = (row.summary)(&loaded.part);
-            let table = row.name.table().unwrap_or_default();
-            machine.next = table
-                .iter()
-                .filter(|arrow| arrow.from == label || arrow.from == "any")
-                .map(|arrow| Next {
-                    on: arrow.on,
-                    when: arrow.when,
-                    to: arrow.to,
-                    does: arrow.does,
-                })
-                .collect();
+            machine.found(loaded.part.label(), row.name);
             machine.details = Some(loaded.part);
         }
     }
     machine
+}
+
+impl Machine {
+    /// It is in this state: what may happen next?
+    fn found(&mut self, label: &'static str, name: Name) {
+        self.state = Some(label);
+        let leaves = |arrow: &&Arrow| arrow.from == label || arrow.from == "any";
+        let table = name.table().unwrap_or_default().iter().filter(leaves);
+        let next = table.map(|arrow| Next {
+            on: arrow.on,
+            when: arrow.when,
+            to: arrow.to,
+            does: arrow.does,
+        });
+        self.next = next.collect();
+    }
 }
 
 fn render(desk: &Desk, view: &View) -> String {
@@ -200,6 +222,14 @@ fn render(desk: &Desk, view: &View) -> String {
     let mut out = format!("{}  {trusted}\n", paint.bold(&view.project));
     if let Some(worktree) = &view.worktree {
         out += &format!("worktree {worktree}\n");
+    }
+    if let Some(session) = &view.session {
+        let heard = view
+            .heard
+            .as_ref()
+            .map(|at| format!(", last heard of {at}"));
+        let heard = heard.unwrap_or_default();
+        out += &paint.dim(&format!("session {session}{heard}\n"));
     }
     if view.observing {
         out += &paint.warn("only observing: nothing is held or started; `mainspring observe off`");

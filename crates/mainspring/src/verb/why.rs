@@ -1,5 +1,6 @@
 //! `mainspring why`: why the last decision was what it was.
 
+use mainspring_kernel::Kind;
 use mainspring_kernel::deliberate::{Case, Deliberation, Outcome, Settlement};
 use mainspring_kernel::journal::{Entry, Record};
 use mainspring_kernel::machines::Move;
@@ -106,7 +107,7 @@ fn explain(record: &Record, case: &Case, ruling: &Deliberation) -> Explanation {
             );
         }
         Deliberation::Settled(settlement) => {
-            explanation.sentence = sentence(settlement);
+            explanation.sentence = sentence(&case.event.kind, settlement);
             explanation.notes = records::told(settlement)
                 .map(|note| note.text.clone())
                 .collect();
@@ -120,7 +121,8 @@ fn explain(record: &Record, case: &Case, ruling: &Deliberation) -> Explanation {
     explanation
 }
 
-fn sentence(settlement: &Settlement) -> String {
+fn sentence(kind: &Kind, settlement: &Settlement) -> String {
+    let at_stop = matches!(kind, Kind::Stop { .. });
     let holding: Vec<&str> = settlement
         .moves
         .iter()
@@ -128,7 +130,10 @@ fn sentence(settlement: &Settlement) -> String {
         .map(|moved| moved.name().as_str())
         .collect();
     match settlement.outcome {
-        Outcome::Passed => "The agent was let go: no machine had anything left to ask for.".into(),
+        Outcome::Passed if at_stop => {
+            "The agent was let go: no machine had anything left to ask for.".into()
+        }
+        Outcome::Passed => "Nothing was said to the agent.".into(),
         Outcome::Held => format!("The agent was kept going by {}.", holding.join(" and ")),
         Outcome::Capped => {
             "The agent was let go, because the host would have overridden one more block.".into()

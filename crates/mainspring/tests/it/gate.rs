@@ -310,3 +310,47 @@ fn at_the_ninth_block_it_lets_go_by_itself_and_says_so() {
         }
     }
 }
+
+/// A person asks in another terminal, where there is no session.
+#[test]
+fn status_says_what_is_in_force_where_nobody_is_at_work_yet() {
+    let gate = |env: &TestEnv| {
+        let status = env.run(&["status"]).ok();
+        let line = status.lines().find(|line| line.starts_with("gate"));
+        line.unwrap().to_owned()
+    };
+    let env = TestEnv::new();
+    assert_eq!(
+        gate(&env),
+        "gate     -  no stop until the agent says the done token itself"
+    );
+    env.run(&["gate", "on", "--project"]).ok();
+    assert_eq!(
+        gate(&env),
+        "gate     waiting  every session here must say its done token, by `mainspring gate on --project`"
+    );
+    assert_eq!(env.run(&["status", "--line"]).ok(), "gate waiting\n");
+    // A session has been here: it is the one that the person means.
+    env.stop("Done, I think.").held();
+    assert_eq!(
+        gate(&env),
+        "gate     waiting  waits for TASKMASTER_DONE::s; stops held for it: 1"
+    );
+    assert!(
+        env.run(&["status"])
+            .ok()
+            .contains("\nsession s, last heard of 2")
+    );
+    env.run(&["gate", "off", "--session", "last"]).ok();
+    assert!(gate(&env).starts_with("gate     -"));
+
+    let env = TestEnv::new();
+    std::fs::write(
+        env.project().join("mainspring.toml"),
+        "[gate]\nenabled = true\n",
+    )
+    .unwrap();
+    assert!(gate(&env).ends_with("its done token, by the configuration"));
+    env.run(&["gate", "off", "--project"]).ok();
+    assert!(gate(&env).starts_with("gate     -"));
+}

@@ -8,6 +8,7 @@
 
 mod claim;
 mod client;
+mod combinations;
 mod compat_stop;
 mod declared;
 mod doctor;
@@ -29,4 +30,5 @@ mod stop_clients;
 mod store;
 mod taskie;
 mod tasks;
+mod together_client;
 mod views;

@@ -77,7 +77,7 @@ fn orders_that_make_no_sense_say_so() {
     assert!(
         env.run(&["resume"])
             .failed()
-            .contains("was not stopped here")
+            .contains("nothing is stopped or paused here")
     );
     assert_eq!(env.run(&["stop", "opera"]).code, Some(2));
     assert_eq!(env.run(&["pause", "soon"]).code, Some(2));

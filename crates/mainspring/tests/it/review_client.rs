@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::env::MAINSPRING;
 
 /// Only a reviewer is told this.
-const REVIEWER: &str = "You start from a clean slate";
+pub(crate) const REVIEWER: &str = "You start from a clean slate";
 
 /// The client with our hooks in its own settings, so that a reviewer has them too, in a
 /// trusted project with `mainspring` on the PATH.
@@ -91,7 +91,7 @@ fn write_review() -> Turn {
 }
 
 /// The turns of one reviewer.
-fn review(verdict: &str) -> [Turn; 2] {
+pub(crate) fn review(verdict: &str) -> [Turn; 2] {
     [
         write_review(),
         Turn::structured(json!({"verdict": verdict})),

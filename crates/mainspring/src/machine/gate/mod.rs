@@ -195,7 +195,9 @@ fn summary(part: &Part) -> String {
     };
     match slot.state {
         State::Off => "off".into(),
-        State::Waiting { held } => format!("waits for {}, {held} blocks so far", slot.facts.token),
+        State::Waiting { held } => {
+            format!("waits for {}; stops held for it: {held}", slot.facts.token)
+        }
         State::Said { .. } => format!(
             "{} was said; it holds until the next prompt",
             slot.facts.token

@@ -7,4 +7,4 @@ mod faults;
 mod life;
 mod people;
 mod watch;
-mod world;
+pub(crate) mod world;

@@ -12,30 +12,30 @@ use serde_json::{Value, json};
 
 use crate::env::{Ran, TestEnv};
 
-pub(super) const ORIGIN: &str = "https://github.com/acme/widgets.git";
-pub(super) const BRANCH: &str = "claude/fix-the-race-42";
+pub(crate) const ORIGIN: &str = "https://github.com/acme/widgets.git";
+pub(crate) const BRANCH: &str = "claude/fix-the-race-42";
 
-pub(super) struct World {
-    pub(super) github: GitHub,
-    pub(super) bare: BareRepo,
-    pub(super) env: TestEnv,
+pub(crate) struct World {
+    pub(crate) github: GitHub,
+    pub(crate) bare: BareRepo,
+    pub(crate) env: TestEnv,
     gh: CountedGh,
     events: AtomicU32,
 }
 
 /// `None` where the real `gh` may not be run.
-pub(super) fn world() -> Option<World> {
+pub(crate) fn world() -> Option<World> {
     let world = untrusted()?;
     world.env.run(&["trust"]).ok();
     Some(world)
 }
 
-pub(super) fn untrusted() -> Option<World> {
+pub(crate) fn untrusted() -> Option<World> {
     at("github.com", ORIGIN)
 }
 
 /// A checkout whose `origin` has this address, of a repository on this server.
-pub(super) fn at(host: &str, origin: &str) -> Option<World> {
+pub(crate) fn at(host: &str, origin: &str) -> Option<World> {
     if github::client() == Client::Skipped {
         return None;
     }
@@ -69,32 +69,32 @@ pub(super) fn at(host: &str, origin: &str) -> Option<World> {
 }
 
 impl World {
-    pub(super) fn widgets(&self) -> Repo<'_> {
+    pub(crate) fn widgets(&self) -> Repo<'_> {
         self.github.repository("acme", "widgets")
     }
 
-    pub(super) fn board(&self) -> Project<'_> {
+    pub(crate) fn board(&self) -> Project<'_> {
         self.github.project("acme", 1)
     }
 
     /// What the card of issue 42 says: its status, and who works on it.
-    pub(super) fn card(&self) -> (String, String) {
+    pub(crate) fn card(&self) -> (String, String) {
         let values = self.board().item(42).values;
         let value = |name: &str| values.get(name).cloned().unwrap_or_default();
         (value("Status"), value("Agent"))
     }
 
-    pub(super) fn file(&self) -> PathBuf {
+    pub(crate) fn file(&self) -> PathBuf {
         self.env.project().join(".agent-claim.json")
     }
 
-    pub(super) fn claim(&self) -> Value {
+    pub(crate) fn claim(&self) -> Value {
         let text = fs::read_to_string(self.file()).unwrap();
         serde_json::from_str(&text).unwrap()
     }
 
     /// Edits the signal file as an agent would.
-    pub(super) fn edit(&self, fields: Value) {
+    pub(crate) fn edit(&self, fields: Value) {
         let mut claim = self.claim();
         let Value::Object(fields) = fields else {
             panic!("an object")
@@ -104,7 +104,7 @@ impl World {
     }
 
     /// Writes the signal file by hand.
-    pub(super) fn write(&self, phase: &str) {
+    pub(crate) fn write(&self, phase: &str) {
         let claim = json!({
             "schema_version": 1, "item_id": "", "issue_number": 42, "branch": BRANCH,
             "agent_id": "ada-1", "phase": phase, "summary": "Fix the race", "status": "In Progress",
@@ -113,12 +113,12 @@ impl World {
         fs::write(self.file(), claim.to_string()).unwrap();
     }
 
-    pub(super) fn git(&self, args: &[&str]) -> String {
+    pub(crate) fn git(&self, args: &[&str]) -> String {
         git(&self.env.project(), args)
     }
 
     /// A commit on the claim's branch, on the server too.
-    pub(super) fn work(&self) -> String {
+    pub(crate) fn work(&self) -> String {
         self.git(&["switch", "--quiet", "-C", BRANCH]);
         self.git(&["commit", "--quiet", "--allow-empty", "-m", "Work"]);
         self.git(&["push", "--quiet", "origin", BRANCH]);
@@ -126,13 +126,13 @@ impl World {
     }
 
     /// The number of `gh` processes that this starts.
-    pub(super) fn gh_runs(&self, what: impl FnOnce() -> Ran) -> (Ran, usize) {
+    pub(crate) fn gh_runs(&self, what: impl FnOnce() -> Ran) -> (Ran, usize) {
         let before = self.gh.starts().len();
         let ran = what();
         (ran, self.gh.starts().len() - before)
     }
 
-    pub(super) fn idle(&self) -> Ran {
+    pub(crate) fn idle(&self) -> Ran {
         // The same bytes within two seconds would be the same delivery.
         let message = format!("waiting {}", self.events.fetch_add(1, Ordering::Relaxed));
         let fields = json!({ "notification_type": "idle_prompt", "message": message });
@@ -140,22 +140,22 @@ impl World {
     }
 
     /// A stop after these words; the same ones twice are two stops.
-    pub(super) fn stop(&self, words: &str) -> Ran {
+    pub(crate) fn stop(&self, words: &str) -> Ran {
         let event = self.events.fetch_add(1, Ordering::Relaxed);
         self.env.stop(&format!("{words} ({event})"))
     }
 
-    pub(super) fn prompt(&self, text: &str) -> Ran {
+    pub(crate) fn prompt(&self, text: &str) -> Ran {
         self.env.hook("UserPromptSubmit", json!({ "prompt": text }))
     }
 
     /// Lets two minutes pass for the back-off.
-    pub(super) fn two_minutes_later(&self) {
+    pub(crate) fn two_minutes_later(&self) {
         self.edit(json!({ "last_check_poll": "2020-01-01T00:00:00Z" }));
     }
 
     /// As far as the pull request.
-    pub(super) fn with_pull_request(&self) -> String {
+    pub(crate) fn with_pull_request(&self) -> String {
         let head = self.work();
         self.write("ready_for_pr");
         let said = self.stop("done").held();
@@ -164,7 +164,7 @@ impl World {
     }
 }
 
-pub(super) fn git(folder: &std::path::Path, args: &[&str]) -> String {
+pub(crate) fn git(folder: &std::path::Path, args: &[&str]) -> String {
     let output = Command::new("git")
         .args(args)
         .current_dir(folder)
@@ -178,7 +178,7 @@ pub(super) fn git(folder: &std::path::Path, args: &[&str]) -> String {
 }
 
 /// What the context that was given to the agent says.
-pub(super) fn context(ran: Ran) -> String {
+pub(crate) fn context(ran: Ran) -> String {
     let answer = ran.json();
     let text = answer["hookSpecificOutput"]["additionalContext"].as_str();
     text.unwrap_or_else(|| panic!("no context in {answer}"))

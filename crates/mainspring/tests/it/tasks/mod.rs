@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::env::{Ran, TestEnv};
 
 /// Three steps in a row.
-const STEPS: &str = r#"[
+pub(crate) const STEPS: &str = r#"[
   {"id": 1, "subject": "Set up", "activeForm": "Setting up"},
   {"id": 2, "subject": "Build", "description": "All of it", "blockedBy": [1]},
   {"id": 3, "subject": "Ship", "blockedBy": [1, 2], "metadata": {"k": 1}, "priority": "high"}
@@ -34,7 +34,7 @@ fn skill(env: &TestEnv, name: &str, list: &str) {
     );
 }
 
-fn put(path: &Path, text: &str) {
+pub(crate) fn put(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let beside = path.with_extension("new");
     fs::File::create(&beside)
