@@ -99,7 +99,12 @@ pub(crate) fn main() -> ExitCode {
                 Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
                     Exit::Success.into()
                 }
-                Err(_) => Exit::Failure.into(),
+                Err(error) => {
+                    output::stderr(&format!(
+                        "mainspring: done, but it cannot be shown: {error}"
+                    ));
+                    Exit::Failure.into()
+                }
             },
             Err(CliError {
                 shown: Some((text, exit)),

@@ -10,19 +10,44 @@ use serde_json::{Value, json};
 pub struct World {
     temp: tempfile::TempDir,
     mainspring: PathBuf,
+    vars: Vec<(String, String)>,
+    boot: Option<PathBuf>,
 }
+
+/// Shows another boot's id to what it starts, in a mount namespace of its own.
+const ANOTHER_BOOT: &str = "mount --bind \"$0\" /proc/sys/kernel/random/boot_id && exec \"$@\"";
 
 impl World {
     pub fn new(mainspring: &Path) -> Self {
+        Self::below(&std::env::temp_dir(), mainspring)
+    }
+
+    /// In a folder of its own below this one.
+    pub fn below(place: &Path, mainspring: &Path) -> Self {
         let world = Self {
-            temp: tempfile::tempdir().expect("a temporary folder"),
+            temp: tempfile::tempdir_in(place).expect("a temporary folder"),
             mainspring: mainspring.into(),
+            vars: Vec::new(),
+            boot: None,
         };
         let tmp = world.root().join("tmp");
         for dir in [world.home(), world.project().join(".git"), tmp] {
             std::fs::create_dir_all(dir).expect("a folder in it");
         }
         world
+    }
+
+    /// With one more variable for everything that is run here.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.vars.push((name.into(), value.into()));
+        self
+    }
+
+    /// From now on everything here runs in the boot whose id is in this file, or in the
+    /// machine's own again.
+    pub fn in_boot(&mut self, id: Option<PathBuf>) {
+        self.boot = id;
     }
 
     pub fn root(&self) -> &Path {
@@ -41,16 +66,33 @@ impl World {
     /// caps on blocks.
     pub fn env(&self) -> Vec<(String, String)> {
         let tmp = self.root().join("tmp").to_string_lossy().into_owned();
-        vec![
+        let mut vars = vec![
             ("TMPDIR".into(), tmp),
             ("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP".into(), "0".into()),
-        ]
+        ];
+        vars.extend(self.vars.iter().cloned());
+        vars
     }
 
     /// The binary with nothing but this world around it.
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(&self.mainspring);
+        self.command_under(&[], args)
+    }
+
+    /// The same, started by another program with these words before it.
+    pub fn command_under(&self, starter: &[&str], args: &[&str]) -> Command {
+        let mut words: Vec<&std::ffi::OsStr> = Vec::new();
+        if let Some(boot) = &self.boot {
+            for word in ["unshare", "--mount", "sh", "-c", ANOTHER_BOOT] {
+                words.push(word.as_ref());
+            }
+            words.push(boot.as_os_str());
+        }
+        words.extend(starter.iter().map(std::ffi::OsStr::new));
+        words.push(self.mainspring.as_os_str());
+        let mut command = Command::new(words[0]);
         command
+            .args(&words[1..])
             .args(args)
             .env_clear()
             .env("HOME", self.home())

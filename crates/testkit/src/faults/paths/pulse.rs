@@ -1,31 +1,32 @@
-//! The smallest machine: nothing to do, the first hold, a later one, after a crash, the end.
+//! The smallest machine: nothing to do, the first hold, a later one, after a crash, the
+//! end with a child, and what the host would override.
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::json;
 
-use super::Path;
+use super::{HOOK, Path, fields, let_go, state_file, told};
 use crate::world::World;
+
+fn beat(world: &World) -> String {
+    fields(&state_file(world, "pulse.json"), &["/beating/beat"])
+}
 
 /// Where a look fails, a machine may take the lock to look again; it then says nothing and
 /// records nothing.
 pub(super) const NOTHING: Path = Path {
     name: "nothing here",
-    prepare: |world| world.stop("Done."),
     verify: |world, said| {
-        let projects = world.home().join(".local/state/mainspring/projects");
-        let recorded = fs::read_dir(projects).is_ok_and(|mut projects| {
-            projects
-                .any(|project| project.is_ok_and(|dir| dir.path().join("journal.jsonl").exists()))
-        });
-        if said.is_empty() && !recorded {
+        if said.is_empty() && !state_file(world, "journal.jsonl").exists() {
             Ok(())
         } else {
             Err("something was recorded or said".into())
         }
     },
+    ..HOOK
 };
 
+/// The session is bound by the hook itself, which also makes the first folders.
 pub(super) const FIRST_HOLD: Path = Path {
     name: "pulse: first hold",
     prepare: |world| {
@@ -34,7 +35,9 @@ pub(super) const FIRST_HOLD: Path = Path {
         let _ = fs::remove_dir_all(world.home().join(".local/state/mainspring/sessions"));
         world.stop("One.")
     },
-    verify: |world, said| held(world, said, &[1, 2]),
+    mark: beat,
+    verify: |world, said| held(world, said, &["1", "2"]),
+    ..HOOK
 };
 
 pub(super) const HOLD: Path = Path {
@@ -44,7 +47,9 @@ pub(super) const HOLD: Path = Path {
         world.hook(&world.stop("One."));
         world.stop("Two.")
     },
-    verify: |world, said| held(world, said, &[2, 3]),
+    mark: beat,
+    verify: |world, said| held(world, said, &["2", "3"]),
+    ..HOOK
 };
 
 /// A process died after its record: the next one has files to roll forward.
@@ -60,38 +65,97 @@ pub(super) const RECOVERY: Path = Path {
         let _ = fs::remove_file(state.join("sessions/s.json"));
         world.stop("Two.")
     },
-    verify: |world, said| held(world, said, &[2, 3]),
+    // What is rolled forward first is in between.
+    mark: |world| match beat(world).as_str() {
+        "0" | "1" => "0 or 1".into(),
+        beat => beat.to_owned(),
+    },
+    verify: |world, said| held(world, said, &["2", "3"]),
+    ..HOOK
 };
 
 pub(super) const RELEASE: Path = Path {
-    name: "pulse: release",
+    name: "pulse: release, with a child",
+    has_children: true,
     prepare: |world| {
         world.person(&["trust"]);
         world.mainspring(&["pulse", "1"]);
         world.hook(&world.stop("One."));
         world.stop("Bye.")
     },
-    verify: |world, said| {
-        let gone = !world.state().join("pulse.json").exists();
-        if said.is_empty() && gone {
-            Ok(())
-        } else {
-            Err("the check is not over".into())
-        }
-    },
+    mark: beat,
+    verify: |world, said| over(world, said),
+    ..HOOK
 };
+
+/// Whoever ran the child is gone, and its record is still there.
+pub(super) const ABANDONED: Path = Path {
+    name: "pulse: an abandoned child",
+    has_children: true,
+    prepare: |world| {
+        world.person(&["trust"]);
+        world.mainspring(&["pulse", "1"]);
+        world.hook(&world.stop("One."));
+        let intent = json!({"pulse": {
+            "fence": 2, "effect": null,
+            "owner": {"pid": 4_000_000, "started": 1, "boot": "gone"},
+            "since": 0, "deadline": 9_999_999_999_999_u64,
+        }});
+        let file = world.state().join("intent-pulse.json");
+        fs::write(file, intent.to_string()).expect("a file of ours");
+        world.stop("Bye.")
+    },
+    mark: beat,
+    verify: |world, said| {
+        over(world, said)?;
+        if state_file(world, "intent-pulse.json").exists() {
+            return Err("the record of the child outlived it".into());
+        }
+        Ok(())
+    },
+    ..HOOK
+};
+
+/// The host overrides the fourth hold in a row: we let go ourselves, and say so.
+pub(super) const CAPPED: Path = Path {
+    name: "the host's own limit",
+    vars: &[("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "3")],
+    prepare: |world| {
+        world.mainspring(&["pulse", "50"]);
+        for words in ["One.", "Two.", "Three."] {
+            world.hook(&continued(world, words));
+        }
+        continued(world, "Four.")
+    },
+    mark: beat,
+    verify: |_, said| {
+        let_go(said)?;
+        told(said, "the host would override")
+    },
+    ..HOOK
+};
+
+fn continued(world: &World, words: &str) -> Vec<u8> {
+    world.event(
+        "Stop",
+        json!({"stop_hook_active": true, "last_assistant_message": words}),
+    )
+}
+
+fn over(world: &World, said: &str) -> Result<(), String> {
+    let_go(said)?;
+    match beat(world).as_str() {
+        "-" => Ok(()),
+        _ => Err("the check is not over".into()),
+    }
+}
 
 /// The agent is held, and the beats are counted: neither lost nor, for what was said
 /// once, given twice.
-fn held(world: &World, said: &str, beats: &[u64]) -> Result<(), String> {
-    if !said.contains("\"decision\":\"block\"") {
-        return Err("the agent is not held".into());
-    }
-    let text =
-        fs::read_to_string(world.state().join("pulse.json")).map_err(|error| error.to_string())?;
-    let state: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let beat = state["beating"]["beat"].as_u64().unwrap_or(0);
-    if beats.contains(&beat) {
+fn held(world: &World, said: &str, beats: &[&str]) -> Result<(), String> {
+    super::held_with(said, &["pulse", "Mainspring"])?;
+    let beat = beat(world);
+    if beats.contains(&beat.as_str()) {
         Ok(())
     } else {
         Err(format!("beat {beat}, expected one of {beats:?}"))

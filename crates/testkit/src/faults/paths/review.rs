@@ -1,11 +1,21 @@
-//! A plan's state moves as a whole, whatever dies when.
+//! A plan's state moves as a whole, whatever dies when, and a review is done once.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 
-use serde_json::Value;
-
-use super::Path;
+use super::{HOOK, Path, fields, held_with, let_go, put, text, told};
 use crate::world::World;
+
+/// Writes the review that it is asked for, finds something, and leaves a stroke.
+const REVIEWER: &str = r#"#!/bin/sh
+echo x >> "${0%/*}/starts"
+for last in "$@"; do :; done
+file=${last#*Write your review to }
+file=${file%%,*}
+echo '# Review' > "$file"
+echo '{"type":"result","structured_output":{"verdict":"FAIL"},"total_cost_usd":0.25}'
+"#;
 
 pub(super) const SKIP: Path = Path {
     name: "review: max_reviews 0",
@@ -13,7 +23,9 @@ pub(super) const SKIP: Path = Path {
         plan(world, 0);
         world.stop("One.")
     },
-    verify: |world, _| state_is(world, "create-tasks", 0),
+    mark: phase,
+    verify: |world, _| phase_is(world, r#""create-tasks" 0"#),
+    ..HOOK
 };
 
 pub(super) const INVALID: Path = Path {
@@ -22,47 +34,104 @@ pub(super) const INVALID: Path = Path {
         plan(world, 8);
         let state = dir(world).join("state.json");
         fs::remove_file(state).expect("it was just written");
-        fs::write(dir(world).join("notes.md"), "x").expect("a file in the plan");
+        put(&dir(world).join("notes.md"), "x");
         world.mainspring(&["plan", "adopt"]);
         world.stop("One.")
     },
     // Held now, or held before: never twice for the same.
-    verify: |_, said| {
-        if said.contains("Invalid filename: notes.md") {
-            Ok(())
-        } else {
-            Err("nobody was told".into())
-        }
-    },
+    verify: |_, said| told(said, "Invalid filename: notes.md"),
+    ..HOOK
 };
 
-fn dir(world: &World) -> std::path::PathBuf {
+/// A repository that brings a plan must not start anything.
+pub(super) const UNTRUSTED: Path = Path {
+    name: "review: not trusted",
+    prepare: |world| {
+        plan(world, 8);
+        reviewer(world);
+        world.stop("One.")
+    },
+    mark: |world| format!("{} {}", phase(world), starts(world)),
+    verify: |world, said| {
+        let_go(said)?;
+        told(said, "mainspring trust")?;
+        match starts(world) {
+            0 => Ok(()),
+            count => Err(format!(
+                "{count} reviewers were started, and nobody allowed it"
+            )),
+        }
+    },
+    ..HOOK
+};
+
+pub(super) const REVIEWED: Path = Path {
+    name: "review: by a child",
+    has_children: true,
+    prepare: |world| {
+        plan(world, 8);
+        reviewer(world);
+        world.person(&["trust"]);
+        world.stop("One.")
+    },
+    mark: phase,
+    // A review that a kill ended is done again; one that was finished is not.
+    verify: |world, said| {
+        phase_is(world, r#""post-plan-review" 1"#)?;
+        if said.contains("block") {
+            held_with(said, &["plan-review-1.md"])
+        } else {
+            told(said, "waits for its answer")
+        }
+    },
+    ..HOOK
+};
+
+/// How often a reviewer was started.
+pub(crate) fn starts(world: &World) -> usize {
+    match text(&world.root().join("bin/starts")).as_str() {
+        "-" => 0,
+        strokes => strokes.lines().count(),
+    }
+}
+
+fn reviewer(world: &World) {
+    let program = world.root().join("bin/reviewer");
+    put(&program, REVIEWER);
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("a file of ours");
+    let config = world.home().join(".config/mainspring/config.toml");
+    put(
+        &config,
+        &format!("[review]\ncommand = '{}'\n", program.display()),
+    );
+}
+
+fn dir(world: &World) -> PathBuf {
     world.project().join(".taskie/plans/demo")
 }
 
 fn plan(world: &World, max_reviews: u32) {
-    let dir = dir(world);
-    fs::create_dir_all(&dir).expect("a folder in the project");
-    fs::write(dir.join("plan.md"), "# Plan\n").expect("a file in it");
+    put(&dir(world).join("plan.md"), "# Plan\n");
     let state = format!(
         r#"{{"max_reviews": {max_reviews}, "current_task": null, "phase": "new-plan",
             "phase_iteration": 0, "next_phase": "plan-review", "review_model": "opus",
             "consecutive_clean": 0, "tdd": false}}"#
     );
-    fs::write(dir.join("state.json"), state).expect("a file in it");
+    put(&dir(world).join("state.json"), &state);
 }
 
-fn state_is(world: &World, next: &str, iteration: u64) -> Result<(), String> {
-    let text = fs::read_to_string(dir(world).join("state.json"));
-    let text = text.map_err(|error| error.to_string())?;
-    let state: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let found = (
-        state["next_phase"].as_str(),
-        state["phase_iteration"].as_u64(),
-    );
-    if found == (Some(next), Some(iteration)) {
+fn phase(world: &World) -> String {
+    fields(
+        &dir(world).join("state.json"),
+        &["/next_phase", "/phase_iteration"],
+    )
+}
+
+fn phase_is(world: &World, expected: &str) -> Result<(), String> {
+    let found = phase(world);
+    if found == expected {
         Ok(())
     } else {
-        Err(format!("the state is {text}"))
+        Err(format!("the plan is at {found}, not at {expected}"))
     }
 }
