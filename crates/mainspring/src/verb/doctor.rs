@@ -1,6 +1,8 @@
 //! `mainspring doctor`: what is wrong with this set-up, and the command that puts it right.
 
 mod host;
+mod locks;
+mod registration;
 mod state;
 
 use serde::Serialize;
@@ -94,7 +96,9 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     let mend = if args.fix { Mend::Fix } else { Mend::Look };
     let mut findings = Findings::default();
     host::examine(desk, &mut findings);
+    registration::examine(desk, &mut findings);
     state::examine(desk, mend, &mut findings);
+    locks::examine(desk, mend, &mut findings);
     let worst = findings.0.iter().map(|one| one.level).max();
     let text = if args.json {
         super::json(&findings.0)?

@@ -18,6 +18,9 @@ fn about(env: &TestEnv, thing: &str) -> (Vec<(String, String)>, i32) {
     let all: Value = serde_json::from_str(&ran.stdout).unwrap();
     let text = |one: &Value, field: &str| one[field].as_str().unwrap_or_default().to_owned();
     let all = all.as_array().unwrap().iter();
+    for one in all.clone().filter(|one| one["level"] != "fine") {
+        assert!(one["fix"].is_string(), "what should a person type? {one}");
+    }
     let found = all
         .filter(|one| one["about"] == thing)
         .map(|one| {
@@ -187,4 +190,155 @@ fn a_loop_whose_client_is_gone_is_named() {
     env.agent("s", &["loop", "start"]).ok();
     let (found, _) = about(&env, "loop");
     assert!(found.iter().all(|(level, _)| level == "fine"), "{found:?}");
+}
+
+/// A program of this name, first on the PATH, that is this script.
+fn program(env: &TestEnv, name: &str, script: &str) {
+    let file = env.root().join("bin").join(name);
+    fs::create_dir_all(env.root().join("bin")).unwrap();
+    fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn with_programs() -> TestEnv {
+    let env = TestEnv::new();
+    let path = format!("{}:/usr/bin:/bin", env.root().join("bin").display());
+    env.with("PATH", &path)
+}
+
+#[test]
+fn programs_are_asked_for_their_version_and_their_rights() {
+    let env = with_programs();
+    says(&env, "program", "fine", " days old, ");
+    program(&env, "claude", "echo '2.1.325 (Claude Code)'");
+    says(&env, "claude", "fine", "2.1.325, which the tests run");
+    program(&env, "claude", "echo '1.0.0 (Claude Code)'");
+    says(&env, "claude", "fine", "1.0.0; the tests run 2.1.325");
+    program(&env, "claude", "echo 'no such library' >&2; exit 127");
+    says(&env, "claude", "warning", "no such library");
+
+    program(&env, "gh", "echo 'You are not logged in' >&2; exit 1");
+    says(&env, "gh", "warning", "not signed in → gh auth login");
+    program(&env, "gh", "echo \"  - Token scopes: 'gist', 'read:org'\"");
+    says(&env, "gh", "warning", "gh auth refresh --scopes repo");
+    program(&env, "gh", "echo \"  - Token scopes: 'gist', 'repo'\"");
+    says(&env, "gh", "fine", "signed in");
+    fs::write(
+        env.project().join("mainspring.toml"),
+        "[claim]\nproject = 3\n",
+    )
+    .unwrap();
+    says(&env, "gh", "warning", "gh auth refresh --scopes project");
+    program(&env, "gh", "echo \"  - Token scopes: 'project', 'repo'\"");
+    says(&env, "gh", "fine", "signed in");
+
+    program(&env, "mainspring", "exit 0");
+    says(
+        &env,
+        "program",
+        "warning",
+        "the mainspring on the PATH is another one",
+    );
+}
+
+#[test]
+fn a_registration_that_lacks_something_or_calls_another_program_is_named() {
+    let env = alone();
+    env.run(&["install", "--yes"]).ok();
+    let file = env.home().join(".claude/settings.json");
+    let good = fs::read_to_string(&file).unwrap();
+    let mut settings: Value = serde_json::from_str(&good).unwrap();
+    let hooks = settings["hooks"].as_object_mut().unwrap();
+    hooks.remove("SessionEnd");
+    hooks.remove("PostToolUse");
+    fs::write(&file, settings.to_string()).unwrap();
+    says(
+        &env,
+        "hooks",
+        "warning",
+        "not registered for PostToolUse, SessionEnd → mainspring install --scope user",
+    );
+    fs::write(&file, good.replace("\"timeout\": 720,", "")).unwrap();
+    says(&env, "hooks", "warning", "Stop has no timeout of its own");
+    let other = env.root().join("old/mainspring");
+    fs::create_dir_all(other.parent().unwrap()).unwrap();
+    fs::write(&other, "").unwrap();
+    let old = good.replace(crate::env::MAINSPRING, other.to_str().unwrap());
+    fs::write(&file, old).unwrap();
+    says(&env, "hooks", "warning", "old/mainspring, and this is ");
+}
+
+#[test]
+fn loops_of_nobody_and_loops_that_stand_still_are_named() {
+    let env = alone();
+    env.run(&["loop", "start"]).ok();
+    says(
+        &env,
+        "loop",
+        "warning",
+        "belongs to no session: it goes on in the only one here, or in none → mainspring loop adopt",
+    );
+    let file = env.project_state().join("loop.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let mut state: Value = serde_json::from_str(&text).unwrap();
+    state["updated_at"] = "2020-01-01T00:00:00Z".into();
+    fs::write(&file, state.to_string()).unwrap();
+    says(&env, "loop", "warning", "it has not moved since 2020-01-01");
+    fs::write(&file, "{ no").unwrap();
+    says(&env, "loop", "error", "→ mainspring loop abort");
+}
+
+#[test]
+fn damaged_files_and_a_file_that_switches_everything_off_are_named() {
+    let env = alone();
+    env.run(&["trust"]).ok();
+    env.run(&["pulse", "3"]).ok();
+    env.stop("one").held();
+    fs::write(env.project().join(".mainspring-off"), "").unwrap();
+    says(
+        &env,
+        "orders",
+        "warning",
+        ".mainspring-off switches everything off here → rm ",
+    );
+    fs::remove_file(env.project().join(".mainspring-off")).unwrap();
+
+    let journal = env.project_state().join("journal.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.replace("\"v\":1", "\"v\": 1")).unwrap();
+    says(&env, "journal", "warning", "damaged lines");
+    fs::write(env.state().join("trust.json"), "{ no").unwrap();
+    says(&env, "trust", "error", "trust.json");
+
+    let env = alone();
+    fs::create_dir_all(env.state().parent().unwrap()).unwrap();
+    fs::write(env.state(), "").unwrap();
+    says(&env, "state", "error", "is not a directory → mv ");
+}
+
+/// The client's locks are directories; one that was not touched for ten seconds is nobody's.
+#[test]
+fn locks_that_a_dead_client_left_on_its_task_lists_are_named_and_removed() {
+    let env = alone();
+    let lists = env.home().join(".claude/tasks");
+    let [stale, task, fresh] = ["a/.lock.lock", "b/7.json.lock", "b/.lock.lock"].map(|lock| {
+        let lock = lists.join(lock);
+        fs::create_dir_all(&lock).unwrap();
+        lock
+    });
+    let then = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    for lock in [&stale, &task] {
+        let times = fs::FileTimes::new().set_modified(then);
+        fs::File::open(lock).unwrap().set_times(times).unwrap();
+    }
+    let (found, _) = about(&env, "task lists");
+    let named: Vec<bool> = found
+        .iter()
+        .map(|(level, what)| level == "warning" && what.contains("rmdir "))
+        .collect();
+    assert_eq!(named, [true, true], "{found:?}");
+    let fixed = env.run(&["doctor", "--fix"]).stdout;
+    assert_eq!(fixed.matches("fixed   task lists").count(), 2, "{fixed}");
+    assert!(!stale.exists() && !task.exists());
+    assert!(fresh.exists(), "somebody may be at work");
 }

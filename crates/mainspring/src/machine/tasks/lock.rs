@@ -13,6 +13,8 @@ use crate::error::Trouble;
 
 /// The client's own rule.
 const STALE: Duration = Duration::from_secs(10);
+/// More lists, or more tasks in one, are not looked through.
+const MOST_ENTRIES: usize = 10_000;
 /// How long we wait for somebody else's, all of them together. With the wait for our own
 /// lock it stays below the time that the client gives a hook.
 const PATIENCE: Duration = Duration::from_secs(9);
@@ -113,6 +115,28 @@ pub(super) fn sweep(lock: &Path) {
     if is_stale(lock) {
         let _ = fs::remove_dir(lock);
     }
+}
+
+/// Locks that their holder left behind, in the lists below this folder. They harm nobody:
+/// whoever wants one takes it over.
+pub(crate) fn left_behind(lists: &Path) -> Vec<PathBuf> {
+    let entries = |folder: &Path| {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.take(MOST_ENTRIES).map(|entry| entry.path())
+    };
+    let is_lock = |path: &PathBuf| path.extension().is_some_and(|end| end == "lock");
+    let mut found: Vec<PathBuf> = entries(lists)
+        .flat_map(|list| entries(&list).collect::<Vec<_>>())
+        .filter(|path| is_lock(path) && path.is_dir() && is_stale(path))
+        .collect();
+    found.sort();
+    found
+}
+
+/// Lets go of one, unless somebody has taken it over meanwhile.
+pub(crate) fn let_go(lock: &Path) -> bool {
+    sweep(lock);
+    fs::symlink_metadata(lock).is_err()
 }
 
 fn is_stale(lock: &Path) -> bool {

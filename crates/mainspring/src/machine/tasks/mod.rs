@@ -243,6 +243,11 @@ pub(crate) fn folder_named(world: &World, id: &str) -> Result<PathBuf, Trouble> 
     Ok(roots.list(id))
 }
 
+/// The folder of all lists, where there is a home.
+pub(crate) fn all_lists(world: &World) -> Option<PathBuf> {
+    Roots::of(world, None).map(|roots| roots.tasks)
+}
+
 /// The lists that were changed last, for a person who has to name one.
 pub(crate) fn newest_lists(world: &World) -> Vec<String> {
     let folders = Roots::of(world, None).and_then(|roots| std::fs::read_dir(roots.tasks).ok());

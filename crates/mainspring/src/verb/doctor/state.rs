@@ -1,12 +1,13 @@
 //! Our own files, the project's, and what they say about each other.
 
-use std::fs::{self, File, Permissions, TryLockError};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
+use mainspring_kernel::Millis;
 use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::machines::Part;
 use mainspring_kernel::machines::looping::{Client, Owner, State as Loop};
-use mainspring_kernel::orders::Mode;
+use mainspring_kernel::orders::{Mode, Until};
 
 use super::{Findings, Mend};
 use crate::config::Config;
@@ -17,7 +18,7 @@ use crate::scene::Scene;
 use crate::store::journal::CURRENT;
 use crate::store::{ProjectStore, is_alive, orders, trust};
 use crate::verb::records::{self, Seen};
-use crate::verb::{Desk, timestamp};
+use crate::verb::{Desk, session, timestamp};
 
 pub(super) fn examine(desk: &Desk, mend: Mend, findings: &mut Findings) {
     let (site, store) = match desk.site() {
@@ -30,7 +31,6 @@ pub(super) fn examine(desk: &Desk, mend: Mend, findings: &mut Findings) {
     settings(desk, &site, findings);
     machines(desk, &site, &store, findings);
     effects(&store, mend, findings);
-    lock(&store, findings);
     journal(desk, &store, findings);
 }
 
@@ -43,9 +43,16 @@ fn folder(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
             findings.fine("state", format!("{place}, not made yet"));
         }
         Err(trouble) => {
-            findings.error("state", trouble.to_string(), &format!("chmod 700 {place}"));
-            let mine = fs::symlink_metadata(root).is_ok_and(|meta| meta.is_dir());
-            if mend == Mend::Fix && mine {
+            let meta = fs::symlink_metadata(root);
+            let me = rustix::process::geteuid().as_raw();
+            let fix = match &meta {
+                Ok(meta) if !meta.is_dir() => format!("mv {place} {place}.old"),
+                Ok(meta) if meta.uid() != me => format!("sudo chown -R \"$(id -un)\" {place}"),
+                Ok(_) | Err(_) => format!("chmod 700 {place}"),
+            };
+            findings.error("state", trouble.to_string(), &fix);
+            let ours = meta.is_ok_and(|meta| meta.is_dir() && meta.uid() == me);
+            if mend == Mend::Fix && ours {
                 let done = fs::set_permissions(root, Permissions::from_mode(0o700));
                 if done.is_ok() && store.state().check().is_ok() {
                     findings.mended();
@@ -60,7 +67,10 @@ fn allowed(site: &Site, store: &ProjectStore, findings: &mut Findings) {
         Err(trouble) => findings.error(
             "trust",
             trouble.to_string(),
-            "put that file right, or delete it",
+            &format!(
+                "put it right, or delete it: $EDITOR {}/trust.json",
+                store.state().root().display()
+            ),
         ),
         Ok(_) if trust::of(store.state(), &site.root) == Trust::Trusted => {
             findings.fine("trust", "effects may run here");
@@ -68,13 +78,24 @@ fn allowed(site: &Site, store: &ProjectStore, findings: &mut Findings) {
         Ok(_) => findings.fine("trust", "no effects here until `mainspring trust`"),
     }
     match orders::in_force(site, store) {
-        Err(trouble) => findings.error("orders", trouble.to_string(), "mainspring resume"),
+        Err(trouble) => findings.error(
+            "orders",
+            trouble.to_string(),
+            &format!("rm {}", store.dir().join("orders.json").display()),
+        ),
         Ok(orders) => {
-            if orders.everything.is_some() || !orders.machines.is_empty() {
+            if orders.everything == Some(Until::FileGone) {
+                let file = site.file(orders::OFF_FILE);
+                findings.warn(
+                    "orders",
+                    format!("{} switches everything off here", orders::OFF_FILE),
+                    &format!("rm {}", file.display()),
+                );
+            } else if orders.everything.is_some() || !orders.machines.is_empty() {
                 findings.warn(
                     "orders",
                     "something is stopped or paused here",
-                    "mainspring status",
+                    "mainspring resume",
                 );
             }
             if orders.mode == Mode::Observe {
@@ -100,13 +121,14 @@ fn settings(desk: &Desk, site: &Site, findings: &mut Findings) {
 }
 
 fn machines(desk: &Desk, site: &Site, store: &ProjectStore, findings: &mut Findings) {
-    let scene = Scene::new(&desk.world, site, store, None);
+    let latest = session::latest(store).map(|(id, _)| id);
+    let scene = Scene::new(&desk.world, site, store, None).about(latest);
     for row in ROWS {
         match (row.load)(&scene) {
             Err(trouble) => findings.error(
                 row.name.as_str(),
                 trouble.to_string(),
-                "put that file right, or move it away",
+                "put that file right, or move it away; `mainspring status` looks again",
             ),
             Ok(None) => {}
             Ok(Some(loaded)) => {
@@ -120,7 +142,7 @@ fn machines(desk: &Desk, site: &Site, store: &ProjectStore, findings: &mut Findi
 }
 
 /// A loop that nobody moves any more, or whose state is none.
-fn looping(desk: &Desk, state: &Loop, ttl: mainspring_kernel::Millis, findings: &mut Findings) {
+fn looping(desk: &Desk, state: &Loop, ttl: Millis, findings: &mut Findings) {
     let (Loop::Active(run) | Loop::Completing { run, .. } | Loop::Stuck { run, .. }) = state else {
         if let Loop::Corrupt(what) = state {
             findings.error("loop", what.clone(), "mainspring loop abort");
@@ -174,7 +196,11 @@ fn effects(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
         };
         let machine = machine.trim_end_matches(".json").to_owned();
         match crate::store::read_json::<mainspring_kernel::machines::Pending>(entry.path()) {
-            Err(trouble) => findings.error("effects", trouble.to_string(), "move that file away"),
+            Err(trouble) => findings.error(
+                "effects",
+                trouble.to_string(),
+                &format!("rm {}", entry.path().display()),
+            ),
             Ok(found) => match found.value {
                 Some(pending) if is_alive(pending.owner()) => {
                     findings.fine("effects", format!("{machine}'s effect is running"));
@@ -182,28 +208,10 @@ fn effects(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
                 Some(_) => findings.warn(
                     "effects",
                     format!("{machine}'s effect was cut off; the next stop takes it up"),
-                    "",
+                    "say \"continue\" to the agent",
                 ),
                 None => {}
             },
-        }
-    }
-}
-
-/// A lock ends with its process, so one that is held is held by somebody alive.
-fn lock(store: &ProjectStore, findings: &mut Findings) {
-    let Ok(file) = File::open(store.dir().join("lock")) else {
-        return;
-    };
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => findings.warn(
-            "lock",
-            "another process holds this project's lock right now",
-            &format!("fuser {}", store.dir().join("lock").display()),
-        ),
-        Err(TryLockError::Error(error)) => {
-            findings.error("lock", format!("locks do not work here: {error}"), "");
         }
     }
 }
@@ -214,7 +222,7 @@ fn journal(desk: &Desk, store: &ProjectStore, findings: &mut Findings) {
     }
     let seen = match records::all(store.dir()) {
         Ok(seen) => seen,
-        Err(error) => return findings.error("journal", error.cause, ""),
+        Err(error) => return findings.error("journal", error.cause, "mainspring log"),
     };
     let mut last = None;
     let mut damaged = Vec::new();
@@ -227,22 +235,47 @@ fn journal(desk: &Desk, store: &ProjectStore, findings: &mut Findings) {
     if let Some((seq, at)) = last {
         let path = store.dir().join(CURRENT);
         findings.fine("journal", format!("{seq} records, {}", path.display()));
-        if at.since(desk.world.now()).0 > 60_000 {
-            findings.warn(
-                "clock",
-                format!(
-                    "the last record is of {}, which has not come yet",
-                    timestamp(at)
-                ),
-                "timedatectl status",
-            );
-        }
+        clock(at, desk.world.now(), findings);
     }
     if let Some(first) = damaged.first() {
         findings.warn(
             "journal",
-            format!("{} damaged lines, the first: {first}", damaged.len()),
-            "",
+            format!(
+                "damaged lines, which are left out: {}; the first: {first}",
+                damaged.len()
+            ),
+            "mainspring log shows what can be read",
         );
+    }
+}
+
+/// Was something decided at a time that has not come yet?
+fn clock(last: Millis, now: Millis, findings: &mut Findings) {
+    if last.since(now).0 > 60_000 {
+        findings.warn(
+            "clock",
+            format!(
+                "the last record is of {}, which has not come yet",
+                timestamp(last)
+            ),
+            "timedatectl status",
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_went_back_is_named() {
+        let found = |last, now| {
+            let mut findings = Findings::default();
+            clock(Millis(last), Millis(now), &mut findings);
+            findings.0.len()
+        };
+        assert_eq!(found(100_000, 200_000), 0);
+        assert_eq!(found(200_000, 150_000), 0, "two clocks are never the same");
+        assert_eq!(found(300_000, 100_000), 1);
     }
 }

@@ -1,0 +1,47 @@
+//! Locks: our own, which end with their process, and the client's on its task lists, which
+//! are directories and stay when their holder dies.
+
+use std::fs::{File, TryLockError};
+
+use super::{Findings, Mend};
+use crate::machine::tasks;
+use crate::machine::tasks::lock;
+use crate::verb::Desk;
+
+pub(super) fn examine(desk: &Desk, mend: Mend, findings: &mut Findings) {
+    if let Ok((_, store)) = desk.site() {
+        ours(&store.dir().join("lock"), findings);
+    }
+    let lists = tasks::all_lists(&desk.world);
+    for left in lists.iter().flat_map(|lists| lock::left_behind(lists)) {
+        let place = left.display();
+        findings.warn(
+            "task lists",
+            format!("{place} was left by a client that died; the next one takes it over"),
+            &format!("mainspring doctor --fix, or rmdir {place}"),
+        );
+        if mend == Mend::Fix && lock::let_go(&left) {
+            findings.mended();
+        }
+    }
+}
+
+/// A lock ends with its process, so one that is held is held by somebody alive.
+fn ours(path: &std::path::Path, findings: &mut Findings) {
+    let Ok(file) = File::open(path) else {
+        return;
+    };
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => findings.warn(
+            "lock",
+            "another process holds this project's lock right now",
+            &format!("fuser -v {}", path.display()),
+        ),
+        Err(TryLockError::Error(error)) => findings.error(
+            "lock",
+            format!("locks do not work here: {error}"),
+            "set XDG_STATE_HOME to a folder on a local disk",
+        ),
+    }
+}
