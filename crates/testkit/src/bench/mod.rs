@@ -5,8 +5,9 @@
 //! them alike. A case adds a file and a row to [`cases::ALL`].
 
 pub mod cases;
+pub(crate) mod count;
 mod report;
-mod spawn;
+pub(crate) mod spawn;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -14,7 +15,8 @@ use std::time::Duration;
 
 use crate::clients::workspace;
 use cases::{Case, World};
-use report::{Figures, Report};
+use count::Counters;
+use report::{Figures, Report, Row};
 use spawn::Spawn;
 
 /// Time a hook's process against the floor
@@ -68,11 +70,22 @@ pub fn run(args: &Args) -> ExitCode {
             }
         }
     }
-    let floor = Figures::of(floor_times);
+    let counters = Counters::find();
+    let floor = Row {
+        name: "floor",
+        about: "a static program that says hello",
+        times: Figures::of(floor_times),
+        counts: counters.count(&floor, || {}),
+    };
     let rows = prepared
         .iter()
         .zip(times)
-        .map(|(prepared, times)| (prepared.case, Figures::of(times)))
+        .map(|(prepared, times)| Row {
+            name: prepared.case.name,
+            about: prepared.case.about,
+            times: Figures::of(times),
+            counts: counters.count(&prepared.spawn, || (prepared.case.reset)(&prepared.world)),
+        })
         .collect();
     let report = Report {
         rounds: args.rounds,
@@ -80,6 +93,7 @@ pub fn run(args: &Args) -> ExitCode {
         sync: Figures::of(sync_times(args.rounds.max(1))),
         floor,
         rows,
+        missing: counters.missing(),
     };
     if args.json {
         println!("{}", report.json());
@@ -90,14 +104,15 @@ pub fn run(args: &Args) -> ExitCode {
 }
 
 /// A case in its own world.
-struct Prepared {
-    case: &'static Case,
-    world: World,
-    spawn: Spawn,
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) case: &'static Case,
+    pub(crate) world: World,
+    pub(crate) spawn: Spawn,
 }
 
 impl Prepared {
-    fn new(case: &'static Case, programs: &Programs) -> Self {
+    pub(crate) fn new(case: &'static Case, programs: &Programs) -> Self {
         let world = World::new(&programs.mainspring);
         let event = (case.prepare)(&world);
         let spawn = Spawn::new(&programs.mainspring, case.args, &event, &world);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::cases::Case;
+use super::count::Counts;
 
 /// A case's times in one line.
 #[derive(Debug, Clone, Copy)]
@@ -25,42 +25,59 @@ impl Figures {
     }
 }
 
+/// A line of the table.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) times: Figures,
+    pub(super) counts: Counts,
+}
+
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) rounds: usize,
     pub(super) binary_bytes: u64,
     pub(super) sync: Figures,
-    pub(super) floor: Figures,
-    pub(super) rows: Vec<(&'static Case, Figures)>,
+    pub(super) floor: Row,
+    pub(super) rows: Vec<Row>,
+    /// What could not be counted, one line each.
+    pub(super) missing: Vec<&'static str>,
 }
 
 impl Report {
-    fn ratio(&self, figures: Figures) -> f64 {
-        figures.median.as_secs_f64() / self.floor.median.as_secs_f64()
+    fn ratio(&self, times: Figures) -> f64 {
+        times.median.as_secs_f64() / self.floor.times.median.as_secs_f64()
     }
 
-    fn above(&self, figures: Figures) -> f64 {
-        millis(figures.median) - millis(self.floor.median)
+    fn above(&self, times: Figures) -> f64 {
+        millis(times.median) - millis(self.floor.times.median)
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &Row> {
+        std::iter::once(&self.floor).chain(&self.rows)
     }
 
     pub(super) fn table(&self) -> String {
         let mut out = format!(
-            "{} rounds, interleaved; times in ms\n\n{:<28} {:>8} {:>8} {:>8} {:>8}  \n",
-            self.rounds, "case", "median", "p99", "×floor", "+floor"
+            "{} rounds, interleaved; times in ms\n\n{:<26} {:>8} {:>8} {:>7} {:>7} {:>6} {:>8} {:>9}\n",
+            self.rounds, "case", "median", "p99", "×floor", "+floor", "calls", "read", "instr."
         );
-        let mut row = |name: &str, figures: Figures, about: &str| {
+        let count = |count: Option<u64>| count.map_or_else(|| "-".into(), |n| n.to_string());
+        for row in self.lines() {
             let _ = writeln!(
                 out,
-                "{name:<28} {:>8.3} {:>8.3} {:>8.2} {:>8.3}  {about}",
-                millis(figures.median),
-                millis(figures.p99),
-                self.ratio(figures),
-                self.above(figures),
+                "{:<26} {:>8.3} {:>8.3} {:>7.2} {:>7.3} {:>6} {:>8} {:>9}  {}",
+                row.name,
+                millis(row.times.median),
+                millis(row.times.p99),
+                self.ratio(row.times),
+                self.above(row.times),
+                count(row.counts.calls),
+                count(row.counts.bytes_read),
+                count(row.counts.instructions),
+                row.about,
             );
-        };
-        row("floor", self.floor, "a static program that says hello");
-        for (case, figures) in &self.rows {
-            row(case.name, *figures, case.about);
         }
         let _ = write!(
             out,
@@ -69,28 +86,31 @@ impl Report {
             millis(self.sync.p99),
             self.binary_bytes
         );
+        for line in &self.missing {
+            let _ = write!(out, "\n{line}");
+        }
         out
     }
 
     pub(super) fn json(&self) -> Value {
-        let figures = |figures: Figures| {
-            json!({
-                "median_ms": millis(figures.median),
-                "p99_ms": millis(figures.p99),
-                "of_floor": self.ratio(figures),
-                "above_floor_ms": self.above(figures),
-            })
-        };
         let cases: serde_json::Map<String, Value> = self
-            .rows
-            .iter()
-            .map(|(case, times)| (case.name.to_owned(), figures(*times)))
+            .lines()
+            .map(|row| {
+                let figures = json!({
+                    "about": row.about,
+                    "median_ms": millis(row.times.median),
+                    "p99_ms": millis(row.times.p99),
+                    "of_floor": self.ratio(row.times),
+                    "above_floor_ms": self.above(row.times),
+                    "counts": row.counts.json(),
+                });
+                (row.name.to_owned(), figures)
+            })
             .collect();
         json!({
             "rounds": self.rounds,
             "binary_bytes": self.binary_bytes,
             "fdatasync_ms": millis(self.sync.median),
-            "floor": figures(self.floor),
             "cases": cases,
         })
     }

@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use super::cases::World;
 
 #[derive(Debug)]
-pub(super) struct Spawn {
+pub(crate) struct Spawn {
     program: PathBuf,
     args: Vec<String>,
     home: PathBuf,
@@ -18,7 +18,7 @@ pub(super) struct Spawn {
 }
 
 impl Spawn {
-    pub(super) fn new(program: &Path, args: &[&str], stdin: &[u8], world: &World) -> Self {
+    pub(crate) fn new(program: &Path, args: &[&str], stdin: &[u8], world: &World) -> Self {
         let input = world.root().join("stdin");
         std::fs::write(&input, stdin).expect("a file in a temporary folder");
         Self {
@@ -31,12 +31,42 @@ impl Spawn {
         }
     }
 
+    /// Where a tool may write beside it.
+    pub(crate) fn folder(&self) -> &Path {
+        self.stdin.parent().expect("the input is in a folder")
+    }
+
     /// A file as stdin and no pipes: nothing of the harness's own is timed.
-    pub(super) fn time(&self) -> Duration {
-        let input = File::open(&self.stdin).expect("the input is there");
-        let mut command = Command::new(&self.program);
+    pub(crate) fn time(&self) -> Duration {
+        let mut command = self.command(&self.program);
+        command.args(&self.args);
+        let start = Instant::now();
+        let status = command.spawn().and_then(|mut child| child.wait());
+        let time = start.elapsed();
+        assert!(status.is_ok_and(|status| status.success()), "{command:?}");
+        time
+    }
+
+    /// The same start behind another program, which is given ours as its last arguments: a
+    /// tracer or a counter. What either printed is in the output.
+    pub(crate) fn under(&self, wrapper: &[&str]) -> Output {
+        let (outer, arguments) = wrapper.split_first().expect("a wrapper has a name");
+        let mut command = self.command(Path::new(outer));
         command
+            .args(arguments)
+            .arg(&self.program)
             .args(&self.args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let output = command.output().expect("the wrapper is there");
+        assert!(output.status.success(), "{command:?}: {output:?}");
+        output
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let input = File::open(&self.stdin).expect("the input is there");
+        let mut command = Command::new(program);
+        command
             .env_clear()
             .env("HOME", &self.home)
             .env("PATH", "/usr/bin:/bin")
@@ -45,10 +75,6 @@ impl Spawn {
             .stdin(input)
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        let start = Instant::now();
-        let status = command.spawn().and_then(|mut child| child.wait());
-        let time = start.elapsed();
-        assert!(status.is_ok_and(|status| status.success()), "{command:?}");
-        time
+        command
     }
 }
