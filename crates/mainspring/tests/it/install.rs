@@ -51,10 +51,13 @@ fn only_our_entries_are_added_and_uninstall_brings_back_every_byte() {
         json!({"FOO": "1", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "100", "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"})
     );
     let text = fs::read_to_string(user_file(&env)).unwrap();
-    assert!(
-        text.contains("\n\t\"model\""),
-        "its indentation stays: {text}"
-    );
+    // What is not ours is as it was written: order, indentation, what is in one line.
+    for theirs in [
+        "{\n\t\"zeta\": [1, 2],\n\t\"model\": \"opus\",\n\t\"hooks\": {\n\t\t\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]},\n\t\t\t{",
+        "\n\t\"env\": {\"FOO\": \"1\", \"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP\": \"100\", \"CLAUDE_CODE_ENABLE_TODO_TOOLS\": \"1\"}\n}\n",
+    ] {
+        assert!(text.contains(theirs), "{text}");
+    }
     let mode = fs::metadata(user_file(&env)).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o640);
 
@@ -98,6 +101,23 @@ fn what_a_person_changed_in_between_stays() {
         json!({"FOO": "1", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "30"})
     );
     assert!(!after.to_string().contains("mainspring"), "{after}");
+}
+
+#[test]
+fn taking_us_out_of_a_changed_file_leaves_the_rest_as_it_is_written() {
+    let env = with_theirs();
+    env.run(&["install", "--yes"]).ok();
+    let text = fs::read_to_string(user_file(&env)).unwrap();
+    fs::write(user_file(&env), text.replace("opus", "haiku")).unwrap();
+    env.run(&["uninstall", "--yes"]).ok();
+    let after = fs::read_to_string(user_file(&env)).unwrap();
+    // One bracket stays on a line of its own, because ours had made the list tall.
+    assert_eq!(
+        after,
+        THEIRS
+            .replace("opus", "haiku")
+            .replace("done\"}]}]", "done\"}]}\n\t\t]")
+    );
 }
 
 #[test]
@@ -157,7 +177,8 @@ fn an_old_registration_is_replaced_and_never_doubled() {
     env.run(&["install", "--yes"]).ok();
     let text = fs::read_to_string(user_file(&env)).unwrap();
     assert!(!text.contains("/gone/"), "{text}");
-    assert_eq!(text.matches("\"timeout\": 720").count(), 1);
+    let lengthy = text.replace(' ', "");
+    assert_eq!(lengthy.matches("\"timeout\":720").count(), 1, "{text}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod decode;
 mod encode;
+mod retouch;
 pub(crate) mod settings;
 mod wire;
 

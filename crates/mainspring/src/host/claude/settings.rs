@@ -1,15 +1,14 @@
-//! Claude Code's settings files, and our entries in them. Everything else in a file keeps its
-//! value and its order.
+//! Claude Code's settings files, and our entries in them. Everything else in a file stays as it
+//! is written.
 
 use std::fmt;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-use serde_json::ser::PrettyFormatter;
 use serde_json::{Map, Value};
 
+use super::retouch;
 use crate::env::{World, name};
 use crate::error::{CliError, Trouble};
 use crate::limits;
@@ -109,19 +108,14 @@ impl Settings {
         Ok(Self { path, text, root })
     }
 
-    /// As it is to be written: with the indentation that it has.
+    /// As it is to be written: what is not changed as it was written before.
     pub(crate) fn render(&self) -> Result<String, CliError> {
-        let indent = self
-            .text
-            .as_deref()
-            .and_then(|text| text.lines().find(|line| line.starts_with([' ', '\t'])))
-            .map_or("  ", |line| &line[..line.len() - line.trim_start().len()]);
-        let mut bytes = Vec::new();
-        let format = PrettyFormatter::with_indent(indent.as_bytes());
-        let mut out = serde_json::Serializer::with_formatter(&mut bytes, format);
-        self.root.serialize(&mut out).map_err(CliError::new)?;
-        bytes.push(b'\n');
-        String::from_utf8(bytes).map_err(CliError::new)
+        let written = self.text.as_deref().filter(|text| !text.trim().is_empty());
+        if let Some(text) = written.and_then(|text| retouch::retouch(text, &self.root)) {
+            return Ok(text);
+        }
+        let text = serde_json::to_string_pretty(&self.root).map_err(CliError::new)?;
+        Ok(text + "\n")
     }
 
     /// Our handlers, each with its event.
