@@ -225,13 +225,11 @@ fn inside(text: &str) -> Option<Inside<'_>> {
             value: text.get(value..end)?,
         });
         let next = skip_space(text, end);
-        match text.as_bytes().get(next)? {
-            b',' => at = next + 1,
-            _ => {
-                let tail = text.get(end..next)?;
-                return Some(Inside { entries, tail });
-            }
+        if *text.as_bytes().get(next)? != b',' {
+            let tail = text.get(end..next)?;
+            return Some(Inside { entries, tail });
         }
+        at = next + 1;
     }
 }
 
