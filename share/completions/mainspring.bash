@@ -709,7 +709,7 @@ _mainspring() {
             return 0
             ;;
         mainspring__subcmd__config__subcmd__check)
-            opts="-h --help"
+            opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -973,7 +973,7 @@ _mainspring() {
             return 0
             ;;
         mainspring__subcmd__gate__subcmd__status)
-            opts="-h --project --session --help"
+            opts="-h --session --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -991,7 +991,7 @@ _mainspring() {
             return 0
             ;;
         mainspring__subcmd__graph)
-            opts="-h --format --help"
+            opts="-h --format --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2095,7 +2095,7 @@ _mainspring() {
             return 0
             ;;
         mainspring__subcmd__loop__subcmd__list)
-            opts="-h --help"
+            opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2531,7 +2531,7 @@ _mainspring() {
             return 0
             ;;
         mainspring__subcmd__replay)
-            opts="-h --help"
+            opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2817,7 +2817,7 @@ _mainspring() {
             return 0
             ;;
         mainspring__subcmd__tasks__subcmd__next)
-            opts="-h --list --help"
+            opts="-h --list --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

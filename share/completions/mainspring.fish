@@ -90,6 +90,7 @@ complete -c mainspring -n "__fish_mainspring_using_subcommand log" -s n -l last 
 complete -c mainspring -n "__fish_mainspring_using_subcommand log" -s f -l follow -d 'Go on showing what is decided, until interrupted'
 complete -c mainspring -n "__fish_mainspring_using_subcommand log" -l json -d 'The records as JSON, one per line'
 complete -c mainspring -n "__fish_mainspring_using_subcommand log" -s h -l help -d 'Print help'
+complete -c mainspring -n "__fish_mainspring_using_subcommand replay" -l json -d 'As JSON'
 complete -c mainspring -n "__fish_mainspring_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mainspring -n "__fish_mainspring_using_subcommand simulate" -l json -d 'As JSON'
 complete -c mainspring -n "__fish_mainspring_using_subcommand simulate" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -102,6 +103,7 @@ complete -c mainspring -n "__fish_mainspring_using_subcommand config; and not __
 complete -c mainspring -n "__fish_mainspring_using_subcommand config; and not __fish_seen_subcommand_from check schema help" -f -a "check" -d 'Read the files as they are written, and name every problem with its line and column'
 complete -c mainspring -n "__fish_mainspring_using_subcommand config; and not __fish_seen_subcommand_from check schema help" -f -a "schema" -d 'Print the JSON Schema of mainspring.toml'
 complete -c mainspring -n "__fish_mainspring_using_subcommand config; and not __fish_seen_subcommand_from check schema help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mainspring -n "__fish_mainspring_using_subcommand config; and __fish_seen_subcommand_from check" -l json -d 'As JSON'
 complete -c mainspring -n "__fish_mainspring_using_subcommand config; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help'
 complete -c mainspring -n "__fish_mainspring_using_subcommand config; and __fish_seen_subcommand_from schema" -s h -l help -d 'Print help'
 complete -c mainspring -n "__fish_mainspring_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "check" -d 'Read the files as they are written, and name every problem with its line and column'
@@ -121,6 +123,7 @@ complete -c mainspring -n "__fish_mainspring_using_subcommand tasks; and __fish_
 complete -c mainspring -n "__fish_mainspring_using_subcommand tasks; and __fish_seen_subcommand_from list" -l json -d 'As JSON'
 complete -c mainspring -n "__fish_mainspring_using_subcommand tasks; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
 complete -c mainspring -n "__fish_mainspring_using_subcommand tasks; and __fish_seen_subcommand_from next" -l list -d 'The list\'s name: usually a session\'s id. An agent\'s own list needs none' -r
+complete -c mainspring -n "__fish_mainspring_using_subcommand tasks; and __fish_seen_subcommand_from next" -l json -d 'As JSON'
 complete -c mainspring -n "__fish_mainspring_using_subcommand tasks; and __fish_seen_subcommand_from next" -s h -l help -d 'Print help'
 complete -c mainspring -n "__fish_mainspring_using_subcommand tasks; and __fish_seen_subcommand_from start" -l list -d 'The list\'s name: usually a session\'s id. An agent\'s own list needs none' -r
 complete -c mainspring -n "__fish_mainspring_using_subcommand tasks; and __fish_seen_subcommand_from start" -s h -l help -d 'Print help'
@@ -161,7 +164,7 @@ complete -c mainspring -n "__fish_mainspring_using_subcommand gate; and __fish_s
 complete -c mainspring -n "__fish_mainspring_using_subcommand gate; and __fish_seen_subcommand_from off" -l project -d 'For every session in this project, not for one'
 complete -c mainspring -n "__fish_mainspring_using_subcommand gate; and __fish_seen_subcommand_from off" -s h -l help -d 'Print help'
 complete -c mainspring -n "__fish_mainspring_using_subcommand gate; and __fish_seen_subcommand_from status" -l session -d 'The session: its id, or `last`; the agent\'s own if it is not given' -r
-complete -c mainspring -n "__fish_mainspring_using_subcommand gate; and __fish_seen_subcommand_from status" -l project -d 'For every session in this project, not for one'
+complete -c mainspring -n "__fish_mainspring_using_subcommand gate; and __fish_seen_subcommand_from status" -l json -d 'As JSON'
 complete -c mainspring -n "__fish_mainspring_using_subcommand gate; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help'
 complete -c mainspring -n "__fish_mainspring_using_subcommand gate; and __fish_seen_subcommand_from check" -l session -d 'The session whose token is looked for' -r
 complete -c mainspring -n "__fish_mainspring_using_subcommand gate; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help'
@@ -195,6 +198,7 @@ complete -c mainspring -n "__fish_mainspring_using_subcommand loop; and __fish_s
 complete -c mainspring -n "__fish_mainspring_using_subcommand loop; and __fish_seen_subcommand_from status" -l json -d 'As JSON'
 complete -c mainspring -n "__fish_mainspring_using_subcommand loop; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help'
 complete -c mainspring -n "__fish_mainspring_using_subcommand loop; and __fish_seen_subcommand_from abort" -s h -l help -d 'Print help'
+complete -c mainspring -n "__fish_mainspring_using_subcommand loop; and __fish_seen_subcommand_from list" -l json -d 'As JSON'
 complete -c mainspring -n "__fish_mainspring_using_subcommand loop; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
 complete -c mainspring -n "__fish_mainspring_using_subcommand loop; and __fish_seen_subcommand_from adopt" -l session -d 'The session: its id, or `last`; the agent\'s own if it is not given' -r
 complete -c mainspring -n "__fish_mainspring_using_subcommand loop; and __fish_seen_subcommand_from adopt" -s h -l help -d 'Print help'
@@ -208,6 +212,7 @@ complete -c mainspring -n "__fish_mainspring_using_subcommand loop; and __fish_s
 complete -c mainspring -n "__fish_mainspring_using_subcommand graph" -l format -d 'How to draw it' -r -f -a "text\t''
 mermaid\t''
 dot\t''"
+complete -c mainspring -n "__fish_mainspring_using_subcommand graph" -l json -d 'As JSON'
 complete -c mainspring -n "__fish_mainspring_using_subcommand graph" -s h -l help -d 'Print help'
 complete -c mainspring -n "__fish_mainspring_using_subcommand plan; and not __fish_seen_subcommand_from init advance set adopt route status list review help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mainspring -n "__fish_mainspring_using_subcommand plan; and not __fish_seen_subcommand_from init advance set adopt route status list review help" -f -a "init" -d 'Record a new plan, whose first review is then due'

@@ -12,13 +12,21 @@ use crate::guard;
 use crate::output::{self, Paint};
 use crate::verb::{self, Desk};
 
+const START_HERE: &str = "Start here:
+  mainspring demo                 watch a scripted agent meet every machine
+  mainspring install --dry-run    what registering with Claude Code would change
+  mainspring doctor               what is wrong with this set-up, and what to type
+  mainspring status               what is going on in this project; `why` explains it
+  mainspring stop                 let the agent go; `resume` goes on";
+
 /// The one binary behind a coding agent's hooks: it decides whether the agent is really done
 #[derive(Debug, Parser)]
 #[command(
     name = "mainspring",
     version,
     max_term_width = 100,
-    subcommand_required = true
+    subcommand_required = true,
+    after_help = START_HERE
 )]
 struct Cli {
     #[command(subcommand)]

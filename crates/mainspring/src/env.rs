@@ -20,6 +20,8 @@ pub(crate) mod name {
     pub(crate) const CONFIG_HOME: &str = "XDG_CONFIG_HOME";
     /// No colours, even on a terminal.
     pub(crate) const NO_COLOR: &str = "NO_COLOR";
+    /// A terminal that is called `dumb` gets no colours.
+    pub(crate) const TERM: &str = "TERM";
     /// Where `claude`, `gh` and `git` are looked for.
     pub(crate) const PATH: &str = "PATH";
     /// Claude Code: the conversation, in hooks and in the agent's own shell.

@@ -29,8 +29,15 @@ pub(crate) enum Paint {
 impl Paint {
     /// Colour only for a person at a terminal who did not decline it.
     pub(crate) fn detect(world: &World) -> Self {
-        let wanted = io::stdout().is_terminal() && world.var_os(name::NO_COLOR).is_none();
-        if wanted { Self::Ansi } else { Self::Plain }
+        let declined = world
+            .var_os(name::NO_COLOR)
+            .is_some_and(|value| !value.is_empty());
+        let dumb = world.var_os(name::TERM).is_some_and(|term| term == "dumb");
+        if io::stdout().is_terminal() && !declined && !dumb {
+            Self::Ansi
+        } else {
+            Self::Plain
+        }
     }
 
     fn wrap(self, code: &str, text: &str) -> String {

@@ -64,6 +64,52 @@ fn commands() {
     keep("docs/reference/commands.md", &out);
 }
 
+/// What is looked at, and so can be looked at by a program.
+const VIEWS: [&[&str]; 18] = [
+    &["doctor"],
+    &["status"],
+    &["why"],
+    &["log"],
+    &["replay"],
+    &["simulate"],
+    &["graph"],
+    &["config"],
+    &["config", "check"],
+    &["trust"],
+    &["gate", "status"],
+    &["loop", "status"],
+    &["loop", "list"],
+    &["tasks", "list"],
+    &["tasks", "next"],
+    &["plan", "status"],
+    &["plan", "list"],
+    &["claim", "status"],
+];
+
+#[test]
+fn every_view_has_json_and_every_command_an_example() {
+    let cli = cli();
+    for view in VIEWS {
+        let named = view
+            .iter()
+            .try_fold(&cli, |at, name| at.find_subcommand(name));
+        let mut options = named.unwrap().get_arguments();
+        assert!(
+            options.any(|option| option.get_long() == Some("json")),
+            "{view:?} has no --json"
+        );
+    }
+    for command in cli.get_subcommands() {
+        let name = command.get_name();
+        let help = command.get_after_help().map(ToString::to_string);
+        let shown = help.is_some_and(|text| text.contains(&format!("mainspring {name}")));
+        assert!(
+            shown || name == "hook" || name == "help",
+            "{name} has no example"
+        );
+    }
+}
+
 #[test]
 fn configuration() {
     let mut out = String::from(

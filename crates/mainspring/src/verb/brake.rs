@@ -35,6 +35,9 @@ pub(crate) struct PauseArgs {
 
 /// Go on with what was stopped or paused.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring resume\n  mainspring resume loop     the rest stays stopped"
+)]
 pub(crate) struct ResumeArgs {
     /// Only this machine
     #[arg(value_parser = super::records::machine)]

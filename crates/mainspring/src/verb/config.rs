@@ -11,7 +11,10 @@ use crate::exit::Exit;
 
 /// Show every setting: its value, and where it came from.
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  mainspring config                          what is in force, and from where\n  mainspring config check                    your files, line by line\n  mainspring config schema > schema.json     for your editor"
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     task: Option<Task>,
@@ -26,6 +29,9 @@ enum Task {
     Check {
         /// A file; without one, the project's and yours
         file: Option<PathBuf>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Print the JSON Schema of mainspring.toml
     Schema,
@@ -48,52 +54,99 @@ struct Row<'a> {
 pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     match &args.task {
         None => show(args, desk),
-        Some(Task::Check { file }) => check(file.as_deref(), desk),
+        Some(Task::Check { file, json }) => {
+            let files = check(file.as_deref(), desk)?;
+            let text = if *json {
+                super::json(&files)?
+            } else {
+                files.iter().map(|file| file.render(desk)).collect()
+            };
+            let exits: Vec<Exit> = files.iter().map(Checked::exit).collect();
+            let worst = [Exit::Failure, Exit::Warned]
+                .into_iter()
+                .find(|exit| exits.contains(exit));
+            match worst {
+                None => Ok(text),
+                Some(exit) => Err(CliError::shown(text, exit)),
+            }
+        }
         Some(Task::Schema) => super::json(&schema::schema(crate::machine::keys())),
     }
 }
 
-/// What cannot be understood is an error, what is not taken a warning.
-fn check(file: Option<&Path>, desk: &Desk) -> Result {
+/// One file, as it was found.
+#[derive(Serialize)]
+struct Checked {
+    file: String,
+    /// `None`: there is no such file, which is fine.
+    settings: Option<usize>,
+    /// What is not taken.
+    warnings: Vec<String>,
+    /// Why nothing of it is.
+    error: Option<String>,
+}
+
+impl Checked {
+    /// What cannot be understood is an error, what is not taken a warning.
+    fn exit(&self) -> Exit {
+        match (&self.error, self.warnings.as_slice()) {
+            (Some(_), _) => Exit::Failure,
+            (None, []) => Exit::Success,
+            (None, _) => Exit::Warned,
+        }
+    }
+
+    fn render(&self, desk: &Desk) -> String {
+        let place = &self.file;
+        if let Some(error) = &self.error {
+            return format!("{} {error}\n", desk.paint.bold("error:"));
+        }
+        let mut out = String::new();
+        for warning in &self.warnings {
+            out += &format!("{} {place}: {warning}\n", desk.paint.warn("warning:"));
+        }
+        out += &match self.settings {
+            None => format!("{place}: not there, which is fine\n"),
+            Some(1) => format!("{place}: 1 setting\n"),
+            Some(count) => format!("{place}: {count} settings\n"),
+        };
+        out
+    }
+}
+
+fn check(file: Option<&Path>, desk: &Desk) -> Result<Vec<Checked>> {
     let (site, _) = desk.site()?;
     let files = if let Some(path) = file {
-        vec![(path.to_owned(), Reach::User)]
+        vec![(desk.cwd.join(path), Reach::User)]
     } else {
         let project = (site.root.join(PROJECT_FILE), Reach::Anyone);
         let user = desk.world.config_file().map(|path| (path, Reach::User));
         [project].into_iter().chain(user).collect()
     };
-    let mut out = String::new();
-    let mut worst = Exit::Success;
+    let mut found = Vec::new();
     for (path, writer) in files {
-        let place = path.display();
+        let mut checked = Checked {
+            file: path.display().to_string(),
+            settings: None,
+            warnings: Vec::new(),
+            error: None,
+        };
         if std::fs::symlink_metadata(&path).is_err() {
             if file.is_some() {
-                return Err(CliError::new(format!("there is no file {place}")));
+                return Err(CliError::new(format!("there is no file {}", checked.file)));
             }
-            out += &format!("{place}: not there, which is fine\n");
-            continue;
-        }
-        match Config::check(&path, writer) {
-            Err(trouble) => {
-                worst = Exit::Failure;
-                out += &format!("{} {trouble}\n", desk.paint.bold("error:"));
-            }
-            Ok((count, warnings)) => {
-                for warning in &warnings {
-                    out += &format!("{} {place}: {warning}\n", desk.paint.warn("warning:"));
+        } else {
+            match Config::check(&path, writer) {
+                Err(trouble) => checked.error = Some(trouble.to_string()),
+                Ok((count, warnings)) => {
+                    checked.settings = Some(count);
+                    checked.warnings = warnings;
                 }
-                if !warnings.is_empty() && worst == Exit::Success {
-                    worst = Exit::Warned;
-                }
-                out += &format!("{place}: {count} settings\n");
             }
         }
+        found.push(checked);
     }
-    match worst {
-        Exit::Success => Ok(out),
-        exit => Err(CliError::shown(out, exit)),
-    }
+    Ok(found)
 }
 
 fn show(args: &Args, desk: &Desk) -> Result {

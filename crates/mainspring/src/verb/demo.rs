@@ -15,6 +15,9 @@ use stage::Stage;
 /// Play a scripted agent through the machines, in a temporary project, and show what the
 /// agent and the person would see.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring demo            everything\n  mainspring demo gate loop  only these scenes"
+)]
 pub(crate) struct Args {
     /// Only these scenes
     scenes: Vec<String>,

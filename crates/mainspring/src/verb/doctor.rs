@@ -16,6 +16,9 @@ use crate::output::Paint;
 ///
 /// Exits with 0 if all is well, 3 if there are warnings, 1 if something does not work.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring doctor\n  mainspring doctor --fix                 put right what is safe to\n  mainspring doctor --json | jq '.[] | select(.level != \"fine\")'"
+)]
 pub(crate) struct Args {
     /// As JSON
     #[arg(long)]

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use mainspring_kernel::SessionId;
+use serde::Serialize;
 
 use super::{Desk, Result, session};
 use crate::config::Config;
@@ -17,6 +18,9 @@ use crate::transcript::{LastBlock, Transcript};
 
 /// Hold every stop until the agent says its done token itself.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring gate on --project           every session here has to say its token\n  mainspring gate on --session last      only the one heard of last\n  mainspring gate status\n  mainspring gate off --project"
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     verb: Verb,
@@ -29,7 +33,14 @@ enum Verb {
     /// Switch the gate off
     Off(Whose),
     /// Is it on, and what is it waiting for?
-    Status(Whose),
+    Status {
+        /// The session: its id, or `last`; the agent's own if it is not given
+        #[arg(long, value_name = "ID|last")]
+        session: Option<String>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Exit 0 if the agent said its done token, and print where
     Check(Check),
 }
@@ -58,7 +69,7 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     match &args.verb {
         Verb::On(whose) => set(desk, whose, Switch::On),
         Verb::Off(whose) => set(desk, whose, Switch::Off),
-        Verb::Status(whose) => status(desk, whose),
+        Verb::Status { session, json } => status(desk, session.as_deref(), *json),
         Verb::Check(check) => look(desk, check),
     }
 }
@@ -105,21 +116,54 @@ fn nobody(word: &str) -> CliError {
     )
 }
 
-fn status(desk: &Desk, whose: &Whose) -> Result {
+/// The gate as it stands.
+#[derive(Serialize)]
+struct View {
+    project: &'static str,
+    /// By whose word.
+    by: &'static str,
+    session: Option<Session>,
+}
+
+#[derive(Serialize)]
+struct Session {
+    id: SessionId,
+    gate: Switch,
+    token: String,
+}
+
+fn status(desk: &Desk, named: Option<&str>, json: bool) -> Result {
     let (site, store) = desk.site()?;
     let scene = Scene::new(&desk.world, &site, &store, None);
     let config = scene.config()?;
     let (switch, by) = everyone(&scene)?;
-    let mut out = format!("project  {}{by}\n", switch.as_str());
-    if let Some(id) = session::wanted(desk, &store, whose.session.as_deref())? {
-        let switches = Switches::read(&scene, &id)?;
-        let on = if gate::is_on(&scene, &switches)? {
-            "on"
-        } else {
-            "off"
-        };
-        let _ = writeln!(out, "session  {on} for {id}");
-        let _ = writeln!(out, "token    {}", token(config, &id).line());
+    let session = match session::wanted(desk, &store, named)? {
+        None => None,
+        Some(id) => {
+            let switches = Switches::read(&scene, &id)?;
+            let on = gate::is_on(&scene, &switches)?;
+            Some(Session {
+                gate: if on { Switch::On } else { Switch::Off },
+                token: token(config, &id).line().to_owned(),
+                id,
+            })
+        }
+    };
+    let view = View {
+        project: switch.as_str(),
+        by,
+        session,
+    };
+    if json {
+        return super::json(&view);
+    }
+    let mut out = match view.by {
+        "" => format!("project  {}\n", view.project),
+        by => format!("project  {}, by {by}\n", view.project),
+    };
+    if let Some(session) = &view.session {
+        let _ = writeln!(out, "session  {} for {}", session.gate.as_str(), session.id);
+        let _ = writeln!(out, "token    {}", session.token);
     }
     Ok(out)
 }
@@ -129,10 +173,10 @@ pub(super) fn everyone(scene: &Scene<'_>) -> Result<(Switch, &'static str)> {
     let (project, _) = switch::project(scene)?;
     let enabled = scene.config()?.get("gate.enabled");
     Ok(match project.switch {
-        Some(Switch::On) => (Switch::On, ", by `mainspring gate on --project`"),
-        Some(Switch::Off) => (Switch::Off, ", by `mainspring gate off --project`"),
+        Some(Switch::On) => (Switch::On, "`mainspring gate on --project`"),
+        Some(Switch::Off) => (Switch::Off, "`mainspring gate off --project`"),
         None if enabled.is_some_and(crate::config::Value::switch) => {
-            (Switch::On, ", by the configuration")
+            (Switch::On, "the configuration")
         }
         None => (Switch::Off, ""),
     })

@@ -4,14 +4,18 @@ use std::fmt::Write as _;
 
 use mainspring_kernel::machine::Arrow;
 use mainspring_kernel::machines::Name;
+use serde_json::{Value, json};
 
-use super::{Desk, Result};
+use super::{Desk, Result, session};
 use crate::error::CliError;
 use crate::machine;
 use crate::scene::Scene;
 
 /// Show a machine's transition table, with its state here marked.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring graph loop\n  mainspring graph review --format mermaid    for a page that draws it\n  mainspring graph claim --format dot | dot -Tsvg > claim.svg"
+)]
 pub(crate) struct Args {
     /// Which machine; all of them if none is named
     #[arg(value_parser = super::records::machine)]
@@ -19,6 +23,9 @@ pub(crate) struct Args {
     /// How to draw it
     #[arg(long, value_enum, default_value_t = Form::Text)]
     format: Form,
+    /// As JSON
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -34,6 +41,7 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
         None => Name::ALL.to_vec(),
     };
     let mut drawn = Vec::new();
+    let mut tables = Vec::new();
     for name in names {
         let Some(table) = name.table() else {
             if args.machine.is_some() {
@@ -42,19 +50,41 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
             continue;
         };
         let here = current(name, desk);
+        if args.json {
+            tables.push(plain(name, table, here));
+            continue;
+        }
         drawn.push(match args.format {
             Form::Text => text(name, table, here),
             Form::Mermaid => mermaid(table, here),
             Form::Dot => dot(name, table, here),
         });
     }
+    if args.json {
+        return super::json(&tables);
+    }
     Ok(drawn.join("\n"))
+}
+
+fn plain(name: Name, table: &[Arrow], here: Option<&str>) -> Value {
+    let arrows = table.iter().map(|arrow| {
+        json!({
+            "rule": arrow.rule, "from": arrow.from, "on": arrow.on, "when": arrow.when,
+            "to": arrow.to, "does": arrow.does, "remedy": arrow.remedy,
+        })
+    });
+    json!({
+        "machine": name.as_str(),
+        "state": here,
+        "arrows": arrows.collect::<Vec<_>>(),
+    })
 }
 
 /// The state that the machine is in here; `None` where it has nothing, or cannot be read.
 fn current(name: Name, desk: &Desk) -> Option<&'static str> {
     let (site, store) = desk.site().ok()?;
-    let scene = Scene::new(&desk.world, &site, &store, None);
+    let latest = session::latest(&store).map(|(id, _)| id);
+    let scene = Scene::new(&desk.world, &site, &store, None).about(latest);
     let loaded = (machine::row(name)?.load)(&scene).ok()??;
     Some(loaded.part.label())
 }

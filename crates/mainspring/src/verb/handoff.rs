@@ -13,6 +13,9 @@ use crate::scene::Scene;
 
 /// Hand the claimed work over: its pull request is opened at the agent's next stop.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring handoff --summary \"Fix the race in the cache\" --push"
+)]
 pub(crate) struct Args {
     /// What the change does: the first line is the pull request's title
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]

@@ -115,6 +115,9 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
 
 /// Take our entries out again, and bring back what was there.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring uninstall --dry-run          show what would change\n  mainspring uninstall --scope local"
+)]
 pub(crate) struct UninstallArgs {
     /// Which settings file
     #[arg(long, value_enum, default_value_t = Scope::User)]

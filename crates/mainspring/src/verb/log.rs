@@ -13,11 +13,14 @@ use crate::output;
 
 /// Show what was decided here, oldest first: a line per decision.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring log --follow\n  mainspring log --since 1h --machine gate"
+)]
 pub(crate) struct Args {
     #[command(flatten)]
     filter: Filter,
     /// At most this many, the latest
-    #[arg(long, short = 'n', default_value_t = 50)]
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
     last: usize,
     /// Go on showing what is decided, until interrupted
     #[arg(long, short)]

@@ -16,6 +16,9 @@ use crate::store::atomic;
 
 /// Keep the agent iterating until it gives a completion signal.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring loop start --max 20 --prompt \"Make every test pass\"\n  mainspring loop status\n  mainspring loop abort enough for today"
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     verb: Verb,
@@ -39,7 +42,11 @@ enum Verb {
         reason: Vec<String>,
     },
     /// The frames of the stack, outermost first
-    List,
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Give the loop to a session
     Adopt {
         /// The session: its id, or `last`; the agent's own if it is not given
@@ -93,7 +100,7 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
         Verb::Push(shape) => push(desk, shape),
         Verb::Status { json } => status(desk, *json),
         Verb::Abort { reason } => abort(desk, &reason.join(" ")),
-        Verb::List => list(desk),
+        Verb::List { json } => list(desk, *json),
         Verb::Adopt { session } => adopt(desk, session.as_deref()),
     }
 }
@@ -222,8 +229,12 @@ fn status(desk: &Desk, json: bool) -> Result {
     Ok(out)
 }
 
-fn list(desk: &Desk) -> Result {
+fn list(desk: &Desk, json: bool) -> Result {
     let kept = look(desk)?;
+    if json {
+        let frames = running(&kept.state).map(|run| run.outer.iter().chain([&run.top]));
+        return super::json(&frames.into_iter().flatten().collect::<Vec<_>>());
+    }
     let Some(run) = running(&kept.state) else {
         return Ok(format!("{}\n", describe(&kept.state)));
     };

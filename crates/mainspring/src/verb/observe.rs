@@ -12,6 +12,9 @@ use super::{Desk, Result};
 /// log` tell what it would have been held for. What the machines remember stays as it is, so
 /// each stop is judged as if it were the first.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring observe         nothing is held or started from now on\n  mainspring observe off     act again"
+)]
 pub(crate) struct Args {
     #[arg(value_enum, default_value_t = Switch::On)]
     switch: Switch,

@@ -13,6 +13,9 @@ use crate::machine::own;
 /// Run it in a terminal to check the next session that stops in this project, or let the
 /// agent run it to check its own.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring pulse 1         then say hello to the agent: it answers twice\n  mainspring pulse off"
+)]
 pub(crate) struct Args {
     /// How many stops to hold, or `off` to end a check
     #[arg(value_name = "N|off")]

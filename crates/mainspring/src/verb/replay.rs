@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 
 use mainspring_kernel::journal::{Divergence, Entry, Record};
 
+use serde::Serialize;
+
 use super::records::{self, Seen};
 use super::{Desk, Result, timestamp};
 use crate::error::CliError;
+use crate::exit::Exit;
 use crate::store::journal::{Line, Reader};
 
 /// Make the decisions of a journal again, and show the first that comes out differently.
@@ -14,9 +17,35 @@ use crate::store::journal::{Line, Reader};
 /// A record holds everything that its decision was made from, so the same version makes the
 /// same decision, byte for byte; another version may not, and this shows where.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring replay                     this project's decisions\n  mainspring replay journal.jsonl       somebody else's, from a report"
+)]
 pub(crate) struct Args {
     /// A journal file; without it, this project's journal
     file: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What came of it, for other programs.
+#[derive(Serialize)]
+struct View {
+    /// How many came out the same.
+    same: usize,
+    /// The first that does not.
+    differs: Option<Difference>,
+    /// Lines that are no records.
+    skipped: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Difference {
+    seq: u64,
+    at: String,
+    /// The outcome and the first line that differs.
+    recorded: [String; 2],
+    now: [String; 2],
 }
 
 pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
@@ -24,24 +53,38 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
         Some(path) => from_file(path)?,
         None => records::all(desk.site()?.1.dir())?,
     };
-    let mut decisions = 0_usize;
-    let mut damaged = Vec::new();
+    let mut view = View {
+        same: 0,
+        differs: None,
+        skipped: Vec::new(),
+    };
     for line in lines {
         match line {
-            Seen::Problem(problem) => damaged.push(problem),
+            Seen::Problem(problem) => view.skipped.push(problem),
             Seen::Record(record) => {
                 if let Entry::Verb { .. } = record.entry {
                     continue;
                 }
-                record
-                    .replay()
-                    .map_err(|divergence| differs(&record, &divergence, decisions))?;
-                decisions += 1;
+                if let Err(divergence) = record.replay() {
+                    view.differs = Some(difference(&record, &divergence));
+                    break;
+                }
+                view.same += 1;
             }
         }
     }
-    let mut out = format!("{decisions} decisions made again: all the same\n");
-    for problem in damaged {
+    if args.json {
+        let text = super::json(&view)?;
+        return match view.differs {
+            None => Ok(text),
+            Some(_) => Err(CliError::shown(text, Exit::Failure)),
+        };
+    }
+    if let Some(difference) = &view.differs {
+        return Err(differs(difference, view.same));
+    }
+    let mut out = format!("{} decisions made again: all the same\n", view.same);
+    for problem in view.skipped {
         out += &format!("{} {problem}\n", desk.paint.warn("skipped:"));
     }
     Ok(out)
@@ -73,7 +116,7 @@ fn from_file(path: &Path) -> Result<Vec<Seen>> {
     Ok(lines)
 }
 
-fn differs(record: &Record, divergence: &Divergence, before: usize) -> CliError {
+fn difference(record: &Record, divergence: &Divergence) -> Difference {
     let pretty = |value| super::pretty(value).unwrap_or_default();
     let (was, now) = (pretty(&divergence.recorded), pretty(&divergence.replayed));
     let same = was
@@ -82,14 +125,21 @@ fn differs(record: &Record, divergence: &Divergence, before: usize) -> CliError 
         .take_while(|(one, other)| one == other)
         .count();
     let at = |text: &str| text.lines().nth(same).unwrap_or("").trim().to_owned();
+    Difference {
+        seq: record.seq,
+        at: timestamp(record.at),
+        recorded: [records::outcome(&divergence.recorded).into(), at(&was)],
+        now: [records::outcome(&divergence.replayed).into(), at(&now)],
+    }
+}
+
+fn differs(difference: &Difference, before: usize) -> CliError {
     CliError::new(format!(
-        "#{} of {} comes out differently, after {before} that did not\n  recorded {}: {}\n  now      {}: {}",
-        record.seq,
-        timestamp(record.at),
-        records::outcome(&divergence.recorded),
-        at(&was),
-        records::outcome(&divergence.replayed),
-        at(&now),
+        "#{} of {} comes out differently, after {before} that did not\n  recorded {}\n  now      {}",
+        difference.seq,
+        difference.at,
+        difference.recorded.join(": "),
+        difference.now.join(": "),
     ))
     .hint("the journal was written by another version, or it was changed")
 }

@@ -17,6 +17,9 @@ use crate::store::{orders, trust};
 
 /// Show every machine's state in this project, and what may happen next.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring status\n  mainspring status --watch               in a second terminal\n  mainspring status --line                for the host's status line"
+)]
 pub(crate) struct Args {
     /// As JSON
     #[arg(long)]
@@ -181,7 +184,8 @@ fn machine(row: &crate::machine::Row, scene: &Scene<'_>) -> Machine {
                 Err(error) => machine.problem = Some(error.cause),
                 Ok((Switch::Off, _)) => {}
                 Ok((Switch::On, by)) => {
-                    machine.summary = format!("every session here must say its done token{by}");
+                    machine.summary =
+                        format!("every session here must say its done token, by {by}");
                     machine.found("waiting", row.name);
                 }
             }

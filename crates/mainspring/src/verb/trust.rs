@@ -11,6 +11,9 @@ use crate::store::trust::{self, Since};
 /// A cloned repository cannot allow itself: this is recorded outside of it, and refused
 /// inside an agent's shell.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring trust           in the project's folder\n  mainspring trust --list"
+)]
 pub(crate) struct Args {
     /// List the trusted projects
     #[arg(long)]
@@ -74,6 +77,7 @@ pub(super) fn revoke(desk: &Desk, root: &Path) -> Result<bool> {
 
 /// Take the permission back.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  mainspring untrust         in the project's folder")]
 pub(crate) struct UntrustArgs {}
 
 pub(crate) fn untrust(_: &UntrustArgs, desk: &Desk) -> Result {

@@ -14,6 +14,9 @@ use crate::host::text::excerpt;
 /// Explain the last decision: which machine, by which rule, on what it saw, and what
 /// would have made it go otherwise.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring why\n  mainspring why -n 3 --machine review    the last three in which review took part"
+)]
 pub(crate) struct Args {
     #[command(flatten)]
     filter: Filter,

@@ -150,7 +150,7 @@ fn the_settings_are_checked_with_line_and_column() {
     assert!(
         env.run(&["config", "check"])
             .ok()
-            .contains("mainspring.toml: 1 settings")
+            .contains("mainspring.toml: 1 setting\n")
     );
     fs::write(&file, "[pulse]\nbeets = 3\n").unwrap();
     let warned = env.run(&["config", "check"]);

@@ -79,6 +79,79 @@ fn views_of_nothing_say_what_to_do() {
     assert_view!(env, env.run(&["trust", "--list"]).ok(), @"no project is trusted; `mainspring trust` in one allows its effects");
 }
 
+/// A program reads the same as a person.
+#[test]
+fn views_that_a_person_reads_are_json_too() {
+    let env = checked();
+    env.agent("s", &["gate", "on"]).ok();
+    env.agent("s", &["loop", "start", "--max", "4"]).ok();
+    env.agent("s", &["loop", "push", "--max", "2"]).ok();
+    let gate: Value = env
+        .run(&["gate", "status", "--json", "--session", "last"])
+        .json();
+    assert_eq!(gate["project"], "off");
+    assert_eq!(gate["session"]["gate"], "on");
+    assert_eq!(gate["session"]["token"], "TASKMASTER_DONE::s");
+    let frames: Value = env.run(&["loop", "list", "--json"]).json();
+    let most: Vec<&Value> = frames
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["max"])
+        .collect();
+    assert_eq!(most, [4, 2]);
+    let replayed: Value = env.run(&["replay", "--json"]).json();
+    assert_eq!(
+        (&replayed["same"], &replayed["differs"]),
+        (&1.into(), &Value::Null)
+    );
+    let graph: Value = env.run(&["graph", "loop", "--json"]).json();
+    assert_eq!(graph[0]["state"], "active");
+    assert!(graph[0]["arrows"].as_array().unwrap().len() > 20);
+    let graph: Value = env.run(&["graph", "gate", "--json"]).json();
+    assert_eq!(graph[0]["state"], "waiting", "of the session last heard of");
+
+    std::fs::write(env.project().join("mainspring.toml"), "[gate]\nmaxx = 1\n").unwrap();
+    let checked = env.run(&["config", "check", "--json"]);
+    assert_eq!(checked.code, Some(3));
+    let checked: Value = serde_json::from_str(&checked.stdout).unwrap();
+    let warning = checked[0]["warnings"][0].as_str().unwrap();
+    assert!(
+        warning.contains("line 2, column 1") && warning.contains("gate.max"),
+        "{warning}"
+    );
+    assert_eq!(checked[1]["settings"], Value::Null, "there is no such file");
+
+    let list = env.home().join(".claude/tasks/s");
+    std::fs::create_dir_all(&list).unwrap();
+    for (id, waits) in [(1, "[]"), (2, "[\"1\"]")] {
+        let task = format!(
+            r#"{{"id":"{id}","subject":"T{id}","description":"","status":"pending","blocks":[],"blockedBy":{waits}}}"#
+        );
+        std::fs::write(list.join(format!("{id}.json")), task).unwrap();
+    }
+    let next: Value = env.run(&["tasks", "next", "--json"]).json();
+    assert_eq!(next.as_array().unwrap().len(), 1);
+    assert_eq!(next[0]["subject"], "T1");
+    assert_eq!(env.run(&["tasks", "list"]).ok().lines().count(), 2);
+}
+
+#[test]
+fn nothing_is_coloured_where_no_person_looks() {
+    let env = checked();
+    for args in [
+        &["status"][..],
+        &["why"],
+        &["log"],
+        &["doctor"],
+        &["config"],
+        &["--help"],
+    ] {
+        let ran = env.run(args);
+        assert!(!ran.stdout.contains('\u{1b}'), "{args:?}: {}", ran.stdout);
+    }
+}
+
 #[test]
 fn the_demo_plays_to_its_end() {
     let env = TestEnv::new();

@@ -19,7 +19,11 @@ use crate::scene::Scene;
 /// Claim an issue for this checkout, so that its pull request, checks and closing are taken
 /// care of.
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "Examples:\n  mainspring claim 42              take issue 42, on a branch made from its title\n  mainspring claim status --now\n  mainspring claim done            when it is merged, and the user said yes\n  mainspring claim abort           give it back"
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     verb: Option<Verb>,

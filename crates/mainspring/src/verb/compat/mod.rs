@@ -21,6 +21,9 @@ use crate::output;
 
 /// Stand in for a public script: its stdin, stdout, exit codes and messages
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring compat taskmaster           as the Stop hook, in place of check-completion.sh"
+)]
 pub(crate) struct Args {
     /// The script
     #[arg(value_parser = PossibleValuesParser::new(SCRIPTS.iter().map(|script| script.name)))]

@@ -16,6 +16,9 @@ use crate::scene::Scene;
 ///
 /// All but `init` are about the plan that was changed last, unless `--plan` names another.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring plan init weather           after .taskie/plans/weather/plan.md was written\n  mainspring plan status\n  mainspring plan set max_reviews 4\n  mainspring plan set next_phase null    no more reviews"
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     verb: Verb,

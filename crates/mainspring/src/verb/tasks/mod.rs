@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_kernel::machines::tasks::check::List;
 
-use super::{Desk, Result};
+use super::{Desk, Result, session};
 use crate::error::CliError;
 use crate::machine::tasks::list::ClientList;
 use crate::machine::tasks::source::{Fault, Source};
@@ -19,6 +19,9 @@ use crate::machine::tasks::{self, FILE};
 
 /// Keep the agent's task list, or write one for a skill
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring tasks list                            the list of the session heard of last\n  mainspring tasks next                            what the agent can start now\n  mainspring tasks validate .claude/skills/ship    a skill's list, line by line\n  mainspring tasks preview .claude/skills/ship"
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     verb: Verb,
@@ -38,6 +41,9 @@ enum Verb {
     Next {
         #[command(flatten)]
         which: Which,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Begin a task
     Start {
@@ -96,8 +102,9 @@ struct Which {
 pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     match &args.verb {
         Verb::List { which, json: false } => Ok(show::list(&which.read(desk)?)),
-        Verb::List { which, json: true } => show::json(&which.read(desk)?),
-        Verb::Next { which } => Ok(show::next(&which.read(desk)?)),
+        Verb::List { which, json: true } => show::list_json(&which.read(desk)?),
+        Verb::Next { which, json: false } => Ok(show::next(&which.read(desk)?)),
+        Verb::Next { which, json: true } => show::next_json(&which.read(desk)?),
         Verb::Start { id, which } => edit::start(desk, &which.folder(desk)?, *id),
         Verb::Done { id, which } => edit::done(desk, &which.folder(desk)?, *id),
         Verb::Add {
@@ -135,8 +142,17 @@ impl Which {
         })
     }
 
+    /// To look at: where nobody says which, the list of the session that was last heard of.
     fn read(&self, desk: &Desk) -> Result<ClientList> {
-        Ok(ClientList::read(&self.folder(desk)?)?)
+        let folder = self.folder(desk).or_else(|error| {
+            let heard = desk
+                .site()
+                .ok()
+                .and_then(|(_, store)| session::latest(&store));
+            let (id, _) = heard.ok_or(error)?;
+            Ok::<_, CliError>(tasks::folder_of(&desk.world, Some(id.to_string()))?)
+        })?;
+        Ok(ClientList::read(&folder)?)
     }
 }
 

@@ -66,42 +66,47 @@ fn notes(task: &Task) -> impl Iterator<Item = &str> {
     notes.filter_map(Value::as_str)
 }
 
-pub(super) fn json(found: &ClientList) -> Result {
+pub(super) fn list_json(found: &ClientList) -> Result {
+    json(found, found.roster().tasks.iter())
+}
+
+pub(super) fn next_json(found: &ClientList) -> Result {
     let roster = found.roster();
-    let open = roster.open();
-    let tasks: Vec<Value> = roster
-        .tasks
-        .iter()
-        .filter_map(|entry| {
-            let task = found.tasks.get(&entry.id)?;
-            Some(json!({
-                "id": entry.id,
-                "subject": task.text("subject"),
-                "description": task.text("description"),
-                "status": entry.status.as_str(),
-                "skill": match &entry.maker {
-                    Maker::Hand => None,
-                    Maker::Skill(skill) => Some(skill),
-                },
-                "waitsFor": waits_for(entry, &open),
-                "notes": notes(task).collect::<Vec<_>>(),
-            }))
-        })
-        .collect();
-    crate::verb::json(&tasks)
+    json(found, current(&roster).into_iter())
+}
+
+fn json<'a>(found: &ClientList, entries: impl Iterator<Item = &'a Entry>) -> Result {
+    let open = found.roster().open();
+    let tasks = entries.filter_map(|entry| {
+        let task = found.tasks.get(&entry.id)?;
+        Some(json!({
+            "id": entry.id,
+            "subject": task.text("subject"),
+            "description": task.text("description"),
+            "status": entry.status.as_str(),
+            "skill": match &entry.maker {
+                Maker::Hand => None,
+                Maker::Skill(skill) => Some(skill),
+            },
+            "waitsFor": waits_for(entry, &open),
+            "notes": notes(task).collect::<Vec<_>>(),
+        }))
+    });
+    crate::verb::json(&tasks.collect::<Vec<Value>>())
+}
+
+/// What is under way, and what can be.
+fn current(roster: &Roster) -> Vec<&Entry> {
+    let ready: BTreeSet<u64> = roster.ready().map(|entry| entry.id).collect();
+    let now = |entry: &&Entry| entry.status == Status::InProgress || ready.contains(&entry.id);
+    roster.tasks.iter().filter(now).collect()
 }
 
 pub(super) fn next(found: &ClientList) -> String {
     let roster = found.roster();
-    let ready: BTreeSet<u64> = roster.ready().map(|entry| entry.id).collect();
-    let under_way = |entry: &&Entry| entry.status == Status::InProgress;
-    let now = roster
-        .tasks
-        .iter()
-        .filter(|entry| under_way(entry) || ready.contains(&entry.id));
     let open = BTreeSet::new();
     let mut out = String::new();
-    for entry in now {
+    for entry in current(&roster) {
         if let Some(task) = found.tasks.get(&entry.id) {
             line(&mut out, entry, task, &open);
         }

@@ -56,11 +56,12 @@ fn an_agent_without_task_tools_works_through_its_list() {
 }
 
 #[test]
-fn a_person_names_the_list() {
+fn a_person_names_the_list_or_looks_at_that_of_the_last_session() {
     let env = TestEnv::new();
     skill(&env, "ship", STEPS);
     invoke(&env, "ship").ok();
-    assert_snapshot!(env.run(&["tasks", "next"]).failed(), @r"
+    assert_snapshot!(env.run(&["tasks", "next"]).ok(), @"#1    pending     Set up");
+    assert_snapshot!(env.run(&["tasks", "start", "1"]).failed(), @r"
     error: no session is known, so it is not known which task list is meant
     hint: name the list: `--list NAME`
     hint: there is `--list s`
