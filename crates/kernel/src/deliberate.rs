@@ -116,7 +116,10 @@ pub(crate) struct Heard {
 }
 
 pub fn deliberate(case: &Case) -> Deliberation {
-    if let Some(answer) = case.ledger.repeated(&case.delivery, case.now) {
+    // What an effect has brought back cannot be had twice: the second delivery, which came
+    // while it ran, was only told to wait.
+    let returned = case.parts.iter().any(Part::has_returned);
+    if !returned && let Some(answer) = case.ledger.repeated(&case.delivery, case.now) {
         return Deliberation::Repeated(answer.clone());
     }
     let heard: Vec<Heard> = case.parts.iter().map(|part| hear(part, case)).collect();

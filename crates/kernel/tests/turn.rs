@@ -262,6 +262,37 @@ fn a_result_whose_intent_is_no_longer_the_current_one_is_dropped() {
     assert!(matches!(after.pulse, State::Spent { .. }));
 }
 
+/// Two registrations: the second delivery is answered while the first one's effect runs.
+#[test]
+fn a_result_counts_though_the_same_delivery_was_answered_meanwhile() {
+    let mut disk = Disk::beating(1);
+    let (mut slow, _) = Turn::begin(STOP);
+    slow.next(Reply::Done);
+    let case = disk.case("one", 1, Life::Alive);
+    let Ask::Commit(entry) = slow.next(Reply::Loaded(Box::new(case))) else {
+        panic!("it intends the effect")
+    };
+    disk.commit(&entry);
+    slow.next(Reply::Done);
+    let Ask::Run(pending) = slow.next(Reply::Done) else {
+        panic!("it runs the effect")
+    };
+    disk.ledger.last = Some(mainspring_kernel::ledger::Delivered {
+        delivery: Digest("one".into()),
+        at: Millis::seconds(1_000),
+        answer: Answer::fault(&STOP, "it is at work"),
+    });
+    slow.next(ran(&pending));
+    slow.next(Reply::Done);
+    let ask = slow.next(Reply::Loaded(Box::new(disk.case("one", 1, Life::Alive))));
+    let Ask::Commit(entry) = ask else {
+        panic!("the result is taken in: {ask:?}")
+    };
+    disk.commit(&entry);
+    assert!(matches!(disk.pulse, State::Spent { .. }));
+    assert_eq!(disk.intent, None);
+}
+
 #[test]
 fn every_record_replays_to_the_same_ruling() {
     let mut disk = Disk::beating(3);

@@ -117,6 +117,25 @@ pub(crate) fn project(change: &FileChange, known: &[Option<Digest>]) -> Result<P
 /// Writes beside the file and renames over it. The name beside it is always the same, so
 /// that what a crash leaves there is taken up by the next try.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+    let mut tries = 0;
+    loop {
+        match replace_once(path, bytes) {
+            // Where no lock is held, another process may have renamed that name away: it got
+            // its way, and now it is our turn.
+            Err(Trouble::Io { source, .. })
+                if source.kind() == ErrorKind::NotFound && tries < MOST_TRIES =>
+            {
+                tries += 1;
+            }
+            replaced => return replaced,
+        }
+    }
+}
+
+/// More processes than this do not meet in one folder.
+const MOST_TRIES: u32 = 100;
+
+fn replace_once(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
     let beside = beside(path);
     let mut file = match create(&beside) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -200,6 +219,22 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         replace(&path, b"two").unwrap();
         assert_eq!(mode(), 0o644);
+    }
+
+    #[test]
+    fn two_that_replace_a_file_at_once_both_succeed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("binding");
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    for _ in 0..500 {
+                        replace(&path, b"the same").unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(fs::read(&path).unwrap(), b"the same");
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl<'a> Lab<'a> {
     }
 
     /// What a killed process had started ends by itself, and must not end in the next world.
-    fn settle(&self) {
+    pub(super) fn settle(&self) {
         if self.path.has_children {
             std::thread::sleep(Duration::from_millis(15));
         }
@@ -131,11 +131,15 @@ impl<'a> Lab<'a> {
 
     /// The path under strace, with these options.
     pub(super) fn traced(&self, options: &[&str]) -> Ran {
+        self.under_strace(options, |starter| self.run(starter))
+    }
+
+    fn under_strace(&self, options: &[&str], run: impl Fn(&[&str]) -> Ran) -> Ran {
         let trace = self.world.root().join("trace");
         let name = trace.to_string_lossy();
         let mut starter = vec!["strace", "-qq", "-o", &name];
         starter.extend(options);
-        let mut ran = self.run(&starter);
+        let mut ran = run(&starter);
         ran.trace = fs::read_to_string(&trace).unwrap_or_default();
         ran
     }
@@ -175,11 +179,20 @@ impl<'a> Lab<'a> {
 
     /// Any other event in the project: whatever was left unfinished is finished now.
     pub(super) fn pass_by(&self) -> Ran {
+        self.pass_by_started(&[])
+    }
+
+    /// The same under strace, with these options.
+    pub(super) fn pass_by_under(&self, options: &[&str]) -> Ran {
+        self.under_strace(options, |starter| self.pass_by_started(starter))
+    }
+
+    fn pass_by_started(&self, starter: &[&str]) -> Ran {
         let event = self.world.event(
             "PostToolUse",
             json!({"tool_name": "Bash", "tool_input": {}, "tool_response": {}}),
         );
-        let mut command = self.world.command_under(&[], &["hook"]);
+        let mut command = self.world.command_under(starter, &["hook"]);
         finish(command.stdin(event_file(&self.world, &event)))
     }
 

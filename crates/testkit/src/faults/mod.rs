@@ -11,7 +11,9 @@
 
 mod check;
 mod lab;
+mod nested;
 pub mod paths;
+mod preempt;
 mod strace;
 mod sweep;
 mod tree;
@@ -20,6 +22,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use lab::Subject;
 use paths::Path;
@@ -33,6 +36,9 @@ pub struct Args {
     /// Only paths whose name contains this
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
+    /// Only this part: kill, errors, nested, preempt, …
+    #[arg(long, value_name = "NAME")]
+    part: Option<String>,
     /// Only the calls that touch files, and one error: what `./test` runs
     #[arg(long)]
     quick: bool,
@@ -46,6 +52,62 @@ const ERRORS: [&str; 10] = [
     "EIO", "ENOSPC", "EROFS", "EACCES", "EDQUOT", "EMFILE", "ENFILE", "EINTR", "ENOLCK", "ESTALE",
 ];
 
+/// One way of breaking things.
+struct Part {
+    name: &'static str,
+    claim: &'static str,
+    run: fn(&Subject, &[&Path], Depth) -> Tally,
+}
+
+const PARTS: &[Part] = &[
+    Part {
+        name: "kill",
+        claim: "killed at every call: nothing torn, lost, said and not so, or left over",
+        run: |subject, paths, depth| {
+            each(paths, |path| {
+                sweep::sweep(subject, path, Fault::Kill, depth)
+            })
+        },
+    },
+    Part {
+        name: "errors",
+        claim: "ten I/O errors at every file call, once and for good: an answer, old or new state",
+        run: errors,
+    },
+    Part {
+        name: "nested",
+        claim: "killed again while what the first kill left is mended",
+        run: |subject, paths, depth| each(paths, |path| nested::sweep(subject, path, depth)),
+    },
+    Part {
+        name: "preempt",
+        claim: "stopped at every call while another runs: as one after the other",
+        run: |subject, paths, depth| each(paths, |path| preempt::sweep(subject, path, depth)),
+    },
+];
+
+fn errors(subject: &Subject, paths: &[&Path], depth: Depth) -> Tally {
+    let faults: Vec<Fault> = match depth {
+        Depth::Quick => vec![Fault::Error("ENOSPC")],
+        Depth::Full => {
+            let once = ERRORS.iter().map(|error| Fault::Error(error));
+            let for_good = ERRORS.iter().map(|error| Fault::ErrorsFromThenOn(error));
+            once.chain(for_good).collect()
+        }
+    };
+    let jobs: Vec<(&Path, Fault)> = paths
+        .iter()
+        .flat_map(|path| faults.iter().map(move |fault| (*path, *fault)))
+        .collect();
+    on_all_cores(&jobs, |(path, fault)| {
+        sweep::sweep(subject, path, *fault, depth)
+    })
+}
+
+fn each(paths: &[&Path], work: impl Fn(&Path) -> Tally + Sync) -> Tally {
+    on_all_cores(paths, |path| work(path))
+}
+
 #[expect(clippy::print_stdout, reason = "the card is its output")]
 pub fn run(args: &Args) -> ExitCode {
     let program = args.program.clone();
@@ -55,52 +117,37 @@ pub fn run(args: &Args) -> ExitCode {
     } else {
         Depth::Full
     };
-    let wanted: Vec<&Path> = paths::ALL
+    let named = |name: &str, wanted: &Option<String>| {
+        wanted
+            .as_ref()
+            .is_none_or(|wanted| name.contains(wanted.as_str()))
+    };
+    let paths: Vec<&Path> = paths::ALL
         .iter()
-        .filter(|path| {
-            let only = args.only.as_ref();
-            only.is_none_or(|only| path.name.contains(only.as_str()))
-        })
+        .filter(|path| named(path.name, &args.only))
         .collect();
-    println!("{:<30} {:<18} {:>7}  result", "path", "fault", "points");
-    let jobs: Vec<(&Path, Fault)> = wanted
-        .iter()
-        .flat_map(|path| faults(depth).into_iter().map(|fault| (*path, fault)))
-        .collect();
-    let tally = on_all_cores(&jobs, |(path, fault)| {
-        let tally = sweep::sweep(&subject, path, *fault, depth);
-        let result = match tally.failures.len() {
-            0 => "ok".to_owned(),
-            bad => format!("{bad} FAILED"),
-        };
+    let mut failed = false;
+    for part in PARTS.iter().filter(|part| named(part.name, &args.part)) {
+        let start = Instant::now();
+        let tally = (part.run)(&subject, &paths, depth);
         println!(
-            "{:<30} {fault:<18} {:>7}  {result}",
-            path.name, tally.points
+            "{:<10} {:>7} points, {} failed, {} s: {}",
+            part.name,
+            tally.points,
+            tally.failures.len(),
+            start.elapsed().as_secs(),
+            part.claim
         );
-        tally
-    });
-    println!("{} points", tally.points);
-    for failure in &tally.failures {
-        println!("\n{failure}");
+        for failure in &tally.failures {
+            println!("\n{failure}");
+            failed = true;
+        }
     }
-    if tally.failures.is_empty() {
-        ExitCode::SUCCESS
-    } else {
+    if failed {
         ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
     }
-}
-
-fn faults(depth: Depth) -> Vec<Fault> {
-    if depth == Depth::Quick {
-        return vec![Fault::Kill, Fault::Error("ENOSPC")];
-    }
-    let once = ERRORS.iter().map(|error| Fault::Error(error));
-    let from_then_on = ERRORS.iter().map(|error| Fault::ErrorsFromThenOn(error));
-    [Fault::Kill]
-        .into_iter()
-        .chain(once)
-        .chain(from_then_on)
-        .collect()
 }
 
 /// Does every job, on as many threads as there are cores.
@@ -122,22 +169,16 @@ fn on_all_cores<J: Sync>(jobs: &[J], work: impl Fn(&J) -> Tally + Sync) -> Tally
     sum.into_inner().expect("all threads are done")
 }
 
-/// For a test: every quick point of every path. How many there were, and the failures in
+/// For a test: the quick points of every path. How many there were, and the failures in
 /// words.
 pub fn quick(mainspring: &std::path::Path) -> (usize, Vec<String>) {
     let subject = Subject::new(mainspring);
-    let jobs: Vec<(&Path, Fault)> = paths::ALL
-        .iter()
-        .flat_map(|path| {
-            faults(Depth::Quick)
-                .into_iter()
-                .map(move |fault| (path, fault))
-        })
-        .collect();
-    let tally = on_all_cores(&jobs, |(path, fault)| {
-        sweep::sweep(&subject, path, *fault, Depth::Quick)
-    });
-    (tally.points, tally.failures)
+    let paths: Vec<&Path> = paths::ALL.iter().collect();
+    let mut sum = Tally::default();
+    for part in PARTS {
+        sum.join((part.run)(&subject, &paths, Depth::Quick));
+    }
+    (sum.points, sum.failures)
 }
 
 /// All paths, for a test that counts them.

@@ -59,10 +59,14 @@ fn claim(mut plan: Plan, input: &Input<'_, Review>) -> Claim {
         return Claim::NoSession;
     };
     let live = is_live(&plan);
+    // Whoever runs a review of a plan without an owner is its owner when it comes back: a
+    // verdict cannot be had twice. Until then nobody else becomes it in passing.
+    let running = matches!(input.standing, Standing::Running(_));
+    let returned = matches!(input.standing, Standing::Done(..));
     match (&plan.memory.owner, input.facts.company) {
         (Some(owner), _) if owner == here => Claim::Ours(plan, Vec::new()),
-        (None, Company::Alone) if !live => Claim::Ours(plan, Vec::new()),
-        (None, Company::Alone) => {
+        (None, Company::Alone) if !live || running => Claim::Ours(plan, Vec::new()),
+        (None, company) if company == Company::Alone || returned => {
             plan.memory.moved_by(Some(here));
             let note = format!(
                 "plan '{}' had no session and is now this one's. `mainspring plan set next_phase \
@@ -71,7 +75,7 @@ fn claim(mut plan: Plan, input: &Input<'_, Review>) -> Claim {
             );
             Claim::Ours(plan, [note].into())
         }
-        (Some(_), _) | (None, Company::Several) => {
+        (Some(_) | None, _) => {
             let matters = live || !input.facts.violations.is_empty();
             let mut notes = Vec::new();
             if matters && plan.memory.tell(here) {

@@ -458,3 +458,30 @@ fn the_routing_table() {
     );
     insta::assert_snapshot!(table);
 }
+
+/// A plan of nobody's is reviewed for one session while another stops beside it.
+#[test]
+fn a_neighbour_does_not_take_a_plan_whose_reviewer_is_at_work() {
+    let mut world = World::due(Kind::Plan);
+    world.plan.memory.owner = None;
+    let intent = world.runs();
+    world.event.session = Some(session("t"));
+    world.standing = Standing::Running(intent.clone());
+    let (hold, notes) = world.says();
+    assert_eq!(hold, "");
+    assert!(notes[0].contains("already at work"), "{notes:?}");
+    assert_eq!(world.plan.memory.owner, None);
+    // By now two are at work here, and the verdict counts all the same.
+    world.event.session = Some(session("s"));
+    world.facts.company = Company::Several;
+    world.facts.written.push(1);
+    let outcome = Outcome {
+        result: FAIL,
+        took: Millis(1),
+        cost: 10_000,
+    };
+    world.standing = Standing::Done(intent, outcome);
+    let (hold, _) = world.says();
+    assert!(hold.contains("plan-review-1.md"), "{hold}");
+    assert_eq!(world.plan.memory.owner, Some(session("s")));
+}

@@ -117,6 +117,11 @@ fn state_file(world: &World, name: &str) -> std::path::PathBuf {
     }
 }
 
+/// How often a reviewer was started.
+pub(super) fn reviews(world: &World) -> usize {
+    review::starts(world)
+}
+
 fn put(path: &FilePath, text: &str) {
     let folder = path.parent().expect("a file in a folder");
     fs::create_dir_all(folder).expect("a folder of the world's own");

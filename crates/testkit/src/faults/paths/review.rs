@@ -88,7 +88,7 @@ pub(super) const REVIEWED: Path = Path {
 };
 
 /// How often a reviewer was started.
-pub(crate) fn starts(world: &World) -> usize {
+pub(super) fn starts(world: &World) -> usize {
     match text(&world.root().join("bin/starts")).as_str() {
         "-" => 0,
         strokes => strokes.lines().count(),

@@ -1,0 +1,341 @@
+//! One process is stopped at a call while another runs, then goes on. What comes of it
+//! must be what comes of one after the other.
+
+use std::fs::{self, File};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use super::check;
+use super::lab::{Lab, Subject, event_file, finish};
+use super::paths::{self, Does, Path};
+use super::strace;
+use super::sweep::{Depth, Tally};
+
+/// Who runs while the first one is stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Other {
+    /// The very same event, delivered twice.
+    Twice,
+    /// Another stop of the same session.
+    NextStop,
+    /// Another session's stop in the same project.
+    Neighbour,
+    /// A person who brakes.
+    Brake,
+    /// A stop after the machine was started anew: whoever ran before is gone, it believes.
+    NextBoot,
+}
+
+const OTHERS: [Other; 4] = [
+    Other::Twice,
+    Other::NextStop,
+    Other::Neighbour,
+    Other::Brake,
+];
+
+/// How long a process may take that waits for nobody but us.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// After this time the other is taken to wait for the one that is stopped.
+const WAITING: Duration = Duration::from_millis(100);
+/// The product's own bound, and time to answer.
+const LOCK_BOUND: Duration = Duration::from_millis(6_500);
+
+/// What came of two runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Came {
+    mark: String,
+    first: String,
+    other: String,
+}
+
+pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
+    let mut lab = Lab::new(subject, path);
+    let calls = lab.calls();
+    let mut tally = Tally::default();
+    for other in OTHERS {
+        if other == Other::Twice && path.does != Does::Hook {
+            continue;
+        }
+        let orders = [
+            in_turn(&lab, other, Order::FirstThenOther),
+            in_turn(&lab, other, Order::OtherThenFirst),
+        ];
+        if other == Other::Twice {
+            let once = orders.iter().all(|order| order.mark == lab.new);
+            let result = once.then_some(()).ok_or(format!(
+                "delivered twice it is applied twice: {orders:?}, not {:?}",
+                lab.new
+            ));
+            tally.add(format!("{}: delivered twice", path.name), result);
+        }
+        for (call, k) in points(&calls, depth) {
+            let at = format!("{}: stopped at {call} #{k} for {other:?}", path.name);
+            tally.add(at, point(&lab, other, &call, k, &orders));
+        }
+    }
+    if path.has_children {
+        for (call, k) in points(&calls, depth) {
+            let at = format!("{}: stopped at {call} #{k} over a boot", path.name);
+            let result = over_a_boot(&mut lab, &call, k);
+            tally.add(at, result);
+        }
+    }
+    if depth == Depth::Full && path.does == Does::Hook {
+        let held = calls.iter().any(|(call, _)| call == "fdatasync");
+        if held && !path.has_children {
+            let at = format!("{}: stopped with the lock", path.name);
+            tally.add(at, with_the_lock(&lab));
+        }
+    }
+    tally
+}
+
+fn points(calls: &[(String, usize)], depth: Depth) -> Vec<(String, usize)> {
+    let wanted = |call: &str, k: usize| match depth {
+        Depth::Full => true,
+        Depth::Quick => strace::changes_files(call) && k.is_multiple_of(4),
+    };
+    calls
+        .iter()
+        // Nothing comes after it.
+        .filter(|(call, _)| call != "exit_group")
+        .flat_map(|(call, count)| (1..=*count).map(move |k| (call.clone(), k)))
+        .filter(|(call, k)| wanted(call, *k))
+        .collect()
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    FirstThenOther,
+    OtherThenFirst,
+}
+
+fn in_turn(lab: &Lab<'_>, other: Other, order: Order) -> Came {
+    lab.reset();
+    let run_other = || finish(&mut other_command(lab, other)).stdout;
+    let run_first = || finish(lab.command(&[]).stdin(lab.stdin())).stdout;
+    let (first, other) = match order {
+        Order::FirstThenOther => {
+            let first = run_first();
+            (first, run_other())
+        }
+        Order::OtherThenFirst => {
+            let other = run_other();
+            (run_first(), other)
+        }
+    };
+    lab.settle();
+    Came {
+        mark: lab.mark(),
+        first,
+        other,
+    }
+}
+
+fn other_command(lab: &Lab<'_>, other: Other) -> Command {
+    let world = &lab.world;
+    if other == Other::Brake {
+        let mut command = world.command_under(&[], &["stop"]);
+        command.stdin(Stdio::null());
+        return command;
+    }
+    let event = match other {
+        Other::Twice => lab.event.clone(),
+        Other::NextStop | Other::NextBoot | Other::Brake => world.stop("Something else."),
+        Other::Neighbour => world.event(
+            "Stop",
+            json!({"session_id": "t", "stop_hook_active": false, "last_assistant_message": "Me too."}),
+        ),
+    };
+    let file = world.root().join("tmp/other-event");
+    fs::write(&file, event).expect("room for an event");
+    let mut command = world.command_under(&[], &["hook"]);
+    command.stdin(File::open(file).expect("the event is there"));
+    command
+}
+
+/// A run that is stopped at a call.
+struct Stopped {
+    strace: Child,
+    pid: Pid,
+}
+
+/// Starts the path and waits until it is stopped there; `None` if it never was.
+fn stop_at(lab: &Lab<'_>, call: &str, k: usize) -> Option<Stopped> {
+    let trace = lab.world.root().join("trace");
+    let _ = fs::remove_file(&trace);
+    let inject = format!("inject={call}:signal=SIGSTOP:when={k}");
+    let name = trace.to_string_lossy();
+    let mut strace = lab
+        .command(&["strace", "-qq", "-o", &name, "-e", &inject])
+        .stdin(event_file(&lab.world, &lab.event))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("strace runs");
+    let start = Instant::now();
+    loop {
+        let stopped = fs::read_to_string(&trace).is_ok_and(|text| text.contains("--- stopped by"));
+        if stopped {
+            let id = strace.id();
+            let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
+            let pid = children.ok()?.split_whitespace().next()?.parse().ok()?;
+            return Some(Stopped {
+                strace,
+                pid: Pid::from_raw(pid)?,
+            });
+        }
+        if strace.try_wait().expect("a child of ours").is_some() || start.elapsed() > PATIENCE {
+            let _ = strace.kill();
+            let _ = strace.wait();
+            return None;
+        }
+        std::thread::sleep(Duration::from_micros(500));
+    }
+}
+
+fn stop_within_tries(lab: &Lab<'_>, call: &str, k: usize) -> Result<Stopped, String> {
+    let tries = if lab.path.has_children { 5 } else { 1 };
+    for _ in 0..tries {
+        lab.reset();
+        if let Some(stopped) = stop_at(lab, call, k) {
+            return Ok(stopped);
+        }
+    }
+    Err("it was not stopped".into())
+}
+
+impl Stopped {
+    /// Lets it go on, to its end: what it said.
+    fn go_on(mut self) -> Result<String, String> {
+        kill_process(self.pid, Signal::CONT).map_err(|error| error.to_string())?;
+        said(&mut self.strace, PATIENCE)
+    }
+}
+
+/// Waits for a child's end: what it said.
+fn said(child: &mut Child, patience: Duration) -> Result<String, String> {
+    let start = Instant::now();
+    while child.try_wait().expect("a child of ours").is_none() {
+        if start.elapsed() > patience {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(format!("no end after {patience:?}"));
+        }
+        std::thread::sleep(Duration::from_micros(500));
+    }
+    let mut text = String::new();
+    let mut stdout = child.stdout.take().expect("it is piped");
+    std::io::Read::read_to_string(&mut stdout, &mut text).map_err(|error| error.to_string())?;
+    Ok(text)
+}
+
+fn start(command: &mut Command) -> Child {
+    command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts")
+}
+
+/// Runs the other until its end, or until it waits for the one that is stopped.
+fn until_done_or_waiting(child: &mut Child) {
+    let start = Instant::now();
+    while child.try_wait().expect("a child of ours").is_none() {
+        if waits_for_a_lock(child.id()) || start.elapsed() > WAITING {
+            return;
+        }
+        std::thread::sleep(Duration::from_micros(500));
+    }
+}
+
+fn waits_for_a_lock(pid: u32) -> bool {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"));
+    tasks.into_iter().flatten().flatten().any(|task| {
+        fs::read_to_string(task.path().join("wchan")).is_ok_and(|name| name.contains("lock"))
+    })
+}
+
+fn point(
+    lab: &Lab<'_>,
+    other: Other,
+    call: &str,
+    k: usize,
+    orders: &[Came; 2],
+) -> Result<(), String> {
+    let stopped = stop_within_tries(lab, call, k)?;
+    let mut child = start(&mut other_command(lab, other));
+    until_done_or_waiting(&mut child);
+    let first = stopped.go_on()?;
+    let other = said(&mut child, PATIENCE)?;
+    lab.settle();
+    let found = Came {
+        mark: lab.mark(),
+        first,
+        other,
+    };
+    let like = |order: &Came| {
+        // Whoever comes while a child runs is told so: only what remains is compared.
+        order.mark == found.mark
+            && (lab.path.has_children || (order.first == found.first && order.other == found.other))
+    };
+    if !orders.iter().any(like) {
+        return Err(format!(
+            "as in no order of the two:\n  found {found:?}\n  not   {:?}\n  nor   {:?}",
+            orders[0], orders[1]
+        ));
+    }
+    no_mess(lab)
+}
+
+fn no_mess(lab: &Lab<'_>) -> Result<(), String> {
+    check::nothing_torn(&lab.world)?;
+    check::nothing_left_over(&lab.world)?;
+    match paths::reviews(&lab.world) {
+        0 | 1 => Ok(()),
+        count => Err(format!("{count} reviewers were started for one review")),
+    }
+}
+
+/// While it is stopped, another one finds its record and takes it for a dead process's.
+/// Whatever it brings back afterwards must not count a second time.
+fn over_a_boot(lab: &mut Lab<'_>, call: &str, k: usize) -> Result<(), String> {
+    let stopped = stop_within_tries(lab, call, k)?;
+    let boot = lab.world.root().join("boot");
+    fs::write(&boot, "00000000-0000-4000-8000-000000000000\n").expect("room for an id");
+    lab.world.in_boot(Some(boot));
+    let mut child = start(&mut other_command(lab, Other::NextBoot));
+    lab.world.in_boot(None);
+    until_done_or_waiting(&mut child);
+    let first = stopped.go_on()?;
+    let other = said(&mut child, PATIENCE)?;
+    lab.settle();
+    let mark = lab.mark();
+    if mark != lab.new && mark != lab.old {
+        return Err(format!(
+            "the result of a process that was taken for dead counts: {mark:?}, not {:?}\n  \
+             first: {first}\n  other: {other}",
+            lab.new
+        ));
+    }
+    check::nothing_torn(&lab.world)
+}
+
+/// Whoever holds the lock may hang: the others answer within their bound.
+fn with_the_lock(lab: &Lab<'_>) -> Result<(), String> {
+    let stopped = stop_within_tries(lab, "fdatasync", 1)?;
+    let mut child = start(&mut other_command(lab, Other::NextStop));
+    let answer = said(&mut child, LOCK_BOUND);
+    let first = stopped.go_on()?;
+    let answer = answer.map_err(|problem| format!("the other waits for ever: {problem}"))?;
+    if !answer.contains("systemMessage") || answer.contains("\"decision\":\"block\"") {
+        return Err(format!("the other is not let go loudly: {answer:?}"));
+    }
+    if first != lab.healthy.stdout || lab.mark() != lab.new {
+        return Err(format!("the first one was disturbed: {first:?}"));
+    }
+    no_mess(lab)
+}
