@@ -59,6 +59,7 @@ pub mod clients;
 pub mod fakes;
 pub mod faults;
 pub mod files;
+pub mod fuzz;
 pub mod github;
 pub mod model;
 pub mod process;

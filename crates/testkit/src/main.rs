@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use mainspring_testkit::{bench, faults};
+use mainspring_testkit::{bench, faults, fuzz};
 
 /// Measure Mainspring and break it: what anyone can run to get the same tables
 #[derive(Parser)]
@@ -17,11 +17,13 @@ struct Cli {
 enum Command {
     Bench(bench::Args),
     Faults(faults::Args),
+    Fuzz(fuzz::Args),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Bench(args) => bench::run(&args),
         Command::Faults(args) => faults::run(&args),
+        Command::Fuzz(args) => fuzz::run(&args),
     }
 }

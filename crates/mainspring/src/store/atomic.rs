@@ -10,6 +10,7 @@ use mainspring_kernel::Digest;
 use mainspring_kernel::journal::FileChange;
 use rustix::fs::OFlags;
 
+use super::linkless;
 use crate::digest;
 use crate::error::Trouble;
 
@@ -42,11 +43,20 @@ pub(crate) fn open(path: &Path) -> Result<Option<File>, Trouble> {
 
 /// The whole file, if it has at most `limit` bytes; `None` if there is none.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> {
-    let Some(file) = open(path)? else {
-        return Ok(None);
-    };
+    match open(path)? {
+        Some(file) => whole(file, path, limit).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// All of an open file, if it is a regular one and has at most `limit` bytes.
+pub(super) fn whole(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, Trouble> {
+    let meta = file.metadata().map_err(Trouble::io("look at", path))?;
+    if !meta.is_file() {
+        return Err(Trouble::NotAFile { path: path.into() });
+    }
     // A file of /proc has no length; room for all of it saves asking in small pieces.
-    let length = file.metadata().map_or(0, |meta| meta.len()).min(limit);
+    let length = meta.len().min(limit);
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0).max(1023) + 1);
     file.take(limit + 1)
         .read_to_end(&mut bytes)
@@ -57,7 +67,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> 
             limit,
         });
     }
-    Ok(Some(bytes))
+    Ok(bytes)
 }
 
 pub(crate) fn read_text(path: &Path, limit: u64) -> Result<Option<String>, Trouble> {
@@ -89,10 +99,21 @@ pub(crate) enum Projected {
 }
 
 /// Makes the file what the change says, if it still is what the change found. `known`
-/// are further contents that it may have: older versions of ours.
-pub(crate) fn project(change: &FileChange, known: &[Option<Digest>]) -> Result<Projected, Trouble> {
+/// are further contents that it may have: older versions of ours. Below `root`, the
+/// project, no link is followed.
+pub(crate) fn project(
+    change: &FileChange,
+    known: &[Option<Digest>],
+    root: &Path,
+) -> Result<Projected, Trouble> {
     let path = Path::new(&change.path);
-    let found = read(path, crate::limits::RECORD)?.map(|bytes| digest::of(&[&bytes]));
+    let theirs = path.starts_with(root);
+    let found = if theirs {
+        linkless::read(path, crate::limits::RECORD)?
+    } else {
+        read(path, crate::limits::RECORD)?
+    };
+    let found = found.map(|bytes| digest::of(&[&bytes]));
     let wanted = change
         .now
         .as_ref()
@@ -104,7 +125,9 @@ pub(crate) fn project(change: &FileChange, known: &[Option<Digest>]) -> Result<P
         return Ok(Projected::Edited);
     }
     match &change.now {
+        Some(text) if theirs => linkless::replace(path, text.as_bytes())?,
         Some(text) => replace(path, text.as_bytes())?,
+        None if theirs => linkless::remove(path)?,
         None => match fs::remove_file(path) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -175,7 +198,7 @@ fn create(path: &Path) -> std::io::Result<File> {
         .open(path)
 }
 
-fn beside(path: &Path) -> PathBuf {
+pub(super) fn beside(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(".mainspring");
@@ -194,16 +217,17 @@ mod tests {
     fn a_change_applies_once_and_never_over_an_edit() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("sub/state.json");
+        let root = Path::new("/elsewhere");
         let create = changed(&path, None, Some("one"));
-        assert_eq!(project(&create, &[]).unwrap(), Projected::Written);
-        assert_eq!(project(&create, &[]).unwrap(), Projected::Current);
+        assert_eq!(project(&create, &[], root).unwrap(), Projected::Written);
+        assert_eq!(project(&create, &[], root).unwrap(), Projected::Current);
         let next = changed(&path, Some("one"), Some("two"));
-        assert_eq!(project(&next, &[]).unwrap(), Projected::Written);
-        assert_eq!(project(&create, &[]).unwrap(), Projected::Edited);
+        assert_eq!(project(&next, &[], root).unwrap(), Projected::Written);
+        assert_eq!(project(&create, &[], root).unwrap(), Projected::Edited);
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
         let gone = changed(&path, Some("two"), None);
-        assert_eq!(project(&gone, &[]).unwrap(), Projected::Written);
-        assert_eq!(project(&gone, &[]).unwrap(), Projected::Current);
+        assert_eq!(project(&gone, &[], root).unwrap(), Projected::Written);
+        assert_eq!(project(&gone, &[], root).unwrap(), Projected::Current);
         let names: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
         assert!(names.is_empty(), "nothing is left beside it: {names:?}");
     }

@@ -28,7 +28,7 @@ impl Head {
         Self {
             size: 0,
             seq: 0,
-            sum: "0".repeat(digest::HEX),
+            sum: super::journal::start(),
             boot: boot.into(),
         }
     }

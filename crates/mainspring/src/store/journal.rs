@@ -49,8 +49,13 @@ struct Version {
     v: u32,
 }
 
+/// What a journal's first record continues.
+pub(crate) fn start() -> String {
+    "0".repeat(digest::HEX)
+}
+
 /// The line for a record, and its sum.
-pub(super) fn line(record: &Record, previous: &str) -> Result<(String, String), Trouble> {
+pub(crate) fn line(record: &Record, previous: &str) -> Result<(String, String), Trouble> {
     let body = serde_json::to_string(record)
         .map_err(|error| Trouble::Other(format!("a record cannot be written: {error}")))?;
     let body = body.strip_suffix('}').unwrap_or(&body);
@@ -130,17 +135,27 @@ impl Reader {
         offset: u64,
         previous: Option<String>,
     ) -> Result<Option<Self>, Trouble> {
-        let Some(mut file) = atomic::open(path)? else {
+        let Some(file) = atomic::open(path)? else {
             return Ok(None);
         };
+        Self::of(path, file, offset, previous).map(Some)
+    }
+
+    /// A file that is open already, under the name that it is spoken of by.
+    pub(crate) fn of(
+        path: &Path,
+        mut file: File,
+        offset: u64,
+        previous: Option<String>,
+    ) -> Result<Self, Trouble> {
         file.seek(SeekFrom::Start(offset))
             .map_err(Trouble::io("read", path))?;
-        Ok(Some(Self {
+        Ok(Self {
             path: path.into(),
             lines: BufReader::with_capacity(64 * 1024, file),
             at: offset,
             previous,
-        }))
+        })
     }
 
     fn parse(&mut self, bytes: &[u8]) -> Line {
@@ -239,6 +254,34 @@ fn closed(dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
     Ok(found)
 }
 
+/// What the current segment's first record continues: nothing, or the last record of the
+/// segment before. `None` where that one does not end in a record.
+pub(super) fn continued(dir: &Path) -> Result<Option<String>, Trouble> {
+    match closed(dir)?.last() {
+        None => Ok(Some(start())),
+        Some(path) => last_sum(path),
+    }
+}
+
+fn last_sum(path: &Path) -> Result<Option<String>, Trouble> {
+    let Some(file) = atomic::open(path)? else {
+        return Ok(None);
+    };
+    let io = Trouble::io("read", path);
+    let size = match file.metadata() {
+        Ok(meta) => meta.len(),
+        Err(error) => return Err(io(error)),
+    };
+    let mut end = [0; SUFFIX + 1];
+    let Some(offset) = size.checked_sub(end.len() as u64) else {
+        return Ok(None);
+    };
+    file.read_exact_at(&mut end, offset).map_err(io)?;
+    let text = std::str::from_utf8(&end).ok();
+    let sum = text.and_then(|text| Some(split(text.strip_suffix('\n')?)?.1.to_owned()));
+    Ok(sum)
+}
+
 /// The number of the last record before the current segment; 0 if it is the first.
 pub(super) fn last_closed(dir: &Path) -> u64 {
     let newest = closed(dir).ok().and_then(|mut found| found.pop());
@@ -262,4 +305,91 @@ pub(super) fn rotate(dir: &Path, next_seq: u64) -> Result<(), Trouble> {
         fs::remove_file(old).map_err(Trouble::io("delete", old))?;
     }
     sync_dir(dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use mainspring_kernel::Millis;
+    use mainspring_kernel::journal::{Entry as Kept, FileChange};
+
+    use super::*;
+
+    fn record(seq: u64) -> Record {
+        Record {
+            v: FORMAT,
+            seq,
+            at: Millis(seq),
+            entry: Kept::Verb {
+                command: "gate on".into(),
+                session: None,
+                did: format!("did {seq}"),
+            },
+            files: vec![FileChange {
+                path: "/p/f".into(),
+                was: None,
+                now: Some("é\n".into()),
+            }],
+        }
+    }
+
+    fn written(dir: &Path, first: u64, mut sum: String) -> (Vec<u8>, String) {
+        for seq in first..first + 3 {
+            let (line, next) = line(&record(seq), &sum).unwrap();
+            append(dir, &line).unwrap();
+            sum = next;
+        }
+        (fs::read(dir.join(CURRENT)).unwrap(), sum)
+    }
+
+    fn read(bytes: &[u8]) -> (Vec<Record>, Vec<u64>) {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        let (mut records, mut bad) = (Vec::new(), Vec::new());
+        for line in Reader::of("j".as_ref(), file, 0, Some(start())).unwrap() {
+            match line.unwrap() {
+                Line::Record(entry) => records.push(entry.record),
+                Line::Bad { at, .. } => bad.push(at),
+                Line::Newer { v } => panic!("{v}"),
+            }
+        }
+        (records, bad)
+    }
+
+    /// Every byte, changed in two ways: what is read is what was written before it, and the
+    /// record that holds it is named by its place, the first one too.
+    #[test]
+    fn any_changed_byte_is_found_and_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let (bytes, _) = written(dir.path(), 1, start());
+        let mut begins = vec![0];
+        let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+        begins.extend(ends.map(|(at, _)| at as u64 + 1));
+        for at in 0..bytes.len() {
+            for flip in [1, 0x80] {
+                let mut changed = bytes.clone();
+                changed[at] ^= flip;
+                let (records, bad) = read(&changed);
+                let hit = begins
+                    .iter()
+                    .rposition(|begin| *begin <= at as u64)
+                    .unwrap();
+                let before: Vec<Record> = (1..=hit as u64).map(record).collect();
+                // The line feed after the last record belongs to it, and is not read.
+                let last = at + 1 == bytes.len();
+                assert!(records == before || last, "byte {at}");
+                assert_eq!(bad.first(), Some(&begins[hit]), "byte {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_new_segment_continues_the_one_before() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(continued(dir.path()).unwrap(), Some(start()));
+        let (_, sum) = written(dir.path(), 1, start());
+        rotate(dir.path(), 4).unwrap();
+        assert_eq!(continued(dir.path()).unwrap(), Some(sum.clone()));
+        let (bytes, _) = written(dir.path(), 4, sum);
+        assert_eq!(read(&bytes).0, [], "and is nothing by itself");
+    }
 }

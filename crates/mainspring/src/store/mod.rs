@@ -21,6 +21,7 @@ mod dir;
 mod head;
 pub(crate) mod installs;
 pub(crate) mod journal;
+pub(crate) mod linkless;
 mod lock;
 pub(crate) mod orders;
 mod project;

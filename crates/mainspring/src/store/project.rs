@@ -116,7 +116,7 @@ impl ProjectStore {
             // Also after a process that died in its first moment here.
             self.name_root()?;
         }
-        let recovered = recover::recover(&self.dir, known.clone(), boot_id())?;
+        let recovered = recover::recover(&self.dir, &self.root, known.clone(), boot_id())?;
         if known.as_ref() != Some(&recovered.head) {
             recovered.head.write(&lock);
         }
@@ -172,7 +172,7 @@ impl Locked<'_> {
         }
         let size = journal::append(dir, &line)?;
         for change in &record.files {
-            let projected = atomic::project(change, &[])
+            let projected = atomic::project(change, &[], self.store.root())
                 .map_err(|trouble| Trouble::Unfinished(Box::new(trouble)))?;
             if projected == Projected::Edited {
                 self.edited.push(change.path.clone());

@@ -13,7 +13,12 @@ use crate::error::Trouble;
 
 /// The head that holds now, with all files rolled forward to it, and the edits that were
 /// found on the way.
-pub(super) fn recover(dir: &Path, known: Option<Head>, boot: &str) -> Result<Recovered, Trouble> {
+pub(super) fn recover(
+    dir: &Path,
+    root: &Path,
+    known: Option<Head>,
+    boot: &str,
+) -> Result<Recovered, Trouble> {
     let path = dir.join(journal::CURRENT);
     let size = std::fs::symlink_metadata(&path).map_or(0, |meta| meta.len());
     // Of another boot: a power loss may have kept the head and lost a file, so every file
@@ -34,9 +39,15 @@ pub(super) fn recover(dir: &Path, known: Option<Head>, boot: &str) -> Result<Rec
             ..Head::empty(boot)
         },
     };
-    // A segment's first record continues the last of the segment before, which need not
-    // be there any more: its sum is taken on trust.
-    let previous = (head.size > 0).then(|| head.sum.clone());
+    // Only where the segment before does not end in a record is a sum taken on trust.
+    let previous = if head.size > 0 {
+        Some(head.sum.clone())
+    } else {
+        journal::continued(dir)?
+    };
+    if let Some(previous) = &previous {
+        head.sum.clone_from(previous);
+    }
     let mut changed: BTreeMap<String, Versions> = BTreeMap::new();
     if let Some(reader) = Reader::open(&path, head.size, previous)? {
         for line in reader {
@@ -64,7 +75,7 @@ pub(super) fn recover(dir: &Path, known: Option<Head>, boot: &str) -> Result<Rec
     let mut edited = Vec::new();
     for versions in changed.into_values() {
         if let Some(change) = &versions.last
-            && atomic::project(change, &versions.earlier)? == Projected::Edited
+            && atomic::project(change, &versions.earlier, root)? == Projected::Edited
         {
             edited.push(change.path.clone());
         }

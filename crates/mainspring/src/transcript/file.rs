@@ -54,6 +54,15 @@ impl Transcript {
             OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
         let file = open(path, flags, Mode::empty())
             .map_err(|errno| unreadable(Trouble::of_open(errno)))?;
+        Self::of(path, file.into())
+    }
+
+    /// A file that is open already, under the name that it is spoken of by.
+    pub(crate) fn of(path: &Path, file: File) -> Result<Self, Unreadable> {
+        let unreadable = |trouble| Unreadable {
+            path: path.to_owned(),
+            trouble,
+        };
         let stat = fstat(&file).map_err(|errno| unreadable(Trouble::Io(errno.into())))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(unreadable(Trouble::NotAFile));
@@ -61,7 +70,7 @@ impl Transcript {
         let size = u64::try_from(stat.st_size).unwrap_or(0);
         Ok(Self {
             path: path.to_owned(),
-            file: file.into(),
+            file,
             size,
         })
     }

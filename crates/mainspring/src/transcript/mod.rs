@@ -18,7 +18,6 @@ mod tests;
 pub(crate) use file::{Transcript, expand_home};
 #[cfg(test)]
 pub(crate) use file::{Trouble, Unreadable};
-#[cfg(test)]
 pub(crate) use repair::repair;
 #[cfg(test)]
 pub(crate) use tail::Run;

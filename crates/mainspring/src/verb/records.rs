@@ -82,8 +82,10 @@ pub(crate) fn all(dir: &Path) -> Result<Vec<Seen>> {
             .hint("`mainspring pulse` checks that hooks reach us; `mainspring demo` shows what happens"));
     }
     let mut seen = Vec::new();
-    let mut previous = None;
-    for path in journal::segments(dir)? {
+    let segments = journal::segments(dir)?;
+    // What the oldest segment continues may have been forgotten with the one before it.
+    let mut previous = (segments.len() == 1).then(journal::start);
+    for path in segments {
         let Some(reader) = Reader::open(&path, 0, previous.take())? else {
             continue;
         };

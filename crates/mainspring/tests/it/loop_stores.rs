@@ -122,7 +122,10 @@ fn with_jwz() -> TestEnv {
     fs::set_permissions(bin.join("jwz"), fs::Permissions::from_mode(0o755)).unwrap();
     fs::create_dir_all(env.project().join(".jwz")).unwrap();
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display());
-    env.with("PATH", &path)
+    let env = env.with("PATH", &path);
+    // It is a child process.
+    env.run(&["trust"]).ok();
+    env
 }
 
 fn messages(env: &TestEnv) -> Vec<Value> {

@@ -49,10 +49,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Payload, DecodeError> {
         },
         cwd: wire.cwd.text().and_then(path),
         transcript: wire.transcript_path.text().and_then(path),
-        last_message: wire
-            .last_assistant_message
-            .text()
-            .map(std::borrow::Cow::into_owned),
+        last_message: wire.last_assistant_message.words(),
         tool_input: match wire_name.as_str() {
             "PreToolUse" => wire.tool_input.raw().map(str::to_owned),
             _ => None,
@@ -249,6 +246,20 @@ mod tests {
         ] {
             assert!(decode(odd.as_bytes()).is_ok(), "{odd}");
         }
+    }
+
+    /// Ids are taken as they are or not at all: two that differ must not become one.
+    #[test]
+    fn half_a_character_costs_a_message_that_character_and_an_id_everything() {
+        let payload = decode(
+            br#"{"hook_event_name":"Stop","session_id":"a\ud83d","last_assistant_message":"cut \ud83d\n\nDONE"}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            payload.last_message.as_deref(),
+            Some("cut \u{fffd}\n\nDONE")
+        );
+        assert_eq!(payload.event.session, None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Claude Code.
 
-mod decode;
+pub(crate) mod decode;
 mod encode;
 mod retouch;
 pub(crate) mod settings;

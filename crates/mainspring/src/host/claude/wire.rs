@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::transcript::repair;
+
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Wire<'a> {
     #[serde(borrow, default)]
@@ -73,6 +75,17 @@ impl<'a> Field<'a> {
         match serde_json::from_str::<&'a str>(raw) {
             Ok(text) => Some(Cow::Borrowed(text)),
             Err(_) => serde_json::from_str::<String>(raw).ok().map(Cow::Owned),
+        }
+    }
+}
+
+impl Field<'_> {
+    /// What somebody said. Models are cut off within a character, and hosts write the half
+    /// of it as it is: that is one character lost, and not the whole text.
+    pub(super) fn words(&self) -> Option<String> {
+        match self.text() {
+            Some(text) => Some(text.into_owned()),
+            None => serde_json::from_str(&repair(self.0?.get().as_bytes())).ok(),
         }
     }
 }

@@ -320,8 +320,31 @@ mod tests {
         }
 
         #[test]
-        fn garbage_is_refused_and_breaks_nothing(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let _ = read(&bytes);
+        fn garbage_is_refused_with_a_reason(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            prop_assert!(!read(&bytes).unwrap_err().is_empty());
+        }
+
+        /// One byte of a good file is another one: it is refused, or it is another claim that
+        /// can be written down and read again. Nothing else of the file is lost either way.
+        #[test]
+        fn a_damaged_file_is_refused_or_consistent(at in 0..SEED.len(), byte in any::<u8>()) {
+            let mut bytes = SEED.as_bytes().to_vec();
+            bytes[at] = byte;
+            match read(&bytes) {
+                Err(problem) => prop_assert!(!problem.is_empty()),
+                Ok(Read::Newer(version)) => prop_assert!(version > SCHEMA),
+                Ok(Read::Signal(claim)) => {
+                    let written = write(Some(&bytes), Some(&claim), &claim);
+                    prop_assert_eq!(read(written.as_bytes()), Ok(Read::Signal(claim)));
+                    let fields = |bytes: &[u8]| serde_json::from_slice::<Map<String, Value>>(bytes);
+                    let (before, after) = (fields(&bytes).unwrap(), fields(written.as_bytes()).unwrap());
+                    for (name, value) in before {
+                        if name != "schema_version" {
+                            prop_assert_eq!(after.get(&name), Some(&value), "{}", name);
+                        }
+                    }
+                }
+            }
         }
     }
 }

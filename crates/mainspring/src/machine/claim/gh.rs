@@ -49,15 +49,8 @@ impl GitHub<'_> {
     }
 
     fn call(&self, path: &str, body: &Value) -> Result<Reply, Fault> {
-        let host = format!("--hostname={}", self.repository.host);
-        let args = [
-            "api",
-            path,
-            &host,
-            "--include",
-            "--method=POST",
-            "--input=-",
-        ];
+        let args = arguments(self.repository, path);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let lost = |cause: String| Fault {
             cause,
             not_before: None,
@@ -131,8 +124,20 @@ impl Reply {
     }
 }
 
+/// All that `gh` is given as arguments: nothing of what is asked or said is among it.
+fn arguments(repository: &Repository, path: &str) -> [String; 6] {
+    [
+        "api".into(),
+        path.into(),
+        format!("--hostname={}", repository.host),
+        "--include".into(),
+        "--method=POST".into(),
+        "--input=-".into(),
+    ]
+}
+
 /// Status line, headers, an empty line, and the body: what `gh api --include` prints.
-fn parse(stdout: &[u8], now: Millis) -> Option<Reply> {
+pub(crate) fn parse(stdout: &[u8], now: Millis) -> Option<Reply> {
     let text = std::str::from_utf8(stdout).ok()?;
     let mut status = None;
     let mut not_before = None;
@@ -241,6 +246,92 @@ mod tests {
             let stdin = std::fs::read(folder.path().join("stdin")).unwrap();
             prop_assert_eq!(serde_json::from_slice::<Value>(&stdin).unwrap(), body);
         }
+    }
+
+    /// A hundred thousand titles, branches and addresses made of what shells, git and `gh`
+    /// take for more than text. What is asked comes back byte by byte from the body; the
+    /// arguments are the same whatever it is, and an address gets into them only as a
+    /// repository's plain name on a server that is known.
+    #[test]
+    fn a_hundred_thousand_hostile_texts_change_no_argument() {
+        const PIECES: [&str; 32] = [
+            "$(id)",
+            "`id`",
+            ";",
+            "&&",
+            "|",
+            "\n",
+            "\r",
+            "\0",
+            "'",
+            "\"",
+            "\\",
+            " ",
+            "\u{a0}",
+            "\u{2028}",
+            "--",
+            "-",
+            "=",
+            "*",
+            "~",
+            "^",
+            ":",
+            "@{",
+            "..",
+            "/",
+            "é",
+            "\u{1f389}",
+            "\u{202e}",
+            "a",
+            "Z",
+            "9",
+            ".git",
+            "github.com",
+        ];
+        let repository = Repository {
+            host: "github.com".into(),
+            owner: "o".into(),
+            name: "r".into(),
+        };
+        let plain = arguments(&repository, "repos/o/r/pulls");
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        let mut next = |most: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            usize::try_from(state >> 33).unwrap_or(0) % most
+        };
+        let mut text = |most: usize| -> String {
+            (0..next(most))
+                .map(|_| PIECES[next(PIECES.len())])
+                .collect()
+        };
+        let mut known = 0;
+        for round in 0..100_000 {
+            let (title, branch) = (text(12), text(8));
+            let body = json!({ "title": title, "head": branch }).to_string();
+            let arrived: Value = serde_json::from_str(&body).unwrap();
+            assert_eq!(
+                (&arrived["title"], &arrived["head"]),
+                (&json!(title), &json!(branch))
+            );
+            let address = match round % 3 {
+                0 => format!("https://github.com/o{}/r{}", text(2), text(3)),
+                1 => format!("git@{}:{}/{}", text(3), text(3), text(3)),
+                _ => text(10),
+            };
+            let Ok(repository) = Repository::parse(&address, []) else {
+                continue;
+            };
+            known += 1;
+            let path = format!("repos/{}/{}/pulls", repository.owner, repository.name);
+            let given = arguments(&repository, &path);
+            assert_eq!(given[2..], plain[2..], "{address}");
+            let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+            assert!(given[1].chars().all(plain), "{address}");
+            assert_eq!(given[1].split('/').count(), 4, "{address}");
+        }
+        assert!(known > 100, "{known} of them named a repository");
     }
 
     const NOW: Millis = Millis::seconds(1_000_000);

@@ -4,7 +4,7 @@ mod alone;
 mod change;
 mod effect;
 pub(crate) mod file;
-mod gh;
+pub(crate) mod gh;
 pub(crate) mod lease;
 mod open;
 pub(crate) mod poll;

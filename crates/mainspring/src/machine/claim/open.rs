@@ -8,7 +8,7 @@ use super::change::Change;
 use super::query::{self, Found, Pull};
 use super::shop::Shop;
 use crate::limits;
-use crate::store::atomic;
+use crate::store::linkless;
 
 /// Where a repository keeps the text that its pull requests begin with.
 const TEMPLATES: [&str; 4] = [
@@ -159,9 +159,8 @@ fn template(checkout: &std::path::Path) -> String {
     TEMPLATES
         .iter()
         .find_map(|name| {
-            atomic::read_text(&checkout.join(name), limits::CONFIG)
-                .ok()
-                .flatten()
+            let bytes = linkless::read(&checkout.join(name), limits::CONFIG).ok()??;
+            String::from_utf8(bytes).ok()
         })
         .map(|text| text.chars().take(4_000).collect())
         .unwrap_or_default()

@@ -156,8 +156,9 @@ pub(crate) fn write(before: Option<&str>, state: &State, now: Millis) -> String 
         Some(_) | None => Map::new(),
     };
     doc.entry("schema").or_insert(json!(SCHEMA));
-    doc.remove("reason");
-    doc.remove("accepted");
+    // In their order: what is not ours keeps its place.
+    doc.shift_remove("reason");
+    doc.shift_remove("accepted");
     let stamped = |doc: &mut Map<String, Value>, event: &str, at: Millis| {
         doc.insert("event".into(), json!(event));
         doc.insert("updated_at".into(), json!(stamp(at)));
@@ -198,8 +199,8 @@ pub(crate) fn write(before: Option<&str>, state: &State, now: Millis) -> String 
 }
 
 fn set_owner(doc: &mut Map<String, Value>, owner: &Owner) {
-    doc.remove("session");
-    doc.remove("client");
+    doc.shift_remove("session");
+    doc.shift_remove("client");
     if let Owner::Session { id, client } = owner {
         doc.insert("session".into(), json!(id));
         if let Some(Client(pid)) = client {

@@ -6,10 +6,12 @@
 //! load if a crash came between, but only where the newest message still is the one it
 //! follows.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mainspring_kernel::Digest;
+use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
 use serde::{Deserialize, Serialize};
@@ -22,13 +24,25 @@ use crate::limits;
 use crate::machine::FoundFile;
 use crate::process::{Finished, Job};
 use crate::scene::Scene;
-use crate::store::atomic;
+use crate::store::{atomic, trust};
 
 const TOPIC: &str = "loop:current";
 /// It is a local tool that reads and appends to a file.
 const LIMIT: Duration = Duration::from_secs(3);
 /// At a session's end the host gives all hooks together a second and a half.
 const LIMIT_AT_END: Duration = Duration::from_millis(500);
+/// What it may see of our environment: nothing of the host's session, and no token.
+const PASSED_ON: [&str; 9] = [
+    "HOME",
+    "PATH",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "TMPDIR",
+    "JWZ_STORE",
+];
 /// Names of the store, new and old.
 pub(crate) const STORES: [&str; 2] = [".jwz", ".zawinski"];
 
@@ -37,6 +51,7 @@ pub(crate) struct Jwz {
     program: PathBuf,
     /// The folder that holds the store.
     dir: PathBuf,
+    env: Vec<(&'static str, OsString)>,
     limit: Duration,
 }
 
@@ -58,6 +73,12 @@ impl Jwz {
     /// The tool, where it is on the path and its store is in this project.
     pub(crate) fn find(scene: &Scene<'_>) -> Option<Self> {
         let dir = store_dir(scene)?;
+        // It is a child: a clone that brings a store does not start it.
+        let allowed =
+            scene.is_drop_in() || trust::of(scene.store.state(), scene.root()) == Trust::Trusted;
+        if !allowed {
+            return None;
+        }
         let path = scene.world.var_os(name::PATH)?;
         // A relative entry would let a repository bring the program along.
         let program = std::env::split_paths(&path)
@@ -70,6 +91,10 @@ impl Jwz {
         Some(Self {
             program,
             dir,
+            env: PASSED_ON
+                .iter()
+                .filter_map(|name| Some((*name, scene.world.var_os(name)?)))
+                .collect(),
             limit: if ending { LIMIT_AT_END } else { LIMIT },
         })
     }
@@ -136,6 +161,7 @@ impl Jwz {
     fn run(&self, args: &[&str]) -> Result<Finished, Trouble> {
         Job::new(&self.program, self.limit)
             .args(args)
+            .only_env(self.env.iter().map(|(name, value)| (name, value)))
             .current_dir(&self.dir)
             .run()
             .map_err(|failure| Trouble::Other(failure.to_string()))

@@ -56,16 +56,20 @@ impl Page {
         Some(unquoted.unwrap_or(value)).filter(|value| !value.is_empty())
     }
 
+    /// Replaces the first line of that name. One that stood below it would be read as soon
+    /// as the first is removed: it goes.
     fn set(&mut self, name: &str, value: &str) {
         let line = format!("{name}: {value}");
-        match self.place(name) {
-            Some(place) => self.front[place] = line,
+        let place = self.place(name);
+        self.remove(name);
+        match place {
+            Some(place) => self.front.insert(place, line),
             None => self.front.push(line),
         }
     }
 
     fn remove(&mut self, name: &str) {
-        if let Some(place) = self.place(name) {
+        while let Some(place) = self.place(name) {
             self.front.remove(place);
         }
     }

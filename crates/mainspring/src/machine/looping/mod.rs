@@ -1,9 +1,9 @@
 //! `loop`, in the shell: where the stack is kept, and what is seen of the agent.
 
 pub(crate) mod company;
-mod doc;
+pub(crate) mod doc;
 pub(crate) mod jwz;
-mod markdown;
+pub(crate) mod markdown;
 pub(crate) mod place;
 pub(crate) mod prompt;
 

@@ -16,7 +16,7 @@ use crate::error::Trouble;
 use crate::limits;
 use crate::machine::FoundFile;
 use crate::scene::Scene;
-use crate::store::atomic;
+use crate::store::{atomic, linkless};
 
 pub(crate) const MARKDOWN: &str = ".claude/idle-loop.local.md";
 
@@ -112,7 +112,7 @@ pub(crate) fn read(scene: &Scene<'_>, place: Place) -> Result<Kept, Trouble> {
         }
         Place::Markdown => {
             let path = scene.site.file(MARKDOWN);
-            let bytes = atomic::read(&path, limits::STATE_FILE)?;
+            let bytes = linkless::read(&path, limits::STATE_FILE)?;
             let state = match text(&path, bytes.as_deref())? {
                 None => State::Idle(Past::Blank),
                 Some(text) => named(markdown::read(text, modified(&path)), &path),

@@ -7,7 +7,7 @@ use super::markdown;
 use super::place::{Kept, Place};
 use crate::limits;
 use crate::scene::Scene;
-use crate::store::atomic;
+use crate::store::linkless;
 
 /// A prompt is read again by the agent at every iteration: more is cut.
 const MOST_CHARS: usize = 6_000;
@@ -34,7 +34,8 @@ fn file(scene: &Scene<'_>, path: &Path) -> Option<String> {
     if !inside {
         return None;
     }
-    atomic::read_text(&path, limits::STATE_FILE).ok()?
+    let bytes = linkless::read(&path, limits::STATE_FILE).ok()??;
+    String::from_utf8(bytes).ok()
 }
 
 /// Puts a prompt where the store keeps it.

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use mainspring_kernel::machines::review::structure::Nested;
 
 use crate::error::Trouble;
+use crate::store::linkless;
 
 /// Where plans are, seen from the project.
 pub(crate) const PLANS: &str = ".taskie/plans";
@@ -34,6 +35,7 @@ pub(crate) struct PlanDir {
 
 /// Every plan, the one that was changed last first.
 pub(crate) fn all(plans: &Path) -> Result<Vec<PlanDir>, Trouble> {
+    linkless::check(plans)?;
     let mut found = Vec::new();
     for entry in entries(plans)? {
         let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());

@@ -4,9 +4,9 @@ pub(crate) mod directory;
 pub(crate) mod history;
 mod library;
 pub(crate) mod record;
-mod reviewer;
+pub(crate) mod reviewer;
 mod settings;
-mod verdict;
+pub(crate) mod verdict;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use super::{FoundFile, Loaded, Row};
 use crate::error::Trouble;
 use crate::limits;
 use crate::scene::Scene;
-use crate::store::{atomic, read_json};
+use crate::store::{atomic, linkless, read_json};
 
 pub(crate) const ROW: Row = Row {
     name: Name::Review,
@@ -105,7 +105,7 @@ pub(crate) fn open(scene: &Scene<'_>, named: Option<&str>) -> Result<Option<Open
     let dir = plans.swap_remove(at);
     scene.stay_with(Name::Review, &dir.id);
     let path = dir.path.join(STATE);
-    let bytes = atomic::read(&path, limits::STATE_FILE)?;
+    let bytes = linkless::read(&path, limits::STATE_FILE)?;
     let (record, warnings) = record::read(bytes.as_deref());
     Ok(Some(Opened {
         record,
@@ -169,7 +169,7 @@ pub(crate) fn text(dir: &PlanDir, name: &str) -> Result<Option<String>, Trouble>
     {
         return Ok(None);
     }
-    let bytes = atomic::read(&dir.path.join(name), limits::STATE_FILE)?;
+    let bytes = linkless::read(&dir.path.join(name), limits::STATE_FILE)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 

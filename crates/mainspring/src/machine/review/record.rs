@@ -196,7 +196,7 @@ mod tests {
           "custom": {
             "b": 1,
             "a": [
-              2.5
+              2.50
             ]
           },
           "phase": "code-review",
@@ -259,8 +259,29 @@ mod tests {
 
     proptest! {
         #[test]
-        fn garbage_is_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = read(Some(&bytes));
+        fn garbage_is_refused_once_and_by_name(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let (record, warnings) = read(Some(&bytes));
+            let Record::Unreadable(problem) = record else {
+                panic!("{record:?}");
+            };
+            prop_assert!(problem.starts_with("state.json contains invalid JSON: "));
+            prop_assert_eq!(warnings, [problem]);
+        }
+
+        /// One byte of a good file is another one: refused aloud, or a record that comes back.
+        #[test]
+        fn a_damaged_file_is_refused_or_consistent(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+            let mut bytes = write(None, &Fields::default()).into_bytes();
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+            match read(Some(&bytes)) {
+                (Record::Missing, _) => panic!("it is there"),
+                (Record::Unreadable(problem), warnings) => prop_assert_eq!(warnings, [problem]),
+                (Record::Fields(fields), _) => {
+                    let written = write(Some(&bytes), &fields);
+                    prop_assert_eq!(read(Some(written.as_bytes())).0, Record::Fields(fields));
+                }
+            }
         }
     }
 }

@@ -4,25 +4,25 @@ use mainspring_kernel::machines::review::Verdict;
 use serde_json::Value;
 
 /// The schema that the verdict is constrained to.
-pub(super) const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]}},"required":["verdict"]}"#;
+pub(crate) const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]}},"required":["verdict"]}"#;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Said {
-    pub(super) verdict: Verdict,
+pub(crate) struct Said {
+    pub(crate) verdict: Verdict,
     /// In millionths of a dollar.
-    pub(super) cost: u64,
-    pub(super) end: End,
+    pub(crate) cost: u64,
+    pub(crate) end: End,
 }
 
 /// Does the program itself say that it failed?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(crate) enum End {
     Well,
     Error,
 }
 
 /// `None` if it is not a result object.
-pub(super) fn read(stdout: &[u8]) -> Option<Said> {
+pub(crate) fn read(stdout: &[u8]) -> Option<Said> {
     let result: Value = serde_json::from_slice(stdout).ok()?;
     let result = result.as_object()?;
     let verdict = match (result.get("structured_output"), result.get("result")) {

@@ -9,7 +9,7 @@ pub(crate) mod changes;
 pub(crate) mod list;
 mod locate;
 pub(crate) mod lock;
-mod registry;
+pub(crate) mod registry;
 mod roots;
 #[cfg(test)]
 mod schema;

@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 /// The largest registry that is read.
-pub(super) const LIMIT: u64 = 4 * 1024 * 1024;
+pub(crate) const LIMIT: u64 = 4 * 1024 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Install {
+pub(crate) struct Install {
     /// `plugin@marketplace`, or `plugin@version` in the oldest format.
     key: String,
     scope: Scope,
     project: Option<PathBuf>,
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
 }
 
 /// The least specific first, so that the greatest wins.
@@ -41,7 +41,7 @@ impl Scope {
 }
 
 /// All entries, or what is wrong with the file.
-pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Install>, String> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Vec<Install>, String> {
     let root: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     match &root {
         Value::Array(entries) => Ok(entries
@@ -84,7 +84,7 @@ fn install(key: &str, entry: &Value) -> Option<Install> {
 
 /// The installations of a plugin that hold in `cwd`, of the most specific scope only.
 /// There are several where more than one marketplace has a plugin of that name.
-pub(super) fn applicable<'a>(all: &'a [Install], plugin: &str, cwd: &Path) -> Vec<&'a Install> {
+pub(crate) fn applicable<'a>(all: &'a [Install], plugin: &str, cwd: &Path) -> Vec<&'a Install> {
     let mut held: Vec<(&Install, Scope, usize)> = all
         .iter()
         .filter(|install| install.is_of(plugin))

@@ -179,14 +179,28 @@ mod tests {
     }
 
     #[test]
-    fn garbage_never_panics() {
+    fn a_list_cut_anywhere_is_refused_and_one_with_a_wrong_byte_is_named_or_whole() {
         let good = r#"[{"id":1,"subject":"a","blockedBy":[1],"metadata":{"k":1}}]"#;
+        assert_eq!(said(good), "1 tasks");
         for cut in 0..good.len() {
-            said(&good[..cut]);
+            let torn = said(&good[..cut]);
+            assert!(torn.starts_with("fsm.json: malformed JSON: "), "{torn}");
             for byte in [b'"', b'[', b'}', b'9', 0, 0xff] {
                 let mut bytes = good.as_bytes().to_vec();
                 bytes[cut] = byte;
-                let _ = Source::parse(Path::new("f"), &bytes).map(|source| source.rows());
+                let shown = String::from_utf8_lossy(&bytes);
+                match Source::parse(Path::new("f"), &bytes).and_then(|source| source.check()) {
+                    Err(Fault::File(problem)) => assert!(problem.starts_with("f: "), "{problem}"),
+                    Err(Fault::Tasks(problems)) => {
+                        assert!(!problems.is_empty(), "{shown}");
+                        assert!(problems.iter().all(|problem| problem.task == 1), "{shown}");
+                    }
+                    Ok(list) => {
+                        assert_eq!(list.items.len(), 1, "{shown}");
+                        let edges = &list.items[0].blocked_by;
+                        assert!(edges.iter().all(|id| *id == list.items[0].local), "{shown}");
+                    }
+                }
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::machine::review::history::{self, Past};
 use crate::machine::review::record;
 use crate::machine::review::{self as plans, Opened};
 use crate::scene::Scene;
-use crate::store::atomic;
+use crate::store::linkless;
 use crate::verb::{Desk, Result, json, timestamp};
 
 /// Show where a plan stands, its next step, and every review with its cost
@@ -166,7 +166,7 @@ pub(super) fn list(args: &ListArgs, desk: &Desk) -> Result {
     let memories = plans::memories(&scene)?;
     let mut listed = Vec::new();
     for dir in directory::all(&scene.site.file(PLANS))? {
-        let bytes = atomic::read(&dir.path.join(directory::STATE), crate::limits::STATE_FILE)?;
+        let bytes = linkless::read(&dir.path.join(directory::STATE), crate::limits::STATE_FILE)?;
         let fields = match record::read(bytes.as_deref()).0 {
             Record::Fields(fields) => Some(fields),
             Record::Missing | Record::Unreadable(_) => None,

@@ -4,7 +4,7 @@
 mod edit;
 mod preview;
 mod show;
-mod spans;
+pub(crate) mod spans;
 mod validate;
 
 use std::path::{Path, PathBuf};

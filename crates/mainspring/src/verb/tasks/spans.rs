@@ -4,13 +4,13 @@
 
 /// One element of the array.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Element {
-    pub(super) at: usize,
+pub(crate) struct Element {
+    pub(crate) at: usize,
     /// Every field with the place of its value; a name may be there twice.
-    pub(super) fields: Vec<(String, usize)>,
+    pub(crate) fields: Vec<(String, usize)>,
 }
 
-pub(super) fn elements(text: &str) -> Vec<Element> {
+pub(crate) fn elements(text: &str) -> Vec<Element> {
     let mut walk = Walk {
         bytes: text.as_bytes(),
         at: 0,
@@ -36,7 +36,7 @@ pub(super) fn elements(text: &str) -> Vec<Element> {
 }
 
 /// Line and column, from 1, in characters.
-pub(super) fn place(text: &str, at: usize) -> (usize, usize) {
+pub(crate) fn place(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let column = before
@@ -168,10 +168,20 @@ mod tests {
     }
 
     proptest! {
+        /// Places are within the text and rise; in what is JSON they are those of its elements.
         #[test]
-        fn garbage_ends(text in "[\\[\\]{}\",:\\\\ a1\n]{0,60}") {
-            for element in elements(&text) {
-                place(&text, element.at);
+        fn garbage_has_places_within_it(text in "[\\[\\]{}\",:\\\\ a1\n]{0,60}") {
+            let found = elements(&text);
+            let mut last = 0;
+            for element in &found {
+                prop_assert!(element.at > last && element.at < text.len());
+                last = element.at;
+                let (line, column) = place(&text, element.at);
+                let shown = text.split('\n').nth(line - 1).unwrap();
+                prop_assert_eq!(shown.chars().nth(column - 1), text[element.at..].chars().next());
+            }
+            if let Ok(values) = serde_json::from_str::<Vec<serde_json::Value>>(&text) {
+                prop_assert_eq!(found.len(), values.len());
             }
         }
     }

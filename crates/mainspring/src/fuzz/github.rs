@@ -1,0 +1,48 @@
+//! What `gh api --include` printed.
+
+use mainspring_kernel::Millis;
+use mainspring_kernel::machines::claim::pull::Ci;
+use serde_json::Value;
+
+use crate::machine::claim::{gh, poll};
+
+const NOW: Millis = Millis(1_767_600_000_000);
+
+/// Nobody is made to wait beyond a day, no text comes through unbounded or with characters
+/// that move a terminal, and nothing is green that GitHub did not say is.
+pub(super) fn run(bytes: &[u8]) {
+    let Some(reply) = gh::parse(bytes, NOW) else {
+        return;
+    };
+    let fault = reply.fault();
+    if let Some(at) = fault.not_before {
+        assert!(at <= NOW.plus(Millis::seconds(24 * 60 * 60)));
+    }
+    harmless(&fault.cause, 260);
+    let _ = (reply.errors(), reply.is_scope_missing());
+    let pull = &reply.body["data"]["repository"]["pullRequest"];
+    if let Some(read) = poll::read(pull) {
+        harmless(&read.sentence(), 2_000);
+        if read.ci() == Ci::Passed {
+            assert!(has_success(pull), "{pull}");
+        }
+    }
+}
+
+fn harmless(text: &str, most: usize) {
+    assert!(text.chars().count() <= most, "{text}");
+    assert!(!text.chars().any(char::is_control), "{text:?}");
+}
+
+/// Some check, or their sum, succeeded.
+fn has_success(pull: &Value) -> bool {
+    let rollup = &pull["commits"]["nodes"][0]["commit"]["statusCheckRollup"];
+    let checks = rollup["contexts"]["nodes"].as_array();
+    let good = ["SUCCESS", "NEUTRAL", "SKIPPED"];
+    let says = |value: &Value| value.as_str().is_some_and(|word| good.contains(&word));
+    says(&rollup["state"])
+        || checks
+            .into_iter()
+            .flatten()
+            .any(|check| says(&check["conclusion"]) || says(&check["state"]))
+}

@@ -1,0 +1,84 @@
+//! What the fuzzer calls: every parser of something that comes from outside, each with what
+//! must hold for *any* bytes. `crates/fuzz` runs these under libFuzzer; a test replays its
+//! corpus. A target fails by a panic; time and memory are the fuzzer's to bound.
+#![allow(
+    clippy::panic,
+    reason = "a target that finds something says so by a panic"
+)]
+
+mod claim;
+mod event;
+mod github;
+mod journal;
+mod json;
+mod looping;
+mod registry;
+mod review;
+mod signal;
+mod tasks;
+#[cfg(test)]
+mod tests;
+mod transcript;
+
+use std::fs::File;
+use std::io::Write;
+
+/// One parser and what must hold for it.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// As it is typed, and as its corpus is called.
+    pub name: &'static str,
+    pub run: fn(&[u8]),
+}
+
+/// All of them.
+pub const TARGETS: &[Target] = &[
+    Target {
+        name: "event",
+        run: event::run,
+    },
+    Target {
+        name: "transcript",
+        run: transcript::run,
+    },
+    Target {
+        name: "fsm",
+        run: tasks::run,
+    },
+    Target {
+        name: "state",
+        run: review::run,
+    },
+    Target {
+        name: "claim",
+        run: claim::run,
+    },
+    Target {
+        name: "loop",
+        run: looping::run,
+    },
+    Target {
+        name: "registry",
+        run: registry::run,
+    },
+    Target {
+        name: "gh",
+        run: github::run,
+    },
+    Target {
+        name: "journal",
+        run: journal::run,
+    },
+    Target {
+        name: "signal",
+        run: signal::run,
+    },
+];
+
+/// A file of the memory with these bytes, for parsers that read files.
+fn file(bytes: &[u8]) -> Option<File> {
+    let fd = rustix::fs::memfd_create("fuzz", rustix::fs::MemfdFlags::CLOEXEC).ok()?;
+    let mut file = File::from(fd);
+    file.write_all(bytes).ok()?;
+    Some(file)
+}

@@ -1,0 +1,25 @@
+//! The client's list of installed plugins.
+
+use std::path::Path;
+
+use super::json;
+use crate::machine::tasks::registry::{applicable, parse};
+
+/// What holds is a part of what is there, and each of it names a place; what is no registry
+/// is refused with a reason.
+pub(super) fn run(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        json::agrees(text);
+    }
+    match parse(bytes) {
+        Err(problem) => assert!(!problem.is_empty()),
+        Ok(all) => {
+            for plugin in ["flow", "", "a@b"] {
+                let held = applicable(&all, plugin, Path::new("/nowhere/at/all"));
+                assert!(held.len() <= all.len());
+                let placed = held.iter().all(|one| !one.path.as_os_str().is_empty());
+                assert!(placed && held.iter().all(|one| all.contains(one)));
+            }
+        }
+    }
+}

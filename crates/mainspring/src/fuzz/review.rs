@@ -1,0 +1,58 @@
+//! A plan's `state.json`, and what a reviewer printed.
+
+use mainspring_kernel::machines::review::{Record, Verdict};
+use serde_json::Value;
+
+use super::json;
+use crate::machine::review::{record, verdict};
+
+const OURS: [&str; 8] = [
+    "max_reviews",
+    "current_task",
+    "phase",
+    "phase_iteration",
+    "next_phase",
+    "review_model",
+    "consecutive_clean",
+    "tdd",
+];
+
+/// What is read and written again is the same, strangers included; what is refused is
+/// refused aloud; and no bytes but a schema's own are a verdict.
+pub(super) fn run(bytes: &[u8]) {
+    match record::read(Some(bytes)) {
+        (Record::Missing, _) => panic!("a file that is there is missing"),
+        (Record::Unreadable(problem), warnings) => {
+            assert!(problem.contains("state.json"), "{problem}");
+            assert_eq!(warnings, [problem], "a refusal is heard once");
+        }
+        (Record::Fields(fields), _) => {
+            let written = record::write(Some(bytes), &fields);
+            let again = record::read(Some(written.as_bytes()));
+            assert_eq!(again.0, Record::Fields(fields.clone()));
+            assert_eq!(record::write(Some(written.as_bytes()), &fields), written);
+            if let Ok(text) = std::str::from_utf8(bytes) {
+                json::strangers_stay(text, &written, &OURS);
+            }
+        }
+    }
+    let Some(said) = verdict::read(bytes) else {
+        return;
+    };
+    if said.verdict == Verdict::Unsaid {
+        return;
+    }
+    let result: Value = serde_json::from_slice(bytes).unwrap_or_default();
+    let nested = result["result"].as_str().unwrap_or("");
+    let places = [
+        result["structured_output"].clone(),
+        result["result"].clone(),
+        serde_json::from_str(nested).unwrap_or_default(),
+    ];
+    let word = match said.verdict {
+        Verdict::Pass => "PASS",
+        Verdict::Fail => "FAIL",
+        Verdict::Unsaid => "",
+    };
+    assert!(places.iter().any(|place| place["verdict"] == word));
+}

@@ -1,0 +1,42 @@
+//! Mainspring: one native binary behind a coding agent's hooks.
+//!
+//! The flow of one event: [`host`] decodes it, [`project`] finds where it belongs,
+//! [`machine`] loads state and facts, the kernel decides, [`drive`] does what the turn
+//! asks for through [`store`], [`host`] encodes the answer. Everything else is a view or a
+//! command in [`verb`].
+
+mod cli;
+mod config;
+mod diff;
+mod digest;
+mod drive;
+mod env;
+mod error;
+mod exit;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod fuzz;
+mod guard;
+mod host;
+#[cfg(test)]
+mod hostile;
+mod limits;
+mod machine;
+mod output;
+mod panic;
+mod process;
+mod project;
+#[cfg(test)]
+mod reference;
+mod scene;
+mod signal;
+mod store;
+mod transcript;
+mod verb;
+
+use std::process::ExitCode;
+
+/// The program. It is a library's function so that the fuzzer can reach the parsers; nothing
+/// else uses it as one.
+pub fn main() -> ExitCode {
+    cli::main()
+}

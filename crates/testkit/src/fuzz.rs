@@ -1,0 +1,258 @@
+//! Fuzzing on stable Rust: libFuzzer, guided by the coverage that LLVM's own pass records.
+//!
+//! The targets and what must hold for each are `crates/mainspring/src/fuzz`; `crates/fuzz`
+//! is the program around them. What is found on the way stays in `target/fuzz-corpus`;
+//! `--keep` takes over into the repository's corpus what adds coverage to it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use crate::clients::workspace;
+use crate::process::Running;
+
+/// Try every parser with inputs that nobody thought of
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// One of them, or all
+    #[arg(value_parser = target, default_value = "all")]
+    target: String,
+    /// How long each is tried
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    minutes: u64,
+    /// Take over into the corpus of the repository what reaches code that it does not
+    #[arg(long)]
+    keep: bool,
+}
+
+/// As the product calls them.
+const TARGETS: [&str; 10] = [
+    "event",
+    "transcript",
+    "fsm",
+    "state",
+    "claim",
+    "loop",
+    "registry",
+    "gh",
+    "journal",
+    "signal",
+];
+
+/// What `rustc` passes on to LLVM, so that libFuzzer sees where an input went.
+const COVERAGE: &str = "-Cpasses=sancov-module \
+    -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+    -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares";
+
+/// An input that takes longer is a finding, in seconds; libFuzzer knows no less.
+const SLOWEST: u64 = 1;
+/// So is one for which this much memory is not enough.
+const MOST_MEMORY_MB: u64 = 512;
+const MOST_AT_ONCE_MB: u64 = 64;
+const LONGEST_INPUT: u64 = 16 << 10;
+/// A corpus is carried by every checkout.
+const LONGEST_KEPT: u64 = 2 << 10;
+const MERGE_LIMIT: Duration = Duration::from_secs(600);
+
+fn target(text: &str) -> Result<String, String> {
+    if text == "all" || TARGETS.contains(&text) {
+        Ok(text.into())
+    } else {
+        Err(format!("one of {} or all is wanted", TARGETS.join(", ")))
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the table is its output")]
+pub fn run(args: &Args) -> ExitCode {
+    let Some(program) = build() else {
+        return ExitCode::FAILURE;
+    };
+    let mut failed = false;
+    println!(
+        "{:<11} {:>12} {:>8} {:>9} {:>8} {:>8}  result",
+        "target", "executions", "per s", "coverage", "slowest", "memory"
+    );
+    for target in TARGETS {
+        if args.target != "all" && args.target != target {
+            continue;
+        }
+        let bench = Bench::new(&program, target);
+        let tried = bench.try_for(Duration::from_secs(args.minutes * 60));
+        failed |= tried.found.is_some();
+        println!(
+            "{target:<11} {:>12} {:>8} {:>9} {:>6} s {:>5} MB  {}",
+            tried.executions,
+            tried.per_second,
+            tried.coverage,
+            tried.slowest,
+            tried.memory,
+            tried.found.as_deref().unwrap_or("nothing found")
+        );
+        if args.keep && tried.found.is_none() {
+            println!("{target:<11} {} inputs in the corpus now", bench.keep());
+        }
+    }
+    if failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+/// The fuzzer, built with a target folder of its own: its flags are not the product's.
+fn build() -> Option<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let folder = workspace().join("target/fuzz");
+    let done = Command::new(cargo)
+        .args(["build", "--release", "--quiet", "--locked"])
+        .env("CARGO_TARGET_DIR", &folder)
+        .env("RUSTFLAGS", COVERAGE)
+        .current_dir(workspace().join("crates/fuzz"))
+        .stdin(Stdio::null())
+        .status();
+    if !done.is_ok_and(|status| status.success()) {
+        return None;
+    }
+    let built = fs::read_dir(folder).ok()?;
+    let mut programs = built
+        .filter_map(|entry| Some(entry.ok()?.path().join("release/mainspring-fuzz")))
+        .filter(|path| path.is_file());
+    programs.next()
+}
+
+/// One target, its corpus in the repository and what was found beyond it.
+struct Bench {
+    program: PathBuf,
+    target: &'static str,
+    corpus: PathBuf,
+    beyond: PathBuf,
+    findings: PathBuf,
+}
+
+impl Bench {
+    fn new(program: &std::path::Path, target: &'static str) -> Self {
+        let bench = Self {
+            program: program.into(),
+            target,
+            corpus: workspace().join("crates/fuzz/corpus").join(target),
+            beyond: workspace().join("target/fuzz-corpus").join(target),
+            findings: workspace().join("target/fuzz-findings").join(target),
+        };
+        for folder in [&bench.beyond, &bench.findings] {
+            fs::create_dir_all(folder).expect("the target folder is ours");
+        }
+        bench
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .env_clear()
+            .env("FUZZ_TARGET", self.target)
+            .current_dir(&self.findings)
+            .arg(format!("-artifact_prefix={}/", self.findings.display()));
+        command
+    }
+
+    fn try_for(&self, time: Duration) -> Tried {
+        let mut command = self.command();
+        command
+            .arg(format!("-max_total_time={}", time.as_secs()))
+            .arg(format!("-timeout={SLOWEST}"))
+            .arg(format!("-rss_limit_mb={MOST_MEMORY_MB}"))
+            .arg(format!("-malloc_limit_mb={MOST_AT_ONCE_MB}"))
+            .arg(format!("-max_len={LONGEST_INPUT}"))
+            .args(["-print_final_stats=1", "-verbosity=1"])
+            .args([&self.beyond, &self.corpus]);
+        let done = Running::start(&mut command).wait(time * 2 + MERGE_LIMIT);
+        let said = done.stderr_text();
+        let mut tried = Tried::read(&said);
+        if !done.succeeded() {
+            let log = self.findings.join("log");
+            fs::write(&log, said.as_bytes()).expect("the target folder is ours");
+            tried.found = Some(format!("FOUND something: {}", log.display()));
+        }
+        tried
+    }
+
+    /// How many inputs the repository's corpus has then.
+    fn keep(&self) -> usize {
+        let mut command = self.command();
+        command
+            .args(["-merge=1", &format!("-max_len={LONGEST_KEPT}")])
+            .args([&self.corpus, &self.beyond]);
+        let done = Running::start(&mut command).wait(MERGE_LIMIT);
+        assert!(done.succeeded(), "{}", done.stderr_text());
+        fs::read_dir(&self.corpus).expect("it is there").count()
+    }
+}
+
+/// What libFuzzer said of a run.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tried {
+    executions: u64,
+    per_second: u64,
+    coverage: u64,
+    slowest: u64,
+    memory: u64,
+    found: Option<String>,
+}
+
+impl Tried {
+    fn read(log: &str) -> Self {
+        let stat = |name: &str| {
+            let line = log.lines().rev().find_map(|line| {
+                let (said, number) = line.strip_prefix("stat::")?.split_once(':')?;
+                (said == name).then(|| number.trim().parse().ok())?
+            });
+            line.unwrap_or(0)
+        };
+        let coverage = log.lines().rev().find_map(|line| {
+            let (_, after) = line.split_once(" cov: ")?;
+            after.split(' ').next()?.parse().ok()
+        });
+        Self {
+            executions: stat("number_of_executed_units"),
+            per_second: stat("average_exec_per_sec"),
+            coverage: coverage.unwrap_or(0),
+            slowest: stat("slowest_unit_time_sec"),
+            memory: stat("peak_rss_mb"),
+            found: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_runs_figures_are_read_from_its_log() {
+        let log = "#2\tINITED cov: 9 ft: 9 corp: 1/1b\n#40\tDONE   cov: 31 ft: 9 corp: 4/16b\n\
+                   stat::number_of_executed_units: 40528248\nstat::average_exec_per_sec:     1929916\n\
+                   stat::new_units_added:          3\nstat::slowest_unit_time_sec:    0\nstat::peak_rss_mb:              27\n";
+        let expected = Tried {
+            executions: 40_528_248,
+            per_second: 1_929_916,
+            coverage: 31,
+            slowest: 0,
+            memory: 27,
+            found: None,
+        };
+        assert_eq!(Tried::read(log), expected);
+        assert_eq!(Tried::read("no stats"), Tried::default());
+    }
+
+    #[test]
+    fn every_target_has_a_corpus_and_no_other_name_is_taken() {
+        for name in TARGETS {
+            let folder = workspace().join("crates/fuzz/corpus").join(name);
+            assert!(folder.is_dir(), "{name}");
+            assert!(target(name).is_ok());
+        }
+        assert!(target("evnt").unwrap_err().contains("event, transcript"));
+    }
+}
