@@ -49,6 +49,7 @@ pub(crate) enum Ended {
 impl Guarded<'_> {
     /// Runs it to its end, or to ours. `began` hears the process id of the group.
     pub(crate) fn run(&self, files: (File, File), began: impl FnOnce(u32)) -> io::Result<Ended> {
+        #[expect(clippy::disallowed_methods, reason = "this is one of the two doors")]
         let mut command = Command::new(std::env::current_exe()?);
         command
             .arg(VERB)
@@ -114,6 +115,7 @@ pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let Some(program) = args.next() else {
         return ExitCode::from(CANNOT_START);
     };
+    #[expect(clippy::disallowed_methods, reason = "the other side of that door")]
     let child = Command::new(&program)
         .args(args)
         .stdin(Stdio::null())

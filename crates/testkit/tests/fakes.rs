@@ -1,6 +1,7 @@
 //! Fakes do what they are told, and remember what they were asked, to the byte.
 
 #![expect(clippy::expect_used, reason = "a test fails where it stands")]
+#![expect(clippy::disallowed_methods, reason = "a test starts what it tests")]
 
 use std::ffi::OsString;
 use std::io::Write;

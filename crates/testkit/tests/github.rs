@@ -1,6 +1,8 @@
 //! The real `gh` against the stand-in: who we are, issues, REST, other hosts.
 //! Pull requests are in `github_pulls.rs`, faults in `github_faults.rs`.
 
+#![expect(clippy::disallowed_methods, reason = "a test starts what it tests")]
+
 use std::process::Command;
 use std::time::Duration;
 

@@ -1,5 +1,7 @@
 //! The real `gh` and git against the stand-in: pull requests.
 
+#![expect(clippy::disallowed_methods, reason = "a test starts what it tests")]
+
 use std::process::Command;
 use std::thread;
 

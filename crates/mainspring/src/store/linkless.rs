@@ -155,7 +155,7 @@ mod tests {
         }
     }
 
-    fn is_refused<T: std::fmt::Debug>(done: Result<T, Trouble>) -> bool {
+    fn is_refused<T>(done: &Result<T, Trouble>) -> bool {
         matches!(done, Err(Trouble::Unsafe { .. }))
     }
 
@@ -194,8 +194,9 @@ mod tests {
             for at in ["a", "a/b", "a/b/file", "a/b/.file.mainspring"] {
                 for missing in ["", "made/"] {
                     let place = place();
-                    fs::write(place.outside.join("b/file"), "secret").unwrap();
-                    fs::write(place.outside.join("file"), "secret").unwrap();
+                    super::super::atomic::replace(&place.outside.join("b/file"), b"secret")
+                        .unwrap();
+                    super::super::atomic::replace(&place.outside.join("file"), b"secret").unwrap();
                     let before = listing(&place.outside);
                     let link = place.project.join(at);
                     let _ = fs::remove_dir_all(&link);
@@ -205,7 +206,7 @@ mod tests {
                     if missing.is_empty() || at != "a/b/file" {
                         let read = read(&path, 100);
                         assert!(
-                            is_refused(read) || own_tail || at == "a/b/file",
+                            is_refused(&read) || own_tail || at == "a/b/file",
                             "{at} {lead}"
                         );
                         let replaced = replace(&path, b"x");
