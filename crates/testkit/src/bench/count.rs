@@ -1,4 +1,5 @@
-//! What a case costs that no busy neighbour can change: system calls, bytes, instructions.
+//! What a case costs that no busy neighbour can change: system calls, bytes, instructions,
+//! memory.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -13,6 +14,10 @@ pub(crate) struct Counts {
     pub(crate) calls: Option<u64>,
     pub(crate) bytes_read: Option<u64>,
     pub(crate) instructions: Option<u64>,
+    /// The most memory that it had at once.
+    pub(crate) peak_kib: Option<u64>,
+    /// Page faults that no disk had to answer.
+    pub(crate) faults: Option<u64>,
 }
 
 impl Counts {
@@ -21,6 +26,8 @@ impl Counts {
             "system_calls": self.calls,
             "bytes_read": self.bytes_read,
             "instructions": self.instructions,
+            "peak_kib": self.peak_kib,
+            "page_faults": self.faults,
         })
     }
 }
@@ -30,6 +37,7 @@ impl Counts {
 pub(crate) struct Counters {
     strace: bool,
     valgrind: bool,
+    time: bool,
 }
 
 impl Counters {
@@ -37,17 +45,21 @@ impl Counters {
         Self {
             strace: is_here("strace"),
             valgrind: is_here("valgrind"),
+            time: is_here("time"),
         }
     }
 
     /// What is left out, one line each.
-    pub(crate) fn missing(self) -> Vec<&'static str> {
+    pub(crate) fn missing(self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.strace {
-            lines.push("strace is not here: system calls and bytes read are not counted");
+            lines.push("strace is not here: system calls and bytes read are not counted".into());
         }
         if !self.valgrind {
-            lines.push("valgrind is not here: instructions are not counted");
+            lines.push("valgrind is not here: instructions are not counted".into());
+        }
+        if !self.time {
+            lines.push("GNU time is not here: memory and page faults are not counted".into());
         }
         lines
     }
@@ -62,10 +74,16 @@ impl Counters {
             reset();
             instructions(spawn)
         });
+        let memory = self.time.then(|| {
+            reset();
+            memory(spawn)
+        });
         Counts {
             calls: trace.as_deref().map(calls),
             bytes_read: trace.as_deref().map(bytes_read),
             instructions,
+            peak_kib: memory.map(|(peak, _)| peak),
+            faults: memory.map(|(_, faults)| faults),
         }
     }
 }
@@ -131,17 +149,33 @@ fn bytes_read(trace: &str) -> u64 {
         .sum()
 }
 
+/// Those of the program and its children.
 fn instructions(spawn: &Spawn) -> u64 {
     let output = spawn.under(&[
         "valgrind",
         "--tool=callgrind",
+        "--trace-children=yes",
         "--callgrind-out-file=/dev/null",
     ]);
     let text = String::from_utf8_lossy(&output.stderr);
-    text.lines()
-        .find_map(|line| line.split_once("Collected :"))
-        .and_then(|(_, count)| count.trim().parse().ok())
-        .unwrap_or_else(|| panic!("callgrind did not say what it collected: {text}"))
+    let counts: Vec<u64> = text
+        .lines()
+        .filter_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
+        .collect();
+    assert!(!counts.is_empty(), "callgrind collected nothing: {text}");
+    counts.iter().sum()
+}
+
+/// The peak in KiB, and the page faults. GNU time is small: what waits for a child leaves
+/// its own peak in the child's figure.
+fn memory(spawn: &Spawn) -> (u64, u64) {
+    let file = spawn.folder().join("memory");
+    let path = file.to_string_lossy();
+    spawn.under(&["time", "-f", "%M %R", "-o", &path]);
+    let text = fs::read_to_string(&file).expect("time has written it");
+    let (peak, faults) = text.trim().split_once(' ').expect("two numbers");
+    let number = |text: &str| text.parse().expect("a number");
+    (number(peak), number(faults))
 }
 
 #[cfg(test)]

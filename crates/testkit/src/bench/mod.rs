@@ -1,22 +1,25 @@
 //! What a hook costs: medians of interleaved process starts, each against a static
-//! program that says hello, in the same run.
+//! program that says hello, in the same run; and what can be counted instead of timed.
 //!
-//! Every round starts every case once, so that a busy moment of the machine hits all of
-//! them alike. A case adds a file and a row to [`cases::ALL`].
+//! A case adds a file and a row to [`cases::ALL`].
 
 pub mod cases;
 pub(crate) mod count;
+mod floors;
+mod page;
+mod programs;
+mod race;
 mod report;
 pub(crate) mod spawn;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
-use std::time::Duration;
+use std::process::ExitCode;
 
-use crate::clients::workspace;
-use cases::{Case, World};
+use cases::{Case, Start, World};
 use count::Counters;
-use report::{Figures, Report, Row};
+pub use programs::Programs;
+use race::{Entry, race};
+use report::{Report, Row};
 use spawn::Spawn;
 
 /// Time a hook's process against the floor
@@ -28,79 +31,124 @@ pub struct Args {
     /// Only cases whose name contains this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+    #[command(flatten)]
+    place: Place,
     /// As JSON
     #[arg(long)]
     json: bool,
+    /// Keep the figures in this folder, and the table in the page of its name
+    #[arg(long, value_name = "FOLDER")]
+    write: Option<PathBuf>,
 }
 
-/// Rounds that warm the caches and are not counted.
-const WARM_UP: usize = 20;
+/// What is measured, and where.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Place {
+    /// Where the homes and projects are: another disk, or /dev/shm for none
+    #[arg(long, value_name = "FOLDER")]
+    dir: Option<PathBuf>,
+    /// Measure `mainspring` and `floor` of this folder, and build nothing
+    #[arg(long, value_name = "FOLDER")]
+    built: Option<PathBuf>,
+}
+
+impl Place {
+    pub(crate) fn programs(&self) -> Programs {
+        if let Some(dir) = &self.dir {
+            put_worlds_into(dir);
+        }
+        Programs::find(self.built.as_deref())
+    }
+}
+
+/// From now on, worlds are made there.
+pub(crate) fn put_worlds_into(dir: &Path) {
+    let dir = dir.canonicalize().expect("the folder is there");
+    tempfile::env::override_temp_dir(&dir).expect("nobody has chosen another one");
+}
 
 #[expect(clippy::print_stdout, reason = "the table is its output")]
 pub fn run(args: &Args) -> ExitCode {
-    let programs = Programs::build();
-    let wanted = |case: &&Case| {
-        args.only
-            .as_ref()
-            .is_none_or(|only| case.name.contains(only.as_str()))
-    };
-    let prepared: Vec<Prepared> = cases::ALL
-        .iter()
-        .filter(wanted)
-        .map(|case| Prepared::new(case, &programs))
-        .collect();
-    let floor_world = World::new(&programs.mainspring);
-    let floor = Spawn::new(&programs.floor, &[], b"", &floor_world);
-    let mut floor_times = Vec::new();
-    let mut times = vec![Vec::new(); prepared.len()];
-    for round in 0..WARM_UP + args.rounds.max(1) {
-        let floor_time = floor.time();
-        // Another one is first each time: what runs behind the small floor pays for both.
-        let mut round_times = vec![Duration::ZERO; prepared.len()];
-        for step in 0..prepared.len() {
-            let at = (round + step) % prepared.len();
-            let case = &prepared[at];
-            (case.case.reset)(&case.world);
-            round_times[at] = case.spawn.time();
-        }
-        if round >= WARM_UP {
-            floor_times.push(floor_time);
-            for (all, one) in times.iter_mut().zip(round_times) {
-                all.push(one);
-            }
-        }
+    let programs = args.place.programs();
+    let report = measure(&programs, args);
+    if let Some(folder) = &args.write {
+        page::keep_json(folder, "rows", &report.json());
+        page::fill(folder, "rows", &report.markdown());
     }
-    let counters = Counters::find();
-    let floor = Row {
-        name: "floor",
-        about: "a static program that says hello",
-        times: Figures::of(floor_times),
-        counts: counters.count(&floor, || {}),
-    };
-    let rows = prepared
-        .iter()
-        .zip(times)
-        .map(|(prepared, times)| Row {
-            name: prepared.case.name,
-            about: prepared.case.about,
-            times: Figures::of(times),
-            counts: counters.count(&prepared.spawn, || (prepared.case.reset)(&prepared.world)),
-        })
-        .collect();
-    let report = Report {
-        rounds: args.rounds,
-        binary_bytes: size(&programs.mainspring),
-        sync: Figures::of(sync_times(args.rounds.max(1))),
-        floor,
-        rows,
-        missing: counters.missing(),
-    };
     if args.json {
         println!("{}", report.json());
     } else {
         println!("{}", report.table());
     }
     ExitCode::SUCCESS
+}
+
+fn measure(programs: &Programs, args: &Args) -> Report {
+    let counters = Counters::find();
+    let mut missing = counters.missing();
+    let mut prepared = Vec::new();
+    for case in cases::ALL {
+        let only = args.only.as_deref().unwrap_or_default();
+        if !case.name.contains(only) {
+            continue;
+        }
+        match case.start.missing() {
+            Some(program) => missing.push(format!("{program} is not here: no row {:?}", case.name)),
+            None => prepared.push(Prepared::new(case, programs)),
+        }
+    }
+    let floor = Floor::new(programs);
+    let resets: Vec<_> = prepared.iter().map(|case| || case.reset()).collect();
+    let entries: Vec<Entry> = prepared
+        .iter()
+        .zip(&resets)
+        .map(|(case, reset)| Entry {
+            spawn: &case.spawn,
+            reset,
+        })
+        .collect();
+    let raced = race(&floor.spawn, &entries, args.rounds);
+    let rows = prepared
+        .iter()
+        .zip(raced.entries)
+        .map(|(prepared, times)| Row {
+            name: prepared.case.name,
+            about: prepared.case.about,
+            times,
+            counts: counters.count(&prepared.spawn, || prepared.reset()),
+        })
+        .collect();
+    Report {
+        rounds: args.rounds,
+        binary_bytes: programs.size(),
+        sync: floors::sync(args.rounds),
+        files: [20, 1_000].map(|count| (count, floors::files(count, args.rounds.min(100)))),
+        floor: Row {
+            name: "floor",
+            about: "a static program that says hello",
+            times: raced.floor,
+            counts: counters.count(&floor.spawn, || {}),
+        },
+        rows,
+        missing,
+    }
+}
+
+/// The floor, in a world of its own.
+#[derive(Debug)]
+pub(crate) struct Floor {
+    pub(crate) spawn: Spawn,
+    _world: World,
+}
+
+impl Floor {
+    pub(crate) fn new(programs: &Programs) -> Self {
+        let world = World::new(&programs.mainspring);
+        Self {
+            spawn: Spawn::new(&programs.floor, &[], b"", &world),
+            _world: world,
+        }
+    }
 }
 
 /// A case in its own world.
@@ -115,61 +163,37 @@ impl Prepared {
     pub(crate) fn new(case: &'static Case, programs: &Programs) -> Self {
         let world = World::new(&programs.mainspring);
         let event = (case.prepare)(&world);
-        let spawn = Spawn::new(&programs.mainspring, case.args, &event, &world);
-        Self { case, world, spawn }
+        let spawn = match case.start {
+            Start::Exec(args) => Spawn::new(&programs.mainspring, args, &event, &world),
+            Start::Shell(args) => {
+                let line = format!("'{}' {}", programs.mainspring.display(), args.join(" "));
+                Spawn::new(Path::new("/bin/sh"), &["-c", &line], &event, &world)
+            }
+            Start::Scale { program, args, .. } => {
+                Spawn::new(Path::new(program), args, &event, &world)
+            }
+        };
+        let prepared = Self { case, world, spawn };
+        prepared.check();
+        prepared
     }
-}
 
-/// The release builds.
-#[derive(Debug)]
-pub struct Programs {
-    pub mainspring: PathBuf,
-    pub floor: PathBuf,
-}
+    /// Puts back what the last start changed.
+    pub(crate) fn reset(&self) {
+        (self.case.reset)(&self.world);
+    }
 
-impl Programs {
-    pub fn build() -> Self {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        for selection in [
-            ["--package=mainspring", "--bin=mainspring"],
-            ["--package=mainspring-testkit", "--bin=floor"],
-        ] {
-            let status = Command::new(&cargo)
-                .args(["build", "--quiet", "--release"])
-                .args(selection)
-                .current_dir(workspace())
-                .status()
-                .expect("cargo runs");
-            assert!(
-                status.success(),
-                "the release build of {selection:?} failed"
-            );
-        }
-        let this = std::env::current_exe().expect("it has a path");
-        let folder = this.parent().expect("it is in a folder").to_owned();
-        Self {
-            mainspring: folder.join("mainspring"),
-            floor: folder.join("floor"),
+    /// A row that does something else than its name says measures nothing.
+    fn check(&self) {
+        self.reset();
+        let output = self.spawn.under(&["/usr/bin/env"]);
+        let said = String::from_utf8_lossy(&output.stdout);
+        let name = self.case.name;
+        if self.case.says.is_empty() {
+            assert!(said.is_empty(), "{name}: it said {said}");
+        } else {
+            let says = self.case.says;
+            assert!(said.contains(says), "{name}: {says:?} is not in {said:?}");
         }
     }
-}
-
-fn size(path: &Path) -> u64 {
-    std::fs::metadata(path).map_or(0, |meta| meta.len())
-}
-
-/// What one `fdatasync` of a record's size costs where the states of the cases are.
-fn sync_times(rounds: usize) -> Vec<Duration> {
-    use std::io::Write;
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let mut file = std::fs::File::create(dir.path().join("journal")).expect("a file in it");
-    let line = [b'x'; 1024];
-    (0..rounds)
-        .map(|_| {
-            file.write_all(&line).expect("room for a line");
-            let start = std::time::Instant::now();
-            file.sync_data().expect("a disk that syncs");
-            start.elapsed()
-        })
-        .collect()
 }

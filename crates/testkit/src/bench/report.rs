@@ -1,29 +1,11 @@
 //! The table, for people and for programs.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::count::Counts;
-
-/// A case's times in one line.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Figures {
-    pub(super) median: Duration,
-    pub(super) p99: Duration,
-}
-
-impl Figures {
-    pub(super) fn of(mut times: Vec<Duration>) -> Self {
-        times.sort_unstable();
-        let at = |share: usize| times[(times.len() * share / 100).min(times.len() - 1)];
-        Self {
-            median: at(50),
-            p99: at(99),
-        }
-    }
-}
+use super::race::Figures;
 
 /// A line of the table.
 #[derive(Debug)]
@@ -39,19 +21,21 @@ pub(super) struct Report {
     pub(super) rounds: usize,
     pub(super) binary_bytes: u64,
     pub(super) sync: Figures,
+    /// A bare loop that makes this many files.
+    pub(super) files: [(usize, Figures); 2],
     pub(super) floor: Row,
     pub(super) rows: Vec<Row>,
     /// What could not be counted, one line each.
-    pub(super) missing: Vec<&'static str>,
+    pub(super) missing: Vec<String>,
 }
 
 impl Report {
     fn ratio(&self, times: Figures) -> f64 {
-        times.median.as_secs_f64() / self.floor.times.median.as_secs_f64()
+        times.median_ms() / self.floor.times.median_ms()
     }
 
     fn above(&self, times: Figures) -> f64 {
-        millis(times.median) - millis(self.floor.times.median)
+        times.median_ms() - self.floor.times.median_ms()
     }
 
     fn lines(&self) -> impl Iterator<Item = &Row> {
@@ -60,36 +44,76 @@ impl Report {
 
     pub(super) fn table(&self) -> String {
         let mut out = format!(
-            "{} rounds, interleaved; times in ms\n\n{:<26} {:>8} {:>8} {:>7} {:>7} {:>6} {:>8} {:>9}\n",
-            self.rounds, "case", "median", "p99", "×floor", "+floor", "calls", "read", "instr."
+            "{} rounds, interleaved; times in ms\n\n{:<26}",
+            self.rounds, "case"
         );
-        let count = |count: Option<u64>| count.map_or_else(|| "-".into(), |n| n.to_string());
-        for row in self.lines() {
-            let _ = writeln!(
-                out,
-                "{:<26} {:>8.3} {:>8.3} {:>7.2} {:>7.3} {:>6} {:>8} {:>9}  {}",
-                row.name,
-                millis(row.times.median),
-                millis(row.times.p99),
-                self.ratio(row.times),
-                self.above(row.times),
-                count(row.counts.calls),
-                count(row.counts.bytes_read),
-                count(row.counts.instructions),
-                row.about,
-            );
+        for (width, name) in COLUMNS {
+            let _ = write!(out, " {name:>width$}");
         }
-        let _ = write!(
-            out,
-            "\none fdatasync: {:.3} median, {:.3} p99\nbinary: {} bytes",
-            millis(self.sync.median),
-            millis(self.sync.p99),
-            self.binary_bytes
-        );
-        for line in &self.missing {
+        out.push('\n');
+        for row in self.lines() {
+            let _ = write!(out, "{:<26}", row.name);
+            for ((width, _), cell) in COLUMNS.iter().zip(self.cells(row)) {
+                let _ = write!(out, " {cell:>width$}");
+            }
+            let _ = writeln!(out, "  {}", row.about);
+        }
+        for line in self.notes() {
             let _ = write!(out, "\n{line}");
         }
         out
+    }
+
+    /// The same for a page.
+    pub(super) fn markdown(&self) -> String {
+        let mut out = String::from("| case |");
+        for (_, name) in COLUMNS {
+            let _ = write!(out, " {name} |");
+        }
+        let _ = writeln!(out, " |\n|---|{}---|", "--:|".repeat(COLUMNS.len()));
+        for row in self.lines() {
+            let _ = write!(out, "| {} |", row.name);
+            for cell in self.cells(row) {
+                let _ = write!(out, " {cell} |");
+            }
+            let _ = writeln!(out, " {} |", row.about);
+        }
+        let _ = writeln!(out, "\n{} rounds, interleaved; times in ms.", self.rounds);
+        for line in self.notes() {
+            let _ = writeln!(out, "- {line}");
+        }
+        out
+    }
+
+    fn cells(&self, row: &Row) -> [String; COLUMNS.len()] {
+        let count = |count: Option<u64>| count.map_or_else(|| "–".into(), grouped);
+        [
+            format!("{:.3}", row.times.median_ms()),
+            format!("{:.3}", row.times.p99_ms()),
+            format!("{:.2}", self.ratio(row.times)),
+            format!("{:.3}", self.above(row.times)),
+            count(row.counts.calls),
+            count(row.counts.bytes_read),
+            count(row.counts.instructions.map(|count| count.div_ceil(1_000))),
+            count(row.counts.peak_kib),
+            count(row.counts.faults),
+        ]
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let figures =
+            |times: Figures| format!("{:.3} median, {:.3} p99", times.median_ms(), times.p99_ms());
+        let mut lines = vec![format!("one fdatasync: {}", figures(self.sync))];
+        for (count, times) in self.files {
+            let files = grouped(count as u64);
+            lines.push(format!(
+                "a bare loop that makes {files} files and renames them: {}",
+                figures(times)
+            ));
+        }
+        lines.push(format!("the binary: {} bytes", grouped(self.binary_bytes)));
+        lines.extend(self.missing.iter().cloned());
+        lines
     }
 
     pub(super) fn json(&self) -> Value {
@@ -98,24 +122,69 @@ impl Report {
             .map(|row| {
                 let figures = json!({
                     "about": row.about,
-                    "median_ms": millis(row.times.median),
-                    "p99_ms": millis(row.times.p99),
-                    "of_floor": self.ratio(row.times),
-                    "above_floor_ms": self.above(row.times),
+                    "median_ms": rounded(row.times.median_ms()),
+                    "p99_ms": rounded(row.times.p99_ms()),
+                    "of_floor": rounded(self.ratio(row.times)),
+                    "above_floor_ms": rounded(self.above(row.times)),
                     "counts": row.counts.json(),
                 });
                 (row.name.to_owned(), figures)
             })
             .collect();
+        let files: serde_json::Map<String, Value> = self
+            .files
+            .iter()
+            .map(|(count, times)| (count.to_string(), json!(rounded(times.median_ms()))))
+            .collect();
         json!({
             "rounds": self.rounds,
             "binary_bytes": self.binary_bytes,
-            "fdatasync_ms": millis(self.sync.median),
+            "fdatasync_ms": rounded(self.sync.median_ms()),
+            "bare_files_ms": files,
             "cases": cases,
+            "missing": self.missing,
         })
     }
 }
 
-fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1_000.0
+/// The table's columns, with their widths in a terminal.
+const COLUMNS: [(usize, &str); 9] = [
+    (8, "median"),
+    (8, "p99"),
+    (7, "×floor"),
+    (8, "+floor"),
+    (6, "calls"),
+    (9, "read"),
+    (8, "k instr."),
+    (6, "KiB"),
+    (6, "faults"),
+];
+
+/// To the microsecond: more is noise, and a file of it cannot be read.
+pub(super) fn rounded(number: f64) -> f64 {
+    (number * 1_000.0).round() / 1_000.0
+}
+
+/// `12345` as `12,345`.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped_by_three() {
+        let all = [0, 999, 1_000, 12_345, 1_234_567].map(grouped);
+        assert_eq!(all, ["0", "999", "1,000", "12,345", "1,234,567"]);
+    }
 }

@@ -1,6 +1,6 @@
 //! A claimed issue: what the agent's stops cost while it codes.
 
-use super::{Case, World, nothing};
+use super::{Case, Start, World, nothing};
 
 const CODING: &str = r#"{
   "schema_version": 1,
@@ -20,7 +20,8 @@ const CODING: &str = r#"{
 pub(super) const UNCHANGED: Case = Case {
     name: "claim: coding",
     about: "two small files read; no lock, nothing written, nothing started",
-    args: &["hook"],
+    start: Start::Exec(&["hook"]),
+    says: "",
     prepare: |world| {
         claimed(world);
         // The first stop takes note of a claim that was written by hand.
@@ -30,10 +31,30 @@ pub(super) const UNCHANGED: Case = Case {
     reset: nothing,
 };
 
+pub(super) const MAIL: Case = Case {
+    name: "claim holds",
+    about: "news of the pull request waits: the agent is told, record, two files",
+    start: Start::Exec(&["hook"]),
+    says: "CI failed: lint.",
+    prepare: |world| {
+        claimed(world);
+        world.hook(&world.stop("First."));
+        world.stop("Still at it.")
+    },
+    reset: |world| {
+        let state = world.state();
+        let _ = std::fs::remove_file(state.join("sessions/s.json"));
+        let mail = r#"[{"topic":"ci","weight":"wake","at":1,"text":"CI failed: lint."}]"#;
+        let memo = format!(r#"{{"issue":42,"owner":"s","mail":{mail}}}"#);
+        std::fs::write(state.join("claim.json"), memo).expect("a file of ours");
+    },
+};
+
 pub(super) const WATCH: Case = Case {
     name: "claim watch: coding",
     about: "the background hook, where there is nothing to watch",
-    args: &["claim", "watch"],
+    start: Start::Exec(&["claim", "watch"]),
+    says: "",
     prepare: |world| {
         claimed(world);
         world.stop("Still at it.")
@@ -41,6 +62,6 @@ pub(super) const WATCH: Case = Case {
     reset: nothing,
 };
 
-fn claimed(world: &World) {
+pub(super) fn claimed(world: &World) {
     std::fs::write(world.project().join(".agent-claim.json"), CODING).expect("a file of ours");
 }

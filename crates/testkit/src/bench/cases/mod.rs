@@ -4,9 +4,12 @@ mod claim;
 mod idle;
 mod pulse;
 mod review;
+mod scale;
 mod stop;
 mod tasks;
+mod together;
 
+use super::count::is_here;
 pub use crate::world::World;
 
 /// One row of the table.
@@ -14,32 +17,76 @@ pub use crate::world::World;
 pub struct Case {
     pub name: &'static str,
     pub about: &'static str,
-    pub args: &'static [&'static str],
+    pub start: Start,
+    /// What the answer has in it, so that the row is what its name says; empty for none.
+    pub says: &'static str,
     /// Lays out the world, and returns what is on stdin.
     pub prepare: fn(&World) -> Vec<u8>,
     /// Puts back, before each start, what the last one changed; not timed.
     pub reset: fn(&World),
 }
 
+/// How a case's program is started.
+#[derive(Debug, Clone, Copy)]
+pub enum Start {
+    /// The binary itself, as a host does that has its arguments.
+    Exec(&'static [&'static str]),
+    /// The same through `sh -c`, as a host does that has a line of shell.
+    Shell(&'static [&'static str]),
+    /// Something else on the same event, for scale.
+    Scale {
+        program: &'static str,
+        args: &'static [&'static str],
+        /// What it starts itself.
+        needs: &'static [&'static str],
+    },
+}
+
+impl Start {
+    /// A program that this needs and that is not here.
+    pub(super) fn missing(&self) -> Option<&'static str> {
+        match self {
+            Self::Exec(_) | Self::Shell(_) => None,
+            Self::Scale { program, needs, .. } => std::iter::once(program)
+                .chain(*needs)
+                .find(|program| !is_here(program))
+                .copied(),
+        }
+    }
+}
+
 /// All rows, in the table's order.
 pub const ALL: &[Case] = &[
     idle::ELSEWHERE,
+    idle::THROUGH_SHELL,
+    idle::KNOWN,
     idle::OTHER_EVENT,
     pulse::HOLD,
     pulse::NOT_OURS,
+    stop::GATE_PASSES,
     stop::GATE_BLOCKS,
     stop::GATE_RELEASES,
+    stop::LOOP_PASSES,
     stop::LOOP_ITERATES,
+    stop::LOOP_COMPLETES,
     stop::SHORT_TRANSCRIPT,
     stop::LONG_TRANSCRIPT,
-    claim::UNCHANGED,
-    claim::WATCH,
     review::THIRTY,
     review::TWO_THOUSAND,
+    review::SKIPS,
+    review::BROKEN,
+    claim::UNCHANGED,
+    claim::MAIL,
+    claim::WATCH,
+    together::HOLD,
+    together::RELEASE,
     tasks::NO_LIST,
     tasks::TWENTY,
     tasks::TWENTY_AGAIN,
     tasks::THOUSAND,
+    tasks::TOO_MANY,
+    scale::BASH,
+    scale::PYTHON,
 ];
 
 /// For a case that changes nothing.

@@ -1,11 +1,12 @@
 //! The smallest machine: what a decision with a commit costs.
 
-use super::{Case, World, nothing};
+use super::{Case, Start, World, nothing};
 
 pub(super) const HOLD: Case = Case {
     name: "pulse holds",
     about: "lock, load, decide, one record with one sync, two files",
-    args: &["hook"],
+    start: Start::Exec(&["hook"]),
+    says: r#""decision":"block""#,
     prepare: |world| {
         world.mainspring(&["pulse", "100"]);
         world.stop("Not yet.")
@@ -25,7 +26,8 @@ fn forget(world: &World) {
 pub(super) const NOT_OURS: Case = Case {
     name: "pulse passes",
     about: "lock, load, decide, nothing to write: another session's check",
-    args: &["hook"],
+    start: Start::Exec(&["hook"]),
+    says: "",
     prepare: |world| {
         world.mainspring(&["pulse", "100"]);
         let event = String::from_utf8(world.stop("Done.")).expect("an event is text");

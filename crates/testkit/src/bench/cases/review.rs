@@ -2,13 +2,14 @@
 
 use std::fs;
 
-use super::{Case, nothing};
+use super::{Case, Start, nothing};
 use crate::world::World;
 
 pub(super) const THIRTY: Case = Case {
     name: "review: plan of 30 files",
     about: "a stop that needs no review; everything is looked at, nothing written",
-    args: &["hook"],
+    start: Start::Exec(&["hook"]),
+    says: "",
     prepare: |world| plan(world, 30),
     reset: nothing,
 };
@@ -16,7 +17,8 @@ pub(super) const THIRTY: Case = Case {
 pub(super) const TWO_THOUSAND: Case = Case {
     name: "review: 2,000 plan files",
     about: "the same with forty plans of fifty files",
-    args: &["hook"],
+    start: Start::Exec(&["hook"]),
+    says: "",
     prepare: |world| {
         for number in 0..39 {
             lay_out(world, &format!("plan-{number}"), 50);
@@ -26,13 +28,51 @@ pub(super) const TWO_THOUSAND: Case = Case {
     reset: nothing,
 };
 
+pub(super) const SKIPS: Case = Case {
+    name: "review moves on",
+    about: "a plan that wants no reviews: its phase moves, record, three files",
+    start: Start::Exec(&["hook"]),
+    says: "nothing was reviewed",
+    prepare: |world| {
+        plan(world, 30);
+        world.mainspring(&["plan", "adopt"]);
+        world.stop("Done for today.")
+    },
+    reset: |world| {
+        let _ = fs::remove_file(world.state().join("sessions/s.json"));
+        let state = world.project().join(".taskie/plans/current/state.json");
+        fs::write(state, state_json("plan-review", 0)).expect("a file in it");
+    },
+};
+
+pub(super) const BROKEN: Case = Case {
+    name: "review blocks",
+    about: "a file of no known name in the plan: the agent is told, record, two files",
+    start: Start::Exec(&["hook"]),
+    says: "Invalid filename: notes.md",
+    prepare: |world| {
+        plan(world, 30);
+        let stray = world.project().join(".taskie/plans/current/notes.md");
+        fs::write(stray, "x").expect("a file in the plan");
+        world.mainspring(&["plan", "adopt"]);
+        let memory = world.state().join("review.json");
+        fs::copy(memory, world.root().join("review.json")).expect("it was adopted");
+        world.stop("Done for today.")
+    },
+    reset: |world| {
+        let _ = fs::remove_file(world.state().join("sessions/s.json"));
+        let kept = world.root().join("review.json");
+        fs::copy(kept, world.state().join("review.json")).expect("a file of ours");
+    },
+};
+
 fn plan(world: &World, files: usize) -> Vec<u8> {
     lay_out(world, "current", files);
     world.stop("Done for today.")
 }
 
 /// A valid plan of that many files, `state.json` among them.
-fn lay_out(world: &World, name: &str, files: usize) {
+pub(crate) fn lay_out(world: &World, name: &str, files: usize) {
     let dir = world.project().join(".taskie/plans").join(name);
     fs::create_dir_all(&dir).expect("a folder in the project");
     let write = |file: &str, text: &str| fs::write(dir.join(file), text).expect("a file in it");
@@ -47,10 +87,13 @@ fn lay_out(world: &World, name: &str, files: usize) {
     }
     write("tasks.md", &table);
     write("plan.md", "# Plan\n\n## Overview\n");
-    write(
-        "state.json",
-        r#"{"max_reviews": 8, "current_task": null, "phase": "tasks-review",
-            "phase_iteration": 2, "next_phase": "complete-task", "review_model": "opus",
-            "consecutive_clean": 2, "tdd": false}"#,
-    );
+    write("state.json", &state_json("complete-task", 8));
+}
+
+fn state_json(next_phase: &str, max_reviews: u32) -> String {
+    format!(
+        r#"{{"max_reviews": {max_reviews}, "current_task": null, "phase": "tasks-review",
+            "phase_iteration": 2, "next_phase": "{next_phase}", "review_model": "opus",
+            "consecutive_clean": 2, "tdd": false}}"#
+    )
 }

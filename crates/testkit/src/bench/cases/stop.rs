@@ -6,12 +6,33 @@ use std::io::{Seek, SeekFrom, Write};
 
 use serde_json::json;
 
-use super::{Case, World};
+use super::{Case, Start, World, nothing};
+
+pub(super) const GATE_PASSES: Case = Case {
+    name: "gate passes",
+    about: "a sub-agent still runs: nothing is asked and nothing written",
+    start: Start::Exec(&["hook"]),
+    says: "",
+    prepare: |world| {
+        world.mainspring(&["gate", "on"]);
+        let running = json!([{ "id": "a1", "type": "subagent", "status": "running" }]);
+        world.event(
+            "Stop",
+            json!({
+                "stop_hook_active": false,
+                "last_assistant_message": "It runs in the background.",
+                "background_tasks": running,
+            }),
+        )
+    },
+    reset: nothing,
+};
 
 pub(super) const GATE_BLOCKS: Case = Case {
     name: "gate blocks",
     about: "the token was not said: count, record, three files",
-    args: &["hook"],
+    start: Start::Exec(&["hook"]),
+    says: "TASKMASTER (1)",
     prepare: |world| {
         world.mainspring(&["gate", "on"]);
         world.stop("Looks fine to me.")
@@ -22,7 +43,8 @@ pub(super) const GATE_BLOCKS: Case = Case {
 pub(super) const GATE_RELEASES: Case = Case {
     name: "gate releases",
     about: "the token was said, in a message of 4 KiB",
-    args: &["hook"],
+    start: Start::Exec(&["hook"]),
+    says: "",
     prepare: |world| {
         world.mainspring(&["gate", "on"]);
         world.stop(&format!(
@@ -40,10 +62,26 @@ pub(super) const GATE_RELEASES: Case = Case {
     },
 };
 
+pub(super) const LOOP_PASSES: Case = Case {
+    name: "loop passes",
+    about: "another session's loop: read, and left alone",
+    start: Start::Exec(&["hook"]),
+    says: "",
+    prepare: |world| {
+        world.mainspring(&["loop", "start"]);
+        let event = String::from_utf8(world.stop("Done.")).expect("an event is text");
+        event
+            .replace("\"session_id\":\"s\"", "\"session_id\":\"other\"")
+            .into_bytes()
+    },
+    reset: nothing,
+};
+
 pub(super) const LOOP_ITERATES: Case = Case {
     name: "loop iterates",
     about: "no signal: one iteration more, record, two files",
-    args: &["hook"],
+    start: Start::Exec(&["hook"]),
+    says: "[ITERATION",
     prepare: |world| {
         world.mainspring(&["loop", "start", "--max", "1000"]);
         world.stop("Not yet.")
@@ -54,42 +92,66 @@ pub(super) const LOOP_ITERATES: Case = Case {
     },
 };
 
+pub(super) const LOOP_COMPLETES: Case = Case {
+    name: "loop completes",
+    about: "the signal was given: the loop ends, record, two files",
+    start: Start::Exec(&["hook"]),
+    says: "",
+    prepare: |world| {
+        world.mainspring(&["loop", "start", "--max", "1000"]);
+        let kept = world.state().join("loop.json");
+        fs::copy(kept, world.root().join("loop.json")).expect("a loop was started");
+        world.stop("Done.\n\n<loop-done>COMPLETE</loop-done>")
+    },
+    reset: |world| {
+        let kept = world.root().join("loop.json");
+        fs::copy(kept, world.state().join("loop.json")).expect("a file of ours");
+        let _ = fs::remove_file(world.state().join("sessions/s.json"));
+    },
+};
+
 pub(super) const SHORT_TRANSCRIPT: Case = Case {
     name: "gate, 1 MiB transcript",
     about: "the same block, with the transcript's end to read",
-    args: &["hook"],
-    prepare: |world| with_transcript(world, 0),
+    start: Start::Exec(&["hook"]),
+    says: "TASKMASTER (1)",
+    prepare: |world| with_transcript(world, 1 << 20),
     reset: forget_gate,
 };
 
 pub(super) const LONG_TRANSCRIPT: Case = Case {
     name: "gate, 8 GiB transcript",
     about: "the same block, behind 8 GiB that are not read",
-    args: &["hook"],
+    start: Start::Exec(&["hook"]),
+    says: "TASKMASTER (1)",
     prepare: |world| with_transcript(world, 8 << 30),
     reset: forget_gate,
 };
 
-fn forget_gate(world: &World) {
+pub(crate) fn forget_gate(world: &World) {
     let _ = fs::remove_file(world.state().join("sessions/s.json"));
     let _ = fs::remove_file(world.root().join("tmp/taskmaster/s"));
     let card = r#"{"switch":"on","stage":"waiting"}"#;
     fs::write(world.state().join("sessions/s.gate.json"), card).expect("a file of ours");
 }
 
-/// A transcript that ends in 1 MiB of the agent's lines, after a hole of this size.
-fn with_transcript(world: &World, hole: u64) -> Vec<u8> {
+/// A transcript of about this size. At most its last MiB is the agent's lines; before
+/// them is a hole, which costs no disk.
+pub(crate) fn with_transcript(world: &World, size: u64) -> Vec<u8> {
     world.mainspring(&["gate", "on"]);
     let path = world.project().join("transcript.jsonl");
     let mut file = File::create(&path).expect("a transcript");
-    file.seek(SeekFrom::Start(hole))
+    let lines = size.min(1 << 20);
+    file.seek(SeekFrom::Start(size - lines))
         .expect("files may be sparse");
     let words = "word ".repeat(800);
     let content = json!([{ "type": "text", "text": words }]);
     let message = json!({ "role": "assistant", "id": "m", "content": content });
     let line = json!({ "type": "assistant", "isSidechain": false, "message": message });
-    for _ in 0..256 {
-        writeln!(file, "{line}").expect("room for a transcript");
+    let line = format!("{line}\n");
+    for _ in 0..lines / line.len() as u64 {
+        file.write_all(line.as_bytes())
+            .expect("room for a transcript");
     }
     let fields = json!({
         "transcript_path": path,

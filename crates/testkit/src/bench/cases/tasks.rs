@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{Case, World, nothing};
+use super::{Case, Start, World, nothing};
 
 pub(super) const NO_LIST: Case = Case {
     name: "skill without a list",
     about: "where most skills are: two looks for an fsm.json",
-    args: &["hook"],
+    start: Start::Exec(&["hook"]),
+    says: "",
     prepare: |world| {
         std::fs::create_dir_all(world.project().join(".claude/skills/s")).expect("a folder");
         invocation(world)
@@ -18,7 +19,8 @@ pub(super) const NO_LIST: Case = Case {
 pub(super) const TWENTY: Case = Case {
     name: "20 tasks laid out",
     about: "the client's lock, one record with one sync, 20 new files",
-    args: &["hook"],
+    start: Start::Exec(&["hook"]),
+    says: "20",
     prepare: |world| list_of(world, 20),
     reset: forget,
 };
@@ -26,7 +28,8 @@ pub(super) const TWENTY: Case = Case {
 pub(super) const TWENTY_AGAIN: Case = Case {
     name: "20 tasks replaced",
     about: "the same over the last ones: 20 locks more, 20 files replaced",
-    args: &["hook"],
+    start: Start::Exec(&["hook"]),
+    says: "20",
     prepare: |world| list_of(world, 20),
     reset: forget_delivery,
 };
@@ -34,8 +37,18 @@ pub(super) const TWENTY_AGAIN: Case = Case {
 pub(super) const THOUSAND: Case = Case {
     name: "1000 tasks laid out",
     about: "the longest list there is",
-    args: &["hook"],
+    start: Start::Exec(&["hook"]),
+    says: "1000",
     prepare: |world| list_of(world, 1_000),
+    reset: forget,
+};
+
+pub(super) const TOO_MANY: Case = Case {
+    name: "1001 tasks refused",
+    about: "one more than the longest: nothing is laid out, and it is said",
+    start: Start::Exec(&["hook"]),
+    says: "1000",
+    prepare: |world| list_of(world, 1_001),
     reset: forget,
 };
 
@@ -50,7 +63,7 @@ fn invocation(world: &World) -> Vec<u8> {
 }
 
 /// A chain: each task waits for the one before.
-fn list_of(world: &World, count: u32) -> Vec<u8> {
+pub(crate) fn list_of(world: &World, count: u32) -> Vec<u8> {
     let tasks: Vec<Value> = (1..=count)
         .map(|id| {
             let before: Vec<u32> = (id > 1).then(|| id - 1).into_iter().collect();
@@ -71,7 +84,7 @@ fn list_of(world: &World, count: u32) -> Vec<u8> {
 }
 
 /// An empty task list, and no memory of the event: it would be the same one again.
-fn forget(world: &World) {
+pub(crate) fn forget(world: &World) {
     let _ = std::fs::remove_dir_all(world.home().join(".claude/tasks"));
     forget_delivery(world);
 }

@@ -1,0 +1,54 @@
+//! The programs that are measured.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::clients::workspace;
+
+/// The release builds.
+#[derive(Debug)]
+pub struct Programs {
+    pub mainspring: PathBuf,
+    pub floor: PathBuf,
+}
+
+impl Programs {
+    pub fn build() -> Self {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        for selection in [
+            ["--package=mainspring", "--bin=mainspring"],
+            ["--package=mainspring-testkit", "--bin=floor"],
+        ] {
+            let status = Command::new(&cargo)
+                .args(["build", "--quiet", "--release"])
+                .args(selection)
+                .current_dir(workspace())
+                .status()
+                .expect("cargo runs");
+            assert!(
+                status.success(),
+                "the release build of {selection:?} failed"
+            );
+        }
+        let this = std::env::current_exe().expect("it has a path");
+        Self::in_folder(this.parent().expect("it is in a folder"))
+    }
+
+    /// Programs that were built before, for instance of an earlier version.
+    pub(crate) fn in_folder(folder: &Path) -> Self {
+        let folder = folder.canonicalize().expect("the folder is there");
+        Self {
+            mainspring: folder.join("mainspring"),
+            floor: folder.join("floor"),
+        }
+    }
+
+    /// Those in the folder, if one is named, else new ones.
+    pub(crate) fn find(folder: Option<&Path>) -> Self {
+        folder.map_or_else(Self::build, Self::in_folder)
+    }
+
+    pub(crate) fn size(&self) -> u64 {
+        std::fs::metadata(&self.mainspring).map_or(0, |meta| meta.len())
+    }
+}
