@@ -509,7 +509,7 @@ _mainspring() {
 
     case "${cmd}" in
         mainspring)
-            opts="-h -V --help --version hook compat install uninstall doctor status why log replay simulate stop pause resume observe config tasks trust untrust gate loop graph plan claim handoff pulse demo help"
+            opts="-h -V --help --version demo install uninstall doctor pulse status why log stop pause resume observe trust untrust tasks gate loop plan claim handoff graph simulate replay config hook compat help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1027,7 +1027,7 @@ _mainspring() {
             return 0
             ;;
         mainspring__subcmd__help)
-            opts="hook compat install uninstall doctor status why log replay simulate stop pause resume observe config tasks trust untrust gate loop graph plan claim handoff pulse demo help"
+            opts="demo install uninstall doctor pulse status why log stop pause resume observe trust untrust tasks gate loop plan claim handoff graph simulate replay config hook compat help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

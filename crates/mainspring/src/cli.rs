@@ -35,33 +35,33 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// What hosts call: one event on stdin, one decision on stdout
-    Hook,
-    Compat(verb::compat::Args),
+    Demo(verb::demo::Args),
     Install(verb::install::Args),
     Uninstall(verb::install::UninstallArgs),
     Doctor(verb::doctor::Args),
+    Pulse(verb::pulse::Args),
     Status(verb::status::Args),
     Why(verb::why::Args),
     Log(verb::log::Args),
-    Replay(verb::replay::Args),
-    Simulate(verb::simulate::Args),
     Stop(verb::brake::StopArgs),
     Pause(verb::brake::PauseArgs),
     Resume(verb::brake::ResumeArgs),
     Observe(verb::observe::Args),
-    Config(verb::config::Args),
-    Tasks(verb::tasks::Args),
     Trust(verb::trust::Args),
     Untrust(verb::trust::UntrustArgs),
+    Tasks(verb::tasks::Args),
     Gate(verb::gate::Args),
     Loop(verb::looping::Args),
-    Graph(verb::graph::Args),
     Plan(verb::plan::Args),
     Claim(verb::claim::Args),
     Handoff(verb::handoff::Args),
-    Pulse(verb::pulse::Args),
-    Demo(verb::demo::Args),
+    Graph(verb::graph::Args),
+    Simulate(verb::simulate::Args),
+    Replay(verb::replay::Args),
+    Config(verb::config::Args),
+    /// What hosts call: one event on stdin, one decision on stdout
+    Hook,
+    Compat(verb::compat::Args),
 }
 
 pub(crate) fn main() -> ExitCode {

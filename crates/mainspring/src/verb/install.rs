@@ -99,7 +99,12 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
         remember(desk, store.state(), &before, &after, trusted.as_deref())?;
         write(&after.path, &after.render()?)?;
     }
-    let mut out = format!("{} is as it should be\n", after.path.display());
+    let place = after.path.display();
+    let mut out = if changes.is_empty() {
+        format!("{place} is as it should be\n")
+    } else {
+        format!("{place} is written; `mainspring uninstall` brings back what was there\n")
+    };
     out += &match args.scope {
         Scope::User => "registered for every project. `mainspring trust` in a project allows its effects (reviewers, pull requests)\n".to_owned(),
         Scope::Project | Scope::Local => {
@@ -239,11 +244,11 @@ fn choose(before: &Settings, variables: &mut Vec<&'static str>) -> Result<()> {
     for (extra, question) in [
         (
             Extra::Cap,
-            "Raise the host's limit on blocked stops from 8 in a row to 100?",
+            "Claude Code ends a turn after 8 held stops in a row without a tool call. Raise that to 100?",
         ),
         (
             Extra::TaskTools,
-            "Switch the agent's task tools on, which skills with a task list need?",
+            "A skill's task list needs Claude Code's task tools, which may be off. Switch them on?",
         ),
     ] {
         let variable = extra.variable();

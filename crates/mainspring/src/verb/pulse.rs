@@ -68,10 +68,11 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
                     of,
                     session,
                 };
-                (
-                    Some(state),
-                    format!("{whose} next {of} stops here are held, one by one"),
-                )
+                let did = match of {
+                    1 => format!("{whose} next stop here is held"),
+                    of => format!("{whose} next {of} stops here are held, one by one"),
+                };
+                (Some(state), did)
             }
         };
         Ok((vec![own::change(&file, state.as_ref())?], did))

@@ -54,6 +54,8 @@ struct View {
 struct Machine {
     name: &'static str,
     about: &'static str,
+    /// How it is begun.
+    begin: &'static str,
     /// `None`: it has nothing here.
     state: Option<&'static str>,
     summary: String,
@@ -170,6 +172,7 @@ fn machine(row: &crate::machine::Row, scene: &Scene<'_>) -> Machine {
     let mut machine = Machine {
         name: row.name.as_str(),
         about: row.about,
+        begin: begin(row.name),
         state: None,
         summary: String::new(),
         problem: None,
@@ -198,6 +201,18 @@ fn machine(row: &crate::machine::Row, scene: &Scene<'_>) -> Machine {
         }
     }
     machine
+}
+
+/// What to type for it where it has nothing yet.
+const fn begin(name: Name) -> &'static str {
+    match name {
+        Name::Gate => "`mainspring gate on --project`",
+        Name::Loop => "`mainspring loop start`",
+        Name::Review => "`/taskie:new-plan` in the client, or `mainspring plan init`",
+        Name::Claim => "`mainspring claim ISSUE`",
+        Name::Tasks => "",
+        Name::Pulse => "`mainspring pulse 1`",
+    }
 }
 
 impl Machine {
@@ -243,17 +258,22 @@ fn render(desk: &Desk, view: &View) -> String {
         out += &paint.warn(&format!("everything is {stopped}"));
         out.push('\n');
     }
+    out.push('\n');
     for machine in &view.machines {
         let state = match (&machine.problem, machine.state) {
             (Some(_), _) => paint.warn("unreadable"),
             (None, Some(state)) => paint.good(state),
             (None, None) => paint.dim("-"),
         };
-        out += &format!("\n{:<8} {state}", machine.name);
+        out += &format!("{:<8} {state}", machine.name);
         if let Some(problem) = &machine.problem {
             out += &format!("  {problem}");
         } else if machine.state.is_none() {
-            out += &format!("  {}", paint.dim(machine.about));
+            let begin = match machine.begin {
+                "" => String::new(),
+                begin => format!("; {begin}"),
+            };
+            out += &format!("  {}", paint.dim(&format!("{}{begin}", machine.about)));
         } else {
             out += &format!("  {}", machine.summary);
         }

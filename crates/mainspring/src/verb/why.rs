@@ -2,14 +2,16 @@
 
 use mainspring_kernel::Kind;
 use mainspring_kernel::deliberate::{Case, Deliberation, Outcome, Settlement};
+use mainspring_kernel::heard::Heard;
 use mainspring_kernel::journal::{Entry, Record};
-use mainspring_kernel::machines::Move;
+use mainspring_kernel::machines::{Move, Part};
 use serde::Serialize;
 
 use super::records::{self, Filter, Seen};
 use super::{Desk, Result, timestamp};
 use crate::error::CliError;
 use crate::host::text::excerpt;
+use crate::machine;
 
 /// Explain the last decision: which machine, by which rule, on what it saw, and what
 /// would have made it go otherwise.
@@ -47,6 +49,8 @@ struct Because {
     rule: String,
     from: String,
     to: String,
+    /// The machine as it was found, and what it heard.
+    saw: String,
     when: String,
     did: String,
     otherwise: String,
@@ -118,7 +122,7 @@ fn explain(record: &Record, case: &Case, ruling: &Deliberation) -> Explanation {
                 .moves
                 .iter()
                 .filter(|moved| !moved.rule().is_empty());
-            explanation.machines = moved.map(because).collect();
+            explanation.machines = moved.map(|moved| because(case, moved)).collect();
         }
     }
     explanation
@@ -148,7 +152,29 @@ fn sentence(kind: &Kind, settlement: &Settlement) -> String {
     }
 }
 
-fn because(moved: &Move) -> Because {
+/// What the decision was made from, in a line.
+fn saw(part: &Part) -> String {
+    let found = machine::row(part.name()).map(|row| (row.summary)(part));
+    let heard = match part {
+        Part::Gate(slot) => heard(&slot.facts.heard),
+        Part::Loop(slot) => heard(&slot.facts.heard),
+        Part::Review(_) | Part::Claim(_) | Part::Tasks(_) | Part::Pulse(_) => None,
+    };
+    let all: Vec<String> = found.into_iter().chain(heard).collect();
+    excerpt(&all.join("; "))
+}
+
+/// What the agent's last words were to it.
+fn heard<T>(heard: &Heard<T>) -> Option<String> {
+    match heard {
+        Heard::Said(_) => Some("the agent said it".into()),
+        Heard::Near(near) => Some(format!("nearly said: {near}")),
+        Heard::Nothing => None,
+    }
+}
+
+fn because(case: &Case, moved: &Move) -> Because {
+    let part = case.parts.iter().find(|part| part.name() == moved.name());
     let arrow = moved.name().table().and_then(|table| {
         table
             .iter()
@@ -168,6 +194,7 @@ fn because(moved: &Move) -> Because {
         rule: moved.rule().into(),
         from: moved.from().into(),
         to: moved.to().into(),
+        saw: part.map(saw).unwrap_or_default(),
         when,
         did,
         otherwise,
@@ -221,6 +248,7 @@ fn render(desk: &Desk, one: &Explanation) -> String {
                 out += &format!("    {label:<10} {text}\n");
             }
         };
+        line("saw", &because.saw);
         line("because", &because.when);
         line("so", &because.did);
         line("said", because.said.as_deref().unwrap_or_default());

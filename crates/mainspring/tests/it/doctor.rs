@@ -218,7 +218,7 @@ fn programs_are_asked_for_their_version_and_their_rights() {
     says(&env, "claude", "warning", "no such library");
 
     program(&env, "gh", "echo 'You are not logged in' >&2; exit 1");
-    says(&env, "gh", "warning", "not signed in → gh auth login");
+    says(&env, "gh", "warning", "pull requests → gh auth login");
     program(&env, "gh", "echo \"  - Token scopes: 'gist', 'read:org'\"");
     says(&env, "gh", "warning", "gh auth refresh --scopes repo");
     program(&env, "gh", "echo \"  - Token scopes: 'gist', 'repo'\"");

@@ -322,7 +322,7 @@ fn status_says_what_is_in_force_where_nobody_is_at_work_yet() {
     let env = TestEnv::new();
     assert_eq!(
         gate(&env),
-        "gate     -  no stop until the agent says the done token itself"
+        "gate     -  no stop until the agent says the done token itself; `mainspring gate on --project`"
     );
     env.run(&["gate", "on", "--project"]).ok();
     assert_eq!(

@@ -261,9 +261,9 @@ fn in_a_terminal_it_asks_shows_and_writes_only_on_yes() {
             .current_dir(env.project())
             .args(["-c", &format!("{MAINSPRING} install; read -r _")]);
         let terminal = mainspring_testkit::tmux::Terminal::start(&shell);
-        terminal.wait_for("blocked stops from 8 in a row to 100? [Y/n]");
+        terminal.wait_for("Raise that to 100? [Y/n]");
         terminal.enter(answers[0]);
-        terminal.wait_for("task tools on");
+        terminal.wait_for("Switch them on? [Y/n]");
         terminal.enter(answers[1]);
         terminal.wait_for("Write this? [y/N]");
         terminal.enter(answers[2]);

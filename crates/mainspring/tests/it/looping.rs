@@ -387,3 +387,35 @@ fn a_cd_into_a_nested_repository_or_a_worktree_loses_nothing() {
         );
     }
 }
+
+/// A person starts it in another terminal: the agent has to hear what it is about, once.
+#[test]
+fn the_agent_hears_the_prompt_of_a_loop_that_somebody_else_started() {
+    let env = TestEnv::new();
+    let prompt = "Make the forecast right";
+    env.run(&["loop", "start", "--max", "9", "--prompt", prompt])
+        .ok();
+    let first = env.stop("Hello.").held();
+    assert!(
+        first.contains("A loop without an owner") && first.ends_with(prompt),
+        "{first}"
+    );
+    assert!(!env.stop("Hm.").held().contains(prompt));
+
+    let env = TestEnv::new();
+    env.run(&["loop", "start", "--prompt", prompt]).ok();
+    let start = env
+        .hook("SessionStart", serde_json::json!({ "source": "startup" }))
+        .json();
+    let told = start["hookSpecificOutput"]["additionalContext"]
+        .as_str()
+        .unwrap();
+    assert!(told.ends_with(prompt), "{told}");
+
+    // For a session that is there already.
+    let env = TestEnv::new();
+    env.run(&["loop", "start", "--session", "s", "--prompt", prompt])
+        .ok();
+    assert!(env.stop("Hello.").held().ends_with(prompt));
+    assert!(!env.stop("Hm.").held().contains(prompt));
+}

@@ -35,6 +35,7 @@ fn why_names_machine_rule_and_remedy() {
     The agent was kept going by pulse.
 
       pulse  beating → beating, by rule beat
+        saw        beat 0 of 2 given, for the next session
         because    beats left
         so         hold and count
         said       Mainspring is connected (beat 1 of 2). Say that you read this, and stop again.

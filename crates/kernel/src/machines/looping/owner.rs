@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Client, Company, Facts, Loop, Owner, Run, State};
+use super::{Client, Company, Facts, Loop, Mode, Owner, Run, State};
 use crate::event::{EndReason, Kind, StartSource};
 use crate::ids::SessionId;
 use crate::machine::{Input, Nothing, OnContext, Step};
@@ -39,11 +39,15 @@ pub(super) fn welcome(run: &Run) -> String {
         .iter()
         .map(|(element, ending)| format!("`<{element}>{}</{element}>`", ending.as_str()))
         .collect();
+    let kind = match top.mode {
+        Mode::Loop => "A loop",
+        Mode::Issue => "An issue's loop",
+        Mode::Grind => "A grind",
+    };
     format!(
-        "A {} loop without an owner was found in this project and given to this session \
+        "{kind} without an owner was found in this project and given to this session \
          (iteration {} of {}). To end it say one of {} on a line of its own, or run \
          `mainspring loop abort`.",
-        top.mode.as_str(),
         top.iter,
         top.max,
         signals.join(", ")
@@ -77,7 +81,11 @@ pub(super) fn on_start(state: &State, input: &Input<'_, Loop>) -> Step<Loop, OnC
         (Owner::Session { .. }, _) => Step::ignore(state, OnContext::Pass),
         (Owner::Nobody, _) => {
             let run = owned(run, here, client);
-            let tell = welcome(&run);
+            let mut tell = welcome(&run);
+            if let Some(prompt) = &input.facts.prompt {
+                tell.push_str("\n\n");
+                tell.push_str(prompt);
+            }
             let rule = by_state(state, "take", "take-done");
             Step::take(rule, State::Active(run), OnContext::Tell(tell))
         }

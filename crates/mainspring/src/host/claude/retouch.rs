@@ -4,9 +4,21 @@
 //! we do not change keeps its very text; what we add looks like the lines around it. The
 //! text has been read as JSON before, so the scanner below only has to find where things end.
 
-use serde::Serialize;
-use serde_json::ser::PrettyFormatter;
 use serde_json::{Map, Value};
+
+/// What a line may hold.
+const WIDTH: usize = 110;
+
+/// A file that was not there before.
+pub(super) fn fresh(root: &Map<String, Value>) -> Option<String> {
+    let style = Style::of("");
+    let members = root.iter().map(|(key, value)| {
+        let name = serde_json::to_string(key).ok()?;
+        Some(format!("  {name}: {}", style.fresh(value, 1)?))
+    });
+    let members = members.collect::<Option<Vec<_>>>()?;
+    Some(format!("{{\n{}\n}}\n", members.join(",\n")))
+}
 
 /// The text with this root; `None` where it cannot be done faithfully.
 pub(super) fn retouch(text: &str, root: &Map<String, Value>) -> Option<String> {
@@ -56,15 +68,27 @@ impl<'a> Style<'a> {
         self.newline.to_owned() + &self.indent.repeat(depth)
     }
 
-    /// A value that was not there before.
-    fn pretty(&self, value: &Value, depth: usize) -> Option<String> {
-        let mut bytes = Vec::new();
-        let format = PrettyFormatter::with_indent(self.indent.as_bytes());
-        let mut out = serde_json::Serializer::with_formatter(&mut bytes, format);
-        value.serialize(&mut out).ok()?;
-        let text = String::from_utf8(bytes).ok()?;
-        // A string has no line break of its own in JSON: each is one of the layout.
-        Some(text.replace('\n', &self.line(depth)))
+    /// A value that was not there before: in one line where it fits.
+    fn fresh(&self, value: &Value, depth: usize) -> Option<String> {
+        let line = in_one_line(value)?;
+        let room = WIDTH.saturating_sub(depth * self.indent.len().max(2));
+        let (open, pieces, close) = match value {
+            Value::Object(members) if line.len() > room && !members.is_empty() => {
+                let pieces = members.iter().map(|(key, value)| {
+                    let name = serde_json::to_string(key).ok()?;
+                    Some(format!("{name}: {}", self.fresh(value, depth + 1)?))
+                });
+                ("{", pieces.collect::<Option<Vec<_>>>()?, "}")
+            }
+            Value::Array(items) if line.len() > room && !items.is_empty() => {
+                let pieces = items.iter().map(|item| self.fresh(item, depth + 1));
+                ("[", pieces.collect::<Option<Vec<_>>>()?, "]")
+            }
+            _ => return Some(line),
+        };
+        let inner = self.line(depth + 1);
+        let body = pieces.join(&format!(",{inner}"));
+        Some(format!("{open}{inner}{body}{}{close}", self.line(depth)))
     }
 
     fn value(&self, out: &mut String, old: Option<&str>, new: &Value, depth: usize) -> Option<()> {
@@ -81,7 +105,7 @@ impl<'a> Style<'a> {
                 self.list(out, &old, new, depth)
             }
             _ => {
-                out.push_str(&self.pretty(new, depth)?);
+                out.push_str(&self.fresh(new, depth)?);
                 Some(())
             }
         }
@@ -194,6 +218,25 @@ impl Inside<'_> {
     }
 }
 
+/// `{"a": [1, 2]}`
+fn in_one_line(value: &Value) -> Option<String> {
+    let each = |items: Vec<Option<String>>| items.into_iter().collect::<Option<Vec<_>>>();
+    Some(match value {
+        Value::Array(items) => {
+            let items = items.iter().map(in_one_line).collect();
+            format!("[{}]", each(items)?.join(", "))
+        }
+        Value::Object(members) => {
+            let members = members.iter().map(|(key, value)| {
+                let name = serde_json::to_string(key).ok()?;
+                Some(format!("{name}: {}", in_one_line(value)?))
+            });
+            format!("{{{}}}", each(members.collect())?.join(", "))
+        }
+        scalar => serde_json::to_string(scalar).ok()?,
+    })
+}
+
 fn is(text: &str, value: &Value) -> bool {
     serde_json::from_str::<Value>(text).is_ok_and(|read| read == *value)
 }
@@ -302,7 +345,7 @@ mod tests {
         });
         assert_eq!(
             more,
-            "{\n  \"list\": [1, 2,   3],\n\n  \"env\" : {\"A\": \"1\", \"B\": \"2\"},\n  \"deep\": {\n    \"x\": [ {\"y\": 1e2} ]\n  },\n  \"new\": {\n    \"a\": [\n      1\n    ]\n  }\n}\n"
+            "{\n  \"list\": [1, 2,   3],\n\n  \"env\" : {\"A\": \"1\", \"B\": \"2\"},\n  \"deep\": {\n    \"x\": [ {\"y\": 1e2} ]\n  },\n  \"new\": {\"a\": [1]}\n}\n"
         );
         let less = made(&more, |root| {
             let root = root.as_object_mut().unwrap();
@@ -315,12 +358,15 @@ mod tests {
     #[test]
     fn a_list_in_one_line_grows_by_lines_only_for_what_is_tall() {
         let text = "{\n\t\"Stop\": [{\"say\": 1}]\n}";
+        let long = "x".repeat(WIDTH);
         assert_eq!(
             made(text, |root| root["Stop"]
                 .as_array_mut()
                 .unwrap()
-                .push(json!({"a": 1}))),
-            "{\n\t\"Stop\": [{\"say\": 1},\n\t\t{\n\t\t\t\"a\": 1\n\t\t}\n\t]\n}"
+                .push(json!({"a": long, "b": [1]}))),
+            format!(
+                "{{\n\t\"Stop\": [{{\"say\": 1}},\n\t\t{{\n\t\t\t\"a\": \"{long}\",\n\t\t\t\"b\": [1]\n\t\t}}\n\t]\n}}"
+            )
         );
         assert_eq!(
             made(text, |root| root["Stop"]

@@ -114,8 +114,7 @@ impl Settings {
         if let Some(text) = written.and_then(|text| retouch::retouch(text, &self.root)) {
             return Ok(text);
         }
-        let text = serde_json::to_string_pretty(&self.root).map_err(CliError::new)?;
-        Ok(text + "\n")
+        retouch::fresh(&self.root).ok_or_else(|| CliError::new("the settings cannot be written"))
     }
 
     /// Our handlers, each with its event.

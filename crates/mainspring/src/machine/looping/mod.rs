@@ -104,7 +104,10 @@ fn facts(scene: &Scene<'_>, kept: &Kept) -> Result<Facts, Trouble> {
         Some(Owner::Nobody) => company::of(scene),
         Some(Owner::Session { .. }) | None => Company::Alone,
     };
-    let repeat = config.get("loop.repeat_prompt").is_some_and(Value::switch);
+    // Whoever started it may not be the agent, which then does not know what it is about.
+    let unheard = run.is_some_and(|run| run.owner == Owner::Nobody || run.top.iter == 1);
+    let repeat = config.get("loop.repeat_prompt").is_some_and(Value::switch)
+        || (unheard && !scene.is_drop_in());
     Ok(Facts {
         heard,
         ttl: config.get("loop.ttl").and_then(Value::span).unwrap_or(TTL),

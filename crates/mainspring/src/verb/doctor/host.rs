@@ -127,7 +127,11 @@ fn github(desk: &Desk, findings: &mut Findings) {
         return;
     };
     match ask(&gh, &["auth", "status"]) {
-        Err(_) => findings.warn("gh", "gh is not signed in", "gh auth login"),
+        Err(_) => findings.warn(
+            "gh",
+            "gh is not signed in: claims cannot open pull requests",
+            "gh auth login",
+        ),
         Ok(said) => {
             let scopes = said
                 .lines()
