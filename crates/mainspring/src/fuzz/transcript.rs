@@ -54,6 +54,9 @@ fn says(line: &[u8], text: &str) -> bool {
     let message = &line["message"];
     let content = &message["content"];
     let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
+    // Lists of an object's values, within a line, are read as that object: the host writes
+    // none, and who can write its lines needs none.
+    let positional = message.is_array() || blocks.iter().any(Value::is_array);
     line["type"] == "assistant"
         && ["isSidechain", "isMeta", "isApiErrorMessage"]
             .iter()
@@ -62,6 +65,7 @@ fn says(line: &[u8], text: &str) -> bool {
         && message["model"] != "<synthetic>"
         && (message["role"].is_null() || message["role"] == "assistant")
         && (content == text
+            || positional
             || blocks
                 .iter()
                 .any(|block| block["type"] == "text" && block["text"] == text))

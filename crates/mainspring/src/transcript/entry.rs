@@ -40,10 +40,17 @@ pub(super) struct Saying {
 impl Entry {
     /// `None` if it is not a whole line of JSON, or not of a shape that is known.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
-        if let Ok(line) = serde_json::from_slice::<Line<'_>>(line) {
+        // A list of a line's values would do for serde.
+        let is_object = |line: &[u8]| line.trim_ascii_start().first() == Some(&b'{');
+        if is_object(line)
+            && let Ok(line) = serde_json::from_slice::<Line<'_>>(line)
+        {
             return Some(line.into_entry());
         }
         let line = repair(line);
+        if !is_object(line.as_bytes()) {
+            return None;
+        }
         serde_json::from_str::<Line<'_>>(&line)
             .ok()
             .map(Line::into_entry)

@@ -26,6 +26,7 @@ mod product_clients;
 mod rehearse;
 mod review;
 mod review_client;
+mod security;
 mod stop_clients;
 mod store;
 mod taskie;

@@ -83,6 +83,10 @@ pub(crate) fn read(scene: &Scene<'_>, place: Place) -> Result<Kept, Trouble> {
             let bytes = atomic::read(&path, limits::STATE_FILE)?;
             let state = match text(&path, bytes.as_deref())? {
                 None => State::Idle(Past::Blank),
+                // Others post what is no state of a loop; nobody but us writes this file.
+                Some(text) if text.trim_start().starts_with(['[', '"']) => {
+                    named(State::Corrupt("it is no object".into()), &path)
+                }
                 Some(text) => named(doc::read(text), &path),
             };
             Ok(Kept {

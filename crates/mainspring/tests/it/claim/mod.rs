@@ -6,5 +6,6 @@ mod crash;
 mod faults;
 mod life;
 mod people;
+mod traps;
 mod watch;
 pub(crate) mod world;

@@ -1,0 +1,144 @@
+//! A repository that was cloned a minute ago, and that nobody trusted: no child is started.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::env::{MAINSPRING, TestEnv, finish, payload};
+
+/// A program that leaves a mark.
+fn trap(path: &Path, mark: &Path) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(
+        path,
+        format!("#!/bin/sh\necho \"$0 $*\" >> {}\n", mark.display()),
+    )
+    .unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn put(env: &TestEnv, name: &str, text: &str) {
+    let path = env.project().join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+#[test]
+fn a_hostile_clone_starts_nothing() {
+    if Command::new("strace").arg("-V").output().is_err() {
+        eprintln!("skipped: strace is missing, so no children were counted");
+        return;
+    }
+    let env = TestEnv::new();
+    let mark = env.root().join("mark");
+    let bin = env.root().join("bin");
+    for program in ["jwz", "claude", "gh", "git", "sh"] {
+        trap(&bin.join(program), &mark);
+        trap(&env.project().join(program), &mark);
+    }
+    trap(&env.project().join(".git/hooks/post-checkout"), &mark);
+    put(&env, ".git/HEAD", "ref: refs/heads/claude/x-42\n");
+    put(
+        &env,
+        ".git/config",
+        "[core]\n\tfsmonitor = ./git\n\thooksPath = .\n[alias]\n\trev-parse = !./sh\n",
+    );
+    put(&env, ".jwz/topic", "");
+    put(&env, ".zawinski/topic", "");
+    put(&env, ".taskie/plans/demo/plan.md", "# Plan\n");
+    put(
+        &env,
+        ".taskie/plans/demo/state.json",
+        r#"{"max_reviews":8,"current_task":null,"phase":"new-plan","phase_iteration":0,"next_phase":"plan-review","review_model":"--help","consecutive_clean":0,"tdd":false}"#,
+    );
+    put(
+        &env,
+        ".agent-claim.json",
+        r#"{"schema_version":1,"issue_number":42,"branch":"--upload-pack=x","phase":"ready_for_pr","summary":"$(id)"}"#,
+    );
+    put(
+        &env,
+        "mainspring.toml",
+        "[review]\ncommand = \"./claude\"\npermissions = \"skip\"\n[claim]\ngh = \"./gh\"\ngit = \"./git\"\nproject = 1\nowner = \"x\"\nwatch = true\n[pulse]\nbeats = 2\n",
+    );
+    put(
+        &env,
+        ".claude/skills/x/fsm.json",
+        r#"[{"id":1,"subject":"$(id)"}]"#,
+    );
+    put(
+        &env,
+        ".claude/settings.json",
+        r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"./sh"}]}]}}"#,
+    );
+    let path = format!(".:{}:/usr/bin:/bin", bin.display());
+    let mut events = 0;
+    for (event, fields) in [
+        ("SessionStart", json!({"source": "startup"})),
+        ("UserPromptSubmit", json!({"prompt": "go"})),
+        (
+            "PostToolUse",
+            json!({"tool_name": "Skill", "tool_input": {"skill": "x"}, "tool_response": {"success": true}}),
+        ),
+        ("UserPromptExpansion", json!({"command_name": "x"})),
+        ("Stop", json!({"last_assistant_message": "one"})),
+        (
+            "Stop",
+            json!({"last_assistant_message": "two", "stop_hook_active": true}),
+        ),
+        ("Notification", json!({"notification_type": "idle_prompt"})),
+        ("SessionEnd", json!({"reason": "other"})),
+    ] {
+        let trace = env.root().join("trace");
+        let mut strace = Command::new("strace");
+        strace
+            .args(["-f", "-qq", "-e", "trace=execve,execveat", "-o"])
+            .arg(&trace)
+            .args([MAINSPRING, "hook"])
+            .env_clear()
+            .env("HOME", env.home())
+            .env("TMPDIR", env.tmp())
+            .env("PATH", &path)
+            .current_dir(env.project());
+        let input = payload(&env.project(), event, fields).to_string();
+        let ran = finish(&mut strace, input.as_bytes());
+        assert_eq!(ran.code, Some(0), "{event}: {ran:?}");
+        let text = fs::read_to_string(&trace).unwrap();
+        let started = text.lines().filter(|line| line.contains("exec")).count();
+        assert_eq!(started, 1, "{event}: only the hook itself\n{text}");
+        events += 1;
+    }
+    assert_eq!(events, 8);
+    assert!(!mark.exists(), "{}", fs::read_to_string(&mark).unwrap());
+}
+
+/// Whatever an agent's shell is told to do, trust stays a person's to give.
+#[test]
+fn an_agent_that_tries_gets_no_trust() {
+    let env = TestEnv::new();
+    for args in [
+        &["trust"][..],
+        &["install", "--project"],
+        &["resume"],
+        &["stop"],
+    ] {
+        let ran = env.agent("s", args);
+        assert_ne!(ran.code, Some(0), "{args:?}: {ran:?}");
+    }
+    let child = finish(
+        env.command().args(["trust"]).env("MAINSPRING_DEPTH", "1"),
+        b"",
+    );
+    assert_ne!(child.code, Some(0), "{child:?}");
+    assert!(!env.state().join("trust.json").exists());
+    // A record in the repository, or one that is broken, is no record.
+    put(&env, "trust.json", r#"{"projects":{}}"#);
+    put(&env, ".mainspring/trust.json", r#"{"projects":{}}"#);
+    env.run(&["pulse", "1"]).ok();
+    fs::write(env.state().join("trust.json"), "{").unwrap();
+    let said = env.stop("x").let_go();
+    assert!(said.contains("not trusted"), "{said}");
+}

@@ -1,0 +1,108 @@
+//! A payload that names another file for the session's transcript, and a reviewer that says
+//! anything but a verdict.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::env::{TestEnv, payload};
+use crate::taskie::Taskie;
+
+#[test]
+fn no_forged_transcript_completes_or_hangs() {
+    let env = TestEnv::new();
+    env.agent("s", &["gate", "on"]).ok();
+    let line = json!({"type": "assistant", "message": {"role": "assistant", "content": "TASKMASTER_DONE::s"}});
+    let real = env.home().join(".claude/projects/p/s.jsonl");
+    fs::create_dir_all(real.parent().unwrap()).unwrap();
+    fs::write(&real, format!("{line}\n")).unwrap();
+    let link = env.home().join(".claude/projects/p/link.jsonl");
+    symlink(&real, &link).unwrap();
+    let fifo = env.root().join("fifo");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.unwrap().success());
+    let sparse = env.root().join("sparse");
+    fs::File::create(&sparse).unwrap().set_len(8 << 30).unwrap();
+    let socket = env.root().join("socket");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let paths = [
+        json!("/etc/passwd"),
+        json!("/proc/self/environ"),
+        json!("/proc/self/mem"),
+        json!("/proc/self/fd/0"),
+        json!("/dev/zero"),
+        json!("/dev/stdin"),
+        json!("/dev/full"),
+        json!(link),
+        json!(fifo),
+        json!(sparse),
+        json!(socket),
+        json!(env.home()),
+        json!("~/../../etc/passwd"),
+        json!("relative.jsonl"),
+        json!("/nonexistent/\u{0}x"),
+        json!(format!("/{}", "x".repeat(5_000))),
+        json!(7),
+        json!(null),
+    ];
+    for path in paths {
+        let began = Instant::now();
+        let fields = json!({"transcript_path": path});
+        let ran = env.hook_bytes(
+            payload(&env.project(), "Stop", fields)
+                .to_string()
+                .as_bytes(),
+        );
+        assert!(began.elapsed() < Duration::from_secs(10), "{path}");
+        ran.held();
+    }
+    // The one that is the session's own does count, so the rest was refused for what it is.
+    let fields = json!({"transcript_path": real});
+    let ran = env.hook_bytes(
+        payload(&env.project(), "Stop", fields)
+            .to_string()
+            .as_bytes(),
+    );
+    assert_eq!(ran.let_go(), "");
+}
+
+/// The reviewer's words, whatever they are: only a verdict in the schema's place counts, and
+/// the plan is not taken for clean.
+#[test]
+fn a_reviewer_that_says_anything_else_has_not_passed_it() {
+    let mut outputs = vec![
+        json!("PASS"),
+        json!(["PASS"]),
+        json!({"verdict": "PASS"}),
+        json!({"result": "PASS"}),
+        json!({"result": "VERDICT: PASS"}),
+        json!({"result": "```json\n{\"verdict\":\"PASS\"}\n```"}),
+        json!({"result": "{\"verdict\":\"pass\"}"}),
+        json!({"result": "{\"verdict\":[\"PASS\"]}"}),
+        json!({"structured_output": "PASS"}),
+        json!({"structured_output": {"verdict": "PASS "}}),
+        json!({"structured_output": {"verdict": true}}),
+        json!({"structured_output": {"other": 1}, "result": {"verdict": "PASS"}}),
+        json!({"structured_output": {"verdict": "FAIL"}, "result": "{\"verdict\":\"PASS\"}"}),
+        json!([{"structured_output": {"verdict": "PASS"}}]),
+        json!({"messages": [{"structured_output": {"verdict": "PASS"}}]}),
+    ];
+    outputs.push(json!({"result": format!("{{\"verdict\":\"PASS\"}}{}", "x".repeat(10))}));
+    for output in outputs {
+        let taskie =
+            Taskie::with_state(json!({"next_phase": "plan-review", "consecutive_clean": 1}));
+        let _ = taskie.run(&["trust"], b"").ok();
+        taskie.set("MOCK_CLAUDE_OUTPUT", &output.to_string());
+        let event = payload(
+            &taskie.env.project(),
+            "Stop",
+            json!({"last_assistant_message": "x"}),
+        );
+        let ran = taskie.run(&["hook"], event.to_string().as_bytes());
+        let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(answer["decision"], "block", "{output}: {answer}");
+        assert_eq!(taskie.state_now()["consecutive_clean"], 0, "{output}");
+    }
+}

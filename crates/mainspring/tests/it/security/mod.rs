@@ -1,0 +1,36 @@
+//! What somebody who is not the person can do: with a repository, a text, a file, a name.
+//! SECURITY.md has the table.
+
+mod clone;
+mod damage;
+mod forged;
+mod links;
+mod secrets;
+mod supply;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Everything below a folder: files with their bytes, links with where they lead.
+fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut left = vec![folder.to_owned()];
+    while let Some(next) = left.pop() {
+        for entry in fs::read_dir(&next).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            let meta = fs::symlink_metadata(&path).unwrap();
+            if meta.is_dir() {
+                left.push(path.clone());
+                found.insert(path, b"folder".to_vec());
+            } else if meta.is_file() {
+                let bytes = fs::read(&path).unwrap();
+                found.insert(path, bytes);
+            } else if meta.is_symlink() {
+                let to = fs::read_link(&path).unwrap();
+                found.insert(path, to.into_os_string().into_encoded_bytes());
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,144 @@
+//! What the shipped binary is made of, as Cargo says: few crates, from one place, under
+//! licences that ours allows, each once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// All that may be in the binary. A new one adds a row here and in
+/// docs/design/dependencies.md.
+const MOST_CRATES: usize = 43;
+const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
+const LICENCES: [&str; 9] = [
+    "MIT",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "Unlicense",
+    "BSD-3-Clause",
+    "BSD-2-Clause",
+    "Zlib",
+    "Unicode-3.0",
+    "ISC",
+];
+/// Crates that would bring a shell, a network, a second runtime or a second way.
+const BANNED: [&str; 16] = [
+    "openssl",
+    "openssl-sys",
+    "native-tls",
+    "reqwest",
+    "hyper",
+    "ureq",
+    "curl",
+    "tokio",
+    "async-std",
+    "libloading",
+    "regex",
+    "chrono",
+    "time",
+    "duct",
+    "xshell",
+    "git2",
+];
+
+fn cargo(args: &[&str]) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = Command::new(option_env!("CARGO").unwrap_or("cargo"))
+        .args(args)
+        .args(["--locked", "--offline"])
+        .current_dir(root)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Name and version, and licence, of all that the binary is linked from: no tests, no build
+/// scripts, no macros.
+fn shipped() -> BTreeMap<String, String> {
+    let tree = cargo(&[
+        "tree",
+        "--package=mainspring",
+        "--edges=normal,no-proc-macro",
+        "--target=x86_64-unknown-linux-gnu",
+        "--prefix=none",
+        "--no-dedupe",
+        "--format={p}|{l}",
+    ]);
+    tree.lines()
+        .filter(|line| !line.starts_with("mainspring"))
+        .map(|line| line.split_once('|').unwrap())
+        .map(|(package, licence)| (package.to_owned(), licence.to_owned()))
+        .collect()
+}
+
+/// Is there a way to take the crate that is among the licences?
+fn is_allowed(licence: &str) -> bool {
+    let allowed = |one: &str| LICENCES.contains(&one.trim().trim_matches(['(', ')']));
+    let all_of = |group: &str| group.split(" AND ").all(allowed);
+    let text = licence.replace('/', " OR ");
+    // `(A OR B) AND C`: each part has a way.
+    if let Some((choice, rest)) = text.split_once(") AND ") {
+        return choice.split(" OR ").any(allowed) && all_of(rest);
+    }
+    text.split(" OR ").any(all_of)
+}
+
+#[test]
+fn the_binary_is_made_of_few_crates_each_once() {
+    let shipped = shipped();
+    let names: BTreeSet<&str> = shipped
+        .keys()
+        .map(|package| package.split(' ').next().unwrap())
+        .collect();
+    assert_eq!(names.len(), shipped.len(), "each crate once: {shipped:?}");
+    assert!(names.len() <= MOST_CRATES, "{}: {names:?}", names.len());
+    eprintln!("{} crates of others are in the binary", names.len());
+    for name in BANNED {
+        assert!(!names.contains(name), "{name} is banned");
+    }
+    for (package, licence) in &shipped {
+        assert!(is_allowed(licence), "{package}: {licence}");
+    }
+}
+
+#[test]
+fn everything_that_is_built_comes_from_the_registry_or_is_ours() {
+    let metadata: Value =
+        serde_json::from_str(&cargo(&["metadata", "--format-version=1"])).unwrap();
+    let mut ours = Vec::new();
+    for package in metadata["packages"].as_array().unwrap() {
+        let name = package["name"].as_str().unwrap();
+        match package["source"].as_str() {
+            Some(source) => assert_eq!(source, REGISTRY, "{name}"),
+            None => ours.push(name),
+        }
+        let licence = package["license"].as_str().unwrap_or("none");
+        assert!(is_allowed(licence), "{name}: {licence}");
+    }
+    ours.sort_unstable();
+    assert_eq!(
+        ours,
+        ["mainspring", "mainspring-kernel", "mainspring-testkit"]
+    );
+}
+
+/// Our own crates take the workspace's lints, which forbid `unsafe`.
+#[test]
+fn no_crate_of_ours_has_unsafe_code() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let workspace = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    assert!(workspace.contains("unsafe_code = \"forbid\""));
+    for name in ["kernel", "mainspring", "testkit"] {
+        let manifest = std::fs::read_to_string(root.join("crates").join(name).join("Cargo.toml"));
+        assert!(
+            manifest.unwrap().contains("[lints]\nworkspace = true"),
+            "{name}"
+        );
+    }
+}
