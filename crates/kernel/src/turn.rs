@@ -25,7 +25,7 @@ use crate::journal::Entry;
 use crate::machines::{Finished, Pending};
 
 /// What the interpreter must do next.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Ask {
     Lock,
     Load,
@@ -39,7 +39,7 @@ pub enum Ask {
 }
 
 /// What came of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Reply {
     /// Locked, committed or unlocked.
     Done,
@@ -64,7 +64,7 @@ impl Reply {
 /// An event may run this many effects; one more would be a machine going in circles.
 const MOST_EFFECTS: u8 = 8;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Turn {
     kind: Kind,
     effects: u8,
@@ -73,7 +73,7 @@ pub struct Turn {
     phase: Phase,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Phase {
     Locking,
     Loading,
@@ -84,7 +84,7 @@ enum Phase {
 }
 
 /// What follows the commit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Next {
     Answer(Answer),
     Run(Box<Pending>),

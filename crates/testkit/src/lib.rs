@@ -45,6 +45,7 @@
 //! | [`process`] | children with a deadline and a group of their own |
 //! | [`clients`] | where the pinned real clients are |
 //! | [`bins`] | where the kit's own programs are |
+//! | [`explore`] | every order of steps of hooks that race and die, with the kernel's own turn |
 
 #![expect(
     clippy::expect_used,
@@ -56,6 +57,7 @@ pub mod bench;
 pub mod bins;
 pub mod claude;
 pub mod clients;
+pub mod explore;
 pub mod fakes;
 pub mod faults;
 pub mod files;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use mainspring_testkit::{bench, faults, fuzz};
+use mainspring_testkit::{bench, explore, faults, fuzz};
 
 /// Measure Mainspring and break it: what anyone can run to get the same tables
 #[derive(Parser)]
@@ -18,6 +18,7 @@ enum Command {
     Bench(bench::Args),
     Faults(faults::Args),
     Fuzz(fuzz::Args),
+    Model(explore::Args),
 }
 
 fn main() -> ExitCode {
@@ -25,5 +26,6 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::run(&args),
         Command::Faults(args) => faults::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
+        Command::Model(args) => explore::run(&args),
     }
 }

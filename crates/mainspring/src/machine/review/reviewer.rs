@@ -13,6 +13,7 @@ use mainspring_kernel::effect::{Fence, Intent, Owner};
 use mainspring_kernel::machines::review::{
     Failure, Finding, Outcome, Request, Review, Verdict, words,
 };
+use mainspring_kernel::machines::{Name, Pending};
 use rustix::fs::OFlags;
 
 use super::directory::PLANS;
@@ -70,7 +71,9 @@ pub(super) fn run(scene: &Scene<'_>, intent: &Intent<Review>) -> Outcome {
         Some(found) => found,
         None => site.review(intent.deadline.since(intent.since.plus(wait))),
     };
-    if let Finding::NotDone(_) = result {
+    if let Finding::NotDone(_) = result
+        && site.is_current()
+    {
         site.set_aside();
     }
     let took = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -94,6 +97,7 @@ struct Bench<'a> {
     file: PathBuf,
     /// Our own folder for this attempt.
     shelf: PathBuf,
+    attempt: Fence,
 }
 
 impl<'a> Bench<'a> {
@@ -104,6 +108,7 @@ impl<'a> Bench<'a> {
         Self {
             file: plan.join(asked.file()),
             shelf: shelf(scene, intent.fence),
+            attempt: intent.fence,
             scene,
             asked,
             root,
@@ -172,7 +177,14 @@ impl<'a> Bench<'a> {
             limit: Duration::from_millis(limit.0),
         };
         let ended = guarded
-            .run(files, |leader| note_leader(&self.shelf, leader))
+            .run(files, |leader| {
+                // In this order: whoever takes the review over records that first and then
+                // ends the leader it finds, so one of us sees the other.
+                note_leader(&self.shelf, leader);
+                if !self.is_current() {
+                    guard::end_group(leader);
+                }
+            })
             .map_err(|error| Failure::Fault(format!("cannot start a reviewer: {error}")))?;
         let said = read_stdout(&self.shelf);
         let cost = said.map_or(0, |said| said.cost);
@@ -196,6 +208,16 @@ impl<'a> Bench<'a> {
         let _ = fs::remove_file(&log);
         let verdict = said.map_or(Verdict::Unsaid, |said| said.verdict);
         Ok((Finding::Reviewed(verdict), cost))
+    }
+
+    /// Is this still the attempt that counts? A machine that slept past our deadline may
+    /// wake us after another hook has taken the review over.
+    fn is_current(&self) -> bool {
+        let scope = self.scene.scope(Name::Review);
+        match self.scene.store.intent(Name::Review, scope) {
+            Ok(found) => is_attempt(found.value.as_ref(), self.attempt),
+            Err(_) => true,
+        }
     }
 
     /// The seed's flags, hooks off, and the prompt last.
@@ -296,6 +318,10 @@ pub(crate) fn tools(asked: &Request) -> Result<Vec<String>, Trouble> {
     tools.push(format!("Edit({file})"));
     tools.push(format!("Write({file})"));
     Ok(tools)
+}
+
+fn is_attempt(recorded: Option<&Pending>, attempt: Fence) -> bool {
+    matches!(recorded, Some(Pending::Review(intent)) if intent.fence == attempt)
 }
 
 fn shelf(scene: &Scene<'_>, fence: Fence) -> PathBuf {

@@ -1,0 +1,490 @@
+//! From a claimed issue to a merged and closed one: two sessions stop, a server takes
+//! requests that may be late, answers that may be lost, a person merges, edits and brakes.
+
+mod work;
+
+use mainspring_kernel::decision::Answer;
+use mainspring_kernel::event::{Background, Chain, Kind};
+use mainspring_kernel::journal::Entry;
+use mainspring_kernel::ledger::{Cap, ToolUse};
+use mainspring_kernel::machines::claim::memo::Memo;
+use mainspring_kernel::machines::claim::phase::Phase;
+use mainspring_kernel::machines::claim::pull::PullState;
+use mainspring_kernel::machines::claim::signal::{Signal, status};
+use mainspring_kernel::machines::claim::work::Effect;
+use mainspring_kernel::machines::claim::{BoardUse, Facts, State};
+use mainspring_kernel::machines::{Finished, Part, Pending, Slot};
+use mainspring_kernel::orders::{Scope, Until};
+
+use work::Work;
+
+use super::Size;
+use super::disk::Disk;
+use super::world::{self, Bounds, Hook, NAMES, OWN, Protocol, Racing, Without, World, session};
+
+const SIGHTS: &[&str] = &[
+    "a request of a dead process arrived",
+    "a reply was lost after its request was done",
+    "the server refused a second pull request",
+    "a pull request was found and not created",
+    "the issue was closed",
+    "a person braked",
+];
+const LATE_REQUEST: u64 = OWN;
+const REPLY_LOST: u64 = OWN << 1;
+const REFUSED: u64 = OWN << 2;
+const FOUND: u64 = OWN << 3;
+const CLOSED: u64 = OWN << 4;
+const BRAKED: u64 = OWN << 5;
+
+#[derive(Debug)]
+pub(super) struct Claim {
+    pub(super) without: Without,
+    pub(super) bounds: Bounds,
+    pub(super) stops: Stops,
+}
+
+/// When the sessions stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stops {
+    /// Whenever they like, so often.
+    AtMost([u8; 2]),
+    /// Once at first, again when they were held, and when something is due that nobody is
+    /// at: as often as it takes.
+    AsNeeded,
+}
+
+#[derive(Debug, Clone, Hash)]
+pub(super) struct Env {
+    server: Server,
+    /// Requests on their way.
+    flight: Vec<Request>,
+    /// Replies on their way, by process.
+    replies: Vec<(u32, Status)>,
+    /// Who may change something on the server now.
+    alone: Option<u32>,
+    sessions: [Session; 2],
+    /// Requests that were sent, all in all.
+    creates: u8,
+    closes: u8,
+    braked: bool,
+}
+
+#[derive(Debug, Clone, Default, Hash)]
+struct Server {
+    pulls: Vec<PullState>,
+    comments: u8,
+    /// How often the issue went from open to closed.
+    closed: u8,
+}
+
+#[derive(Debug, Clone, Hash)]
+struct Session {
+    stops: u8,
+    /// Events so far: they number processes and deliveries.
+    events: u8,
+    chain: Chain,
+    polls: u8,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Request {
+    from: u32,
+    what: What,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum What {
+    Create,
+    Close { comment: bool },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Status {
+    Created(u64),
+    Exists,
+    Closed,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Act {
+    Stop(usize),
+    Idle(usize),
+    /// The server takes the request at this place in.
+    Arrive(usize),
+    Merge,
+    /// The person says that the issue may be closed.
+    Consent,
+    /// The person sets the phase back, and hands over again.
+    Rework,
+    Brake,
+    Release,
+}
+
+impl Claim {
+    pub(super) fn racing(without: Without, size: Size) -> Racing<Self> {
+        let (stops, crashes, losses, edits) = match size {
+            Size::Quick => ([2, 1], 1, 0, 0),
+            Size::Full => ([4, 1], 1, 1, 1),
+        };
+        Racing(Self {
+            without,
+            bounds: Bounds {
+                hooks: 2,
+                crashes,
+                jumps: 1,
+                losses,
+                edits,
+            },
+            stops: Stops::AtMost(stops),
+        })
+    }
+
+    pub(super) fn faultless() -> Racing<Self> {
+        Racing(Self {
+            without: Without::Nothing,
+            bounds: Bounds::FAULTLESS,
+            stops: Stops::AsNeeded,
+        })
+    }
+}
+
+fn signal(disk: &Disk) -> Option<&Signal> {
+    match &disk.parts[0] {
+        Part::Claim(Slot {
+            state: State::Claimed { signal, .. },
+            ..
+        }) => Some(signal),
+        _ => None,
+    }
+}
+
+fn edit(disk: &mut Disk, phase: Phase) {
+    if let Part::Claim(Slot {
+        state: State::Claimed { signal, .. },
+        ..
+    }) = &mut disk.parts[0]
+    {
+        signal.phase = phase;
+    }
+}
+
+impl Server {
+    fn open_pull(&self) -> Option<u64> {
+        let at = self
+            .pulls
+            .iter()
+            .position(|pull| *pull == PullState::Open)?;
+        Some(at as u64 + 1)
+    }
+
+    /// The pull request that this work is in: an open one, or one with this very commit.
+    fn adoptable(&self) -> Option<u64> {
+        let any = || (!self.pulls.is_empty()).then_some(1);
+        self.open_pull().or_else(any)
+    }
+
+    fn take(&mut self, what: What, without: Without) -> Status {
+        match what {
+            What::Create if self.open_pull().is_some() && without != Without::ServerKey => {
+                Status::Exists
+            }
+            What::Create => {
+                self.pulls.push(PullState::Open);
+                Status::Created(self.pulls.len() as u64)
+            }
+            What::Close { comment } => {
+                if comment {
+                    self.comments += 1;
+                }
+                // Closing what is closed is nothing.
+                self.closed = self.closed.max(1);
+                Status::Closed
+            }
+        }
+    }
+}
+
+impl Protocol for Claim {
+    type Env = Env;
+    type Work = Work;
+    type Act = Act;
+
+    const COMMON: u64 = world::ALL;
+    const SIGHTS: &'static [&'static str] = SIGHTS;
+
+    fn without(&self) -> Without {
+        self.without
+    }
+
+    fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    fn cap(&self) -> Cap {
+        Cap::After(8)
+    }
+
+    fn initial(&self) -> World<Env, Work> {
+        let mut claim = Signal::claimed(7, "fix-7".into(), "a".into(), String::new());
+        claim.phase = Phase::ReadyForPr;
+        claim.summary = "Fix it".into();
+        claim.last_synced_status = Some(status::IN_PROGRESS.into());
+        let memo = Memo {
+            issue: Some(7),
+            owner: Some(session(0)),
+            ..Memo::default()
+        };
+        let state = State::Claimed {
+            signal: claim,
+            memo,
+        };
+        let facts = Facts {
+            board: BoardUse::Off,
+            branch: None,
+        };
+        let session = |stops| Session {
+            stops,
+            events: 0,
+            chain: Chain::First,
+            polls: 1,
+        };
+        let stops = match self.stops {
+            Stops::AtMost(stops) => stops,
+            Stops::AsNeeded => [0; 2],
+        };
+        let env = Env {
+            server: Server::default(),
+            flight: Vec::new(),
+            replies: Vec::new(),
+            alone: None,
+            sessions: stops.map(session),
+            creates: 0,
+            closes: 0,
+            braked: false,
+        };
+        World::new(
+            Disk::new(vec![Part::Claim(Slot::new(state, facts))], 2),
+            env,
+        )
+    }
+
+    fn see(&self, _: &World<Env, Work>, _: &Hook<Work>, _: &mut Part) -> ToolUse {
+        ToolUse::NotSeen
+    }
+
+    fn begin(&self, pending: &Pending) -> Work {
+        match pending {
+            Pending::Claim(intent) if matches!(intent.effect, Effect::Poll { .. }) => Work::Poll,
+            _ => Work::Queue,
+        }
+    }
+
+    fn choices(&self, world: &World<Env, Work>, at: usize) -> u8 {
+        work::choices(self, world, at)
+    }
+
+    fn work(&self, world: &mut World<Env, Work>, at: usize, choice: u8) -> Option<Finished> {
+        work::go_on(self, world, at, choice)
+    }
+
+    fn words_of_work(&self, world: &World<Env, Work>, at: usize, choice: u8) -> String {
+        work::words(world, at, choice)
+    }
+
+    fn acts(&self, world: &World<Env, Work>, acts: &mut Vec<Act>) {
+        let env = &world.env;
+        let phase = signal(&world.disk).map(|signal| &signal.phase);
+        for (at, session) in env.sessions.iter().enumerate() {
+            let busy = world.hooks.iter().any(|hook| hook.session == at);
+            let room = world.hooks.len() < self.bounds.hooks;
+            if busy || !room || phase.is_none() {
+                continue;
+            }
+            let due = matches!(phase, Some(Phase::ReadyForPr | Phase::Done));
+            let stops = match self.stops {
+                Stops::AtMost(_) => session.stops > 0,
+                Stops::AsNeeded => {
+                    let held = session.chain == Chain::Continued;
+                    session.events == 0 || held || (due && world.hooks.is_empty())
+                }
+            };
+            if stops {
+                acts.push(Act::Stop(at));
+            }
+            let merged = env.server.pulls.contains(&PullState::Merged);
+            let watched = matches!(phase, Some(Phase::PrCreated | Phase::ChecksRunning));
+            if session.polls > 0 && watched && merged && at == 0 {
+                acts.push(Act::Idle(at));
+            }
+        }
+        acts.extend((0..env.flight.len()).map(Act::Arrive));
+        // A request takes seconds, a person longer.
+        let sending = world
+            .hooks
+            .iter()
+            .any(|hook| matches!(hook.work, Some(Work::Send { .. } | Work::Await { .. })));
+        if env.server.open_pull().is_some() && env.flight.is_empty() && !sending {
+            acts.push(Act::Merge);
+        }
+        if phase == Some(&Phase::MergedDetected) {
+            acts.push(Act::Consent);
+        }
+        if world.spent.edits < self.bounds.edits {
+            if matches!(phase, Some(Phase::ReadyForPr | Phase::PrCreated)) {
+                acts.push(Act::Rework);
+            }
+            if !env.braked {
+                acts.push(Act::Brake);
+            }
+        }
+        if env.braked {
+            acts.push(Act::Release);
+        }
+    }
+
+    fn act(&self, world: &mut World<Env, Work>, act: &Act) {
+        match act {
+            Act::Stop(at) => {
+                let session = &mut world.env().sessions[*at];
+                session.stops = session.stops.saturating_sub(1);
+                session.events += 1;
+                let (number, chain) = (u32::from(session.events), session.chain);
+                let kind = Kind::Stop {
+                    chain,
+                    background: Background::Quiet,
+                };
+                world.start(*at, kind, number, 0);
+            }
+            Act::Idle(at) => {
+                let session = &mut world.env().sessions[*at];
+                session.polls -= 1;
+                session.events += 1;
+                let number = u32::from(session.events);
+                world.start(*at, Kind::Idle, number, 0);
+            }
+            Act::Arrive(at) => {
+                let request = world.env().flight.remove(*at);
+                let status = world.env().server.take(request.what, self.without);
+                match status {
+                    Status::Exists => world.moment |= REFUSED,
+                    Status::Closed => world.moment |= CLOSED,
+                    Status::Created(_) => {}
+                }
+                if world.is_running(request.from) {
+                    world.env().replies.push((request.from, status));
+                } else {
+                    world.moment |= LATE_REQUEST;
+                }
+            }
+            Act::Merge => {
+                for pull in &mut world.env().server.pulls {
+                    *pull = PullState::Merged;
+                }
+            }
+            Act::Consent => edit(world.disk(), Phase::Done),
+            Act::Rework => {
+                world.spent.edits += 1;
+                let next = match signal(&world.disk).map(|signal| &signal.phase) {
+                    Some(Phase::ReadyForPr) => Phase::Coding,
+                    _ => Phase::ReadyForPr,
+                };
+                edit(world.disk(), next);
+            }
+            Act::Brake => {
+                world.spent.edits += 1;
+                world.env().braked = true;
+                world.moment |= BRAKED;
+                let disk = world.disk();
+                disk.orders =
+                    std::mem::take(&mut disk.orders).stopped(Scope::Everything, Until::Resumed);
+            }
+            Act::Release => {
+                let now = world.now;
+                world.env().braked = false;
+                let disk = world.disk();
+                disk.orders = std::mem::take(&mut disk.orders).resumed(Scope::Everything, now);
+            }
+        }
+    }
+
+    fn words_of_act(&self, world: &World<Env, Work>, act: &Act) -> String {
+        match act {
+            Act::Stop(at) => format!("session {} stops", NAMES[*at]),
+            Act::Idle(at) => format!("session {} is idle", NAMES[*at]),
+            Act::Arrive(at) => {
+                let request = &world.env.flight[*at];
+                let what = match request.what {
+                    What::Create => "create a pull request",
+                    What::Close { .. } => "close the issue",
+                };
+                let whose = if world.is_running(request.from) {
+                    ""
+                } else {
+                    " (of a process that is gone)"
+                };
+                format!("the server is asked to {what}{whose}")
+            }
+            Act::Merge => "the person merges the pull request".into(),
+            Act::Consent => "the person lets the issue be closed".into(),
+            Act::Rework => "somebody sets the phase by hand".into(),
+            Act::Brake => "the person says stop".into(),
+            Act::Release => "the person says resume".into(),
+        }
+    }
+
+    fn committed(&self, _: &mut World<Env, Work>, _: &Hook<Work>, _: &Entry) {}
+
+    fn answered(&self, world: &mut World<Env, Work>, hook: &Hook<Work>, answer: &Answer) {
+        if let Kind::Stop { .. } = hook.event.kind {
+            let session = &mut world.env().sessions[hook.session];
+            session.chain = if world::holds(answer) {
+                Chain::Continued
+            } else {
+                Chain::First
+            };
+        }
+    }
+
+    fn crashed(&self, world: &mut World<Env, Work>, hook: &Hook<Work>) {
+        let pid = hook.pid();
+        let env = world.env();
+        env.sessions[hook.session].chain = Chain::First;
+        env.replies.retain(|(to, _)| *to != pid);
+        // The worst case: its `gh` died with it, and the request is on its way.
+        if env.alone == Some(pid) {
+            env.alone = None;
+        }
+    }
+
+    fn check(&self, world: &World<Env, Work>) -> Option<&'static str> {
+        let env = &world.env;
+        let open = env.server.pulls.iter();
+        let open = open.filter(|pull| **pull == PullState::Open).count();
+        let allowed = 1 + world.spent.faults() + world.spent.edits;
+        if open > 1 {
+            return Some("I9: at most one open pull request per claim");
+        }
+        if env.server.pulls.len() > 1 {
+            return Some("I9: one pull request per claim, merged ones counted");
+        }
+        if env.creates > allowed || env.closes > allowed {
+            return Some("I8: nothing is asked twice of the server without a fault between");
+        }
+        let faultless = world.spent.faults() == 0;
+        if faultless && env.server.comments > 1 {
+            return Some("I11: without a fault there is one comment");
+        }
+        None
+    }
+
+    fn unfinished(&self, world: &World<Env, Work>) -> Option<&'static str> {
+        match signal(&world.disk) {
+            None if world.env.server.closed == 1 => None,
+            None => Some("the claim is over and the issue is open"),
+            // With more stops it would have gone on.
+            Some(_) if self.stops != Stops::AsNeeded => None,
+            Some(_) => Some("the claim does not come to its end"),
+        }
+    }
+}

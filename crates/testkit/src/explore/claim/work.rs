@@ -1,0 +1,225 @@
+//! What a hook does at the server: it queues, looks, sends, waits, and looks again.
+
+use std::sync::Arc;
+
+use mainspring_kernel::Ask;
+use mainspring_kernel::machines::claim::pull::{Extent, Pull, PullState, Review};
+use mainspring_kernel::machines::claim::work::{Board, Effect, Fault, How, Outcome, Release};
+use mainspring_kernel::machines::{Finished, Pending, Returned};
+
+use super::super::world::{self, Without};
+use super::{Claim, Env, FOUND, REPLY_LOST, Request, Status, What};
+
+type World = world::World<Env, Work>;
+
+/// How far an effect is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(in super::super) enum Work {
+    /// Waits until no other request of this project is under way.
+    Queue,
+    Look,
+    Send {
+        comment: bool,
+        again: bool,
+    },
+    Await {
+        again: bool,
+    },
+    /// The reply was lost, or somebody was faster: is it there after all?
+    LookAgain,
+    Poll,
+}
+
+pub(super) fn choices(claim: &Claim, world: &World, at: usize) -> u8 {
+    let hook = &world.hooks[at];
+    let may_lose = u8::from(world.spent.losses < claim.bounds.losses);
+    match hook.work {
+        Some(Work::Queue) => u8::from(world.env.alone.is_none()),
+        Some(Work::Look | Work::LookAgain | Work::Poll | Work::Send { .. }) => 1,
+        // The last way is always that the reply is lost.
+        Some(Work::Await { .. }) => u8::from(is_replied(world, at)) + may_lose,
+        None => 0,
+    }
+}
+
+pub(super) fn words(world: &World, at: usize, choice: u8) -> String {
+    match world.hooks[at].work {
+        Some(Work::Queue) => "is alone with the server",
+        Some(Work::Look) => "looks at what the server has",
+        Some(Work::Send { .. }) => "sends its request",
+        Some(Work::Await { .. }) if is_replied(world, at) && choice == 0 => "gets the reply",
+        Some(Work::Await { .. }) => "never gets the reply",
+        Some(Work::LookAgain) => "looks again",
+        Some(Work::Poll) => "looks at the pull request",
+        None => "",
+    }
+    .into()
+}
+
+fn is_replied(world: &World, at: usize) -> bool {
+    let pid = world.hooks[at].pid();
+    world.env.replies.iter().any(|(to, _)| *to == pid)
+}
+
+/// What the effect comes to, or how it goes on.
+enum Next {
+    Go(Work),
+    Done(Outcome),
+}
+
+pub(super) fn go_on(claim: &Claim, world: &mut World, at: usize, choice: u8) -> Option<Finished> {
+    let hook = Arc::clone(&world.hooks[at]);
+    let Ask::Run(pending) = &hook.ask else {
+        return None;
+    };
+    let Pending::Claim(intent) = &**pending else {
+        return None;
+    };
+    let pid = hook.pid();
+    let next = match hook.work? {
+        Work::Queue => {
+            world.env().alone = Some(pid);
+            Next::Go(match claim.without {
+                Without::Probe => Work::Send {
+                    comment: true,
+                    again: false,
+                },
+                _ => Work::Look,
+            })
+        }
+        Work::Look => look(world, &intent.effect),
+        Work::Send { comment, again } => send(world, pid, &intent.effect, comment, again),
+        Work::Await { again } => wait(world, pid, choice, again),
+        Work::LookAgain => look_again(world, &intent.effect),
+        Work::Poll => Next::Done(poll(world, &intent.effect)),
+    };
+    match next {
+        Next::Go(work) => {
+            world.hook(at).work = Some(work);
+            None
+        }
+        Next::Done(outcome) => {
+            let env = world.env();
+            if env.alone == Some(pid) {
+                env.alone = None;
+            }
+            env.replies.retain(|(to, _)| *to != pid);
+            let intent = intent.clone();
+            Some(Finished::Claim(Returned { intent, outcome }))
+        }
+    }
+}
+
+fn look(world: &mut World, effect: &Effect) -> Next {
+    if let Effect::Open(_) = effect {
+        return match world.env.server.adoptable() {
+            Some(pr) => {
+                world.moment |= FOUND;
+                Next::Done(opened(pr, How::Already))
+            }
+            None => Next::Go(Work::Send {
+                comment: false,
+                again: false,
+            }),
+        };
+    }
+    if world.env.server.closed > 0 {
+        return Next::Done(closed(How::Already));
+    }
+    Next::Go(Work::Send {
+        comment: world.env.server.comments == 0,
+        again: false,
+    })
+}
+
+fn send(world: &mut World, pid: u32, effect: &Effect, comment: bool, again: bool) -> Next {
+    let env = world.env();
+    let what = if let Effect::Open(_) = effect {
+        env.creates += 1;
+        What::Create
+    } else {
+        env.closes += 1;
+        What::Close { comment }
+    };
+    env.flight.push(Request { from: pid, what });
+    Next::Go(Work::Await { again })
+}
+
+fn wait(world: &mut World, pid: u32, choice: u8, again: bool) -> Next {
+    let reply = world.env.replies.iter().find(|(to, _)| *to == pid);
+    match (reply.map(|(_, status)| *status), choice) {
+        (Some(Status::Created(pr)), 0) => Next::Done(opened(pr, How::Now)),
+        (Some(Status::Closed), 0) => Next::Done(closed(How::Now)),
+        (Some(Status::Exists), 0) => Next::Go(Work::LookAgain),
+        (lost, _) => {
+            world.spent.losses += 1;
+            if lost.is_some() {
+                world.moment |= REPLY_LOST;
+            }
+            world.env().replies.retain(|(to, _)| *to != pid);
+            if again {
+                Next::Done(fault())
+            } else {
+                Next::Go(Work::LookAgain)
+            }
+        }
+    }
+}
+
+fn look_again(world: &World, effect: &Effect) -> Next {
+    if let Effect::Open(_) = effect {
+        return Next::Done(match world.env.server.open_pull() {
+            Some(pr) => opened(pr, How::Already),
+            None => fault(),
+        });
+    }
+    if world.env.server.closed > 0 {
+        return Next::Done(closed(How::Now));
+    }
+    Next::Go(Work::Send {
+        comment: world.env.server.comments == 0,
+        again: true,
+    })
+}
+
+fn poll(world: &World, effect: &Effect) -> Outcome {
+    let Effect::Poll { pr } = effect else {
+        return fault();
+    };
+    let index = usize::try_from(*pr).unwrap_or(1) - 1;
+    let state = world.env.server.pulls.get(index).copied();
+    Outcome::Polled(Pull {
+        number: *pr,
+        url: format!("pull/{pr}"),
+        state: state.unwrap_or(PullState::Closed),
+        review: Review::None,
+        head: "h".into(),
+        checks: Vec::new(),
+        awaited: Vec::new(),
+        extent: Extent::All,
+    })
+}
+
+fn opened(pr: u64, how: How) -> Outcome {
+    Outcome::Opened {
+        pr,
+        url: format!("pull/{pr}"),
+        how,
+        board: Board::Off,
+    }
+}
+
+fn closed(how: How) -> Outcome {
+    Outcome::Closed {
+        how,
+        board: Board::Off,
+        release: Release::NotHeld,
+    }
+}
+
+fn fault() -> Outcome {
+    Outcome::Failed(Fault {
+        cause: "no reply".into(),
+        not_before: None,
+    })
+}

@@ -1,0 +1,541 @@
+//! The loop's stack, the gate and the block ledger: stops that are delivered twice, race
+//! and die, while the agent says this or that and a person brakes, aborts and prompts.
+//!
+//! The oracle beside it keeps its own counts from what was decided, and compares.
+
+use std::collections::BTreeMap;
+
+use mainspring_kernel::decision::Answer;
+use mainspring_kernel::deliberate::{Deliberation, Outcome};
+use mainspring_kernel::event::{Author, Background, Chain, Kind};
+use mainspring_kernel::heard::Heard;
+use mainspring_kernel::journal::Entry;
+use mainspring_kernel::ledger::{Cap, ToolUse};
+use mainspring_kernel::machines::gate::{self, RecentErrors, Token, Transcript};
+use mainspring_kernel::machines::looping::{self, Company, Ending, Frame, Mode, Owner, Run, State};
+use mainspring_kernel::machines::{Finished, Move, Part, Pending, Slot};
+use mainspring_kernel::orders::{Scope, Until};
+use mainspring_kernel::{Decision, Millis};
+
+use super::Size;
+use super::disk::Disk;
+use super::world::{self, Bounds, Hook, NAMES, OWN, Protocol, Racing, Without, World, session};
+
+const SIGHTS: &[&str] = &[
+    "an event was delivered twice and answered alike",
+    "let go at the host's cap",
+    "an inner frame ended and the outer went on",
+    "the loop ended at its maximum",
+    "the loop was stale",
+    "another session's stop passed",
+    "a signal held while another machine kept the agent",
+    "a braked stop passed",
+    "the loop was aborted",
+];
+const REPEATED: u64 = OWN;
+const CAPPED: u64 = OWN << 1;
+const POPPED: u64 = OWN << 2;
+const MAXED: u64 = OWN << 3;
+const STALE: u64 = OWN << 4;
+const OTHERS: u64 = OWN << 5;
+const KEPT: u64 = OWN << 6;
+const BRAKED: u64 = OWN << 7;
+const ABORTED: u64 = OWN << 8;
+
+const CAP: u8 = 3;
+
+#[derive(Debug)]
+pub(super) struct Loops {
+    pub(super) without: Without,
+    pub(super) bounds: Bounds,
+    pub(super) stops: [u8; 2],
+    /// Iterations of a frame.
+    pub(super) max: u32,
+    /// The agent stops again whenever it is held, and never uses a tool: the worst case.
+    pub(super) paced: bool,
+}
+
+#[derive(Debug, Clone, Hash)]
+pub(super) struct Env {
+    sessions: [Session; 2],
+    /// What the agent said and did before each of its stops.
+    spoken: BTreeMap<u8, Spoken>,
+    braked: bool,
+    oracle: Oracle,
+}
+
+#[derive(Debug, Clone, Hash)]
+struct Session {
+    stops: u8,
+    events: u8,
+    chain: Chain,
+    /// The last stop may be delivered once more, as long as no time has passed.
+    again: Option<(Kind, Millis)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Spoken {
+    signal: bool,
+    token: bool,
+    tools: bool,
+}
+
+/// What should be there, counted from what was decided.
+#[derive(Debug, Clone, Hash)]
+struct Oracle {
+    /// Holds in a row without tool use.
+    blocks: u32,
+    /// The iteration of every frame, the outermost first.
+    stack: Vec<u32>,
+    /// How often each delivery was an iteration.
+    iterated: BTreeMap<u8, u8>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Act {
+    Stop(usize, Spoken),
+    Redeliver(usize),
+    Prompt,
+    Push,
+    Abort,
+    Brake,
+    Release,
+}
+
+/// There are no effects here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Work {}
+
+impl Loops {
+    pub(super) fn racing(without: Without, size: Size) -> Racing<Self> {
+        let (stops, crashes, jumps, edits) = match size {
+            Size::Quick => ([2, 1], 1, 0, 0),
+            Size::Full => ([5, 1], 1, 1, 2),
+        };
+        Racing(Self {
+            without,
+            bounds: Bounds {
+                hooks: 2,
+                crashes,
+                jumps,
+                losses: 0,
+                edits,
+            },
+            stops,
+            max: 3,
+            paced: false,
+        })
+    }
+
+    pub(super) fn faultless() -> Racing<Self> {
+        Racing(Self {
+            without: Without::Nothing,
+            bounds: Bounds::FAULTLESS,
+            stops: [1, 1],
+            max: 3,
+            paced: true,
+        })
+    }
+
+    fn frame(&self, id: &str) -> Frame {
+        Frame {
+            id: id.into(),
+            mode: Mode::Loop,
+            iter: 1,
+            max: self.max,
+        }
+    }
+}
+
+fn stack(state: &State) -> Vec<u32> {
+    match state {
+        State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => {
+            let outer = run.outer.iter().map(|frame| frame.iter);
+            outer.chain([run.top.iter]).collect()
+        }
+        State::Idle(_) | State::Aborted { .. } | State::Corrupt(_) => Vec::new(),
+    }
+}
+
+impl Oracle {
+    /// What a decided stop of the owner does to the stack.
+    fn decided(&mut self, rule: &str, outcome: Outcome) {
+        match (rule, outcome) {
+            ("iterate", Outcome::Held) => {
+                if let Some(top) = self.stack.last_mut() {
+                    *top += 1;
+                }
+            }
+            ("signal" | "completing", Outcome::Passed) => {
+                self.stack.pop();
+            }
+            ("max" | "stale" | "stuck", Outcome::Passed) => self.stack.clear(),
+            _ => {}
+        }
+    }
+}
+
+impl Protocol for Loops {
+    type Env = Env;
+    type Work = Work;
+    type Act = Act;
+
+    const COMMON: u64 = world::EFFECTLESS;
+    const SIGHTS: &'static [&'static str] = SIGHTS;
+
+    fn without(&self) -> Without {
+        self.without
+    }
+
+    fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    fn cap(&self) -> Cap {
+        Cap::After(u32::from(CAP))
+    }
+
+    fn initial(&self) -> World<Env, Work> {
+        let run = Run {
+            id: "l".into(),
+            updated: Millis::seconds(1_000_000),
+            owner: Owner::Session {
+                id: session(0),
+                client: None,
+            },
+            outer: vec![self.frame("outer")],
+            top: self.frame("inner"),
+        };
+        let gate = Part::Gate(Slot::new(
+            gate::State::Waiting { held: 0 },
+            gate::Facts {
+                token: "T".into(),
+                heard: Heard::Nothing,
+                errors: RecentErrors::NotSeen,
+                max: 0,
+                transcript: Transcript::Long,
+            },
+        ));
+        let looping = Part::Loop(Slot::new(
+            State::Active(run),
+            looping::Facts {
+                heard: Heard::Nothing,
+                ttl: Millis::seconds(600),
+                company: Company::Several,
+                client: None,
+                prompt: None,
+            },
+        ));
+        let session = |stops| Session {
+            stops,
+            events: 0,
+            chain: Chain::First,
+            again: None,
+        };
+        let env = Env {
+            sessions: self.stops.map(session),
+            spoken: BTreeMap::new(),
+            braked: false,
+            oracle: Oracle {
+                blocks: 0,
+                stack: vec![1, 1],
+                iterated: BTreeMap::new(),
+            },
+        };
+        World::new(Disk::new(vec![gate, looping], 2), env)
+    }
+
+    /// The gate is one session's own.
+    fn concerns(&self, hook: &Hook<Work>, part: &Part) -> bool {
+        hook.session == 0 || !matches!(part, Part::Gate(_))
+    }
+
+    fn see(&self, world: &World<Env, Work>, hook: &Hook<Work>, part: &mut Part) -> ToolUse {
+        let spoken = world.env.spoken.get(&hook.number());
+        let Some(spoken) = spoken.filter(|_| hook.session == 0) else {
+            return ToolUse::NotSeen;
+        };
+        match part {
+            Part::Gate(slot) if spoken.token => slot.facts.heard = Heard::Said(Token),
+            Part::Loop(slot) if spoken.signal => {
+                slot.facts.heard = Heard::Said(Ending::Complete);
+            }
+            _ => {}
+        }
+        if spoken.tools {
+            ToolUse::Seen
+        } else {
+            ToolUse::NotSeen
+        }
+    }
+
+    fn begin(&self, _: &Pending) -> Work {
+        unreachable!("neither machine has an effect")
+    }
+
+    fn choices(&self, _: &World<Env, Work>, _: usize) -> u8 {
+        0
+    }
+
+    fn work(&self, _: &mut World<Env, Work>, _: usize, _: u8) -> Option<Finished> {
+        None
+    }
+
+    fn words_of_work(&self, _: &World<Env, Work>, _: usize, _: u8) -> String {
+        String::new()
+    }
+
+    fn acts(&self, world: &World<Env, Work>, acts: &mut Vec<Act>) {
+        let env = &world.env;
+        let room = world.hooks.len() < self.bounds.hooks;
+        for (at, session) in env.sessions.iter().enumerate() {
+            let busy = world.hooks.iter().any(|hook| hook.session == at);
+            let held = session.chain == Chain::Continued;
+            let stops = session.stops > 0 || (self.paced && held);
+            if room && stops && !busy {
+                let bools = [false, true];
+                for (signal, token) in bools.into_iter().flat_map(|s| bools.map(|t| (s, t))) {
+                    let quiet = Spoken {
+                        signal,
+                        token,
+                        tools: false,
+                    };
+                    if at == 0 || !(signal || token) {
+                        acts.push(Act::Stop(at, quiet));
+                    }
+                    if at == 0 && held && !self.paced {
+                        acts.push(Act::Stop(
+                            at,
+                            Spoken {
+                                tools: true,
+                                ..quiet
+                            },
+                        ));
+                    }
+                }
+            }
+            let fresh = session.again.as_ref();
+            if room && fresh.is_some_and(|(_, at)| *at == world.now) {
+                acts.push(Act::Redeliver(at));
+            }
+        }
+        let free = world.disk.lock.is_none() && world.disk.unfinished.is_empty();
+        let active = match &world.disk.parts[1] {
+            Part::Loop(slot) => matches!(slot.state, State::Active(_)),
+            _ => false,
+        };
+        if world.spent.edits < self.bounds.edits {
+            if free && active {
+                acts.push(Act::Push);
+                acts.push(Act::Abort);
+            }
+            if !env.braked {
+                acts.push(Act::Brake);
+            }
+            if room && !world.hooks.iter().any(|hook| hook.session == 0) {
+                acts.push(Act::Prompt);
+            }
+        }
+        if env.braked {
+            acts.push(Act::Release);
+        }
+    }
+
+    fn act(&self, world: &mut World<Env, Work>, act: &Act) {
+        let now = world.now;
+        match act {
+            Act::Stop(at, spoken) => {
+                let env = world.env();
+                let session = &mut env.sessions[*at];
+                session.stops = session.stops.saturating_sub(1);
+                session.events += 1;
+                let number = session.events;
+                let kind = Kind::Stop {
+                    chain: session.chain,
+                    background: Background::Quiet,
+                };
+                session.again = (*at == 0).then(|| (kind.clone(), now));
+                if *at == 0 {
+                    env.spoken.insert(number, *spoken);
+                }
+                world.start(*at, kind, u32::from(number), 0);
+            }
+            Act::Redeliver(at) => {
+                let session = &mut world.env().sessions[*at];
+                let number = u32::from(session.events);
+                if let Some((kind, _)) = session.again.take() {
+                    world.start(*at, kind, number, 1);
+                }
+            }
+            Act::Prompt => {
+                world.spent.edits += 1;
+                let session = &mut world.env().sessions[0];
+                session.events += 1;
+                session.chain = Chain::First;
+                session.again = None;
+                let number = u32::from(session.events);
+                let kind = Kind::Prompt {
+                    author: Author::Person,
+                };
+                world.start(0, kind, number, 0);
+            }
+            Act::Push | Act::Abort => {
+                world.spent.edits += 1;
+                let frame = self.frame("pushed");
+                let disk = world.disk();
+                disk.seq += 1;
+                let Part::Loop(slot) = &mut disk.parts[1] else {
+                    return;
+                };
+                let next = match act {
+                    Act::Push => looping::push(&slot.state, frame, now),
+                    _ => looping::abort(&slot.state, "by hand".into()),
+                };
+                if let Ok(next) = next {
+                    slot.state = next;
+                }
+                let oracle = &mut world.env().oracle;
+                if let Act::Push = act {
+                    oracle.stack.push(1);
+                } else {
+                    oracle.stack.clear();
+                    world.moment |= ABORTED;
+                }
+            }
+            Act::Brake => {
+                world.spent.edits += 1;
+                world.env().braked = true;
+                let disk = world.disk();
+                disk.orders =
+                    std::mem::take(&mut disk.orders).stopped(Scope::Everything, Until::Resumed);
+            }
+            Act::Release => {
+                world.env().braked = false;
+                let disk = world.disk();
+                disk.orders = std::mem::take(&mut disk.orders).resumed(Scope::Everything, now);
+            }
+        }
+    }
+
+    fn words_of_act(&self, _: &World<Env, Work>, act: &Act) -> String {
+        match act {
+            Act::Stop(at, spoken) => {
+                let mut said = Vec::new();
+                if spoken.tools {
+                    said.push("used a tool");
+                }
+                if spoken.signal {
+                    said.push("said the signal");
+                }
+                if spoken.token {
+                    said.push("said the token");
+                }
+                let how = match said.len() {
+                    0 => String::new(),
+                    _ => format!(", having {}", said.join(" and ")),
+                };
+                format!("session {} stops{how}", NAMES[*at])
+            }
+            Act::Redeliver(at) => format!("the same stop of session {} again", NAMES[*at]),
+            Act::Prompt => "the person prompts".into(),
+            Act::Push => "an inner loop is pushed".into(),
+            Act::Abort => "the loop is aborted".into(),
+            Act::Brake => "the person says stop".into(),
+            Act::Release => "the person says resume".into(),
+        }
+    }
+
+    fn committed(&self, world: &mut World<Env, Work>, hook: &Hook<Work>, entry: &Entry) {
+        let Entry::Turn { case, ruling } = entry else {
+            return;
+        };
+        let Deliberation::Settled(settlement) = &**ruling else {
+            return;
+        };
+        let looped = settlement.moves.iter().find_map(|moved| match moved {
+            Move::Loop(moved) => Some(moved),
+            _ => None,
+        });
+        let Some(looped) = looped else { return };
+        let held = settlement.outcome == Outcome::Held;
+        if hook.session != 0 {
+            return;
+        }
+        let rule = looped.rule.as_str();
+        world.moment |= match (rule, settlement.outcome) {
+            (_, Outcome::Capped) => CAPPED,
+            ("max", Outcome::Passed) => MAXED,
+            ("stale", _) => STALE,
+            ("braked", _) => BRAKED,
+            ("signal" | "completing", Outcome::Held) => KEPT,
+            ("signal" | "completing", Outcome::Passed) if world.env.oracle.stack.len() > 1 => {
+                POPPED
+            }
+            _ => 0,
+        };
+        let number = hook.number();
+        let tools = case.tools == ToolUse::Seen;
+        let oracle = &mut world.env().oracle;
+        let afresh = match &case.event.kind {
+            Kind::Stop { chain, .. } => *chain == Chain::First || tools,
+            _ => true,
+        };
+        if afresh {
+            oracle.blocks = 0;
+        }
+        oracle.blocks += u32::from(held);
+        oracle.decided(rule, settlement.outcome);
+        let (blocks, should) = (oracle.blocks, oracle.stack.clone());
+        let mut times = 0;
+        if rule == "iterate" && held {
+            let count = oracle.iterated.entry(number).or_default();
+            *count += 1;
+            times = *count;
+        }
+        if times > 1 {
+            world.break_("I3: an event that is delivered twice counts once");
+        } else if blocks > u32::from(CAP) {
+            world.break_("no stop is held beyond the host's cap");
+        } else if settlement.ledger.blocks != blocks {
+            world.break_("I5: the ledger counts every hold");
+        } else if stack(&looped.state) != should {
+            world.break_("I4: no iteration and no frame is lost or counted twice");
+        }
+    }
+
+    fn answered(&self, world: &mut World<Env, Work>, hook: &Hook<Work>, answer: &Answer) {
+        let Decision::Stop { .. } = answer.decision else {
+            return;
+        };
+        if hook.session != 0 {
+            world.moment |= OTHERS;
+            if world::holds(answer) {
+                world.break_("another session's loop never holds a stop");
+            }
+        }
+        if hook.is_copy() {
+            world.moment |= REPEATED;
+            return;
+        }
+        world.env().sessions[hook.session].chain = if world::holds(answer) {
+            Chain::Continued
+        } else {
+            Chain::First
+        };
+    }
+
+    fn crashed(&self, world: &mut World<Env, Work>, hook: &Hook<Work>) {
+        if !hook.is_copy() {
+            world.env().sessions[hook.session].chain = Chain::First;
+        }
+    }
+
+    fn check(&self, _: &World<Env, Work>) -> Option<&'static str> {
+        None
+    }
+
+    fn unfinished(&self, world: &World<Env, Work>) -> Option<&'static str> {
+        let held = world.env.sessions[0].chain == Chain::Continued;
+        (self.paced && held).then_some("the agent is held and nothing more can happen")
+    }
+}

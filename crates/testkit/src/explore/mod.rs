@@ -1,0 +1,200 @@
+//! Model checking: every order of steps of hooks that race, die and are redelivered.
+//!
+//! What is checked is what runs: each step calls the kernel's own turn, deliberation,
+//! machines and ledger. The models add only what is around them. docs/design/model.md says
+//! what is assumed and how to read a counterexample.
+
+mod checker;
+mod claim;
+mod disk;
+mod ends;
+mod looping;
+mod report;
+mod review;
+mod world;
+
+use std::process::ExitCode;
+
+use checker::{Explored, Limits, Model, explore};
+use ends::{Ends, every_behaviour_ends};
+use world::Without;
+
+/// Check the machines in every order of steps, with crashes in every place
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only protocols whose name contains this
+    #[arg(long, value_name = "NAME")]
+    only: Option<String>,
+    /// Small bounds: what `./test` runs
+    #[arg(long)]
+    quick: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Size {
+    Quick,
+    Full,
+}
+
+/// One protocol, and what it is checked for.
+#[derive(Debug)]
+struct Protocol {
+    name: &'static str,
+    about: &'static str,
+    properties: &'static [&'static str],
+    sights: fn() -> Vec<(u64, &'static str)>,
+    explore: fn(Size) -> Explored,
+    ends: fn() -> Ends,
+    /// What breaks it when it is taken away.
+    protections: &'static [Without],
+    weaken: fn(Without) -> Explored,
+}
+
+const PROTOCOLS: &[Protocol] = &[CLAIM, REVIEW, LOOP];
+
+const CLAIM: Protocol = Protocol {
+    name: "claim",
+    about: "claim, pull request, close: two sessions, a server, a person",
+    properties: &[
+        "I9 one pull request, open or merged",
+        "I8 nothing asked twice without a fault between",
+        "I11 one comment without a fault",
+        "I2 nothing printed without its record",
+        "a brake wins",
+        "no hook waits for ever",
+    ],
+    sights: || claim::Claim::racing(Without::Nothing, Size::Full).sights(),
+    explore: |size| thorough(&claim::Claim::racing(Without::Nothing, size)),
+    ends: || every_behaviour_ends(&claim::Claim::faultless()),
+    protections: &[Without::ServerKey, Without::Probe, Without::CommitFirst],
+    weaken: |without| nearest(&claim::Claim::racing(without, Size::Quick)),
+};
+
+const REVIEW: Protocol = Protocol {
+    name: "review",
+    about: "review intent and fencing: two hooks, reviewers that outlive them",
+    properties: &[
+        "I12 one review counts once",
+        "I8 one reviewer per need: no second one without a fault between",
+        "a review that lies there is never written over",
+        "no more reviews than max_reviews",
+        "I2 nothing printed without its record",
+        "no hook waits for ever",
+    ],
+    sights: || review::Reviews::racing(Without::Nothing, Size::Full).sights(),
+    explore: |size| thorough(&review::Reviews::racing(Without::Nothing, size)),
+    ends: || every_behaviour_ends(&review::Reviews::faultless()),
+    protections: &[
+        Without::Fence,
+        Without::Intent,
+        Without::Lock,
+        Without::Adoption,
+        Without::Recheck,
+    ],
+    weaken: |without| nearest(&review::Reviews::racing(without, Size::Quick)),
+};
+
+const LOOP: Protocol = Protocol {
+    name: "loop",
+    about: "loop stack, gate and block ledger: stops that race and come twice",
+    properties: &[
+        "I3 an event that is delivered twice counts once",
+        "I4 no iteration and no frame is lost or counted twice",
+        "I5 the ledger counts every hold",
+        "no stop is held beyond the host's cap",
+        "another session's loop never holds a stop",
+        "a brake wins",
+        "I2 nothing printed without its record",
+        "no hook waits for ever",
+    ],
+    sights: || looping::Loops::racing(Without::Nothing, Size::Full).sights(),
+    explore: |size| thorough(&looping::Loops::racing(Without::Nothing, size)),
+    ends: || every_behaviour_ends(&looping::Loops::faultless()),
+    protections: &[
+        Without::Lock,
+        Without::Redelivery,
+        Without::Ledger,
+        Without::CommitFirst,
+    ],
+    weaken: |without| nearest(&looping::Loops::racing(without, Size::Quick)),
+};
+
+fn thorough<M: Model>(model: &M) -> Explored {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    explore(
+        model,
+        Limits {
+            states: 40_000_000,
+            threads,
+        },
+    )
+}
+
+/// The same counterexample every time.
+fn nearest<M: Model>(model: &M) -> Explored {
+    explore(
+        model,
+        Limits {
+            states: 4_000_000,
+            threads: 1,
+        },
+    )
+}
+
+#[expect(clippy::print_stdout, reason = "the table is its output")]
+pub fn run(args: &Args) -> ExitCode {
+    let size = if args.quick { Size::Quick } else { Size::Full };
+    let wanted = |protocol: &&Protocol| {
+        let only = args.only.as_deref();
+        only.is_none_or(|only| protocol.name.contains(only))
+    };
+    let mut failures = Vec::new();
+    let mut states = 0;
+    for protocol in PROTOCOLS.iter().filter(wanted) {
+        let explored = (protocol.explore)(size);
+        states += explored.states;
+        let ends = (protocol.ends)();
+        states += ends.states;
+        println!("{}", report::checked(protocol, &explored, &ends));
+        failures.extend(report::failures(protocol, &explored, &ends, size));
+        for without in protocol.protections {
+            let weakened = (protocol.weaken)(*without);
+            match report::counterexample(protocol, *without, &weakened) {
+                Ok(text) => println!("{text}"),
+                Err(failure) => failures.push(failure),
+            }
+        }
+    }
+    println!("{states} distinct states in all");
+    for failure in &failures {
+        println!("FAILED: {failure}");
+    }
+    if failures.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// For a test: every protocol with small bounds. What did not hold, in words.
+pub fn quick() -> Vec<String> {
+    let checked = PROTOCOLS.iter().flat_map(|protocol| {
+        let explored = (protocol.explore)(Size::Quick);
+        report::failures(protocol, &explored, &(protocol.ends)(), Size::Quick)
+    });
+    checked.collect()
+}
+
+/// For a test: the page with the nearest counterexample of each protocol without each of
+/// its protections.
+pub fn counterexamples() -> String {
+    let mut page = String::from(report::PAGE);
+    for protocol in PROTOCOLS {
+        for without in protocol.protections {
+            let weakened = (protocol.weaken)(*without);
+            let found = report::counterexample(protocol, *without, &weakened);
+            page += &report::section(&found.unwrap_or_else(|failure| failure));
+        }
+    }
+    page
+}

@@ -1,0 +1,553 @@
+//! Reviews: a hook starts a reviewer and may die, be suspended past its deadline or be
+//! overtaken while the reviewer writes; what was left is taken over, and each review counts
+//! once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use mainspring_kernel::decision::Answer;
+use mainspring_kernel::deliberate::Deliberation;
+use mainspring_kernel::effect::{Fence, Standing};
+use mainspring_kernel::event::{Background, Chain, Kind};
+use mainspring_kernel::journal::Entry;
+use mainspring_kernel::ledger::{Cap, ToolUse};
+use mainspring_kernel::machines::review::{
+    AnswerFile, Company, Door, Facts, Failure, Fields, Finding, Kind as Review, Memory, OnFailure,
+    Outcome, Phase, Plan, Record, Settings, State, Verdict,
+};
+use mainspring_kernel::machines::{Finished, Part, Pending, Returned, Slot};
+use mainspring_kernel::{Ask, Millis};
+
+use super::Size;
+use super::disk::Disk;
+use super::world::{self, Bounds, Hook, NAMES, OWN, Protocol, Racing, Without, World, session};
+
+const SIGHTS: &[&str] = &[
+    "a reviewer outlived its hook",
+    "a finished review of a dead hook was taken over",
+    "a reviewer was ended by the hook that took over",
+    "a stop passed because a reviewer was at work",
+    "a plan passed",
+    "the limit of reviews was reached",
+];
+const ORPHAN: u64 = OWN;
+const ADOPTED: u64 = OWN << 1;
+const ENDED: u64 = OWN << 2;
+const BUSY: u64 = OWN << 3;
+const PASSED: u64 = OWN << 4;
+const LIMIT: u64 = OWN << 5;
+
+#[derive(Debug)]
+pub(super) struct Reviews {
+    pub(super) without: Without,
+    pub(super) bounds: Bounds,
+    pub(super) stops: u8,
+    pub(super) most: u32,
+    /// The agent goes on only when it was held.
+    pub(super) paced: bool,
+}
+
+#[derive(Debug, Clone, Hash)]
+pub(super) struct Env {
+    stops: u8,
+    events: u8,
+    chain: Chain,
+    /// The reviews that lie in the plan's folder: which attempt wrote each.
+    written: BTreeMap<u32, u64>,
+    answers: BTreeSet<u32>,
+    /// What reviewers have printed, by attempt.
+    said: BTreeMap<u64, Verdict>,
+    reviewers: Vec<Reviewer>,
+    /// Reviewers that were started, and how often each review was counted.
+    started: BTreeMap<u32, u8>,
+    counted: BTreeMap<u32, u8>,
+}
+
+/// A process of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Reviewer {
+    attempt: u64,
+    iteration: u32,
+    /// The hook that waits for it.
+    hook: u32,
+    wrote: bool,
+}
+
+/// How far an effect is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Work {
+    /// Looks at what dead processes left of this review.
+    TakeOver,
+    Start,
+    Wait,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Act {
+    Stop,
+    /// The agent answers the review that waits for one.
+    Answer(u32),
+    /// A reviewer writes its file.
+    Write(usize),
+    /// It prints its verdict and ends.
+    Say(usize, Verdict),
+    /// A reviewer whose hook is gone ends with it.
+    Follow(usize),
+    /// The person ends the cycle, or begins it again.
+    Turn,
+}
+
+impl Reviews {
+    pub(super) fn racing(without: Without, size: Size) -> Racing<Self> {
+        let (stops, crashes, losses, edits, most) = match size {
+            Size::Quick => (2, 1, 0, 0, 2),
+            Size::Full => (4, 1, 1, 1, 2),
+        };
+        Racing(Self {
+            without,
+            bounds: Bounds {
+                hooks: 2,
+                crashes,
+                jumps: 1,
+                losses,
+                edits,
+            },
+            stops,
+            most,
+            paced: false,
+        })
+    }
+
+    pub(super) fn faultless() -> Racing<Self> {
+        Racing(Self {
+            without: Without::Nothing,
+            bounds: Bounds::FAULTLESS,
+            stops: 0,
+            most: 3,
+            paced: true,
+        })
+    }
+}
+
+fn fields(disk: &Disk) -> Option<&Fields> {
+    match &disk.parts[0] {
+        Part::Review(Slot {
+            state: State::Plan(plan),
+            ..
+        }) => match &plan.record {
+            Record::Fields(fields) => Some(fields),
+            Record::Missing | Record::Unreadable(_) => None,
+        },
+        _ => None,
+    }
+}
+
+impl Reviews {
+    /// Does a hook see that its intent is not the current one any more?
+    fn heeds(&self, world: &World<Env, Work>, attempt: u64) -> bool {
+        let current = match world.disk.intents[0].as_deref() {
+            Some(Pending::Review(intent)) => intent.fence.0 == attempt,
+            _ => false,
+        };
+        let checks = !matches!(self.without, Without::Intent | Without::Recheck);
+        checks && !current
+    }
+}
+
+fn killed() -> Finding {
+    Finding::NotDone(Failure::Exit {
+        status: "137".into(),
+        said: String::new(),
+    })
+}
+
+fn facts() -> Facts {
+    Facts {
+        door: Door::Hook,
+        company: Company::Alone,
+        violations: Vec::new(),
+        warnings: Vec::new(),
+        tasks: mainspring_kernel::machines::review::table::Tasks::default(),
+        written: Vec::new(),
+        answer: AnswerFile::Missing,
+        settings: Settings {
+            models: vec!["opus".into(), "sonnet".into()],
+            on_failure: OnFailure::Approve,
+            max_cost: None,
+            deadline: Millis::seconds(600),
+        },
+    }
+}
+
+impl Protocol for Reviews {
+    type Env = Env;
+    type Work = Work;
+    type Act = Act;
+
+    const COMMON: u64 = world::ALL;
+    const SIGHTS: &'static [&'static str] = SIGHTS;
+
+    fn without(&self) -> Without {
+        self.without
+    }
+
+    fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    fn cap(&self) -> Cap {
+        Cap::After(8)
+    }
+
+    fn initial(&self) -> World<Env, Work> {
+        let plan = Plan {
+            id: "p".into(),
+            record: Record::Fields(Fields {
+                max_reviews: self.most,
+                phase: Some(Phase::NewPlan),
+                phase_iteration: Some(0),
+                next_phase: Some(Phase::Review(Review::Plan)),
+                ..Fields::default()
+            }),
+            memory: Memory {
+                owner: Some(session(0)),
+                ..Memory::default()
+            },
+            passing: None,
+        };
+        let part = Part::Review(Slot::new(State::Plan(Box::new(plan)), facts()));
+        let env = Env {
+            stops: self.stops,
+            events: 0,
+            chain: Chain::First,
+            written: BTreeMap::new(),
+            answers: BTreeSet::new(),
+            said: BTreeMap::new(),
+            reviewers: Vec::new(),
+            started: BTreeMap::new(),
+            counted: BTreeMap::new(),
+        };
+        World::new(Disk::new(vec![part], 1), env)
+    }
+
+    fn see(&self, world: &World<Env, Work>, _: &Hook<Work>, part: &mut Part) -> ToolUse {
+        if let Part::Review(slot) = part {
+            slot.facts.written = world.env.written.keys().copied().collect();
+            let iteration = fields(&world.disk).and_then(|fields| fields.phase_iteration);
+            let answered = iteration.is_some_and(|it| world.env.answers.contains(&it));
+            if answered {
+                slot.facts.answer = AnswerFile::Written;
+            }
+        }
+        ToolUse::NotSeen
+    }
+
+    fn begin(&self, _: &Pending) -> Work {
+        Work::TakeOver
+    }
+
+    fn choices(&self, world: &World<Env, Work>, at: usize) -> u8 {
+        let hook = &world.hooks[at];
+        match hook.work {
+            Some(Work::TakeOver) => 1,
+            Some(Work::Start) => {
+                // It may end badly at once, if that much may go wrong.
+                1 + u8::from(world.spent.losses < self.bounds.losses)
+            }
+            Some(Work::Wait) => {
+                let pid = hook.pid();
+                u8::from(!world.env.reviewers.iter().any(|one| one.hook == pid))
+            }
+            None => 0,
+        }
+    }
+
+    fn work(&self, world: &mut World<Env, Work>, at: usize, choice: u8) -> Option<Finished> {
+        let hook = Arc::clone(&world.hooks[at]);
+        let Ask::Run(pending) = &hook.ask else {
+            return None;
+        };
+        let Pending::Review(intent) = &**pending else {
+            return None;
+        };
+        let asked = &intent.effect;
+        let attempt = intent.fence.0;
+        let done = |result| {
+            let outcome = Outcome {
+                result,
+                took: Millis(0),
+                cost: 0,
+            };
+            let intent = intent.clone();
+            Some(Finished::Review(Returned { intent, outcome }))
+        };
+        match hook.work? {
+            Work::TakeOver => {
+                let resumes: &[Fence] = match self.without {
+                    Without::Adoption => &[],
+                    _ => &asked.resumes,
+                };
+                for fence in resumes.iter().rev() {
+                    let before = world.env.reviewers.len();
+                    world.env().reviewers.retain(|one| one.attempt != fence.0);
+                    if world.env.reviewers.len() < before {
+                        world.moment |= ENDED;
+                    }
+                    if world.env.written.contains_key(&asked.iteration) {
+                        world.moment |= ADOPTED;
+                        let said = world.env.said.get(&fence.0).copied();
+                        return done(Finding::Reviewed(said.unwrap_or(Verdict::Unsaid)));
+                    }
+                }
+                world.hook(at).work = Some(Work::Start);
+                None
+            }
+            Work::Start if choice == 1 => {
+                world.spent.losses += 1;
+                done(Finding::NotDone(Failure::Exit {
+                    status: "1".into(),
+                    said: String::new(),
+                }))
+            }
+            // Somebody has taken the review over: a hook that was suspended leaves it alone.
+            Work::Start if self.heeds(world, attempt) => done(killed()),
+            Work::Start => {
+                let there = world.env.written.contains_key(&asked.iteration);
+                if there && self.without != Without::Adoption {
+                    return done(Finding::NotDone(Failure::Fault("it is there".into())));
+                }
+                let hook = hook.pid();
+                let env = world.env();
+                env.reviewers.push(Reviewer {
+                    attempt,
+                    iteration: asked.iteration,
+                    hook,
+                    wrote: false,
+                });
+                *env.started.entry(asked.iteration).or_default() += 1;
+                world.hook(at).work = Some(Work::Wait);
+                None
+            }
+            Work::Wait => {
+                let mine = world.env.written.get(&asked.iteration) == Some(&attempt);
+                match world.env.said.get(&attempt) {
+                    Some(verdict) if mine => done(Finding::Reviewed(*verdict)),
+                    // Somebody ended it. What a failed reviewer left is set aside.
+                    Some(_) | None => {
+                        if !self.heeds(world, attempt)
+                            && let Some(by) = world.env().written.remove(&asked.iteration)
+                            && by != attempt
+                        {
+                            world.break_("a hook never sets another one's review aside");
+                        }
+                        done(killed())
+                    }
+                }
+            }
+        }
+    }
+
+    fn words_of_work(&self, world: &World<Env, Work>, at: usize, choice: u8) -> String {
+        match world.hooks[at].work {
+            Some(Work::TakeOver) => "looks at what was left of this review".into(),
+            Some(Work::Start) if choice == 1 => "cannot get a review".into(),
+            Some(Work::Start) => "starts a reviewer".into(),
+            Some(Work::Wait) => "sees that its reviewer has ended".into(),
+            None => String::new(),
+        }
+    }
+
+    fn acts(&self, world: &World<Env, Work>, acts: &mut Vec<Act>) {
+        let env = &world.env;
+        let room = world.hooks.len() < self.bounds.hooks;
+        let held = env.chain == Chain::Continued;
+        let waits = match fields(&world.disk) {
+            Some(fields) => fields.unanswered().and(fields.phase_iteration),
+            None => None,
+        };
+        let waits = waits.filter(|iteration| !env.answers.contains(iteration));
+        // Two at once: the person interrupted the first and let the agent go on.
+        let due = fields(&world.disk).is_some_and(|fields| {
+            fields.due().or(fields.unanswered()).is_some() && env.counted.len() < self.most as usize
+        });
+        let stops = if self.paced {
+            let goes_on = held || (due && world.hooks.is_empty());
+            env.events < 2 || (goes_on && waits.is_none())
+        } else {
+            env.stops > 0
+        };
+        if room && stops {
+            acts.push(Act::Stop);
+        }
+        if let Some(iteration) = waits {
+            acts.push(Act::Answer(iteration));
+        }
+        for (at, reviewer) in env.reviewers.iter().enumerate() {
+            if reviewer.wrote {
+                acts.push(Act::Say(at, Verdict::Pass));
+                acts.push(Act::Say(at, Verdict::Fail));
+            } else {
+                acts.push(Act::Write(at));
+            }
+            if !world.is_running(reviewer.hook) {
+                acts.push(Act::Follow(at));
+            }
+        }
+        if world.spent.edits < self.bounds.edits {
+            acts.push(Act::Turn);
+        }
+    }
+
+    fn act(&self, world: &mut World<Env, Work>, act: &Act) {
+        match act {
+            Act::Stop => {
+                let env = world.env();
+                env.stops = env.stops.saturating_sub(1);
+                env.events += 1;
+                let number = u32::from(env.events);
+                // Until it is answered, nobody keeps the agent going.
+                let chain = std::mem::replace(&mut env.chain, Chain::First);
+                let kind = Kind::Stop {
+                    chain,
+                    background: Background::Quiet,
+                };
+                world.start(0, kind, number, 0);
+            }
+            Act::Answer(iteration) => {
+                world.env().answers.insert(*iteration);
+            }
+            Act::Write(at) => {
+                let reviewer = &mut world.env().reviewers[*at];
+                reviewer.wrote = true;
+                let (iteration, attempt, hook) =
+                    (reviewer.iteration, reviewer.attempt, reviewer.hook);
+                if !world.is_running(hook) {
+                    world.moment |= ORPHAN;
+                }
+                if world.env().written.insert(iteration, attempt).is_some() {
+                    world.break_("a review that lies there is never written over");
+                }
+            }
+            Act::Say(at, verdict) => {
+                let reviewer = world.env().reviewers.remove(*at);
+                world.env().said.insert(reviewer.attempt, *verdict);
+            }
+            Act::Follow(at) => {
+                world.env().reviewers.remove(*at);
+            }
+            Act::Turn => {
+                world.spent.edits += 1;
+                if let Part::Review(Slot {
+                    state: State::Plan(plan),
+                    ..
+                }) = &mut world.disk().parts[0]
+                    && let Record::Fields(fields) = &mut plan.record
+                {
+                    fields.next_phase = match fields.next_phase {
+                        None => Some(Phase::Review(Review::Plan)),
+                        Some(_) => None,
+                    };
+                }
+            }
+        }
+    }
+
+    fn words_of_act(&self, world: &World<Env, Work>, act: &Act) -> String {
+        let whose = |at: usize| {
+            let reviewer = &world.env.reviewers[at];
+            let of = if world.is_running(reviewer.hook) {
+                ""
+            } else {
+                ", whose hook is gone,"
+            };
+            format!("the reviewer of attempt {}{of}", reviewer.attempt)
+        };
+        match act {
+            Act::Stop => format!("session {} stops", NAMES[0]),
+            Act::Answer(iteration) => format!("the agent answers review {iteration}"),
+            Act::Write(at) => format!(
+                "{} writes review {}",
+                whose(*at),
+                world.env.reviewers[*at].iteration
+            ),
+            Act::Say(at, verdict) => format!("{} says {verdict:?} and ends", whose(*at)),
+            Act::Follow(at) => format!("{} ends with it", whose(*at)),
+            Act::Turn => "the person edits next_phase".into(),
+        }
+    }
+
+    fn committed(&self, world: &mut World<Env, Work>, _: &Hook<Work>, entry: &Entry) {
+        let Entry::Turn { case, ruling } = entry else {
+            return;
+        };
+        let (Some(Part::Review(slot)), Deliberation::Settled(settlement)) =
+            (case.parts.first(), &**ruling)
+        else {
+            return;
+        };
+        let rule = settlement.moves.first().map_or("", |moved| moved.rule());
+        match rule {
+            "busy" => world.moment |= BUSY,
+            "passed" => world.moment |= PASSED,
+            "limit" => world.moment |= LIMIT,
+            _ => {}
+        }
+        let counts = matches!(rule, "issues" | "clean" | "passed");
+        if let (true, Standing::Done(intent, _)) = (counts, &slot.standing) {
+            let iteration = intent.effect.iteration;
+            let times = world.env().counted.entry(iteration).or_default();
+            *times += 1;
+            if *times > 1 {
+                world.break_("one review counts once");
+            }
+        }
+    }
+
+    fn answered(&self, world: &mut World<Env, Work>, hook: &Hook<Work>, answer: &Answer) {
+        // A host does not listen to a hook that was interrupted.
+        if hook.number() != world.env.events {
+            return;
+        }
+        world.env().chain = if world::holds(answer) {
+            Chain::Continued
+        } else {
+            Chain::First
+        };
+    }
+
+    fn crashed(&self, world: &mut World<Env, Work>, _: &Hook<Work>) {
+        world.env().chain = Chain::First;
+    }
+
+    fn check(&self, world: &World<Env, Work>) -> Option<&'static str> {
+        let env = &world.env;
+        let fields = fields(&world.disk)?;
+        let allowed = 1 + world.spent.faults() + world.spent.edits;
+        if env.started.values().any(|times| *times > allowed) {
+            return Some("one reviewer per need: no second one without a fault between");
+        }
+        if fields.phase_iteration.unwrap_or(0) > self.most {
+            return Some("no more reviews than max_reviews");
+        }
+        let counted = u32::try_from(env.counted.len()).unwrap_or(u32::MAX);
+        if fields.consecutive_clean > counted {
+            return Some("clean reviews in a row are as many reviews");
+        }
+        None
+    }
+
+    fn unfinished(&self, world: &World<Env, Work>) -> Option<&'static str> {
+        if !self.paced {
+            return None;
+        }
+        let held = world.env.chain == Chain::Continued;
+        let passed =
+            fields(&world.disk).is_some_and(|fields| fields.next_phase == Some(Phase::CreateTasks));
+        let spent = world.env.counted.len() == self.most as usize;
+        match (held, passed || spent) {
+            (true, _) => Some("the agent is held and nothing more can happen"),
+            (false, false) => Some("the cycle stops before its end"),
+            (false, true) => None,
+        }
+    }
+}
