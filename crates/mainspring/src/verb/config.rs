@@ -133,7 +133,8 @@ fn check(file: Option<&Path>, desk: &Desk) -> Result<Vec<Checked>> {
         };
         if std::fs::symlink_metadata(&path).is_err() {
             if file.is_some() {
-                return Err(CliError::new(format!("there is no file {}", checked.file)));
+                return Err(CliError::new(format!("there is no file {}", checked.file))
+                    .hint("without a name, the project's and your own are checked"));
             }
         } else {
             match Config::check(&path, writer) {

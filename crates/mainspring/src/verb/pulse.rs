@@ -50,7 +50,8 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
         let (found, file) = own::load::<State>(scene, Name::Pulse)?;
         let (state, did) = match args.beats {
             Some(Beats::Off) if found.is_none() => {
-                return Err(CliError::new("no check is under way here"));
+                return Err(CliError::new("no check is under way here")
+                    .hint("`mainspring pulse 1` begins one"));
             }
             Some(Beats::Off) => (None, "the check is over; no stop is held".to_owned()),
             Some(Beats::Of(_)) | None => {

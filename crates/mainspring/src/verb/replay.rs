@@ -92,10 +92,10 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
 
 fn from_file(path: &Path) -> Result<Vec<Seen>> {
     let Some(reader) = Reader::open(path, 0, None)? else {
-        return Err(CliError::new(format!(
-            "there is no file {}",
-            path.display()
-        )));
+        return Err(
+            CliError::new(format!("there is no file {}", path.display()))
+                .hint("without a file, this project's own journal is replayed"),
+        );
     };
     let mut lines = Vec::new();
     for line in reader {

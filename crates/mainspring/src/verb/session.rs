@@ -16,9 +16,10 @@ pub(crate) fn wanted(
     match named {
         None => Ok(desk.world.agent_session()),
         Some("last") => last(store).map(Some),
-        Some(id) => SessionId::parse(id)
-            .map(Some)
-            .ok_or_else(|| CliError::new(format!("{id:?} cannot be a session"))),
+        Some(id) => SessionId::parse(id).map(Some).ok_or_else(|| {
+            CliError::new(format!("{id:?} cannot be a session"))
+                .hint("`last` is the one heard of last; `mainspring log` names them")
+        }),
     }
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::hook::{self, Input};
-use super::{Desk, Result, why};
+use super::{Desk, Result, session, why};
 use crate::drive;
 use crate::error::CliError;
 use crate::host::{Payload, claude};
@@ -46,7 +46,8 @@ struct View<'a> {
 pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     let payload = event(&args.event, desk)?;
     let Some(state) = StateDir::of(&desk.world) else {
-        return Err(CliError::new("there is no place for mainspring's state"));
+        return Err(CliError::new("there is no place for mainspring's state")
+            .hint("set HOME, or XDG_STATE_HOME"));
     };
     let session = payload.event.session.as_ref();
     let site = project::find(&desk.world, &state, session, payload.cwd.as_deref())?;
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     }
     let record = Record {
         v: FORMAT,
-        seq: 0,
+        seq: why::SIMULATED,
         at: case.now,
         entry: Entry::Turn {
             case: Box::new(case),
@@ -99,18 +100,25 @@ fn event(path: &Path, desk: &Desk) -> Result<Payload> {
             Input::Unreadable(cause) => return Err(CliError::new(cause)),
         }
     } else {
-        atomic::read(path, limits::STDIN)?
-            .ok_or_else(|| CliError::new(format!("there is no file {}", path.display())))?
+        atomic::read(path, limits::STDIN)?.ok_or_else(|| {
+            CliError::new(format!("there is no file {}", path.display()))
+                .hint("`mainspring simulate -` reads the event from stdin; `{}` is a stop")
+        })?
     };
-    let mut event: Value = serde_json::from_slice(&bytes)
-        .map_err(|error| CliError::new(format!("{}: {error}", path.display())))?;
+    let mut event: Value = serde_json::from_slice(&bytes).map_err(|error| {
+        CliError::new(format!("{} is not JSON: {error}", path.display()))
+            .hint("an event is what the host sends a hook; `{}` is a stop")
+    })?;
     let Value::Object(fields) = &mut event else {
         return Err(CliError::new(format!(
             "{} is not a JSON object",
             path.display()
         )));
     };
-    let session = desk.world.agent_session();
+    let session = desk.world.agent_session().or_else(|| {
+        let (_, store) = desk.site().ok()?;
+        Some(session::latest(&store)?.0)
+    });
     let session = session.map_or_else(|| "simulated".to_owned(), |id| id.to_string());
     for (field, value) in [
         ("hook_event_name", Value::from("Stop")),
@@ -121,7 +129,8 @@ fn event(path: &Path, desk: &Desk) -> Result<Payload> {
     }
     let payload = claude::decode(event.to_string().as_bytes()).map_err(CliError::new)?;
     match &payload.event.kind {
-        Kind::Other { name } => Err(CliError::new(format!("no machine listens to {name:?}"))),
+        Kind::Other { name } => Err(CliError::new(format!("no machine listens to {name:?}"))
+            .hint("`mainspring graph` shows what each listens to")),
         _ => Ok(payload),
     }
 }

@@ -144,6 +144,14 @@ fn words(until: Until) -> String {
     }
 }
 
+/// What ends a brake, which is in words already.
+fn go_on(stopped: &str, machine: &str) -> String {
+    if stopped.ends_with(orders::OFF_FILE) {
+        return "delete that file to go on".into();
+    }
+    format!("`mainspring resume{machine}` goes on")
+}
+
 /// `loop active · review due (stopped) · observing`
 fn line(view: &View) -> String {
     let alive = view.machines.iter().filter_map(|machine| {
@@ -255,7 +263,9 @@ fn render(desk: &Desk, view: &View) -> String {
         out.push('\n');
     }
     if let Some(stopped) = &view.stopped {
-        out += &paint.warn(&format!("everything is {stopped}"));
+        out += &paint.warn(&format!(
+            "everything is {stopped}; `mainspring resume` goes on"
+        ));
         out.push('\n');
     }
     out.push('\n');
@@ -278,12 +288,14 @@ fn render(desk: &Desk, view: &View) -> String {
             out += &format!("  {}", machine.summary);
         }
         let braked = machine.braked.as_ref();
-        if let Some(braked) = braked.filter(|_| machine.state.is_some() || view.stopped.is_none()) {
-            out += &paint.warn(&format!("  {braked}: `mainspring resume` goes on"));
+        if let Some(braked) = braked.filter(|_| view.stopped.is_none()) {
+            let one = format!(" {}", machine.name);
+            out += &paint.warn(&format!("  {braked}; {}", go_on(braked, &one)));
         }
         out.push('\n');
         // A screen has room for what would hold the agent; `graph` and `--json` have all.
-        for next in machine.next.iter().filter(|next| next.matters()) {
+        let asked = machine.braked.is_none();
+        for next in machine.next.iter().filter(|next| asked && next.matters()) {
             out += &paint.dim(&format!(
                 "           next stop, {}: {}\n",
                 next.when, next.does

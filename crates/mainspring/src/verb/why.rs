@@ -30,6 +30,9 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// The number of a record that is none: the journal begins with 1.
+pub(super) const SIMULATED: u64 = 0;
+
 /// One decision, explained.
 #[derive(Serialize)]
 struct Explanation {
@@ -137,9 +140,7 @@ fn sentence(kind: &Kind, settlement: &Settlement) -> String {
         .map(|moved| moved.name().as_str())
         .collect();
     match settlement.outcome {
-        Outcome::Passed if at_stop => {
-            "The agent was let go: no machine had anything left to ask for.".into()
-        }
+        Outcome::Passed if at_stop => let_go(settlement),
         Outcome::Passed => "Nothing was said to the agent.".into(),
         Outcome::Held => format!("The agent was kept going by {}.", holding.join(" and ")),
         Outcome::Capped => {
@@ -150,6 +151,24 @@ fn sentence(kind: &Kind, settlement: &Settlement) -> String {
             "Only observed: what follows would have happened, and nothing did.".into()
         }
     }
+}
+
+/// Nothing held the agent: because nothing had to, or because something was not asked.
+fn let_go(settlement: &Settlement) -> String {
+    let under = |rule: &str| {
+        let moves = settlement.moves.iter().filter(|moved| moved.rule() == rule);
+        let names: Vec<&str> = moves.map(|moved| moved.name().as_str()).collect();
+        (!names.is_empty()).then(|| names.join(" and "))
+    };
+    if let Some(names) = under("braked") {
+        return format!("The agent was let go: a person stopped or paused {names}.");
+    }
+    if let Some(names) = under("untrusted") {
+        return format!(
+            "The agent was let go: {names} may start nothing in a project that is not trusted."
+        );
+    }
+    "The agent was let go: no machine had anything left to ask for.".into()
 }
 
 /// What the decision was made from, in a line.
@@ -231,7 +250,10 @@ fn render(desk: &Desk, one: &Explanation) -> String {
     let session = one.session.as_deref().unwrap_or("no session");
     let mut out = format!(
         "{} {}\n{}\n",
-        paint.bold(&format!("#{} {} {}", one.seq, one.event, one.outcome)),
+        paint.bold(&match one.seq {
+            SIMULATED => format!("simulated {}: {}", one.event, one.outcome),
+            seq => format!("#{seq} {} {}", one.event, one.outcome),
+        }),
         paint.dim(&format!("{}, {session}", one.at)),
         one.sentence,
     );

@@ -30,7 +30,7 @@ fn what_was_stopped_stays_stopped_until_a_person_resumes() {
         }
         let why = env.run(&["why"]).ok();
         assert!(why.contains("by rule braked"), "{why}");
-        assert!(env.run(&["status"]).ok().contains("`mainspring resume`"));
+        assert!(env.run(&["status"]).ok().contains("`mainspring resume"));
         env.run(resume).ok();
         let reason = env.stop("four").held();
         assert!(

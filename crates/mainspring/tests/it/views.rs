@@ -76,7 +76,10 @@ fn views_of_nothing_say_what_to_do() {
     error: nothing has been decided in this project yet
     hint: `mainspring pulse` checks that hooks reach us; `mainspring demo` shows what happens
     ");
-    assert_view!(env, env.run(&["pulse", "off"]).failed(), @"error: no check is under way here");
+    assert_view!(env, env.run(&["pulse", "off"]).failed(), @r"
+    error: no check is under way here
+    hint: `mainspring pulse 1` begins one
+    ");
     assert_view!(env, env.run(&["trust", "--list"]).ok(), @"no project is trusted; `mainspring trust` in one allows its effects");
 }
 

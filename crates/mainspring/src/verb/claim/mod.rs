@@ -55,7 +55,8 @@ const LIMIT: Millis = Millis::seconds(60);
 
 fn shop(scene: &Scene<'_>) -> Result<Shop> {
     Shop::open(scene, LIMIT).map_err(|none| match none {
-        NoShop::Remote(why) => CliError::new(why),
+        NoShop::Remote(why) => CliError::new(why)
+            .hint("`git remote -v` shows them; `[claim] remote` names the one to use"),
         NoShop::Trouble(trouble) => trouble.into(),
     })
 }

@@ -34,7 +34,10 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Result {
             let shop = shop(&scene)?;
             Some(poll::poll(&shop, pr).map_err(|fault| CliError::new(fault.cause))?)
         }
-        (true, None) => return Err(CliError::new("there is no pull request yet")),
+        (true, None) => {
+            return Err(CliError::new("there is no pull request yet")
+                .hint("`mainspring handoff --summary \"…\"` asks for one"));
+        }
         (false, _) => None,
     };
     if args.json {

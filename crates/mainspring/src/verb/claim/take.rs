@@ -69,7 +69,8 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Result {
         )));
     };
     if !seen.is_open {
-        return Err(CliError::new(format!("issue #{issue} is closed")));
+        return Err(CliError::new(format!("issue #{issue} is closed"))
+            .hint(format!("`gh issue reopen {issue}`, or claim another one")));
     }
     let name = wanted.map_or_else(|| branch::for_issue(issue, &seen.title), str::to_owned);
     let agent = agent_id(desk);

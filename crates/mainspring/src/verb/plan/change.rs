@@ -62,7 +62,10 @@ fn actor(desk: &Desk) -> Actor {
 pub(super) fn init(args: &InitArgs, desk: &Desk) -> Result {
     let name = directory::plan_id(&args.name)
         .filter(|name| !name.starts_with('-'))
-        .ok_or_else(|| CliError::new(format!("{:?} cannot be a plan's name", args.name)))?;
+        .ok_or_else(|| {
+            CliError::new(format!("{:?} cannot be a plan's name", args.name))
+                .hint("it is a folder in .taskie/plans: letters, digits, `-` and `_`")
+        })?;
     let did = desk.commit(&format!("plan init {name}"), |scene| {
         let path = scene
             .site

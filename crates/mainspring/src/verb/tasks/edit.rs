@@ -102,7 +102,8 @@ pub(super) fn add(
     let did = desk.commit(&command, |scene| {
         let found = take_in(scene, folder, after)?;
         if let Some(none) = after.iter().find(|id| !found.tasks.contains_key(id)) {
-            return Err(CliError::new(format!("there is no task #{none}")));
+            return Err(CliError::new(format!("there is no task #{none}"))
+                .hint("`mainspring tasks list` shows them"));
         }
         let id = found.roster().highest().saturating_add(1);
         if id > MOST_ID {
