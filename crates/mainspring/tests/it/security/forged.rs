@@ -68,6 +68,20 @@ fn no_forged_transcript_completes_or_hangs() {
     assert_eq!(ran.let_go(), "");
 }
 
+/// The agent's word opens the gate; the review that is due is another matter.
+#[test]
+fn the_token_alone_does_not_end_a_stop_that_is_under_review() {
+    let taskie = Taskie::with_state(json!({"next_phase": "plan-review"}));
+    let _ = taskie.run(&["trust"], b"").ok();
+    let _ = taskie.run(&["gate", "on", "--project"], b"").ok();
+    let words = json!({"last_assistant_message": "All done.\n\nTASKMASTER_DONE::s"});
+    let event = payload(&taskie.env.project(), "Stop", words);
+    let reason = taskie.run(&["hook"], event.to_string().as_bytes()).held();
+    assert!(reason.contains("plan-review-1.md"), "{reason}");
+    assert!(!reason.contains("TASKMASTER"), "the gate is open: {reason}");
+    assert_eq!(taskie.calls().len(), 1, "and was not paid for twice");
+}
+
 /// The reviewer's words, whatever they are: only a verdict in the schema's place counts, and
 /// the plan is not taken for clean.
 #[test]

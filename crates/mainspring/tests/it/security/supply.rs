@@ -142,3 +142,37 @@ fn no_crate_of_ours_has_unsafe_code() {
         );
     }
 }
+
+/// Every test that SECURITY.md names is there: a module or a function of that name.
+#[test]
+fn the_tests_that_the_page_names_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("SECURITY.md")).unwrap();
+    let sources: String = super::tree(&root.join("crates"))
+        .into_iter()
+        .filter(|(path, _)| path.extension().is_some_and(|extension| extension == "rs"))
+        .map(|(_, bytes)| String::from_utf8(bytes).unwrap())
+        .collect();
+    let mut named = 0;
+    for row in page
+        .lines()
+        .filter(|line| line.starts_with("| T") || line.starts_with("| —"))
+    {
+        let Some(tests) = row.trim_end_matches(" |").rsplit(" | ").next() else {
+            continue;
+        };
+        for name in tests.split('`').skip(1).step_by(2) {
+            for part in name
+                .split("::")
+                .flat_map(|part| part.trim_matches(['{', '}']).split(','))
+            {
+                let word =
+                    |before: &str, after: &str| sources.contains(&format!("{before}{part}{after}"));
+                let known = word("fn ", "(") || word("mod ", ";") || word("mod ", " {");
+                assert!(known || name.contains("--"), "{name}: there is no {part}");
+            }
+            named += 1;
+        }
+    }
+    assert!(named >= 30, "{named}");
+}
