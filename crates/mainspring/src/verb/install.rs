@@ -103,7 +103,10 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     let mut out = if changes.is_empty() {
         format!("{place} is as it should be\n")
     } else {
-        format!("{place} is written; `mainspring uninstall` brings back what was there\n")
+        let scope = args.scope;
+        format!(
+            "{place} is written; `mainspring uninstall --scope {scope}` brings back what was there\n"
+        )
     };
     out += &match args.scope {
         Scope::User => "registered for every project. `mainspring trust` in a project allows its effects (reviewers, pull requests)\n".to_owned(),

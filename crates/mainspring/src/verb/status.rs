@@ -263,9 +263,7 @@ fn render(desk: &Desk, view: &View) -> String {
         out.push('\n');
     }
     if let Some(stopped) = &view.stopped {
-        out += &paint.warn(&format!(
-            "everything is {stopped}; `mainspring resume` goes on"
-        ));
+        out += &paint.warn(&format!("everything is {stopped}; {}", go_on(stopped, "")));
         out.push('\n');
     }
     out.push('\n');
