@@ -1,22 +1,23 @@
-//! Digests of bytes: 128 bits of SHA-256 in hex.
+//! Digests of bytes: BLAKE2b of 128 bits, in hex.
 
+use blake2::digest::consts::U16;
+use blake2::{Blake2b, Digest as _};
 use mainspring_kernel::Digest;
-use sha2::{Digest as _, Sha256};
 
 pub(crate) const HEX: usize = 32;
 
 /// The digest of these pieces, one after the other.
 pub(crate) fn of(pieces: &[&[u8]]) -> Digest {
-    let mut hash = Sha256::new();
+    let mut hash = Blake2b::<U16>::new();
     for piece in pieces {
         hash.update(piece);
     }
-    let mut text = String::with_capacity(HEX);
-    for byte in hash.finalize().iter().take(HEX / 2) {
-        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        text.push(char::from(DIGITS[usize::from(byte & 15)]));
-    }
-    Digest(text)
+    let digits = hash
+        .finalize()
+        .into_iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .map(|digit| char::from(DIGITS[usize::from(digit)]));
+    Digest(digits.collect())
 }
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -26,8 +27,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_sha_256_cut_to_half() {
-        // `printf abc | sha256sum`
-        assert_eq!(of(&[b"a", b"bc"]).0, "ba7816bf8f01cfea414140de5dae2223");
+    fn it_is_blake2b_of_128_bits() {
+        // `printf abc | b2sum --length=128`
+        assert_eq!(of(&[b"a", b"bc"]).0, "cf4ab791c62b8d2b2109c90275287816");
     }
 }

@@ -239,7 +239,7 @@ impl<'a> Driver<'a> {
             .as_ref()
             .and_then(|path| std::fs::metadata(path).ok())
             .map_or(0, |meta| meta.len());
-        digest::of(&[self.payload.digest.0.as_bytes(), &length.to_le_bytes()])
+        digest::of(&[self.payload.digest().0.as_bytes(), &length.to_le_bytes()])
     }
 
     fn commit(&mut self, entry: Entry) -> Result<(), Trouble> {

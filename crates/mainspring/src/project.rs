@@ -27,6 +27,16 @@ pub(crate) struct Site {
     /// agent is in, else the root itself.
     pub(crate) here: PathBuf,
     pub(crate) bound: Bound,
+    pub(crate) contents: Contents,
+}
+
+/// What the search for the project saw on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Contents {
+    /// A machine's file, or state of ours; or it was not looked for.
+    Something,
+    /// Neither: a machine that lives by its files need not look for them again.
+    Nothing,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +74,7 @@ pub(crate) fn find(
             root,
             here,
             bound: Bound::Yes,
+            contents: Contents::Something,
         });
     }
     let Some(cwd) = here? else {
@@ -200,6 +211,7 @@ impl Place {
             root: self.checkout.clone(),
             here: self.top.clone(),
             bound: Bound::NotYet,
+            contents: Contents::Something,
         })
     }
 
@@ -215,17 +227,22 @@ impl Place {
             root,
             here: folder.into(),
             bound: Bound::NotYet,
+            contents: Contents::Something,
         }
     }
 
+    /// Where the search found nothing.
     fn fallback(&self, cwd: PathBuf) -> Site {
-        if self.is_worktree() {
-            return self.site(&self.top);
-        }
+        let (root, here) = if self.is_worktree() {
+            (self.checkout.clone(), self.top.clone())
+        } else {
+            (cwd.clone(), cwd)
+        };
         Site {
-            root: cwd.clone(),
-            here: cwd,
+            root,
+            here,
             bound: Bound::NotYet,
+            contents: Contents::Nothing,
         }
     }
 }

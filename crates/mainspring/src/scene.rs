@@ -11,7 +11,7 @@ use crate::env::World;
 use crate::error::Trouble;
 use crate::host::Payload;
 use crate::machine::tasks::lock::Held;
-use crate::project::Site;
+use crate::project::{Contents, Site};
 use crate::store::ProjectStore;
 use crate::transcript::{LastBlock, Tail, Transcript, expand_home};
 
@@ -176,6 +176,12 @@ impl<'a> Scene<'a> {
             _ => LastBlock::None,
         };
         transcript.tail(last_block).ok()
+    }
+
+    /// An event came from where no machine has a file and we have no state. A command may
+    /// just be about to change that.
+    pub(crate) fn is_vacant(&self) -> bool {
+        self.site.contents == Contents::Nothing && self.payload.is_some() && !self.by_command
     }
 
     pub(crate) fn root(&self) -> &Path {

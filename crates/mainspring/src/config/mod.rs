@@ -8,7 +8,7 @@ mod file;
 mod key;
 pub(crate) mod schema;
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -46,16 +46,28 @@ impl fmt::Display for Source {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Setting {
     pub(crate) key: &'static Key,
     pub(crate) value: Value,
     pub(crate) source: Source,
 }
 
-#[derive(Debug, Clone, Default)]
+/// A setting in force, on loan.
+#[derive(Debug)]
+pub(crate) struct InForce<'a> {
+    pub(crate) key: &'static Key,
+    pub(crate) value: &'a Value,
+    pub(crate) source: &'a Source,
+}
+
+#[derive(Debug)]
 pub(crate) struct Config {
-    settings: BTreeMap<&'static str, Setting>,
+    /// What was written somewhere; the last word counts.
+    written: Vec<Setting>,
+    /// The others, in the order of [`crate::machine::keys`]. Most events ask for one or
+    /// two, so each is made at the first question.
+    defaults: Vec<OnceCell<Value>>,
     /// What was found and not taken: unknown keys, values that only the user may set.
     pub(crate) warnings: Vec<String>,
 }
@@ -63,10 +75,11 @@ pub(crate) struct Config {
 impl Config {
     /// Reads both files, where they are there.
     pub(crate) fn load(world: &World, project: &Path) -> Result<Self, Trouble> {
-        let mut config = Self::default();
-        for key in crate::machine::keys() {
-            config.set(key, key.default_value(), Source::Default);
-        }
+        let mut config = Self {
+            written: Vec::new(),
+            defaults: crate::machine::keys().map(|_| OnceCell::new()).collect(),
+            warnings: Vec::new(),
+        };
         let files = [
             (Some(project.join(PROJECT_FILE)), Reach::Anyone),
             (world.config_file(), Reach::User),
@@ -103,15 +116,34 @@ impl Config {
     }
 
     fn set(&mut self, key: &'static Key, value: Value, source: Source) {
-        let setting = Setting { key, value, source };
-        self.settings.insert(key.name, setting);
+        self.written.push(Setting { key, value, source });
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Setting> {
-        self.settings.values()
+    /// Every setting, in the order of the keys' names.
+    pub(crate) fn all(&self) -> Vec<InForce<'_>> {
+        let mut all: Vec<_> = crate::machine::keys()
+            .zip(&self.defaults)
+            .map(|(key, default)| self.in_force(key, default))
+            .collect();
+        all.sort_by_key(|setting| setting.key.name);
+        all
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
-        self.settings.get(name).map(|setting| &setting.value)
+        crate::machine::keys()
+            .zip(&self.defaults)
+            .find(|(key, _)| key.name == name)
+            .map(|(key, default)| self.in_force(key, default).value)
+    }
+
+    fn in_force<'a>(&'a self, key: &'static Key, default: &'a OnceCell<Value>) -> InForce<'a> {
+        match self.written.iter().rfind(|setting| setting.key == key) {
+            Some(Setting { value, source, .. }) => InForce { key, value, source },
+            None => InForce {
+                key,
+                value: default.get_or_init(|| key.default_value()),
+                source: &Source::Default,
+            },
+        }
     }
 }

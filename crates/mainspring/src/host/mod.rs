@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use mainspring_kernel::{Digest, Event};
 
+use crate::digest;
+
 /// One event as a host sent it, decoded.
 #[derive(Debug, Clone)]
 pub(crate) struct Payload {
@@ -24,6 +26,12 @@ pub(crate) struct Payload {
     pub(crate) command_source: Option<String>,
     /// The team that the agent works in.
     pub(crate) team: Option<String>,
-    /// Of the payload's bytes.
-    pub(crate) digest: Digest,
+    /// All of it, as it was sent.
+    bytes: Vec<u8>,
+}
+
+impl Payload {
+    pub(crate) fn digest(&self) -> Digest {
+        digest::of(&[&self.bytes])
+    }
 }

@@ -33,7 +33,7 @@ pub(crate) const ROW: Row = Row {
 };
 
 fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
-    Ok(std::fs::symlink_metadata(scene.store.own(Name::Pulse)).is_ok())
+    Ok(!scene.is_vacant() && std::fs::symlink_metadata(scene.store.own(Name::Pulse)).is_ok())
 }
 
 fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {

@@ -156,6 +156,7 @@ fn show(args: &Args, desk: &Desk) -> Result {
     if args.json {
         let settings = config
             .all()
+            .into_iter()
             .map(|setting| Row {
                 name: setting.key.name,
                 value: &setting.value,

@@ -3,11 +3,9 @@
 //! Whatever goes wrong, the host gets an answer that asks nothing of it, and the person
 //! gets the cause. Exit 1 is left for the one case in which not even that can be said.
 
-use std::io::Read;
-
 use mainspring_kernel::{Answer, Decision, Kind};
+use rustix::buffer::spare_capacity;
 
-use crate::config::Config;
 use crate::drive::drive;
 use crate::env::World;
 use crate::error::Trouble;
@@ -50,17 +48,30 @@ pub(crate) enum Input {
 }
 
 pub(super) fn read_stdin() -> Input {
-    let mut bytes = Vec::with_capacity(4096);
-    let mut stdin = std::io::stdin().lock();
-    match (&mut stdin).take(limits::STDIN + 1).read_to_end(&mut bytes) {
-        Err(error) => Input::Unreadable(error.to_string()),
-        Ok(_) if bytes.len() as u64 <= limits::STDIN => Input::Bytes(bytes),
-        Ok(_) => {
-            let _ = std::io::copy(&mut stdin.take(16 * limits::STDIN), &mut std::io::sink());
-            Input::TooLarge
+    let mut bytes = Vec::with_capacity(ORDINARY_EVENT);
+    let mut discarded = 0_u64;
+    loop {
+        bytes.reserve(1);
+        // Not through the standard library's buffer: it is memory to touch, and a copy.
+        match rustix::io::read(rustix::stdio::stdin(), spare_capacity(&mut bytes)) {
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Input::Unreadable(error.to_string()),
+            Ok(0) if discarded > 0 => return Input::TooLarge,
+            Ok(0) => return Input::Bytes(bytes),
+            Ok(_) if bytes.len() as u64 <= limits::STDIN => {}
+            Ok(_) => {
+                discarded += bytes.len() as u64;
+                bytes.clear();
+                if discarded > 16 * limits::STDIN {
+                    return Input::TooLarge;
+                }
+            }
         }
     }
 }
+
+/// Room for what a host mostly sends.
+const ORDINARY_EVENT: usize = 4096;
 
 /// The line for the host; `None` where there is nothing to say.
 pub(crate) fn answer(world: &World, input: Input) -> Option<String> {
@@ -80,40 +91,43 @@ pub(crate) fn answer(world: &World, input: Input) -> Option<String> {
     };
     #[cfg(debug_assertions)]
     panic_on_demand(world);
-    match claude::decode(&bytes) {
+    match claude::decode(bytes) {
         Err(error) => fault(format!("{error}: nothing was checked")),
         Ok(payload) => {
-            let answer =
-                decide(world, &payload).unwrap_or_else(|trouble| let_go(world, &payload, &trouble));
-            encode(world, &payload, &answer)
+            let Spoken { answer, wording } = decide(world, &payload)
+                .unwrap_or_else(|trouble| Spoken::plainly(let_go(world, &payload, &trouble)));
+            claude::encode(&answer, &payload.wire_name, wording)
         }
     }
 }
 
-/// The answer in the words that this host is to be given.
-pub(super) fn encode(world: &World, payload: &Payload, answer: &Answer) -> Option<String> {
-    let wording = match &answer.decision {
-        Decision::Stop { hold } if !hold.is_empty() => wording(world, payload),
-        _ => Wording::Block,
-    };
-    claude::encode(answer, &payload.wire_name, wording)
+/// An answer, and the words that this host is to be given it in.
+struct Spoken {
+    answer: Answer,
+    wording: Wording,
 }
 
-fn wording(world: &World, payload: &Payload) -> Wording {
-    let chosen = || -> Option<String> {
-        let state = StateDir::of(world)?;
-        let session = payload.event.session.as_ref();
-        let site = project::find(world, &state, session, payload.cwd.as_deref()).ok()?;
-        let config = Config::load(world, &site.root).ok()?;
-        Some(config.get("host.continue_as")?.text()?.to_owned())
-    };
-    match chosen().as_deref() {
+impl Spoken {
+    /// For an answer that holds nobody: the wording makes no difference.
+    fn plainly(answer: Answer) -> Self {
+        Self {
+            answer,
+            wording: Wording::Block,
+        }
+    }
+}
+
+/// How a hold is worded to this host, by the person's choice or by what the host is.
+pub(super) fn wording(scene: &Scene<'_>) -> Wording {
+    let config = scene.config().ok();
+    let chosen = config.and_then(|config| config.get("host.continue_as")?.text());
+    match chosen {
         Some("block") => Wording::Block,
         Some("context") => Wording::Context,
         // Claude Code names this very session to its hooks. Another host may know nothing but
         // blocks, even one that an agent of Claude Code's started.
-        _ => match world.agent_session() {
-            Some(named) if Some(&named) == payload.event.session.as_ref() => Wording::Context,
+        _ => match scene.world.agent_session() {
+            Some(named) if Some(&named) == scene.session().as_ref() => Wording::Context,
             Some(_) | None => Wording::Block,
         },
     }
@@ -128,7 +142,7 @@ fn panic_on_demand(world: &World) {
     );
 }
 
-fn decide(world: &World, payload: &Payload) -> Result<Answer, Trouble> {
+fn decide(world: &World, payload: &Payload) -> Result<Spoken, Trouble> {
     let all: Vec<&'static Row> = ROWS.iter().collect();
     decide_by(&all, world, payload)
 }
@@ -139,15 +153,15 @@ pub(super) fn decide_among(
     world: &World,
     payload: &Payload,
 ) -> Result<Answer, Trouble> {
-    decide_by(machines, world, payload).map(Answer::without_courtesies)
+    decide_by(machines, world, payload).map(|spoken| spoken.answer.without_courtesies())
 }
 
 fn decide_by(
     machines: &[&'static Row],
     world: &World,
     payload: &Payload,
-) -> Result<Answer, Trouble> {
-    let nothing = || Ok(Answer::nothing(&payload.event.kind));
+) -> Result<Spoken, Trouble> {
+    let nothing = || Ok(Spoken::plainly(Answer::nothing(&payload.event.kind)));
     if let Kind::Other { .. } = payload.event.kind {
         return nothing();
     }
@@ -173,7 +187,7 @@ fn decide_by(
     }
     if rows.is_empty() {
         // Nobody else may come for a while to finish what a crashed process left.
-        if store.unfinished() {
+        if !scene.is_vacant() && store.unfinished() {
             drop(store.lock()?);
         }
         return nothing();
@@ -181,7 +195,14 @@ fn decide_by(
     if let (Bound::NotYet, Some(session)) = (site.bound, session) {
         project::bind(store.state(), session, &site.root)?;
     }
-    Ok(drive(&scene, payload, &rows))
+    let answer = drive(&scene, payload, &rows);
+    let holds = matches!(&answer.decision, Decision::Stop { hold } if !hold.is_empty());
+    Ok(if holds {
+        let wording = wording(&scene);
+        Spoken { answer, wording }
+    } else {
+        Spoken::plainly(answer)
+    })
 }
 
 /// Our own failure. At a stop the person hears of it, and where a skill has a task list

@@ -66,7 +66,8 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
         Deliberation::Settled(settlement) => Some(&settlement.answer),
         Deliberation::Intends(_) => None,
     };
-    let answer = answer.and_then(|answer| hook::encode(&desk.world, &payload, answer));
+    let answer =
+        answer.and_then(|answer| claude::encode(answer, &payload.wire_name, hook::wording(&scene)));
     if args.json {
         let answer = answer.as_deref().unwrap_or("null");
         return super::json(&View {
@@ -127,7 +128,7 @@ fn event(path: &Path, desk: &Desk) -> Result<Payload> {
     ] {
         fields.entry(field).or_insert(value);
     }
-    let payload = claude::decode(event.to_string().as_bytes()).map_err(CliError::new)?;
+    let payload = claude::decode(event.to_string().into_bytes()).map_err(CliError::new)?;
     match &payload.event.kind {
         Kind::Other { name } => Err(CliError::new(format!("no machine listens to {name:?}"))
             .hint("`mainspring graph` shows what each listens to")),

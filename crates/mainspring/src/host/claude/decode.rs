@@ -8,7 +8,6 @@ use mainspring_kernel::event::{
 };
 
 use super::wire::{BackgroundTask, Field, SkillInput, SkillResponse, Wire};
-use crate::digest;
 use crate::host::Payload;
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -21,8 +20,8 @@ pub(crate) enum DecodeError {
     NotJson(String),
 }
 
-pub(crate) fn decode(bytes: &[u8]) -> Result<Payload, DecodeError> {
-    let text = std::str::from_utf8(bytes).map_err(|_| DecodeError::NotText)?;
+pub(crate) fn decode(bytes: Vec<u8>) -> Result<Payload, DecodeError> {
+    let text = std::str::from_utf8(&bytes).map_err(|_| DecodeError::NotText)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
         return Err(DecodeError::Empty);
@@ -56,8 +55,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Payload, DecodeError> {
         },
         command_source: given(&wire.command_source),
         team: given(&wire.team_name),
-        digest: digest::of(&[bytes]),
         wire_name,
+        bytes,
     })
 }
 
@@ -159,7 +158,7 @@ mod tests {
     use super::*;
 
     fn kind_of(json: &str) -> Kind {
-        decode(json.as_bytes()).unwrap().event.kind
+        decode(json.as_bytes().to_vec()).unwrap().event.kind
     }
 
     #[test]
@@ -231,11 +230,11 @@ mod tests {
             (b" \n", DecodeError::Empty),
             (b"\xff\xfe", DecodeError::NotText),
         ] {
-            assert_eq!(decode(bytes).unwrap_err(), error);
+            assert_eq!(decode(bytes.to_vec()).unwrap_err(), error);
         }
         for bytes in [&b"{"[..], b"[1]", b"nonsense", b"{\"a\":1}{"] {
             assert!(
-                matches!(decode(bytes), Err(DecodeError::NotJson(_))),
+                matches!(decode(bytes.to_vec()), Err(DecodeError::NotJson(_))),
                 "{bytes:?}"
             );
         }
@@ -244,7 +243,7 @@ mod tests {
             r#"{"hook_event_name":7,"session_id":[],"cwd":null}"#,
             "\u{feff}{\"hook_event_name\":\"Stop\",\"new\":{\"deep\":[[[]]]}}",
         ] {
-            assert!(decode(odd.as_bytes()).is_ok(), "{odd}");
+            assert!(decode(odd.as_bytes().to_vec()).is_ok(), "{odd}");
         }
     }
 

@@ -18,6 +18,9 @@ pub(crate) enum Wording {
 
 /// One line of JSON, or nothing where there is nothing to say.
 pub(crate) fn encode(answer: &Answer, event: &str, wording: Wording) -> Option<String> {
+    if answer.is_nothing() {
+        return None;
+    }
     let mut out = Map::new();
     let about = |fields: Value| -> Value {
         let mut specific = json!({ "hookEventName": event });

@@ -114,7 +114,7 @@ fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
             | Kind::SessionStart { .. }
             | Kind::SessionEnd { .. }
     );
-    if !listens {
+    if !listens || (scene.at_stop() && scene.is_vacant()) {
         return Ok(false);
     }
     // While the agent codes, a stop costs the reading of two small files and no lock.

@@ -70,7 +70,9 @@ fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
     let Some(session) = payload.event.session.as_ref().filter(|_| listens) else {
         return Ok(false);
     };
-    Ok(scene.is_registered(Name::Gate) || switch::any(scene, session) || enabled(scene.config()?))
+    Ok(scene.is_registered(Name::Gate)
+        || (!scene.is_vacant() && switch::any(scene, session))
+        || enabled(scene.config()?))
 }
 
 fn enabled(config: &Config) -> bool {

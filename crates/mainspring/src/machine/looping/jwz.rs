@@ -177,10 +177,13 @@ pub(crate) fn store_dir(scene: &Scene<'_>) -> Option<PathBuf> {
             .is_dir()
             .then(|| store.parent().unwrap_or(&store).to_owned());
     }
-    let folders = [scene.site.here.as_path(), scene.root()];
-    folders
+    let holds = |folder: &&Path| STORES.iter().any(|store| folder.join(store).is_dir());
+    let here = scene.site.here.as_path();
+    let root = Some(scene.root()).filter(|root| *root != here);
+    [here]
         .into_iter()
-        .find(|folder| STORES.iter().any(|store| folder.join(store).is_dir()))
+        .chain(root)
+        .find(holds)
         .map(Path::to_owned)
 }
 

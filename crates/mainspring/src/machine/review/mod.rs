@@ -64,7 +64,7 @@ fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
             EventKind::Stop { .. } | EventKind::SessionStart { .. } | EventKind::SessionEnd { .. }
         )
     });
-    Ok(concerns && std::fs::symlink_metadata(scene.site.file(PLANS)).is_ok())
+    Ok(concerns && !scene.is_vacant() && std::fs::symlink_metadata(scene.site.file(PLANS)).is_ok())
 }
 
 /// The folder that `.taskie` is in.

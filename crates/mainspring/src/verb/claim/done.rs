@@ -82,7 +82,7 @@ fn close_now(desk: &Desk) -> Result {
         "cwd": site.here,
         "at": desk.world.now(),
     });
-    let payload = claude::decode(stop.to_string().as_bytes()).map_err(CliError::new)?;
+    let payload = claude::decode(stop.to_string().into_bytes()).map_err(CliError::new)?;
     // A person typed it: that is their permission.
     let scene = Scene::new(&desk.world, &site, &store, Some(&payload)).registered(Name::Claim);
     let row = machine::row(Name::Claim)

@@ -53,7 +53,7 @@ pub(crate) fn run(world: &World) -> Exit {
     let Input::Bytes(bytes) = input else {
         return Exit::Success;
     };
-    let Ok(payload) = claude::decode(&bytes) else {
+    let Ok(payload) = claude::decode(bytes) else {
         return Exit::Success;
     };
     match watch(world, &payload) {

@@ -64,7 +64,7 @@ fn answer(world: &World, event: &str, input: Input) -> Result<Answer, String> {
     // Two stops with the same `{}` are two stops.
     fields.insert("at".into(), json!(world.now()));
     let text = Value::Object(fields).to_string();
-    let payload = claude::decode(text.as_bytes()).map_err(|problem| problem.to_string())?;
+    let payload = claude::decode(text.into_bytes()).map_err(|problem| problem.to_string())?;
     decide_among(&[&claim::ROW], world, &payload).map_err(|trouble| trouble.to_string())
 }
 

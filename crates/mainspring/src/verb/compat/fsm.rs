@@ -39,7 +39,7 @@ fn answer(world: &World, input: Input) -> Result<Answer, String> {
             return Ok(nothing());
         }
     }
-    let payload = claude::decode(payload.to_string().as_bytes())
+    let payload = claude::decode(payload.to_string().into_bytes())
         .map_err(|problem| invalid(&problem.to_string()))?;
     decide_among(&[&tasks::ROW], world, &payload).map_err(|trouble| trouble.to_string())
 }

@@ -23,7 +23,7 @@ pub(super) fn answer(row: &'static Row, world: &World, input: Input) -> Result<A
     };
     fields.insert("hook_event_name".into(), "Stop".into());
     let mut payload =
-        claude::decode(payload.to_string().as_bytes()).map_err(|problem| problem.to_string())?;
+        claude::decode(payload.to_string().into_bytes()).map_err(|problem| problem.to_string())?;
     if payload.cwd.is_none() {
         #[expect(
             clippy::disallowed_methods,

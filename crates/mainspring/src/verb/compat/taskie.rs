@@ -17,7 +17,7 @@ use crate::env::World;
 use crate::host::text::clean;
 use crate::host::{Payload, claude};
 use crate::machine::review;
-use crate::project::{Bound, Site};
+use crate::project::{Bound, Contents, Site};
 use crate::scene::Scene;
 use crate::store::{ProjectStore, StateDir};
 use crate::verb::hook::Input;
@@ -48,8 +48,8 @@ fn read(input: Input) -> Result<(Payload, Chain), String> {
         Input::TooLarge => return Err("it is too large".into()),
         Input::Unreadable(error) => return Err(error),
     };
-    let payload = claude::decode(&bytes).map_err(|error| error.to_string())?;
     let fields: Value = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
+    let payload = claude::decode(bytes).map_err(|error| error.to_string())?;
     let chain = match fields["stop_hook_active"] {
         Value::Bool(true) => Chain::Continued,
         _ => Chain::First,
@@ -74,6 +74,7 @@ fn decide(world: &World, mut payload: Payload, chain: Chain, root: PathBuf) -> R
     let site = Site {
         here: root.clone(),
         bound: Bound::Yes,
+        contents: Contents::Something,
         root,
     };
     let store = ProjectStore::new(state, &site.root);

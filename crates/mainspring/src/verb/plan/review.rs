@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Result {
         "cwd": site.here,
         "hook_event_name": "Stop",
     });
-    let payload = claude::decode(event.to_string().as_bytes()).map_err(CliError::new)?;
+    let payload = claude::decode(event.to_string().into_bytes()).map_err(CliError::new)?;
     let scene = Scene::new(&desk.world, &site, &store, Some(&payload)).by_command();
     scene.stay_with(mainspring_kernel::Name::Review, &opened.dir.id);
     let answer = drive(&scene, &payload, &[&plans::ROW]);
