@@ -2,6 +2,11 @@
 //! place. All of it is a hint. Where the linker is not the one that Rust brings for this
 //! target, the program is linked without and does the same.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a build script is told everything by variables"
+)]
+
 use std::env;
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Digests of bytes: BLAKE2b of 128 bits, in hex.
+//! Digests of bytes: `BLAKE2b` of 128 bits, in hex.
 
 use blake2::digest::consts::U16;
 use blake2::{Blake2b, Digest as _};

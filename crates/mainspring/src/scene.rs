@@ -161,20 +161,24 @@ impl<'a> Scene<'a> {
         let payload = self.payload?;
         let transcript = self.transcript()?;
         let session = payload.event.session.as_ref()?;
-        let ledger = self.store.ledger(session).ok()?.value.unwrap_or_default();
-        let last_block = match (&payload.event.kind, ledger.mark) {
-            (
-                Kind::Stop {
-                    chain: Chain::Continued,
-                    ..
-                },
-                Some(mark),
-            ) => LastBlock::At {
-                size: mark.size,
-                unrecorded: mark.unrecorded,
-            },
-            _ => LastBlock::None,
+        let mark = match &payload.event.kind {
+            Kind::Stop {
+                chain: Chain::Continued,
+                ..
+            } => {
+                self.store
+                    .ledger(session)
+                    .ok()?
+                    .value
+                    .unwrap_or_default()
+                    .mark
+            }
+            _ => None,
         };
+        let last_block = mark.map_or(LastBlock::None, |mark| LastBlock::At {
+            size: mark.size,
+            unrecorded: mark.unrecorded,
+        });
         transcript.tail(last_block).ok()
     }
 

@@ -23,16 +23,8 @@ pub(super) fn flags() -> i32 {
 
 /// Opens a regular file for reading; `None` if there is none.
 pub(crate) fn open(path: &Path) -> Result<Option<File>, Trouble> {
-    let file = match OpenOptions::new()
-        .read(true)
-        .custom_flags(flags())
-        .open(path)
-    {
-        Ok(file) => file,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
-        Err(error) => return Err(Trouble::io("open", path)(error)),
+    let Some(file) = open_any(path)? else {
+        return Ok(None);
     };
     let meta = file.metadata().map_err(Trouble::io("look at", path))?;
     if !meta.is_file() {
@@ -41,9 +33,24 @@ pub(crate) fn open(path: &Path) -> Result<Option<File>, Trouble> {
     Ok(Some(file))
 }
 
+/// Whatever it is, it is looked at only once it is open.
+fn open_any(path: &Path) -> Result<Option<File>, Trouble> {
+    match OpenOptions::new()
+        .read(true)
+        .custom_flags(flags())
+        .open(path)
+    {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => Err(Trouble::io("open", path)(error)),
+    }
+}
+
 /// The whole file, if it has at most `limit` bytes; `None` if there is none.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> {
-    match open(path)? {
+    match open_any(path)? {
         Some(file) => whole(file, path, limit).map(Some),
         None => Ok(None),
     }
@@ -55,7 +62,8 @@ pub(super) fn whole(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, Trou
     if !meta.is_file() {
         return Err(Trouble::NotAFile { path: path.into() });
     }
-    // A file of /proc has no length; room for all of it saves asking in small pieces.
+    // A file of /proc has no length; room for all of it saves asking in small pieces. It is
+    // read to its end, not to its length: an editor may just be writing it anew.
     let length = meta.len().min(limit);
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0).max(1023) + 1);
     file.take(limit + 1)

@@ -159,7 +159,7 @@ fn show(args: &Args, desk: &Desk) -> Result {
             .into_iter()
             .map(|setting| Row {
                 name: setting.key.name,
-                value: &setting.value,
+                value: setting.value,
                 from: setting.source.to_string(),
                 about: setting.key.about,
             })

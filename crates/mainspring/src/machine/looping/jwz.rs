@@ -227,9 +227,11 @@ pub(crate) fn publish(scene: &Scene<'_>, committed: &[FileChange]) -> Result<(),
         .iter()
         .find(|change| Path::new(&change.path) == path)
         .and_then(|change| serde_json::from_str::<Outgoing>(change.now.as_deref()?).ok());
-    match (outgoing, Jwz::find(scene)) {
-        (Some(outgoing), Some(jwz)) => jwz.post(&outgoing.body),
-        (Some(_), None) => Err(Trouble::Other("`jwz` is not there any more".into())),
-        (None, _) => Ok(()),
+    let Some(outgoing) = outgoing else {
+        return Ok(());
+    };
+    match Jwz::find(scene) {
+        Some(jwz) => jwz.post(&outgoing.body),
+        None => Err(Trouble::Other("`jwz` is not there any more".into())),
     }
 }
