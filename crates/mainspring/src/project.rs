@@ -8,6 +8,7 @@
 //! says nothing and is never used.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::SessionId;
@@ -66,7 +67,10 @@ pub(crate) fn find(
     let here = cwd.map(real).transpose();
     if let Some(root) = session.and_then(|session| binding(state, session)) {
         // The directory may be gone; the project is known all the same.
-        let place = here.ok().flatten().map(|cwd| Place::of(&cwd, world));
+        let place = here
+            .ok()
+            .flatten()
+            .and_then(|cwd| Place::of(&cwd, world).ok());
         let here = place
             .filter(|place| place.checkout == root && place.top != root)
             .map_or_else(|| root.clone(), |place| place.top);
@@ -82,7 +86,7 @@ pub(crate) fn find(
             "the event has no working directory, so no project was looked at".into(),
         ));
     };
-    let place = Place::of(&cwd, world);
+    let place = Place::of(&cwd, world)?;
     if let Some(site) = place.search(&cwd, state) {
         return Ok(site);
     }
@@ -90,8 +94,8 @@ pub(crate) fn find(
     let started = world.var_os(name::CLAUDE_PROJECT).map(PathBuf::from);
     let started = started.and_then(|path| real(&path).ok());
     if let Some(started) = started.filter(|started| *started != cwd) {
-        let origin = Place::of(&started, world);
-        if let Some(site) = origin.search(&started, state) {
+        let origin = Place::of(&started, world).ok();
+        if let Some(site) = origin.and_then(|origin| origin.search(&started, state)) {
             let here = if place.checkout == site.root && place.top != site.root {
                 place.top
             } else {
@@ -115,7 +119,7 @@ pub(crate) fn of_command(
     if site.bound == Bound::Yes || holds_something(&site.root, state) {
         return Ok(site);
     }
-    let place = Place::of(&site.here, world);
+    let place = Place::of(&site.here, world)?;
     Ok(place.site(&place.top))
 }
 
@@ -134,15 +138,7 @@ fn binding(state: &StateDir, session: &SessionId) -> Option<PathBuf> {
 }
 
 fn real(path: &Path) -> Result<PathBuf, Trouble> {
-    let real = fs::canonicalize(path).map_err(Trouble::io("find", path))?;
-    if real.is_dir() {
-        Ok(real)
-    } else {
-        Err(Trouble::Other(format!(
-            "{} is not a directory",
-            path.display()
-        )))
-    }
+    fs::canonicalize(path).map_err(Trouble::io("find", path))
 }
 
 fn exists(path: &Path) -> bool {
@@ -161,20 +157,30 @@ struct Place {
 }
 
 impl Place {
-    fn of(cwd: &Path, world: &World) -> Self {
+    fn of(cwd: &Path, world: &World) -> Result<Self, Trouble> {
         let home = world.home();
         for folder in cwd.ancestors() {
             let git = folder.join(".git");
-            if let Ok(meta) = fs::symlink_metadata(&git) {
-                let checkout = (!meta.is_dir())
-                    .then(|| primary_checkout(&git))
-                    .flatten()
-                    .unwrap_or_else(|| folder.into());
-                return Self {
-                    top: folder.into(),
-                    checkout,
-                    ceiling: folder.into(),
-                };
+            match fs::symlink_metadata(&git) {
+                Ok(meta) => {
+                    let checkout = (!meta.is_dir())
+                        .then(|| primary_checkout(&git))
+                        .flatten()
+                        .unwrap_or_else(|| folder.into());
+                    return Ok(Self {
+                        top: folder.into(),
+                        checkout,
+                        ceiling: folder.into(),
+                    });
+                }
+                // Nothing can be below a file.
+                Err(error) if error.kind() == ErrorKind::NotADirectory => {
+                    return Err(Trouble::Other(format!(
+                        "{} is not a directory",
+                        folder.display()
+                    )));
+                }
+                Err(_) => {}
             }
             if Some(folder) == home.as_deref() {
                 break;
@@ -186,11 +192,11 @@ impl Place {
             .find(|folder| Some(*folder) == home.as_deref())
             .or_else(|| cwd.ancestors().last())
             .unwrap_or(cwd);
-        Self {
+        Ok(Self {
             top: cwd.into(),
             checkout: cwd.into(),
             ceiling: ceiling.into(),
-        }
+        })
     }
 
     fn is_worktree(&self) -> bool {
@@ -438,5 +444,8 @@ mod tests {
         assert!(missing.to_string().contains("no working directory"));
         let gone = disk.find("s", "home/gone").unwrap_err();
         assert!(gone.to_string().contains("home/gone"), "{gone}");
+        disk.mark("home");
+        let file = disk.find("s", "home/mainspring.toml").unwrap_err();
+        assert!(file.to_string().contains("not a directory"), "{file}");
     }
 }

@@ -126,7 +126,11 @@ impl<'a> Scene<'a> {
         if let Some(config) = self.config.get() {
             return Ok(config);
         }
-        let config = Config::load(self.world, &self.site.root)?;
+        let config = if self.is_vacant() {
+            Config::of_user(self.world)?
+        } else {
+            Config::load(self.world, &self.site.root)?
+        };
         Ok(self.config.get_or_init(|| config))
     }
 

@@ -63,6 +63,7 @@ pub mod faults;
 pub mod files;
 pub mod fuzz;
 pub mod github;
+pub mod layout;
 pub mod model;
 pub mod process;
 pub mod recorder;

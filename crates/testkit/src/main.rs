@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use mainspring_testkit::{bench, explore, faults, fuzz};
+use mainspring_testkit::{bench, explore, faults, fuzz, layout};
 
 /// Measure Mainspring and break it: what anyone can run to get the same tables
 #[derive(Parser)]
@@ -18,6 +18,7 @@ enum Command {
     Bench(bench::Args),
     Faults(faults::Args),
     Fuzz(fuzz::Args),
+    Layout(layout::Args),
     Model(explore::Args),
 }
 
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::run(&args),
         Command::Faults(args) => faults::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
+        Command::Layout(args) => layout::run(&args),
         Command::Model(args) => explore::run(&args),
     }
 }

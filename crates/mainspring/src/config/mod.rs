@@ -75,15 +75,21 @@ pub(crate) struct Config {
 impl Config {
     /// Reads both files, where they are there.
     pub(crate) fn load(world: &World, project: &Path) -> Result<Self, Trouble> {
+        Self::read(world, Some(project.join(PROJECT_FILE)))
+    }
+
+    /// Where the project is known to have no file.
+    pub(crate) fn of_user(world: &World) -> Result<Self, Trouble> {
+        Self::read(world, None)
+    }
+
+    fn read(world: &World, project: Option<PathBuf>) -> Result<Self, Trouble> {
         let mut config = Self {
             written: Vec::new(),
             defaults: crate::machine::keys().map(|_| OnceCell::new()).collect(),
             warnings: Vec::new(),
         };
-        let files = [
-            (Some(project.join(PROJECT_FILE)), Reach::Anyone),
-            (world.config_file(), Reach::User),
-        ];
+        let files = [(project, Reach::Anyone), (world.config_file(), Reach::User)];
         for (path, writer) in files {
             let Some(path) = path else { continue };
             let mut warnings = Vec::new();

@@ -33,7 +33,7 @@ const OURS: [&str; 18] = [
 /// What is an object is an event, whatever is in it, unless it says one thing twice; and
 /// what we make of it is what any other reader sees there.
 pub(super) fn run(bytes: &[u8]) {
-    let decoded = decode(bytes);
+    let decoded = decode(bytes.to_vec());
     let text = std::str::from_utf8(bytes);
     let text = text.map(|text| text.strip_prefix('\u{feff}').unwrap_or(text));
     let (payload, text) = match (decoded, text) {

@@ -14,6 +14,15 @@ pub struct Programs {
 
 impl Programs {
     pub fn build() -> Self {
+        Self::built(&[])
+    }
+
+    /// The same programs, with the names of their functions.
+    pub(crate) fn with_names() -> Self {
+        Self::built(&[("MAINSPRING_KEEP_NAMES", "1")])
+    }
+
+    fn built(variables: &[(&str, &str)]) -> Self {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         for selection in [
             ["--package=mainspring", "--bin=mainspring"],
@@ -22,6 +31,7 @@ impl Programs {
             let status = Command::new(&cargo)
                 .args(["build", "--quiet", "--release"])
                 .args(selection)
+                .envs(variables.iter().copied())
                 .current_dir(workspace())
                 .status()
                 .expect("cargo runs");

@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn half_a_character_costs_a_message_that_character_and_an_id_everything() {
         let payload = decode(
-            br#"{"hook_event_name":"Stop","session_id":"a\ud83d","last_assistant_message":"cut \ud83d\n\nDONE"}"#,
+            br#"{"hook_event_name":"Stop","session_id":"a\ud83d","last_assistant_message":"cut \ud83d\n\nDONE"}"#.to_vec(),
         )
         .unwrap();
         assert_eq!(

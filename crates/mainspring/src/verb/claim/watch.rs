@@ -41,6 +41,9 @@ const LOOK_LIMIT: Millis = Millis::seconds(30);
 /// How often the host and the claim are looked at while nothing is asked of GitHub.
 const STEP: Duration = Duration::from_millis(500);
 
+/// So many looks may fail one after the other before it is said.
+const PATIENCE: u32 = 3;
+
 /// Nobody waits longer than this for one stop's pull request.
 const LONGEST: Millis = Millis::seconds(12 * 60 * 60);
 
@@ -89,8 +92,19 @@ fn watch(world: &World, payload: &Payload) -> Result<Option<String>, Trouble> {
     let every = every.unwrap_or(Millis::seconds(120));
     let until = world.now().plus(LONGEST);
     let mut due = world.later();
+    let mut unread = 0;
     while world.later() < until && client_lives(world) {
-        let (state, _) = claim::state(&scene)?;
+        let state = match claim::state(&scene) {
+            Ok((state, _)) => state,
+            // Somebody may just be writing it, not all at once as we do.
+            Err(_) if unread < PATIENCE => {
+                unread += 1;
+                std::thread::sleep(STEP);
+                continue;
+            }
+            Err(trouble) => return Err(trouble),
+        };
+        unread = 0;
         if has_mail(&state) {
             return deliver(&scene);
         }

@@ -1,0 +1,105 @@
+//! Which functions a hook runs, as a list for the linker: what lies together is mapped
+//! together, and a hook's price is mostly the pages that it touches.
+//!
+//! The list is a hint. Names that a later change or another compiler makes anew are passed
+//! over, and the program only becomes a little slower to start, until it is made again.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::ExitCode;
+
+use crate::bench::cases::{self, Case, Start};
+use crate::bench::{Prepared, Programs};
+use crate::clients::workspace;
+
+/// Find the functions that a hook runs, and write them down for the linker
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Where the build script looks for it.
+const LIST: &str = "crates/mainspring/link/hook-first.txt";
+
+#[expect(clippy::print_stdout, reason = "the count is its output")]
+pub fn run(_: &Args) -> ExitCode {
+    let programs = Programs::with_names();
+    let mut list = List::default();
+    // The most frequent first: a stop where there is nothing to do is all in the first pages.
+    let hooks = cases::ALL
+        .iter()
+        .filter(|case| matches!(case.start, Start::Exec(_)));
+    for case in hooks {
+        for function in functions(case, &programs) {
+            list.add(function);
+        }
+        println!("{:>6} functions with {}", list.order.len(), case.name);
+    }
+    let text = list.order.join("\n") + "\n";
+    fs::write(workspace().join(LIST), text).expect("the list can be written");
+    println!("{LIST} is written; the next release build follows it");
+    ExitCode::SUCCESS
+}
+
+#[derive(Default)]
+struct List {
+    order: Vec<String>,
+    known: BTreeSet<String>,
+}
+
+impl List {
+    fn add(&mut self, function: String) {
+        if self.known.insert(function.clone()) {
+            self.order.push(function);
+        }
+    }
+}
+
+/// What one start of this case calls, by the linker's names.
+fn functions(case: &'static Case, programs: &Programs) -> Vec<String> {
+    let prepared = Prepared::new(case, programs);
+    prepared.reset();
+    let profile = prepared.spawn.folder().join("profile");
+    let out = format!("--callgrind-out-file={}", profile.display());
+    let wrapper = [
+        "valgrind",
+        "--quiet",
+        "--tool=callgrind",
+        "--demangle=no",
+        &out,
+    ];
+    prepared.spawn.under(&wrapper);
+    let text = fs::read_to_string(&profile).expect("valgrind wrote a profile");
+    text.lines().filter_map(named).collect()
+}
+
+/// The name in a line that brings a function up for the first time: `fn=(12) name`. A
+/// recursion has a number behind it, and what has no name has an address.
+fn named(line: &str) -> Option<String> {
+    let (_, rest) = line
+        .strip_prefix("fn=(")
+        .or_else(|| line.strip_prefix("cfn=("))?
+        .split_once(") ")?;
+    let name = rest.split('\'').next()?.trim();
+    let is_name = !name.is_empty() && !name.starts_with("0x") && !name.starts_with('(');
+    is_name.then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_names_a_function_once_and_then_by_number() {
+        for (line, name) in [
+            ("fn=(12) _RNvCs1_4core3fmt", Some("_RNvCs1_4core3fmt")),
+            ("cfn=(3) malloc", Some("malloc")),
+            ("fn=(3) walk'2", Some("walk")),
+            ("fn=(12)", None),
+            ("fn=(4) 0x00401000", None),
+            ("fn=(5) (below main)", None),
+            ("calls=1 0", None),
+            ("", None),
+        ] {
+            assert_eq!(named(line).as_deref(), name, "{line}");
+        }
+    }
+}
