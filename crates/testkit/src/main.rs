@@ -16,6 +16,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Bench(bench::Args),
+    Budget(bench::budget::Args),
     Faults(faults::Args),
     Fuzz(fuzz::Args),
     Layout(layout::Args),
@@ -25,6 +26,7 @@ enum Command {
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Bench(args) => bench::run(&args),
+        Command::Budget(args) => bench::budget::run(&args),
         Command::Faults(args) => faults::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Layout(args) => layout::run(&args),

@@ -49,6 +49,11 @@ impl Counters {
         }
     }
 
+    /// Are the tools here that the budget is counted with?
+    pub(super) fn can_price(self) -> bool {
+        self.strace && self.valgrind
+    }
+
     /// What is left out, one line each.
     pub(crate) fn missing(self) -> Vec<String> {
         let mut lines = Vec::new();

@@ -3,6 +3,7 @@
 //!
 //! A case adds a file and a row to [`cases::ALL`].
 
+pub mod budget;
 pub mod cases;
 pub(crate) mod count;
 mod floors;
