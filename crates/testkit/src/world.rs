@@ -19,7 +19,7 @@ const ANOTHER_BOOT: &str = "mount --bind \"$0\" /proc/sys/kernel/random/boot_id 
 
 impl World {
     pub fn new(mainspring: &Path) -> Self {
-        Self::below(&std::env::temp_dir(), mainspring)
+        Self::below(&tempfile::env::temp_dir(), mainspring)
     }
 
     /// In a folder of its own below this one.

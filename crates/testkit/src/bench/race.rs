@@ -54,27 +54,49 @@ pub(super) struct Raced {
 
 pub(super) fn race(floor: &Spawn, entries: &[Entry<'_>], rounds: usize) -> Raced {
     let rounds = rounds.max(1);
-    let mut floor_times = Vec::with_capacity(rounds);
-    let mut times = vec![Vec::with_capacity(rounds); entries.len()];
+    let mut runners = vec![Entry {
+        spawn: floor,
+        reset: &|| {},
+    }];
+    runners.extend(entries);
+    let mut times = vec![Vec::with_capacity(rounds); runners.len()];
+    let mut order: Vec<usize> = (0..runners.len()).collect();
+    let mut deck = Deck(0);
     for round in 0..WARM_UP.min(rounds) + rounds {
-        let warm = round >= WARM_UP.min(rounds);
-        let floor_time = floor.time();
-        if warm {
-            floor_times.push(floor_time);
-        }
-        // Another one is first each time: what runs behind the small floor pays for both.
-        for step in 0..entries.len() {
-            let at = (round + step) % entries.len();
-            (entries[at].reset)();
-            let time = entries[at].spawn.time();
-            if warm {
+        // Who runs behind a large program pays for its caches, so that nobody always does.
+        deck.shuffle(&mut order);
+        for &at in &order {
+            (runners[at].reset)();
+            let time = runners[at].spawn.time();
+            if round >= WARM_UP.min(rounds) {
                 times[at].push(time);
             }
         }
     }
+    let mut figures = times.into_iter().map(Figures::of);
     Raced {
-        floor: Figures::of(floor_times),
-        entries: times.into_iter().map(Figures::of).collect(),
+        floor: figures.next().expect("the floor is the first"),
+        entries: figures.collect(),
+    }
+}
+
+/// The same orders in every run.
+struct Deck(u64);
+
+impl Deck {
+    fn shuffle(&mut self, order: &mut [usize]) {
+        for last in (1..order.len()).rev() {
+            order.swap(last, self.below(last + 1));
+        }
+    }
+
+    /// Knuth's generator; its upper bits are the good ones.
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap_or(0) % end
     }
 }
 
@@ -88,6 +110,26 @@ mod tests {
         let figures = Figures::of(times);
         assert_eq!(figures.median, Duration::from_millis(101));
         assert_eq!(figures.p99, Duration::from_millis(199));
+    }
+
+    #[test]
+    fn everybody_runs_in_every_round_and_nobody_always_behind_the_same() {
+        let mut deck = Deck(0);
+        let mut order: Vec<usize> = (0..8).collect();
+        let mut before_the_last = [0; 8];
+        for _ in 0..800 {
+            deck.shuffle(&mut order);
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, (0..8).collect::<Vec<_>>());
+            before_the_last[order[6]] += 1;
+        }
+        assert!(
+            before_the_last
+                .iter()
+                .all(|times| (60..140).contains(times)),
+            "{before_the_last:?}"
+        );
     }
 
     #[test]
