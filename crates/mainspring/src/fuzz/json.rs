@@ -65,34 +65,17 @@ pub(super) fn strangers_stay(before: &str, after: &str, ours: &[&str]) {
     let (Some(before), Some(after)) = (members(before), members(after)) else {
         panic!("what was written is no object: {after}");
     };
-    let foreign = |members: &[(String, String)]| -> Vec<(String, String)> {
-        let twice = |name: &String| members.iter().filter(|(other, _)| other == name).count() > 1;
-        members
-            .iter()
-            .filter(|(name, _)| !ours.contains(&name.as_str()) && !twice(name))
-            .map(|(name, value)| (name.clone(), tokens(value)))
-            .collect()
-    };
-    let before_twice: Vec<&String> = before.iter().map(|(name, _)| name).collect();
-    let kept: Vec<(String, String)> = foreign(&after)
-        .into_iter()
-        .filter(|(name, _)| before_twice.iter().filter(|other| **other == name).count() == 1)
+    let once = |name: &str| before.iter().filter(|(other, _)| other == name).count() == 1;
+    let was: Vec<(&str, String)> = before
+        .iter()
+        .filter(|(name, value)| !ours.contains(&name.as_str()) && once(name) && !names_twice(value))
+        .map(|(name, value)| (name.as_str(), tokens(value)))
         .collect();
-    // Objects within may name a member twice as well.
-    let plain = |members: &[(String, String)]| -> Vec<(String, String)> {
-        let single = |value: &str| !names_twice(value);
-        members
-            .iter()
-            .filter(|(_, value)| single(value))
-            .cloned()
-            .collect()
-    };
-    let was = plain(&foreign(&before));
-    let kept: Vec<(String, String)> = kept
-        .into_iter()
+    let is = after
+        .iter()
         .filter(|(name, _)| was.iter().any(|(other, _)| other == name))
-        .collect();
-    assert_eq!(was, kept);
+        .map(|(name, value)| (name.as_str(), tokens(value)));
+    assert_eq!(was, is.collect::<Vec<_>>());
 }
 
 /// Does an object anywhere in it name a member twice? Then not all of it can be kept.

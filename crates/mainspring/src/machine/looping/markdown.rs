@@ -3,6 +3,8 @@
 //! Lines that are not ours, and the prompt, stay as they are. Anything but `active: true`
 //! means no loop.
 
+use std::borrow::Cow;
+
 use mainspring_kernel::machines::looping::{Client, Ending, Frame, Mode, Owner, Past, Run, State};
 use mainspring_kernel::{Millis, SessionId};
 
@@ -47,19 +49,31 @@ impl Page {
     }
 
     /// The value, without the quotes that YAML allows around it.
-    fn get(&self, name: &str) -> Option<&str> {
+    fn get(&self, name: &str) -> Option<Cow<'_, str>> {
         let (_, value) = self.front[self.place(name)?].split_once(':')?;
         let value = value.trim();
         let unquoted = ['"', '\'']
             .iter()
             .find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
-        Some(unquoted.unwrap_or(value)).filter(|value| !value.is_empty())
+        let value = match serde_json::from_str::<String>(value) {
+            Ok(said) => Cow::Owned(said),
+            Err(_) => Cow::Borrowed(unquoted.unwrap_or(value)),
+        };
+        Some(value).filter(|value| !value.is_empty())
     }
 
     /// Replaces the first line of that name. One that stood below it would be read as soon
     /// as the first is removed: it goes.
     fn set(&mut self, name: &str, value: &str) {
-        let line = format!("{name}: {value}");
+        // A line's end within a value would begin a field of its own.
+        let plain = value.trim() == value
+            && !value.starts_with(['"', '\''])
+            && !value.contains(char::is_control);
+        let line = if plain {
+            format!("{name}: {value}")
+        } else {
+            format!("{name}: {}", serde_json::Value::from(value))
+        };
         let place = self.place(name);
         self.remove(name);
         match place {
@@ -86,12 +100,13 @@ impl Page {
 
 /// What the file says. It has no date of its own at first: then its time on disk counts.
 pub(crate) fn read(text: &str, modified: Millis) -> State {
-    let Some(page) = Page::parse(text).filter(|page| page.get("active") == Some("true")) else {
+    let Some(page) = Page::parse(text).filter(|page| page.get("active").as_deref() == Some("true"))
+    else {
         return State::Idle(Past::Blank);
     };
     match run(&page, modified) {
         Err(problem) => State::Corrupt(problem),
-        Ok(run) => match page.get("accepted").and_then(Ending::parse) {
+        Ok(run) => match page.get("accepted").as_deref().and_then(Ending::parse) {
             Some(ending) => State::Completing { run, ending },
             None => State::Active(run),
         },
@@ -101,15 +116,15 @@ pub(crate) fn read(text: &str, modified: Millis) -> State {
 fn run(page: &Page, modified: Millis) -> Result<Run, String> {
     let mode = match page.get("mode") {
         None => Mode::Loop,
-        Some(text) => Mode::parse(text)
+        Some(text) => Mode::parse(&text)
             .ok_or_else(|| format!("mode is {text:?}, not loop, issue or grind"))?,
     };
     let count = |name: &str| {
         page.get(name)
-            .map(|text| doc::number(text, name))
+            .map(|text| doc::number(&text, name))
             .transpose()
     };
-    let owner = match page.get("session").and_then(SessionId::parse) {
+    let owner = match page.get("session").as_deref().and_then(SessionId::parse) {
         None => Owner::Nobody,
         Some(id) => Owner::Session {
             id,
@@ -120,8 +135,10 @@ fn run(page: &Page, modified: Millis) -> Result<Run, String> {
         },
     };
     Ok(Run {
-        id: page.get("run_id").unwrap_or_default().into(),
-        updated: page.get("updated_at").map_or(Ok(modified), doc::date)?,
+        id: page.get("run_id").unwrap_or_default().into_owned(),
+        updated: page
+            .get("updated_at")
+            .map_or(Ok(modified), |text| doc::date(&text))?,
         owner,
         outer: Vec::new(),
         top: Frame {
@@ -250,6 +267,29 @@ mod tests {
             "the prompt is kept"
         );
         assert_eq!(read(&ended, Millis(0)), State::Idle(Past::Blank));
+    }
+
+    #[test]
+    fn no_session_id_is_more_than_a_value() {
+        for id in [
+            "a\nactive: false\naccepted: COMPLETE",
+            "---\n---",
+            " s ",
+            "\"s\"",
+            "'s'",
+            "\"",
+            "s: t",
+            "a\u{85}b",
+        ] {
+            let mut run = active(PAGE);
+            run.owner = Owner::Session {
+                id: SessionId::parse(id).unwrap(),
+                client: None,
+            };
+            let written = write(Some(PAGE), &State::Active(run.clone()));
+            assert_eq!(active(&written), run, "{written}");
+            assert_eq!(written.lines().count(), PAGE.lines().count() + 2);
+        }
     }
 
     #[test]
