@@ -12,12 +12,13 @@ pub(crate) fn of(pieces: &[&[u8]]) -> Digest {
     for piece in pieces {
         hash.update(piece);
     }
-    let digits = hash
-        .finalize()
-        .into_iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .map(|digit| char::from(DIGITS[usize::from(digit)]));
-    Digest(digits.collect())
+    let mut text = Vec::with_capacity(HEX);
+    for byte in hash.finalize() {
+        text.push(DIGITS[usize::from(byte >> 4)]);
+        text.push(DIGITS[usize::from(byte & 15)]);
+    }
+    // Digits are text; to know it costs less than to make characters of them.
+    Digest(String::from_utf8(text).unwrap_or_default())
 }
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
