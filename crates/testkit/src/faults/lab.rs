@@ -150,9 +150,19 @@ impl<'a> Lab<'a> {
 
     /// The path once more, healthy: the same event, but no second delivery of it.
     pub(super) fn again(&self) -> Ran {
+        self.again_started(&[])
+    }
+
+    /// The same under strace, with these options.
+    pub(super) fn again_under(&self, options: &[&str]) -> Ran {
+        self.under_strace(options, |starter| self.again_started(starter))
+    }
+
+    fn again_started(&self, starter: &[&str]) -> Ran {
         let mut event = self.event.clone();
         event.push(b'\n');
-        finish(self.command(&[]).stdin(event_file(&self.world, &event)))
+        let mut command = self.command(starter);
+        finish(command.stdin(event_file(&self.world, &event)))
     }
 
     fn run(&self, starter: &[&str]) -> Ran {

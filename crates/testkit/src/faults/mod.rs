@@ -10,9 +10,11 @@
 //! must not look like one that finds nothing.
 
 mod check;
+mod disk;
 mod lab;
 mod nested;
 pub mod paths;
+mod power;
 mod preempt;
 mod strace;
 mod sweep;
@@ -83,6 +85,11 @@ const PARTS: &[Part] = &[
         name: "preempt",
         claim: "stopped at every call while another runs: as one after the other",
         run: |subject, paths, depth| each(paths, |path| preempt::sweep(subject, path, depth)),
+    },
+    Part {
+        name: "power",
+        claim: "power lost at any moment, what was not synced kept, lost, torn or zero: what was said is so",
+        run: |subject, paths, depth| each(paths, |path| power::sweep(subject, path, depth)),
     },
 ];
 

@@ -180,13 +180,8 @@ fn stop_at(lab: &Lab<'_>, call: &str, k: usize) -> Option<Stopped> {
     loop {
         let stopped = fs::read_to_string(&trace).is_ok_and(|text| text.contains("--- stopped by"));
         if stopped {
-            let id = strace.id();
-            let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
-            let pid = children.ok()?.split_whitespace().next()?.parse().ok()?;
-            return Some(Stopped {
-                strace,
-                pid: Pid::from_raw(pid)?,
-            });
+            let pid = only_child(strace.id());
+            return Some(Stopped { strace, pid });
         }
         if strace.try_wait().expect("a child of ours").is_some() || start.elapsed() > PATIENCE {
             let _ = strace.kill();
@@ -195,6 +190,14 @@ fn stop_at(lab: &Lab<'_>, call: &str, k: usize) -> Option<Stopped> {
         }
         std::thread::sleep(Duration::from_micros(500));
     }
+}
+
+fn only_child(id: u32) -> Pid {
+    let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
+    let children = children.expect("a process of ours");
+    let pid = children.split_whitespace().next();
+    let pid = pid.and_then(|pid| pid.parse().ok());
+    pid.and_then(Pid::from_raw).expect("it has one child")
 }
 
 fn stop_within_tries(lab: &Lab<'_>, call: &str, k: usize) -> Result<Stopped, String> {

@@ -1,0 +1,465 @@
+//! What a process did to the disk, read from its trace, and what of it a power loss may
+//! leave: whatever was not synced may be there, not there, torn or zero.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use super::strace;
+use super::tree::{Node, Tree};
+
+/// A file, whatever its name.
+type Inode = usize;
+
+/// One thing that a process did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Op {
+    Name {
+        path: PathBuf,
+        file: Inode,
+    },
+    Rename {
+        from: PathBuf,
+        to: PathBuf,
+    },
+    Unlink(PathBuf),
+    Folder(PathBuf),
+    /// The file is cut to this length.
+    Cut {
+        file: Inode,
+        length: usize,
+    },
+    Write {
+        file: Inode,
+        at: usize,
+        bytes: Vec<u8>,
+    },
+    SyncFile(Inode),
+    SyncFolder(PathBuf),
+    SyncAll,
+    /// Something was said to whoever started us.
+    Say,
+}
+
+/// The base, and all that was done to it.
+#[derive(Debug)]
+pub(super) struct Story {
+    base: Tree,
+    /// The files that there were, by name.
+    names: BTreeMap<PathBuf, Inode>,
+    contents: Vec<Vec<u8>>,
+    pub(super) ops: Vec<Op>,
+}
+
+/// What is open, while a trace is read.
+#[derive(Debug)]
+enum Open {
+    File {
+        file: Inode,
+        at: usize,
+        appends: bool,
+    },
+    Folder(PathBuf),
+    Elsewhere,
+}
+
+impl Story {
+    /// From the world as it was, below this root.
+    pub(super) fn new(base: &Tree) -> Self {
+        let mut story = Self {
+            base: base.clone(),
+            names: BTreeMap::new(),
+            contents: Vec::new(),
+            ops: Vec::new(),
+        };
+        for (path, node) in &base.nodes {
+            if let Node::File { bytes, .. } = node {
+                story.names.insert(path.clone(), story.contents.len());
+                story.contents.push(bytes.clone());
+            }
+        }
+        story
+    }
+
+    /// Adds what a process did, by its trace.
+    pub(super) fn add(&mut self, trace: &str, root: &Path) {
+        // The view that the processes had, for names and lengths.
+        let mut view = self.view();
+        let mut open: BTreeMap<i64, Open> = BTreeMap::new();
+        for line in trace.lines() {
+            let Some(name) = strace::name(line) else {
+                continue;
+            };
+            let result = returned(line);
+            if result < 0 {
+                continue;
+            }
+            let strings = strings(line);
+            let below = |at: usize| -> Option<PathBuf> {
+                let path = PathBuf::from(String::from_utf8_lossy(strings.get(at)?).into_owned());
+                path.strip_prefix(root).ok().map(Path::to_owned)
+            };
+            match name {
+                "openat" => {
+                    let opened =
+                        below(0).map_or(Open::Elsewhere, |path| self.opened(&mut view, path, line));
+                    open.insert(result, opened);
+                }
+                "close" => drop(open.remove(&descriptor(line))),
+                "write" if descriptor(line) == 1 => self.ops.push(Op::Say),
+                "write" | "pwrite64" => {
+                    if let Some(Open::File { file, at, appends }) = open.get_mut(&descriptor(line))
+                    {
+                        let length = view.lengths.entry(*file).or_default();
+                        let bytes = strings.first().cloned().unwrap_or_default();
+                        let place = match (name, *appends) {
+                            ("pwrite64", _) => offset(line),
+                            (_, true) => *length,
+                            (_, false) => *at,
+                        };
+                        *length = (*length).max(place + bytes.len());
+                        *at = place + bytes.len();
+                        let file = *file;
+                        self.ops.push(Op::Write {
+                            file,
+                            at: place,
+                            bytes,
+                        });
+                    }
+                }
+                "ftruncate" => {
+                    if let Some(Open::File { file, .. }) = open.get(&descriptor(line)) {
+                        let length = offset(line);
+                        view.lengths.insert(*file, length);
+                        self.ops.push(Op::Cut {
+                            file: *file,
+                            length,
+                        });
+                    }
+                }
+                "fsync" | "fdatasync" => match open.get(&descriptor(line)) {
+                    Some(Open::File { file, .. }) => self.ops.push(Op::SyncFile(*file)),
+                    Some(Open::Folder(path)) => self.ops.push(Op::SyncFolder(path.clone())),
+                    Some(Open::Elsewhere) | None => {}
+                },
+                "syncfs" => self.ops.push(Op::SyncAll),
+                "rename" => {
+                    if let (Some(from), Some(to)) = (below(0), below(1)) {
+                        if let Some(file) = view.names.remove(&from) {
+                            view.names.insert(to.clone(), file);
+                        }
+                        self.ops.push(Op::Rename { from, to });
+                    }
+                }
+                "unlink" | "rmdir" => {
+                    if let Some(path) = below(0) {
+                        view.names.remove(&path);
+                        self.ops.push(Op::Unlink(path));
+                    }
+                }
+                "mkdir" => {
+                    if let Some(path) = below(0) {
+                        view.folders.insert(path.clone());
+                        self.ops.push(Op::Folder(path));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn opened(&mut self, view: &mut View, path: PathBuf, line: &str) -> Open {
+        if view.folders.contains(&path) {
+            return Open::Folder(path);
+        }
+        let known = view.names.get(&path).copied();
+        let file = match known {
+            Some(file) => file,
+            None if line.contains("O_CREAT") => {
+                let file = self.contents.len();
+                self.contents.push(Vec::new());
+                view.names.insert(path.clone(), file);
+                self.ops.push(Op::Name { path, file });
+                file
+            }
+            None => return Open::Elsewhere,
+        };
+        if line.contains("O_TRUNC") && view.lengths.get(&file).is_some_and(|length| *length > 0) {
+            view.lengths.insert(file, 0);
+            self.ops.push(Op::Cut { file, length: 0 });
+        }
+        Open::File {
+            file,
+            at: 0,
+            appends: line.contains("O_APPEND"),
+        }
+    }
+
+    /// Names and lengths after everything so far.
+    fn view(&self) -> View {
+        let mut view = View {
+            names: self.names.clone(),
+            folders: BTreeSet::new(),
+            lengths: BTreeMap::new(),
+        };
+        for (path, node) in &self.base.nodes {
+            if let Node::Dir { .. } = node {
+                view.folders.insert(path.clone());
+            }
+        }
+        let all = self.after(self.ops.len(), &|_| true, &|_| Data::Kept);
+        for (path, node) in &all.nodes {
+            if let Node::Dir { .. } = node {
+                view.folders.insert(path.clone());
+            }
+        }
+        let mut names = self.names.clone();
+        let mut contents = self.contents.clone();
+        for op in &self.ops {
+            match op {
+                Op::Name { path, file } => drop(names.insert(path.clone(), *file)),
+                Op::Rename { from, to } => {
+                    if let Some(file) = names.remove(from) {
+                        names.insert(to.clone(), file);
+                    }
+                }
+                Op::Unlink(path) => drop(names.remove(path)),
+                Op::Cut { file, length } => contents[*file].resize(*length, 0),
+                Op::Write { file, at, bytes } => put(&mut contents[*file], *at, bytes),
+                Op::Folder(_) | Op::SyncFile(_) | Op::SyncFolder(_) | Op::SyncAll | Op::Say => {}
+            }
+        }
+        view.names = names;
+        view.lengths = contents
+            .iter()
+            .enumerate()
+            .map(|(file, bytes)| (file, bytes.len()))
+            .collect();
+        view
+    }
+
+    /// What of the first `count` is not on the disk for certain: changes of folders by
+    /// their place, and files with data in flight.
+    pub(super) fn pending(&self, count: usize) -> (Vec<usize>, Vec<Inode>) {
+        let mut names = Vec::new();
+        let mut files = BTreeSet::new();
+        for (at, op) in self.ops[..count].iter().enumerate() {
+            let later = &self.ops[at + 1..count];
+            let synced = |folder: &Path| {
+                later.iter().any(|op| {
+                    *op == Op::SyncAll || matches!(op, Op::SyncFolder(path) if path == folder)
+                })
+            };
+            match op {
+                Op::Name { path, .. } | Op::Unlink(path) | Op::Folder(path) => {
+                    if !synced(path.parent().unwrap_or(Path::new(""))) {
+                        names.push(at);
+                    }
+                }
+                Op::Rename { to, .. } => {
+                    if !synced(to.parent().unwrap_or(Path::new(""))) {
+                        names.push(at);
+                    }
+                }
+                Op::Cut { file, .. } | Op::Write { file, .. } => {
+                    let sync = |op: &Op| *op == Op::SyncAll || *op == Op::SyncFile(*file);
+                    if !later.iter().any(sync) {
+                        files.insert(*file);
+                    }
+                }
+                Op::SyncFile(_) | Op::SyncFolder(_) | Op::SyncAll | Op::Say => {}
+            }
+        }
+        (names, files.into_iter().collect())
+    }
+
+    /// How often something was said by then.
+    pub(super) fn said(&self, count: usize) -> usize {
+        let said = self.ops[..count].iter().filter(|op| **op == Op::Say);
+        said.count()
+    }
+
+    /// The disk after a power loss at that moment, with these changes of folders and this
+    /// much of the data in flight.
+    pub(super) fn after(
+        &self,
+        count: usize,
+        kept: &dyn Fn(usize) -> bool,
+        data: &dyn Fn(Inode) -> Data,
+    ) -> Tree {
+        let mut names = self.names.clone();
+        let mut seen = self.names.clone();
+        let mut tree = self.base.clone();
+        tree.nodes
+            .retain(|_, node| !matches!(node, Node::File { .. }));
+        for (at, op) in self.ops[..count].iter().enumerate() {
+            // By its name at the time, even if that name itself was lost.
+            let renamed = match op {
+                Op::Name { path, file } => seen.insert(path.clone(), *file),
+                Op::Unlink(path) => seen.remove(path),
+                Op::Rename { from, to } => {
+                    let file = seen.remove(from);
+                    if let Some(file) = file {
+                        seen.insert(to.clone(), file);
+                    }
+                    file
+                }
+                _ => None,
+            };
+            if !kept(at) {
+                continue;
+            }
+            match op {
+                Op::Name { path, file } => drop(names.insert(path.clone(), *file)),
+                Op::Rename { from, to } => {
+                    names.remove(from);
+                    if let Some(file) = renamed {
+                        names.insert(to.clone(), file);
+                    }
+                }
+                Op::Unlink(path) => {
+                    names.remove(path);
+                    tree.nodes.remove(path);
+                }
+                Op::Folder(path) => {
+                    tree.nodes.insert(path.clone(), Node::Dir { mode: 0o700 });
+                }
+                _ => {}
+            }
+        }
+        for (path, file) in names {
+            let bytes = self.bytes(count, file, data(file));
+            let (mode, changed) = match self.base.nodes.get(&path) {
+                Some(Node::File { mode, changed, .. }) => (*mode, *changed),
+                _ => (0o600, UNIX_EPOCH),
+            };
+            let node = Node::File {
+                mode,
+                changed,
+                bytes,
+            };
+            tree.nodes.insert(path, node);
+        }
+        // What is in a folder that was lost is lost too.
+        let folders: BTreeSet<PathBuf> = tree
+            .nodes
+            .iter()
+            .filter(|(_, node)| matches!(node, Node::Dir { .. }))
+            .map(|(path, _)| path.clone())
+            .collect();
+        tree.nodes.retain(|path, _| {
+            let mut above = path.ancestors().skip(1);
+            above.all(|folder| folder.as_os_str().is_empty() || folders.contains(folder))
+        });
+        tree
+    }
+
+    fn bytes(&self, count: usize, file: Inode, data: Data) -> Vec<u8> {
+        let ops: Vec<&Op> = self.ops[..count]
+            .iter()
+            .filter(|op| match op {
+                Op::Cut { file: of, .. } | Op::Write { file: of, .. } | Op::SyncFile(of) => {
+                    *of == file
+                }
+                Op::SyncAll => true,
+                _ => false,
+            })
+            .collect();
+        let synced = ops
+            .iter()
+            .rposition(|op| matches!(op, Op::SyncFile(_) | Op::SyncAll))
+            .map_or(0, |at| at + 1);
+        let mut bytes = self.contents[file].clone();
+        for op in &ops[..synced] {
+            apply(&mut bytes, op);
+        }
+        let durable = bytes.clone();
+        for op in &ops[synced..] {
+            apply(&mut bytes, op);
+        }
+        // What is beyond the part that both have is what was in flight.
+        let same = durable
+            .iter()
+            .zip(&bytes)
+            .take_while(|(a, b)| a == b)
+            .count();
+        match data {
+            Data::Kept => bytes,
+            Data::Lost => durable,
+            Data::Torn => {
+                bytes.truncate(same + (bytes.len() - same) / 2);
+                bytes
+            }
+            Data::Zero => {
+                bytes[same..].fill(0);
+                bytes
+            }
+        }
+    }
+}
+
+/// What became of data in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Data {
+    Kept,
+    Lost,
+    /// The first half of it is there.
+    Torn,
+    /// Its length is there, and zeros.
+    Zero,
+}
+
+struct View {
+    names: BTreeMap<PathBuf, Inode>,
+    folders: BTreeSet<PathBuf>,
+    lengths: BTreeMap<Inode, usize>,
+}
+
+fn apply(bytes: &mut Vec<u8>, op: &Op) {
+    match op {
+        Op::Cut { length, .. } => bytes.resize(*length, 0),
+        Op::Write { at, bytes: new, .. } => put(bytes, *at, new),
+        _ => {}
+    }
+}
+
+fn put(bytes: &mut Vec<u8>, at: usize, new: &[u8]) {
+    if bytes.len() < at + new.len() {
+        bytes.resize(at + new.len(), 0);
+    }
+    bytes[at..at + new.len()].copy_from_slice(new);
+}
+
+/// What a call returned.
+fn returned(line: &str) -> i64 {
+    let result = line.rsplit_once(" = ").map_or("", |(_, result)| result);
+    let number = result.split_whitespace().next().unwrap_or("");
+    number.parse().unwrap_or(-1)
+}
+
+/// The descriptor that a call is about.
+fn descriptor(line: &str) -> i64 {
+    let inside = line.split_once('(').map_or("", |(_, rest)| rest);
+    let digits: String = inside.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or(-1)
+}
+
+/// A call's last argument, as a number.
+fn offset(line: &str) -> usize {
+    let inside = line.rsplit_once(')').map_or("", |(inside, _)| inside);
+    let last = inside.rsplit_once(", ").map_or("", |(_, last)| last);
+    last.parse().unwrap_or(0)
+}
+
+/// The strings of a line, which strace printed as `\x…` throughout.
+fn strings(line: &str) -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    for text in line.split('"').skip(1).step_by(2) {
+        let bytes = text
+            .split("\\x")
+            .skip(1)
+            .filter_map(|hex| u8::from_str_radix(hex.get(..2)?, 16).ok());
+        found.push(bytes.collect());
+    }
+    found
+}

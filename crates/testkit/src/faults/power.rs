@@ -1,0 +1,156 @@
+//! Power is lost at any moment of two events in a row. Whatever was not synced may be
+//! there, not there, torn or zero; what was said must be so all the same.
+
+use std::collections::HashSet;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::check;
+use super::disk::{Data, Story};
+use super::lab::{Lab, Ran, Subject};
+use super::paths::Path;
+use super::sweep::{Depth, Tally};
+use super::tree::{Node, Tree};
+
+const TRACED: &str = "trace=openat,close,write,pwrite64,fsync,fdatasync,syncfs,rename,unlink,\
+                      mkdir,rmdir,ftruncate";
+const BOOT: &str = "11111111-2222-4333-8444-555555555555\n";
+
+pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
+    let mut tally = Tally::default();
+    // What a child writes is not in our trace.
+    if path.has_children {
+        return tally;
+    }
+    let mut world = subject.world();
+    let boot = world.root().join("boot");
+    fs::write(&boot, BOOT).expect("room for an id");
+    world.in_boot(Some(boot));
+    let mut lab = Lab::of(world, path);
+    lab.reset();
+    let mut story = Story::new(&lab.tree);
+    let mut marks = vec![lab.old.clone()];
+    let mut answers = Vec::new();
+    for again in [false, true] {
+        let ran = traced(&lab, again);
+        story.add(&ran.trace, lab.world.root());
+        marks.push(lab.mark());
+        answers.push(ran.stdout);
+    }
+    // From here on it is another boot.
+    lab.world.in_boot(None);
+    let mut seen = HashSet::new();
+    for count in 0..=story.ops.len() {
+        // Only what was said in words is held against us.
+        let said = story.said(count);
+        for tree in states(&story, count, depth) {
+            if seen.insert((digest(&tree), said)) {
+                let at = format!("{}: power lost after {count} operations", path.name);
+                tally.add(at, state(&lab, &tree, &marks, said.min(2)));
+            }
+        }
+    }
+    tally
+}
+
+fn traced(lab: &Lab<'_>, again: bool) -> Ran {
+    let options = ["-xx", "-s", "1000000", "-e", TRACED];
+    if again {
+        lab.again_under(&options)
+    } else {
+        lab.traced(&options)
+    }
+}
+
+/// Every legal subset where there are few; else the extremes, and some by chance.
+fn states(story: &Story, count: usize, depth: Depth) -> Vec<Tree> {
+    let (names, files) = story.pending(count);
+    let kinds = [Data::Kept, Data::Lost, Data::Torn, Data::Zero];
+    let most = match depth {
+        Depth::Quick => 4,
+        Depth::Full => 64,
+    };
+    let mut found = Vec::new();
+    let mut build = |kept: &dyn Fn(usize) -> bool, data: &dyn Fn(usize) -> Data| {
+        let sure = |at: usize| !names.contains(&at) || kept(at);
+        found.push(story.after(count, &sure, data));
+    };
+    for kind in kinds {
+        build(&|_| true, &|_| kind);
+        build(&|_| false, &|_| kind);
+    }
+    for one in names.iter().filter(|_| depth == Depth::Full) {
+        for kind in kinds {
+            build(&|at| at != *one, &|_| kind);
+            build(&|at| at == *one, &|_| kind);
+        }
+    }
+    for one in files.iter().filter(|_| depth == Depth::Full) {
+        for kind in kinds {
+            build(&|_| true, &|file| {
+                if file == *one { kind } else { Data::Kept }
+            });
+        }
+    }
+    // A seed that is the moment itself, so that a failure comes again.
+    let mut seed = count as u64 + 1;
+    for _ in 0..most {
+        let names: Vec<bool> = (0..story.ops.len())
+            .map(|_| random(&mut seed, 2) == 0)
+            .collect();
+        let kinds: Vec<Data> = (0..1_000).map(|_| kinds[random(&mut seed, 4)]).collect();
+        build(&|at| names[at], &|file| kinds[file % kinds.len()]);
+    }
+    found
+}
+
+/// A small generator of Lehmer's: it need not be good, only the same everywhere.
+fn random(seed: &mut u64, below: u64) -> usize {
+    *seed = seed
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    usize::try_from((*seed >> 33) % below).unwrap_or(0)
+}
+
+fn state(lab: &Lab<'_>, tree: &Tree, marks: &[String], said: usize) -> Result<(), String> {
+    tree.restore(lab.world.root());
+    let passed = lab.pass_by();
+    if passed.code != Some(0) {
+        return Err(format!("the next event ended with {:?}", passed.code));
+    }
+    let mark = lab.mark();
+    // An answer without words acknowledges nothing that can be told from the one before.
+    let least = if lab.healthy.stdout.is_empty() {
+        0
+    } else {
+        said
+    };
+    if !marks[least..].contains(&mark) {
+        return Err(format!(
+            "{said} answers were given, and the state is {mark:?}: expected one of {:?}\n  {}",
+            &marks[least..],
+            passed.stdout
+        ));
+    }
+    let next = lab.again();
+    check::answered(lab.path, &next)?;
+    for complaint in ["cannot read", "not JSON", "was edited while"] {
+        if next.stdout.contains(complaint) && !lab.healthy.stdout.contains(complaint) {
+            return Err(format!("it does not recover: {}", next.stdout));
+        }
+    }
+    Ok(())
+}
+
+fn digest(tree: &Tree) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for (path, node) in &tree.nodes {
+        path.hash(&mut hasher);
+        match node {
+            Node::Dir { .. } => 0.hash(&mut hasher),
+            Node::File { bytes, .. } => bytes.hash(&mut hasher),
+            Node::Link(target) => target.hash(&mut hasher),
+        }
+    }
+    hasher.finish()
+}
