@@ -6,7 +6,6 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use mainspring_kernel::Digest;
 use mainspring_kernel::journal::FileChange;
 use rustix::fs::OFlags;
 
@@ -106,12 +105,12 @@ pub(crate) enum Projected {
     Edited,
 }
 
-/// Makes the file what the change says, if it still is what the change found. `known`
-/// are further contents that it may have: older versions of ours. Below `root`, the
-/// project, no link is followed.
+/// Makes the file what the change says, if it still is what the change found. `ours` knows
+/// further contents that it may have: older versions of ours. Below `root`, the project, no
+/// link is followed.
 pub(crate) fn project(
     change: &FileChange,
-    known: &[Option<Digest>],
+    ours: impl Fn(Option<&[u8]>) -> bool,
     root: &Path,
 ) -> Result<Projected, Trouble> {
     let path = Path::new(&change.path);
@@ -121,15 +120,15 @@ pub(crate) fn project(
     } else {
         read(path, crate::limits::RECORD)?
     };
-    let found = found.map(|bytes| digest::of(&[&bytes]));
+    let sum = found.as_ref().map(|bytes| digest::of(&[bytes]));
     let wanted = change
         .now
         .as_ref()
         .map(|text| digest::of(&[text.as_bytes()]));
-    if found == wanted {
+    if sum == wanted {
         return Ok(Projected::Current);
     }
-    if found != change.was && !known.contains(&found) {
+    if sum != change.was && !ours(found.as_deref()) {
         return Ok(Projected::Edited);
     }
     match &change.now {
@@ -148,9 +147,29 @@ pub(crate) fn project(
 /// Writes beside the file and renames over it. The name beside it is always the same, so
 /// that what a crash leaves there is taken up by the next try.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+    replace_with(path, bytes, Sync::Never)
+}
+
+/// The same for what no record backs: it survives a power loss as the old file or the new.
+pub(crate) fn replace_durably(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+    replace_with(path, bytes, Sync::First)?;
+    let dir = path.parent().unwrap_or(path);
+    File::open(dir)
+        .and_then(|dir| Ok(rustix::fs::syncfs(&dir)?))
+        .map_err(Trouble::io("sync", dir))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sync {
+    Never,
+    /// Before the new name.
+    First,
+}
+
+fn replace_with(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), Trouble> {
     let mut tries = 0;
     loop {
-        match replace_once(path, bytes) {
+        match replace_once(path, bytes, sync) {
             // Where no lock is held, another process may have renamed that name away: it got
             // its way, and now it is our turn.
             Err(Trouble::Io { source, .. })
@@ -166,7 +185,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
 /// More processes than this do not meet in one folder.
 const MOST_TRIES: u32 = 100;
 
-fn replace_once(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+fn replace_once(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), Trouble> {
     let beside = beside(path);
     let mut file = match create(&beside) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -191,6 +210,9 @@ fn replace_once(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
     {
         file.set_permissions(found.permissions())
             .map_err(Trouble::io("write", &beside))?;
+    }
+    if sync == Sync::First {
+        file.sync_data().map_err(Trouble::io("sync", &beside))?;
     }
     drop(file);
     fs::rename(&beside, path).map_err(Trouble::io("replace", path))
@@ -227,15 +249,24 @@ mod tests {
         let path = dir.path().join("sub/state.json");
         let root = Path::new("/elsewhere");
         let create = changed(&path, None, Some("one"));
-        assert_eq!(project(&create, &[], root).unwrap(), Projected::Written);
-        assert_eq!(project(&create, &[], root).unwrap(), Projected::Current);
+        assert_eq!(
+            project(&create, |_| false, root).unwrap(),
+            Projected::Written
+        );
+        assert_eq!(
+            project(&create, |_| false, root).unwrap(),
+            Projected::Current
+        );
         let next = changed(&path, Some("one"), Some("two"));
-        assert_eq!(project(&next, &[], root).unwrap(), Projected::Written);
-        assert_eq!(project(&create, &[], root).unwrap(), Projected::Edited);
+        assert_eq!(project(&next, |_| false, root).unwrap(), Projected::Written);
+        assert_eq!(
+            project(&create, |_| false, root).unwrap(),
+            Projected::Edited
+        );
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
         let gone = changed(&path, Some("two"), None);
-        assert_eq!(project(&gone, &[], root).unwrap(), Projected::Written);
-        assert_eq!(project(&gone, &[], root).unwrap(), Projected::Current);
+        assert_eq!(project(&gone, |_| false, root).unwrap(), Projected::Written);
+        assert_eq!(project(&gone, |_| false, root).unwrap(), Projected::Current);
         let names: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
         assert!(names.is_empty(), "nothing is left beside it: {names:?}");
     }

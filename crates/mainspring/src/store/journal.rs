@@ -99,18 +99,23 @@ pub(super) fn append(dir: &Path, line: &str) -> Result<u64, Trouble> {
     Ok(size + text.len() as u64)
 }
 
-/// A new file's name survives a power loss only if its directory is synced too.
+/// A new file's name survives a power loss only if its directory is synced too, and that
+/// one's name if the one above is: all that the first record of a project may have made.
 fn sync_dir(dir: &Path) -> Result<(), Trouble> {
-    let mut above = Some(dir);
-    for _ in 0..3 {
-        let Some(path) = above else { break };
-        File::open(path)
-            .and_then(|dir| dir.sync_all())
-            .map_err(Trouble::io("sync", path))?;
-        above = path.parent();
+    for (level, path) in dir.ancestors().take(OURS + ABOVE).enumerate() {
+        let synced = File::open(path).and_then(|dir| dir.sync_all());
+        // What is above our own may be nobody's to open.
+        if level < OURS {
+            synced.map_err(Trouble::io("sync", path))?;
+        }
     }
     Ok(())
 }
+
+/// The project's directory, the one of all projects, and our own.
+const OURS: usize = 3;
+/// `.local`, `state` and the home.
+const ABOVE: usize = 3;
 
 fn ends_with_newline(file: &File, size: u64, path: &Path) -> Result<bool, Trouble> {
     let mut last = [0];

@@ -70,7 +70,8 @@ impl ProjectStore {
         let Ok(journal) = journal else { return false };
         let head = File::open(self.dir.join("lock")).ok();
         let head = head.and_then(|lock| Head::read(&lock));
-        head.is_none_or(|head| head.size != journal.len())
+        // Of another boot: a power loss may have torn files that nobody else looks at.
+        head.is_none_or(|head| head.size != journal.len() || head.boot != boot_id())
     }
 
     /// A machine's own file.
@@ -172,7 +173,7 @@ impl Locked<'_> {
         }
         let size = journal::append(dir, &line)?;
         for change in &record.files {
-            let projected = atomic::project(change, &[], self.store.root())
+            let projected = atomic::project(change, |_| false, self.store.root())
                 .map_err(|trouble| Trouble::Unfinished(Box::new(trouble)))?;
             if projected == Projected::Edited {
                 self.edited.push(change.path.clone());

@@ -9,6 +9,7 @@ use mainspring_kernel::journal::FileChange;
 use super::atomic::{self, Projected};
 use super::head::Head;
 use super::journal::{self, Line, Reader};
+use crate::digest;
 use crate::error::Trouble;
 
 /// The head that holds now, with all files rolled forward to it, and the edits that were
@@ -32,6 +33,7 @@ pub(super) fn recover(
             edited: Vec::new(),
         });
     }
+    let power_lost = usable.is_none();
     let mut head = match usable {
         Some(head) => head,
         None => Head {
@@ -74,8 +76,11 @@ pub(super) fn recover(
     head.size = size;
     let mut edited = Vec::new();
     for versions in changed.into_values() {
+        let ours = |found: Option<&[u8]>| {
+            versions.had(found) || (power_lost && versions.left_behind(found))
+        };
         if let Some(change) = &versions.last
-            && atomic::project(change, &versions.earlier, root)? == Projected::Edited
+            && atomic::project(change, ours, root)? == Projected::Edited
         {
             edited.push(change.path.clone());
         }
@@ -92,12 +97,30 @@ pub(super) struct Recovered {
 #[derive(Default)]
 struct Versions {
     earlier: Vec<Option<Digest>>,
+    texts: Vec<String>,
     last: Option<FileChange>,
 }
 
 impl Versions {
     fn add(&mut self, change: FileChange) {
         self.earlier.push(change.was.clone());
+        self.texts.extend(change.now.clone());
         self.last = Some(change);
+    }
+
+    fn had(&self, found: Option<&[u8]>) -> bool {
+        let sum = found.map(|bytes| digest::of(&[bytes]));
+        self.earlier.contains(&sum)
+    }
+
+    /// A power loss may keep a file's new name and lose the end of what was written under
+    /// it, or fill it with zeros. Such a rest of ours is nobody's edit.
+    fn left_behind(&self, found: Option<&[u8]>) -> bool {
+        let Some(found) = found else { return false };
+        let zeros = found.iter().rev().take_while(|byte| **byte == 0).count();
+        let kept = &found[..found.len() - zeros];
+        self.texts
+            .iter()
+            .any(|text| found.len() <= text.len() && text.as_bytes().starts_with(kept))
     }
 }

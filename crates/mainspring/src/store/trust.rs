@@ -38,7 +38,7 @@ pub(crate) fn save(state: &StateDir, trusted: &Trusted) -> Result<(), Trouble> {
     state.create(state.root())?;
     let text =
         serde_json::to_string_pretty(trusted).map_err(|error| Trouble::Other(error.to_string()))?;
-    atomic::replace(&state.trust(), format!("{text}\n").as_bytes())
+    atomic::replace_durably(&state.trust(), format!("{text}\n").as_bytes())
 }
 
 /// A record that cannot be read trusts nobody.

@@ -9,13 +9,17 @@
 //! A point at which the fault did not fire fails the run: a harness that tests nothing
 //! must not look like one that finds nothing.
 
+mod card;
 mod check;
+mod crowd;
 mod disk;
 mod lab;
 mod nested;
 pub mod paths;
+mod places;
 mod power;
 mod preempt;
+mod scarce;
 mod strace;
 mod sweep;
 mod tree;
@@ -26,6 +30,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use card::{Card, Row};
 use lab::Subject;
 use paths::Path;
 use sweep::{Depth, Fault, Tally};
@@ -44,6 +49,9 @@ pub struct Args {
     /// Only the calls that touch files, and one error: what `./test` runs
     #[arg(long)]
     quick: bool,
+    /// The card as JSON
+    #[arg(long)]
+    json: bool,
     /// This binary, instead of a release build
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
@@ -91,6 +99,21 @@ const PARTS: &[Part] = &[
         claim: "power lost at any moment, what was not synced kept, lost, torn or zero: what was said is so",
         run: |subject, paths, depth| each(paths, |path| power::sweep(subject, path, depth)),
     },
+    Part {
+        name: "places",
+        claim: "a FIFO, socket, device, folder or link in the place of every file: an answer, nothing outside",
+        run: |subject, paths, depth| each(paths, |path| places::sweep(subject, path, depth)),
+    },
+    Part {
+        name: "scarce",
+        claim: "no room, descriptors, memory, variables, directory or listener: an answer, state kept",
+        run: |subject, paths, depth| each(paths, |path| scarce::sweep(subject, path, depth)),
+    },
+    Part {
+        name: "crowd",
+        claim: "many sessions at once, without and with kills: every hook counted once",
+        run: |subject, _, depth| crowd::sweep(subject, depth),
+    },
 ];
 
 fn errors(subject: &Subject, paths: &[&Path], depth: Depth) -> Tally {
@@ -133,27 +156,36 @@ pub fn run(args: &Args) -> ExitCode {
         .iter()
         .filter(|path| named(path.name, &args.only))
         .collect();
-    let mut failed = false;
+    let mut card = Card {
+        rows: Vec::new(),
+        quick: args.quick,
+    };
     for part in PARTS.iter().filter(|part| named(part.name, &args.part)) {
         let start = Instant::now();
-        let tally = (part.run)(&subject, &paths, depth);
-        println!(
-            "{:<10} {:>7} points, {} failed, {} s: {}",
-            part.name,
-            tally.points,
-            tally.failures.len(),
-            start.elapsed().as_secs(),
-            part.claim
-        );
-        for failure in &tally.failures {
-            println!("\n{failure}");
-            failed = true;
+        let row = Row {
+            part: part.name,
+            claim: part.claim,
+            paths: paths.len(),
+            tally: (part.run)(&subject, &paths, depth),
+            seconds: start.elapsed().as_secs(),
+        };
+        if !args.json {
+            print!("{}", row.text());
         }
+        for failure in &row.tally.failures {
+            println!("\n{failure}");
+        }
+        card.rows.push(row);
     }
-    if failed {
-        ExitCode::FAILURE
+    if args.json {
+        println!("{:#}", card.json());
     } else {
+        println!("\n{}", card.text());
+    }
+    if card.rows.iter().all(|row| row.tally.failures.is_empty()) {
         ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }
 

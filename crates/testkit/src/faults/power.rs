@@ -114,6 +114,7 @@ fn random(seed: &mut u64, below: u64) -> usize {
 
 fn state(lab: &Lab<'_>, tree: &Tree, marks: &[String], said: usize) -> Result<(), String> {
     tree.restore(lab.world.root());
+    lab.age_locks();
     let passed = lab.pass_by();
     if passed.code != Some(0) {
         return Err(format!("the next event ended with {:?}", passed.code));

@@ -1,5 +1,6 @@
 //! One path, one kind of fault, every point.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::check;
@@ -61,6 +62,8 @@ impl Fault {
 pub(super) struct Tally {
     pub(super) points: usize,
     pub(super) failures: Vec<String>,
+    /// What else is worth knowing of the run.
+    pub(super) notes: BTreeSet<String>,
 }
 
 impl Tally {
@@ -74,6 +77,7 @@ impl Tally {
     pub(super) fn join(&mut self, other: Self) {
         self.points += other.points;
         self.failures.extend(other.failures);
+        self.notes.extend(other.notes);
     }
 }
 

@@ -1,0 +1,212 @@
+//! Something that every process counts on is missing, for real: room, a place to write,
+//! somebody who listens, descriptors, memory, variables, the directory itself.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path as FilePath;
+use std::process::{Command, Stdio};
+
+use super::check;
+use super::lab::{Lab, Ran, Subject, finish};
+use super::paths::Path;
+use super::sweep::{Depth, Tally};
+use crate::world::World;
+
+pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
+    let mut tally = Tally::default();
+    let lab = Lab::new(subject, path);
+    for (name, starter) in starters(depth) {
+        lab.reset();
+        let ran = finish(lab.command(&starter).stdin(lab.stdin()));
+        tally.add(format!("{}: {name}", path.name), lacking(&lab, &ran));
+    }
+    for listener in ["full", "gone", "closed"] {
+        lab.reset();
+        let at = format!("{}: stdout is {listener}", path.name);
+        tally.add(at, unheard(&lab, listener));
+    }
+    if depth == Depth::Full {
+        on_a_small_disk(subject, path, &mut tally);
+    }
+    tally
+}
+
+/// A program that takes something away and then starts ours.
+fn starters(depth: Depth) -> Vec<(String, Vec<&'static str>)> {
+    let mut all = vec![
+        ("no variables".to_owned(), vec!["env", "-i"]),
+        ("no home".to_owned(), vec!["env", "-u", "HOME"]),
+        (
+            "a directory that is gone".to_owned(),
+            vec![
+                "sh",
+                "-c",
+                "mkdir gone && cd gone && rmdir ../gone && exec \"$@\"",
+                "sh",
+            ],
+        ),
+        (
+            "a mask of everything".to_owned(),
+            vec!["sh", "-c", "umask 777 && exec \"$@\"", "sh"],
+        ),
+        (
+            "a mask of nothing".to_owned(),
+            vec!["sh", "-c", "umask 0 && exec \"$@\"", "sh"],
+        ),
+    ];
+    let fds = [
+        "--nofile=3",
+        "--nofile=4",
+        "--nofile=5",
+        "--nofile=6",
+        "--nofile=8",
+    ];
+    let memory = [
+        "--as=3000000",
+        "--as=6000000",
+        "--as=12000000",
+        "--as=64000000",
+    ];
+    for limit in fds.into_iter().chain(memory) {
+        all.push((limit.to_owned(), vec!["prlimit", limit]));
+    }
+    if depth == Depth::Quick {
+        all = all.into_iter().step_by(4).collect();
+    }
+    all
+}
+
+/// It may not even start; if it did it has answered, and the world is as it was or as it
+/// should be.
+fn lacking(lab: &Lab<'_>, ran: &Ran) -> Result<(), String> {
+    let never_ours = ran.code.is_none_or(|code| code > 100);
+    if never_ours {
+        if !ran.stdout.is_empty() {
+            return Err(format!("it died after saying {:?}", ran.stdout));
+        }
+    } else if !ran.stdout.contains("internal error") {
+        // Without memory not even a thread can be started, and that is said.
+        check::answered(lab.path, ran)?;
+    }
+    // What was made under a mask of everything is nobody's to read.
+    repair(&lab.world);
+    lab.check(&Ran::default())
+}
+
+fn repair(world: &World) {
+    let status = Command::new("chmod")
+        .arg("-R")
+        .arg("u+rwX,go-w")
+        .arg(world.home())
+        .arg(world.project())
+        .arg(world.root().join("tmp"))
+        .status()
+        .expect("chmod runs");
+    assert!(status.success(), "files of the world's own");
+}
+
+/// Nobody hears what it says: it tells so on stderr, fails, and nothing else is wrong.
+fn unheard(lab: &Lab<'_>, listener: &str) -> Result<(), String> {
+    let mut command = match listener {
+        "closed" => lab.command(&["sh", "-c", "exec \"$@\" >&-", "sh"]),
+        _ => lab.command(&[]),
+    };
+    command.stdin(lab.stdin()).stderr(Stdio::piped());
+    match listener {
+        "full" => drop(command.stdout(File::create("/dev/full").expect("it is there"))),
+        "gone" => {
+            let (reader, writer) = std::io::pipe().expect("a pipe");
+            drop(reader);
+            command.stdout(writer);
+        }
+        _ => {}
+    }
+    let output = command
+        .spawn()
+        .and_then(std::process::Child::wait_with_output);
+    let output = output.expect("it runs");
+    let says = !lab.healthy.stdout.is_empty();
+    let hook = lab.path.does == super::paths::Does::Hook;
+    let failed = output.status.code() == Some(1) && !output.stderr.is_empty();
+    if says && hook && listener != "closed" && !failed {
+        return Err(format!(
+            "nobody heard it, and it did not say so: {output:?}"
+        ));
+    }
+    if output.status.code().is_none_or(|code| code > 1) {
+        return Err(format!("it ended with {:?}", output.status));
+    }
+    lab.check(&Ran::default())
+}
+
+/// A file system of its own, unmounted at the end.
+struct Mount(tempfile::TempDir);
+
+impl Mount {
+    fn new(place: &FilePath) -> Option<Self> {
+        let dir = tempfile::tempdir_in(place).ok()?;
+        let made = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=1m", "none"])
+            .arg(dir.path())
+            .stderr(Stdio::null())
+            .status();
+        made.is_ok_and(|status| status.success()).then(|| Self(dir))
+    }
+
+    fn remount(&self, how: &str) {
+        let status = Command::new("mount")
+            .args(["-o", &format!("remount,{how}")])
+            .arg(self.0.path())
+            .status();
+        assert!(
+            status.is_ok_and(|status| status.success()),
+            "a mount of ours"
+        );
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.0.path()).status();
+    }
+}
+
+fn on_a_small_disk(subject: &Subject, path: &Path, tally: &mut Tally) {
+    let Some(mount) = Mount::new(&subject.place) else {
+        tally
+            .notes
+            .insert("a real full or read-only disk: skipped, mounting is not allowed here".into());
+        return;
+    };
+    let mut world = World::below(mount.0.path(), &subject.mainspring);
+    for (name, value) in &subject.vars {
+        world = world.with(name, value);
+    }
+    let lab = Lab::of(world, path);
+    for free in [0, 4096, 8192, 16384] {
+        lab.reset();
+        let stdin = lab.stdin();
+        fill(mount.0.path(), free);
+        let ran = finish(lab.command(&[]).stdin(stdin));
+        fs::remove_file(mount.0.path().join("filler")).expect("a file of ours");
+        let result = check::answered(path, &ran).and_then(|()| lab.check(&ran));
+        tally.add(format!("{}: {free} bytes left", path.name), result);
+    }
+    lab.reset();
+    let stdin = lab.stdin();
+    mount.remount("ro");
+    let ran = finish(lab.command(&[]).stdin(stdin));
+    mount.remount("rw");
+    let result = check::answered(path, &ran).and_then(|()| lab.check(&ran));
+    tally.add(format!("{}: a read-only disk", path.name), result);
+}
+
+/// Writes until nothing fits, then leaves so much free.
+fn fill(place: &FilePath, free: u64) {
+    let path = place.join("filler");
+    let mut file = File::create(&path).expect("room for a name");
+    while file.write_all(&[0; 4096]).is_ok() {}
+    let size = file.metadata().expect("a file of ours").len();
+    file.set_len(size.saturating_sub(free))
+        .expect("a file of ours");
+}
