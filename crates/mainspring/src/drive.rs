@@ -11,8 +11,11 @@ use crate::digest;
 use crate::env::name;
 use crate::error::Trouble;
 use crate::host::Payload;
+use crate::host::claude::{self, Wording};
 use crate::machine::{self, Loaded, Row};
+use crate::output;
 use crate::scene::Scene;
+use crate::seeded::without;
 use crate::store::{Locked, atomic, orders, trust};
 use crate::transcript;
 
@@ -41,11 +44,17 @@ pub(crate) fn drive(scene: &Scene<'_>, payload: &Payload, rows: &[&'static Row])
                     Some(trouble) if laying_out => machine::tasks::fail_closed(payload, trouble),
                     Some(_) | None => answer,
                 };
+                if driver.printed {
+                    return Answer::nothing(&payload.event.kind);
+                }
                 return driver.with_edits(answer);
             }
             Ask::Lock => driver.lock().map(|()| Reply::Done),
             Ask::Load => driver.load().map(|case| Reply::Loaded(Box::new(case))),
-            Ask::Commit(entry) => driver.commit(*entry).map(|()| Reply::Done),
+            Ask::Commit(entry) => {
+                driver.print_too_early(&entry);
+                driver.commit(*entry).map(|()| Reply::Done)
+            }
             Ask::Unlock => {
                 driver.unlock();
                 Ok(Reply::Done)
@@ -74,6 +83,10 @@ struct Driver<'a> {
     late: Vec<String>,
     /// Read again after an effect: it may have taken minutes.
     now: Millis,
+    /// Seeded: it was said before it was recorded.
+    printed: bool,
+    /// Seeded: the effect whose result is taken in whatever happened meanwhile.
+    ran: Option<Pending>,
 }
 
 struct FoundIntent {
@@ -100,6 +113,19 @@ impl<'a> Driver<'a> {
             edited: Vec::new(),
             late: Vec::new(),
             now: scene.world.now(),
+            printed: false,
+            ran: None,
+        }
+    }
+
+    fn print_too_early(&mut self, entry: &Entry) {
+        if without("record before answer")
+            && let Entry::Turn { ruling, .. } = entry
+            && let Deliberation::Settled(settled) = &**ruling
+            && let Some(text) =
+                claude::encode(&settled.answer, &self.payload.wire_name, Wording::Block)
+        {
+            self.printed = output::stdout(&text).is_ok();
         }
     }
 
@@ -112,6 +138,9 @@ impl<'a> Driver<'a> {
         // The host must not wait for it while an effect runs.
         self.scene.release();
         if let Some(lock) = self.lock.take() {
+            if without("a lasting lock file") {
+                let _ = std::fs::remove_file(self.scene.store.dir().join("lock"));
+            }
             self.edited.extend_from_slice(lock.edited());
         }
     }
@@ -171,6 +200,9 @@ impl<'a> Driver<'a> {
             };
             loaded.part.stand(pending, life);
         }
+        if let Some(ran) = self.ran.clone().filter(|ran| ran.name() == row.name) {
+            loaded.part.stand(ran, Life::Alive);
+        }
         self.intents.push(FoundIntent {
             machine: row.name,
             path: intent.path,
@@ -211,7 +243,7 @@ impl<'a> Driver<'a> {
     }
 
     fn trust(&self) -> Trust {
-        if self.scene.is_drop_in() {
+        if self.scene.is_drop_in() || without("trust") {
             return Trust::Trusted;
         }
         trust::of(self.scene.store.state(), self.scene.root())
@@ -229,7 +261,8 @@ impl<'a> Driver<'a> {
     /// The same bytes at the same length of the transcript are the same delivery.
     /// What a drop-in or a command is asked, it is asked anew.
     fn delivery(&self) -> mainspring_kernel::Digest {
-        if self.scene.is_drop_in() || self.scene.is_by_command() {
+        let anew = self.scene.is_drop_in() || self.scene.is_by_command();
+        if anew || without("redelivery") {
             let now = self.scene.world.later().0.to_le_bytes();
             return digest::of(&[&now, &std::process::id().to_le_bytes()]);
         }
@@ -256,6 +289,10 @@ impl<'a> Driver<'a> {
         let Some(lock) = &mut self.lock else {
             return Err(Trouble::Other("internal: a commit without the lock".into()));
         };
+        let intends = matches!(&entry, Entry::Turn { ruling, .. } if matches!(**ruling, Deliberation::Intends(_)));
+        if intends && without("intent") {
+            return Ok(());
+        }
         let committed = files.clone();
         lock.commit(self.now, entry, files)?;
         // The record is durable: what could not be posted is posted at the next load.
@@ -286,6 +323,7 @@ impl<'a> Driver<'a> {
         }
         if let Some(found) = &self.ledger
             && settlement.ledger != case.ledger
+            && !without("ledger")
         {
             files.push(json_change(
                 &found.path,
@@ -317,6 +355,7 @@ impl<'a> Driver<'a> {
     fn run(&mut self, pending: &Pending) -> Result<Reply, Trouble> {
         let finished = machine::row(pending.name()).and_then(|row| (row.run)(self.scene, pending));
         self.now = self.scene.world.later();
+        self.ran = without("fence").then(|| pending.clone());
         finished
             .map(|finished| Reply::Ran(Box::new(finished)))
             .ok_or_else(|| {

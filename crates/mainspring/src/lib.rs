@@ -28,6 +28,7 @@ mod project;
 #[cfg(test)]
 mod reference;
 mod scene;
+mod seeded;
 mod signal;
 mod store;
 mod transcript;

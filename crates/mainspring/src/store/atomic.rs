@@ -12,11 +12,18 @@ use rustix::fs::OFlags;
 use super::linkless;
 use crate::digest;
 use crate::error::Trouble;
+use crate::seeded::without;
 
 /// `O_NONBLOCK` so that a FIFO in a file's place answers at once instead of waiting for a
 /// writer that never comes.
-pub(super) fn flags() -> i32 {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+pub(crate) fn flags() -> i32 {
+    let mut flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    if without("no links") {
+        flags.remove(OFlags::NOFOLLOW);
+    }
+    if without("no waiting for files") {
+        flags.remove(OFlags::NONBLOCK);
+    }
     i32::try_from(flags.bits()).unwrap_or(0)
 }
 
@@ -186,7 +193,11 @@ fn replace_with(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), Trouble> {
 const MOST_TRIES: u32 = 100;
 
 fn replace_once(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), Trouble> {
-    let beside = beside(path);
+    let beside = if without("temporary file") {
+        path.into()
+    } else {
+        beside(path)
+    };
     let mut file = match create(&beside) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             if let Some(parent) = path.parent() {
@@ -232,6 +243,9 @@ pub(super) fn beside(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(".mainspring");
+    if without("one temporary name") {
+        name.push(std::process::id().to_string());
+    }
     path.with_file_name(name)
 }
 

@@ -20,6 +20,7 @@ mod places;
 mod power;
 mod preempt;
 mod scarce;
+mod seeded;
 mod strace;
 mod sweep;
 mod tree;
@@ -49,6 +50,9 @@ pub struct Args {
     /// Only the calls that touch files, and one error: what `./test` runs
     #[arg(long)]
     quick: bool,
+    /// Take every protection away in turn, in a build of its own: each must be missed
+    #[arg(long)]
+    seeded: bool,
     /// The card as JSON
     #[arg(long)]
     json: bool,
@@ -140,6 +144,21 @@ fn each(paths: &[&Path], work: impl Fn(&Path) -> Tally + Sync) -> Tally {
 
 #[expect(clippy::print_stdout, reason = "the card is its output")]
 pub fn run(args: &Args) -> ExitCode {
+    if args.seeded {
+        let program = args.program.clone().unwrap_or_else(seeded::build);
+        let subject = Subject::new(&program);
+        let tally = seeded::run(&subject, args.only.as_deref(), &|line| println!("{line}"));
+        let missed = tally.points - tally.failures.len();
+        println!(
+            "{missed} of {} protections are missed when they are gone",
+            tally.points
+        );
+        return if tally.failures.is_empty() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        };
+    }
     let program = args.program.clone();
     let subject = Subject::new(&program.unwrap_or_else(|| Programs::build().mainspring));
     let depth = if args.quick {

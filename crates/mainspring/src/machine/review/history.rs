@@ -3,6 +3,7 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use mainspring_kernel::Millis;
@@ -56,7 +57,12 @@ pub(super) fn add(store: &ProjectStore, at: Millis, asked: &Request, outcome: &O
     if size > limits::STATE_FILE / 2 {
         let _ = std::fs::rename(&path, path.with_extension("old.jsonl"));
     }
-    let file = OpenOptions::new().append(true).create(true).open(&path);
+    let file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags(atomic::flags())
+        .open(&path);
     let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
 }
 

@@ -1,0 +1,140 @@
+//! Is the harness any good? Each protection is taken away in a build that can do without
+//! it, and the part that is to miss it must fail.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::PARTS;
+use super::lab::Subject;
+use super::paths::{self, Path};
+use super::sweep::{Depth, Tally};
+use crate::clients::workspace;
+
+/// A protection, the part that misses it, and the path on which it does.
+struct Bug {
+    without: &'static str,
+    part: &'static str,
+    path: &'static str,
+    depth: Depth,
+}
+
+const fn bug(without: &'static str, part: &'static str, path: &'static str, depth: Depth) -> Bug {
+    Bug {
+        without,
+        part,
+        path,
+        depth,
+    }
+}
+
+const BUGS: &[Bug] = &[
+    bug("lock", "crowd", "gate: hold", Depth::Quick),
+    bug("a lasting lock file", "crowd", "gate: hold", Depth::Quick),
+    bug("sync", "power", "pulse: later hold", Depth::Quick),
+    bug("directory sync", "power", "command: gate on", Depth::Quick),
+    bug("torn rests", "power", "pulse: later hold", Depth::Quick),
+    bug(
+        "record before answer",
+        "kill",
+        "pulse: later hold",
+        Depth::Quick,
+    ),
+    bug("temporary file", "kill", "pulse: later hold", Depth::Quick),
+    bug(
+        "one temporary name",
+        "kill",
+        "pulse: later hold",
+        Depth::Quick,
+    ),
+    bug("roll forward", "kill", "pulse: recovery", Depth::Quick),
+    bug("read errors", "errors", "pulse: recovery", Depth::Full),
+    bug("ledger", "kill", "the host's own limit", Depth::Quick),
+    bug("trust", "kill", "review: not trusted", Depth::Quick),
+    bug("redelivery", "preempt", "pulse: later hold", Depth::Quick),
+    bug("intent", "preempt", "review: by a child", Depth::Quick),
+    bug("fence", "preempt", "review: by a child", Depth::Full),
+    bug("no links", "places", "pulse: later hold", Depth::Full),
+    bug(
+        "no waiting for files",
+        "places",
+        "pulse: later hold",
+        Depth::Full,
+    ),
+];
+
+/// A build of the program that can do without its protections.
+pub(super) fn build() -> PathBuf {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let target = workspace().join("target/seeded");
+    let status = Command::new(cargo)
+        .args([
+            "build",
+            "--quiet",
+            "--package=mainspring",
+            "--bin=mainspring",
+        ])
+        .args(["--features=seeded-bugs", "--target-dir"])
+        .arg(&target)
+        .current_dir(workspace())
+        .status()
+        .expect("cargo runs");
+    assert!(status.success(), "the build with seeded bugs failed");
+    let this = std::env::current_exe().expect("it has a path");
+    // …/target/<triple>/<profile>/program
+    let triple = this.ancestors().nth(2).and_then(std::path::Path::file_name);
+    target
+        .join(triple.expect("it is in a folder of the target's"))
+        .join("debug/mainspring")
+}
+
+/// Takes every protection away in turn; one that nobody misses is a failure.
+pub(super) fn run(subject: &Subject, only: Option<&str>, report: &dyn Fn(&str)) -> Tally {
+    let mut tally = Tally::default();
+    for bug in BUGS {
+        if only.is_some_and(|only| !bug.without.contains(only)) {
+            continue;
+        }
+        let (points, found) = try_one(subject, bug);
+        report(&format!(
+            "without {:<22} {:<8} {:>4} of {points} points fail: {}",
+            bug.without,
+            bug.part,
+            found.len(),
+            found
+                .first()
+                .map_or("NOBODY MISSES IT", |first| first.as_str())
+        ));
+        let caught = (!found.is_empty())
+            .then_some(())
+            .ok_or_else(|| "nobody misses it".to_owned());
+        tally.add(format!("without {}", bug.without), caught);
+    }
+    tally
+}
+
+fn try_one(subject: &Subject, bug: &Bug) -> (usize, Vec<String>) {
+    let mut subject = subject.clone();
+    subject
+        .vars
+        .push(("MAINSPRING_SEEDED_BUG".into(), bug.without.into()));
+    let part = PARTS.iter().find(|part| part.name == bug.part);
+    let part = part.expect("a part of that name");
+    let paths: Vec<&Path> = paths::ALL
+        .iter()
+        .filter(|path| path.name == bug.path)
+        .collect();
+    assert_eq!(paths.len(), 1, "one path named {}", bug.path);
+    // A world that cannot even be laid out is a way to notice, too.
+    let tried = catch_unwind(AssertUnwindSafe(|| (part.run)(&subject, &paths, bug.depth)));
+    match tried {
+        Ok(tally) => {
+            let first = |text: String| text.lines().next().unwrap_or("").to_owned();
+            (
+                tally.points,
+                tally.failures.into_iter().map(first).collect(),
+            )
+        }
+        Err(_) => (1, vec!["its world cannot be laid out".into()]),
+    }
+}
