@@ -40,7 +40,12 @@ pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
     // From here on it is another boot.
     lab.world.in_boot(None);
     let mut seen = HashSet::new();
-    for count in 0..=story.ops.len() {
+    let step = match depth {
+        Depth::Quick => 3,
+        Depth::Full => 1,
+    };
+    // The last moment is always among them: everything was said, and little synced.
+    for count in (0..=story.ops.len()).rev().step_by(step) {
         // Only what was said in words is held against us.
         let said = story.said(count);
         for tree in states(&story, count, depth) {
@@ -67,7 +72,7 @@ fn states(story: &Story, count: usize, depth: Depth) -> Vec<Tree> {
     let (names, files) = story.pending(count);
     let kinds = [Data::Kept, Data::Lost, Data::Torn, Data::Zero];
     let most = match depth {
-        Depth::Quick => 4,
+        Depth::Quick => 1,
         Depth::Full => 64,
     };
     let mut found = Vec::new();
