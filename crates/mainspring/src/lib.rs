@@ -30,6 +30,8 @@ mod reference;
 mod scene;
 mod seeded;
 mod signal;
+#[cfg(feature = "simulate")]
+pub mod simulate;
 mod store;
 mod transcript;
 mod verb;

@@ -45,6 +45,7 @@
 //! | [`process`] | children with a deadline and a group of their own |
 //! | [`clients`] | where the pinned real clients are |
 //! | [`bins`] | where the kit's own programs are |
+//! | [`simulate`] | random lives over the real kernel and the real store |
 //! | [`explore`] | every order of steps of hooks that race and die, with the kernel's own turn |
 
 #![expect(
@@ -67,5 +68,6 @@ pub mod layout;
 pub mod model;
 pub mod process;
 pub mod recorder;
+pub mod simulate;
 pub mod tmux;
 pub mod world;

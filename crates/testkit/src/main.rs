@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use mainspring_testkit::{bench, explore, faults, fuzz, layout};
+use mainspring_testkit::{bench, explore, faults, fuzz, layout, simulate};
 
 /// Measure Mainspring and break it: what anyone can run to get the same tables
 #[derive(Parser)]
@@ -21,6 +21,7 @@ enum Command {
     Fuzz(fuzz::Args),
     Layout(layout::Args),
     Model(explore::Args),
+    Simulate(simulate::Args),
 }
 
 fn main() -> ExitCode {
@@ -31,5 +32,6 @@ fn main() -> ExitCode {
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Layout(args) => layout::run(&args),
         Command::Model(args) => explore::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
     }
 }

@@ -29,4 +29,6 @@ mod recover;
 pub(crate) mod trust;
 
 pub(crate) use dir::{StateDir, check_private, file_name, make_private};
+#[cfg(feature = "simulate")]
+pub(crate) use project::{Found, Recorded};
 pub(crate) use project::{Locked, ProjectStore, is_alive, me, owner, read_json};

@@ -34,6 +34,15 @@ pub(crate) struct Locked<'a> {
     edited: Vec<String>,
 }
 
+/// A record that is durable.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub(crate) record: Record,
+    /// Of the journal with it.
+    size: u64,
+    sum: String,
+}
+
 /// A file of ours as it was read, so that its change can say what it found.
 #[derive(Debug, Clone)]
 pub(crate) struct Found<T> {
@@ -153,7 +162,21 @@ impl Locked<'_> {
         entry: Entry,
         files: Vec<FileChange>,
     ) -> Result<(), Trouble> {
-        let dir = &self.store.dir;
+        let recorded = self.record(at, entry, files)?;
+        for change in &recorded.record.files {
+            self.place(change)?;
+        }
+        self.finish(recorded);
+        Ok(())
+    }
+
+    /// Makes the entry durable.
+    pub(crate) fn record(
+        &mut self,
+        at: Millis,
+        entry: Entry,
+        files: Vec<FileChange>,
+    ) -> Result<Recorded, Trouble> {
         if self.head.size > limits::SEGMENT {
             self.close_segment()?;
         }
@@ -171,19 +194,26 @@ impl Locked<'_> {
                 limits::RECORD
             )));
         }
-        let size = journal::append(dir, &line)?;
-        for change in &record.files {
-            let projected = atomic::project(change, |_| false, self.store.root())
-                .map_err(|trouble| Trouble::Unfinished(Box::new(trouble)))?;
-            if projected == Projected::Edited {
-                self.edited.push(change.path.clone());
-            }
+        let size = journal::append(&self.store.dir, &line)?;
+        Ok(Recorded { record, size, sum })
+    }
+
+    /// Replaces one of its files.
+    pub(crate) fn place(&mut self, change: &FileChange) -> Result<(), Trouble> {
+        let projected = atomic::project(change, |_| false, self.store.root())
+            .map_err(|trouble| Trouble::Unfinished(Box::new(trouble)))?;
+        if projected == Projected::Edited {
+            self.edited.push(change.path.clone());
         }
-        self.head.size = size;
-        self.head.seq = record.seq;
-        self.head.sum = sum;
-        self.head.write(&self.lock);
         Ok(())
+    }
+
+    /// All of its files are in place.
+    pub(crate) fn finish(&mut self, recorded: Recorded) {
+        self.head.size = recorded.size;
+        self.head.seq = recorded.record.seq;
+        self.head.sum = recorded.sum;
+        self.head.write(&self.lock);
     }
 
     /// The files of the segment that is closed are not looked at again after a power loss,

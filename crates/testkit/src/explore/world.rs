@@ -137,6 +137,8 @@ pub(super) struct Hook<W> {
     pub(super) event: Event,
     delivery: Digest,
     me: Owner,
+    /// A process reads the clock when it begins, and again after an effect.
+    now: Millis,
     turn: Turn,
     pub(super) ask: Ask,
     /// What the case was made from.
@@ -322,6 +324,7 @@ impl<E: Clone, W: Clone> World<E, W> {
                 started: 0,
                 boot: String::new(),
             },
+            now: self.now,
             turn,
             ask,
             found: None,
@@ -341,8 +344,8 @@ impl<E: Clone, W: Clone> World<E, W> {
         self.hooks.iter().any(|hook| hook.pid() == pid)
     }
 
-    fn life(&self, pending: &Pending) -> Life {
-        if pending.deadline() > self.now && self.is_running(pending.owner().pid) {
+    fn life(&self, pending: &Pending, now: Millis) -> Life {
+        if pending.deadline() > now && self.is_running(pending.owner().pid) {
             Life::Alive
         } else {
             Life::Gone
@@ -421,7 +424,7 @@ impl<P: Protocol> Racing<P> {
                 tools = ToolUse::Seen;
             }
             if let Some(pending) = intent {
-                part.stand((**pending).clone(), world.life(pending));
+                part.stand((**pending).clone(), world.life(pending, hook.now));
             }
             let blind = matches!(self.0.without(), Without::Intent | Without::Fence);
             if let Some(ran) = hook.ran.as_ref().filter(|_| blind) {
@@ -436,7 +439,7 @@ impl<P: Protocol> Racing<P> {
         }
         let case = Case {
             event: hook.event.clone(),
-            now: world.now,
+            now: hook.now,
             delivery: hook.delivery.clone(),
             parts,
             broken: Vec::new(),
@@ -588,7 +591,9 @@ impl<P: Protocol> Model for Racing<P> {
             Action::Step(at) => self.step(&mut next, *at),
             Action::Work(at, choice) => {
                 if let Some(finished) = self.0.work(&mut next, *at, *choice) {
-                    next.hook(*at).work = None;
+                    let now = next.now;
+                    let hook = next.hook(*at);
+                    (hook.work, hook.now) = (None, now);
                     reply(&mut next, *at, Reply::Ran(Box::new(finished)));
                 }
             }

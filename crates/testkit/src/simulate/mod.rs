@@ -1,0 +1,164 @@
+//! Simulation: seeded random lives of several sessions, a person, a clock, a server and
+//! crashes, over the real kernel and the real store, in a folder of their own.
+//!
+//! After every event an oracle that counts by itself is compared with the files; at the end
+//! of a life every agent is let go, every record replays, and the journal has all that was
+//! said. A seed is its life: the same one gives the same history.
+
+mod life;
+mod oracle;
+mod outside;
+mod people;
+mod process;
+mod random;
+
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use life::Simulation;
+
+/// Live random lives over the real store, checked by an oracle
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// How many lives
+    #[arg(long, default_value_t = 100_000)]
+    seeds: u64,
+    /// Only this one, with its history
+    #[arg(long, value_name = "K")]
+    seed: Option<u64>,
+    /// Few of them: what `./test` runs
+    #[arg(long)]
+    quick: bool,
+}
+
+/// Events of a life.
+const EVENTS: u32 = 40;
+/// What `./test` lives.
+const QUICK: u64 = 300;
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Sum {
+    events: u64,
+    crashes: u64,
+    effects: u64,
+    records: u64,
+    torn: u64,
+}
+
+#[derive(Debug, Default)]
+struct Lived {
+    sum: Sum,
+    failures: Vec<String>,
+}
+
+#[expect(clippy::print_stdout, reason = "the table is its output")]
+pub fn run(args: &Args) -> ExitCode {
+    if let Some(seed) = args.seed {
+        let (history, result) = one(seed);
+        for line in history {
+            println!("{line}");
+        }
+        println!(
+            "seed {seed}: {}",
+            result.as_ref().err().map_or("all holds", |text| text)
+        );
+        return if result.is_ok() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        };
+    }
+    let seeds = if args.quick { QUICK } else { args.seeds };
+    let begun = Instant::now();
+    let lived = many(seeds);
+    let sum = lived.sum;
+    println!(
+        "{seeds} seeds, {} events, {} records, {} effects, {} crashes, {} torn lines: {} failed, {:.0} s",
+        sum.events,
+        sum.records,
+        sum.effects,
+        sum.crashes,
+        sum.torn,
+        lived.failures.len(),
+        begun.elapsed().as_secs_f64()
+    );
+    for failure in lived.failures.iter().take(20) {
+        println!("FAILED: {failure}");
+    }
+    if lived.failures.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// For a test: a few hundred lives. What did not hold, in words.
+pub fn quick() -> Vec<String> {
+    many(QUICK).failures
+}
+
+/// For a test: one seed's history, which is the same every time.
+pub fn history(seed: u64) -> Vec<String> {
+    one(seed).0
+}
+
+fn many(seeds: u64) -> Lived {
+    let next = AtomicU64::new(0);
+    let all = Mutex::new(Lived::default());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= seeds {
+                        break;
+                    }
+                    let (simulation, result) = live(seed, None);
+                    let mut all = all.lock().expect("no thread panics while it adds");
+                    if let Some(lived) = simulation {
+                        all.sum.events += lived.events;
+                        all.sum.crashes += lived.crashes;
+                        all.sum.effects += lived.effects;
+                        all.sum.records += lived.records;
+                        all.sum.torn += lived.torn as u64;
+                    }
+                    if let Err(text) = result {
+                        all.failures.push(format!("seed {seed}: {text}"));
+                    }
+                }
+            });
+        }
+    });
+    all.into_inner().expect("all threads are done")
+}
+
+fn one(seed: u64) -> (Vec<String>, Result<(), String>) {
+    let (simulation, result) = live(seed, Some(Vec::new()));
+    let history = simulation.and_then(|lived| lived.history);
+    (history.unwrap_or_default(), result)
+}
+
+fn live(seed: u64, history: Option<Vec<String>>) -> (Option<Simulation>, Result<(), String>) {
+    // In memory where that can be had: the order of operations is what is tried here, and
+    // the disk's own promise is tried elsewhere.
+    let memory = std::path::Path::new("/dev/shm");
+    let folder = if memory.is_dir() {
+        tempfile::tempdir_in(memory)
+    } else {
+        tempfile::tempdir()
+    };
+    let folder = match folder {
+        Ok(folder) => folder,
+        Err(error) => return (None, Err(error.to_string())),
+    };
+    match Simulation::new(seed, folder.path()) {
+        Ok(mut simulation) => {
+            simulation.history = history;
+            let result = simulation.live(EVENTS);
+            (Some(simulation), result)
+        }
+        Err(text) => (None, Err(text)),
+    }
+}

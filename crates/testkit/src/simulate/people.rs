@@ -1,0 +1,116 @@
+//! What a person does: orders, edits by hand, claims, merges.
+
+use mainspring::simulate::{Found, Store};
+use mainspring_kernel::machines::Name;
+use mainspring_kernel::machines::claim::State as Claim;
+use mainspring_kernel::machines::claim::memo::Memo;
+use mainspring_kernel::machines::claim::phase::Phase;
+use mainspring_kernel::machines::claim::signal::{Signal, status};
+use mainspring_kernel::machines::review::{
+    Fields, Kind, Memory, Phase as Step, Plan, Record, State as Review,
+};
+use mainspring_kernel::orders::{Scope, Until};
+use mainspring_kernel::{Millis, Orders};
+
+use super::life::Simulation;
+use super::outside::Server;
+use super::process::json;
+
+pub(super) fn does_something(simulation: &mut Simulation, at: usize) -> Result<(), String> {
+    match simulation.random.below(8) {
+        0 => order(simulation),
+        1 | 2 => simulation.start_loop(at),
+        3 | 4 => plan(simulation, at),
+        5 | 6 => claim(simulation, at),
+        _ => {
+            simulation.note("the person merges");
+            simulation.server.merge();
+            Ok(())
+        }
+    }
+}
+
+/// Brakes everything, or lets it go on.
+fn order(simulation: &mut Simulation) -> Result<(), String> {
+    let path = simulation.store.orders();
+    let orders = Orders::default();
+    let braked = !simulation.oracle.braked && simulation.random.chance(50);
+    let after = if braked {
+        simulation.note("mainspring stop");
+        orders.stopped(Scope::Everything, Until::Resumed)
+    } else {
+        simulation.note("mainspring resume");
+        orders.resumed(Scope::Everything, Millis(0))
+    };
+    let text = json(&after)?;
+    simulation.verb(path, "stop", Some(text))?;
+    simulation.oracle.braked = braked;
+    Ok(())
+}
+
+/// Begins a plan, or turns it by hand, without any lock.
+fn plan(simulation: &mut Simulation, at: usize) -> Result<(), String> {
+    let path = simulation.file(Name::Review, at);
+    let found: Found<Review> = Store::read(path.clone())?;
+    let mut plan = match found.value {
+        Some(Review::Plan(plan)) => plan,
+        Some(Review::Nothing) | None => Box::new(Plan {
+            id: "p".into(),
+            record: Record::Fields(Fields {
+                max_reviews: 4,
+                ..Fields::default()
+            }),
+            memory: Memory::default(),
+            passing: None,
+        }),
+    };
+    if let Record::Fields(fields) = &mut plan.record {
+        fields.next_phase = if fields.next_phase.is_some() && simulation.random.chance(40) {
+            None
+        } else {
+            Some(Step::Review(Kind::Plan))
+        };
+        fields.phase_iteration = Some(0);
+        fields.consecutive_clean = 0;
+    }
+    plan.memory.owner = Some(simulation.sessions[at].id.clone());
+    simulation.oracle.cycle += 1;
+    simulation.answered = false;
+    simulation.note("the plan is set by hand");
+    Store::edit(&path, &json(&Review::Plan(plan))?)
+}
+
+/// Claims an issue by hand, hands work over, or lets an issue be closed, without any lock.
+fn claim(simulation: &mut Simulation, at: usize) -> Result<(), String> {
+    let path = simulation.file(Name::Claim, at);
+    let found: Found<Claim> = Store::read(path.clone())?;
+    let after = match found.value {
+        Some(Claim::Claimed { mut signal, memo }) => {
+            signal.phase = match signal.phase {
+                Phase::Coding | Phase::Failed(_) => Phase::ReadyForPr,
+                Phase::MergedDetected | Phase::Done => Phase::Done,
+                phase @ (Phase::ReadyForPr | Phase::PrCreated | Phase::ChecksRunning) => phase,
+            };
+            simulation.note(&format!("the claim is set to {}", signal.phase.as_str()));
+            Claim::Claimed { signal, memo }
+        }
+        Some(Claim::Unclaimed(_) | Claim::Newer { .. }) | None => {
+            simulation.issue += 1;
+            let issue = simulation.issue;
+            simulation.note(&format!("issue {issue} is claimed"));
+            simulation.server = Server::default();
+            let branch = format!("fix-{issue}");
+            let mut signal = Signal::claimed(issue, branch, "a".into(), String::new());
+            signal.phase = Phase::ReadyForPr;
+            signal.summary = "Fix it".into();
+            signal.last_synced_status = Some(status::IN_PROGRESS.into());
+            let memo = Memo {
+                issue: Some(issue),
+                owner: Some(simulation.sessions[at].id.clone()),
+                ..Memo::default()
+            };
+            Claim::Claimed { signal, memo }
+        }
+    };
+    Store::edit(&path, &json(&after)?)
+}

@@ -1,0 +1,446 @@
+//! One hook process: it does what its turn asks for, through the real store, until it is
+//! done or dies. A process that dies does nothing more: its lock goes with it, its files
+//! stay as they are.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use mainspring::simulate::{Found, Lock, Store};
+use mainspring_kernel::deliberate::{Deliberation, Trust};
+use mainspring_kernel::effect::{Fence, Life, Owner};
+use mainspring_kernel::event::{Event, Kind, Speaker};
+use mainspring_kernel::heard::Heard;
+use mainspring_kernel::journal::{Entry, FileChange};
+use mainspring_kernel::ledger::{Cap, ToolUse};
+use mainspring_kernel::machines::claim::{BoardUse, Facts as ClaimFacts};
+use mainspring_kernel::machines::gate::{self, RecentErrors, Token, Transcript};
+use mainspring_kernel::machines::looping::{self, Client, Company, Ending};
+use mainspring_kernel::machines::review::{self, AnswerFile, Door, OnFailure, Settings};
+use mainspring_kernel::machines::{
+    Finished, Move, Name, Part, Pending, Returned, Slot, claim as claims,
+};
+use mainspring_kernel::{Answer, Ask, Case, Digest, Millis, Orders, Reply, SessionId, Turn};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::life::{CAP, Simulation};
+use super::outside;
+
+/// What the agent said and did before its event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Spoken {
+    pub(super) token: bool,
+    pub(super) signal: bool,
+    pub(super) tools: bool,
+}
+
+/// One event on its way to a process.
+#[derive(Debug, Clone)]
+pub(super) struct Delivery {
+    pub(super) session: usize,
+    /// Its id then: it may be cleared while the process lives.
+    pub(super) by: SessionId,
+    pub(super) kind: Kind,
+    pub(super) id: Digest,
+    pub(super) spoken: Spoken,
+}
+
+/// How many more steps a process has.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fate(pub(super) Option<u32>);
+
+impl Fate {
+    pub(super) const IMMORTAL: Self = Self(None);
+
+    /// One more step; or it is dead.
+    fn step(&mut self) -> Result<(), End> {
+        match &mut self.0 {
+            None => Ok(()),
+            Some(0) => Err(End::Died),
+            Some(left) => {
+                *left -= 1;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Why a process did not answer.
+#[derive(Debug)]
+pub(super) enum End {
+    Died,
+    /// An invariant does not hold.
+    Wrong(String),
+}
+
+impl From<String> for End {
+    fn from(text: String) -> Self {
+        Self::Wrong(text)
+    }
+}
+
+/// A machine's file as it was found, so that its change can say so.
+struct File {
+    machine: Name,
+    state: Found<()>,
+    intent: Found<Pending>,
+}
+
+struct Loaded {
+    files: Vec<File>,
+    ledger: Found<mainspring_kernel::ledger::Ledger>,
+}
+
+pub(super) fn run(
+    simulation: &mut Simulation,
+    delivery: &Delivery,
+    mut fate: Fate,
+) -> Result<Answer, End> {
+    let pid = simulation.begin();
+    let result = turn(simulation, delivery, pid, &mut fate);
+    simulation.alive.remove(&pid);
+    result
+}
+
+fn turn(
+    simulation: &mut Simulation,
+    delivery: &Delivery,
+    pid: u32,
+    fate: &mut Fate,
+) -> Result<Answer, End> {
+    let store = Rc::clone(&simulation.store);
+    let (mut turn, mut ask) = Turn::begin(delivery.kind.clone());
+    let mut lock: Option<Lock<'_>> = None;
+    let mut loaded = None;
+    // The clock is read when a process begins, and again after an effect.
+    let mut now = simulation.now;
+    loop {
+        fate.step()?;
+        let reply = match ask {
+            Ask::Lock => {
+                lock = Some(store.lock()?);
+                Reply::Done
+            }
+            Ask::Load => {
+                let fence = lock.as_ref().map_or(Fence(0), Lock::fence);
+                let (case, found) = load(simulation, delivery, (pid, now), fence)?;
+                loaded = Some(found);
+                Reply::Loaded(Box::new(case))
+            }
+            Ask::Commit(entry) => {
+                let (Some(lock), Some(loaded)) = (&mut lock, &loaded) else {
+                    return Err(End::Wrong("a commit without the lock".into()));
+                };
+                commit(simulation, lock, loaded, *entry, fate)?;
+                Reply::Done
+            }
+            Ask::Unlock => {
+                lock = None;
+                Reply::Done
+            }
+            Ask::Run(pending) => {
+                let finished = effect(simulation, &pending)?;
+                now = simulation.now;
+                Reply::Ran(Box::new(finished))
+            }
+            Ask::Answer(answer) => {
+                simulation.oracle.answered(&delivery.id, &answer);
+                return Ok(answer);
+            }
+        };
+        ask = turn.next(reply);
+    }
+}
+
+/// Makes the record durable, and its files one by one; death may come between any two.
+fn commit(
+    simulation: &mut Simulation,
+    lock: &mut Lock<'_>,
+    loaded: &Loaded,
+    entry: Entry,
+    fate: &mut Fate,
+) -> Result<(), End> {
+    let files = changes(loaded, &entry)?;
+    if let Err(died) = fate.step() {
+        tear(simulation);
+        return Err(died);
+    }
+    let now = simulation.now;
+    simulation.records += 1;
+    simulation.oracle.recorded(&entry, CAP)?;
+    let durable = lock.record(now, entry, files)?;
+    for change in durable.files() {
+        fate.step()?;
+        lock.place(change)?;
+    }
+    fate.step()?;
+    lock.finish(durable);
+    Ok(())
+}
+
+/// A write that death cut short leaves a line that is no record.
+fn tear(simulation: &mut Simulation) {
+    if simulation.random.chance(50) {
+        let journal = OpenOptions::new()
+            .append(true)
+            .open(simulation.store.journal());
+        if let Ok(mut journal) = journal {
+            let torn: &[u8] = b"{\"v\":1,\"seq\":";
+            if journal.write_all(torn).is_ok() {
+                simulation.torn += 1;
+            }
+        }
+    }
+}
+
+fn changes(loaded: &Loaded, entry: &Entry) -> Result<Vec<FileChange>, String> {
+    let Entry::Turn { case, ruling } = entry else {
+        return Ok(Vec::new());
+    };
+    let file = |name: Name| loaded.files.iter().find(|file| file.machine == name);
+    match &**ruling {
+        Deliberation::Repeated(_) => Ok(Vec::new()),
+        Deliberation::Intends(pending) => {
+            let found = file(pending.name()).ok_or("an effect of nobody")?;
+            Ok(vec![found.intent.change(Some(json(pending)?))])
+        }
+        Deliberation::Settled(settlement) => {
+            let mut changes = Vec::new();
+            for (part, moved) in case.parts.iter().zip(&settlement.moves) {
+                let found = file(part.name()).ok_or("a machine that was not loaded")?;
+                if !part.changed_by(moved) {
+                    continue;
+                }
+                changes.push(found.state.change(Some(state(moved)?)));
+                if moved.intent() != part.recorded() {
+                    let intent = moved.intent().as_ref().map(json).transpose()?;
+                    changes.push(found.intent.change(intent));
+                }
+            }
+            if settlement.ledger != case.ledger {
+                changes.push(loaded.ledger.change(Some(json(&settlement.ledger)?)));
+            }
+            Ok(changes)
+        }
+    }
+}
+
+pub(super) fn json<T: Serialize>(value: &T) -> Result<String, String> {
+    serde_json::to_string(value).map_err(|error| error.to_string())
+}
+
+fn state(moved: &Move) -> Result<String, String> {
+    match moved {
+        Move::Gate(moved) => json(&moved.state),
+        Move::Loop(moved) => json(&moved.state),
+        Move::Review(moved) => json(&moved.state),
+        Move::Claim(moved) => json(&moved.state),
+        Move::Tasks(moved) => json(&moved.state),
+        Move::Pulse(moved) => json(&moved.state),
+    }
+}
+
+fn load(
+    simulation: &Simulation,
+    delivery: &Delivery,
+    (pid, now): (u32, Millis),
+    fence: Fence,
+) -> Result<(Case, Loaded), String> {
+    let mut parts = Vec::new();
+    let mut files = Vec::new();
+    for machine in [Name::Gate, Name::Loop, Name::Review, Name::Claim] {
+        let path = simulation.file(machine, delivery.session);
+        let Some((part, state)) = part(simulation, machine, path, delivery)? else {
+            continue;
+        };
+        let intent = simulation.store.intent(machine)?;
+        let mut part = part;
+        if let Some(pending) = &intent.value {
+            let alive = simulation.alive.contains(&pending.owner().pid);
+            let life = if alive && pending.deadline() > now {
+                Life::Alive
+            } else {
+                Life::Gone
+            };
+            part.stand(pending.clone(), life);
+        }
+        parts.push(part);
+        files.push(File {
+            machine,
+            state,
+            intent,
+        });
+    }
+    let ledger = simulation.store.ledger(&delivery.by)?;
+    let orders: Found<Orders> = Store::read(simulation.store.orders())?;
+    let case = Case {
+        event: Event {
+            session: Some(delivery.by.clone()),
+            speaker: Speaker::Main,
+            kind: delivery.kind.clone(),
+        },
+        now,
+        delivery: delivery.id.clone(),
+        parts,
+        broken: Vec::new(),
+        overtaken: None,
+        ledger: ledger.value.clone().unwrap_or_default(),
+        cap: Cap::After(CAP),
+        tools: if delivery.spoken.tools {
+            ToolUse::Seen
+        } else {
+            ToolUse::NotSeen
+        },
+        transcript: None,
+        trust: Trust::Trusted,
+        orders: orders.value.unwrap_or_default(),
+        fence,
+        me: Owner {
+            pid,
+            started: 0,
+            boot: String::new(),
+        },
+    };
+    Ok((case, Loaded { files, ledger }))
+}
+
+/// A machine's state as its file has it; nothing where it has none.
+fn part(
+    simulation: &Simulation,
+    machine: Name,
+    path: PathBuf,
+    delivery: &Delivery,
+) -> Result<Option<(Part, Found<()>)>, String> {
+    fn of<T: DeserializeOwned>(path: PathBuf) -> Result<(Option<T>, Found<()>), String> {
+        let found: Found<T> = Store::read(path)?;
+        let file = Found {
+            path: found.path,
+            bytes: found.bytes,
+            value: None,
+        };
+        Ok((found.value, file))
+    }
+    let spoken = delivery.spoken;
+    Ok(match machine {
+        Name::Gate => {
+            let (state, file) = of::<gate::State>(path)?;
+            let heard = if spoken.token {
+                Heard::Said(Token)
+            } else {
+                Heard::Nothing
+            };
+            let facts = gate::Facts {
+                token: "T".into(),
+                heard,
+                errors: RecentErrors::NotSeen,
+                max: 0,
+                transcript: Transcript::Long,
+            };
+            state.map(|state| (Part::Gate(Slot::new(state, facts)), file))
+        }
+        Name::Loop => {
+            let (state, file) = of::<looping::State>(path)?;
+            let heard = if spoken.signal {
+                Heard::Said(Ending::Complete)
+            } else {
+                Heard::Nothing
+            };
+            let client = u32::try_from(delivery.session).unwrap_or(0);
+            let facts = looping::Facts {
+                heard,
+                ttl: Millis::seconds(4 * 60 * 60),
+                company: Company::Several,
+                client: Some(Client(client)),
+                prompt: None,
+            };
+            state.map(|state| (Part::Loop(Slot::new(state, facts)), file))
+        }
+        Name::Review => {
+            let (state, file) = of::<review::State>(path)?;
+            let answer = if simulation.answered {
+                AnswerFile::Written
+            } else {
+                AnswerFile::Missing
+            };
+            let facts = review::Facts {
+                door: Door::Hook,
+                company: Company::Several,
+                violations: Vec::new(),
+                warnings: Vec::new(),
+                tasks: review::table::Tasks::default(),
+                written: simulation.folder.written(),
+                answer,
+                settings: Settings {
+                    models: vec!["opus".into(), "sonnet".into()],
+                    on_failure: OnFailure::Retry,
+                    max_cost: None,
+                    deadline: Millis::seconds(600),
+                },
+            };
+            state.map(|state| (Part::Review(Slot::new(state, facts)), file))
+        }
+        Name::Claim => {
+            let (state, file) = of::<claims::State>(path)?;
+            let facts = ClaimFacts {
+                board: BoardUse::Off,
+                branch: None,
+            };
+            state.map(|state| (Part::Claim(Slot::new(state, facts)), file))
+        }
+        Name::Tasks | Name::Pulse => None,
+    })
+}
+
+/// Runs an effect without the lock. Others go on meanwhile.
+fn effect(simulation: &mut Simulation, pending: &Pending) -> Result<Finished, End> {
+    simulation.effects += 1;
+    simulation.meanwhile()?;
+    match pending {
+        Pending::Claim(intent) => {
+            simulation.note("  asks the server");
+            let (life, outcome) = simulation
+                .server
+                .run(&intent.effect, &mut simulation.random);
+            survived(life)?;
+            simulation.meanwhile()?;
+            let intent = intent.clone();
+            Ok(Finished::Claim(Returned { intent, outcome }))
+        }
+        Pending::Review(intent) => {
+            let asked = &intent.effect;
+            let taken = simulation.folder.taken_over(asked);
+            let outcome = match taken {
+                Some(outcome) => outcome,
+                // A hook whose work was taken over meanwhile leaves the review alone.
+                None if !is_current(simulation, intent.fence)? => outside::given_up(),
+                None => {
+                    simulation.note("  starts a reviewer");
+                    let random = &mut simulation.random;
+                    let reviewed = simulation.folder.review(asked, intent.fence.0, random)?;
+                    survived(reviewed.0)?;
+                    reviewed.1
+                }
+            };
+            simulation.meanwhile()?;
+            let intent = intent.clone();
+            Ok(Finished::Review(Returned { intent, outcome }))
+        }
+        Pending::Gate(_) | Pending::Loop(_) | Pending::Tasks(_) | Pending::Pulse(_) => {
+            Err(End::Wrong("an effect of a machine that has none".into()))
+        }
+    }
+}
+
+fn is_current(simulation: &Simulation, fence: Fence) -> Result<bool, String> {
+    let recorded = simulation.store.intent(Name::Review)?.value;
+    Ok(matches!(recorded, Some(Pending::Review(intent)) if intent.fence == fence))
+}
+
+fn survived(life: outside::Life) -> Result<(), End> {
+    match life {
+        outside::Life::Lives => Ok(()),
+        outside::Life::Dies => Err(End::Died),
+    }
+}
