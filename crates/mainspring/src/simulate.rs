@@ -32,8 +32,10 @@ impl<T> Found<T> {
     }
 }
 
-fn words(trouble: Trouble) -> String {
-    trouble.to_string()
+impl From<Trouble> for String {
+    fn from(trouble: Trouble) -> Self {
+        trouble.to_string()
+    }
 }
 
 fn found<T>(found: crate::store::Found<T>) -> Found<T> {
@@ -54,7 +56,7 @@ impl Store {
 
     /// Takes the lock and finishes what a dead process left.
     pub fn lock(&self) -> Result<Lock<'_>, String> {
-        self.0.lock().map(Lock).map_err(words)
+        self.0.lock().map(Lock).map_err(String::from)
     }
 
     pub fn own(&self, machine: Name) -> PathBuf {
@@ -66,20 +68,20 @@ impl Store {
     }
 
     pub fn ledger(&self, session: &SessionId) -> Result<Found<Ledger>, String> {
-        self.0.ledger(session).map(found).map_err(words)
+        self.0.ledger(session).map(found).map_err(String::from)
     }
 
     pub fn intent(&self, machine: Name) -> Result<Found<Pending>, String> {
-        self.0.intent(machine, "").map(found).map_err(words)
+        self.0.intent(machine, "").map(found).map_err(String::from)
     }
 
     pub fn read<T: DeserializeOwned>(path: PathBuf) -> Result<Found<T>, String> {
-        read_json(path).map(found).map_err(words)
+        read_json(path).map(found).map_err(String::from)
     }
 
     /// Replaces a file as anybody else would who is careful.
     pub fn edit(path: &Path, text: &str) -> Result<(), String> {
-        atomic::replace(path, text.as_bytes()).map_err(words)
+        atomic::replace(path, text.as_bytes()).map_err(String::from)
     }
 
     /// The journal's current segment.
@@ -89,11 +91,11 @@ impl Store {
 
     /// All records, and how many lines are none.
     pub fn records(&self) -> Result<(Vec<Record>, usize), String> {
-        let reader = journal::Reader::open(&self.journal(), 0, None).map_err(words)?;
+        let reader = journal::Reader::open(&self.journal(), 0, None).map_err(String::from)?;
         let mut records = Vec::new();
         let mut bad = 0;
         for line in reader.into_iter().flatten() {
-            match line.map_err(words)? {
+            match line.map_err(String::from)? {
                 journal::Line::Record(entry) => records.push(entry.record),
                 journal::Line::Bad { .. } | journal::Line::Newer { .. } => bad += 1,
             }
@@ -132,11 +134,14 @@ impl Lock<'_> {
         entry: Entry,
         files: Vec<FileChange>,
     ) -> Result<Durable, String> {
-        self.0.record(at, entry, files).map(Durable).map_err(words)
+        self.0
+            .record(at, entry, files)
+            .map(Durable)
+            .map_err(String::from)
     }
 
     pub fn place(&mut self, change: &FileChange) -> Result<(), String> {
-        self.0.place(change).map_err(words)
+        self.0.place(change).map_err(String::from)
     }
 
     pub fn finish(&mut self, durable: Durable) {

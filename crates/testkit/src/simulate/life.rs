@@ -19,7 +19,7 @@ use super::random::Random;
 
 /// The host's cap: small, so that it is met.
 pub(super) const CAP: u32 = 4;
-const SESSIONS: usize = 3;
+const SESSIONS: u32 = 3;
 
 #[derive(Debug)]
 pub(super) struct Simulation {
@@ -87,7 +87,7 @@ impl Simulation {
         };
         // The lock makes the folders.
         drop(simulation.store.lock()?);
-        for at in 0..SESSIONS {
+        for at in 0..SESSIONS as usize {
             simulation.sessions.push(Session {
                 id: session_id(at, 0),
                 chain: Chain::First,
@@ -153,7 +153,7 @@ impl Simulation {
 
     fn one_thing(&mut self) -> Result<(), String> {
         self.events += 1;
-        let at = self.random.below(SESSIONS as u32) as usize;
+        let at = self.random.below(SESSIONS) as usize;
         match self.random.below(100) {
             0..=54 => self.stop(at),
             55..=59 => self.event(at, Kind::Idle, Spoken::default()).map(|_| ()),
@@ -328,9 +328,7 @@ impl Simulation {
         // What a dead process left is rolled forward first.
         drop(self.store.lock()?);
         let found: Found<Loop> = Store::read(path.clone())?;
-        let before = found
-            .value
-            .unwrap_or_else(|| Loop::Idle(looping::Past::Blank));
+        let before = found.value.unwrap_or(Loop::Idle(looping::Past::Blank));
         let frame = Frame {
             id: "f".into(),
             mode: Mode::Loop,
@@ -390,7 +388,7 @@ impl Simulation {
     /// Nothing goes wrong any more, and the agents only stop: each is let go.
     fn rest(&mut self) -> Result<(), String> {
         self.depth = 3;
-        for at in 0..SESSIONS {
+        for at in 0..SESSIONS as usize {
             let mut chain = self.sessions[at].chain;
             let mut held = 0;
             loop {
