@@ -1,11 +1,7 @@
 //! The machines in every order of steps, with small bounds; `model` runs them with large
 //! ones.
 
-#![expect(
-    clippy::expect_used,
-    clippy::disallowed_methods,
-    reason = "a test fails where it stands"
-)]
+#![expect(clippy::disallowed_methods, reason = "a test fails where it stands")]
 
 use std::path::Path;
 
