@@ -6,6 +6,7 @@
 pub mod budget;
 pub mod cases;
 pub(crate) mod count;
+mod curves;
 mod floors;
 mod page;
 mod programs;
@@ -18,6 +19,7 @@ use std::process::ExitCode;
 
 use cases::{Case, Start, World};
 use count::Counters;
+use curves::Curves;
 pub use programs::Programs;
 use race::{Entry, race};
 use report::{Report, Row};
@@ -34,10 +36,13 @@ pub struct Args {
     only: Option<String>,
     #[command(flatten)]
     place: Place,
+    /// What grows, instead of the table
+    #[arg(long)]
+    curves: bool,
     /// As JSON
     #[arg(long)]
     json: bool,
-    /// Keep the figures in this folder, and the table in the page of its name
+    /// Measure both, keep the figures in this folder, and the table in the page of its name
     #[arg(long, value_name = "FOLDER")]
     write: Option<PathBuf>,
 }
@@ -71,15 +76,30 @@ pub(crate) fn put_worlds_into(dir: &Path) {
 #[expect(clippy::print_stdout, reason = "the table is its output")]
 pub fn run(args: &Args) -> ExitCode {
     let programs = args.place.programs();
-    let report = measure(&programs, args);
-    if let Some(folder) = &args.write {
-        page::keep_json(folder, "rows", &report.json());
-        page::fill(folder, "rows", &report.markdown());
+    let mut json = serde_json::Map::new();
+    let mut text = Vec::new();
+    if !args.curves {
+        let report = measure(&programs, args);
+        if let Some(folder) = &args.write {
+            page::keep_json(folder, "rows", &report.json());
+            page::fill(folder, "rows", &report.markdown());
+        }
+        json.insert("rows".into(), report.json());
+        text.push(report.table());
+    }
+    if args.curves || args.write.is_some() {
+        let only = args.only.as_deref().unwrap_or_default();
+        let curves = Curves::measure(&programs, args.rounds, only);
+        if let Some(folder) = &args.write {
+            curves.keep(folder);
+        }
+        json.insert("curves".into(), curves.json());
+        text.push(curves.table());
     }
     if args.json {
-        println!("{}", report.json());
+        println!("{}", serde_json::Value::Object(json));
     } else {
-        println!("{}", report.table());
+        println!("{}", text.join("\n\n"));
     }
     ExitCode::SUCCESS
 }
@@ -187,8 +207,7 @@ impl Prepared {
     /// A row that does something else than its name says measures nothing.
     fn check(&self) {
         self.reset();
-        let output = self.spawn.under(&["/usr/bin/env"]);
-        let said = String::from_utf8_lossy(&output.stdout);
+        let said = self.spawn.said();
         let name = self.case.name;
         if self.case.says.is_empty() {
             assert!(said.is_empty(), "{name}: it said {said}");

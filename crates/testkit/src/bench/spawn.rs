@@ -19,7 +19,17 @@ pub(crate) struct Spawn {
 
 impl Spawn {
     pub(crate) fn new(program: &Path, args: &[&str], stdin: &[u8], world: &World) -> Self {
-        let input = world.root().join("stdin");
+        Self::with_input(program, args, ("stdin", stdin), world)
+    }
+
+    /// The same, where a world has several: what is on stdin has a name.
+    pub(crate) fn with_input(
+        program: &Path,
+        args: &[&str],
+        (name, stdin): (&str, &[u8]),
+        world: &World,
+    ) -> Self {
+        let input = world.root().join(name);
         std::fs::write(&input, stdin).expect("a file in a temporary folder");
         Self {
             program: program.into(),
@@ -29,6 +39,12 @@ impl Spawn {
             env: world.env(),
             stdin: input,
         }
+    }
+
+    /// With one more variable.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
     }
 
     /// Where a tool may write beside it.
@@ -61,6 +77,12 @@ impl Spawn {
         let output = command.output().expect("the wrapper is there");
         assert!(output.status.success(), "{command:?}: {output:?}");
         output
+    }
+
+    /// What it answers.
+    pub(crate) fn said(&self) -> String {
+        let output = self.under(&["/usr/bin/env"]);
+        String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     fn command(&self, program: &Path) -> Command {

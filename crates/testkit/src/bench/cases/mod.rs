@@ -2,11 +2,11 @@
 
 mod claim;
 mod idle;
-mod pulse;
-mod review;
+pub(super) mod pulse;
+pub(super) mod review;
 mod scale;
-mod stop;
-mod tasks;
+pub(super) mod stop;
+pub(super) mod tasks;
 mod together;
 
 use super::count::is_here;

@@ -16,7 +16,7 @@ pub(super) const HOLD: Case = Case {
     reset: forget,
 };
 
-fn forget(world: &World) {
+pub(crate) fn forget(world: &World) {
     let state = world.state();
     let beating = r#"{"beating":{"beat":0,"of":100,"session":"s"}}"#;
     std::fs::write(state.join("pulse.json"), beating).expect("a file of ours");

@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
 
 use serde_json::json;
 
@@ -129,10 +130,15 @@ pub(super) const LONG_TRANSCRIPT: Case = Case {
 };
 
 pub(crate) fn forget_gate(world: &World) {
-    let _ = fs::remove_file(world.state().join("sessions/s.json"));
+    forget_gate_in(world, &world.state());
+}
+
+/// The same, where the machine has state of other projects too.
+pub(crate) fn forget_gate_in(world: &World, state: &Path) {
+    let _ = fs::remove_file(state.join("sessions/s.json"));
     let _ = fs::remove_file(world.root().join("tmp/taskmaster/s"));
     let card = r#"{"switch":"on","stage":"waiting"}"#;
-    fs::write(world.state().join("sessions/s.gate.json"), card).expect("a file of ours");
+    fs::write(state.join("sessions/s.gate.json"), card).expect("a file of ours");
 }
 
 /// A transcript of about this size. At most its last MiB is the agent's lines; before

@@ -89,7 +89,7 @@ pub(crate) fn forget(world: &World) {
     forget_delivery(world);
 }
 
-fn forget_delivery(world: &World) {
+pub(crate) fn forget_delivery(world: &World) {
     if world.home().join(".local").exists() {
         let _ = std::fs::remove_file(world.state().join("sessions/s.json"));
     }

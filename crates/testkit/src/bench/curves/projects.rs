@@ -1,0 +1,59 @@
+//! A machine on which many projects have been worked on.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::super::cases::stop;
+use super::{Curve, World};
+
+pub(super) const PROJECTS: Curve = Curve {
+    name: "projects",
+    title: "A stop that the gate holds, in one of many projects",
+    axis: "projects on the machine",
+    about: "Each of the others has its state, a session bound to it, and a person's trust.",
+    measure: |lab| {
+        lab.grow(
+            &[1, 10, 100, 1_000, 10_000],
+            "TASKMASTER (1)",
+            |world, size| {
+                world.mainspring(&["gate", "on"]);
+                others(world, size - 1);
+                world.stop("Looks fine to me.")
+            },
+            |world, _| forget(world),
+        )
+    },
+};
+
+/// State of that many other projects, as a first decision leaves it.
+fn others(world: &World, count: u64) {
+    let own = world.state();
+    // Where the world finds its own state again among the others.
+    let name = own.file_name().expect("it has a name").to_string_lossy();
+    fs::write(world.root().join("own"), name.as_bytes()).expect("room for a name");
+    let projects = own.parent().expect("projects are in a folder");
+    let state = projects.parent().expect("and that in our own");
+    let mut trusted = Map::new();
+    for number in 0..count {
+        let project = projects.join(format!("{number:032x}"));
+        fs::create_dir_all(project.join("sessions")).expect("a folder of ours");
+        for file in ["root", "lock", "journal.jsonl"] {
+            fs::copy(own.join(file), project.join(file)).expect("a file of ours");
+        }
+        let place = format!("/home/somebody/projects/number-{number}");
+        let session = state.join(format!("sessions/session-{number}"));
+        fs::write(session, &place).expect("room for a name");
+        trusted.insert(place, json!({ "since": 1_700_000_000_000_u64 }));
+    }
+    let trust = json!({ "projects": Value::Object(trusted) }).to_string();
+    fs::write(state.join("trust.json"), trust).expect("room for names");
+}
+
+/// As the gate's own case has it, but with this world's state named.
+fn forget(world: &World) {
+    let name = fs::read_to_string(world.root().join("own")).expect("it was kept");
+    let projects = world.home().join(".local/state/mainspring/projects");
+    stop::forget_gate_in(world, &Path::new(&projects).join(name));
+}
