@@ -106,9 +106,9 @@ impl Lab<'_> {
                     })
                 })
                 .collect();
-            let worlds = threads.into_iter().map(|thread| thread.join());
-            worlds
-                .map(|world| world.expect("it was laid out"))
+            threads
+                .into_iter()
+                .map(|thread| thread.join().expect("it was laid out"))
                 .collect()
         });
         let resets: Vec<_> = worlds
