@@ -88,7 +88,8 @@ pub(crate) fn main() -> ExitCode {
         clippy::disallowed_methods,
         reason = "a command is about where it is typed"
     )]
-    let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
+    // Where there is none any more, no other place is meant: least of all the top of the disk.
+    let cwd = std::env::current_dir().unwrap_or_default();
     let desk = Desk {
         paint: Paint::detect(&world),
         world,

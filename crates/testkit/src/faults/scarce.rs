@@ -34,8 +34,6 @@ pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
 /// A program that takes something away and then starts ours.
 fn starters(depth: Depth) -> Vec<(String, Vec<&'static str>)> {
     let mut all = vec![
-        ("no variables".to_owned(), vec!["env", "-i"]),
-        ("no home".to_owned(), vec!["env", "-u", "HOME"]),
         (
             "a directory that is gone".to_owned(),
             vec![
@@ -45,6 +43,8 @@ fn starters(depth: Depth) -> Vec<(String, Vec<&'static str>)> {
                 "sh",
             ],
         ),
+        ("no variables".to_owned(), vec!["env", "-i"]),
+        ("no home".to_owned(), vec!["env", "-u", "HOME"]),
         (
             "a mask of everything".to_owned(),
             vec!["sh", "-c", "umask 777 && exec \"$@\"", "sh"],
