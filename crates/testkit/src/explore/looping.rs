@@ -110,7 +110,7 @@ impl Loops {
     pub(super) fn racing(without: Without, size: Size) -> Racing<Self> {
         let (stops, crashes, jumps, edits) = match size {
             Size::Quick => ([2, 1], 1, 0, 0),
-            Size::Full => ([5, 1], 1, 1, 2),
+            Size::Full => ([3, 1], 1, 1, 1),
         };
         Racing(Self {
             without,

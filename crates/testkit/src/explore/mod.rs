@@ -124,7 +124,7 @@ fn thorough<M: Model>(model: &M) -> Explored {
     explore(
         model,
         Limits {
-            states: 40_000_000,
+            states: 12_000_000,
             threads,
         },
     )

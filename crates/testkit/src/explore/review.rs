@@ -101,7 +101,7 @@ impl Reviews {
     pub(super) fn racing(without: Without, size: Size) -> Racing<Self> {
         let (stops, crashes, losses, edits, most) = match size {
             Size::Quick => (2, 1, 0, 0, 2),
-            Size::Full => (4, 1, 1, 1, 2),
+            Size::Full => (3, 1, 1, 1, 2),
         };
         Racing(Self {
             without,

@@ -125,7 +125,7 @@ impl Claim {
     pub(super) fn racing(without: Without, size: Size) -> Racing<Self> {
         let (stops, crashes, losses, edits) = match size {
             Size::Quick => ([2, 1], 1, 0, 0),
-            Size::Full => ([4, 1], 1, 1, 1),
+            Size::Full => ([2, 1], 1, 1, 1),
         };
         Racing(Self {
             without,
