@@ -42,8 +42,6 @@ const KEPT: u64 = OWN << 6;
 const BRAKED: u64 = OWN << 7;
 const ABORTED: u64 = OWN << 8;
 
-const CAP: u8 = 3;
-
 #[derive(Debug)]
 pub(super) struct Loops {
     pub(super) without: Without,
@@ -51,6 +49,8 @@ pub(super) struct Loops {
     pub(super) stops: [u8; 2],
     /// Iterations of a frame.
     pub(super) max: u32,
+    /// Of the host.
+    pub(super) cap: u32,
     /// The agent stops again whenever it is held, and never uses a tool: the worst case.
     pub(super) paced: bool,
 }
@@ -110,7 +110,13 @@ impl Loops {
     pub(super) fn racing(without: Without, size: Size) -> Racing<Self> {
         let (stops, crashes, jumps, edits) = match size {
             Size::Quick => ([2, 1], 1, 0, 0),
-            Size::Full => ([3, 1], 1, 1, 1),
+            Size::Wide => ([2, 1], 1, 1, 1),
+            Size::Long => ([5, 1], 1, 0, 0),
+        };
+        let (max, cap) = match size {
+            Size::Quick => (3, 3),
+            Size::Wide => (2, 1),
+            Size::Long => (3, 2),
         };
         Racing(Self {
             without,
@@ -122,7 +128,8 @@ impl Loops {
                 edits,
             },
             stops,
-            max: 3,
+            max,
+            cap,
             paced: false,
         })
     }
@@ -133,6 +140,7 @@ impl Loops {
             bounds: Bounds::FAULTLESS,
             stops: [1, 1],
             max: 3,
+            cap: 3,
             paced: true,
         })
     }
@@ -192,7 +200,7 @@ impl Protocol for Loops {
     }
 
     fn cap(&self) -> Cap {
-        Cap::After(u32::from(CAP))
+        Cap::After(self.cap)
     }
 
     fn initial(&self) -> World<Env, Work> {
@@ -494,7 +502,7 @@ impl Protocol for Loops {
         }
         if times > 1 {
             world.break_("I3: an event that is delivered twice counts once");
-        } else if blocks > u32::from(CAP) {
+        } else if blocks > self.cap {
             world.break_("no stop is held beyond the host's cap");
         } else if settlement.ledger.blocks != blocks {
             world.break_("I5: the ledger counts every hold");

@@ -33,7 +33,10 @@ pub struct Args {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Size {
     Quick,
-    Full,
+    /// Everything that may go wrong, once.
+    Wide,
+    /// Less of it, and more events.
+    Long,
 }
 
 /// One protocol, and what it is checked for.
@@ -63,7 +66,7 @@ const CLAIM: Protocol = Protocol {
         "a brake wins",
         "no hook waits for ever",
     ],
-    sights: || claim::Claim::racing(Without::Nothing, Size::Full).sights(),
+    sights: || claim::Claim::racing(Without::Nothing, Size::Wide).sights(),
     explore: |size| thorough(&claim::Claim::racing(Without::Nothing, size)),
     ends: || every_behaviour_ends(&claim::Claim::faultless()),
     protections: &[Without::ServerKey, Without::Probe, Without::CommitFirst],
@@ -81,7 +84,7 @@ const REVIEW: Protocol = Protocol {
         "I2 nothing printed without its record",
         "no hook waits for ever",
     ],
-    sights: || review::Reviews::racing(Without::Nothing, Size::Full).sights(),
+    sights: || review::Reviews::racing(Without::Nothing, Size::Wide).sights(),
     explore: |size| thorough(&review::Reviews::racing(Without::Nothing, size)),
     ends: || every_behaviour_ends(&review::Reviews::faultless()),
     protections: &[
@@ -107,7 +110,7 @@ const LOOP: Protocol = Protocol {
         "I2 nothing printed without its record",
         "no hook waits for ever",
     ],
-    sights: || looping::Loops::racing(Without::Nothing, Size::Full).sights(),
+    sights: || looping::Loops::racing(Without::Nothing, Size::Wide).sights(),
     explore: |size| thorough(&looping::Loops::racing(Without::Nothing, size)),
     ends: || every_behaviour_ends(&looping::Loops::faultless()),
     protections: &[
@@ -143,7 +146,11 @@ fn nearest<M: Model>(model: &M) -> Explored {
 
 #[expect(clippy::print_stdout, reason = "the table is its output")]
 pub fn run(args: &Args) -> ExitCode {
-    let size = if args.quick { Size::Quick } else { Size::Full };
+    let sizes: &[Size] = if args.quick {
+        &[Size::Quick]
+    } else {
+        &[Size::Wide, Size::Long]
+    };
     let wanted = |protocol: &&Protocol| {
         let only = args.only.as_deref();
         only.is_none_or(|only| protocol.name.contains(only))
@@ -151,12 +158,15 @@ pub fn run(args: &Args) -> ExitCode {
     let mut failures = Vec::new();
     let mut states = 0;
     for protocol in PROTOCOLS.iter().filter(wanted) {
-        let explored = (protocol.explore)(size);
-        states += explored.states;
+        let explored: Vec<Explored> = sizes.iter().map(|size| (protocol.explore)(*size)).collect();
         let ends = (protocol.ends)();
-        states += ends.states;
+        // Events that are left are part of a state, so no two of these have one in common.
+        states += explored.iter().map(|one| one.states).sum::<usize>() + ends.states;
         println!("{}", report::checked(protocol, &explored, &ends));
-        failures.extend(report::failures(protocol, &explored, &ends, size));
+        failures.extend(report::failures(protocol, &explored, &ends));
+        if !args.quick {
+            failures.extend(report::unseen(protocol, &explored));
+        }
         for without in protocol.protections {
             let weakened = (protocol.weaken)(*without);
             match report::counterexample(protocol, *without, &weakened) {
@@ -180,7 +190,7 @@ pub fn run(args: &Args) -> ExitCode {
 pub fn quick() -> Vec<String> {
     let checked = PROTOCOLS.iter().flat_map(|protocol| {
         let explored = (protocol.explore)(Size::Quick);
-        report::failures(protocol, &explored, &(protocol.ends)(), Size::Quick)
+        report::failures(protocol, &[explored], &(protocol.ends)())
     });
     checked.collect()
 }

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use super::Protocol;
 use super::checker::Explored;
 use super::ends::Ends;
 use super::world::Without;
-use super::{Protocol, Size};
 
 /// How the page of counterexamples begins.
 pub(super) const PAGE: &str = "# Counterexamples
@@ -22,21 +22,23 @@ pub(super) fn section(found: &str) -> String {
 }
 
 /// One protocol's figures.
-pub(super) fn checked(protocol: &Protocol, explored: &Explored, ends: &Ends) -> String {
+pub(super) fn checked(protocol: &Protocol, runs: &[Explored], ends: &Ends) -> String {
     let mut text = format!("{}: {}\n", protocol.name, protocol.about);
-    let result = match (&explored.broken, explored.cut) {
-        (Some(broken), _) => format!("BROKEN: {}", broken.property),
-        (None, true) => "not all of them: the limit was reached".into(),
-        (None, false) => "all hold".into(),
-    };
-    let _ = writeln!(
-        text,
-        "  safety    {:>10} states {:>11} steps  depth {:>3}  {:>6.1} s  {result}",
-        explored.states,
-        explored.steps,
-        explored.depth,
-        explored.time.as_secs_f64()
-    );
+    for explored in runs {
+        let result = match (&explored.broken, explored.cut) {
+            (Some(broken), _) => format!("BROKEN: {}", broken.property),
+            (None, true) => "not all of them: the limit was reached".into(),
+            (None, false) => "all hold".into(),
+        };
+        let _ = writeln!(
+            text,
+            "  safety    {:>10} states {:>11} steps  depth {:>3}  {:>6.1} s  {result}",
+            explored.states,
+            explored.steps,
+            explored.depth,
+            explored.time.as_secs_f64()
+        );
+    }
     let _ = writeln!(
         text,
         "  liveness  {:>10} states {:>11} ends   longest {:>3}  {:>4.1} s  {}",
@@ -47,10 +49,10 @@ pub(super) fn checked(protocol: &Protocol, explored: &Explored, ends: &Ends) -> 
         ends.wrong.unwrap_or("every behaviour ends, and ends well")
     );
     for property in protocol.properties {
-        let _ = writeln!(text, "  holds     {property}");
+        let _ = writeln!(text, "  checked   {property}");
     }
     for (bit, sight) in (protocol.sights)() {
-        let word = if explored.seen & bit != 0 {
+        let word = if seen(runs) & bit != 0 {
             "seen     "
         } else {
             "NOT SEEN "
@@ -60,34 +62,39 @@ pub(super) fn checked(protocol: &Protocol, explored: &Explored, ends: &Ends) -> 
     text
 }
 
-/// What is not as it should be. Small bounds need not see everything.
-pub(super) fn failures(
-    protocol: &Protocol,
-    explored: &Explored,
-    ends: &Ends,
-    size: Size,
-) -> Vec<String> {
+fn seen(runs: &[Explored]) -> u64 {
+    runs.iter().fold(0, |all, one| all | one.seen)
+}
+
+/// What is not as it should be.
+pub(super) fn failures(protocol: &Protocol, runs: &[Explored], ends: &Ends) -> Vec<String> {
     let name = protocol.name;
     let mut failures = Vec::new();
-    if let Some(broken) = &explored.broken {
-        failures.push(format!(
-            "{name}: {}\n{}",
-            broken.property,
-            numbered(&broken.path)
-        ));
-    }
-    if explored.cut {
-        failures.push(format!("{name}: too many states"));
+    for explored in runs {
+        if let Some(broken) = &explored.broken {
+            failures.push(format!(
+                "{name}: {}\n{}",
+                broken.property,
+                numbered(&broken.path)
+            ));
+        }
+        if explored.cut {
+            failures.push(format!("{name}: too many states"));
+        }
     }
     if let Some(wrong) = ends.wrong {
         failures.push(format!("{name}, without faults: {wrong}"));
     }
-    if size == Size::Full {
-        let unseen = (protocol.sights)().into_iter();
-        let unseen = unseen.filter(|(bit, _)| explored.seen & bit == 0);
-        failures.extend(unseen.map(|(_, sight)| format!("{name}: never seen: {sight}")));
-    }
     failures
+}
+
+/// What was never met. Small bounds need not meet everything.
+pub(super) fn unseen(protocol: &Protocol, runs: &[Explored]) -> Vec<String> {
+    let unseen = (protocol.sights)().into_iter();
+    let unseen = unseen.filter(|(bit, _)| seen(runs) & bit == 0);
+    unseen
+        .map(|(_, sight)| format!("{}: never seen: {sight}", protocol.name))
+        .collect()
 }
 
 /// The nearest state at which the protocol breaks without this protection.

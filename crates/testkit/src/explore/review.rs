@@ -101,7 +101,8 @@ impl Reviews {
     pub(super) fn racing(without: Without, size: Size) -> Racing<Self> {
         let (stops, crashes, losses, edits, most) = match size {
             Size::Quick => (2, 1, 0, 0, 2),
-            Size::Full => (3, 1, 1, 1, 2),
+            Size::Wide => (3, 1, 1, 1, 2),
+            Size::Long => (4, 1, 0, 0, 3),
         };
         Racing(Self {
             without,

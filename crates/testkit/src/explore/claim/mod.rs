@@ -125,7 +125,8 @@ impl Claim {
     pub(super) fn racing(without: Without, size: Size) -> Racing<Self> {
         let (stops, crashes, losses, edits) = match size {
             Size::Quick => ([2, 1], 1, 0, 0),
-            Size::Full => ([2, 1], 1, 1, 1),
+            Size::Wide => ([2, 1], 1, 1, 1),
+            Size::Long => ([3, 1], 2, 0, 0),
         };
         Racing(Self {
             without,

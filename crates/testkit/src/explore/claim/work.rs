@@ -12,6 +12,9 @@ use super::{Claim, Env, FOUND, REPLY_LOST, Request, Status, What};
 
 type World = world::World<Env, Work>;
 
+/// The sender of a request whose reply nobody waits for.
+const NOBODY: u32 = u32::MAX;
+
 /// How far an effect is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in super::super) enum Work {
@@ -156,7 +159,14 @@ fn wait(world: &mut World, pid: u32, choice: u8, again: bool) -> Next {
             if lost.is_some() {
                 world.moment |= REPLY_LOST;
             }
-            world.env().replies.retain(|(to, _)| *to != pid);
+            let env = world.env();
+            env.replies.retain(|(to, _)| *to != pid);
+            // Nobody waits any more for what is still on its way.
+            for request in &mut env.flight {
+                if request.from == pid {
+                    request.from = NOBODY;
+                }
+            }
             if again {
                 Next::Done(fault())
             } else {
