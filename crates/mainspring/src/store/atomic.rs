@@ -223,10 +223,16 @@ fn replace_once(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), Trouble> {
             .map_err(Trouble::io("write", &beside))?;
     }
     if sync == Sync::First {
-        file.sync_data().map_err(Trouble::io("sync", &beside))?;
+        self::sync(&file).map_err(Trouble::io("sync", &beside))?;
     }
     drop(file);
     fs::rename(&beside, path).map_err(Trouble::io("replace", path))
+}
+
+/// Asked once: what a sync that failed, or was interrupted, has left undone a second one may
+/// not see. The standard library's asks again for as long as it is interrupted.
+pub(super) fn sync(file: &File) -> std::io::Result<()> {
+    Ok(rustix::fs::fdatasync(file)?)
 }
 
 fn create(path: &Path) -> std::io::Result<File> {

@@ -94,7 +94,7 @@ pub(super) fn append(dir: &Path, line: &str) -> Result<u64, Trouble> {
             if without("sync") {
                 return Ok(());
             }
-            file.sync_data().map_err(Trouble::io("sync", &path))
+            atomic::sync(&file).map_err(Trouble::io("sync", &path))
         })
         .and_then(|()| if size == 0 { sync_dir(dir) } else { Ok(()) });
     if let Err(trouble) = written {
@@ -112,7 +112,7 @@ fn sync_dir(dir: &Path) -> Result<(), Trouble> {
         return Ok(());
     }
     for (level, path) in dir.ancestors().take(OURS + ABOVE).enumerate() {
-        let synced = File::open(path).and_then(|dir| dir.sync_all());
+        let synced = File::open(path).and_then(|dir| Ok(rustix::fs::fsync(&dir)?));
         // What is above our own may be nobody's to open.
         if level < OURS {
             synced.map_err(Trouble::io("sync", path))?;

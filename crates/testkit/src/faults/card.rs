@@ -61,6 +61,9 @@ impl Row {
             self.seconds,
             self.claim,
         );
+        for (what, count) in &self.tally.counts {
+            text.push_str(&format!("         {count} {what}\n"));
+        }
         for note in &self.tally.notes {
             text.push_str(&format!("         {note}\n"));
         }
@@ -76,6 +79,7 @@ impl Row {
             "points": self.tally.points,
             "failed": self.tally.failures.len(),
             "seconds": self.seconds,
+            "counts": self.tally.counts,
             "notes": self.tally.notes,
         })
     }

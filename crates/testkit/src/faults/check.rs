@@ -5,6 +5,7 @@ use std::path::{Path as FilePath, PathBuf};
 
 use serde_json::Value;
 
+use super::deadline;
 use super::lab::Ran;
 use super::paths::{Does, Path};
 use crate::world::World;
@@ -13,6 +14,7 @@ use crate::world::World;
 /// full, and with exit 0; or it said on stderr that it could not, with exit 1. A command:
 /// it was done, or it says why not.
 pub(super) fn answered(path: &Path, ran: &Ran) -> Result<(), String> {
+    ended(ran)?;
     if ran.stdout.contains("internal error") || ran.stderr.contains("panicked") {
         return Err(format!("it panicked: {}{}", ran.stdout, ran.stderr));
     }
@@ -26,6 +28,14 @@ pub(super) fn answered(path: &Path, ran: &Ran) -> Result<(), String> {
             ran.stdout, ran.stderr
         )),
     }
+}
+
+/// Nobody waits for ever.
+pub(super) fn ended(ran: &Ran) -> Result<(), String> {
+    if ran.overdue {
+        return Err(format!("no end after {:?}", deadline::LIMIT));
+    }
+    Ok(())
 }
 
 fn one_object(stdout: &str) -> Result<(), String> {

@@ -97,10 +97,16 @@ impl Story {
             let strings = strings(line);
             let below = |at: usize| -> Option<PathBuf> {
                 let path = PathBuf::from(String::from_utf8_lossy(strings.get(at)?).into_owned());
-                path.strip_prefix(root).ok().map(Path::to_owned)
+                if path.is_absolute() {
+                    return path.strip_prefix(root).ok().map(Path::to_owned);
+                }
+                match open.get(&folder_of(line, at)) {
+                    Some(Open::Folder(folder)) => Some(folder.join(path)),
+                    Some(Open::File { .. } | Open::Elsewhere) | None => None,
+                }
             };
             match name {
-                "openat" => {
+                "openat" | "openat2" => {
                     let opened =
                         below(0).map_or(Open::Elsewhere, |path| self.opened(&mut view, path, line));
                     open.insert(result, opened);
@@ -139,11 +145,14 @@ impl Story {
                 }
                 "fsync" | "fdatasync" => match open.get(&descriptor(line)) {
                     Some(Open::File { file, .. }) => self.ops.push(Op::SyncFile(*file)),
-                    Some(Open::Folder(path)) => self.ops.push(Op::SyncFolder(path.clone())),
-                    Some(Open::Elsewhere) | None => {}
+                    // A name that fits into a folder's last block is none of its data.
+                    Some(Open::Folder(path)) if name == "fsync" => {
+                        self.ops.push(Op::SyncFolder(path.clone()));
+                    }
+                    Some(Open::Folder(_) | Open::Elsewhere) | None => {}
                 },
                 "syncfs" => self.ops.push(Op::SyncAll),
-                "rename" => {
+                "rename" | "renameat" => {
                     if let (Some(from), Some(to)) = (below(0), below(1)) {
                         if let Some(file) = view.names.remove(&from) {
                             view.names.insert(to.clone(), file);
@@ -151,13 +160,13 @@ impl Story {
                         self.ops.push(Op::Rename { from, to });
                     }
                 }
-                "unlink" | "rmdir" => {
+                "unlink" | "unlinkat" | "rmdir" => {
                     if let Some(path) = below(0) {
                         view.names.remove(&path);
                         self.ops.push(Op::Unlink(path));
                     }
                 }
-                "mkdir" => {
+                "mkdir" | "mkdirat" => {
                     if let Some(path) = below(0) {
                         view.folders.insert(path.clone());
                         self.ops.push(Op::Folder(path));
@@ -442,6 +451,16 @@ fn descriptor(line: &str) -> i64 {
     let inside = line.split_once('(').map_or("", |(_, rest)| rest);
     let digits: String = inside.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().unwrap_or(-1)
+}
+
+/// The descriptor of the folder that a call's string of this place is below.
+fn folder_of(line: &str, at: usize) -> i64 {
+    let before = line.split('"').nth(2 * at).unwrap_or("");
+    let word = before
+        .split(['(', ',', ' '])
+        .rfind(|word| !word.is_empty())
+        .unwrap_or("");
+    word.parse().unwrap_or(-1)
 }
 
 /// A call's last argument, as a number.

@@ -8,8 +8,9 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde_json::json;
 
 use super::check;
+use super::deadline;
 use super::paths::{Does, Path, Who};
-use super::strace;
+use super::strace::{self, Injection};
 use super::tree::Tree;
 use crate::world::World;
 
@@ -21,6 +22,8 @@ pub(super) struct Subject {
     pub(super) place: PathBuf,
     /// Variables for every process: the bug that is seeded.
     pub(super) vars: Vec<(String, String)>,
+    /// Only this of the errors.
+    pub(super) error: Option<String>,
 }
 
 impl Subject {
@@ -36,6 +39,7 @@ impl Subject {
             mainspring: mainspring.into(),
             place,
             vars: Vec::new(),
+            error: None,
         }
     }
 
@@ -55,6 +59,8 @@ pub(super) struct Ran {
     pub(super) stderr: String,
     pub(super) code: Option<i32>,
     pub(super) trace: String,
+    /// It did not end by itself, and was ended.
+    pub(super) overdue: bool,
 }
 
 #[derive(Debug)]
@@ -144,8 +150,11 @@ impl<'a> Lab<'a> {
         ran
     }
 
-    pub(super) fn inject(&self, fault: &str) -> Ran {
-        self.traced(&["-e", &format!("inject={fault}")])
+    /// With this fault at this call. Only that call is traced: the others would be most of
+    /// the time.
+    pub(super) fn inject(&self, call: &str, fault: &str) -> Ran {
+        let fault = Injection::new(self.path, call, fault);
+        self.traced(&fault.options())
     }
 
     /// The path once more, healthy: the same event, but no second delivery of it.
@@ -284,16 +293,13 @@ pub(super) fn event_file(world: &World, event: &[u8]) -> Stdio {
 }
 
 pub(super) fn finish(command: &mut Command) -> Ran {
-    let output = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .output()
-        .expect("it runs");
+    let (output, overdue) = deadline::output(command);
     Ran {
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         code: output.status.code(),
         trace: String::new(),
+        overdue,
     }
 }
 

@@ -12,6 +12,7 @@
 mod card;
 mod check;
 mod crowd;
+mod deadline;
 mod disk;
 mod lab;
 mod nested;
@@ -25,6 +26,7 @@ mod strace;
 mod sweep;
 mod tree;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -47,6 +49,9 @@ pub struct Args {
     /// Only this part: kill, errors, nested, preempt, …
     #[arg(long, value_name = "NAME")]
     part: Option<String>,
+    /// Only this of the errors, for instance EIO
+    #[arg(long, value_name = "NAME")]
+    error: Option<String>,
     /// Only the calls that touch files, and one error: what `./test` runs
     #[arg(long)]
     quick: bool,
@@ -70,76 +75,74 @@ const ERRORS: [&str; 10] = [
 struct Part {
     name: &'static str,
     claim: &'static str,
-    run: fn(&Subject, &[&Path], Depth) -> Tally,
+    does: Work,
+}
+
+#[derive(Clone, Copy)]
+enum Work {
+    /// On every path by itself.
+    Each(fn(&Subject, &Path, Depth) -> Tally),
+    /// Once.
+    Whole(fn(&Subject, Depth) -> Tally),
 }
 
 const PARTS: &[Part] = &[
     Part {
         name: "kill",
         claim: "killed at every call: nothing torn, lost, said and not so, or left over",
-        run: |subject, paths, depth| {
-            each(paths, |path| {
-                sweep::sweep(subject, path, Fault::Kill, depth)
-            })
-        },
+        does: Work::Each(|subject, path, depth| sweep::sweep(subject, path, &[Fault::Kill], depth)),
     },
     Part {
         name: "errors",
         claim: "ten I/O errors at every file call, once and for good: an answer, old or new state",
-        run: errors,
+        does: Work::Each(errors),
     },
     Part {
         name: "nested",
         claim: "killed again while what the first kill left is mended",
-        run: |subject, paths, depth| each(paths, |path| nested::sweep(subject, path, depth)),
+        does: Work::Each(nested::sweep),
     },
     Part {
         name: "preempt",
         claim: "stopped at every call while another runs: as one after the other",
-        run: |subject, paths, depth| each(paths, |path| preempt::sweep(subject, path, depth)),
+        does: Work::Each(preempt::sweep),
     },
     Part {
         name: "power",
         claim: "power lost at any moment, what was not synced kept, lost, torn or zero: what was said is so",
-        run: |subject, paths, depth| each(paths, |path| power::sweep(subject, path, depth)),
+        does: Work::Each(power::sweep),
     },
     Part {
         name: "places",
         claim: "a FIFO, socket, device, folder or link in the place of every file: an answer, nothing outside",
-        run: |subject, paths, depth| each(paths, |path| places::sweep(subject, path, depth)),
+        does: Work::Each(places::sweep),
     },
     Part {
         name: "scarce",
         claim: "no room, descriptors, memory, variables, directory or listener: an answer, state kept",
-        run: |subject, paths, depth| each(paths, |path| scarce::sweep(subject, path, depth)),
+        does: Work::Each(scarce::sweep),
     },
     Part {
         name: "crowd",
         claim: "many sessions at once, without and with kills: every hook counted once",
-        run: |subject, _, depth| crowd::sweep(subject, depth),
+        does: Work::Whole(crowd::sweep),
     },
 ];
 
-fn errors(subject: &Subject, paths: &[&Path], depth: Depth) -> Tally {
-    let faults: Vec<Fault> = match depth {
-        Depth::Quick => vec![Fault::Error("ENOSPC")],
-        Depth::Full => {
-            let once = ERRORS.iter().map(|error| Fault::Error(error));
-            let for_good = ERRORS.iter().map(|error| Fault::ErrorsFromThenOn(error));
-            once.chain(for_good).collect()
-        }
+fn errors(subject: &Subject, path: &Path, depth: Depth) -> Tally {
+    let wanted = |error: &&&'static str| match (&subject.error, depth) {
+        (Some(only), _) => only == **error,
+        (None, Depth::Quick) => **error == "ENOSPC",
+        (None, Depth::Full) => true,
     };
-    let jobs: Vec<(&Path, Fault)> = paths
-        .iter()
-        .flat_map(|path| faults.iter().map(move |fault| (*path, *fault)))
-        .collect();
-    on_all_cores(&jobs, |(path, fault)| {
-        sweep::sweep(subject, path, *fault, depth)
-    })
-}
-
-fn each(paths: &[&Path], work: impl Fn(&Path) -> Tally + Sync) -> Tally {
-    on_all_cores(paths, |path| work(path))
+    let errors = ERRORS.iter().filter(wanted);
+    let faults: Vec<Fault> = match depth {
+        Depth::Quick => errors.map(|error| Fault::Error(error)).collect(),
+        Depth::Full => errors
+            .flat_map(|error| [Fault::Error(error), Fault::ErrorsFromThenOn(error)])
+            .collect(),
+    };
+    sweep::sweep(subject, path, &faults, depth)
 }
 
 #[expect(clippy::print_stdout, reason = "the card is its output")]
@@ -160,7 +163,8 @@ pub fn run(args: &Args) -> ExitCode {
         };
     }
     let program = args.program.clone();
-    let subject = Subject::new(&program.unwrap_or_else(|| Programs::build().mainspring));
+    let mut subject = Subject::new(&program.unwrap_or_else(|| Programs::build().mainspring));
+    subject.error.clone_from(&args.error);
     let depth = if args.quick {
         Depth::Quick
     } else {
@@ -185,7 +189,7 @@ pub fn run(args: &Args) -> ExitCode {
             part: part.name,
             claim: part.claim,
             paths: paths.len(),
-            tally: (part.run)(&subject, &paths, depth),
+            tally: part.run(&subject, &paths, depth, Progress::Shown),
             seconds: start.elapsed().as_secs(),
         };
         if !args.json {
@@ -208,23 +212,78 @@ pub fn run(args: &Args) -> ExitCode {
     }
 }
 
-/// Does every job, on as many threads as there are cores.
-fn on_all_cores<J: Sync>(jobs: &[J], work: impl Fn(&J) -> Tally + Sync) -> Tally {
-    let next = AtomicUsize::new(0);
-    let sum = Mutex::new(Tally::default());
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let found = work(job);
-                    sum.lock()
-                        .expect("no thread panics while it adds")
-                        .join(found);
-                }
-            });
-        }
-    });
-    sum.into_inner().expect("all threads are done")
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Shown,
+    Silent,
+}
+
+impl Part {
+    /// Does its work on every path, on as many threads as there are cores.
+    fn run(&self, subject: &Subject, paths: &[&Path], depth: Depth, progress: Progress) -> Tally {
+        let work = match self.does {
+            Work::Whole(work) => return whole(|| work(subject, depth)),
+            Work::Each(work) => work,
+        };
+        let start = Instant::now();
+        // Those that wait for others take longest: begun first, they are not waited for last.
+        let (mut jobs, others): (Vec<&Path>, Vec<&Path>) =
+            paths.iter().partition(|path| path.has_children);
+        jobs.extend(others);
+        let next = AtomicUsize::new(0);
+        let sum = Mutex::new((Tally::default(), 0));
+        std::thread::scope(|scope| {
+            for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+                scope.spawn(|| {
+                    while let Some(path) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let found = whole(|| work(subject, path, depth));
+                        let mut sum = sum.lock().expect("no thread panics while it adds");
+                        if progress == Progress::Shown {
+                            say(&found.failures.join("\n"));
+                        }
+                        sum.0.join(found);
+                        sum.1 += 1;
+                        if progress == Progress::Shown {
+                            say(&self.stand(&sum.0, sum.1, jobs.len(), start, path));
+                        }
+                    }
+                });
+            }
+        });
+        sum.into_inner().expect("all threads are done").0
+    }
+
+    fn stand(&self, sum: &Tally, done: usize, all: usize, start: Instant, path: &Path) -> String {
+        format!(
+            "{}: path {done} of {all}, {} points, {} failed, {} s ({})",
+            self.name,
+            sum.points,
+            sum.failures.len(),
+            start.elapsed().as_secs(),
+            path.name,
+        )
+    }
+}
+
+#[expect(
+    clippy::print_stderr,
+    reason = "a run of many minutes shows that it lives"
+)]
+fn say(text: &str) {
+    if !text.is_empty() {
+        eprintln!("{text}");
+    }
+}
+
+/// What panics has failed, and does not keep the others from their work.
+fn whole(work: impl FnOnce() -> Tally) -> Tally {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
+        let mut tally = Tally::default();
+        tally.add("it", Err(words.unwrap_or("panicked").to_owned()));
+        tally
+    })
 }
 
 /// For a test: the quick points of every path. How many there were, and the failures in
@@ -234,7 +293,7 @@ pub fn quick(mainspring: &std::path::Path) -> (usize, Vec<String>) {
     let paths: Vec<&Path> = paths::ALL.iter().collect();
     let mut sum = Tally::default();
     for part in PARTS {
-        sum.join((part.run)(&subject, &paths, Depth::Quick));
+        sum.join(part.run(&subject, &paths, Depth::Quick, Progress::Silent));
     }
     (sum.points, sum.failures)
 }

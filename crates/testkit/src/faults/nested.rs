@@ -1,56 +1,97 @@
 //! Killed again while what the first kill left is mended.
+//!
+//! Most first kills leave what another one left: where nothing was written between the
+//! two, every byte is the same. Such a state is mended, and killed at, once; the pairs are
+//! counted for each first kill that leads to it.
 
-use super::lab::{Lab, Subject};
+use std::collections::HashMap;
+
+use super::lab::{Lab, Ran, Subject};
 use super::paths::Path;
-use super::strace;
+use super::strace::{self, Injection};
 use super::sweep::{self, Depth, Fault, Tally};
 use super::tree::Tree;
+
+/// What came of every second kill in one state.
+type Pairs = Vec<(String, Result<(), String>)>;
 
 pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
     let lab = Lab::new(subject, path);
     let mut tally = Tally::default();
+    let mut seen: HashMap<(u64, bool), Pairs> = HashMap::new();
     for (call, count) in lab.calls() {
         for k in (1..=count).filter(|k| first(depth, &call, *k)) {
             let at = format!("{}: killed at {call} #{k}", path.name);
-            match sweep::hurt(&lab, Fault::Kill, &call, k) {
-                Err(problem) => tally.add(at, Err(problem)),
-                Ok(hurt) => {
-                    lab.settle();
-                    lab.age_locks();
-                    let crashed = Tree::capture(lab.world.root());
-                    let mending = strace::calls(&lab.pass_by_under(&[]).trace);
-                    for (call, count) in mending {
-                        for k in (1..=count).filter(|k| second(depth, &call, *k)) {
-                            crashed.restore(lab.world.root());
-                            let inject = format!("inject={}", Fault::Kill.inject(&call, k));
-                            let again = lab.pass_by_under(&["-e", &inject]);
-                            let result = if Fault::Kill.fired(&again) {
-                                lab.check(&hurt)
-                            } else {
-                                Err("the fault did not fire".into())
-                            };
-                            tally.add(format!("{at}, then at {call} #{k}"), result);
-                        }
-                    }
+            let hurt = match sweep::hurt(&lab, Fault::Kill, &call, k) {
+                Ok(hurt) => hurt,
+                Err(problem) => {
+                    tally.add(at, Err(problem));
+                    continue;
                 }
+            };
+            lab.settle();
+            lab.age_locks();
+            let crashed = Tree::capture(lab.world.root());
+            let state = (crashed.digest(), lab.acknowledged(&hurt));
+            if let Some(pairs) = seen.get(&state) {
+                tally.count(
+                    "of them in a state that is, byte for byte, another's",
+                    pairs.len(),
+                );
+            } else if worth(path, &call, k) {
+                seen.insert(state, mend(&lab, &crashed, &hurt, depth));
+            } else {
+                tally.count(
+                    "first kills were left out: they change nothing, and differ from others in a time",
+                    1,
+                );
+            }
+            for (then, result) in seen.get(&state).into_iter().flatten() {
+                tally.add(format!("{at}, then at {then}"), result.clone());
             }
         }
     }
     tally
 }
 
-/// What a first kill can leave differs only where something is changed.
+/// Kills whoever mends this state at every call, and lets another one mend what that left.
+fn mend(lab: &Lab<'_>, crashed: &Tree, hurt: &Ran, depth: Depth) -> Pairs {
+    let mut pairs = Pairs::new();
+    let mending = strace::calls(&lab.pass_by_under(&[]).trace);
+    for (call, count) in mending {
+        for k in (1..=count).filter(|k| second(lab.path, depth, &call, *k)) {
+            crashed.restore(lab.world.root());
+            let fault = Fault::Kill.inject(&call, k);
+            let inject = Injection::new(lab.path, &call, &fault);
+            let again = lab.pass_by_under(&inject.options());
+            let result = if Fault::Kill.fired(&again) {
+                lab.check(hurt)
+            } else {
+                Err("the fault did not fire".into())
+            };
+            pairs.push((format!("{call} #{k}"), result));
+        }
+    }
+    pairs
+}
+
 fn first(depth: Depth, call: &str, k: usize) -> bool {
-    let changes = strace::changes_files(call);
     match depth {
-        Depth::Quick => changes && k.is_multiple_of(5),
-        Depth::Full => changes || (strace::touches_files(call) && k.is_multiple_of(4)),
+        Depth::Quick => strace::changes_files(call) && k.is_multiple_of(5),
+        Depth::Full => strace::touches_files(call),
     }
 }
 
-fn second(depth: Depth, call: &str, k: usize) -> bool {
+/// Where only a time differs from what another kill left, one in four is enough; where
+/// others are waited for, none.
+fn worth(path: &Path, call: &str, k: usize) -> bool {
+    strace::changes_files(call) || (!path.has_children && k.is_multiple_of(4))
+}
+
+fn second(path: &Path, depth: Depth, call: &str, k: usize) -> bool {
     match depth {
         Depth::Quick => strace::changes_files(call) && k.is_multiple_of(2),
+        Depth::Full if path.has_children => strace::changes_files(call),
         Depth::Full => strace::touches_files(call),
     }
 }

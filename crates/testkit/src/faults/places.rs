@@ -75,6 +75,7 @@ fn files(lab: &Lab<'_>) -> BTreeSet<PathBuf> {
     };
     let about_files = |line: &&str| {
         let calls = [
+            "open(",
             "openat(",
             "statx(",
             "newfstatat(",
@@ -114,7 +115,7 @@ fn point(lab: &Lab<'_>, file: &FilePath, kind: Kind, outside: &FilePath) -> Resu
         stdout: finished.stdout_text(),
         stderr: finished.stderr_text(),
         code,
-        trace: String::new(),
+        ..Ran::default()
     };
     lab.settle();
     check::answered(lab.path, &ran)?;

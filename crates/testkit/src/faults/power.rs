@@ -3,17 +3,16 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::check;
 use super::disk::{Data, Story};
 use super::lab::{Lab, Ran, Subject};
 use super::paths::Path;
 use super::sweep::{Depth, Tally};
-use super::tree::{Node, Tree};
+use super::tree::Tree;
 
-const TRACED: &str = "trace=openat,close,write,pwrite64,fsync,fdatasync,syncfs,rename,unlink,\
-                      mkdir,rmdir,ftruncate";
+const TRACED: &str = "trace=openat,openat2,close,write,pwrite64,fsync,fdatasync,syncfs,rename,\
+                      renameat,unlink,unlinkat,mkdir,mkdirat,rmdir,ftruncate";
 const BOOT: &str = "11111111-2222-4333-8444-555555555555\n";
 
 pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
@@ -49,7 +48,7 @@ pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
         // Only what was said in words is held against us.
         let said = story.said(count);
         for tree in states(&story, count, depth) {
-            if seen.insert((digest(&tree), said)) {
+            if seen.insert((tree.digest(), said)) {
                 let at = format!("{}: power lost after {count} operations", path.name);
                 tally.add(at, state(&lab, &tree, &marks, said.min(2)));
             }
@@ -146,17 +145,4 @@ fn state(lab: &Lab<'_>, tree: &Tree, marks: &[String], said: usize) -> Result<()
         }
     }
     Ok(())
-}
-
-fn digest(tree: &Tree) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    for (path, node) in &tree.nodes {
-        path.hash(&mut hasher);
-        match node {
-            Node::Dir { .. } => 0.hash(&mut hasher),
-            Node::File { bytes, .. } => bytes.hash(&mut hasher),
-            Node::Link(target) => target.hash(&mut hasher),
-        }
-    }
-    hasher.finish()
 }

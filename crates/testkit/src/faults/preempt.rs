@@ -11,7 +11,7 @@ use serde_json::json;
 use super::check;
 use super::lab::{Lab, Subject, event_file, finish, without_digits};
 use super::paths::{self, Does, Path};
-use super::strace;
+use super::strace::{self, Injection};
 use super::sweep::{Depth, Tally};
 
 /// Who runs while the first one is stopped.
@@ -169,10 +169,12 @@ struct Stopped {
 fn stop_at(lab: &Lab<'_>, call: &str, k: usize) -> Option<Stopped> {
     let trace = lab.world.root().join("trace");
     let _ = fs::remove_file(&trace);
-    let inject = format!("inject={call}:signal=SIGSTOP:when={k}");
+    let inject = Injection::new(lab.path, call, &format!("signal=SIGSTOP:when={k}"));
     let name = trace.to_string_lossy();
+    let mut starter = vec!["strace", "-qq", "-o", &name];
+    starter.extend(inject.options());
     let mut strace = lab
-        .command(&["strace", "-qq", "-o", &name, "-e", &inject])
+        .command(&starter)
         .stdin(event_file(&lab.world, &lab.event))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -5,11 +5,16 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path as FilePath;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::check;
-use super::lab::{Lab, Ran, Subject, finish};
-use super::paths::Path;
+use super::deadline;
+use super::lab::{Lab, Ran, Subject, finish, without_digits};
+use super::paths::{Does, Path};
 use super::sweep::{Depth, Tally};
+use super::tree::Node;
 use crate::world::World;
 
 pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
@@ -19,6 +24,17 @@ pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
         lab.reset();
         let ran = finish(lab.command(&starter).stdin(lab.stdin()));
         tally.add(format!("{}: {name}", path.name), lacking(&lab, &ran));
+    }
+    without_memory(&lab, depth, &mut tally);
+    if !path.has_children {
+        for size in sizes(&lab, depth) {
+            let at = format!("{}: no file grows beyond {size} bytes", path.name);
+            tally.add(at, cut_short(&lab, size));
+        }
+    }
+    if path.does == Does::Hook {
+        let at = format!("{}: its input comes byte by byte", path.name);
+        tally.add(at, byte_by_byte(&lab));
     }
     for listener in ["full", "gone", "closed"] {
         lab.reset();
@@ -76,9 +92,87 @@ fn starters(depth: Depth) -> Vec<(String, Vec<&'static str>)> {
     all
 }
 
+/// From the k-th time on, the kernel has no memory to give.
+fn without_memory(lab: &Lab<'_>, depth: Depth, tally: &mut Tally) {
+    let asked = |(call, count): &(String, usize)| {
+        let asks = ["brk", "mmap"].contains(&call.as_str());
+        asks.then_some(*count)
+    };
+    let most = lab.calls().iter().filter_map(asked).max().unwrap_or(0);
+    let step = match depth {
+        Depth::Quick => 3,
+        Depth::Full => 1,
+    };
+    for k in (1..=most).step_by(step) {
+        lab.reset();
+        let ran = lab.inject("brk,mmap", &format!("error=ENOMEM:when={k}+"));
+        let result = if ran.trace.contains("(INJECTED)") {
+            lacking(lab, &ran)
+        } else {
+            Err("the fault did not fire".into())
+        };
+        tally.add(format!("{}: no memory from #{k} on", lab.path.name), result);
+    }
+}
+
+/// Limits that cut a write in two, of the journal's next record or of any file.
+fn sizes(lab: &Lab<'_>, depth: Depth) -> Vec<u64> {
+    let is_journal = |path: &FilePath| path.ends_with("journal.jsonl");
+    let journal = lab.tree.nodes.iter().find_map(|(path, node)| match node {
+        Node::File { bytes, .. } if is_journal(path) => Some(bytes.len() as u64),
+        Node::File { .. } | Node::Dir { .. } | Node::Link(_) => None,
+    });
+    let journal = journal.unwrap_or(0);
+    match depth {
+        Depth::Quick => vec![journal + 100],
+        Depth::Full => vec![0, 1, 30, journal + 1, journal + 100, journal + 300],
+    }
+}
+
+/// The write that reaches the limit is short, and the next one fails.
+fn cut_short(lab: &Lab<'_>, size: u64) -> Result<(), String> {
+    lab.reset();
+    let limit = format!("trap '' XFSZ; exec prlimit --fsize={size} \"$@\"");
+    let ran = finish(lab.command(&["sh", "-c", &limit, "sh"]).stdin(lab.stdin()));
+    lacking(lab, &ran)?;
+    let records = lab.healthy.trace.contains("O_APPEND");
+    if records && lab.acknowledged(&ran) {
+        return Err(format!("the limit was not felt: {}", ran.stdout));
+    }
+    Ok(())
+}
+
+/// A pipe that keeps what is written apart: every read gets one byte.
+fn byte_by_byte(lab: &Lab<'_>) -> Result<(), String> {
+    lab.reset();
+    let (reader, writer) = pipe_with(PipeFlags::DIRECT | PipeFlags::CLOEXEC).expect("a pipe");
+    let mut command = lab.command(&[]);
+    command.stdin(reader);
+    let ran = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut writer = File::from(writer);
+            // It may decide without reading all of it.
+            let _ = lab
+                .event
+                .iter()
+                .try_for_each(|byte| writer.write_all(&[*byte]));
+        });
+        let ran = finish(&mut command);
+        // Nobody reads any more: the writer ends.
+        drop(command);
+        ran
+    });
+    check::answered(lab.path, &ran)?;
+    if without_digits(&ran.stdout) != without_digits(&lab.healthy.stdout) {
+        return Err(format!("it says something else: {}", ran.stdout));
+    }
+    lab.check(&ran)
+}
+
 /// It may not even start; if it did it has answered, and the world is as it was or as it
 /// should be.
 fn lacking(lab: &Lab<'_>, ran: &Ran) -> Result<(), String> {
+    check::ended(ran)?;
     let never_ours = ran.code.is_none_or(|code| code > 100);
     if never_ours {
         if !ran.stdout.is_empty() {
@@ -126,7 +220,7 @@ fn unheard(lab: &Lab<'_>, listener: &str) -> Result<(), String> {
         .and_then(std::process::Child::wait_with_output);
     let output = output.expect("it runs");
     let says = !lab.healthy.stdout.is_empty();
-    let hook = lab.path.does == super::paths::Does::Hook;
+    let hook = lab.path.does == Does::Hook;
     let failed = output.status.code() == Some(1) && !output.stderr.is_empty();
     if says && hook && listener != "closed" && !failed {
         return Err(format!(
@@ -153,15 +247,21 @@ impl Mount {
         made.is_ok_and(|status| status.success()).then(|| Self(dir))
     }
 
+    /// As soon as what a process had started, and left behind, has no file open any more.
     fn remount(&self, how: &str) {
-        let status = Command::new("mount")
-            .args(["-o", &format!("remount,{how}")])
-            .arg(self.0.path())
-            .status();
-        assert!(
-            status.is_ok_and(|status| status.success()),
-            "a mount of ours"
-        );
+        let start = Instant::now();
+        let once = || {
+            Command::new("mount")
+                .args(["-o", &format!("remount,{how}")])
+                .arg(self.0.path())
+                .stderr(Stdio::null())
+                .status()
+                .is_ok_and(|status| status.success())
+        };
+        while !once() {
+            assert!(start.elapsed() < deadline::LIMIT, "a mount of ours");
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 }
 

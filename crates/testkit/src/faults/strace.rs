@@ -3,6 +3,37 @@
 
 use std::collections::BTreeMap;
 
+use super::paths::Path;
+
+/// The options for one fault at one call, and a trace of nothing but that call.
+#[derive(Debug)]
+pub(super) struct Injection {
+    trace: String,
+    inject: String,
+    /// Only the wanted calls stop the process. That takes `-f`, with which every process has
+    /// a count of its own: not where there are children. And no signal is sent then.
+    filtered: bool,
+}
+
+impl Injection {
+    /// `fault` is what strace takes after the call's name.
+    pub(super) fn new(path: &Path, call: &str, fault: &str) -> Self {
+        Self {
+            trace: format!("trace={call}"),
+            inject: format!("inject={call}:{fault}"),
+            filtered: !path.has_children && fault.starts_with("error="),
+        }
+    }
+
+    pub(super) fn options(&self) -> Vec<&str> {
+        let mut options = vec!["-y", "-e", &self.trace, "-e", &self.inject];
+        if self.filtered {
+            options.extend(["-f", "--seccomp-bpf"]);
+        }
+        options
+    }
+}
+
 /// How often each call occurs after the program has started.
 pub(super) fn calls(trace: &str) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
@@ -27,7 +58,9 @@ pub(super) fn name(line: &str) -> Option<&str> {
 /// Calls that touch files or the lock, or speak.
 pub(super) fn touches_files(name: &str) -> bool {
     [
+        "open",
         "openat",
+        "openat2",
         "read",
         "pread64",
         "write",
@@ -38,8 +71,11 @@ pub(super) fn touches_files(name: &str) -> bool {
         "fdatasync",
         "fsync",
         "rename",
+        "renameat",
         "unlink",
+        "unlinkat",
         "mkdir",
+        "mkdirat",
         "rmdir",
         "flock",
         "readlink",
@@ -61,8 +97,11 @@ pub(super) fn changes_files(name: &str) -> bool {
         "fdatasync",
         "fsync",
         "rename",
+        "renameat",
         "unlink",
+        "unlinkat",
         "mkdir",
+        "mkdirat",
         "rmdir",
         "flock",
         "ftruncate",
@@ -70,4 +109,8 @@ pub(super) fn changes_files(name: &str) -> bool {
         "syncfs",
     ]
     .contains(&name)
+}
+
+pub(super) fn syncs(name: &str) -> bool {
+    ["fdatasync", "fsync", "syncfs"].contains(&name)
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -65,6 +66,20 @@ impl Tree {
                 self.add(root, &below.join(name));
             }
         }
+    }
+
+    /// The same for two trees with the same names, modes and bytes.
+    pub(super) fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for (path, node) in &self.nodes {
+            path.hash(&mut hasher);
+            match node {
+                Node::Dir { mode } => (0, mode).hash(&mut hasher),
+                Node::File { mode, bytes, .. } => (1, mode, bytes).hash(&mut hasher),
+                Node::Link(target) => (2, target).hash(&mut hasher),
+            }
+        }
+        hasher.finish()
     }
 
     /// Makes the folder what it was.

@@ -1,0 +1,63 @@
+//! No run of a point may last for ever: what is over its time is ended, and that is a
+//! failure of its point.
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// Four times our longest wait, the one for a lock.
+pub(super) const LIMIT: Duration = Duration::from_secs(20);
+const LOOK: Duration = Duration::from_millis(250);
+
+/// What is run now, each in a group of its own, and since when.
+static RUNNING: Mutex<Vec<Run>> = Mutex::new(Vec::new());
+
+struct Run {
+    group: Pid,
+    since: Instant,
+    overdue: bool,
+}
+
+/// Runs it in a group of its own: what it printed, and whether it was ended because it did
+/// not end by itself.
+pub(super) fn output(command: &mut Command) -> (Output, bool) {
+    static WATCH: OnceLock<()> = OnceLock::new();
+    WATCH.get_or_init(|| drop(std::thread::spawn(watch)));
+    let child = command
+        .process_group(0)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let group = Pid::from_child(&child);
+    running().push(Run {
+        group,
+        since: Instant::now(),
+        overdue: false,
+    });
+    let output = child.wait_with_output().expect("its output can be read");
+    let mut all = running();
+    let at = all.iter().position(|run| run.group == group);
+    let overdue = at.is_some_and(|at| all.swap_remove(at).overdue);
+    (output, overdue)
+}
+
+/// One thread for all of them: a timer for each would cost more than most of them take.
+fn watch() {
+    loop {
+        std::thread::sleep(LOOK);
+        for run in running().iter_mut() {
+            if run.since.elapsed() > LIMIT {
+                run.overdue = true;
+                let _ = kill_process_group(run.group, Signal::KILL);
+            }
+        }
+    }
+}
+
+fn running() -> std::sync::MutexGuard<'static, Vec<Run>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
