@@ -11,6 +11,7 @@ use super::check;
 use super::deadline;
 use super::paths::{Does, Path, Who};
 use super::strace::{self, Injection};
+use super::sweep::Tally;
 use super::tree::Tree;
 use crate::world::World;
 
@@ -24,6 +25,8 @@ pub(super) struct Subject {
     pub(super) vars: Vec<(String, String)>,
     /// Only this of the errors.
     pub(super) error: Option<String>,
+    /// One failure tells as much as many.
+    pub(super) one_will_do: bool,
 }
 
 impl Subject {
@@ -40,7 +43,13 @@ impl Subject {
             place,
             vars: Vec::new(),
             error: None,
+            one_will_do: false,
         }
+    }
+
+    /// Is there nothing more to learn?
+    pub(super) fn satisfied_by(&self, tally: &Tally) -> bool {
+        self.one_will_do && !tally.failures.is_empty()
     }
 
     pub(super) fn world(&self) -> World {

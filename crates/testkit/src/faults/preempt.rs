@@ -55,6 +55,18 @@ pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
     let mut lab = Lab::new(subject, path);
     let calls = lab.calls();
     let mut tally = Tally::default();
+    if path.has_children {
+        // Whoever comes back takes the lock again.
+        let locks = |(call, _): &(String, usize)| depth == Depth::Full || call == "flock";
+        for (call, k) in points(&calls, Depth::Full).into_iter().filter(locks) {
+            if subject.satisfied_by(&tally) {
+                return tally;
+            }
+            let at = format!("{}: stopped at {call} #{k} over a boot", path.name);
+            let result = over_a_boot(&mut lab, &call, k);
+            tally.add(at, result);
+        }
+    }
     for other in OTHERS {
         if other == Other::Twice && path.does != Does::Hook {
             continue;
@@ -72,15 +84,11 @@ pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
             tally.add(format!("{}: delivered twice", path.name), result);
         }
         for (call, k) in points(&calls, depth) {
+            if subject.satisfied_by(&tally) {
+                return tally;
+            }
             let at = format!("{}: stopped at {call} #{k} for {other:?}", path.name);
             tally.add(at, point(&lab, other, &call, k, &orders));
-        }
-    }
-    if path.has_children {
-        for (call, k) in points(&calls, depth) {
-            let at = format!("{}: stopped at {call} #{k} over a boot", path.name);
-            let result = over_a_boot(&mut lab, &call, k);
-            tally.add(at, result);
         }
     }
     if depth == Depth::Full && path.does == Does::Hook {

@@ -134,6 +134,9 @@ pub(super) fn sweep(subject: &Subject, path: &Path, faults: &[Fault], depth: Dep
     for fault in faults.iter().copied() {
         for (call, count) in calls.iter().filter(|(call, _)| fault.applies_to(call)) {
             for k in (1..=*count).filter(|k| depth.wants(fault, call, *k)) {
+                if subject.satisfied_by(&tally) {
+                    return tally;
+                }
                 // Where others are waited for, each call is told two of the ten errors.
                 if path.has_children && depth == Depth::Full && !fault.has_its_turn_at(k) {
                     tally.count("points left out, on paths with children: each call is told two of the ten errors", 1);
