@@ -37,6 +37,8 @@ pub struct Args {
 const EVENTS: u32 = 40;
 /// What `./test` lives.
 const QUICK: u64 = 300;
+/// A long run says how far it is, and what failed, whenever so many have been lived.
+const PROGRESS: u64 = 5_000;
 
 #[derive(Debug, Default, Clone, Copy)]
 struct Sum {
@@ -49,6 +51,7 @@ struct Sum {
 
 #[derive(Debug, Default)]
 struct Lived {
+    lived: u64,
     sum: Sum,
     failures: Vec<String>,
 }
@@ -127,11 +130,29 @@ fn many(seeds: u64) -> Lived {
                     if let Err(text) = result {
                         all.failures.push(format!("seed {seed}: {text}"));
                     }
+                    all.lived += 1;
+                    if all.lived.is_multiple_of(PROGRESS) {
+                        tell(&all, seeds);
+                    }
                 }
             });
         }
     });
     all.into_inner().expect("all threads are done")
+}
+
+/// So that a run that is cut off has told what it saw.
+#[expect(clippy::print_stderr, reason = "it is for whoever waits")]
+fn tell(all: &Lived, seeds: u64) {
+    eprintln!(
+        "{} of {seeds} lived, {} events, {} failed",
+        all.lived,
+        all.sum.events,
+        all.failures.len()
+    );
+    for failure in all.failures.iter().take(3) {
+        eprintln!("FAILED: {failure}");
+    }
 }
 
 fn one(seed: u64) -> (Vec<String>, Result<(), String>) {
