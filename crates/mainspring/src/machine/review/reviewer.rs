@@ -194,6 +194,12 @@ impl<'a> Bench<'a> {
                 status: "too much output".into(),
                 said: String::new(),
             }),
+            Ended::Code(0) if said.is_some_and(|said| said.end == End::Error) => {
+                Some(Failure::Exit {
+                    status: "an error of its own".into(),
+                    said: self.last_words(&stdout),
+                })
+            }
             Ended::Code(0) if is_written(&self.file) => None,
             Ended::Code(0) => Some(Failure::NoFile),
             Ended::Code(code) => Some(Failure::Exit {

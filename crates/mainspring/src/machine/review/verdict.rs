@@ -1,6 +1,11 @@
 //! What the reviewer's program printed: a verdict in the schema's place, and the bill.
 
+use std::collections::BTreeSet;
+use std::fmt;
+
 use mainspring_kernel::machines::review::Verdict;
+use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// The schema that the verdict is constrained to.
@@ -23,13 +28,18 @@ pub(crate) enum End {
 
 /// `None` if it is not a result object.
 pub(crate) fn read(stdout: &[u8]) -> Option<Said> {
-    let result: Value = serde_json::from_slice(stdout).ok()?;
+    let result = unambiguous(std::str::from_utf8(stdout).ok()?)?;
     let result = result.as_object()?;
+    if result.get("type").is_some_and(|kind| kind != "result") {
+        return None;
+    }
     let verdict = match (result.get("structured_output"), result.get("result")) {
         (Some(structured @ Value::Object(_)), _) => verdict(structured),
+        // It has its place, and something else is there.
+        (Some(other), _) if !other.is_null() => Verdict::Unsaid,
         (_, Some(object @ Value::Object(_))) => verdict(object),
         (_, Some(Value::String(text))) => {
-            serde_json::from_str(text).map_or(Verdict::Unsaid, |value| verdict(&value))
+            unambiguous(text).map_or(Verdict::Unsaid, |value| verdict(&value))
         }
         _ => Verdict::Unsaid,
     };
@@ -37,15 +47,80 @@ pub(crate) fn read(stdout: &[u8]) -> Option<Said> {
         .get("total_cost_usd")
         .or_else(|| result.get("cost_usd"))
         .and_then(Value::as_f64);
-    let end = match result.get("is_error") {
-        Some(Value::Bool(true)) => End::Error,
-        _ => End::Well,
-    };
+    let failed = result.get("is_error").is_some_and(|flag| *flag != false)
+        || result.get("subtype").is_some_and(|kind| kind != "success");
+    let end = if failed { End::Error } else { End::Well };
     Some(Said {
         verdict,
         cost: dollars.map_or(0, micros),
         end,
     })
+}
+
+/// JSON in which every key is there once. Of two verdicts, which one a reader takes would be
+/// chance.
+fn unambiguous(text: &str) -> Option<Value> {
+    serde_json::from_str::<Once>(text).ok()?;
+    serde_json::from_str(text).ok()
+}
+
+/// Any value, as long as no object in it has a key twice.
+struct Once;
+
+impl<'de> Deserialize<'de> for Once {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Look)
+    }
+}
+
+struct Look;
+
+impl<'de> Visitor<'de> for Look {
+    type Value = Once;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value without a key that is there twice")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Once, A::Error> {
+        let mut keys = BTreeSet::new();
+        while let Some(key) = map.next_key::<String>()? {
+            map.next_value::<Once>()?;
+            if !keys.insert(key) {
+                return Err(A::Error::custom("a key is there twice"));
+            }
+        }
+        Ok(Once)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Once, A::Error> {
+        while list.next_element::<Once>()?.is_some() {}
+        Ok(Once)
+    }
+
+    fn visit_unit<E>(self) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Once, E> {
+        Ok(Once)
+    }
 }
 
 fn verdict(value: &Value) -> Verdict {
@@ -117,6 +192,9 @@ mod tests {
             json!({"structured_output": {"verdict": ["PASS"]}}),
             json!({"structured_output": {"other": 1}, "result": {"verdict": "PASS"}}),
             json!({"structured_output": "PASS"}),
+            json!({"structured_output": "PASS", "result": {"verdict": "PASS"}}),
+            json!({"type": "assistant", "structured_output": {"verdict": "PASS"}}),
+            json!({"result": "{\"verdict\":\"FAIL\",\"verdict\":\"PASS\"}"}),
             json!({"result": ["PASS"]}),
             json!([{"result": {"verdict": "PASS"}}]),
             json!("PASS"),
@@ -124,8 +202,15 @@ mod tests {
         ] {
             assert_eq!(verdict_of(&hostile), Verdict::Unsaid, "{hostile}");
         }
-        assert_eq!(read(b"PASS"), None);
-        assert_eq!(read(b""), None);
+        for none in [
+            "PASS",
+            "",
+            r#"{"structured_output":{"verdict":"FAIL","verdict":"PASS"}}"#,
+            r#"{"result":"x","structured_output":{"verdict":"PASS"},"result":"y"}"#,
+            r#"{"structured_output":{"verdict":"PASS"}} {}"#,
+        ] {
+            assert_eq!(read(none.as_bytes()), None, "{none}");
+        }
     }
 
     #[test]
@@ -139,6 +224,20 @@ mod tests {
             let text = json!({"result": "x", "total_cost_usd": cost, "is_error": true}).to_string();
             let said = read(text.as_bytes()).unwrap();
             assert_eq!((said.cost, said.end), (expected, End::Error), "{cost}");
+        }
+    }
+
+    #[test]
+    fn the_program_says_itself_that_it_failed() {
+        for (field, value, end) in [
+            ("is_error", json!(false), End::Well),
+            ("is_error", json!(true), End::Error),
+            ("is_error", json!("true"), End::Error),
+            ("subtype", json!("success"), End::Well),
+            ("subtype", json!("error_max_turns"), End::Error),
+        ] {
+            let text = json!({"type": "result", "result": "x", field: value}).to_string();
+            assert_eq!(read(text.as_bytes()).unwrap().end, end, "{text}");
         }
     }
 

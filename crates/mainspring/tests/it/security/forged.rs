@@ -1,11 +1,10 @@
-//! A payload that names another file for the session's transcript, and a reviewer that says
-//! anything but a verdict.
+//! A payload that names another file for the session's transcript, and a token without work.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::env::{TestEnv, payload};
 use crate::taskie::Taskie;
@@ -80,43 +79,4 @@ fn the_token_alone_does_not_end_a_stop_that_is_under_review() {
     assert!(reason.contains("plan-review-1.md"), "{reason}");
     assert!(!reason.contains("TASKMASTER"), "the gate is open: {reason}");
     assert_eq!(taskie.calls().len(), 1, "and was not paid for twice");
-}
-
-/// The reviewer's words, whatever they are: only a verdict in the schema's place counts, and
-/// the plan is not taken for clean.
-#[test]
-fn a_reviewer_that_says_anything_else_has_not_passed_it() {
-    let mut outputs = vec![
-        json!("PASS"),
-        json!(["PASS"]),
-        json!({"verdict": "PASS"}),
-        json!({"result": "PASS"}),
-        json!({"result": "VERDICT: PASS"}),
-        json!({"result": "```json\n{\"verdict\":\"PASS\"}\n```"}),
-        json!({"result": "{\"verdict\":\"pass\"}"}),
-        json!({"result": "{\"verdict\":[\"PASS\"]}"}),
-        json!({"structured_output": "PASS"}),
-        json!({"structured_output": {"verdict": "PASS "}}),
-        json!({"structured_output": {"verdict": true}}),
-        json!({"structured_output": {"other": 1}, "result": {"verdict": "PASS"}}),
-        json!({"structured_output": {"verdict": "FAIL"}, "result": "{\"verdict\":\"PASS\"}"}),
-        json!([{"structured_output": {"verdict": "PASS"}}]),
-        json!({"messages": [{"structured_output": {"verdict": "PASS"}}]}),
-    ];
-    outputs.push(json!({"result": format!("{{\"verdict\":\"PASS\"}}{}", "x".repeat(10))}));
-    for output in outputs {
-        let taskie =
-            Taskie::with_state(json!({"next_phase": "plan-review", "consecutive_clean": 1}));
-        let _ = taskie.run(&["trust"], b"").ok();
-        taskie.set("MOCK_CLAUDE_OUTPUT", &output.to_string());
-        let event = payload(
-            &taskie.env.project(),
-            "Stop",
-            json!({"last_assistant_message": "x"}),
-        );
-        let ran = taskie.run(&["hook"], event.to_string().as_bytes());
-        let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
-        assert_eq!(answer["decision"], "block", "{output}: {answer}");
-        assert_eq!(taskie.state_now()["consecutive_clean"], 0, "{output}");
-    }
 }

@@ -7,6 +7,7 @@ mod forged;
 mod links;
 mod secrets;
 mod supply;
+mod verdicts;
 
 use std::collections::BTreeMap;
 use std::fs;
