@@ -52,6 +52,7 @@ pub(super) fn recover(
         head.sum.clone_from(previous);
     }
     let mut changed: BTreeMap<String, Versions> = BTreeMap::new();
+    let mut turns = 0_usize..;
     if let Some(reader) = Reader::open(&path, head.size, previous)? {
         for line in reader {
             match line? {
@@ -59,7 +60,9 @@ pub(super) fn recover(
                     head.seq = entry.record.seq;
                     head.sum = entry.sum;
                     for change in entry.record.files {
-                        changed.entry(change.path.clone()).or_default().add(change);
+                        let turn = turns.next().unwrap_or_default();
+                        let versions = changed.entry(change.path.clone()).or_default();
+                        versions.add(turn, change);
                     }
                 }
                 Line::Bad { .. } => {}
@@ -76,7 +79,10 @@ pub(super) fn recover(
     }
     head.size = size;
     let mut edited = Vec::new();
-    for versions in changed.into_values() {
+    // In the order of their record: a machine may count on it, also when this dies halfway.
+    let mut changed: Vec<Versions> = changed.into_values().collect();
+    changed.sort_by_key(|versions| versions.turn);
+    for versions in changed {
         if without("roll forward") {
             continue;
         }
@@ -101,13 +107,16 @@ pub(super) struct Recovered {
 /// A file's last change, and all contents that it had before.
 #[derive(Default)]
 struct Versions {
+    /// When it was the last change's turn.
+    turn: usize,
     earlier: Vec<Option<Digest>>,
     texts: Vec<String>,
     last: Option<FileChange>,
 }
 
 impl Versions {
-    fn add(&mut self, change: FileChange) {
+    fn add(&mut self, turn: usize, change: FileChange) {
+        self.turn = turn;
         self.earlier.push(change.was.clone());
         self.texts.extend(change.now.clone());
         self.last = Some(change);

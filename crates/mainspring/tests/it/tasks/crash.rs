@@ -194,26 +194,48 @@ fn a_kill_while_a_crash_is_mended_is_mended_too() {
         .iter()
         .filter(|(name, _)| name.starts_with("rename"))
         .collect();
-    // In between two files.
-    let first = renames[renames.len() / 2];
-    let crashed = || {
+    let recorded = |call: &&&(String, usize)| {
         let env = world();
-        assert!(killed(&env, &event(&env), first));
-        env
-    };
-    let sample = crashed();
-    let mending = calls(&traced(&sample, &stop(&sample), &[]));
-    assert_eq!(list(&sample), new);
-    for call in &mending {
-        let env = crashed();
-        let at = format!("{first:?} then {call:?}");
-        assert!(killed(&env, &stop(&env), call), "{at} did not fire");
-        check_instant(&list(&env), &old, &new, &at);
+        assert!(killed(&env, &event(&env), call));
         env.hook_bytes(&stop(&env)).ok();
-        assert_eq!(list(&env), new, "{at}");
+        list(&env) == new
+    };
+    let earliest = renames.iter().find(recorded).unwrap();
+    let mut points = 0;
+    // Before the first file, and in between two.
+    for first in [earliest, renames[renames.len() / 2]] {
+        let crashed = || {
+            let env = world();
+            assert!(killed(&env, &event(&env), first));
+            env
+        };
+        let sample = crashed();
+        let mending = calls(&traced(&sample, &stop(&sample), &[]));
+        assert_eq!(list(&sample), new);
+        for call in &mending {
+            let env = crashed();
+            let at = format!("{first:?} then {call:?}");
+            assert!(killed(&env, &stop(&env), call), "{at} did not fire");
+            check_instant(&list(&env), &old, &new, &at);
+            check_order(&list(&env), &old, &new, &at);
+            env.hook_bytes(&stop(&env)).ok();
+            assert_eq!(list(&env), new, "{at}");
+        }
+        points += mending.len();
     }
-    eprintln!(
-        "kill while a crash is mended: {} points, all fired, 0 torn",
-        mending.len()
-    );
+    eprintln!("kill while a crash is mended: {points} points, all fired, 0 torn");
+}
+
+/// Once a number of the new list is there, so is its highest: the client takes none of them.
+fn check_order(
+    now: &BTreeMap<String, String>,
+    old: &BTreeMap<String, String>,
+    new: &BTreeMap<String, String>,
+    at: &str,
+) {
+    let added = |name: &&String| !old.contains_key(*name);
+    let highest = new.keys().filter(added).max().unwrap();
+    if now.keys().any(|name| !old.contains_key(name)) {
+        assert!(now.contains_key(highest), "{at}: {:?}", now.keys());
+    }
 }
