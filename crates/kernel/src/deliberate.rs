@@ -260,8 +260,11 @@ fn answered(
     mut ledger: Ledger,
     outcome: Outcome,
 ) -> Settlement {
-    // What was answered because something could not be read is not worth repeating.
-    if !answer.is_nothing() && case.broken.is_empty() {
+    // What changed something without a word must not change it again. What was answered
+    // because something could not be read is not worth repeating.
+    let mut each = case.parts.iter().zip(&moves);
+    let counts = !answer.is_nothing() || each.any(|(part, moved)| part.changed_by(moved));
+    if counts && case.broken.is_empty() {
         ledger.last = Some(Delivered {
             delivery: case.delivery.clone(),
             at: case.now,

@@ -344,6 +344,21 @@ fn the_same_event_twice_is_one() {
     assert_eq!(tasks(&env)[1], "2 By hand 2 <>");
 }
 
+/// A layout that needs no words is remembered as well as one that does.
+#[test]
+fn the_same_event_twice_is_one_where_the_list_speaks_for_itself() {
+    let env = TestEnv::new().with("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1");
+    skill(&env, "ship", STEPS);
+    let event = invocation("ship");
+    assert_eq!(env.hook("PostToolUse", event.clone()).ok(), "");
+    let first = folder(&env).join("1.json");
+    let started = fs::read_to_string(&first).unwrap();
+    let started = started.replace("pending", "in_progress");
+    put(&first, &started);
+    assert_eq!(env.hook("PostToolUse", event).ok(), "");
+    assert_eq!(fs::read_to_string(&first).unwrap(), started);
+}
+
 #[test]
 fn a_lock_that_is_never_let_go_fails_closed() {
     let env = TestEnv::new();
