@@ -346,6 +346,36 @@ fn many_stops_at_once_start_one_reviewer() {
     assert_eq!(taskie.state_now()["phase_iteration"], 1);
 }
 
+/// As long as it takes, so it is asked for by name: every need gets one review, however many
+/// stops meet.
+#[test]
+#[ignore = "takes minutes: the reliability card has its figure"]
+fn sixty_four_stops_at_once_a_hundred_times_start_a_hundred_reviewers() {
+    let taskie = trusted(json!({"next_phase": "plan-review", "max_reviews": 1_000}));
+    let _ = taskie.env.agent("s", &["plan", "adopt"]).ok();
+    taskie.set("MOCK_CLAUDE_DELAY", "0.2");
+    let mut let_go = 0;
+    for round in 1..=100 {
+        let stops: Vec<Child> = (0..64)
+            .map(|number| start(&taskie, "s", &format!("stop {round} {number}")))
+            .collect();
+        let answers: Vec<Ran> = stops
+            .into_iter()
+            .map(|child| Ran::of(child.wait_with_output().unwrap()))
+            .collect();
+        let held = |answer: &&Ran| answer.stdout.contains("\"block\"");
+        assert_eq!(answers.iter().filter(held).count(), 1, "round {round}");
+        assert_eq!(taskie.calls().len(), round);
+        assert_eq!(taskie.state_now()["phase_iteration"], round);
+        assert!(answers.iter().all(|answer| answer.code == Some(0)));
+        let_go += answers.len() - 1;
+        taskie.post_review();
+    }
+    let marker = taskie.env.root().join("bin/claude");
+    assert_eq!(running(&marker.to_string_lossy()), 0, "nobody is left");
+    eprintln!("64 stops at once, 100 times: 100 reviews, {let_go} let go, 0 processes left");
+}
+
 /// Processes whose command line holds this text.
 fn running(text: &str) -> usize {
     fs::read_dir("/proc")

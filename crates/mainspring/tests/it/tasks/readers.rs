@@ -13,9 +13,6 @@ use serde_json::{Value, json};
 use super::{by_hand, folder, invoke, skill};
 use crate::env::TestEnv;
 
-const SWAPS: usize = 40;
-const READERS: usize = 3;
-
 /// What one look at the list was like.
 #[derive(Default)]
 struct Counts {
@@ -103,6 +100,17 @@ fn count(folder: &Path, waits_for: u64) {
 
 #[test]
 fn others_see_whole_tasks_and_lose_nothing() {
+    lay_out_under_others(40, 3);
+}
+
+/// Minutes, so it is asked for by name.
+#[test]
+#[ignore = "takes minutes: the reliability card has its figure"]
+fn others_see_whole_tasks_and_lose_nothing_in_ten_thousand_layouts() {
+    lay_out_under_others(10_000, 4);
+}
+
+fn lay_out_under_others(swaps: usize, readers: usize) {
     let env = TestEnv::new();
     for name in ["one", "two"] {
         let tasks: Vec<Value> = (1..=8)
@@ -116,7 +124,7 @@ fn others_see_whole_tasks_and_lose_nothing() {
     let counts = Counts::default();
     let over = AtomicBool::new(false);
     let (added, counted) = thread::scope(|scope| {
-        for _ in 0..READERS {
+        for _ in 0..readers {
             scope.spawn(|| {
                 while !over.load(Ordering::Relaxed) {
                     look(&folder, &counts);
@@ -135,7 +143,7 @@ fn others_see_whole_tasks_and_lose_nothing() {
             }
             (added, counted)
         });
-        for swap in 0..SWAPS {
+        for swap in 0..swaps {
             invoke(&env, ["two", "one"][swap % 2]).ok();
         }
         over.store(true, Ordering::Relaxed);
@@ -143,7 +151,7 @@ fn others_see_whole_tasks_and_lose_nothing() {
     });
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     eprintln!(
-        "{SWAPS} layouts under {READERS} readers and a writer: {} looks, {} missing, {} torn, {} mixed; \
+        "{swaps} layouts under {readers} readers and a writer: {} looks, {} missing, {} torn, {} mixed; \
          {} tasks added meanwhile and {counted} counts, none lost",
         read(&counts.looks),
         read(&counts.missing),
