@@ -3,13 +3,16 @@
 //! It keeps the store's promise and no more: a record is there or not, then its files are
 //! replaced one by one, each only where it still is what the record found.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use mainspring_kernel::deliberate::Deliberation;
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::ledger::Ledger;
+use mainspring_kernel::machines::tasks::roster::{Entry as Row, Maker, Roster, Source};
 use mainspring_kernel::machines::{Move, Name, Part, Pending};
 use mainspring_kernel::{Case, Orders};
+
+use super::world::Without;
 
 #[derive(Debug, Clone, Hash)]
 pub(super) struct Disk {
@@ -19,12 +22,69 @@ pub(super) struct Disk {
     /// By session.
     pub(super) ledgers: Vec<Ledger>,
     pub(super) orders: Orders,
+    /// The client's own task list.
+    pub(super) list: TaskList,
     /// The number of the last record.
     pub(super) seq: u64,
     /// What the last record changes and is not in place yet.
     pub(super) unfinished: VecDeque<Change>,
+    /// What of it is. After a crash nobody knows how far it came: all of it is done again.
+    placed: VecDeque<Change>,
     /// The process that has the lock.
     pub(super) lock: Option<u32>,
+}
+
+/// The client's folder: a file per task, and its high-water mark.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(super) struct TaskList {
+    pub(super) tasks: BTreeMap<u64, Task>,
+    pub(super) mark: u64,
+}
+
+/// A task's file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Task {
+    pub(super) entry: Row,
+    /// Its number in the skill's list, which its text is; none of a hand's.
+    pub(super) local: u64,
+    /// How often the client has written it anew.
+    pub(super) version: u8,
+}
+
+impl TaskList {
+    pub(super) fn roster(&self, without: Without) -> Roster {
+        let floor = match without {
+            Without::HighWater => 0,
+            _ => self.mark,
+        };
+        Roster {
+            tasks: self.tasks.values().map(|task| task.entry.clone()).collect(),
+            floor,
+        }
+    }
+}
+
+impl Task {
+    /// A task that a layout made.
+    pub(super) fn laid_out(row: &Row, local: u64) -> Self {
+        Self {
+            entry: Row {
+                source: Source::Found,
+                ..row.clone()
+            },
+            local,
+            version: 0,
+        }
+    }
+
+    pub(super) fn by_hand(&self) -> bool {
+        self.entry.maker == Maker::Hand
+    }
+
+    /// The skill, and where its list begins: the same of all tasks of one layout.
+    pub(super) fn generation(&self) -> (&Maker, u64) {
+        (&self.entry.maker, self.entry.id - self.local)
+    }
 }
 
 /// One file's replacement.
@@ -45,6 +105,11 @@ pub(super) enum Change {
         was: Box<Ledger>,
         now: Box<Ledger>,
     },
+    Task {
+        id: u64,
+        was: Option<Box<Task>>,
+        now: Option<Box<Task>>,
+    },
 }
 
 /// What became of one file's replacement.
@@ -62,31 +127,90 @@ impl Disk {
             parts,
             ledgers: vec![Ledger::default(); sessions],
             orders: Orders::default(),
+            list: TaskList::default(),
             seq: 0,
             unfinished: VecDeque::new(),
+            placed: VecDeque::new(),
             lock: None,
         }
     }
 
     /// Puts the next file of the last record in place.
-    pub(super) fn place(&mut self) -> Option<Placed> {
-        fn replace<T: PartialEq>(file: &mut T, was: &T, now: T) -> Placed {
-            if file == was || *file == now {
-                *file = now;
+    pub(super) fn place(&mut self, without: Without) -> Option<(Change, Placed)> {
+        let replace = |same: bool| {
+            if same || without == Without::Ownership {
                 Placed::Replaced
             } else {
                 Placed::Edited
             }
+        };
+        let change = self.unfinished.pop_front()?;
+        let placed = replace(self.is_as_found(&change));
+        if placed == Placed::Replaced {
+            self.put(&change);
         }
-        Some(match self.unfinished.pop_front()? {
-            Change::State { at, was, now } => replace(&mut self.parts[at], &was, *now),
-            Change::Intent { at, was, now } => replace(&mut self.intents[at], &was, now),
-            Change::Ledger { session, was, now } => replace(&mut self.ledgers[session], &was, *now),
-        })
+        self.placed.push_back(change.clone());
+        if self.unfinished.is_empty() {
+            self.placed.clear();
+        }
+        Some((change, placed))
+    }
+
+    /// Is the file what the record found, or what it makes of it?
+    fn is_as_found(&self, change: &Change) -> bool {
+        match change {
+            Change::State { at, was, now } => {
+                let file = &self.parts[*at];
+                *file == **was || *file == **now
+            }
+            Change::Intent { at, was, now } => {
+                let file = &self.intents[*at];
+                file == was || file == now
+            }
+            Change::Ledger { session, was, now } => {
+                let file = &self.ledgers[*session];
+                *file == **was || *file == **now
+            }
+            Change::Task { id, was, now } => {
+                let file = self.list.tasks.get(id);
+                file == was.as_deref() || file == now.as_deref()
+            }
+        }
+    }
+
+    fn put(&mut self, change: &Change) {
+        match change.clone() {
+            Change::State { at, now, .. } => self.parts[at] = *now,
+            Change::Intent { at, now, .. } => self.intents[at] = now,
+            Change::Ledger { session, now, .. } => self.ledgers[session] = *now,
+            Change::Task { id, now, .. } => {
+                match now {
+                    Some(task) => self.list.tasks.insert(id, *task),
+                    None => self.list.tasks.remove(&id),
+                };
+            }
+        }
+    }
+
+    /// Whoever was at it is gone: the next one begins at the record's first file.
+    pub(super) fn abandon(&mut self) {
+        let rest = std::mem::take(&mut self.unfinished);
+        self.unfinished = std::mem::take(&mut self.placed);
+        self.unfinished.extend(rest);
+    }
+
+    /// Every file of the record that is not finished, in its order.
+    pub(super) fn record(&self) -> impl Iterator<Item = &Change> {
+        self.placed.iter().chain(&self.unfinished)
     }
 
     /// The files that an entry changes, of a process that had found these.
-    pub(super) fn changes(found: &Self, session: usize, entry: &Entry) -> VecDeque<Change> {
+    pub(super) fn changes(
+        found: &Self,
+        session: usize,
+        entry: &Entry,
+        without: Without,
+    ) -> VecDeque<Change> {
         let Entry::Turn { case, ruling } = entry else {
             return VecDeque::new();
         };
@@ -104,7 +228,15 @@ impl Disk {
                 let mut changes = VecDeque::new();
                 for (part, moved) in case.parts.iter().zip(&settlement.moves) {
                     let at = position(&found.parts, part.name());
-                    changes.extend(moves(found, at, part, moved));
+                    if !part.changed_by(moved) {
+                        continue;
+                    }
+                    match moved {
+                        Move::Tasks(moved) => {
+                            changes.extend(tasks(&found.list, &moved.state, without));
+                        }
+                        _ => changes.extend(moves(found, at, part, moved)),
+                    }
                 }
                 if settlement.ledger != case.ledger {
                     changes.push_back(Change::Ledger {
@@ -126,9 +258,6 @@ fn position(parts: &[Part], name: Name) -> usize {
 
 fn moves(found: &Disk, at: usize, part: &Part, moved: &Move) -> Vec<Change> {
     let mut changes = Vec::new();
-    if !part.changed_by(moved) {
-        return changes;
-    }
     let was = &found.parts[at];
     let now = with_state(was, moved);
     if *was != now {
@@ -148,6 +277,43 @@ fn moves(found: &Disk, at: usize, part: &Part, moved: &Move) -> Vec<Change> {
     changes
 }
 
+/// As the shell orders them: new tasks first, the highest number before all, then what goes,
+/// then references that are dropped.
+fn tasks(found: &TaskList, after: &Roster, without: Without) -> Vec<Change> {
+    let change = |id: u64, now: Option<Task>| Change::Task {
+        id,
+        was: found.tasks.get(&id).cloned().map(Box::new),
+        now: now.map(Box::new),
+    };
+    let mut new = Vec::new();
+    let mut kept = Vec::new();
+    for row in &after.tasks {
+        match (row.source, found.tasks.get(&row.id)) {
+            (Source::Local(local), _) => new.push(Task::laid_out(row, local)),
+            (Source::Found, Some(task)) if task.entry != *row => kept.push(Task {
+                entry: row.clone(),
+                ..task.clone()
+            }),
+            (Source::Found, _) => {}
+        }
+    }
+    if without != Without::HighestFirst {
+        new.reverse();
+    }
+    let gone = found.tasks.keys().copied();
+    let gone = gone.filter(|id| after.entry(*id).is_none());
+    let new = new
+        .into_iter()
+        .map(|task| change(task.entry.id, Some(task)));
+    let gone = gone.map(|id| change(id, None));
+    let kept = kept
+        .into_iter()
+        .map(|task| change(task.entry.id, Some(task)));
+    let all = new.chain(gone).chain(kept);
+    all.filter(|change| !matches!(change, Change::Task { was, now, .. } if was == now))
+        .collect()
+}
+
 /// A machine's file with the state that it moved to.
 fn with_state(part: &Part, moved: &Move) -> Part {
     let mut part = part.clone();
@@ -156,7 +322,6 @@ fn with_state(part: &Part, moved: &Move) -> Part {
         (Part::Loop(slot), Move::Loop(moved)) => slot.state = moved.state.clone(),
         (Part::Review(slot), Move::Review(moved)) => slot.state = moved.state.clone(),
         (Part::Claim(slot), Move::Claim(moved)) => slot.state = moved.state.clone(),
-        (Part::Tasks(slot), Move::Tasks(moved)) => slot.state = moved.state.clone(),
         (Part::Pulse(slot), Move::Pulse(moved)) => slot.state = moved.state.clone(),
         _ => {}
     }

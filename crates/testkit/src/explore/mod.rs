@@ -8,6 +8,7 @@ mod checker;
 mod claim;
 mod disk;
 mod ends;
+mod hydration;
 mod looping;
 mod report;
 mod review;
@@ -53,7 +54,7 @@ struct Protocol {
     weaken: fn(Without) -> Explored,
 }
 
-const PROTOCOLS: &[Protocol] = &[CLAIM, REVIEW, LOOP];
+const PROTOCOLS: &[Protocol] = &[CLAIM, REVIEW, LOOP, HYDRATION];
 
 const CLAIM: Protocol = Protocol {
     name: "claim",
@@ -120,6 +121,25 @@ const LOOP: Protocol = Protocol {
         Without::CommitFirst,
     ],
     weaken: |without| nearest(&looping::Loops::racing(without, Size::Quick)),
+};
+
+const HYDRATION: Protocol = Protocol {
+    name: "hydration",
+    about: "task lists laid out: two sessions, a client that works in the same folder",
+    properties: hydration::PROPERTIES,
+    sights: || hydration::Hydration::racing(Without::Nothing, Size::Wide).sights(),
+    explore: |size| thorough(&hydration::Hydration::racing(Without::Nothing, size)),
+    ends: || every_behaviour_ends(&hydration::Hydration::faultless()),
+    protections: &[
+        Without::ClientLocks,
+        Without::HighWater,
+        Without::RecordFirst,
+        Without::Ownership,
+        Without::HighestFirst,
+        Without::Redelivery,
+        Without::IdleClient,
+    ],
+    weaken: |without| nearest(&hydration::Hydration::racing(without, Size::Quick)),
 };
 
 fn thorough<M: Model>(model: &M) -> Explored {

@@ -20,7 +20,7 @@ use mainspring_kernel::machines::{Finished, Part, Pending};
 use mainspring_kernel::{Ask, Case, Decision, Digest, Millis, Reply, SessionId, Turn};
 
 use super::checker::Model;
-use super::disk::{Disk, Placed, is_braked};
+use super::disk::{Change, Disk, Placed, is_braked};
 
 /// What is taken away, to see that it was needed. It is always something that the shell
 /// or the world does: the kernel is the same in every variant.
@@ -47,6 +47,18 @@ pub(super) enum Without {
     Adoption,
     /// A hook that was suspended does not look whether its work was taken over.
     Recheck,
+    /// A layout takes none of the client's locks.
+    ClientLocks,
+    /// Numbers that the client has used and deleted are not known.
+    HighWater,
+    /// Files are replaced before their record is durable.
+    RecordFirst,
+    /// Files are replaced whatever is there.
+    Ownership,
+    /// New tasks appear with the lowest number first.
+    HighestFirst,
+    /// A record is rolled forward while the client is in the middle of something.
+    IdleClient,
 }
 
 impl Without {
@@ -63,6 +75,12 @@ impl Without {
             Self::ServerKey => "the server's key",
             Self::Adoption => "a look at what a dead process left",
             Self::Recheck => "the look at its intent before it acts",
+            Self::ClientLocks => "the client's locks",
+            Self::HighWater => "the client's high-water mark",
+            Self::RecordFirst => "a record before the files",
+            Self::Ownership => "the look whether a file is what was found",
+            Self::HighestFirst => "the highest number first",
+            Self::IdleClient => "a client that is idle while a record is rolled forward",
         }
     }
 }
@@ -156,6 +174,11 @@ impl<W> Hook<W> {
         self.me.pid
     }
 
+    /// What it decided from.
+    pub(super) fn found(&self) -> Option<&Disk> {
+        self.found.as_deref()
+    }
+
     /// The number of its event in its session.
     pub(super) fn number(&self) -> u8 {
         u8::try_from(self.pid() % 1_000 / 10).unwrap_or(u8::MAX)
@@ -194,6 +217,21 @@ pub(super) trait Protocol: Sync + Sized {
         part: &mut Part,
     ) -> ToolUse;
 
+    /// Can this hook roll a dead one's record forward now?
+    fn may_roll(&self, _: &World<Self::Env, Self::Work>) -> bool {
+        true
+    }
+    /// Can this hook load now? A machine may wait for locks of others.
+    fn may_load(&self, _: &World<Self::Env, Self::Work>, _: &Hook<Self::Work>) -> bool {
+        true
+    }
+    /// It has.
+    fn loaded(&self, _: &mut World<Self::Env, Self::Work>, _: &Hook<Self::Work>) {}
+    /// A file of the last record had its turn.
+    fn placed(&self, _: &mut World<Self::Env, Self::Work>, _: &Change, _: Placed, _: Placing) {}
+    /// The lock is about to be let go, and with it what the hook held of others.
+    fn unlocking(&self, _: &mut World<Self::Env, Self::Work>, _: &Hook<Self::Work>) {}
+
     fn begin(&self, pending: &Pending) -> Self::Work;
     /// In how many ways the effect of this hook can go on now.
     fn choices(&self, world: &World<Self::Env, Self::Work>, at: usize) -> u8;
@@ -230,6 +268,14 @@ pub(super) trait Protocol: Sync + Sized {
     fn unfinished(&self, world: &World<Self::Env, Self::Work>) -> Option<&'static str>;
 }
 
+/// Whose record it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Placing {
+    Own,
+    /// A dead hook's.
+    Rolling,
+}
+
 /// Sights that every protocol has; its own come after them.
 const COMMON: [&str; 8] = [
     "died between commit and files",
@@ -245,6 +291,8 @@ const COMMON: [&str; 8] = [
 pub(super) const ALL: u64 = OWN - 1;
 /// Those that need no effect.
 pub(super) const EFFECTLESS: u64 = DIED_BEFORE_FILES | ROLLED | RACING;
+/// The one that needs somebody else who writes.
+pub(super) const EDITED: u64 = EDIT_WON;
 const DIED_BEFORE_FILES: u64 = 1;
 const DIED_BEFORE_EFFECT: u64 = 1 << 1;
 const DIED_IN_EFFECT: u64 = 1 << 2;
@@ -363,9 +411,11 @@ impl<P: Protocol> Racing<P> {
         match &hook.ask {
             Ask::Lock => {
                 let free = world.disk.lock.is_none_or(|pid| pid == hook.pid());
-                free || self.0.without() == Without::Lock
+                let rolls = world.disk.unfinished.is_empty() || self.0.may_roll(world);
+                (free || self.0.without() == Without::Lock) && rolls
             }
-            Ask::Load | Ask::Commit(_) | Ask::Unlock | Ask::Answer(_) => true,
+            Ask::Load => self.0.may_load(world, hook),
+            Ask::Commit(_) | Ask::Unlock | Ask::Answer(_) => true,
             Ask::Run(_) => hook.work.is_none(),
         }
     }
@@ -379,12 +429,13 @@ impl<P: Protocol> Racing<P> {
                     reply(world, at, Reply::Done);
                 } else {
                     world.moment |= ROLLED;
-                    Self::place(world);
+                    self.place(world, Placing::Rolling);
                 }
             }
             Ask::Load => self.load(world, at),
             Ask::Commit(entry) => self.commit(world, at, entry),
             Ask::Unlock => {
+                self.0.unlocking(world, &hook);
                 world.disk().lock = None;
                 reply(world, at, Reply::Done);
             }
@@ -403,10 +454,14 @@ impl<P: Protocol> Racing<P> {
         }
     }
 
-    fn place(world: &mut World<P::Env, P::Work>) {
-        if world.disk().place() == Some(Placed::Edited) {
+    fn place(&self, world: &mut World<P::Env, P::Work>, how: Placing) {
+        let Some((change, placed)) = world.disk().place(self.0.without()) else {
+            return;
+        };
+        if placed == Placed::Edited {
             world.moment |= EDIT_WON;
         }
+        self.0.placed(world, &change, placed, how);
     }
 
     fn load(&self, world: &mut World<P::Env, P::Work>, at: usize) {
@@ -457,6 +512,7 @@ impl<P: Protocol> Racing<P> {
         world.hook(at).found = Some(disk);
         world.hook(at).ran = None;
         reply(world, at, Reply::Loaded(Box::new(case)));
+        self.0.loaded(world, &hook);
         let asks = match &world.hooks[at].ask {
             Ask::Commit(entry) => match &**entry {
                 Entry::Turn { case, ruling } => {
@@ -487,7 +543,7 @@ impl<P: Protocol> Racing<P> {
     fn commit(&self, world: &mut World<P::Env, P::Work>, at: usize, entry: &Entry) {
         let hook = Arc::clone(&world.hooks[at]);
         if hook.placing {
-            Self::place(world);
+            self.place(world, Placing::Own);
         } else {
             if let (Without::CommitFirst, false, Some(answer)) =
                 (self.0.without(), hook.printed, answer_of(entry))
@@ -496,22 +552,34 @@ impl<P: Protocol> Racing<P> {
                 world.hook(at).printed = true;
                 return;
             }
-            let intends = matches!(entry, Entry::Turn { ruling, .. } if matches!(**ruling, Deliberation::Intends(_)));
             let found = hook.found.as_deref().expect("loaded before");
-            if !(intends && self.0.without() == Without::Intent) {
-                let changes = Disk::changes(found, hook.session, entry);
-                let disk = world.disk();
-                disk.seq += 1;
-                disk.unfinished = changes;
+            let without = self.0.without();
+            if !(intends(entry) && without == Without::Intent) {
+                let changes = Disk::changes(found, hook.session, entry, without);
+                world.disk().unfinished = changes;
             }
-            self.0.committed(world, &hook, entry);
+            if without == Without::RecordFirst {
+                self.place(world, Placing::Own);
+            } else {
+                self.record(world, &hook, entry);
+            }
             world.hook(at).placing = true;
         }
         if world.disk.unfinished.is_empty() {
+            if self.0.without() == Without::RecordFirst {
+                self.record(world, &hook, entry);
+            }
             world.hook(at).placing = false;
             world.hook(at).found = None;
             reply(world, at, Reply::Done);
         }
+    }
+
+    fn record(&self, world: &mut World<P::Env, P::Work>, hook: &Hook<P::Work>, entry: &Entry) {
+        if !(intends(entry) && self.0.without() == Without::Intent) {
+            world.disk().seq += 1;
+        }
+        self.0.committed(world, hook, entry);
     }
 
     fn crash(&self, world: &mut World<P::Env, P::Work>, at: usize) {
@@ -527,7 +595,13 @@ impl<P: Protocol> Racing<P> {
             _ => 0,
         };
         if world.disk.lock == Some(hook.pid()) {
-            world.disk().lock = None;
+            let disk = world.disk();
+            disk.lock = None;
+            disk.abandon();
+            // Of files without a record nobody knows.
+            if self.0.without() == Without::RecordFirst {
+                disk.unfinished.clear();
+            }
         }
         self.0.crashed(world, &hook);
     }
@@ -536,6 +610,10 @@ impl<P: Protocol> Racing<P> {
 fn reply<E: Clone, W: Clone>(world: &mut World<E, W>, at: usize, reply: Reply) {
     let hook = world.hook(at);
     hook.ask = hook.turn.next(reply);
+}
+
+fn intends(entry: &Entry) -> bool {
+    matches!(entry, Entry::Turn { ruling, .. } if matches!(**ruling, Deliberation::Intends(_)))
 }
 
 fn answer_of(entry: &Entry) -> Option<&Answer> {
@@ -613,7 +691,9 @@ impl<P: Protocol> Model for Racing<P> {
     fn describe(&self, world: &Self::State, action: &Self::Action) -> String {
         let who = |at: usize| format!("hook {}", NAMES[world.hooks[at].session]);
         match action {
-            Action::Step(at) => format!("{} {}", who(*at), words(world, *at)),
+            Action::Step(at) => {
+                format!("{} {}", who(*at), words(world, *at, self.0.without()))
+            }
             Action::Work(at, choice) => {
                 format!("{} {}", who(*at), self.0.words_of_work(world, *at, *choice))
             }
@@ -650,13 +730,15 @@ impl<P: Protocol> Model for Racing<P> {
 }
 
 /// What a hook does next, in words.
-fn words<E, W>(world: &World<E, W>, at: usize) -> String {
+fn words<E, W>(world: &World<E, W>, at: usize, without: Without) -> String {
     let hook = &world.hooks[at];
     match &hook.ask {
         Ask::Lock if world.disk.unfinished.is_empty() => "takes the lock".into(),
         Ask::Lock => "takes the lock and rolls a file forward".into(),
         Ask::Load => "reads the state and decides".into(),
-        Ask::Commit(_) if hook.placing => "replaces a file".into(),
+        Ask::Commit(_) if hook.placing || without == Without::RecordFirst => {
+            "replaces a file".into()
+        }
         Ask::Commit(entry) => match (&**entry, answer_of(entry)) {
             (Entry::Turn { ruling, .. }, None) => match &**ruling {
                 Deliberation::Intends(pending) => {
@@ -664,13 +746,19 @@ fn words<E, W>(world: &World<E, W>, at: usize) -> String {
                 }
                 Deliberation::Repeated(_) | Deliberation::Settled(_) => "records it".into(),
             },
+            (_, Some(answer)) if is_wordless(answer) => "records what it changes".into(),
             (_, Some(answer)) => format!("records: {}", said(answer)),
             (Entry::Verb { .. }, None) => "records it".into(),
         },
         Ask::Unlock => "lets go of the lock".into(),
         Ask::Run(_) => "begins its effect".into(),
+        Ask::Answer(answer) if is_wordless(answer) => "ends without a word".into(),
         Ask::Answer(answer) => format!("prints: {}", said(answer)),
     }
+}
+
+fn is_wordless(answer: &Answer) -> bool {
+    answer.is_nothing() && !matches!(answer.decision, Decision::Stop { .. })
 }
 
 fn said(answer: &Answer) -> String {

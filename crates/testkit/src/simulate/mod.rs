@@ -51,7 +51,7 @@ struct Sum {
 
 #[derive(Debug, Default)]
 struct Lived {
-    lived: u64,
+    seeds: u64,
     sum: Sum,
     failures: Vec<String>,
 }
@@ -130,8 +130,8 @@ fn many(seeds: u64) -> Lived {
                     if let Err(text) = result {
                         all.failures.push(format!("seed {seed}: {text}"));
                     }
-                    all.lived += 1;
-                    if all.lived.is_multiple_of(PROGRESS) {
+                    all.seeds += 1;
+                    if all.seeds.is_multiple_of(PROGRESS) {
                         tell(&all, seeds);
                     }
                 }
@@ -146,7 +146,7 @@ fn many(seeds: u64) -> Lived {
 fn tell(all: &Lived, seeds: u64) {
     eprintln!(
         "{} of {seeds} lived, {} events, {} failed",
-        all.lived,
+        all.seeds,
         all.sum.events,
         all.failures.len()
     );

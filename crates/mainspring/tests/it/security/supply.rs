@@ -89,6 +89,21 @@ fn is_allowed(licence: &str) -> bool {
     text.split(" OR ").any(all_of)
 }
 
+/// The fuzzer has a lock file of its own, and is not built by any test.
+#[test]
+fn the_fuzzer_is_made_of_the_same_crates() {
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/Cargo.lock");
+    let lock = std::fs::read_to_string(lock).unwrap();
+    for package in shipped().keys() {
+        let (name, version) = package.split_once(" v").unwrap();
+        let row = format!("name = \"{name}\"\nversion = \"{version}\"\n");
+        assert!(
+            lock.contains(&row),
+            "{package}: `cargo metadata` in crates/fuzz mends its lock file"
+        );
+    }
+}
+
 #[test]
 fn the_binary_is_made_of_few_crates_each_once() {
     let shipped = shipped();
