@@ -57,6 +57,8 @@ pub struct Case {
     pub orders: Orders,
     /// The last fence number that was given out.
     pub fence: Fence,
+    /// Who would run an effect; nobody, where nothing can be started.
+    #[serde(default, skip_serializing_if = "Owner::is_nobody")]
     pub me: Owner,
 }
 

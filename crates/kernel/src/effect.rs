@@ -26,11 +26,18 @@ impl Fence {
 
 /// The process that runs an effect, told apart from a later one with the same pid and
 /// from one of before a reboot.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Owner {
     pub pid: u32,
     pub started: u64,
     pub boot: alloc::string::String,
+}
+
+impl Owner {
+    /// Nobody: for a case in which nothing can be started.
+    pub fn is_nobody(&self) -> bool {
+        self.pid == 0
+    }
 }
 
 /// Does the process that owns an effect still run, within its deadline?

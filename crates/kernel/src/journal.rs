@@ -56,6 +56,13 @@ pub struct FileChange {
     pub now: Option<String>,
 }
 
+impl FileChange {
+    /// No file that stays no file: nothing to record, and nothing to do.
+    pub fn is_nothing(&self) -> bool {
+        self.was.is_none() && self.now.is_none()
+    }
+}
+
 /// Where a replayed decision differs from the recorded one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Divergence {

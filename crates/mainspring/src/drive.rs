@@ -1,7 +1,7 @@
 //! Interprets a turn: does what the kernel asks for, and reports what came of it.
 
 use mainspring_kernel::deliberate::{Broken, Deliberation, Trust};
-use mainspring_kernel::effect::{Fence, Life};
+use mainspring_kernel::effect::{Fence, Life, Owner};
 use mainspring_kernel::journal::{Entry, FileChange};
 use mainspring_kernel::ledger::{Cap, Ledger, Mark, ToolUse};
 use mainspring_kernel::machines::{Name, Pending};
@@ -12,7 +12,7 @@ use crate::env::name;
 use crate::error::Trouble;
 use crate::host::Payload;
 use crate::host::claude::{self, Wording};
-use crate::machine::{self, Loaded, Row};
+use crate::machine::{self, FoundFile, Loaded, Row};
 use crate::output;
 use crate::scene::Scene;
 use crate::seeded::without;
@@ -75,7 +75,7 @@ struct Driver<'a> {
     rows: &'a [&'static Row],
     lock: Option<Locked<'a>>,
     /// What the current case was made from.
-    loaded: Vec<Loaded>,
+    found: Vec<Vec<FoundFile>>,
     intents: Vec<FoundIntent>,
     ledger: Option<FoundLedger>,
     edited: Vec<String>,
@@ -107,7 +107,7 @@ impl<'a> Driver<'a> {
             payload,
             rows,
             lock: None,
-            loaded: Vec::new(),
+            found: Vec::new(),
             intents: Vec::new(),
             ledger: None,
             edited: Vec::new(),
@@ -146,15 +146,15 @@ impl<'a> Driver<'a> {
     }
 
     fn load(&mut self) -> Result<Case, Trouble> {
-        self.loaded.clear();
+        self.found.clear();
         self.intents.clear();
         let mut parts = Vec::new();
         let mut broken = Vec::new();
         for row in self.rows {
             match self.load_row(row) {
-                Ok(Some(loaded)) => {
-                    parts.push(loaded.part.clone());
-                    self.loaded.push(loaded);
+                Ok(Some(Loaded { part, found })) => {
+                    parts.push(part);
+                    self.found.push(found);
                 }
                 Ok(None) => {}
                 Err(trouble) => broken.push(Broken {
@@ -165,6 +165,7 @@ impl<'a> Driver<'a> {
         }
         let ledger = self.load_ledger()?;
         let (tools, transcript) = self.tools(&ledger);
+        let trust = self.trust();
         Ok(Case {
             event: self.payload.event.clone(),
             now: self.now,
@@ -175,10 +176,13 @@ impl<'a> Driver<'a> {
             cap: self.cap(),
             tools,
             transcript,
-            trust: self.trust(),
+            trust,
             orders: orders::in_force(self.scene.site, self.scene.store)?,
             fence: self.lock.as_ref().map_or(Fence(0), Locked::fence),
-            me: crate::store::me(),
+            me: match trust {
+                Trust::Trusted => crate::store::me(),
+                Trust::Untrusted => Owner::default(),
+            },
             ledger,
         })
     }
@@ -242,7 +246,11 @@ impl<'a> Driver<'a> {
         (tools, Some(mark))
     }
 
+    /// Not asked where no machine could start anything.
     fn trust(&self) -> Trust {
+        if self.rows.iter().all(|row| row.run.is_none()) {
+            return Trust::Untrusted;
+        }
         if self.scene.is_drop_in() || without("trust") {
             return Trust::Trusted;
         }
@@ -293,10 +301,12 @@ impl<'a> Driver<'a> {
         if intends && without("intent") {
             return Ok(());
         }
-        let committed = files.clone();
+        let letter = machine::looping::jwz::letter(self.scene, &files);
         lock.commit(self.now, entry, files)?;
         // The record is durable: what could not be posted is posted at the next load.
-        if let Err(trouble) = machine::looping::jwz::publish(self.scene, &committed) {
+        if let Some(letter) = letter
+            && let Err(trouble) = machine::looping::jwz::post(self.scene, &letter)
+        {
             self.late.push(trouble.to_string());
         }
         Ok(())
@@ -308,13 +318,13 @@ impl<'a> Driver<'a> {
         settlement: &mainspring_kernel::deliberate::Settlement,
     ) -> Result<Vec<FileChange>, Trouble> {
         let mut files = Vec::new();
-        let moves = case.parts.iter().zip(&self.loaded).zip(&settlement.moves);
-        for ((part, loaded), moved) in moves {
+        let moves = case.parts.iter().zip(&self.found).zip(&settlement.moves);
+        for ((part, found), moved) in moves {
             if !part.changed_by(moved) {
                 continue;
             }
             if let Some(row) = machine::row(part.name()) {
-                files.extend((row.files)(self.scene, loaded, moved)?);
+                files.extend((row.files)(self.scene, part, found, moved)?);
             }
             let intent = moved.intent();
             if intent != part.recorded() {
@@ -331,10 +341,6 @@ impl<'a> Driver<'a> {
                 Some(&settlement.ledger),
             )?);
         }
-        // A loader may name a file that its move leaves as it is.
-        files.retain(|file| {
-            file.was != file.now.as_ref().map(|text| digest::of(&[text.as_bytes()]))
-        });
         Ok(files)
     }
 
@@ -353,7 +359,9 @@ impl<'a> Driver<'a> {
     }
 
     fn run(&mut self, pending: &Pending) -> Result<Reply, Trouble> {
-        let finished = machine::row(pending.name()).and_then(|row| (row.run)(self.scene, pending));
+        let finished = machine::row(pending.name())
+            .and_then(|row| row.run)
+            .and_then(|run| run(self.scene, pending));
         self.now = self.scene.world.later();
         self.ran = without("fence").then(|| pending.clone());
         finished

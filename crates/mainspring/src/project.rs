@@ -64,14 +64,12 @@ pub(crate) fn find(
     session: Option<&SessionId>,
     cwd: Option<&Path>,
 ) -> Result<Site, Trouble> {
-    let here = cwd.map(real).transpose();
     if let Some(root) = session.and_then(|session| binding(state, session)) {
-        // The directory may be gone; the project is known all the same.
-        let place = here
-            .ok()
-            .flatten()
-            .and_then(|cwd| Place::of(&cwd, world).ok());
-        let here = place
+        // At the project's top there is nothing to look for. Elsewhere the directory may be
+        // gone; the project is known all the same.
+        let here = cwd
+            .filter(|cwd| *cwd != root)
+            .and_then(|cwd| Place::of(&real(cwd).ok()?, world).ok())
             .filter(|place| place.checkout == root && place.top != root)
             .map_or_else(|| root.clone(), |place| place.top);
         return Ok(Site {
@@ -81,7 +79,7 @@ pub(crate) fn find(
             contents: Contents::Something,
         });
     }
-    let Some(cwd) = here? else {
+    let Some(cwd) = cwd.map(real).transpose()? else {
         return Err(Trouble::Other(
             "the event has no working directory, so no project was looked at".into(),
         ));

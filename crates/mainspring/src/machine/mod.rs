@@ -34,12 +34,16 @@ pub(crate) struct Row {
     /// State and facts; `None` if there is nothing here for it after all.
     pub(crate) load: fn(&Scene<'_>) -> Result<Option<Loaded>, Trouble>,
     /// The files that a move changes.
-    pub(crate) files: fn(&Scene<'_>, &Loaded, &Move) -> Result<Vec<FileChange>, Trouble>,
-    /// Runs an effect; `None` if it is not this machine's.
-    pub(crate) run: fn(&Scene<'_>, &Pending) -> Option<Finished>,
+    pub(crate) files: Files,
+    /// Runs an effect, if the machine has any; `None` if it is not this machine's.
+    pub(crate) run: Option<fn(&Scene<'_>, &Pending) -> Option<Finished>>,
     /// The state in a line, for a person.
     pub(crate) summary: fn(&Part) -> String,
 }
+
+/// From the part as it was loaded, and the files that it was read from, to what a move makes
+/// of them.
+type Files = fn(&Scene<'_>, &Part, &[FoundFile], &Move) -> Result<Vec<FileChange>, Trouble>;
 
 /// A machine's part in a case, with the files that it was read from.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::pulse::{Probed, Pulse, State};
 use mainspring_kernel::machines::{Finished, Move, Name, Part, Pending, Returned, Slot};
 
-use super::{Loaded, Row, own};
+use super::{FoundFile, Loaded, Row, own};
 use crate::config::{Key, Kind, Reach};
 use crate::error::Trouble;
 use crate::host::text::excerpt;
@@ -28,7 +28,7 @@ pub(crate) const ROW: Row = Row {
     applies,
     load,
     files,
-    run,
+    run: Some(run),
     summary,
 };
 
@@ -44,15 +44,19 @@ fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
     }))
 }
 
-fn files(_: &Scene<'_>, loaded: &Loaded, moved: &Move) -> Result<Vec<FileChange>, Trouble> {
+fn files(
+    _: &Scene<'_>,
+    _: &Part,
+    found: &[FoundFile],
+    moved: &Move,
+) -> Result<Vec<FileChange>, Trouble> {
     #[allow(irrefutable_let_patterns, reason = "until there are more machines")]
     let Move::Pulse(moved) = moved else {
         return Ok(Vec::new());
     };
     // A check that is over leaves no file, so that the next event has nothing to look at.
     let state = (moved.state != State::Still).then_some(&moved.state);
-    loaded
-        .found
+    found
         .iter()
         .map(|found| own::change(found, state))
         .collect()

@@ -1,12 +1,13 @@
 //! Files are read bounded, without following a link at the end and without hanging on
 //! what is no file; and they are replaced whole or not at all.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::journal::FileChange;
+use rustix::buffer::spare_capacity;
 use rustix::fs::OFlags;
 
 use super::linkless;
@@ -56,14 +57,25 @@ fn open_any(path: &Path) -> Result<Option<File>, Trouble> {
 
 /// The whole file, if it has at most `limit` bytes; `None` if there is none.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> {
+    Ok(look(path, limit)?.map(|seen| seen.bytes))
+}
+
+fn look(path: &Path, limit: u64) -> Result<Option<Seen>, Trouble> {
     match open_any(path)? {
-        Some(file) => whole(file, path, limit).map(Some),
+        Some(file) => whole(&file, path, limit).map(Some),
         None => Ok(None),
     }
 }
 
+/// A file as it was read.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) bytes: Vec<u8>,
+    pub(super) permissions: Permissions,
+}
+
 /// All of an open file, if it is a regular one and has at most `limit` bytes.
-pub(super) fn whole(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, Trouble> {
+pub(super) fn whole(file: &File, path: &Path, limit: u64) -> Result<Seen, Trouble> {
     let meta = file.metadata().map_err(Trouble::io("look at", path))?;
     if !meta.is_file() {
         return Err(Trouble::NotAFile { path: path.into() });
@@ -72,16 +84,25 @@ pub(super) fn whole(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, Trou
     // read to its end, not to its length: an editor may just be writing it anew.
     let length = meta.len().min(limit);
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0).max(1023) + 1);
-    file.take(limit + 1)
-        .read_to_end(&mut bytes)
-        .map_err(Trouble::io("read", path))?;
-    if bytes.len() as u64 > limit {
-        return Err(Trouble::TooLarge {
-            path: path.into(),
-            limit,
-        });
+    loop {
+        bytes.reserve(1);
+        let room = bytes.capacity() - bytes.len();
+        let read = rustix::io::read(file, spare_capacity(&mut bytes))
+            .map_err(|errno| Trouble::io("read", path)(errno.into()))?;
+        if bytes.len() as u64 > limit {
+            return Err(Trouble::TooLarge {
+                path: path.into(),
+                limit,
+            });
+        }
+        // A regular file gives less than there is room for only at its end. One that is
+        // still short of its length was cut off just now, or is a network's: ask again.
+        let at_end = read < room && bytes.len() as u64 >= length;
+        if read == 0 || at_end {
+            let permissions = meta.permissions();
+            return Ok(Seen { bytes, permissions });
+        }
     }
-    Ok(bytes)
 }
 
 pub(crate) fn read_text(path: &Path, limit: u64) -> Result<Option<String>, Trouble> {
@@ -93,10 +114,15 @@ pub(crate) fn read_text(path: &Path, limit: u64) -> Result<Option<String>, Troub
         .map_err(|_| Trouble::corrupt(path, "it is not UTF-8 text"))
 }
 
-/// A change of this file from what was read of it to `now`.
+/// A change of this file from what was read of it to `now`; nothing, if it is that already.
 pub(crate) fn change(path: &Path, was: Option<&[u8]>, now: Option<String>) -> FileChange {
+    let path = path.to_string_lossy().into_owned();
+    if was == now.as_deref().map(str::as_bytes) {
+        let (was, now) = (None, None);
+        return FileChange { path, was, now };
+    }
     FileChange {
-        path: path.to_string_lossy().into_owned(),
+        path,
         was: was.map(|bytes| digest::of(&[bytes])),
         now,
     }
@@ -122,25 +148,22 @@ pub(crate) fn project(
 ) -> Result<Projected, Trouble> {
     let path = Path::new(&change.path);
     let theirs = path.starts_with(root);
-    let found = if theirs {
-        linkless::read(path, crate::limits::RECORD)?
+    let seen = if theirs {
+        linkless::look(path, crate::limits::RECORD)?
     } else {
-        read(path, crate::limits::RECORD)?
+        look(path, crate::limits::RECORD)?
     };
-    let sum = found.as_ref().map(|bytes| digest::of(&[bytes]));
-    let wanted = change
-        .now
-        .as_ref()
-        .map(|text| digest::of(&[text.as_bytes()]));
-    if sum == wanted {
+    let (found, kept) = seen.map(|seen| (seen.bytes, seen.permissions)).unzip();
+    if found.as_deref() == change.now.as_deref().map(str::as_bytes) {
         return Ok(Projected::Current);
     }
+    let sum = found.as_ref().map(|bytes| digest::of(&[bytes]));
     if sum != change.was && !ours(found.as_deref()) {
         return Ok(Projected::Edited);
     }
     match &change.now {
-        Some(text) if theirs => linkless::replace(path, text.as_bytes())?,
-        Some(text) => replace(path, text.as_bytes())?,
+        Some(text) if theirs => linkless::replace(path, text.as_bytes(), kept)?,
+        Some(text) => replace_with(path, text.as_bytes(), kept.as_ref(), Sync::Never)?,
         None if theirs => linkless::remove(path)?,
         None => match fs::remove_file(path) {
             Ok(()) => {}
@@ -154,12 +177,12 @@ pub(crate) fn project(
 /// Writes beside the file and renames over it. The name beside it is always the same, so
 /// that what a crash leaves there is taken up by the next try.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
-    replace_with(path, bytes, Sync::Never)
+    replace_with(path, bytes, permissions(path).as_ref(), Sync::Never)
 }
 
 /// The same for what no record backs: it survives a power loss as the old file or the new.
 pub(crate) fn replace_durably(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
-    replace_with(path, bytes, Sync::First)?;
+    replace_with(path, bytes, permissions(path).as_ref(), Sync::First)?;
     let dir = path.parent().unwrap_or(path);
     File::open(dir)
         .and_then(|dir| Ok(rustix::fs::syncfs(&dir)?))
@@ -173,10 +196,21 @@ enum Sync {
     First,
 }
 
-fn replace_with(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), Trouble> {
+/// Those of the file that is there now.
+fn permissions(path: &Path) -> Option<Permissions> {
+    let found = fs::symlink_metadata(path).ok()?;
+    found.is_file().then(|| found.permissions())
+}
+
+fn replace_with(
+    path: &Path,
+    bytes: &[u8],
+    kept: Option<&Permissions>,
+    sync: Sync,
+) -> Result<(), Trouble> {
     let mut tries = 0;
     loop {
-        match replace_once(path, bytes, sync) {
+        match replace_once(path, bytes, kept, sync) {
             // Where no lock is held, another process may have renamed that name away: it got
             // its way, and now it is our turn.
             Err(Trouble::Io { source, .. })
@@ -192,7 +226,12 @@ fn replace_with(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), Trouble> {
 /// More processes than this do not meet in one folder.
 const MOST_TRIES: u32 = 100;
 
-fn replace_once(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), Trouble> {
+fn replace_once(
+    path: &Path,
+    bytes: &[u8],
+    kept: Option<&Permissions>,
+    sync: Sync,
+) -> Result<(), Trouble> {
     let beside = if without("temporary file") {
         path.into()
     } else {
@@ -215,11 +254,10 @@ fn replace_once(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), Trouble> {
     file.write_all(bytes)
         .map_err(Trouble::io("write", &beside))?;
     // A file of the user's that others may read stays readable to them.
-    if let Ok(found) = fs::symlink_metadata(path)
-        && found.is_file()
-        && found.permissions() != meta.permissions()
+    if let Some(kept) = kept
+        && *kept != meta.permissions()
     {
-        file.set_permissions(found.permissions())
+        file.set_permissions(kept.clone())
             .map_err(Trouble::io("write", &beside))?;
     }
     if sync == Sync::First {

@@ -22,22 +22,31 @@ impl StateDir {
         })
     }
 
+    #[cfg(test)]
+    pub(crate) fn at(root: PathBuf) -> Self {
+        Self { root }
+    }
+
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
     /// Where a project's state is, whether or not it exists yet.
     pub(crate) fn project(&self, root: &Path) -> PathBuf {
-        let key = digest::of(&[root.as_os_str().as_encoded_bytes()]).0;
-        self.root.join("projects").join(key)
+        self.root.join("projects").join(key(root))
     }
 
     pub(crate) fn binding(&self, session: &str) -> PathBuf {
         self.root.join("sessions").join(file_name(session).as_ref())
     }
 
-    pub(crate) fn trust(&self) -> PathBuf {
-        self.root.join("trust.json")
+    /// Where it is recorded which projects are trusted.
+    pub(crate) fn trusted(&self) -> PathBuf {
+        self.root.join("trusted")
+    }
+
+    pub(crate) fn trust_of(&self, root: &Path) -> PathBuf {
+        self.trusted().join(format!("{}.json", key(root)))
     }
 
     /// Makes a directory below ours, and refuses one that others can write to or own.
@@ -57,6 +66,11 @@ impl StateDir {
     pub(crate) fn check(&self) -> Result<(), Trouble> {
         check_private(&self.root)
     }
+}
+
+/// A project's path as a file's name.
+fn key(root: &Path) -> String {
+    digest::of(&[root.as_os_str().as_encoded_bytes()]).0
 }
 
 /// Makes a directory for us alone, or refuses the one that is there.
@@ -154,18 +168,14 @@ mod tests {
     #[test]
     fn a_directory_that_others_can_write_to_is_refused() {
         let temp = tempfile::tempdir().unwrap();
-        let dir = StateDir {
-            root: temp.path().join("state"),
-        };
+        let dir = StateDir::at(temp.path().join("state"));
         dir.create(&dir.project(Path::new("/p"))).unwrap();
         dir.check().unwrap();
         let mode = fs::metadata(dir.root()).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
         fs::set_permissions(dir.root(), fs::Permissions::from_mode(0o777)).unwrap();
         assert!(matches!(dir.check(), Err(Trouble::Unsafe { .. })));
-        let link = StateDir {
-            root: temp.path().join("link"),
-        };
+        let link = StateDir::at(temp.path().join("link"));
         std::os::unix::fs::symlink(temp.path(), link.root()).unwrap();
         assert!(matches!(
             link.create(&link.project(Path::new("/p"))),

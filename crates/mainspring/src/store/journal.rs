@@ -4,6 +4,7 @@
 //! and the sum of the line before. A line is a record if and only if its sum is right, so
 //! a torn tail is no record, whatever it looks like, and a changed byte anywhere is found.
 
+use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -57,11 +58,15 @@ pub(crate) fn start() -> String {
 
 /// The line for a record, and its sum.
 pub(crate) fn line(record: &Record, previous: &str) -> Result<(String, String), Trouble> {
-    let body = serde_json::to_string(record)
+    let mut line = serde_json::to_string(record)
         .map_err(|error| Trouble::Other(format!("a record cannot be written: {error}")))?;
-    let body = body.strip_suffix('}').unwrap_or(&body);
-    let sum = digest::of(&[previous.as_bytes(), body.as_bytes()]).0;
-    Ok((format!("{body},\"sum\":\"{sum}\"}}\n"), sum))
+    // Its closing brace.
+    line.pop();
+    let sum = digest::of(&[previous.as_bytes(), line.as_bytes()]).0;
+    for piece in [",\"sum\":\"", &sum, "\"}\n"] {
+        line.push_str(piece);
+    }
+    Ok((line, sum))
 }
 
 /// Appends a line in one write and makes it durable. Where an earlier line was torn, this
@@ -83,9 +88,9 @@ pub(super) fn append(dir: &Path, line: &str) -> Result<u64, Trouble> {
     let size = meta.len();
     let torn = size > 0 && !ends_with_newline(&file, size, &path)?;
     let text = if torn {
-        format!("\n{line}")
+        Cow::Owned(format!("\n{line}"))
     } else {
-        line.to_owned()
+        Cow::Borrowed(line)
     };
     let written = file
         .write_all(text.as_bytes())

@@ -5,37 +5,82 @@
 //! and in one step, so that nobody can put one there between a look and a use. What is
 //! written goes through a handle of its folder.
 
-use std::fs::{self, File};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, Permissions};
 use std::io::{ErrorKind, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags, statat};
 use rustix::io::Errno;
 
-use super::atomic::{beside, whole};
+use super::atomic::{Seen, beside, whole};
 use crate::error::Trouble;
 
 /// The whole file, if it has at most `limit` bytes; `None` if there is none.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> {
+    Ok(look(path, limit)?.map(|seen| seen.bytes))
+}
+
+pub(super) fn look(path: &Path, limit: u64) -> Result<Option<Seen>, Trouble> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     match open(path, flags) {
-        Ok(file) => whole(File::from(file), path, limit).map(Some),
+        Ok(file) => whole(&File::from(file), path, limit).map(Some),
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
         Err(errno) => Err(trouble("open", path, errno)),
     }
 }
 
-/// Is this folder, if it is there, reached through no link?
-pub(crate) fn check(folder: &Path) -> Result<(), Trouble> {
-    match self::folder(folder) {
-        Ok(_) | Err(Errno::NOENT | Errno::NOTDIR) => Ok(()),
+/// An entry of a folder.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) name: OsString,
+    pub(crate) is_folder: bool,
+}
+
+/// What is in a folder, `most` entries of it; nothing, if it is not there.
+pub(crate) fn list(folder: &Path, most: usize) -> Result<Vec<Entry>, Trouble> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    match open(folder, flags).and_then(|handle| entries(&handle, most)) {
+        Ok(found) => Ok(found),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(Vec::new()),
         Err(errno) => Err(trouble("look into", folder, errno)),
     }
 }
 
+fn entries(handle: &OwnedFd, most: usize) -> Result<Vec<Entry>, Errno> {
+    // Enough for most folders at once, and little enough to be touched for nothing.
+    let mut room = Vec::with_capacity(4096);
+    let mut reader = RawDir::new(handle, room.spare_capacity_mut());
+    let mut found = Vec::new();
+    while let Some(entry) = reader.next() {
+        let entry = entry?;
+        let name = entry.file_name();
+        if matches!(name.to_bytes(), b"." | b"..") {
+            continue;
+        }
+        if found.len() == most {
+            break;
+        }
+        let kind = match entry.file_type() {
+            // Some file systems say it only to those who ask.
+            FileType::Unknown => statat(handle, name, AtFlags::SYMLINK_NOFOLLOW)
+                .map_or(FileType::Unknown, |meta| {
+                    FileType::from_raw_mode(meta.st_mode)
+                }),
+            known => known,
+        };
+        found.push(Entry {
+            name: OsStr::from_bytes(name.to_bytes()).to_owned(),
+            is_folder: kind.is_dir(),
+        });
+    }
+    Ok(found)
+}
+
 /// Writes beside the file and renames over it, as `atomic::replace` does.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+pub(super) fn replace(path: &Path, bytes: &[u8], kept: Option<Permissions>) -> Result<(), Trouble> {
     let io = |doing| move |errno| trouble(doing, path, errno);
     let (folder, name) = parent(path).map_err(io("write"))?;
     let beside = beside(path);
@@ -54,10 +99,11 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
     }
     file.write_all(bytes).map_err(Trouble::io("write", path))?;
     // A file of the user's that others may read stays readable to them.
-    if let Ok(found) = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)
-        && rustix::fs::FileType::from_raw_mode(found.st_mode).is_file()
+    if let Some(kept) = kept
+        && kept != meta.permissions()
     {
-        rustix::fs::fchmod(&file, Mode::from_raw_mode(found.st_mode)).map_err(io("write"))?;
+        file.set_permissions(kept)
+            .map_err(Trouble::io("write", path))?;
     }
     drop(file);
     rustix::fs::renameat(&folder, beside, &folder, name).map_err(io("replace"))
@@ -164,10 +210,10 @@ mod tests {
         let place = place();
         let path = place.project.join("new/er/file");
         assert_eq!(read(&path, 10).unwrap(), None);
-        replace(&path, b"one").unwrap();
+        replace(&path, b"one", None).unwrap();
         assert_eq!(read(&path, 10).unwrap().unwrap(), b"one");
         assert!(matches!(read(&path, 2), Err(Trouble::TooLarge { .. })));
-        replace(&path, b"two").unwrap();
+        replace(&path, b"two", None).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
         remove(&path).unwrap();
         remove(&path).unwrap();
@@ -209,7 +255,7 @@ mod tests {
                             is_refused(&read) || own_tail || at == "a/b/file",
                             "{at} {lead}"
                         );
-                        let replaced = replace(&path, b"x");
+                        let replaced = replace(&path, b"x", None);
                         // A link in the file's own place is replaced, and not followed.
                         let harmless = at == "a/b/file" || (own_tail && !missing.is_empty());
                         assert!(replaced.is_err() || harmless, "{at} {lead}");
@@ -241,7 +287,7 @@ mod tests {
                 }
             });
             for _ in 0..tries {
-                match replace(&path, b"x") {
+                match replace(&path, b"x", None) {
                     Ok(()) => written += 1,
                     Err(_) => refused += 1,
                 }

@@ -4,7 +4,7 @@
 //! $XDG_STATE_HOME/mainspring/            0700
 //!   sessions/<session>                   which project a session is bound to
 //!   installs/<key>/                      a settings file as it was before an installation
-//!   trust.json                           the projects a person has trusted
+//!   trusted/<key>.json                   a project that a person has trusted
 //!   projects/<key>/
 //!     lock                               never renamed, never deleted; holds the journal's head
 //!     journal.jsonl                      one record per decision, append only

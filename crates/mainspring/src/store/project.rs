@@ -175,8 +175,9 @@ impl Locked<'_> {
         &mut self,
         at: Millis,
         entry: Entry,
-        files: Vec<FileChange>,
+        mut files: Vec<FileChange>,
     ) -> Result<Recorded, Trouble> {
+        files.retain(|change| !change.is_nothing());
         if self.head.size > limits::SEGMENT {
             self.close_segment()?;
         }

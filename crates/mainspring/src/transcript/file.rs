@@ -86,7 +86,8 @@ impl Transcript {
 
     /// Whether it has at least so many lines. One that has not ended after 1 MiB counts as long.
     pub(crate) fn has_lines(&self, wanted: usize) -> Result<bool, Unreadable> {
-        let mut buffer = [0; 16 << 10];
+        // Not on the stack: it would be touched where nobody asks, too.
+        let mut buffer = vec![0; 16 << 10];
         let mut offset = 0;
         let mut seen = 0;
         while seen < wanted {

@@ -12,6 +12,7 @@ use crate::output;
 use crate::store::StateDir;
 use crate::store::atomic;
 use crate::store::installs::{Installed, Place};
+use crate::store::trust as record;
 
 /// Register with Claude Code: our hooks in its settings file, and two of its variables.
 ///
@@ -93,7 +94,10 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     }
     let trusted = match args.scope {
         Scope::User => None,
-        Scope::Project | Scope::Local => trust::grant(desk, &site.root)?,
+        Scope::Project | Scope::Local => {
+            let new = record::grant(store.state(), &site.root, desk.world.now())?;
+            new.then(|| site.root.to_string_lossy().into_owned())
+        }
     };
     if !changes.is_empty() {
         remember(desk, store.state(), &before, &after, trusted.as_deref())?;
@@ -173,7 +177,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, desk: &Desk) -> Result {
         None => std::fs::remove_file(&after.path).map_err(Trouble::io("delete", &after.path))?,
     }
     if let Some(project) = installed.and_then(|installed| installed.trusted) {
-        trust::revoke(desk, Path::new(&project))?;
+        record::revoke(&desk.state()?, Path::new(&project))?;
     }
     place.forget()?;
     Ok(format!(

@@ -33,6 +33,7 @@ use serde::Serialize;
 
 use crate::env::World;
 use crate::error::{CliError, Trouble};
+use crate::machine::looping::jwz;
 use crate::output::Paint;
 use crate::project::{self, Site};
 use crate::scene::Scene;
@@ -87,9 +88,11 @@ impl Desk {
             session: session.clone(),
             did: did.clone(),
         };
-        let committed = files.clone();
+        let letter = jwz::letter(&scene, &files);
         lock.commit(self.world.now(), entry, files)?;
-        crate::machine::looping::jwz::publish(&scene, &committed)?;
+        if let Some(letter) = letter {
+            jwz::post(&scene, &letter)?;
+        }
         if let Some(path) = lock.edited().first() {
             return Err(CliError::new(format!(
                 "{path} was edited in the meantime and stays as it is"

@@ -1,7 +1,5 @@
 //! `mainspring trust`: a person allows a project to start children.
 
-use std::path::Path;
-
 use super::{Desk, Result};
 use crate::error::CliError;
 use crate::store::trust::{self, Since};
@@ -24,9 +22,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
-    let state = desk.state()?;
-    let trusted = trust::load(&state)?;
     if args.list {
+        let trusted = trust::all(&desk.state()?)?;
         if args.json {
             return super::json(&trusted);
         }
@@ -41,38 +38,11 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     }
     person_only(desk, "trust")?;
     let (site, _) = desk.site()?;
-    grant(desk, &site.root)?;
+    trust::grant(&desk.state()?, &site.root, desk.world.now())?;
     Ok(format!(
         "{} is trusted: machines may start programs there\n",
         site.root.display()
     ))
-}
-
-/// Trusts a project; its name, if it was not trusted before.
-pub(super) fn grant(desk: &Desk, root: &Path) -> Result<Option<String>> {
-    let state = desk.state()?;
-    let mut trusted = trust::load(&state)?;
-    let name = root.to_string_lossy().into_owned();
-    if trusted.projects.contains_key(&name) {
-        return Ok(None);
-    }
-    let since = Since {
-        since: desk.world.now(),
-    };
-    trusted.projects.insert(name.clone(), since);
-    trust::save(&state, &trusted)?;
-    Ok(Some(name))
-}
-
-/// Takes the permission back; was there one?
-pub(super) fn revoke(desk: &Desk, root: &Path) -> Result<bool> {
-    let state = desk.state()?;
-    let mut trusted = trust::load(&state)?;
-    let known = trusted.projects.remove(&*root.to_string_lossy()).is_some();
-    if known {
-        trust::save(&state, &trusted)?;
-    }
-    Ok(known)
 }
 
 /// Take the permission back.
@@ -83,7 +53,7 @@ pub(crate) struct UntrustArgs {}
 pub(crate) fn untrust(_: &UntrustArgs, desk: &Desk) -> Result {
     let (site, _) = desk.site()?;
     let name = site.root.display();
-    if !revoke(desk, &site.root)? {
+    if !trust::revoke(&desk.state()?, &site.root)? {
         return Err(CliError::new(format!("{name} was not trusted"))
             .hint("`mainspring trust --list` shows what is"));
     }

@@ -307,8 +307,8 @@ fn damaged_files_and_a_file_that_switches_everything_off_are_named() {
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(&journal, text.replace("\"v\":1", "\"v\": 1")).unwrap();
     says(&env, "journal", "warning", "damaged lines");
-    fs::write(env.state().join("trust.json"), "{ no").unwrap();
-    says(&env, "trust", "error", "trust.json");
+    fs::write(env.state().join("trusted/x.json"), "{ no").unwrap();
+    says(&env, "trust", "error", "trusted/x.json");
 
     let env = alone();
     fs::create_dir_all(env.state().parent().unwrap()).unwrap();

@@ -59,7 +59,7 @@ fn an_agent_cannot_trust_its_own_project() {
     let env = TestEnv::new();
     let error = env.agent("s", &["trust"]).failed();
     assert!(error.contains("a person must"), "{error}");
-    assert!(!env.state().join("trust.json").exists());
+    assert!(!env.state().join("trusted").exists());
 }
 
 /// A crash after the record and before the files: the next event finishes it.

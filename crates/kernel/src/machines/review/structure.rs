@@ -111,11 +111,17 @@ impl Kind {
         if let "plan" | "design" | "tasks" = stem {
             return Self::Document;
         }
-        if let Some((of, number)) = numbered(stem, "-post-review-") {
-            return Self::PostReview { of, number };
-        }
-        if let Some((of, number)) = numbered(stem, "-review-") {
-            return Self::Review { of, number };
+        let (front, number) = stem.split_at(stem.trim_end_matches(is_digit).len());
+        if !number.is_empty()
+            && let Some(subject) = front.strip_suffix("-review-")
+        {
+            let number = number.to_owned();
+            if let Some(of) = subject.strip_suffix("-post").and_then(Subject::of) {
+                return Self::PostReview { of, number };
+            }
+            if let Some(of) = Subject::of(subject) {
+                return Self::Review { of, number };
+            }
         }
         match stem.strip_prefix("task-").and_then(TaskId::parse) {
             Some(_) => Self::Task,
@@ -124,22 +130,23 @@ impl Kind {
     }
 }
 
-/// `plan-review-3` at `-review-` is the plan's third.
-fn numbered(stem: &str, at: &str) -> Option<(Subject, String)> {
-    let (subject, number) = stem.rsplit_once(at)?;
-    let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    let of = match subject {
-        "plan" => Subject::Plan,
-        "design" => Subject::Design,
-        "tasks" => Subject::Tasks,
-        "all-code" => Subject::AllCode,
-        "code" => Subject::Code,
-        other => Subject::Task(TaskId::parse(other.strip_prefix("task-")?)?),
-    };
-    digits.then(|| (of, number.to_owned()))
+fn is_digit(letter: char) -> bool {
+    letter.is_ascii_digit()
 }
 
 impl Subject {
+    /// What `plan-review-3` is about: the part before `-review-`.
+    fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "plan" => Self::Plan,
+            "design" => Self::Design,
+            "tasks" => Self::Tasks,
+            "all-code" => Self::AllCode,
+            "code" => Self::Code,
+            other => Self::Task(TaskId::parse(other.strip_prefix("task-")?)?),
+        })
+    }
+
     /// What a review of it cannot be without.
     const fn base_file(&self) -> Option<&'static str> {
         match self {

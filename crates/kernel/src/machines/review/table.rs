@@ -30,16 +30,24 @@ pub enum Status {
     Unknown,
 }
 
+/// What a table may call them.
+const WORDS: [(&str, Status); 8] = [
+    ("pending", Status::Pending),
+    ("in-progress", Status::InProgress),
+    ("in progress", Status::InProgress),
+    ("done", Status::Done),
+    ("completed", Status::Done),
+    ("cancelled", Status::Cancelled),
+    ("canceled", Status::Cancelled),
+    ("postponed", Status::Postponed),
+];
+
 impl Status {
     fn parse(text: &str) -> Self {
-        match text.to_ascii_lowercase().as_str() {
-            "pending" => Self::Pending,
-            "in-progress" | "in progress" => Self::InProgress,
-            "done" | "completed" => Self::Done,
-            "cancelled" | "canceled" => Self::Cancelled,
-            "postponed" => Self::Postponed,
-            _ => Self::Unknown,
-        }
+        WORDS
+            .iter()
+            .find(|(word, _)| text.eq_ignore_ascii_case(word))
+            .map_or(Self::Unknown, |(_, status)| *status)
     }
 
     const fn is_open(self) -> bool {

@@ -96,7 +96,7 @@ pub(crate) const ROW: Row = Row {
     applies,
     load,
     files,
-    run,
+    run: Some(run),
     summary,
 };
 
@@ -241,11 +241,16 @@ fn branch(scene: &Scene<'_>) -> Option<String> {
     usable.then(|| branch.to_owned())
 }
 
-fn files(_: &Scene<'_>, loaded: &Loaded, moved: &Move) -> Result<Vec<FileChange>, Trouble> {
-    let (Part::Claim(slot), Move::Claim(moved)) = (&loaded.part, moved) else {
+fn files(
+    _: &Scene<'_>,
+    part: &Part,
+    found: &[FoundFile],
+    moved: &Move,
+) -> Result<Vec<FileChange>, Trouble> {
+    let (Part::Claim(slot), Move::Claim(moved)) = (part, moved) else {
         return Ok(Vec::new());
     };
-    changes(&loaded.found, &slot.state, &moved.state)
+    changes(found, &slot.state, &moved.state)
 }
 
 /// What must be written to come from one state to the other.

@@ -8,10 +8,10 @@ use mainspring_kernel::event::Kind;
 use mainspring_kernel::heard::Heard;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::gate::{Facts, RecentErrors, State, Token, Transcript};
-use mainspring_kernel::machines::{Finished, Move, Name, Part, Pending, Slot};
+use mainspring_kernel::machines::{Move, Name, Part, Slot};
 
 use self::switch::{Stage, Switch, Switches};
-use super::{Loaded, Row, words};
+use super::{FoundFile, Loaded, Row, words};
 use crate::config::{Config, Key, Kind as Sort, Reach, Value};
 use crate::error::Trouble;
 use crate::scene::Scene;
@@ -51,7 +51,7 @@ pub(crate) const ROW: Row = Row {
     applies,
     load,
     files,
-    run,
+    run: None,
     summary,
 };
 
@@ -162,8 +162,13 @@ fn length(scene: &Scene<'_>) -> Transcript {
     }
 }
 
-fn files(scene: &Scene<'_>, loaded: &Loaded, moved: &Move) -> Result<Vec<FileChange>, Trouble> {
-    let (Move::Gate(moved), [session, counter]) = (moved, loaded.found.as_slice()) else {
+fn files(
+    scene: &Scene<'_>,
+    _: &Part,
+    found: &[FoundFile],
+    moved: &Move,
+) -> Result<Vec<FileChange>, Trouble> {
+    let (Move::Gate(moved), [session, counter]) = (moved, found) else {
         return Ok(Vec::new());
     };
     let (held, stage) = match moved.state {
@@ -172,7 +177,8 @@ fn files(scene: &Scene<'_>, loaded: &Loaded, moved: &Move) -> Result<Vec<FileCha
         State::Said { held } => (held, Stage::Said),
         State::Worn { held } => (held, Stage::Worn),
     };
-    if held > 0 {
+    // Where a count was read, its directory has been looked at.
+    if held > 0 && counter.bytes.is_none() {
         counter::prepare(&counter.path)?;
     }
     let count = (held > 0).then(|| format!("{held}\n"));
@@ -185,10 +191,6 @@ fn files(scene: &Scene<'_>, loaded: &Loaded, moved: &Move) -> Result<Vec<FileCha
         changes.push(switch::staged(session, stage)?);
     }
     Ok(changes)
-}
-
-fn run(_: &Scene<'_>, _: &Pending) -> Option<Finished> {
-    None
 }
 
 fn summary(part: &Part) -> String {

@@ -195,7 +195,8 @@ pub(crate) fn write(before: Option<&str>, state: &State, now: Millis) -> String 
         // The machine never writes what it could not read.
         State::Corrupt(_) => return before.unwrap_or_default().into(),
     }
-    format!("{}\n", Value::Object(doc))
+    let text = serde_json::to_string(&doc).unwrap_or_default();
+    text + "\n"
 }
 
 fn set_owner(doc: &mut Map<String, Value>, owner: &Owner) {

@@ -64,7 +64,7 @@ enum Newest {
 
 /// A message that is to follow another.
 #[derive(Debug, Serialize, Deserialize)]
-struct Outgoing {
+pub(crate) struct Outgoing {
     after: Option<Digest>,
     body: String,
 }
@@ -220,18 +220,19 @@ pub(crate) fn change(
     ))
 }
 
-/// Posts what a commit has put into the outbox.
-pub(crate) fn publish(scene: &Scene<'_>, committed: &[FileChange]) -> Result<(), Trouble> {
+/// What these changes put into the outbox.
+pub(crate) fn letter(scene: &Scene<'_>, changes: &[FileChange]) -> Option<Outgoing> {
     let path = outbox_path(scene);
-    let outgoing = committed
+    let change = changes
         .iter()
-        .find(|change| Path::new(&change.path) == path)
-        .and_then(|change| serde_json::from_str::<Outgoing>(change.now.as_deref()?).ok());
-    let Some(outgoing) = outgoing else {
-        return Ok(());
-    };
+        .find(|change| Path::new(&change.path) == path)?;
+    serde_json::from_str(change.now.as_deref()?).ok()
+}
+
+/// Posts what a commit has put there.
+pub(crate) fn post(scene: &Scene<'_>, letter: &Outgoing) -> Result<(), Trouble> {
     match Jwz::find(scene) {
-        Some(jwz) => jwz.post(&outgoing.body),
+        Some(jwz) => jwz.post(&letter.body),
         None => Err(Trouble::Other("`jwz` is not there any more".into())),
     }
 }

@@ -14,10 +14,10 @@ use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::looping::{
     Client, Company, Ending, Facts, Mode, Owner, Past, Run, State,
 };
-use mainspring_kernel::machines::{Finished, Move, Name, Part, Pending, Slot};
+use mainspring_kernel::machines::{Move, Name, Part, Slot};
 
 use self::place::Kept;
-use super::{Loaded, Row, words};
+use super::{FoundFile, Loaded, Row, words};
 use crate::config::{Key, Kind as Sort, Reach, Value};
 use crate::env::name;
 use crate::error::Trouble;
@@ -49,7 +49,7 @@ pub(crate) const ROW: Row = Row {
     applies,
     load,
     files,
-    run,
+    run: None,
     summary,
 };
 
@@ -135,19 +135,17 @@ pub(crate) fn client(scene: &Scene<'_>) -> Option<Client> {
     scene.world.var(name::CLAUDE_PID)?.parse().ok().map(Client)
 }
 
-fn files(scene: &Scene<'_>, loaded: &Loaded, moved: &Move) -> Result<Vec<FileChange>, Trouble> {
-    let Move::Loop(moved) = moved else {
+fn files(
+    scene: &Scene<'_>,
+    part: &Part,
+    found: &[FoundFile],
+    moved: &Move,
+) -> Result<Vec<FileChange>, Trouble> {
+    let (Part::Loop(slot), Move::Loop(moved)) = (part, moved) else {
         return Ok(Vec::new());
     };
-    let Part::Loop(slot) = &loaded.part else {
-        return Ok(Vec::new());
-    };
-    let kept = Kept::of(scene, slot.state.clone(), &loaded.found)?;
+    let kept = Kept::of(scene, slot.state.clone(), found)?;
     kept.changes(&moved.state, scene.world.now())
-}
-
-fn run(_: &Scene<'_>, _: &Pending) -> Option<Finished> {
-    None
 }
 
 pub(crate) fn running(state: &State) -> Option<&Run> {

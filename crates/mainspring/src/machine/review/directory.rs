@@ -1,8 +1,7 @@
 //! The plans of a project, as their directories say. Names are looked at here, contents
 //! are not.
 
-use std::fs::{self, DirEntry};
-use std::io::ErrorKind;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -35,14 +34,14 @@ pub(crate) struct PlanDir {
 
 /// Every plan, the one that was changed last first.
 pub(crate) fn all(plans: &Path) -> Result<Vec<PlanDir>, Trouble> {
-    linkless::check(plans)?;
     let mut found = Vec::new();
-    for entry in entries(plans)? {
-        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let Some(id) = entry.file_name().to_str().and_then(plan_id) else {
+    for entry in linkless::list(plans, MOST_ENTRIES)? {
+        let Some(id) = entry.name.to_str().and_then(plan_id) else {
             continue;
         };
-        if is_dir && let Some(plan) = look(id, entry.path())? {
+        if entry.is_folder
+            && let Some(plan) = look(id, plans.join(entry.name))?
+        {
             found.push(plan);
         }
     }
@@ -74,13 +73,12 @@ fn look(id: String, path: PathBuf) -> Result<Option<PlanDir>, Trouble> {
         path,
     };
     let mut has_state = false;
-    for entry in entries(&plan.path)? {
-        let Ok(name) = entry.file_name().into_string() else {
+    for entry in linkless::list(&plan.path, MOST_ENTRIES)? {
+        let Ok(name) = entry.name.into_string() else {
             continue;
         };
-        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_dir {
-            if plan.nested == Nested::Nothing && holds_markdown(&entry.path(), DEEPEST) {
+        if entry.is_folder {
+            if plan.nested == Nested::Nothing && holds_markdown(&plan.path.join(name), DEEPEST) {
                 plan.nested = Nested::Markdown;
             }
         } else if is_markdown(&name) {
@@ -95,21 +93,19 @@ fn look(id: String, path: PathBuf) -> Result<Option<PlanDir>, Trouble> {
 }
 
 fn is_markdown(name: &str) -> bool {
-    Path::new(name)
-        .extension()
-        .is_some_and(|extension| extension == "md")
+    // A name that is nothing else is hidden, and has no ending.
+    name.len() > 3 && name.ends_with(".md")
 }
 
 fn holds_markdown(dir: &Path, depth: usize) -> bool {
-    let Ok(entries) = entries(dir) else {
+    let Ok(entries) = linkless::list(dir, MOST_ENTRIES) else {
         return false;
     };
     entries.iter().any(|entry| {
-        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_dir {
-            depth > 0 && holds_markdown(&entry.path(), depth - 1)
+        if entry.is_folder {
+            depth > 0 && holds_markdown(&dir.join(&entry.name), depth - 1)
         } else {
-            entry.file_name().to_str().is_some_and(is_markdown)
+            entry.name.to_str().is_some_and(is_markdown)
         }
     })
 }
@@ -126,20 +122,6 @@ fn changed(plan: &PlanDir) -> Option<SystemTime> {
 /// When a file was last written.
 pub(crate) fn written(path: &Path) -> Option<SystemTime> {
     fs::symlink_metadata(path).ok()?.modified().ok()
-}
-
-fn entries(dir: &Path) -> Result<Vec<DirEntry>, Trouble> {
-    let reader = match fs::read_dir(dir) {
-        Ok(reader) => reader,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(Vec::new());
-        }
-        Err(error) => return Err(Trouble::io("look into", dir)(error)),
-    };
-    reader
-        .take(MOST_ENTRIES)
-        .collect::<Result<_, _>>()
-        .map_err(Trouble::io("look into", dir))
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub(crate) const ROW: Row = Row {
     applies,
     load,
     files,
-    run,
+    run: Some(run),
     summary,
 };
 
@@ -240,14 +240,19 @@ fn answer(dir: &PlanDir, fields: &Fields, review: Kind) -> AnswerFile {
     }
 }
 
-fn files(_: &Scene<'_>, loaded: &Loaded, moved: &Move) -> Result<Vec<FileChange>, Trouble> {
-    let (Part::Review(slot), Move::Review(moved)) = (&loaded.part, moved) else {
+fn files(
+    _: &Scene<'_>,
+    part: &Part,
+    found: &[FoundFile],
+    moved: &Move,
+) -> Result<Vec<FileChange>, Trouble> {
+    let (Part::Review(slot), Move::Review(moved)) = (part, moved) else {
         return Ok(Vec::new());
     };
     let (State::Plan(before), State::Plan(after)) = (&slot.state, &moved.state) else {
         return Ok(Vec::new());
     };
-    let [memory_file, state_file] = loaded.found.as_slice() else {
+    let [memory_file, state_file] = found else {
         return Ok(Vec::new());
     };
     let mut changes = Vec::new();

@@ -23,7 +23,7 @@ use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::tasks::draft::Status;
 use mainspring_kernel::machines::tasks::roster::{Reset, Roster};
 use mainspring_kernel::machines::tasks::{Facts, Guard, Invoked, Offer, TaskTools, Tasks, words};
-use mainspring_kernel::machines::{Finished, Move, Name, Part, Pending, Slot};
+use mainspring_kernel::machines::{Move, Name, Part, Slot};
 use mainspring_kernel::{Answer, Decision, Note, Reasons, Voice};
 
 use self::list::ClientList;
@@ -72,7 +72,7 @@ pub(crate) const ROW: Row = Row {
     applies,
     load,
     files,
-    run,
+    run: None,
     summary,
 };
 
@@ -283,11 +283,16 @@ fn task_tools(world: &World) -> TaskTools {
     }
 }
 
-fn files(scene: &Scene<'_>, loaded: &Loaded, moved: &Move) -> Result<Vec<FileChange>, Trouble> {
-    let (Part::Tasks(_), Move::Tasks(moved)) = (&loaded.part, moved) else {
+fn files(
+    scene: &Scene<'_>,
+    _: &Part,
+    found: &[FoundFile],
+    moved: &Move,
+) -> Result<Vec<FileChange>, Trouble> {
+    let Move::Tasks(moved) = moved else {
         return Ok(Vec::new());
     };
-    let Some((skill, tasks)) = loaded.found.split_first() else {
+    let Some((skill, tasks)) = found.split_first() else {
         return Ok(Vec::new());
     };
     let bytes = skill.bytes.as_deref().unwrap_or_default();
@@ -296,10 +301,6 @@ fn files(scene: &Scene<'_>, loaded: &Loaded, moved: &Move) -> Result<Vec<FileCha
     })?;
     let found = ClientList::from_files(&folder(scene)?, tasks);
     changes::changes(&found, &source, &moved.state)
-}
-
-fn run(_: &Scene<'_>, _: &Pending) -> Option<Finished> {
-    None
 }
 
 fn summary(part: &Part) -> String {

@@ -63,13 +63,13 @@ fn folder(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
 }
 
 fn allowed(site: &Site, store: &ProjectStore, findings: &mut Findings) {
-    match trust::load(store.state()) {
+    match trust::all(store.state()) {
         Err(trouble) => findings.error(
             "trust",
             trouble.to_string(),
             &format!(
-                "put it right, or delete it: $EDITOR {}/trust.json",
-                store.state().root().display()
+                "delete it, and `mainspring trust` again where it was meant: ls {}",
+                store.state().trusted().display()
             ),
         ),
         Ok(_) if trust::of(store.state(), &site.root) == Trust::Trusted => {

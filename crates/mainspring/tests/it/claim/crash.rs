@@ -38,8 +38,14 @@ impl Point {
         let state = home.join(".local/state/mainspring");
         fs::create_dir_all(&state).unwrap();
         fs::set_permissions(&state, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-        let trust = json!({ "projects": { place.to_str().unwrap(): { "since": 0 } } });
-        fs::write(state.join("trust.json"), trust.to_string()).unwrap();
+        let trusted = world
+            .env
+            .command()
+            .arg("trust")
+            .env("HOME", &home)
+            .current_dir(&place)
+            .output();
+        assert!(trusted.unwrap().status.success());
         let claim = json!({
             "schema_version": 1, "item_id": "", "issue_number": issue, "branch": branch(issue),
             "agent_id": "ada-1", "phase": phase, "summary": "Fix", "status": "In Progress",

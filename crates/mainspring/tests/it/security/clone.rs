@@ -133,12 +133,17 @@ fn an_agent_that_tries_gets_no_trust() {
         b"",
     );
     assert_ne!(child.code, Some(0), "{child:?}");
-    assert!(!env.state().join("trust.json").exists());
-    // A record in the repository, or one that is broken, is no record.
-    put(&env, "trust.json", r#"{"projects":{}}"#);
-    put(&env, ".mainspring/trust.json", r#"{"projects":{}}"#);
+    assert!(!env.state().join("trusted").exists());
     env.run(&["pulse", "1"]).ok();
-    fs::write(env.state().join("trust.json"), "{").unwrap();
+    env.run(&["trust"]).ok();
+    let records = || fs::read_dir(env.state().join("trusted")).unwrap();
+    let record = records().next().unwrap().unwrap();
+    let name = record.file_name().into_string().unwrap();
+    let honest = fs::read_to_string(record.path()).unwrap();
+    // A record in the repository, or one that is broken, is no record.
+    put(&env, &format!("trusted/{name}"), &honest);
+    put(&env, &format!(".mainspring/trusted/{name}"), &honest);
+    fs::write(record.path(), "{").unwrap();
     let said = env.stop("x").let_go();
     assert!(said.contains("not trusted"), "{said}");
 }

@@ -40,7 +40,7 @@ const LINKS: [(&str, &str, &str); 20] = [
     ("{state}/orders.json", "", "{}"),
     ("tmp/taskmaster", "s", "1"),
     ("tmp/taskmaster/s", "", "1"),
-    ("home/.local/state/mainspring", "trust.json", "{}"),
+    ("home/.local/state/mainspring", "trusted/x.json", "{}"),
 ];
 
 #[test]

@@ -70,6 +70,7 @@ pub const ALL: &[Case] = &[
     stop::LOOP_ITERATES,
     stop::LOOP_COMPLETES,
     stop::SHORT_TRANSCRIPT,
+    stop::ONE_MESSAGE,
     stop::LONG_TRANSCRIPT,
     review::THIRTY,
     review::TWO_THOUSAND,

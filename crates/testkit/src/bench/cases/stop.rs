@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Case, Start, World, nothing};
 
@@ -129,6 +129,15 @@ pub(super) const LONG_TRANSCRIPT: Case = Case {
     reset: forget_gate,
 };
 
+pub(super) const ONE_MESSAGE: Case = Case {
+    name: "gate, a MiB in one message",
+    about: "the longest way: a message that does not begin within a MiB",
+    start: Start::Exec(&["hook"]),
+    says: "TASKMASTER (1)",
+    prepare: |world| with_one_message(world, 1 << 20),
+    reset: forget_gate,
+};
+
 pub(crate) fn forget_gate(world: &World) {
     forget_gate_in(world, &world.state());
 }
@@ -137,32 +146,63 @@ pub(crate) fn forget_gate(world: &World) {
 pub(crate) fn forget_gate_in(world: &World, state: &Path) {
     let _ = fs::remove_file(state.join("sessions/s.json"));
     let _ = fs::remove_file(world.root().join("tmp/taskmaster/s"));
-    let card = r#"{"switch":"on","stage":"waiting"}"#;
-    fs::write(state.join("sessions/s.gate.json"), card).expect("a file of ours");
+    let card = json!({ "switch": "on", "stage": "waiting" });
+    fs::write(state.join("sessions/s.gate.json"), format!("{card}\n")).expect("a file of ours");
 }
 
-/// A transcript of about this size. At most its last MiB is the agent's lines; before
-/// them is a hole, which costs no disk.
+/// A transcript of about this size: prompts, what the agent says, tools and their results.
+/// Before its last MiB is a hole, which costs no disk.
 pub(crate) fn with_transcript(world: &World, size: u64) -> Vec<u8> {
+    let agent = |part: Value| {
+        let message = json!({ "role": "assistant", "id": "m", "content": [part] });
+        json!({ "type": "assistant", "isSidechain": false, "message": message })
+    };
+    let user = |content: Value| {
+        let message = json!({ "role": "user", "content": content });
+        json!({ "type": "user", "isSidechain": false, "message": message })
+    };
+    let result = json!([{ "type": "tool_result", "tool_use_id": "t", "content": words(400) }]);
+    let turn = [
+        user(json!(words(20))),
+        agent(json!({ "type": "text", "text": words(100) })),
+        agent(
+            json!({ "type": "tool_use", "id": "t", "name": "Bash", "input": { "command": words(10) } }),
+        ),
+        user(result),
+    ];
+    behind(world, size, &turn)
+}
+
+/// The longest way: the agent's message has no beginning within what is read.
+fn with_one_message(world: &World, size: u64) -> Vec<u8> {
+    let content = json!([{ "type": "text", "text": words(800) }]);
+    let message = json!({ "role": "assistant", "id": "m", "content": content });
+    let line = json!({ "type": "assistant", "isSidechain": false, "message": message });
+    behind(world, size, &[line])
+}
+
+fn words(count: usize) -> String {
+    "word ".repeat(count)
+}
+
+/// A stop behind a transcript whose last MiB is these lines again and again.
+fn behind(world: &World, size: u64, lines: &[Value]) -> Vec<u8> {
     world.mainspring(&["gate", "on"]);
     let path = world.project().join("transcript.jsonl");
     let mut file = File::create(&path).expect("a transcript");
-    let lines = size.min(1 << 20);
-    file.seek(SeekFrom::Start(size - lines))
+    let length = size.min(1 << 20);
+    file.seek(SeekFrom::Start(size - length))
         .expect("files may be sparse");
-    let words = "word ".repeat(800);
-    let content = json!([{ "type": "text", "text": words }]);
-    let message = json!({ "role": "assistant", "id": "m", "content": content });
-    let line = json!({ "type": "assistant", "isSidechain": false, "message": message });
-    let line = format!("{line}\n");
-    for _ in 0..lines / line.len() as u64 {
-        file.write_all(line.as_bytes())
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    let text = lines.join("\n") + "\n";
+    for _ in 0..length / text.len() as u64 {
+        file.write_all(text.as_bytes())
             .expect("room for a transcript");
     }
     let fields = json!({
         "transcript_path": path,
         "stop_hook_active": false,
-        "last_assistant_message": words,
+        "last_assistant_message": words(100),
         "background_tasks": [],
     });
     world.event("Stop", fields)

@@ -7,7 +7,7 @@ use super::{Case, Start, World, claim, review, stop, tasks};
 
 pub(super) const HOLD: Case = Case {
     name: "five machines hold",
-    about: "gate and loop hold, plan and claim are looked at: one record, four files",
+    about: "gate and loop hold, plan and claim are looked at: one record, three files",
     start: Start::Exec(&["hook"]),
     says: "[ITERATION",
     prepare: |world| {

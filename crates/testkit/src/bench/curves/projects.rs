@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::super::cases::stop;
 use super::{Curve, World};
@@ -35,7 +35,7 @@ fn others(world: &World, count: u64) {
     fs::write(world.root().join("own"), name.as_bytes()).expect("room for a name");
     let projects = own.parent().expect("projects are in a folder");
     let state = projects.parent().expect("and that in our own");
-    let mut trusted = Map::new();
+    fs::create_dir_all(state.join("trusted")).expect("a folder of ours");
     for number in 0..count {
         let project = projects.join(format!("{number:032x}"));
         fs::create_dir_all(project.join("sessions")).expect("a folder of ours");
@@ -45,10 +45,10 @@ fn others(world: &World, count: u64) {
         let place = format!("/home/somebody/projects/number-{number}");
         let session = state.join(format!("sessions/session-{number}"));
         fs::write(session, &place).expect("room for a name");
-        trusted.insert(place, json!({ "since": 1_700_000_000_000_u64 }));
+        let trust = json!({ "project": place, "since": 1_700_000_000_000_u64 });
+        let record = state.join(format!("trusted/{number:032x}.json"));
+        fs::write(record, trust.to_string()).expect("room for a name");
     }
-    let trust = json!({ "projects": Value::Object(trusted) }).to_string();
-    fs::write(state.join("trust.json"), trust).expect("room for names");
 }
 
 /// As the gate's own case has it, but with this world's state named.

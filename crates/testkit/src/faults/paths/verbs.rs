@@ -1,5 +1,7 @@
 //! Commands that write go the same way as events: a record, then its files.
 
+use std::fs;
+
 use super::{Does, HOOK, Path, Who, fields, held_with, let_go, state_file, text};
 use crate::world::World;
 
@@ -92,12 +94,12 @@ fn state_text(world: &World, name: &str) -> String {
 }
 
 fn trusted(world: &World) -> String {
-    let file = world.home().join(".local/state/mainspring/trust.json");
-    let text = text(&file);
+    let folder = world.home().join(".local/state/mainspring/trusted");
     let project = world.project().to_string_lossy().into_owned();
-    if text.contains(&project) {
-        "trusted".into()
-    } else {
-        text
+    let records = fs::read_dir(folder).into_iter().flatten().flatten();
+    let texts: Vec<String> = records.map(|record| text(&record.path())).collect();
+    match texts.as_slice() {
+        [only] if only.contains(&project) => "trusted".into(),
+        other => other.concat(),
     }
 }
