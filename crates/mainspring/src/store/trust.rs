@@ -124,7 +124,7 @@ mod tests {
         fs::copy(state.trust_of(one), state.trust_of(two)).unwrap();
         assert_eq!(of(&state, two), Trust::Untrusted);
         for garbage in ["", "{", "[]", "{\"project\":7}", "\u{0}"] {
-            fs::write(state.trust_of(one), garbage).unwrap();
+            atomic::replace(&state.trust_of(one), garbage.as_bytes()).unwrap();
             assert_eq!(of(&state, one), Trust::Untrusted, "{garbage:?}");
         }
         assert!(all(&state).is_err(), "and a person is told which");
