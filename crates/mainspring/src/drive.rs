@@ -191,6 +191,9 @@ impl<'a> Driver<'a> {
         let Some(mut loaded) = (row.load)(self.scene)? else {
             return Ok(None);
         };
+        if row.run.is_none() {
+            return Ok(Some(loaded));
+        }
         let intent = self
             .scene
             .store

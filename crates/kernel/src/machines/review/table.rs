@@ -64,7 +64,7 @@ impl Tasks {
     pub fn parse(text: &str) -> Self {
         let rows = text
             .lines()
-            .map(str::trim)
+            .map(|line| line.trim_ascii_start().trim_start())
             .filter(|line| line.starts_with('|'))
             .skip(1)
             .filter(|line| !is_rule(line))
@@ -112,10 +112,18 @@ fn is_rule(line: &str) -> bool {
 }
 
 fn cells(line: &str) -> impl Iterator<Item = &str> {
-    line.strip_prefix('|')
-        .unwrap_or(line)
-        .split('|')
-        .map(|cell| cell.trim().trim_matches(['`', '*']).trim())
+    line.strip_prefix('|').unwrap_or(line).split('|').map(bare)
+}
+
+/// A cell without the blanks and the marks around it.
+fn bare(cell: &str) -> &str {
+    // Most cells are blanks and plain letters, and a table may have many.
+    let cell = cell.trim_ascii();
+    let is_plain = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    if is_plain(cell.as_bytes().first()) && is_plain(cell.as_bytes().last()) {
+        return cell;
+    }
+    cell.trim().trim_matches(['`', '*']).trim()
 }
 
 /// How far a task's file says that the task is.

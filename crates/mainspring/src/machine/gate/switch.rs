@@ -72,9 +72,9 @@ pub(crate) fn project(scene: &Scene<'_>) -> Result<(Card, FoundFile), Trouble> {
 
 /// Did anybody switch anything? Looks, and reads nothing.
 pub(super) fn any(scene: &Scene<'_>, session: &SessionId) -> bool {
-    [scene.store.own(Name::Gate), session_path(scene, session)]
-        .iter()
-        .any(|path| std::fs::symlink_metadata(path).is_ok())
+    // The session's first: after its first hold it is there.
+    let is_there = |path: PathBuf| std::fs::symlink_metadata(path).is_ok();
+    is_there(session_path(scene, session)) || is_there(scene.store.own(Name::Gate))
 }
 
 fn session_path(scene: &Scene<'_>, session: &SessionId) -> PathBuf {
