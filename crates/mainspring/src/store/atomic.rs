@@ -2,13 +2,13 @@
 //! what is no file; and they are replaced whole or not at all.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::journal::FileChange;
 use rustix::buffer::spare_capacity;
-use rustix::fs::OFlags;
+use rustix::fs::{CWD, OFlags, RenameFlags};
 
 use super::linkless;
 use crate::digest;
@@ -83,7 +83,11 @@ pub(super) fn whole(file: &File, path: &Path, limit: u64) -> Result<Seen, Troubl
     // A file of /proc has no length; room for all of it saves asking in small pieces. It is
     // read to its end, not to its length: an editor may just be writing it anew.
     let length = meta.len().min(limit);
-    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0).max(1023) + 1);
+    let room = match usize::try_from(length) {
+        Ok(0) | Err(_) => 1024,
+        Ok(length) => length + 1,
+    };
+    let mut bytes = Vec::with_capacity(room);
     loop {
         bytes.reserve(1);
         let room = bytes.capacity() - bytes.len();
@@ -154,46 +158,66 @@ pub(crate) fn project(
         look(path, crate::limits::RECORD)?
     };
     let (found, kept) = seen.map(|seen| (seen.bytes, seen.permissions)).unzip();
-    if found.as_deref() == change.now.as_deref().map(str::as_bytes) {
-        return Ok(Projected::Current);
-    }
-    let sum = found.as_ref().map(|bytes| digest::of(&[bytes]));
-    if sum != change.was && !ours(found.as_deref()) {
-        return Ok(Projected::Edited);
+    let is_current = found.as_deref() == change.now.as_deref().map(str::as_bytes);
+    let is_edited = || {
+        let sum = found.as_ref().map(|bytes| digest::of(&[bytes]));
+        sum != change.was && !ours(found.as_deref())
+    };
+    if is_current || is_edited() {
+        // A crash may have come between the new file's turn and the old one's end.
+        if !theirs {
+            remove(&beside(path))?;
+        }
+        return Ok(if is_current {
+            Projected::Current
+        } else {
+            Projected::Edited
+        });
     }
     match &change.now {
         Some(text) if theirs => linkless::replace(path, text.as_bytes(), kept)?,
-        Some(text) => replace_with(path, text.as_bytes(), kept.as_ref(), Sync::Never)?,
+        Some(text) => replace_with(path, text.as_bytes(), kept.as_ref(), Way::Exchange)?,
         None if theirs => linkless::remove(path)?,
-        None => match fs::remove_file(path) {
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(Trouble::io("delete", path)(error)),
-        },
+        None => remove(path)?,
     }
     Ok(Projected::Written)
+}
+
+fn remove(path: &Path) -> Result<(), Trouble> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(Trouble::io("delete", path)(error))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// Writes beside the file and renames over it. The name beside it is always the same, so
 /// that what a crash leaves there is taken up by the next try.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
-    replace_with(path, bytes, permissions(path).as_ref(), Sync::Never)
+    replace_with(path, bytes, permissions(path).as_ref(), Way::Rename)
 }
 
 /// The same for what no record backs: it survives a power loss as the old file or the new.
 pub(crate) fn replace_durably(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
-    replace_with(path, bytes, permissions(path).as_ref(), Sync::First)?;
+    replace_with(path, bytes, permissions(path).as_ref(), Way::SyncAndRename)?;
     let dir = path.parent().unwrap_or(path);
     File::open(dir)
         .and_then(|dir| Ok(rustix::fs::syncfs(&dir)?))
         .map_err(Trouble::io("sync", dir))
 }
 
+/// How a new file takes its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sync {
-    Never,
-    /// Before the new name.
-    First,
+enum Way {
+    /// In one step, after which some file systems write the file out at once.
+    Rename,
+    /// The same for what must be on the disk before.
+    SyncAndRename,
+    /// It changes places with the old one, which is then deleted: just as much one step for
+    /// whoever looks, and nothing is written out. That is most of what a rename costs on a
+    /// disk, and a record makes up for it after a power loss.
+    Exchange,
 }
 
 /// Those of the file that is there now.
@@ -206,11 +230,11 @@ fn replace_with(
     path: &Path,
     bytes: &[u8],
     kept: Option<&Permissions>,
-    sync: Sync,
+    way: Way,
 ) -> Result<(), Trouble> {
     let mut tries = 0;
     loop {
-        match replace_once(path, bytes, kept, sync) {
+        match replace_once(path, bytes, kept, way) {
             // Where no lock is held, another process may have renamed that name away: it got
             // its way, and now it is our turn.
             Err(Trouble::Io { source, .. })
@@ -230,7 +254,7 @@ fn replace_once(
     path: &Path,
     bytes: &[u8],
     kept: Option<&Permissions>,
-    sync: Sync,
+    way: Way,
 ) -> Result<(), Trouble> {
     let beside = if without("temporary file") {
         path.into()
@@ -260,11 +284,23 @@ fn replace_once(
         file.set_permissions(kept.clone())
             .map_err(Trouble::io("write", &beside))?;
     }
-    if sync == Sync::First {
+    if way == Way::SyncAndRename {
         self::sync(&file).map_err(Trouble::io("sync", &beside))?;
     }
     drop(file);
-    fs::rename(&beside, path).map_err(Trouble::io("replace", path))
+    let replaced = match way {
+        Way::Exchange if kept.is_some() => exchange(&beside, path),
+        Way::Exchange | Way::Rename | Way::SyncAndRename => fs::rename(&beside, path),
+    };
+    replaced.map_err(Trouble::io("replace", path))
+}
+
+fn exchange(new: &Path, old: &Path) -> io::Result<()> {
+    match rustix::fs::renameat_with(CWD, new, CWD, old, RenameFlags::EXCHANGE) {
+        Ok(()) => fs::remove_file(new),
+        // A file system that cannot, or a file that is gone just now.
+        Err(_) => fs::rename(new, old),
+    }
 }
 
 /// Asked once: what a sync that failed, or was interrupted, has left undone a second one may
@@ -327,6 +363,23 @@ mod tests {
         assert_eq!(project(&gone, |_| false, root).unwrap(), Projected::Current);
         let names: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
         assert!(names.is_empty(), "nothing is left beside it: {names:?}");
+    }
+
+    /// A process may die after the new file took the old one's place, and before the old one
+    /// was deleted.
+    #[test]
+    fn the_old_file_does_not_outlive_a_crash() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.json");
+        let next = changed(&path, Some("one"), Some("two"));
+        for (found, projected) in [("two", Projected::Current), ("three", Projected::Edited)] {
+            replace(&path, found.as_bytes()).unwrap();
+            replace(&beside(&path), b"one").unwrap();
+            let root = Path::new("/elsewhere");
+            assert_eq!(project(&next, |_| false, root).unwrap(), projected);
+            assert_eq!(fs::read_to_string(&path).unwrap(), found);
+            assert!(!beside(&path).exists(), "{found}");
+        }
     }
 
     #[test]

@@ -22,6 +22,11 @@ pub(super) enum Op {
         from: PathBuf,
         to: PathBuf,
     },
+    /// Two files change places.
+    Exchange {
+        one: PathBuf,
+        other: PathBuf,
+    },
     Unlink(PathBuf),
     Folder(PathBuf),
     /// The file is cut to this length.
@@ -160,6 +165,12 @@ impl Story {
                         self.ops.push(Op::Rename { from, to });
                     }
                 }
+                "renameat2" => {
+                    if let (Some(one), Some(other)) = (below(0), below(1)) {
+                        exchange(&mut view.names, &one, &other);
+                        self.ops.push(Op::Exchange { one, other });
+                    }
+                }
                 "unlink" | "unlinkat" | "rmdir" => {
                     if let Some(path) = below(0) {
                         view.names.remove(&path);
@@ -232,6 +243,7 @@ impl Story {
                         names.insert(to.clone(), file);
                     }
                 }
+                Op::Exchange { one, other } => exchange(&mut names, one, other),
                 Op::Unlink(path) => drop(names.remove(path)),
                 Op::Cut { file, length } => contents[*file].resize(*length, 0),
                 Op::Write { file, at, bytes } => put(&mut contents[*file], *at, bytes),
@@ -265,7 +277,7 @@ impl Story {
                         names.push(at);
                     }
                 }
-                Op::Rename { to, .. } => {
+                Op::Rename { to, .. } | Op::Exchange { other: to, .. } => {
                     if !synced(to.parent().unwrap_or(Path::new(""))) {
                         names.push(at);
                     }
@@ -303,6 +315,14 @@ impl Story {
             .retain(|_, node| !matches!(node, Node::File { .. }));
         for (at, op) in self.ops[..count].iter().enumerate() {
             // By its name at the time, even if that name itself was lost.
+            let before = match op {
+                Op::Exchange { one, other } => {
+                    let files = (seen.get(one).copied(), seen.get(other).copied());
+                    exchange(&mut seen, one, other);
+                    files
+                }
+                _ => (None, None),
+            };
             let renamed = match op {
                 Op::Name { path, file } => seen.insert(path.clone(), *file),
                 Op::Unlink(path) => seen.remove(path),
@@ -325,6 +345,10 @@ impl Story {
                     if let Some(file) = renamed {
                         names.insert(to.clone(), file);
                     }
+                }
+                Op::Exchange { one, other } => {
+                    names.extend(before.0.map(|file| (other.clone(), file)));
+                    names.extend(before.1.map(|file| (one.clone(), file)));
                 }
                 Op::Unlink(path) => {
                     names.remove(path);
@@ -429,6 +453,15 @@ fn apply(bytes: &mut Vec<u8>, op: &Op) {
         Op::Cut { length, .. } => bytes.resize(*length, 0),
         Op::Write { at, bytes: new, .. } => put(bytes, *at, new),
         _ => {}
+    }
+}
+
+fn exchange(names: &mut BTreeMap<PathBuf, Inode>, one: &Path, other: &Path) {
+    let (first, second) = (names.remove(one), names.remove(other));
+    for (path, file) in [(other, first), (one, second)] {
+        if let Some(file) = file {
+            names.insert(path.to_owned(), file);
+        }
     }
 }
 

@@ -83,6 +83,7 @@ fn files(lab: &Lab<'_>) -> BTreeSet<PathBuf> {
             "statx(",
             "newfstatat(",
             "rename(",
+            "renameat2(",
             "unlink(",
             "mkdir(",
         ];

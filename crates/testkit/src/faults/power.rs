@@ -12,7 +12,7 @@ use super::sweep::{Depth, Tally};
 use super::tree::Tree;
 
 const TRACED: &str = "trace=openat,openat2,close,write,pwrite64,fsync,fdatasync,syncfs,rename,\
-                      renameat,unlink,unlinkat,mkdir,mkdirat,rmdir,ftruncate";
+                      renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,rmdir,ftruncate";
 const BOOT: &str = "11111111-2222-4333-8444-555555555555\n";
 
 pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
