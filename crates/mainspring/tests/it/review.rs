@@ -389,8 +389,10 @@ fn running(text: &str) -> usize {
 fn a_killed_hook_takes_its_reviewer_along_and_the_review_is_done_again() {
     let taskie = trusted(json!({"next_phase": "plan-review"}));
     let marker = taskie.env.root().join("grandchild");
+    // It has begun its file, and written nothing into it yet.
     let script = format!(
-        "#!/bin/sh\necho started >> {log}\nsh -c 'sleep 300; : {marker}' &\nsleep 300; : {marker}\n",
+        "#!/bin/sh\n: > {file}\necho started >> {log}\nsh -c 'sleep 300; : {marker}' &\nsleep 300; : {marker}\n",
+        file = taskie.dir().join("plan-review-1.md").display(),
         log = taskie.env.root().join("starts").display(),
         marker = marker.display()
     );

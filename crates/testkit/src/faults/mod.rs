@@ -130,20 +130,19 @@ const PARTS: &[Part] = &[
 ];
 
 fn errors(subject: &Subject, path: &Path, depth: Depth) -> Tally {
-    let wanted = |error: &&&'static str| match (&subject.error, depth) {
-        (Some(only), _) => only == **error,
-        (None, Depth::Quick) => **error == "ENOSPC",
-        (None, Depth::Full) => true,
+    let all = ERRORS
+        .iter()
+        .flat_map(|error| [Fault::Error(error), Fault::ErrorsFromThenOn(error)]);
+    let wanted = |fault: &Fault| match &subject.error {
+        Some(only) => fault.error() == Some(only.as_str()),
+        None => depth == Depth::Full || QUICK.contains(fault),
     };
-    let errors = ERRORS.iter().filter(wanted);
-    let faults: Vec<Fault> = match depth {
-        Depth::Quick => errors.map(|error| Fault::Error(error)).collect(),
-        Depth::Full => errors
-            .flat_map(|error| [Fault::Error(error), Fault::ErrorsFromThenOn(error)])
-            .collect(),
-    };
+    let faults: Vec<Fault> = all.filter(wanted).collect();
     sweep::sweep(subject, path, &faults, depth)
 }
+
+/// The second for syncs alone: they are asked once.
+const QUICK: [Fault; 2] = [Fault::Error("ENOSPC"), Fault::ErrorsFromThenOn("EINTR")];
 
 #[expect(clippy::print_stdout, reason = "the card is its output")]
 pub fn run(args: &Args) -> ExitCode {

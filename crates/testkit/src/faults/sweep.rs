@@ -37,9 +37,9 @@ impl Fault {
             Self::Kill => format!("signal=SIGKILL:when={k}"),
             Self::Error(error) => format!("error={error}:when={k}"),
             // What is interrupted is to be tried again, but for a sync: no kernel interrupts
-            // for ever, so it is a hundred times, and then it must have worked.
+            // for ever, so it is twenty times, and then it must have worked.
             Self::ErrorsFromThenOn("EINTR") if !strace::syncs(call) => {
-                format!("error=EINTR:when={k}..{}", k + 99)
+                format!("error=EINTR:when={k}..{}", k + 19)
             }
             Self::ErrorsFromThenOn(error) => format!("error={error}:when={k}+"),
         }
@@ -52,14 +52,16 @@ impl Fault {
         }
     }
 
-    fn has_its_turn_at(self, k: usize) -> bool {
+    pub(super) fn error(self) -> Option<&'static str> {
         match self {
-            Self::Kill => true,
-            Self::Error(error) | Self::ErrorsFromThenOn(error) => {
-                let number = ERRORS.iter().position(|one| *one == error);
-                number.is_none_or(|number| (number + k).is_multiple_of(5))
-            }
+            Self::Kill => None,
+            Self::Error(error) | Self::ErrorsFromThenOn(error) => Some(error),
         }
+    }
+
+    fn has_its_turn_at(self, k: usize) -> bool {
+        let number = ERRORS.iter().position(|one| Some(*one) == self.error());
+        number.is_none_or(|number| (number + k).is_multiple_of(5))
     }
 
     /// An error where the C library sets the process up, or tells the time, ends it before
@@ -119,8 +121,10 @@ pub(super) enum Depth {
 impl Depth {
     fn wants(self, fault: Fault, call: &str, k: usize) -> bool {
         let step = match (fault, strace::changes_files(call)) {
+            (Fault::ErrorsFromThenOn(_), _) if strace::syncs(call) => 1,
+            (Fault::ErrorsFromThenOn(_), _) => return self == Self::Full,
             (Fault::Kill, true) => 1,
-            (Fault::Error(_) | Fault::ErrorsFromThenOn(_), true) => 2,
+            (Fault::Error(_), true) => 2,
             (_, false) => 7,
         };
         self == Self::Full || (strace::touches_files(call) && k.is_multiple_of(step))

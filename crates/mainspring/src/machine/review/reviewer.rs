@@ -123,6 +123,7 @@ impl<'a> Bench<'a> {
             let shelf = shelf(self.scene, *fence);
             end_leftover(&shelf);
             if !is_written(&self.file) {
+                self.set_aside();
                 continue;
             }
             let said = read_stdout(&shelf);
@@ -294,12 +295,21 @@ impl<'a> Bench<'a> {
     }
 
     /// A file that a failed reviewer left is no review. It stays, under another name, and
-    /// the number is free for the next try.
+    /// the number is free for the next try; one that was only begun has nothing to keep.
     fn set_aside(&self) {
         let ours = !self.asked.resumes.is_empty() || fs::symlink_metadata(&self.shelf).is_ok();
-        if ours && is_written(&self.file) {
-            let name = format!(".review-{}.partial", self.asked.iteration);
-            let _ = fs::rename(&self.file, self.plan.join(name));
+        if !ours {
+            return;
+        }
+        match fs::symlink_metadata(&self.file) {
+            Ok(meta) if meta.is_file() && meta.len() == 0 => {
+                let _ = fs::remove_file(&self.file);
+            }
+            Ok(meta) if meta.is_file() => {
+                let name = format!(".review-{}.partial", self.asked.iteration);
+                let _ = fs::rename(&self.file, self.plan.join(name));
+            }
+            Ok(_) | Err(_) => {}
         }
     }
 }
