@@ -269,10 +269,10 @@ fn start(command: &mut Command) -> Child {
 }
 
 /// Runs the other until its end, or until it waits for the one that is stopped.
-fn until_done_or_waiting(child: &mut Child) {
+fn until_done_or_waiting(child: &mut Child, patience: Duration) {
     let start = Instant::now();
     while child.try_wait().expect("a child of ours").is_none() {
-        if waits_for_a_lock(child.id()) || start.elapsed() > WAITING {
+        if waits_for_a_lock(child.id()) || start.elapsed() > patience {
             return;
         }
         std::thread::sleep(Duration::from_micros(500));
@@ -295,7 +295,7 @@ fn point(
 ) -> Result<(), String> {
     let stopped = stop_within_tries(lab, call, k)?;
     let mut child = start(&mut other_command(lab, kind));
-    until_done_or_waiting(&mut child);
+    until_done_or_waiting(&mut child, WAITING);
     let first = stopped.go_on()?;
     let other = said(&mut child, PATIENCE)?;
     lab.settle();
@@ -350,7 +350,8 @@ fn over_a_boot(lab: &mut Lab<'_>, call: &str, k: usize) -> Result<(), String> {
     lab.world.in_boot(Some(boot));
     let mut child = start(&mut other_command(lab, Other::NextBoot));
     lab.world.in_boot(None);
-    until_done_or_waiting(&mut child);
+    // Only one of the two may take the other for dead: it has done so when we go on.
+    until_done_or_waiting(&mut child, PATIENCE);
     let first = stopped.go_on()?;
     let other = said(&mut child, PATIENCE)?;
     lab.settle();
@@ -360,6 +361,18 @@ fn over_a_boot(lab: &mut Lab<'_>, call: &str, k: usize) -> Result<(), String> {
             "the result of a process that was taken for dead counts: {mark:?}, not {:?}\n  \
              first: {first}\n  other: {other}",
             lab.new
+        ));
+    }
+    // Two began the same work: whoever was taken over is told so.
+    let begun = paths::state_text(&lab.world, "journal.jsonl")
+        .matches("\"intends\":{")
+        .count();
+    let late = [&first, &other]
+        .iter()
+        .any(|said| said.contains("came too late"));
+    if begun > 1 && !late {
+        return Err(format!(
+            "{begun} began, and both results count\n  first: {first}\n  other: {other}"
         ));
     }
     check::nothing_torn(&lab.world)

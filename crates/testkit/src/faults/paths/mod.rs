@@ -117,6 +117,11 @@ fn state_file(world: &World, name: &str) -> std::path::PathBuf {
     }
 }
 
+/// What is in a file of the project's state.
+pub(super) fn state_text(world: &World, name: &str) -> String {
+    text(&state_file(world, name))
+}
+
 /// How often a reviewer was started.
 pub(super) fn reviews(world: &World) -> usize {
     review::starts(world)

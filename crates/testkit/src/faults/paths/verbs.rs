@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{Does, HOOK, Path, Who, fields, held_with, let_go, state_file, text};
+use super::{Does, HOOK, Path, Who, fields, held_with, let_go, state_file, state_text, text};
 use crate::world::World;
 
 pub(super) const GATE_ON: Path = Path {
@@ -88,10 +88,6 @@ pub(super) const PULSE_OFF: Path = Path {
     verify: |world, _| let_go(&world.hook(&world.stop("One."))),
     ..HOOK
 };
-
-fn state_text(world: &World, name: &str) -> String {
-    text(&state_file(world, name))
-}
 
 fn trusted(world: &World) -> String {
     let folder = world.home().join(".local/state/mainspring/trusted");
