@@ -128,11 +128,17 @@ impl<'a> Lab<'a> {
         }
     }
 
+    /// How often it may be tried until a fault fires: whoever waits for others looks as often
+    /// as they take long, which on a machine that is now busy and now idle is another number.
+    pub(super) fn tries(&self) -> usize {
+        if self.path.has_children { 40 } else { 1 }
+    }
+
     /// How often each call is made in every one of a few healthy runs.
     pub(super) fn calls(&self) -> Vec<(String, usize)> {
         let mut counts = strace::calls(&self.healthy.trace);
         if self.path.has_children {
-            for _ in 0..2 {
+            for _ in 0..8 {
                 self.reset();
                 let again = strace::calls(&self.traced(&[]).trace);
                 counts.retain(|name, _| again.contains_key(name));

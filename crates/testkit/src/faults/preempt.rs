@@ -213,8 +213,7 @@ fn only_child(id: u32) -> Pid {
 }
 
 fn stop_within_tries(lab: &Lab<'_>, call: &str, k: usize) -> Result<Stopped, String> {
-    let tries = if lab.path.has_children { 5 } else { 1 };
-    for _ in 0..tries {
+    for _ in 0..lab.tries() {
         lab.reset();
         if let Some(stopped) = stop_at(lab, call, k) {
             return Ok(stopped);

@@ -194,8 +194,7 @@ fn synced_once(call: &str, hurt: &Ran) -> Result<(), String> {
 /// Runs the path with the fault, which must fire. Where the path waits for others, it may
 /// take a few tries to come as far.
 pub(super) fn hurt(lab: &Lab<'_>, fault: Fault, call: &str, k: usize) -> Result<Ran, String> {
-    let tries = if lab.path.has_children { 5 } else { 1 };
-    for _ in 0..tries {
+    for _ in 0..lab.tries() {
         lab.reset();
         let hurt = lab.inject(call, &fault.inject(call, k));
         check::ended(&hurt)?;
