@@ -18,49 +18,59 @@ pub(super) const SESSIONS: Curve = Curve {
         let mut per_second = Vec::new();
         let mut p99 = Vec::new();
         let mut median = Vec::new();
+        let mut floor = Vec::new();
         for size in sizes {
-            let (figures, throughput) = at_once(lab, size);
+            let stops = (lab.rounds as u64 / size).max(10);
+            let world = World::new(&lab.programs.mainspring);
+            world.person(&["gate", "on", "--project"]);
+            let (figures, throughput) =
+                at_once(size, |session| stops_of(lab, &world, session, stops));
+            nothing_lost(&world, size, stops);
             p99.push((size, figures.p99_ms()));
             median.push((size, figures.median_ms()));
             per_second.push((size, throughput));
+            let (figures, _) = at_once(size, |_| {
+                let hello = || Spawn::with_input(&lab.programs.floor, &[], ("none", b""), &world);
+                (0..stops).map(|_| hello()).collect()
+            });
+            floor.push((size, figures.p99_ms()));
         }
         Measured {
             series: vec![
                 Series::new("p99, ms", p99),
                 Series::new("median, ms", median),
                 Series::new("stops per second", per_second),
+                Series::new("p99 of the floor, ms", floor),
             ],
         }
     },
 };
 
-/// The times of all stops of that many sessions, and how many there were in a second.
-fn at_once(lab: &Lab<'_>, sessions: u64) -> (Figures, f64) {
-    let stops = (lab.rounds as u64 / sessions).max(10);
-    let world = World::new(&lab.programs.mainspring);
-    world.person(&["gate", "on", "--project"]);
+/// The times of all starts of that many sessions, and how many there were in a second. All
+/// is laid out before the first one starts.
+fn at_once(sessions: u64, prepare: impl Fn(u64) -> Vec<Spawn>) -> (Figures, f64) {
+    let prepared: Vec<Vec<Spawn>> = (0..sessions).map(prepare).collect();
     let times = Mutex::new(Vec::new());
     let start = Instant::now();
     std::thread::scope(|scope| {
-        for session in 0..sessions {
-            let (world, times) = (&world, &times);
+        for starts in &prepared {
+            let times = &times;
             scope.spawn(move || {
-                let mine = stop_again_and_again(lab, world, session, stops);
+                let mine: Vec<Duration> = starts.iter().map(Spawn::time).collect();
                 let mut times = times.lock().expect("no thread panics while it adds");
                 times.extend(mine);
             });
         }
     });
     let seconds = start.elapsed().as_secs_f64();
-    nothing_lost(&world, sessions, stops);
     let times = times.into_inner().expect("all threads are done");
     #[expect(clippy::cast_precision_loss, reason = "a few thousand stops")]
     let throughput = times.len() as f64 / seconds;
     (Figures::of(times), throughput)
 }
 
-fn stop_again_and_again(lab: &Lab<'_>, world: &World, session: u64, stops: u64) -> Vec<Duration> {
-    let prepared: Vec<Spawn> = (0..stops)
+fn stops_of(lab: &Lab<'_>, world: &World, session: u64, stops: u64) -> Vec<Spawn> {
+    (0..stops)
         .map(|stop| {
             // The same words within two seconds would be the same stop.
             let event = String::from_utf8(world.stop(&format!("Part {stop} is done.")));
@@ -76,8 +86,7 @@ fn stop_again_and_again(lab: &Lab<'_>, world: &World, session: u64, stops: u64) 
                 world,
             )
         })
-        .collect();
-    prepared.iter().map(Spawn::time).collect()
+        .collect()
 }
 
 /// Every session's count is what it should be, and so is the number of records.
