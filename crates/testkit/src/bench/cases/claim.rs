@@ -1,6 +1,6 @@
 //! A claimed issue: what the agent's stops cost while it codes.
 
-use super::{Case, Start, World, nothing};
+use super::{Case, Start, World, nothing, put_back};
 
 const CODING: &str = r#"{
   "schema_version": 1,
@@ -46,7 +46,7 @@ pub(super) const MAIL: Case = Case {
         let _ = std::fs::remove_file(state.join("sessions/s.json"));
         let mail = r#"[{"topic":"ci","weight":"wake","at":1,"text":"CI failed: lint."}]"#;
         let memo = format!(r#"{{"issue":42,"owner":"s","mail":{mail}}}"#);
-        std::fs::write(state.join("claim.json"), memo).expect("a file of ours");
+        put_back(&state.join("claim.json"), memo);
     },
 };
 

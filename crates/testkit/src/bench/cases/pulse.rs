@@ -1,6 +1,6 @@
 //! The smallest machine: what a decision with a commit costs.
 
-use super::{Case, Start, World, nothing};
+use super::{Case, Start, World, nothing, put_back};
 
 pub(super) const HOLD: Case = Case {
     name: "pulse holds",
@@ -19,7 +19,7 @@ pub(super) const HOLD: Case = Case {
 pub(crate) fn forget(world: &World) {
     let state = world.state();
     let beating = r#"{"beating":{"beat":0,"of":100,"session":"s"}}"#;
-    std::fs::write(state.join("pulse.json"), beating).expect("a file of ours");
+    put_back(&state.join("pulse.json"), beating);
     let _ = std::fs::remove_file(state.join("sessions/s.json"));
 }
 

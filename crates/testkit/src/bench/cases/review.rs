@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{Case, Start, nothing};
+use super::{Case, Start, nothing, put_back};
 use crate::world::World;
 
 pub(super) const THIRTY: Case = Case {
@@ -41,7 +41,7 @@ pub(super) const SKIPS: Case = Case {
     reset: |world| {
         let _ = fs::remove_file(world.state().join("sessions/s.json"));
         let state = world.project().join(".taskie/plans/current/state.json");
-        fs::write(state, state_json("plan-review", 0)).expect("a file in it");
+        put_back(&state, state_json("plan-review", 0));
     },
 };
 
@@ -61,8 +61,8 @@ pub(super) const BROKEN: Case = Case {
     },
     reset: |world| {
         let _ = fs::remove_file(world.state().join("sessions/s.json"));
-        let kept = world.root().join("review.json");
-        fs::copy(kept, world.state().join("review.json")).expect("a file of ours");
+        let kept = fs::read(world.root().join("review.json")).expect("it was kept");
+        put_back(&world.state().join("review.json"), kept);
     },
 };
 

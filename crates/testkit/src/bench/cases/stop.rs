@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Case, Start, World, nothing};
+use super::{Case, Start, World, nothing, put_back};
 
 pub(super) const GATE_PASSES: Case = Case {
     name: "gate passes",
@@ -59,7 +59,7 @@ pub(super) const GATE_RELEASES: Case = Case {
         let _ = fs::create_dir(&dir);
         let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
         fs::set_permissions(&dir, private).expect("a folder of ours");
-        fs::write(dir.join("s"), "3\n").expect("a file of ours");
+        put_back(&dir.join("s"), "3\n");
     },
 };
 
@@ -105,8 +105,8 @@ pub(super) const LOOP_COMPLETES: Case = Case {
         world.stop("Done.\n\n<loop-done>COMPLETE</loop-done>")
     },
     reset: |world| {
-        let kept = world.root().join("loop.json");
-        fs::copy(kept, world.state().join("loop.json")).expect("a file of ours");
+        let kept = fs::read(world.root().join("loop.json")).expect("it was kept");
+        put_back(&world.state().join("loop.json"), kept);
         let _ = fs::remove_file(world.state().join("sessions/s.json"));
     },
 };
@@ -147,7 +147,7 @@ pub(crate) fn forget_gate_in(world: &World, state: &Path) {
     let _ = fs::remove_file(state.join("sessions/s.json"));
     let _ = fs::remove_file(world.root().join("tmp/taskmaster/s"));
     let card = json!({ "switch": "on", "stage": "waiting" });
-    fs::write(state.join("sessions/s.gate.json"), format!("{card}\n")).expect("a file of ours");
+    put_back(&state.join("sessions/s.gate.json"), format!("{card}\n"));
 }
 
 /// A transcript of about this size: prompts, what the agent says, tools and their results.
