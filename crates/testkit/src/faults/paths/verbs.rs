@@ -92,8 +92,12 @@ pub(super) const PULSE_OFF: Path = Path {
 fn trusted(world: &World) -> String {
     let folder = world.home().join(".local/state/mainspring/trusted");
     let project = world.project().to_string_lossy().into_owned();
-    let records = fs::read_dir(folder).into_iter().flatten().flatten();
-    let texts: Vec<String> = records.map(|record| text(&record.path())).collect();
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    // What is not a record is what is being written beside one.
+    let records = files
+        .map(|file| file.path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "json"));
+    let texts: Vec<String> = records.map(|record| text(&record)).collect();
     match texts.as_slice() {
         [only] if only.contains(&project) => "trusted".into(),
         other => other.concat(),
