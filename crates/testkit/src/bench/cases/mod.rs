@@ -9,7 +9,9 @@ pub(super) mod stop;
 pub(super) mod tasks;
 mod together;
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::count::is_here;
@@ -96,9 +98,15 @@ pub const ALL: &[Case] = &[
 /// For a case that changes nothing.
 pub(super) fn nothing(_: &World) {}
 
-/// Puts a file back as a new one. Were it written over, a disk might still be busy with the
-/// harness's bytes while the next start is timed.
+/// Puts a file of ours back, as a new one. Were it written over, a disk might still be busy
+/// with the harness's bytes while the next start is timed.
 pub(crate) fn put_back(path: &Path, bytes: impl AsRef<[u8]>) {
     let _ = fs::remove_file(path);
-    fs::write(path, bytes).expect("a file of ours");
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .expect("a file of ours");
+    file.write_all(bytes.as_ref()).expect("room for it");
 }
