@@ -80,7 +80,7 @@ pub(crate) fn revoke(state: &StateDir, root: &Path) -> Result<bool, Trouble> {
         Err(error) => return Err(Trouble::io("delete", &path)(error)),
     }
     File::open(&dir)
-        .and_then(|dir| dir.sync_all())
+        .and_then(|dir| Ok(rustix::fs::fsync(&dir)?))
         .map_err(Trouble::io("sync", &dir))?;
     Ok(true)
 }

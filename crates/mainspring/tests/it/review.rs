@@ -349,7 +349,7 @@ fn many_stops_at_once_start_one_reviewer() {
 /// As long as it takes, so it is asked for by name: every need gets one review, however many
 /// stops meet.
 #[test]
-#[ignore = "takes minutes: the reliability card has its figure"]
+#[ignore = "minutes: `cargo nextest run --run-ignored=only sixty_four_stops`"]
 fn sixty_four_stops_at_once_a_hundred_times_start_a_hundred_reviewers() {
     let taskie = trusted(json!({"next_phase": "plan-review", "max_reviews": 1_000}));
     let _ = taskie.env.agent("s", &["plan", "adopt"]).ok();
