@@ -277,12 +277,12 @@ impl<'a> Driver<'a> {
             let now = self.scene.world.later().0.to_le_bytes();
             return digest::of(&[&now, &std::process::id().to_le_bytes()]);
         }
-        let length = self
-            .payload
-            .transcript
-            .as_ref()
-            .and_then(|path| std::fs::metadata(path).ok())
-            .map_or(0, |meta| meta.len());
+        let asked = || {
+            let path = self.payload.transcript.as_ref()?;
+            std::fs::metadata(path).ok().map(|meta| meta.len())
+        };
+        let tail = self.scene.tail().filter(|_| self.scene.at_stop());
+        let length = tail.map(|tail| tail.length).or_else(asked).unwrap_or(0);
         digest::of(&[self.payload.digest().0.as_bytes(), &length.to_le_bytes()])
     }
 

@@ -59,7 +59,7 @@ fn written() -> &'static (Vec<u8>, Vec<Record>) {
         let records: Vec<Record> = (1..=4).map(record).collect();
         for record in &records {
             if let Ok((line, next)) = journal::line(record, &sum) {
-                bytes.extend_from_slice(line.as_bytes());
+                bytes.extend_from_slice(&line);
                 sum = next;
             }
         }

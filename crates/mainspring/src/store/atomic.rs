@@ -3,12 +3,14 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::journal::FileChange;
 use rustix::buffer::spare_capacity;
-use rustix::fs::{CWD, OFlags, RenameFlags};
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags};
+use rustix::io::{Errno, retry_on_intr};
 
 use super::linkless;
 use crate::digest;
@@ -152,6 +154,11 @@ pub(crate) fn project(
 ) -> Result<Projected, Trouble> {
     let path = Path::new(&change.path);
     let theirs = path.starts_with(root);
+    if let (None, Some(text), false) = (&change.was, &change.now, theirs)
+        && place(path, text.as_bytes())?
+    {
+        return Ok(Projected::Written);
+    }
     let seen = if theirs {
         linkless::look(path, crate::limits::RECORD)?
     } else {
@@ -181,6 +188,24 @@ pub(crate) fn project(
         None => remove(path)?,
     }
     Ok(Projected::Written)
+}
+
+/// Makes a file where there is none, and says whether it did: no look before is needed, and
+/// nobody's file of the same moment is lost. What is in the way is left to be looked at; so
+/// is all of it where the file system does not know how.
+fn place(path: &Path, bytes: &[u8]) -> Result<bool, Trouble> {
+    if without("temporary file") {
+        return Ok(false);
+    }
+    let new = beside(path);
+    write(&new, bytes, None, Way::Rename)?;
+    match rustix::fs::renameat_with(CWD, &new, CWD, path, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(true),
+        Err(Errno::EXIST | Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            remove(&new).map(|()| false)
+        }
+        Err(errno) => Err(Trouble::io("replace", path)(errno.into())),
+    }
 }
 
 fn remove(path: &Path) -> Result<(), Trouble> {
@@ -261,39 +286,43 @@ fn replace_once(
     } else {
         beside(path)
     };
-    let mut file = match create(&beside) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            if let Some(parent) = path.parent() {
-                fs::create_dir_all(parent).map_err(Trouble::io("create", parent))?;
-            }
-            create(&beside)
-        }
-        made => made,
-    }
-    .map_err(Trouble::io("write", &beside))?;
-    let meta = file.metadata().map_err(Trouble::io("look at", &beside))?;
-    if !meta.is_file() {
-        return Err(Trouble::NotAFile { path: beside });
-    }
-    file.write_all(bytes)
-        .map_err(Trouble::io("write", &beside))?;
-    // A file of the user's that others may read stays readable to them.
-    if let Some(kept) = kept
-        && *kept != meta.permissions()
-    {
-        file.set_permissions(kept.clone())
-            .map_err(Trouble::io("write", &beside))?;
-    }
-    if way == Way::SyncAndRename {
-        self::sync(&file).map_err(Trouble::io("sync", &beside))?;
-    }
-    drop(file);
+    write(&beside, bytes, kept, way)?;
     let replaced = match way {
         Way::Exchange if kept.is_some() => exchange(&beside, path),
         Way::Exchange | Way::Rename | Way::SyncAndRename => fs::rename(&beside, path),
     };
     replaced.map_err(Trouble::io("replace", path))
 }
+
+/// A new file, ready to take its place.
+fn write(new: &Path, bytes: &[u8], kept: Option<&Permissions>, way: Way) -> Result<(), Trouble> {
+    let mut file = match create(CWD, new) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            if let Some(parent) = new.parent() {
+                fs::create_dir_all(parent).map_err(Trouble::io("create", parent))?;
+            }
+            create(CWD, new)
+        }
+        made => made,
+    }
+    .map_err(Trouble::io("write", new))?;
+    fill(&mut file, bytes, kept).map_err(Trouble::io("write", new))?;
+    if way == Way::SyncAndRename {
+        self::sync(&file).map_err(Trouble::io("sync", new))?;
+    }
+    Ok(())
+}
+
+/// A file of the user's that others may read stays readable to them.
+pub(super) fn fill(file: &mut File, bytes: &[u8], kept: Option<&Permissions>) -> io::Result<()> {
+    file.write_all(bytes)?;
+    match kept {
+        Some(kept) if kept.mode() & 0o7777 != OURS_ALONE => file.set_permissions(kept.clone()),
+        Some(_) | None => Ok(()),
+    }
+}
+
+const OURS_ALONE: u32 = 0o600;
 
 fn exchange(new: &Path, old: &Path) -> io::Result<()> {
     match rustix::fs::renameat_with(CWD, new, CWD, old, RenameFlags::EXCHANGE) {
@@ -309,14 +338,24 @@ pub(super) fn sync(file: &File) -> std::io::Result<()> {
     Ok(rustix::fs::fdatasync(file)?)
 }
 
-fn create(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .custom_flags(flags())
-        .open(path)
+/// What is made anew is a regular file and need not be looked at. What a crash left under
+/// that name, or another process that holds no lock, is written over.
+pub(super) fn create(folder: impl AsFd + Copy, name: &Path) -> io::Result<File> {
+    let open = |how: OFlags| {
+        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | how;
+        let mode = Mode::from_raw_mode(OURS_ALONE);
+        retry_on_intr(|| rustix::fs::openat(folder, name, flags, mode)).map(File::from)
+    };
+    match open(OFlags::CREATE | OFlags::EXCL) {
+        Err(Errno::EXIST) => {}
+        made => return Ok(made?),
+    }
+    let file = open(OFlags::CREATE | OFlags::TRUNC)?;
+    if !file.metadata()?.is_file() {
+        return Err(Errno::EXIST.into());
+    }
+    file.set_permissions(Permissions::from_mode(OURS_ALONE))?;
+    Ok(file)
 }
 
 pub(super) fn beside(path: &Path) -> PathBuf {
@@ -382,9 +421,9 @@ mod tests {
         }
     }
 
+    /// What a crash left beside it may be an old file of other permissions.
     #[test]
     fn a_files_permissions_stay() {
-        use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state.json");
         let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
@@ -393,6 +432,26 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         replace(&path, b"two").unwrap();
         assert_eq!(mode(), 0o644);
+        fs::rename(&path, beside(&path)).unwrap();
+        replace(&path, b"three").unwrap();
+        assert_eq!(mode(), 0o600);
+        assert_eq!(fs::read(&path).unwrap(), b"three");
+    }
+
+    /// Nobody's file is lost that came into being since it was looked for.
+    #[test]
+    fn a_new_file_takes_no_place_that_is_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.json");
+        fs::write(&path, "theirs").unwrap();
+        assert!(!place(&path, b"ours").unwrap());
+        fs::remove_file(&path).unwrap();
+        assert!(place(&path, b"ours").unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"ours");
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(!place(&path, b"ours").unwrap());
+        assert!(!beside(&path).exists());
     }
 
     #[test]

@@ -57,21 +57,25 @@ pub(crate) fn start() -> String {
 }
 
 /// The line for a record, and its sum.
-pub(crate) fn line(record: &Record, previous: &str) -> Result<(String, String), Trouble> {
-    let mut line = serde_json::to_string(record)
+pub(crate) fn line(record: &Record, previous: &str) -> Result<(Vec<u8>, String), Trouble> {
+    let mut line = Vec::with_capacity(ORDINARY_RECORD);
+    serde_json::to_writer(&mut line, record)
         .map_err(|error| Trouble::Other(format!("a record cannot be written: {error}")))?;
     // Its closing brace.
     line.pop();
-    let sum = digest::of(&[previous.as_bytes(), line.as_bytes()]).0;
+    let sum = digest::of(&[previous.as_bytes(), &line]).0;
     for piece in [",\"sum\":\"", &sum, "\"}\n"] {
-        line.push_str(piece);
+        line.extend_from_slice(piece.as_bytes());
     }
     Ok((line, sum))
 }
 
-/// Appends a line in one write and makes it durable. Where an earlier line was torn, this
-/// one starts on a line of its own.
-pub(super) fn append(dir: &Path, line: &str) -> Result<u64, Trouble> {
+/// Room for most, so that it is not moved while it grows.
+const ORDINARY_RECORD: usize = 8 << 10;
+
+/// Appends a line to a journal of this size, in one write, and makes it durable. Where an
+/// earlier line was torn, this one starts on a line of its own.
+pub(super) fn append(dir: &Path, size: u64, line: &[u8]) -> Result<u64, Trouble> {
     let path = dir.join(CURRENT);
     let mut file = OpenOptions::new()
         .append(true)
@@ -81,19 +85,23 @@ pub(super) fn append(dir: &Path, line: &str) -> Result<u64, Trouble> {
         .custom_flags(atomic::flags())
         .open(&path)
         .map_err(Trouble::io("open", &path))?;
-    let meta = file.metadata().map_err(Trouble::io("look at", &path))?;
-    if !meta.is_file() {
-        return Err(Trouble::NotAFile { path });
-    }
-    let size = meta.len();
-    let torn = size > 0 && !ends_with_newline(&file, size, &path)?;
+    // What is no file has no last byte to read, either.
+    let torn = if size == 0 {
+        let meta = file.metadata().map_err(Trouble::io("look at", &path))?;
+        if !meta.is_file() {
+            return Err(Trouble::NotAFile { path });
+        }
+        false
+    } else {
+        !ends_with_newline(&file, size, &path)?
+    };
     let text = if torn {
-        Cow::Owned(format!("\n{line}"))
+        Cow::Owned([b"\n", line].concat())
     } else {
         Cow::Borrowed(line)
     };
     let written = file
-        .write_all(text.as_bytes())
+        .write_all(&text)
         .map_err(Trouble::io("write", &path))
         .and_then(|()| {
             if without("sync") {
@@ -353,9 +361,10 @@ mod tests {
     }
 
     fn written(dir: &Path, first: u64, mut sum: String) -> (Vec<u8>, String) {
+        let mut size = fs::metadata(dir.join(CURRENT)).map_or(0, |meta| meta.len());
         for seq in first..first + 3 {
             let (line, next) = line(&record(seq), &sum).unwrap();
-            append(dir, &line).unwrap();
+            size = append(dir, size, &line).unwrap();
             sum = next;
         }
         (fs::read(dir.join(CURRENT)).unwrap(), sum)

@@ -7,7 +7,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Permissions};
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags, statat};
 use rustix::io::Errno;
 
-use super::atomic::{Seen, beside, whole};
+use super::atomic::{Seen, beside, create, fill, whole};
 use crate::error::Trouble;
 
 /// The whole file, if it has at most `limit` bytes; `None` if there is none.
@@ -85,26 +85,8 @@ pub(super) fn replace(path: &Path, bytes: &[u8], kept: Option<Permissions>) -> R
     let (folder, name) = parent(path).map_err(io("write"))?;
     let beside = beside(path);
     let beside = beside.file_name().unwrap_or_default();
-    let flags = OFlags::WRONLY
-        | OFlags::CREATE
-        | OFlags::TRUNC
-        | OFlags::NOFOLLOW
-        | OFlags::NONBLOCK
-        | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(&folder, beside, flags, Mode::RUSR | Mode::WUSR);
-    let mut file = File::from(file.map_err(io("write"))?);
-    let meta = file.metadata().map_err(Trouble::io("look at", path))?;
-    if !meta.is_file() {
-        return Err(Trouble::NotAFile { path: path.into() });
-    }
-    file.write_all(bytes).map_err(Trouble::io("write", path))?;
-    // A file of the user's that others may read stays readable to them.
-    if let Some(kept) = kept
-        && kept != meta.permissions()
-    {
-        file.set_permissions(kept)
-            .map_err(Trouble::io("write", path))?;
-    }
+    let mut file = create(&folder, Path::new(beside)).map_err(Trouble::io("write", path))?;
+    fill(&mut file, bytes, kept.as_ref()).map_err(Trouble::io("write", path))?;
     drop(file);
     rustix::fs::renameat(&folder, beside, &folder, name).map_err(io("replace"))
 }

@@ -195,7 +195,7 @@ impl Locked<'_> {
                 limits::RECORD
             )));
         }
-        let size = journal::append(&self.store.dir, &line)?;
+        let size = journal::append(&self.store.dir, self.head.size, &line)?;
         Ok(Recorded { record, size, sum })
     }
 

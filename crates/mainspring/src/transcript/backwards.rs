@@ -47,6 +47,11 @@ impl<'t> Backwards<'t> {
         }
     }
 
+    /// Of the whole file.
+    pub(super) fn length(&self) -> u64 {
+        self.transcript.size()
+    }
+
     pub(super) fn bytes_read(&self) -> usize {
         self.window.len() - self.filled
     }
@@ -69,10 +74,7 @@ impl<'t> Backwards<'t> {
             return Ok(None);
         }
         loop {
-            if let Some(at) = self.window[self.filled..unsearched]
-                .iter()
-                .rposition(|byte| *byte == b'\n')
-            {
+            if let Some(at) = last_newline(&self.window[self.filled..unsearched]) {
                 self.end = self.filled + at;
                 return Ok(Some(self.end + 1..line_end));
             }
@@ -93,3 +95,18 @@ impl<'t> Backwards<'t> {
         Ok(())
     }
 }
+
+/// In pieces: what a piece contains is looked for many bytes at a time, and where, one by one.
+fn last_newline(bytes: &[u8]) -> Option<usize> {
+    let mut end = bytes.len();
+    for piece in bytes.rchunks(PIECE) {
+        end -= piece.len();
+        if piece.contains(&b'\n') {
+            let at = piece.iter().rposition(|byte| *byte == b'\n');
+            return at.map(|at| end + at);
+        }
+    }
+    None
+}
+
+const PIECE: usize = 128;

@@ -22,6 +22,8 @@ pub(crate) struct Tail {
     pub(crate) recent_error: bool,
     /// How much of the file was understood: without a last line that is still being written.
     pub(crate) size: u64,
+    /// The whole file's, with such a line.
+    pub(crate) length: u64,
     pub(crate) bytes_read: usize,
 }
 
@@ -81,8 +83,7 @@ impl Tail {
                 Step::Edge => break Reach::Edge,
             }
         };
-        let bytes_read = lines.bytes_read();
-        Ok(scan.conclude(reach, size, bytes_read))
+        Ok(scan.conclude(reach, size, &lines))
     }
 
     pub(crate) fn tool_used_since_last_block(&self) -> ToolUse {
@@ -196,7 +197,7 @@ impl Scan {
         }
     }
 
-    fn conclude(mut self, reach: Reach, size: u64, bytes_read: usize) -> Tail {
+    fn conclude(mut self, reach: Reach, size: u64, lines: &Backwards<'_>) -> Tail {
         self.end_block();
         let unrecorded = match self.turn {
             // What comes before a prompt in the file came before it in time.
@@ -221,7 +222,8 @@ impl Scan {
             unrecorded,
             recent_error: self.recent_error,
             size,
-            bytes_read,
+            length: lines.length(),
+            bytes_read: lines.bytes_read(),
         }
     }
 }

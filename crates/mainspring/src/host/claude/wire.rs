@@ -70,11 +70,14 @@ impl<'a> Field<'a> {
     }
 
     pub(super) fn text(&self) -> Option<Cow<'a, str>> {
-        // `Cow` alone would always be owned: this borrows where nothing is escaped.
         let raw = self.0?.get();
-        match serde_json::from_str::<&'a str>(raw) {
-            Ok(text) => Some(Cow::Borrowed(text)),
-            Err(_) => serde_json::from_str::<String>(raw).ok().map(Cow::Owned),
+        let within = raw.strip_prefix('"')?.strip_suffix('"')?;
+        // Where nothing is escaped, it is its own text. To ask serde for that first would
+        // have it describe every text where something is.
+        if within.contains('\\') {
+            serde_json::from_str(raw).ok().map(Cow::Owned)
+        } else {
+            Some(Cow::Borrowed(within))
         }
     }
 }
