@@ -181,9 +181,10 @@ pub(crate) fn project(
             Projected::Edited
         });
     }
+    let kept = kept.as_ref();
     match &change.now {
         Some(text) if theirs => linkless::replace(path, text.as_bytes(), kept)?,
-        Some(text) => replace_with(path, text.as_bytes(), kept.as_ref(), Way::Exchange)?,
+        Some(text) => replace_with(path, text.as_bytes(), kept, Way::Exchange)?,
         None if theirs => linkless::remove(path)?,
         None => remove(path)?,
     }
@@ -443,7 +444,7 @@ mod tests {
     fn a_new_file_takes_no_place_that_is_taken() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state.json");
-        fs::write(&path, "theirs").unwrap();
+        replace(&path, b"theirs").unwrap();
         assert!(!place(&path, b"ours").unwrap());
         fs::remove_file(&path).unwrap();
         assert!(place(&path, b"ours").unwrap());

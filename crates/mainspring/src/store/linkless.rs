@@ -80,13 +80,17 @@ fn entries(handle: &OwnedFd, most: usize) -> Result<Vec<Entry>, Errno> {
 }
 
 /// Writes beside the file and renames over it, as `atomic::replace` does.
-pub(super) fn replace(path: &Path, bytes: &[u8], kept: Option<Permissions>) -> Result<(), Trouble> {
+pub(super) fn replace(
+    path: &Path,
+    bytes: &[u8],
+    kept: Option<&Permissions>,
+) -> Result<(), Trouble> {
     let io = |doing| move |errno| trouble(doing, path, errno);
     let (folder, name) = parent(path).map_err(io("write"))?;
     let beside = beside(path);
     let beside = beside.file_name().unwrap_or_default();
     let mut file = create(&folder, Path::new(beside)).map_err(Trouble::io("write", path))?;
-    fill(&mut file, bytes, kept.as_ref()).map_err(Trouble::io("write", path))?;
+    fill(&mut file, bytes, kept).map_err(Trouble::io("write", path))?;
     drop(file);
     rustix::fs::renameat(&folder, beside, &folder, name).map_err(io("replace"))
 }

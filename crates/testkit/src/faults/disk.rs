@@ -157,18 +157,18 @@ impl Story {
                     Some(Open::Folder(_) | Open::Elsewhere) | None => {}
                 },
                 "syncfs" => self.ops.push(Op::SyncAll),
-                "rename" | "renameat" => {
+                "renameat2" if line.contains("RENAME_EXCHANGE") => {
+                    if let (Some(one), Some(other)) = (below(0), below(1)) {
+                        exchange(&mut view.names, &one, &other);
+                        self.ops.push(Op::Exchange { one, other });
+                    }
+                }
+                "rename" | "renameat" | "renameat2" => {
                     if let (Some(from), Some(to)) = (below(0), below(1)) {
                         if let Some(file) = view.names.remove(&from) {
                             view.names.insert(to.clone(), file);
                         }
                         self.ops.push(Op::Rename { from, to });
-                    }
-                }
-                "renameat2" => {
-                    if let (Some(one), Some(other)) = (below(0), below(1)) {
-                        exchange(&mut view.names, &one, &other);
-                        self.ops.push(Op::Exchange { one, other });
                     }
                 }
                 "unlink" | "unlinkat" | "rmdir" => {

@@ -80,6 +80,7 @@ fn files(lab: &Lab<'_>) -> BTreeSet<PathBuf> {
         let calls = [
             "open(",
             "openat(",
+            "openat2(",
             "statx(",
             "newfstatat(",
             "rename(",
