@@ -73,7 +73,7 @@ impl Counters {
     pub(crate) fn count(self, spawn: &Spawn, reset: impl Fn()) -> Counts {
         let trace = self.strace.then(|| {
             reset();
-            trace(spawn)
+            trace(spawn, &["-f"])
         });
         let instructions = self.valgrind.then(|| {
             reset();
@@ -105,11 +105,13 @@ pub(super) fn is_here(program: &str) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// A line for each system call of the program and its children.
-fn trace(spawn: &Spawn) -> String {
+/// A line for each system call of the program, and with `-f` of its children.
+pub(super) fn trace(spawn: &Spawn, how: &[&str]) -> String {
     let file = spawn.folder().join("trace");
     let path = file.to_string_lossy();
-    spawn.under(&["strace", "-f", "-qq", "-e", "signal=none", "-o", &path]);
+    let mut strace = vec!["strace", "-qq", "-e", "signal=none", "-o", &path];
+    strace.extend(how);
+    spawn.under(&strace);
     fs::read_to_string(&file).expect("strace has written it")
 }
 

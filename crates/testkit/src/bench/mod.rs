@@ -3,6 +3,7 @@
 //!
 //! A case adds a file and a row to [`cases::ALL`].
 
+mod bare;
 pub mod budget;
 pub mod cases;
 pub(crate) mod count;
@@ -186,6 +187,14 @@ impl Prepared {
         let event = (case.prepare)(&world);
         let spawn = match case.start {
             Start::Exec(args) => Spawn::new(&programs.mainspring, args, &event, &world),
+            Start::BareCalls(args) => {
+                let hook = Spawn::new(&programs.mainspring, args, &event, &world);
+                // The first one writes down what later ones find.
+                let _ = hook.said();
+                (case.reset)(&world);
+                let calls = bare::calls(&count::trace(&hook, &[]));
+                Spawn::new(&programs.bare_calls, &[], &calls, &world)
+            }
             Start::Shell(args) => {
                 let line = format!("'{}' {}", programs.mainspring.display(), args.join(" "));
                 Spawn::new(Path::new("/bin/sh"), &["-c", &line], &event, &world)

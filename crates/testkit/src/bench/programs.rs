@@ -10,6 +10,7 @@ use crate::clients::workspace;
 pub struct Programs {
     pub mainspring: PathBuf,
     pub floor: PathBuf,
+    pub(crate) bare_calls: PathBuf,
 }
 
 impl Programs {
@@ -27,6 +28,7 @@ impl Programs {
         for selection in [
             ["--package=mainspring", "--bin=mainspring"],
             ["--package=mainspring-testkit", "--bin=floor"],
+            ["--package=mainspring-testkit", "--bin=bare-calls"],
         ] {
             let status = Command::new(&cargo)
                 .args(["build", "--quiet", "--release"])
@@ -50,6 +52,7 @@ impl Programs {
         Self {
             mainspring: folder.join("mainspring"),
             floor: folder.join("floor"),
+            bare_calls: folder.join("bare-calls"),
         }
     }
 

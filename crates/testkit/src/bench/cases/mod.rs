@@ -36,6 +36,8 @@ pub struct Case {
 pub enum Start {
     /// The binary itself, as a host does that has its arguments.
     Exec(&'static [&'static str]),
+    /// What that asks of the file system, and nothing else: the floor of such a case.
+    BareCalls(&'static [&'static str]),
     /// The same through `sh -c`, as a host does that has a line of shell.
     Shell(&'static [&'static str]),
     /// Something else on the same event, for scale.
@@ -52,6 +54,7 @@ impl Start {
     pub(super) fn missing(&self) -> Option<&'static str> {
         match self {
             Self::Exec(_) | Self::Shell(_) => None,
+            Self::BareCalls(_) => (!is_here("strace")).then_some("strace"),
             Self::Scale { program, needs, .. } => std::iter::once(program)
                 .chain(*needs)
                 .find(|program| !is_here(program))
@@ -85,6 +88,7 @@ pub const ALL: &[Case] = &[
     claim::MAIL,
     claim::WATCH,
     together::HOLD,
+    together::HOLD_BARE,
     together::RELEASE,
     tasks::NO_LIST,
     tasks::TWENTY,
