@@ -19,6 +19,7 @@ mod guard;
 mod host;
 #[cfg(test)]
 mod hostile;
+mod inside;
 mod limits;
 mod machine;
 mod output;

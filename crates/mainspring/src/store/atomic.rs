@@ -103,7 +103,12 @@ pub(super) fn whole(file: &File, path: &Path, limit: u64) -> Result<Seen, Troubl
         }
         // A regular file gives less than there is room for only at its end. One that is
         // still short of its length was cut off just now, or is a network's: ask again.
-        let at_end = read < room && bytes.len() as u64 >= length;
+        // What has no length, in /proc, ends with a line.
+        let has_all = match length {
+            0 => bytes.ends_with(b"\n"),
+            length => bytes.len() as u64 >= length,
+        };
+        let at_end = read < room && (has_all || without("reads that go on"));
         if read == 0 || at_end {
             let permissions = meta.permissions();
             return Ok(Seen { bytes, permissions });

@@ -35,7 +35,15 @@ impl Head {
 
     pub(super) fn read(file: &File) -> Option<Self> {
         let mut bytes = [0; LENGTH];
-        let length = file.read_at(&mut bytes, 0).ok()?;
+        let mut length = 0;
+        // One read gives all of it, but for a file system that gives less: what is cut off
+        // would be taken for another boot's.
+        while !bytes[..length].contains(&b'\n') {
+            match file.read_at(&mut bytes[length..], length as u64) {
+                Ok(0) | Err(_) => return None,
+                Ok(more) => length += more,
+            }
+        }
         let text = std::str::from_utf8(&bytes[..length]).ok()?;
         let (line, _) = text.split_once('\n')?;
         let (body, check) = line.rsplit_once(' ')?;

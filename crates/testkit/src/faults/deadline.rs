@@ -2,7 +2,7 @@
 //! failure of its point.
 
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,14 @@ struct Run {
 /// Runs it in a group of its own: what it printed, and whether it was ended because it did
 /// not end by itself.
 pub(super) fn output(command: &mut Command) -> (Output, bool) {
+    watched(command, |child| {
+        child.wait_with_output().expect("its output can be read")
+    })
+}
+
+/// Starts it in a group of its own, which is ended if it does not end by itself while it is
+/// waited for; and whether it was.
+pub(super) fn watched<T>(command: &mut Command, wait: impl FnOnce(Child) -> T) -> (T, bool) {
     static WATCH: OnceLock<()> = OnceLock::new();
     WATCH.get_or_init(|| drop(std::thread::spawn(watch)));
     let child = command
@@ -38,11 +46,11 @@ pub(super) fn output(command: &mut Command) -> (Output, bool) {
         since: Instant::now(),
         overdue: false,
     });
-    let output = child.wait_with_output().expect("its output can be read");
+    let waited = wait(child);
     let mut all = running();
     let at = all.iter().position(|run| run.group == group);
     let overdue = at.is_some_and(|at| all.swap_remove(at).overdue);
-    (output, overdue)
+    (waited, overdue)
 }
 
 /// One thread for all of them: a timer for each would cost more than most of them take.

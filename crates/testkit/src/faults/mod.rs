@@ -22,8 +22,12 @@ mod power;
 mod preempt;
 mod scarce;
 mod seeded;
+#[cfg(target_arch = "x86_64")]
+mod short;
 mod strace;
 mod sweep;
+#[cfg(target_arch = "x86_64")]
+mod tracer;
 mod tree;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -121,6 +125,13 @@ const PARTS: &[Part] = &[
         name: "scarce",
         claim: "no room, descriptors, memory, variables, directory or listener: an answer, state kept",
         does: Work::Each(scarce::sweep),
+    },
+    // A call's arguments are in registers, which are this machine's.
+    #[cfg(target_arch = "x86_64")]
+    Part {
+        name: "short",
+        claim: "every read and write of a file does less than it was asked to, one and all of them: nothing comes of it",
+        does: Work::Each(short::sweep),
     },
     Part {
         name: "crowd",

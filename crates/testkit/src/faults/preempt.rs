@@ -278,10 +278,20 @@ fn until_done_or_waiting(child: &mut Child, patience: Duration) {
     }
 }
 
+/// In the kernel; or asleep until it asks again, with the lock's file open.
 fn waits_for_a_lock(pid: u32) -> bool {
     let tasks = fs::read_dir(format!("/proc/{pid}/task"));
-    tasks.into_iter().flatten().flatten().any(|task| {
-        fs::read_to_string(task.path().join("wchan")).is_ok_and(|name| name.contains("lock"))
+    let mut tasks = tasks.into_iter().flatten().flatten();
+    let has_a_lock = || {
+        let files = fs::read_dir(format!("/proc/{pid}/fd"));
+        let mut files = files.into_iter().flatten().flatten();
+        files.any(|file| {
+            fs::read_link(file.path()).is_ok_and(|file| file.ends_with("claim-gh.lock"))
+        })
+    };
+    tasks.any(|task| {
+        fs::read_to_string(task.path().join("wchan"))
+            .is_ok_and(|name| name.contains("lock") || (name.contains("nanosleep") && has_a_lock()))
     })
 }
 

@@ -60,6 +60,26 @@ const BUGS: &[Bug] = &[
         "pulse: later hold",
         Depth::Full,
     ),
+    // Of this machine's alone, as the part is.
+    #[cfg(target_arch = "x86_64")]
+    bug(
+        "reads that go on",
+        "short",
+        "pulse: later hold",
+        Depth::Quick,
+    ),
+    bug(
+        "a probe by key",
+        "kill",
+        "claim: an issue is closed",
+        Depth::Quick,
+    ),
+    bug(
+        "containment by parts",
+        "kill",
+        "loop: a prompt beside the project",
+        Depth::Quick,
+    ),
 ];
 
 /// A build of the program that can do without its protections.

@@ -8,6 +8,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::error::Trouble;
 use crate::scene::Scene;
@@ -30,12 +31,15 @@ impl Alone {
         let lock = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|error| Trouble::io("open", &path)(error.into()))?;
         let until = Instant::now() + LONGEST;
-        while rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-            if Instant::now() >= until {
-                break;
+        loop {
+            match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+                Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < until => {
+                    std::thread::sleep(STEP);
+                }
+                Ok(()) | Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(Self { _lock: lock }),
+                // Nobody has it, and nobody gets it: waiting would be for nothing.
+                Err(error) => return Err(Trouble::io("lock", &path)(error.into())),
             }
-            std::thread::sleep(STEP);
         }
-        Ok(Self { _lock: lock })
     }
 }

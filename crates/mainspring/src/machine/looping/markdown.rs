@@ -324,15 +324,18 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn garbage_is_no_loop_and_what_is_written_is_read_again(
-            front in "[a-z_: \"'0-9\\-\n\r\t]{0,120}",
+            iteration in 1..50_u32,
+            front in "([a-z_]{0,9}[: \"'0-9\\-\r\t]{0,9}\n){0,9}",
             rest in "\\PC{0,80}",
         ) {
-            let text = format!("---\n{front}\n---\n{rest}");
+            let text = format!("---\nactive: true\niteration: {iteration}\n{front}---\n{rest}");
             let state = read(&text, Millis(7_000));
-            if let State::Active(run) = &state {
-                let again = read(&write(Some(&text), &state), Millis(0));
-                proptest::prop_assert_eq!(again, State::Active(run.clone()));
-            }
+            let State::Active(run) = &state else {
+                return Err(proptest::test_runner::TestCaseError::fail(format!("{state:?}")));
+            };
+            proptest::prop_assert_eq!(run.top.iter, iteration);
+            let again = read(&write(Some(&text), &state), Millis(0));
+            proptest::prop_assert_eq!(again, state);
             proptest::prop_assert_eq!(read(&rest, Millis(0)), State::Idle(Past::Blank));
         }
     }

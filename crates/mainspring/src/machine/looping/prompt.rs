@@ -5,6 +5,7 @@ use std::path::{Component, Path};
 use super::doc::{self, Prompt};
 use super::markdown;
 use super::place::{Kept, Place};
+use crate::inside::lies_in;
 use crate::limits;
 use crate::scene::Scene;
 use crate::store::linkless;
@@ -29,8 +30,8 @@ pub(super) fn text(scene: &Scene<'_>, kept: &Kept) -> Option<String> {
 /// anywhere.
 fn file(scene: &Scene<'_>, path: &Path) -> Option<String> {
     let path = scene.root().join(path);
-    let inside = path.starts_with(scene.root())
-        && !path.components().any(|part| part == Component::ParentDir);
+    let inside =
+        lies_in(&path, scene.root()) && !path.components().any(|part| part == Component::ParentDir);
     if !inside {
         return None;
     }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::inside::lies_in;
+
 /// The largest registry that is read.
 pub(crate) const LIMIT: u64 = 4 * 1024 * 1024;
 
@@ -115,9 +117,7 @@ impl Install {
             Scope::User | Scope::Other => Some(0),
             Scope::Project | Scope::Local => {
                 let project = real(self.project.as_deref()?);
-                real(cwd)
-                    .starts_with(&project)
-                    .then(|| project.components().count())
+                lies_in(&real(cwd), &project).then(|| project.components().count())
             }
         }
     }

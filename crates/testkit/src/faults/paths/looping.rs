@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
+use serde_json::{Value, json};
+
 use super::{HOOK, Path, fields, held_with, let_go, put, state_file, text};
 use crate::world::World;
 
@@ -56,6 +58,37 @@ pub(super) const FALLBACK_FILE: Path = Path {
         line.unwrap_or(&text).to_owned()
     },
     verify: |_, said| held_with(said, &["[ITERATION 3/50]", "[ITERATION 4/50]"]),
+    ..HOOK
+};
+
+const SECRET: &str = "What a neighbour told nobody.";
+
+/// A document may name a file of the project's, and none of a folder whose name only
+/// begins like the project's.
+pub(super) const BESIDE: Path = Path {
+    name: "loop: a prompt beside the project",
+    prepare: |world| {
+        world.mainspring(&["loop", "start", "--max", "50"]);
+        world.hook(&world.stop("One."));
+        put(
+            &world.home().join(".config/mainspring/config.toml"),
+            "[loop]\nrepeat_prompt = true\n",
+        );
+        let beside = world.root().join("project-of-a-neighbour/prompt.md");
+        put(&beside, SECRET);
+        let file = state_file(world, "loop.json");
+        let mut document: Value = serde_json::from_str(&text(&file)).expect("a loop");
+        document["stack"][0]["prompt_file"] = json!(beside);
+        put(&file, &document.to_string());
+        world.stop("Two.")
+    },
+    mark: iteration,
+    verify: |_, said| {
+        if said.contains(SECRET) {
+            return Err("the agent was told a neighbour's secret".into());
+        }
+        held_with(said, &["[ITERATION 3/50]", "[ITERATION 4/50]"])
+    },
     ..HOOK
 };
 
