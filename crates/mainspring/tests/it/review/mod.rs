@@ -1,0 +1,46 @@
+//! Plans at the hook: whose they are, what is started, and what survives a kill.
+
+mod crash;
+mod plans;
+mod reviewer;
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::env::{Ran, payload};
+use crate::taskie::{Taskie, write};
+
+/// A trusted project with a plan in this state.
+fn trusted(fields: Value) -> Taskie {
+    let taskie = Taskie::with_state(fields);
+    let _ = taskie.run(&["trust"], b"").ok();
+    taskie
+}
+
+/// A stop of a session; `words` tells one stop from the next.
+fn stop(taskie: &Taskie, session: &str, words: &str) -> Ran {
+    let fields = json!({"session_id": session, "last_assistant_message": words});
+    let event = payload(&taskie.env.project(), "Stop", fields);
+    taskie.run(&["hook"], event.to_string().as_bytes())
+}
+
+fn config(taskie: &Taskie, text: &str) {
+    write(
+        &taskie.env.home().join(".config/mainspring/config.toml"),
+        text,
+    );
+}
+
+/// The last plan of the world is what `plan status` tells.
+fn status(taskie: &Taskie) -> Value {
+    taskie.run(&["plan", "status", "--json"], b"").json()
+}
+
+fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
