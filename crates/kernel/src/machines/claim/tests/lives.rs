@@ -1,0 +1,151 @@
+//! A whole life, with a GitHub that loses replies.
+
+use super::*;
+
+/// A GitHub that keeps what it was asked for even when its reply is lost.
+#[derive(Debug, Default)]
+struct Server {
+    pulls: u32,
+    closes: u32,
+    card: String,
+}
+
+impl Server {
+    fn run(&mut self, effect: &Effect) -> Outcome {
+        match effect {
+            Effect::Open(open) => {
+                let how = if self.pulls == 0 {
+                    How::Now
+                } else {
+                    How::Already
+                };
+                self.pulls = self.pulls.max(1);
+                self.card.clone_from(&open.card.status);
+                Outcome::Opened {
+                    pr: 107,
+                    url: "u".into(),
+                    how,
+                    board: Board::Moved,
+                }
+            }
+            Effect::Close(close) => {
+                let how = if self.closes == 0 {
+                    How::Now
+                } else {
+                    How::Already
+                };
+                self.closes = self.closes.max(1);
+                self.card.clone_from(&close.card.status);
+                Outcome::Closed {
+                    how,
+                    board: Board::Moved,
+                    release: Release::Released,
+                }
+            }
+            Effect::Sync(card) => {
+                self.card.clone_from(&card.status);
+                Outcome::Synced(Board::Moved)
+            }
+            Effect::Poll { .. } => {
+                let merged = Pull {
+                    state: PullState::Merged,
+                    ..pull(&[])
+                };
+                Outcome::Polled(merged)
+            }
+            Effect::Look { .. } => Outcome::Looked(Sight::NotMerged),
+            Effect::Survey => Outcome::Surveyed(Survey::Off),
+        }
+    }
+}
+
+/// How one effect goes.
+#[derive(Debug, Clone, Copy)]
+enum Luck {
+    Works,
+    /// Nothing happened at the server, and the process lived.
+    Fails,
+    /// It happened, and the process died before it heard of it.
+    DiesAfter,
+    DiesBefore,
+}
+
+fn luck() -> impl Strategy<Value = Luck> {
+    prop_oneof![
+        3 => Just(Luck::Works),
+        1 => Just(Luck::Fails),
+        1 => Just(Luck::DiesAfter),
+        1 => Just(Luck::DiesBefore),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn whatever_dies_on_the_way_a_claim_ends_closed_and_gone(lucks in proptest::collection::vec(luck(), 0..12)) {
+        let mut server = Server::default();
+        let mut state = claimed(Phase::ReadyForPr);
+        let mut standing = Standing::Clear;
+        let mut now = NOW;
+        let mut lucks = lucks.into_iter();
+        for _ in 0..80 {
+            now = now.plus(Millis::seconds(3 * 3_600));
+            if let State::Claimed { signal, .. } = &mut state {
+                match signal.phase {
+                    // The person says yes.
+                    Phase::MergedDetected => signal.phase = Phase::Done,
+                    // Somebody looks into a claim that was given up.
+                    Phase::Failed(Failure { during, next: Next::Never, .. }) => signal.phase = during.phase(),
+                    _ => {}
+                }
+            }
+            for kind in [stop(Background::Quiet), Kind::Idle] {
+                let event = event("s1", kind);
+                let asked = ask(&state, &event, &facts(BoardUse::On), now, &standing);
+                let Some(effect) = asked.need else {
+                    state = asked.state;
+                    standing = Standing::Clear;
+                    continue;
+                };
+                let happened = intent(effect.clone());
+                match lucks.next().unwrap_or(Luck::Works) {
+                    Luck::Works => {
+                        let outcome = server.run(&effect);
+                        let done = Standing::Done(happened, outcome);
+                        state = ask(&state, &event, &facts(BoardUse::On), now, &done).state;
+                        standing = Standing::Clear;
+                    }
+                    Luck::Fails => {
+                        let done = Standing::Done(happened, fault("HTTP 500"));
+                        state = ask(&state, &event, &facts(BoardUse::On), now, &done).state;
+                        standing = Standing::Clear;
+                    }
+                    Luck::DiesAfter => {
+                        server.run(&effect);
+                        standing = Standing::Abandoned(happened);
+                    }
+                    Luck::DiesBefore => standing = Standing::Abandoned(happened),
+                }
+            }
+            if matches!(state, State::Unclaimed(_)) {
+                break;
+            }
+        }
+        prop_assert!(matches!(state, State::Unclaimed(_)), "{:?}", state);
+        prop_assert_eq!((server.pulls, server.closes), (1, 1));
+        prop_assert_eq!(server.card.as_str(), status::DONE);
+    }
+
+    #[test]
+    fn a_handler_is_a_function_of_what_it_is_given(index in 0_usize..90, kind in 0_usize..17, outcome in 0_usize..12) {
+        let states = every_state();
+        let kinds = every_kind();
+        let state = &states[index % states.len()];
+        let event = event("s1", kinds[kind % kinds.len()].clone());
+        let outcomes = every_outcome();
+        let done = Standing::Done(intent(Effect::Survey), outcomes[outcome % outcomes.len()].clone());
+        let one = ask(state, &event, &facts(BoardUse::On), NOW, &done);
+        let other = ask(state, &event, &facts(BoardUse::On), NOW, &done);
+        prop_assert_eq!(one.state, other.state);
+        prop_assert_eq!(one.said, other.said);
+    }
+}

@@ -1,0 +1,350 @@
+//! Every state, every event, every way an effect can stand, against the table.
+
+mod between;
+mod lives;
+mod stops;
+
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::memo::{Consent, Mail, Memo, Topic, Weight};
+use super::phase::{Failure, Next, Phase, Task};
+use super::pull::tests::pull;
+use super::pull::{CheckState, Need, Pull, PullState};
+use super::signal::{Signal, status};
+use super::work::{Board, Effect, Fault, How, Item, Lack, Outcome, Release, Sight, Survey};
+use super::{BoardUse, Claim, Facts, State};
+use crate::effect::{Fence, Intent, Owner, Standing};
+use crate::event::{Author, Background, EndReason, Event, Kind, StartSource};
+use crate::ids::Millis;
+use crate::machine::{Input, Machine, Step, Verdict};
+use crate::machines::conformance::{event, every_kind, session, stop};
+
+const NOW: Millis = Millis::seconds(100_000);
+
+fn signal(phase: Phase) -> Signal {
+    let pr_number = match phase {
+        Phase::Coding | Phase::ReadyForPr | Phase::Failed(_) => None,
+        Phase::PrCreated | Phase::ChecksRunning | Phase::MergedDetected | Phase::Done => Some(107),
+    };
+    Signal {
+        phase,
+        pr_number,
+        summary: "Fix the race".into(),
+        last_synced_status: Some(status::IN_PROGRESS.into()),
+        ..Signal::claimed(42, "claude/fix-42".into(), "me-1".into(), "PVTI_1".into())
+    }
+}
+
+fn claimed(phase: Phase) -> State {
+    State::Claimed {
+        signal: signal(phase),
+        memo: Memo::default().about(42),
+    }
+}
+
+fn failure(during: Task, next: Next) -> Phase {
+    Phase::Failed(Failure {
+        during,
+        attempts: 1,
+        next,
+        cause: "HTTP 502".into(),
+    })
+}
+
+fn facts(board: BoardUse) -> Facts {
+    Facts {
+        board,
+        branch: Some("topic".into()),
+    }
+}
+
+fn intent(effect: Effect) -> Intent<Claim> {
+    Intent {
+        fence: Fence(7),
+        effect,
+        owner: Owner {
+            pid: 1,
+            started: 1,
+            boot: "b".into(),
+        },
+        since: NOW,
+        deadline: NOW,
+    }
+}
+
+/// One handler's answer, whatever its event.
+#[derive(Debug, Clone)]
+struct Did {
+    rule: &'static str,
+    state: State,
+    need: Option<Effect>,
+    said: Option<String>,
+    notes: Vec<String>,
+}
+
+fn ask(
+    state: &State,
+    event: &Event,
+    facts: &Facts,
+    now: Millis,
+    standing: &Standing<Claim>,
+) -> Did {
+    use crate::machine::{OnContext, OnIdle, OnStop};
+    fn did<V>(step: Step<Claim, V>, said: impl FnOnce(V) -> Option<String>) -> Did {
+        let (need, said) = match step.verdict {
+            Verdict::Say(verdict) => (None, said(verdict)),
+            Verdict::Need { effect, .. } => (Some(effect), None),
+        };
+        Did {
+            rule: step.rule,
+            state: step.state,
+            need,
+            said,
+            notes: step.notes,
+        }
+    }
+    let input = Input {
+        event,
+        now,
+        facts,
+        standing,
+    };
+    let context = |verdict| match verdict {
+        OnContext::Pass => None,
+        OnContext::Tell(text) => Some(text),
+    };
+    match &event.kind {
+        Kind::Stop { .. } => did(Claim::on_stop(state, &input), |verdict| match verdict {
+            OnStop::Pass => None,
+            OnStop::Hold(text) => Some(text),
+        }),
+        Kind::Idle => did(Claim::on_idle(state, &input), |verdict| match verdict {
+            OnIdle::Pass => None,
+            OnIdle::Notify(text) => Some(text),
+        }),
+        Kind::SessionStart { .. } => did(Claim::on_start(state, &input), context),
+        Kind::Prompt { .. } => did(Claim::on_prompt(state, &input), context),
+        Kind::SessionEnd { .. } => did(Claim::on_end(state, &input), |_| None),
+        Kind::Expansion { .. } => did(Claim::on_expansion(state, &input), context),
+        Kind::BeforeTool { .. } => did(Claim::before_tool(state, &input), |_| None),
+        Kind::AfterTool { .. } => did(Claim::after_tool(state, &input), |_| None),
+        Kind::Other { .. } => panic!("no handler"),
+    }
+}
+
+fn at_stop(state: &State, standing: &Standing<Claim>) -> Did {
+    let event = event("s1", stop(Background::Quiet));
+    ask(state, &event, &facts(BoardUse::On), NOW, standing)
+}
+
+/// A stop at which the effect that is asked for comes back with this.
+fn stop_with(state: &State, outcome: Outcome) -> Did {
+    let first = at_stop(state, &Standing::Clear);
+    let effect = first.need.expect("an effect");
+    at_stop(state, &Standing::Done(intent(effect), outcome))
+}
+
+fn opened(board: Board) -> Outcome {
+    Outcome::Opened {
+        pr: 107,
+        url: "https://github.com/o/r/pull/107".into(),
+        how: How::Now,
+        board,
+    }
+}
+
+fn fault(cause: &str) -> Outcome {
+    Outcome::Failed(Fault {
+        cause: cause.into(),
+        not_before: None,
+    })
+}
+
+fn every_state() -> Vec<State> {
+    let phases = [
+        Phase::Coding,
+        Phase::ReadyForPr,
+        Phase::PrCreated,
+        Phase::ChecksRunning,
+        Phase::MergedDetected,
+        Phase::Done,
+        failure(Task::Open, Next::Never),
+        failure(Task::Open, Next::At(NOW)),
+        failure(Task::Close, Next::At(NOW)),
+        failure(Task::Close, Next::At(NOW.plus(Millis(1)))),
+    ];
+    let mail = Mail {
+        topic: Topic::Ci,
+        weight: Weight::Wake,
+        at: NOW,
+        text: "CI failed".into(),
+    };
+    let mut all = Vec::from([
+        State::Newer { version: 2 },
+        State::Unclaimed(Memo::default()),
+        State::Unclaimed(Memo {
+            looked: Some(NOW),
+            mail: Vec::from([mail.clone()]),
+            ..Memo::default()
+        }),
+    ]);
+    for phase in phases {
+        let plain = signal(phase);
+        let behind = Signal {
+            status: status::IN_REVIEW.into(),
+            ..plain.clone()
+        };
+        let polled = Signal {
+            last_check_poll: Some(NOW),
+            summary: String::new(),
+            ..plain.clone()
+        };
+        for signal in [plain, behind, polled] {
+            for memo in [
+                Memo::default(),
+                Memo {
+                    issue: Some(42),
+                    owner: Some(session("s1")),
+                    consent: Consent::Asked,
+                    mail: Vec::from([mail.clone()]),
+                    ..Memo::default()
+                },
+                Memo {
+                    issue: Some(42),
+                    owner: Some(session("other")),
+                    mail: Vec::from([mail.clone()]),
+                    ..Memo::default()
+                },
+            ] {
+                all.push(State::Claimed {
+                    signal: signal.clone(),
+                    memo,
+                });
+            }
+        }
+    }
+    all
+}
+
+fn every_effect() -> Vec<Effect> {
+    let due = [claimed(Phase::ReadyForPr), claimed(Phase::Done)];
+    let mut all: Vec<Effect> = due
+        .iter()
+        .filter_map(|state| at_stop(state, &Standing::Clear).need)
+        .collect();
+    let signal = signal(Phase::Coding);
+    all.extend([
+        Effect::Poll { pr: 107 },
+        Effect::Sync(super::work::Card::of(&signal, status::IN_PROGRESS)),
+        Effect::Look {
+            branch: "topic".into(),
+        },
+        Effect::Survey,
+    ]);
+    all
+}
+
+fn every_outcome() -> Vec<Outcome> {
+    let merged = Pull {
+        state: PullState::Merged,
+        ..pull(&[])
+    };
+    Vec::from([
+        opened(Board::Moved),
+        opened(Board::Lacks("no scope".into())),
+        Outcome::Lacking(Lack::Unpushed),
+        Outcome::Closed {
+            how: How::Now,
+            board: Board::Moved,
+            release: Release::Failed("gone".into()),
+        },
+        Outcome::Polled(pull(&[("test", CheckState::Failed, Need::Optional)])),
+        Outcome::Polled(merged),
+        Outcome::Synced(Board::Moved),
+        Outcome::Synced(Board::Unreachable("timeout".into())),
+        Outcome::Looked(Sight::NotMerged),
+        Outcome::Looked(Sight::Merged {
+            pr: 9,
+            next: Some(Item {
+                issue: 43,
+                title: "Next".into(),
+            }),
+        }),
+        Outcome::Surveyed(Survey::Board {
+            title: "Work".into(),
+            columns: Vec::from([("Todo".into(), 3)]),
+            next: Vec::new(),
+        }),
+        fault("HTTP 502"),
+    ])
+}
+
+#[test]
+fn every_step_is_an_arrow_of_the_table_and_every_arrow_is_taken() {
+    let unique: BTreeSet<_> = Claim::TABLE.iter().map(|arrow| arrow.rule).collect();
+    assert_eq!(unique.len(), Claim::TABLE.len(), "two arrows share a rule");
+
+    let mut standings = Vec::from([Standing::Clear]);
+    for effect in every_effect() {
+        standings.push(Standing::Running(intent(effect.clone())));
+        standings.push(Standing::Abandoned(intent(effect.clone())));
+        for outcome in every_outcome() {
+            standings.push(Standing::Done(intent(effect.clone()), outcome));
+        }
+    }
+    let mut taken = BTreeSet::new();
+    for state in every_state() {
+        for kind in every_kind() {
+            for standing in &standings {
+                for board in [BoardUse::On, BoardUse::Off] {
+                    let event = event("s1", kind.clone());
+                    let did = ask(&state, &event, &facts(board), NOW, standing);
+                    if did.rule.is_empty() {
+                        assert_eq!((&did.state, did.said, did.need), (&state, None, None));
+                        continue;
+                    }
+                    let arrow = Claim::TABLE.iter().find(|arrow| arrow.rule == did.rule);
+                    let arrow = arrow.unwrap_or_else(|| panic!("{} is not in the table", did.rule));
+                    let (from, to) = (Claim::label(&state), Claim::label(&did.state));
+                    let labels = match arrow.from {
+                        "any" => from == to,
+                        _ => (arrow.from, arrow.to) == (from, to),
+                    };
+                    assert!(
+                        labels,
+                        "{}: {from} → {to}, {state:?} {standing:?}",
+                        did.rule
+                    );
+                    assert_eq!(arrow.on, kind.name(), "{}", did.rule);
+                    taken.insert(did.rule);
+                }
+            }
+        }
+    }
+    let by_events = Claim::TABLE.iter().filter(|arrow| arrow.on != "verb");
+    let missing: Vec<_> = by_events
+        .map(|arrow| arrow.rule)
+        .filter(|rule| !taken.contains(rule))
+        .collect();
+    assert!(missing.is_empty(), "never taken: {missing:?}");
+}
+
+#[test]
+fn a_claim_that_rests_is_one_that_a_stop_leaves_alone() {
+    let mut resting = 0;
+    for state in every_state().iter().filter(|state| state.rests()) {
+        resting += 1;
+        for board in [BoardUse::On, BoardUse::Off] {
+            let stop = event("s1", stop(Background::Quiet));
+            let did = ask(state, &stop, &facts(board), NOW, &Standing::Clear);
+            assert_eq!((&did.state, did.said, did.need), (state, None, None));
+            assert!(did.notes.is_empty());
+        }
+    }
+    assert!(resting >= 2, "{resting}");
+    assert!(claimed(Phase::Coding).rests(), "the common case");
+}
