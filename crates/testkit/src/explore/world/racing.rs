@@ -1,0 +1,393 @@
+//! A protocol's hooks as a model: which steps there are, what each does, and its words.
+
+use std::sync::Arc;
+
+use mainspring_kernel::decision::Answer;
+use mainspring_kernel::deliberate::{Deliberation, Trust};
+use mainspring_kernel::effect::{Fence, Life};
+use mainspring_kernel::journal::Entry;
+use mainspring_kernel::ledger::ToolUse;
+use mainspring_kernel::machines::Part;
+use mainspring_kernel::{Ask, Case, Decision, Reply};
+
+use super::super::checker::Model;
+use super::super::disk::{Disk, Placed, is_braked};
+use super::{
+    Action, COMMON, DIED_BEFORE_EFFECT, DIED_BEFORE_FILES, DIED_IN_EFFECT, EDIT_WON, FENCED, Hook,
+    JUMP, NAMES, OWN, Placing, Protocol, ROLLED, TAKEN_OVER, Without, World,
+};
+
+/// A protocol as a model.
+#[derive(Debug)]
+pub(in super::super) struct Racing<P>(pub(in super::super) P);
+
+impl<P: Protocol> Racing<P> {
+    fn can_step(&self, world: &World<P::Env, P::Work>, at: usize) -> bool {
+        let hook = &world.hooks[at];
+        match &hook.ask {
+            Ask::Lock => {
+                let free = world.disk.lock.is_none_or(|pid| pid == hook.pid());
+                let rolls = world.disk.unfinished.is_empty() || self.0.may_roll(world);
+                (free || self.0.without() == Without::Lock) && rolls
+            }
+            Ask::Load => self.0.may_load(world, hook),
+            Ask::Commit(_) | Ask::Unlock | Ask::Answer(_) => true,
+            Ask::Run(_) => hook.work.is_none(),
+        }
+    }
+
+    fn step(&self, world: &mut World<P::Env, P::Work>, at: usize) {
+        let hook = Arc::clone(&world.hooks[at]);
+        match &hook.ask {
+            Ask::Lock => {
+                world.disk().lock = Some(hook.pid());
+                if world.disk.unfinished.is_empty() {
+                    reply(world, at, Reply::Done);
+                } else {
+                    world.moment |= ROLLED;
+                    self.place(world, Placing::Rolling);
+                }
+            }
+            Ask::Load => self.load(world, at),
+            Ask::Commit(entry) => self.commit(world, at, entry),
+            Ask::Unlock => {
+                self.0.unlocking(world, &hook);
+                world.disk().lock = None;
+                reply(world, at, Reply::Done);
+            }
+            Ask::Run(pending) => {
+                let work = self.0.begin(pending);
+                let hook = world.hook(at);
+                hook.work = Some(work);
+                hook.ran = Some((**pending).clone());
+            }
+            Ask::Answer(answer) => {
+                if !hook.printed {
+                    self.0.answered(world, &hook, answer);
+                }
+                world.hooks.remove(at);
+            }
+        }
+    }
+
+    fn place(&self, world: &mut World<P::Env, P::Work>, how: Placing) {
+        let Some((change, placed)) = world.disk().place(self.0.without()) else {
+            return;
+        };
+        if placed == Placed::Edited {
+            world.moment |= EDIT_WON;
+        }
+        self.0.placed(world, &change, placed, how);
+    }
+
+    fn load(&self, world: &mut World<P::Env, P::Work>, at: usize) {
+        let hook = Arc::clone(&world.hooks[at]);
+        let disk = Arc::clone(&world.disk);
+        let mut tools = ToolUse::NotSeen;
+        let mut parts = Vec::new();
+        let stored = disk.parts.iter().zip(&disk.intents);
+        for (part, intent) in stored.filter(|(part, _)| self.0.concerns(&hook, part)) {
+            let part = {
+                parts.push(part.clone());
+                parts.last_mut().expect("just pushed")
+            };
+            if self.0.see(world, &hook, part) == ToolUse::Seen {
+                tools = ToolUse::Seen;
+            }
+            if let Some(pending) = intent {
+                part.stand((**pending).clone(), world.life(pending, hook.now));
+            }
+            let blind = matches!(self.0.without(), Without::Intent | Without::Fence);
+            if let Some(ran) = hook.ran.as_ref().filter(|_| blind) {
+                part.stand(ran.clone(), Life::Alive);
+            }
+        }
+        let mut ledger = disk.ledgers[hook.session].clone();
+        match self.0.without() {
+            Without::Ledger => ledger.blocks = 0,
+            Without::Redelivery => ledger.last = None,
+            _ => {}
+        }
+        let case = Case {
+            event: hook.event.clone(),
+            now: hook.now,
+            delivery: hook.delivery.clone(),
+            parts,
+            broken: Vec::new(),
+            overtaken: None,
+            ledger,
+            cap: self.0.cap(),
+            tools,
+            transcript: None,
+            trust: Trust::Trusted,
+            orders: disk.orders.clone(),
+            fence: Fence(disk.seq),
+            me: hook.me.clone(),
+        };
+        let braked = is_braked(&case);
+        world.hook(at).found = Some(disk);
+        world.hook(at).ran = None;
+        reply(world, at, Reply::Loaded(Box::new(case)));
+        self.0.loaded(world, &hook);
+        let asks = match &world.hooks[at].ask {
+            Ask::Commit(entry) => match &**entry {
+                Entry::Turn { case, ruling } => {
+                    if case.overtaken.is_some() {
+                        world.moment |= FENCED;
+                    }
+                    match &**ruling {
+                        Deliberation::Intends(pending) => {
+                            let left = case.parts.iter().find_map(Part::recorded);
+                            if left.is_some_and(|left| left.name() == pending.name()) {
+                                world.moment |= TAKEN_OVER;
+                            }
+                            true
+                        }
+                        Deliberation::Settled(settlement) => holds(&settlement.answer),
+                        Deliberation::Repeated(_) => false,
+                    }
+                }
+                Entry::Verb { .. } => false,
+            },
+            Ask::Lock | Ask::Load | Ask::Unlock | Ask::Run(_) | Ask::Answer(_) => false,
+        };
+        if braked && asks {
+            world.break_("a brake wins: a braked machine asks for nothing");
+        }
+    }
+
+    fn commit(&self, world: &mut World<P::Env, P::Work>, at: usize, entry: &Entry) {
+        let hook = Arc::clone(&world.hooks[at]);
+        if hook.placing {
+            self.place(world, Placing::Own);
+        } else {
+            if let (Without::CommitFirst, false, Some(answer)) =
+                (self.0.without(), hook.printed, answer_of(entry))
+            {
+                self.0.answered(world, &hook, answer);
+                world.hook(at).printed = true;
+                return;
+            }
+            let found = hook.found.as_deref().expect("loaded before");
+            let without = self.0.without();
+            if !(intends(entry) && without == Without::Intent) {
+                let changes = Disk::changes(found, hook.session, entry, without);
+                world.disk().unfinished = changes;
+            }
+            if without == Without::RecordFirst {
+                self.place(world, Placing::Own);
+            } else {
+                self.record(world, &hook, entry);
+            }
+            world.hook(at).placing = true;
+        }
+        if world.disk.unfinished.is_empty() {
+            if self.0.without() == Without::RecordFirst {
+                self.record(world, &hook, entry);
+            }
+            world.hook(at).placing = false;
+            world.hook(at).found = None;
+            reply(world, at, Reply::Done);
+        }
+    }
+
+    fn record(&self, world: &mut World<P::Env, P::Work>, hook: &Hook<P::Work>, entry: &Entry) {
+        if !(intends(entry) && self.0.without() == Without::Intent) {
+            world.disk().seq += 1;
+        }
+        self.0.committed(world, hook, entry);
+    }
+
+    fn crash(&self, world: &mut World<P::Env, P::Work>, at: usize) {
+        let hook = world.hooks.remove(at);
+        world.spent.crashes += 1;
+        if hook.printed && !hook.placing && matches!(hook.ask, Ask::Commit(_)) {
+            world.break_("I2: an answer was printed and its record is nowhere");
+        }
+        world.moment |= match (&hook.ask, &hook.work) {
+            (Ask::Commit(_), _) if hook.placing => DIED_BEFORE_FILES,
+            (Ask::Run(_), None) => DIED_BEFORE_EFFECT,
+            (Ask::Run(_), Some(_)) => DIED_IN_EFFECT,
+            _ => 0,
+        };
+        if world.disk.lock == Some(hook.pid()) {
+            let disk = world.disk();
+            disk.lock = None;
+            disk.abandon();
+            // Of files without a record nobody knows.
+            if self.0.without() == Without::RecordFirst {
+                disk.unfinished.clear();
+            }
+        }
+        self.0.crashed(world, &hook);
+    }
+}
+
+fn reply<E: Clone, W: Clone>(world: &mut World<E, W>, at: usize, reply: Reply) {
+    let hook = world.hook(at);
+    hook.ask = hook.turn.next(reply);
+}
+
+fn intends(entry: &Entry) -> bool {
+    matches!(entry, Entry::Turn { ruling, .. } if matches!(**ruling, Deliberation::Intends(_)))
+}
+
+fn answer_of(entry: &Entry) -> Option<&Answer> {
+    match entry {
+        Entry::Turn { ruling, .. } => match &**ruling {
+            Deliberation::Settled(settlement) => Some(&settlement.answer),
+            Deliberation::Repeated(_) | Deliberation::Intends(_) => None,
+        },
+        Entry::Verb { .. } => None,
+    }
+}
+
+pub(in super::super) fn holds(answer: &Answer) -> bool {
+    matches!(&answer.decision, Decision::Stop { hold } if !hold.is_empty())
+}
+
+impl<P: Protocol> Model for Racing<P> {
+    type State = World<P::Env, P::Work>;
+    type Action = Action<P::Act>;
+
+    fn initial(&self) -> Self::State {
+        self.0.initial()
+    }
+
+    fn actions(&self, world: &Self::State, actions: &mut Vec<Self::Action>) {
+        if world.broken.is_some() {
+            return;
+        }
+        let bounds = self.0.bounds();
+        for at in 0..world.hooks.len() {
+            if self.can_step(world, at) {
+                actions.push(Action::Step(at));
+            } else if world.hooks[at].work.is_some() {
+                let ways = self.0.choices(world, at);
+                actions.extend((0..ways).map(|choice| Action::Work(at, choice)));
+            }
+            if world.spent.crashes < bounds.crashes {
+                actions.push(Action::Crash(at));
+            }
+        }
+        if world.spent.jumps < bounds.jumps && !world.hooks.is_empty() {
+            actions.push(Action::Jump);
+        }
+        let mut acts = Vec::new();
+        self.0.acts(world, &mut acts);
+        actions.extend(acts.into_iter().map(Action::Around));
+    }
+
+    fn apply(&self, world: &Self::State, action: &Self::Action) -> Self::State {
+        let mut next = world.clone();
+        next.moment = 0;
+        match action {
+            Action::Step(at) => self.step(&mut next, *at),
+            Action::Work(at, choice) => {
+                if let Some(finished) = self.0.work(&mut next, *at, *choice) {
+                    let now = next.now;
+                    let hook = next.hook(*at);
+                    (hook.work, hook.now) = (None, now);
+                    reply(&mut next, *at, Reply::Ran(Box::new(finished)));
+                }
+            }
+            Action::Crash(at) => self.crash(&mut next, *at),
+            Action::Jump => {
+                next.now = next.now.plus(JUMP);
+                next.spent.jumps += 1;
+            }
+            Action::Around(act) => self.0.act(&mut next, act),
+        }
+        if let Some(property) = self.0.check(&next) {
+            next.break_(property);
+        }
+        next
+    }
+
+    fn describe(&self, world: &Self::State, action: &Self::Action) -> String {
+        let who = |at: usize| format!("hook {}", NAMES[world.hooks[at].session]);
+        match action {
+            Action::Step(at) => {
+                format!("{} {}", who(*at), words(world, *at, self.0.without()))
+            }
+            Action::Work(at, choice) => {
+                format!("{} {}", who(*at), self.0.words_of_work(world, *at, *choice))
+            }
+            Action::Crash(at) => format!("{} is killed", who(*at)),
+            Action::Jump => "ten minutes pass".into(),
+            Action::Around(act) => self.0.words_of_act(world, act),
+        }
+    }
+
+    fn broken(&self, world: &Self::State) -> Option<&'static str> {
+        world.broken
+    }
+
+    fn sights(&self) -> Vec<(u64, &'static str)> {
+        let common = (0..).map(|at| 1_u64 << at).zip(COMMON);
+        let own = (0..).map(|at| OWN << at).zip(P::SIGHTS.iter().copied());
+        let common = common.filter(|(bit, _)| P::COMMON & bit != 0);
+        common.chain(own).collect()
+    }
+
+    fn seen(&self, world: &Self::State) -> u64 {
+        world.moment
+    }
+
+    fn unfinished(&self, world: &Self::State) -> Option<&'static str> {
+        if world.broken.is_some() {
+            return None;
+        }
+        if world.hooks.is_empty() {
+            return self.0.unfinished(world);
+        }
+        Some("a hook waits for ever")
+    }
+}
+
+/// What a hook does next, in words.
+fn words<E, W>(world: &World<E, W>, at: usize, without: Without) -> String {
+    let hook = &world.hooks[at];
+    match &hook.ask {
+        Ask::Lock if world.disk.unfinished.is_empty() => "takes the lock".into(),
+        Ask::Lock => "takes the lock and rolls a file forward".into(),
+        Ask::Load => "reads the state and decides".into(),
+        Ask::Commit(_) if hook.placing || without == Without::RecordFirst => {
+            "replaces a file".into()
+        }
+        Ask::Commit(entry) => match (&**entry, answer_of(entry)) {
+            (Entry::Turn { ruling, .. }, None) => match &**ruling {
+                Deliberation::Intends(pending) => {
+                    format!("records its intent: {}", pending.name())
+                }
+                Deliberation::Repeated(_) | Deliberation::Settled(_) => "records it".into(),
+            },
+            (_, Some(answer)) if is_wordless(answer) => "records what it changes".into(),
+            (_, Some(answer)) => format!("records: {}", said(answer)),
+            (Entry::Verb { .. }, None) => "records it".into(),
+        },
+        Ask::Unlock => "lets go of the lock".into(),
+        Ask::Run(_) => "begins its effect".into(),
+        Ask::Answer(answer) if is_wordless(answer) => "ends without a word".into(),
+        Ask::Answer(answer) => format!("prints: {}", said(answer)),
+    }
+}
+
+fn is_wordless(answer: &Answer) -> bool {
+    answer.is_nothing() && !matches!(answer.decision, Decision::Stop { .. })
+}
+
+fn said(answer: &Answer) -> String {
+    match &answer.decision {
+        Decision::Stop { hold } if hold.is_empty() => "the agent may stop".into(),
+        Decision::Stop { hold } => {
+            let names: Vec<&str> = hold.iter().map(|reason| reason.by.as_str()).collect();
+            format!("the agent goes on ({})", names.join(", "))
+        }
+        Decision::Context { .. }
+        | Decision::AfterTool { .. }
+        | Decision::BeforeTool { .. }
+        | Decision::Idle { .. }
+        | Decision::Silent => "its word".into(),
+    }
+}
