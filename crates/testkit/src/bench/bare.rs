@@ -1,26 +1,39 @@
 //! The floor of what a hook can be: its own file system calls, made by a program that does
 //! nothing else.
 
+use std::collections::BTreeMap;
+
 /// What `bare-calls` reads: a line for each call that asks something of a file, with the
 /// descriptor, a length and paths.
 pub(super) fn calls(trace: &str) -> Vec<u8> {
     let ours = trace.lines().skip_while(|line| !line.starts_with("read(0"));
-    let lines: Vec<String> = ours.filter_map(call).collect();
+    let mut opened = Opened::new();
+    let lines: Vec<String> = ours.filter_map(|line| call(line, &mut opened)).collect();
     (lines.join("\n") + "\n").into_bytes()
 }
 
-fn call(line: &str) -> Option<String> {
+/// What is open, for names that are in a folder.
+type Opened = BTreeMap<i64, String>;
+
+fn call(line: &str, opened: &mut Opened) -> Option<String> {
     let (name, rest) = line.split_once('(')?;
     let (arguments, result) = rest.rsplit_once(" = ")?;
     let result: i64 = result.split(' ').next()?.parse().ok()?;
-    let first: i64 = arguments
-        .split([',', ')'])
-        .next()?
-        .trim()
-        .parse()
-        .unwrap_or(0);
-    let paths: Vec<&str> = arguments.split('"').skip(1).step_by(2).collect();
-    let path = paths.first().copied().unwrap_or_default();
+    let number = |text: &str| text.trim().trim_end_matches(')').parse().unwrap_or(0);
+    let first: i64 = number(arguments.split(',').next()?);
+    // A folder and a name, twice where it is renamed.
+    let pieces: Vec<&str> = arguments.split('"').collect();
+    let paths: Vec<String> = pieces
+        .chunks_exact(2)
+        .map(|piece| {
+            let folder = piece[0].trim_matches([',', ' ']);
+            match opened.get(&number(folder)) {
+                Some(folder) if !piece[1].starts_with('/') => format!("{folder}/{}", piece[1]),
+                Some(_) | None => piece[1].to_owned(),
+            }
+        })
+        .collect();
+    let path = paths.first().map(String::as_str).unwrap_or_default();
     let file = |call: &str, length: i64| Some(format!("{call}\t{first}\t{length}"));
     let named = |call: &str| Some(format!("{call}\t0\t0\t{path}"));
     let both = |call: &str| {
@@ -38,10 +51,13 @@ fn call(line: &str) -> Option<String> {
             } else {
                 "open"
             };
+            opened.insert(result, path.to_owned());
             // One that fails is found by no later call.
             Some(format!("{how}\t{}\t0\t{path}", result.max(0)))
         }
-        "statx" | "newfstatat" | "fstat" if path.is_empty() => file("look", 0),
+        "statx" | "newfstatat" | "fstat" if pieces.get(1).is_none_or(|name| name.is_empty()) => {
+            file("look", 0)
+        }
         "statx" | "newfstatat" => named("stat"),
         "read" if first > 0 => file("read", result),
         "pread64" => file("read at", result),
@@ -51,12 +67,14 @@ fn call(line: &str) -> Option<String> {
         "fdatasync" => file("sync", 0),
         "flock" => file("lock", 0),
         "close" => file("close", 0),
+        "fchmod" => file("open to others", 0),
         // The second only says that there is nothing more.
         "getdents64" if result > 0 => file("list", 0),
         "geteuid" => file("me", 0),
         "renameat2" if arguments.contains("RENAME_EXCHANGE") => both("exchange"),
-        "rename" | "renameat2" => both("rename"),
-        "unlink" => named("delete"),
+        "rename" | "renameat" => both("replace"),
+        "renameat2" => both("rename"),
+        "unlink" | "unlinkat" => named("delete"),
         _ => None,
     }
 }
@@ -83,6 +101,9 @@ write(4, "{\"a\":1}", 7)                = 7
 close(4)                                = 0
 renameat2(AT_FDCWD, "/s/.a.new", AT_FDCWD, "/s/a", RENAME_EXCHANGE) = 0
 unlink("/s/.a.new")                     = 0
+openat2(AT_FDCWD, "/p", {flags=O_PATH|O_DIRECTORY, resolve=RESOLVE_NO_SYMLINKS}, 24) = 5
+openat(5, ".b.new", O_WRONLY|O_CREAT|O_EXCL, 0600) = 6
+renameat(5, ".b.new", 5, "b")           = 0
 write(1, "{}\n", 3)                     = 3
 "#;
         let kept = "\
@@ -96,6 +117,9 @@ write\t4\t7
 close\t4\t0
 exchange\t0\t0\t/s/.a.new\t/s/a
 delete\t0\t0\t/s/.a.new
+open\t5\t0\t/p
+create\t6\t0\t/p/.b.new
+replace\t0\t0\t/p/.b.new\t/p/b
 say\t1\t3
 ";
         assert_eq!(String::from_utf8(calls(trace)).unwrap(), kept);

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 
 use rustix::buffer::spare_capacity;
 use rustix::fs::{CWD, OFlags, RawDir, RenameFlags};
@@ -40,6 +40,7 @@ fn main() {
             ("close", _) => *file = None,
             ("me", _) => drop(rustix::process::geteuid()),
             ("rename", _) => renamed(path, other, RenameFlags::NOREPLACE),
+            ("replace", _) => fs::rename(path, other).expect("it was so in the trace"),
             ("exchange", _) => renamed(path, other, RenameFlags::EXCHANGE),
             ("delete", _) => fs::remove_file(path).expect("it is there"),
             ("say", _) => {
@@ -54,6 +55,10 @@ fn main() {
                 file.write_all_at(&room[..length], 0).expect("room for it");
             }
             ("sync", Some(file)) => file.sync_data().expect("a file"),
+            ("open to others", Some(file)) => {
+                let permissions = fs::Permissions::from_mode(0o644);
+                file.set_permissions(permissions).expect("a file of ours");
+            }
             ("lock", Some(file)) => file.try_lock().expect("nobody else has it"),
             ("list", Some(file)) => {
                 let mut names = Vec::with_capacity(4096);

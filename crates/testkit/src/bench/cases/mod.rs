@@ -18,7 +18,7 @@ use super::count::is_here;
 pub use crate::world::World;
 
 /// One row of the table.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Case {
     pub name: &'static str,
     pub about: &'static str,
@@ -63,6 +63,21 @@ impl Start {
     }
 }
 
+/// The floor of a hook's case: what it asks of the file system, and nothing else.
+const fn bare(case: Case, name: &'static str) -> Case {
+    let start = match case.start {
+        Start::Exec(args) => Start::BareCalls(args),
+        other => other,
+    };
+    Case {
+        name,
+        about: "the same calls by a program that does nothing else",
+        start,
+        says: "",
+        ..case
+    }
+}
+
 /// All rows, in the table's order.
 pub const ALL: &[Case] = &[
     idle::ELSEWHERE,
@@ -74,22 +89,28 @@ pub const ALL: &[Case] = &[
     stop::GATE_PASSES,
     stop::GATE_BLOCKS,
     stop::GATE_RELEASES,
+    bare(stop::GATE_RELEASES, "gate releases, bare"),
     stop::LOOP_PASSES,
     stop::LOOP_ITERATES,
+    bare(stop::LOOP_ITERATES, "loop iterates, bare"),
     stop::LOOP_COMPLETES,
     stop::SHORT_TRANSCRIPT,
+    bare(stop::SHORT_TRANSCRIPT, "gate, 1 MiB, bare"),
     stop::ONE_MESSAGE,
     stop::LONG_TRANSCRIPT,
     review::THIRTY,
     review::TWO_THOUSAND,
     review::SKIPS,
+    bare(review::SKIPS, "review moves on, bare"),
     review::BROKEN,
+    bare(review::BROKEN, "review blocks, bare"),
     claim::UNCHANGED,
     claim::MAIL,
     claim::WATCH,
     together::HOLD,
-    together::HOLD_BARE,
+    bare(together::HOLD, "five machines hold, bare"),
     together::RELEASE,
+    bare(together::RELEASE, "five machines let go, bare"),
     tasks::NO_LIST,
     tasks::TWENTY,
     tasks::TWENTY_AGAIN,

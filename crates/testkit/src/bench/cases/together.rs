@@ -17,14 +17,6 @@ pub(super) const HOLD: Case = Case {
     reset: stop::forget_gate,
 };
 
-pub(super) const HOLD_BARE: Case = Case {
-    name: "five machines hold, bare",
-    about: "the same opens, reads, writes and renames by a program that does nothing else",
-    start: Start::BareCalls(&["hook"]),
-    says: "   ",
-    ..HOLD
-};
-
 pub(super) const RELEASE: Case = Case {
     name: "five machines let go",
     about: "token and signal in one message: the loop and the count end in one record",
