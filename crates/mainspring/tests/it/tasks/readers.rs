@@ -105,7 +105,7 @@ fn others_see_whole_tasks_and_lose_nothing() {
 
 /// Minutes, so it is asked for by name.
 #[test]
-#[ignore = "minutes: `cargo nextest run --run-ignored=only ten_thousand`"]
+#[ignore = "minutes: `cargo test -p mainspring --test it -- --ignored ten_thousand`"]
 fn others_see_whole_tasks_and_lose_nothing_in_ten_thousand_layouts() {
     lay_out_under_others(10_000, 4);
 }
