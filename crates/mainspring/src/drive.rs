@@ -391,7 +391,7 @@ fn json_change<T: serde::Serialize>(
     value: Option<&T>,
 ) -> Result<FileChange, Trouble> {
     let now = value
-        .map(|value| serde_json::to_string(value).map(|text| text + "\n"))
+        .map(|value| crate::json::text(value).map(|text| text + "\n"))
         .transpose()
         .map_err(|error| Trouble::corrupt(path, error))?;
     Ok(atomic::change(path, was, now))

@@ -20,6 +20,7 @@ mod host;
 #[cfg(test)]
 mod hostile;
 mod inside;
+mod json;
 mod limits;
 mod machine;
 mod output;

@@ -62,7 +62,7 @@ impl Place {
     pub(crate) fn record(&self, installed: &Installed) -> Result<(), Trouble> {
         let path = self.dir.join("installed.json");
         let text =
-            serde_json::to_string(installed).map_err(|error| Trouble::corrupt(&path, error))?;
+            crate::json::text(installed).map_err(|error| Trouble::corrupt(&path, error))?;
         atomic::replace(&path, format!("{text}\n").as_bytes())
     }
 

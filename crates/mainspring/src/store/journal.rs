@@ -16,6 +16,7 @@ use serde::Deserialize;
 use super::atomic;
 use crate::digest;
 use crate::error::Trouble;
+use crate::json;
 use crate::limits;
 use crate::seeded::without;
 
@@ -58,8 +59,7 @@ pub(crate) fn start() -> String {
 
 /// The line for a record, and its sum.
 pub(crate) fn line(record: &Record, previous: &str) -> Result<(Vec<u8>, String), Trouble> {
-    let mut line = Vec::with_capacity(ORDINARY_RECORD);
-    serde_json::to_writer(&mut line, record)
+    let mut line = json::bytes(record, ORDINARY_RECORD)
         .map_err(|error| Trouble::Other(format!("a record cannot be written: {error}")))?;
     // Its closing brace.
     line.pop();

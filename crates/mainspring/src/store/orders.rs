@@ -36,7 +36,7 @@ impl Recorded {
         let text = if orders.is_empty() {
             None
         } else {
-            let text = serde_json::to_string(orders)
+            let text = crate::json::text(orders)
                 .map_err(|error| Trouble::corrupt(&self.path, error))?;
             Some(text + "\n")
         };

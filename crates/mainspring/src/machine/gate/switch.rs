@@ -101,7 +101,7 @@ pub(crate) fn change(file: &FoundFile, card: &Card) -> Result<FileChange, Troubl
         None
     } else {
         let text =
-            serde_json::to_string(card).map_err(|error| Trouble::corrupt(&file.path, error))?;
+            crate::json::text(card).map_err(|error| Trouble::corrupt(&file.path, error))?;
         Some(text + "\n")
     };
     Ok(atomic::change(&file.path, file.bytes.as_deref(), text))

@@ -212,7 +212,7 @@ pub(crate) fn change(
         body,
     };
     let text =
-        serde_json::to_string(&outgoing).map_err(|error| Trouble::corrupt(&outbox.path, error))?;
+        crate::json::text(&outgoing).map_err(|error| Trouble::corrupt(&outbox.path, error))?;
     Ok(atomic::change(
         &outbox.path,
         outbox.bytes.as_deref(),

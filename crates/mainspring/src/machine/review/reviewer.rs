@@ -372,7 +372,7 @@ fn create(path: &Path) -> Result<File, Trouble> {
 
 /// Who leads the reviewer's group, so that whoever comes after us can end it.
 fn note_leader(shelf: &Path, leader: u32) {
-    if let Ok(text) = serde_json::to_string(&store::owner(leader)) {
+    if let Ok(text) = crate::json::text(&store::owner(leader)) {
         let _ = atomic::replace(&shelf.join("leader.json"), text.as_bytes());
     }
 }

@@ -1,0 +1,48 @@
+//! JSON, written. All of it goes through one writer: each kind of writer is the code of
+//! every type once more.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+/// A value on one line.
+pub(crate) fn text<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<String> {
+    let bytes = bytes(value, ORDINARY_TEXT)?;
+    // The writer of JSON writes text; to know it costs little beside that.
+    Ok(String::from_utf8(bytes).unwrap_or_default())
+}
+
+/// The same as bytes, with this much room to begin with.
+pub(crate) fn bytes<T: Serialize + ?Sized>(value: &T, room: usize) -> serde_json::Result<Vec<u8>> {
+    let mut line = Line(Vec::with_capacity(room));
+    serde_json::to_writer(&mut line, value)?;
+    Ok(line.0)
+}
+
+const ORDINARY_TEXT: usize = 256;
+
+struct Line(Vec<u8>);
+
+impl Write for Line {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    #[expect(
+        clippy::inline_always,
+        reason = "most pieces are one byte that is known here: a push, and not a call to copy"
+    )]
+    #[inline(always)]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match bytes {
+            [byte] => self.0.push(*byte),
+            _ => self.0.extend_from_slice(bytes),
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
