@@ -6,8 +6,6 @@ fn main() {
     // names it, and without it a child with a folder of its own is a fork: a copy of all
     // page tables, which is timed with it, and which many threads wait for one by one.
     if std::env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "gnu") {
-        println!(
-            "cargo::rustc-link-arg-bins=-Wl,--undefined=posix_spawn_file_actions_addchdir_np"
-        );
+        println!("cargo::rustc-link-arg-bins=-Wl,--undefined=posix_spawn_file_actions_addchdir_np");
     }
 }

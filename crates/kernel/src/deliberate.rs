@@ -90,8 +90,31 @@ pub enum Deliberation {
 pub struct Settlement {
     pub answer: Answer,
     pub moves: Vec<Move>,
+    /// The counts; what is kept with them, [`Settlement::kept`] knows.
     pub ledger: Ledger,
+    /// Is this delivery given the same answer again, should it come twice?
+    pub repeatable: bool,
     pub outcome: Outcome,
+}
+
+impl Settlement {
+    /// The session's ledger as it is kept: the counts with the answer, of which a record has
+    /// one already.
+    pub fn kept(&self, case: &Case) -> Ledger {
+        let last = if self.repeatable {
+            Some(Delivered {
+                delivery: case.delivery.clone(),
+                at: case.now,
+                answer: self.answer.clone(),
+            })
+        } else {
+            case.ledger.last.clone()
+        };
+        Ledger {
+            last,
+            ..self.ledger.clone()
+        }
+    }
 }
 
 /// How it came out, for the journal and for `why`.
@@ -266,17 +289,12 @@ fn answered(
     // because something could not be read is not worth repeating.
     let mut each = case.parts.iter().zip(&moves);
     let counts = !answer.is_nothing() || each.any(|(part, moved)| part.changed_by(moved));
-    if counts && case.broken.is_empty() {
-        ledger.last = Some(Delivered {
-            delivery: case.delivery.clone(),
-            at: case.now,
-            answer: answer.clone(),
-        });
-    }
+    ledger.last = None;
     Settlement {
         answer,
         moves,
         ledger,
+        repeatable: counts && case.broken.is_empty(),
         outcome,
     }
 }

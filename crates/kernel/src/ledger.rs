@@ -67,6 +67,13 @@ impl Ledger {
         same.then_some(&last.answer)
     }
 
+    /// Without the last answer, once nobody can ask for it any more.
+    #[must_use]
+    pub fn at(mut self, now: Millis) -> Self {
+        self.last.take_if(|last| now.since(last.at) > REDELIVERY);
+        self
+    }
+
     /// The count as it stands when this event arrives.
     #[must_use]
     pub fn opened(mut self, kind: &Kind, tools: ToolUse) -> Self {

@@ -250,7 +250,7 @@ fn a_run_of_holds_is_announced_once_and_ends_with_a_receipt() {
         stop.ledger = ledger;
         let settlement = settled(&stop);
         said.push(notes(&settlement).join("; "));
-        ledger = settlement.ledger;
+        ledger = settlement.kept(&stop);
     }
     assert_eq!(
         said,
@@ -266,7 +266,7 @@ fn a_run_of_holds_is_announced_once_and_ends_with_a_receipt() {
 #[test]
 fn a_sub_agents_stop_is_no_receipt() {
     let mut held = case(beating(0), Orders::default());
-    let ledger = settled(&held).ledger;
+    let ledger = settled(&held).kept(&held);
     held.event.speaker = Speaker::Subagent;
     held.delivery = Digest("two".into());
     held.ledger = ledger.clone();

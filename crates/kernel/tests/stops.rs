@@ -145,7 +145,7 @@ impl Session {
         let Deliberation::Settled(settlement) = deliberate(&case) else {
             panic!("neither machine has an effect")
         };
-        self.ledger = settlement.ledger.clone();
+        self.ledger = settlement.kept(&case);
         for moved in &settlement.moves {
             match moved {
                 Move::Gate(moved) => self.gate = moved.state,

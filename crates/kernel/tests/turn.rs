@@ -73,7 +73,7 @@ impl Disk {
     }
 
     fn commit(&mut self, entry: &Entry) {
-        let Entry::Turn { ruling, .. } = entry else {
+        let Entry::Turn { case, ruling } = entry else {
             panic!("a turn commits a turn")
         };
         match &**ruling {
@@ -87,7 +87,7 @@ impl Disk {
                     self.pulse = pulse.state.clone();
                     self.intent = moved.intent();
                 }
-                self.ledger = settlement.ledger.clone();
+                self.ledger = settlement.kept(case);
             }
         }
         self.journal.push(entry.clone());

@@ -227,7 +227,7 @@ impl<'a> Driver<'a> {
             path: found.path,
             bytes: found.bytes,
         });
-        Ok(found.value.unwrap_or_default())
+        Ok(found.value.unwrap_or_default().at(self.now))
     }
 
     /// What the transcript shows at a stop. Where it does not go back far enough to tell,
@@ -335,14 +335,16 @@ impl<'a> Driver<'a> {
             }
         }
         if let Some(found) = &self.ledger
-            && settlement.ledger != case.ledger
             && !without("ledger")
         {
-            files.push(json_change(
-                &found.path,
-                found.bytes.as_deref(),
-                Some(&settlement.ledger),
-            )?);
+            let kept = settlement.kept(case);
+            if kept != case.ledger {
+                files.push(json_change(
+                    &found.path,
+                    found.bytes.as_deref(),
+                    Some(&kept),
+                )?);
+            }
         }
         Ok(files)
     }

@@ -164,7 +164,7 @@ impl World {
     }
 
     fn commit(&mut self, entry: Entry) {
-        let Entry::Turn { ruling, .. } = &entry else {
+        let Entry::Turn { case, ruling } = &entry else {
             panic!("a turn commits a turn")
         };
         match &**ruling {
@@ -179,7 +179,7 @@ impl World {
                     self.intents.extend(moved.intent());
                     self.keep(moved);
                 }
-                self.ledger = settlement.ledger.clone();
+                self.ledger = settlement.kept(case);
             }
         }
         self.journal.push(entry);

@@ -238,11 +238,12 @@ impl Disk {
                         _ => changes.extend(moves(found, at, part, moved)),
                     }
                 }
-                if settlement.ledger != case.ledger {
+                let kept = settlement.kept(case);
+                if kept != case.ledger {
                     changes.push_back(Change::Ledger {
                         session,
                         was: Box::new(found.ledgers[session].clone()),
-                        now: Box::new(settlement.ledger.clone()),
+                        now: Box::new(kept),
                     });
                 }
                 changes

@@ -219,8 +219,9 @@ fn changes(loaded: &Loaded, entry: &Entry) -> Result<Vec<FileChange>, String> {
                     changes.push(found.intent.change(intent));
                 }
             }
-            if settlement.ledger != case.ledger {
-                changes.push(loaded.ledger.change(Some(json(&settlement.ledger)?)));
+            let kept = settlement.kept(case);
+            if kept != case.ledger {
+                changes.push(loaded.ledger.change(Some(json(&kept)?)));
             }
             Ok(changes)
         }

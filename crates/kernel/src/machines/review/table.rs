@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::phase::TaskId;
 
@@ -12,10 +12,24 @@ pub struct Tasks {
     pub rows: Vec<Row>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// A record has every row of the table at every stop: as a pair, without the names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[serde(from = "(TaskId, Status)")]
 pub struct Row {
     pub id: TaskId,
     pub status: Status,
+}
+
+impl From<(TaskId, Status)> for Row {
+    fn from((id, status): (TaskId, Status)) -> Self {
+        Self { id, status }
+    }
+}
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.id, self.status).serialize(serializer)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -100,8 +100,7 @@ pub(crate) fn change(file: &FoundFile, card: &Card) -> Result<FileChange, Troubl
     let text = if *card == Card::default() {
         None
     } else {
-        let text =
-            crate::json::text(card).map_err(|error| Trouble::corrupt(&file.path, error))?;
+        let text = crate::json::text(card).map_err(|error| Trouble::corrupt(&file.path, error))?;
         Some(text + "\n")
     };
     Ok(atomic::change(&file.path, file.bytes.as_deref(), text))
