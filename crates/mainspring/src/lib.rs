@@ -20,7 +20,7 @@ mod host;
 #[cfg(test)]
 mod hostile;
 mod inside;
-mod json;
+use mainspring_json as json;
 mod limits;
 mod machine;
 mod output;

@@ -6,14 +6,14 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 /// A value on one line.
-pub(crate) fn text<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<String> {
+pub fn text<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<String> {
     let bytes = bytes(value, ORDINARY_TEXT)?;
     // The writer of JSON writes text; to know it costs little beside that.
     Ok(String::from_utf8(bytes).unwrap_or_default())
 }
 
 /// The same as bytes, with this much room to begin with.
-pub(crate) fn bytes<T: Serialize + ?Sized>(value: &T, room: usize) -> serde_json::Result<Vec<u8>> {
+pub fn bytes<T: Serialize + ?Sized>(value: &T, room: usize) -> serde_json::Result<Vec<u8>> {
     let mut line = Line(Vec::with_capacity(room));
     serde_json::to_writer(&mut line, value)?;
     Ok(line.0)
@@ -21,7 +21,15 @@ pub(crate) fn bytes<T: Serialize + ?Sized>(value: &T, room: usize) -> serde_json
 
 const ORDINARY_TEXT: usize = 256;
 
-struct Line(Vec<u8>);
+/// What is written, as it grows.
+#[derive(Debug)]
+pub struct Line(Vec<u8>);
+
+/// A string of JSON. Nobody calls it; that it is here has the code of strings built in this
+/// crate, and not once more where a record is.
+pub fn string(line: &mut Line, text: &str) -> serde_json::Result<()> {
+    serde::Serializer::serialize_str(&mut serde_json::Serializer::new(line), text)
+}
 
 impl Write for Line {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
