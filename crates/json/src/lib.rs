@@ -1,9 +1,18 @@
-//! JSON, written. All of it goes through one writer: each kind of writer is the code of
-//! every type once more.
+//! JSON, read and written. All of it goes through one reader and one writer: each further
+//! kind is the code of every type once more.
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Serialize};
+
+/// What these bytes say.
+pub fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result<T> {
+    match str::from_utf8(bytes) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => Err(serde_json::Error::custom("it is not UTF-8 text")),
+    }
+}
 
 /// A value on one line.
 pub fn text<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<String> {

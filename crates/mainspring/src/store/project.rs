@@ -238,15 +238,12 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: PathBuf) -> Result<Found<T>, 
     let value = match &bytes {
         None => None,
         Some(bytes) => {
-            // As text, like the journal: reading bytes would be the same code once more.
-            let text = std::str::from_utf8(bytes)
-                .map_err(|_| Trouble::corrupt(&path, "it is not UTF-8 text"))?;
             // To serde, a list of a struct's values is that struct, and an empty one is a
             // struct of nothing but defaults: a switch that is off.
-            if text.trim_start().starts_with('[') {
+            if bytes.trim_ascii_start().starts_with(b"[") {
                 return Err(Trouble::corrupt(&path, "it is a list, and no object"));
             }
-            Some(serde_json::from_str(text).map_err(|error| Trouble::corrupt(&path, error))?)
+            Some(crate::json::read(bytes).map_err(|error| Trouble::corrupt(&path, error))?)
         }
     };
     Ok(Found { path, bytes, value })

@@ -111,7 +111,7 @@ pub(super) fn staged(file: &FoundFile, stage: Stage) -> Result<FileChange, Troub
     let card: Card = match &file.bytes {
         None => Card::default(),
         Some(bytes) => {
-            serde_json::from_slice(bytes).map_err(|error| Trouble::corrupt(&file.path, error))?
+            crate::json::read(bytes).map_err(|error| Trouble::corrupt(&file.path, error))?
         }
     };
     change(file, &Card { stage, ..card })

@@ -198,7 +198,7 @@ pub(crate) fn outbox(scene: &Scene<'_>) -> Result<FoundFile, Trouble> {
 }
 
 fn parse_outbox(outbox: &FoundFile) -> Option<Outgoing> {
-    serde_json::from_slice(outbox.bytes.as_deref()?).ok()
+    crate::json::read(outbox.bytes.as_deref()?).ok()
 }
 
 /// The change that puts a message into the outbox.

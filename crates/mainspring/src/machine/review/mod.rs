@@ -281,7 +281,7 @@ pub(crate) fn remember(
     let mut memories: Memories = match &file.bytes {
         None => Memories::default(),
         Some(bytes) => {
-            serde_json::from_slice(bytes).map_err(|error| Trouble::corrupt(&file.path, error))?
+            crate::json::read(bytes).map_err(|error| Trouble::corrupt(&file.path, error))?
         }
     };
     memories.plans.insert(plan.to_owned(), memory);

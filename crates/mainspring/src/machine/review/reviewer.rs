@@ -264,7 +264,7 @@ impl<'a> Bench<'a> {
     fn last_words(&self, stdout: &Path) -> String {
         let from_result = || {
             let bytes = atomic::read(stdout, limits::CHILD_OUTPUT).ok()??;
-            let value: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
+            let value: serde_json::Value = crate::json::read(&bytes).ok()?;
             Some(excerpt(value.get("result")?.as_str()?))
         };
         let from_log = || {
@@ -382,7 +382,7 @@ fn end_leftover(shelf: &Path) {
     let leader = atomic::read(&shelf.join("leader.json"), 4096)
         .ok()
         .flatten();
-    let leader = leader.and_then(|bytes| serde_json::from_slice::<Owner>(&bytes).ok());
+    let leader = leader.and_then(|bytes| crate::json::read::<Owner>(&bytes).ok());
     if let Some(leader) = leader.filter(store::is_alive) {
         guard::end_group(leader.pid);
     }
