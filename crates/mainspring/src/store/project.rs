@@ -1,8 +1,8 @@
 //! One project's store: lock it, load from it, commit to it.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use mainspring_kernel::effect::{Fence, Owner};
 use mainspring_kernel::journal::{Entry, FORMAT, FileChange, Record};
@@ -252,12 +252,17 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: PathBuf) -> Result<Found<T>, 
 /// Told apart from the boots before and after. Where the system has none, every process
 /// looks after its files as if it were the first.
 pub(crate) fn boot_id() -> &'static str {
-    static BOOT: OnceLock<String> = OnceLock::new();
-    BOOT.get_or_init(|| {
-        atomic::read_text(Path::new("/proc/sys/kernel/random/boot_id"), 64)
-            .ok()
-            .flatten()
-            .map_or_else(|| "unknown".into(), |text| text.trim().into())
+    // With the thread's own data, which is mapped already: in a place of its own it would be
+    // two page faults, at every hook that has work to do.
+    thread_local!(static BOOT: Cell<Option<&'static str>> = const { Cell::new(None) });
+    BOOT.get().unwrap_or_else(|| {
+        let text = atomic::read_text(Path::new("/proc/sys/kernel/random/boot_id"), 64);
+        let boot = match text {
+            Ok(Some(text)) => text.trim().to_owned().leak(),
+            Ok(None) | Err(_) => "unknown",
+        };
+        BOOT.set(Some(boot));
+        boot
     })
 }
 
