@@ -1,5 +1,10 @@
 //! Tells the linker what a start of a process needs to be timed alone.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a build script is told everything by variables"
+)]
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     // In a static program the standard library finds this function only where something

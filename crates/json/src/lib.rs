@@ -1,10 +1,14 @@
-//! JSON, read and written. All of it goes through one reader and one writer: each further
-//! kind is the code of every type once more.
+//! JSON, read and written.
+//!
+//! All of it goes through one reader and one writer, because each further kind is the code
+//! of every type once more. And it is a crate, because that is what the compiler can be told
+//! to build for speed: the rest of the program is built small, but to make a record is to go
+//! over every byte of it.
 
 use std::io::{self, Write};
 
 use serde::de::Error as _;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// What these bytes say.
 pub fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result<T> {
@@ -17,7 +21,7 @@ pub fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result<T> {
 /// A value on one line.
 pub fn text<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<String> {
     let bytes = bytes(value, ORDINARY_TEXT)?;
-    // The writer of JSON writes text; to know it costs little beside that.
+    // The writer writes text; to make sure costs little beside that.
     Ok(String::from_utf8(bytes).unwrap_or_default())
 }
 
@@ -34,15 +38,17 @@ const ORDINARY_TEXT: usize = 256;
 #[derive(Debug)]
 pub struct Line(Vec<u8>);
 
-/// A string of JSON. Nobody calls it; that it is here has the code of strings built in this
-/// crate, and not once more where a record is.
-pub fn string(line: &mut Line, text: &str) -> serde_json::Result<()> {
-    serde::Serializer::serialize_str(&mut serde_json::Serializer::new(line), text)
+impl Line {
+    /// A string, by itself. Nobody needs it; that it is here has strings built in this crate
+    /// and not where they are used.
+    pub fn string(&mut self, text: &str) -> serde_json::Result<()> {
+        serde_json::Serializer::new(self).serialize_str(text)
+    }
 }
 
 impl Write for Line {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.extend_from_slice(bytes);
+        self.write_all(bytes)?;
         Ok(bytes.len())
     }
 
@@ -61,5 +67,36 @@ impl Write for Line {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_what_the_library_writes(key in ".*", word in ".*", number: i64) {
+            let value = json!({ key: [word, number, null, true, {}] });
+            let written = text(&value).unwrap();
+            prop_assert_eq!(&written, &serde_json::to_string(&value).unwrap());
+            prop_assert_eq!(bytes(&value, 0).unwrap(), written.as_bytes());
+            prop_assert_eq!(read::<Value>(written.as_bytes()).unwrap(), value);
+        }
+
+        #[test]
+        fn garbage_is_an_error_or_a_value(bytes: Vec<u8>) {
+            let text = str::from_utf8(&bytes);
+            match read::<Value>(&bytes) {
+                Ok(value) => prop_assert_eq!(value, serde_json::from_str::<Value>(text.unwrap()).unwrap()),
+                Err(error) => prop_assert_eq!(
+                    error.to_string().starts_with("it is not UTF-8"),
+                    text.is_err()
+                ),
+            }
+        }
     }
 }

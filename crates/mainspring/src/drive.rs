@@ -393,7 +393,7 @@ fn json_change<T: serde::Serialize>(
     value: Option<&T>,
 ) -> Result<FileChange, Trouble> {
     let now = value
-        .map(|value| crate::json::text(value).map(|text| text + "\n"))
+        .map(|value| mainspring_json::text(value).map(|text| text + "\n"))
         .transpose()
         .map_err(|error| Trouble::corrupt(path, error))?;
     Ok(atomic::change(path, was, now))

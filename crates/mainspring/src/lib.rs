@@ -20,7 +20,6 @@ mod host;
 #[cfg(test)]
 mod hostile;
 mod inside;
-use mainspring_json as json;
 mod limits;
 mod machine;
 mod output;

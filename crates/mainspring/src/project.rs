@@ -9,7 +9,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use mainspring_kernel::SessionId;
 
@@ -17,7 +17,7 @@ use crate::env::{World, name};
 use crate::error::Trouble;
 use crate::limits;
 use crate::machine;
-use crate::store::{StateDir, atomic};
+use crate::store::{StateDir, atomic, linkless};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Site {
@@ -136,7 +136,19 @@ fn binding(state: &StateDir, session: &SessionId) -> Option<PathBuf> {
 }
 
 fn real(path: &Path) -> Result<PathBuf, Trouble> {
+    // Mostly it is as it says, which is asked in one step; to resolve it takes one for each
+    // folder on the way.
+    if is_plain(path) && linkless::leads_to(path) {
+        return Ok(path.into());
+    }
     fs::canonicalize(path).map_err(Trouble::io("find", path))
+}
+
+/// From the top, without detours, as `canonicalize` would write it.
+fn is_plain(path: &Path) -> bool {
+    let named = |part| matches!(part, Component::RootDir | Component::Normal(_));
+    let plain: PathBuf = path.components().take_while(|part| named(*part)).collect();
+    path.is_absolute() && plain.as_os_str() == path.as_os_str()
 }
 
 fn exists(path: &Path) -> bool {
@@ -331,6 +343,40 @@ mod tests {
             )
             .unwrap();
         }
+    }
+
+    /// However it is spelled, and whatever is on the way.
+    #[test]
+    fn a_path_is_resolved_as_the_system_does_it() {
+        let disk = Disk::new();
+        let folder = disk.dir("folder/below");
+        atomic::replace(&folder.join("file"), b"").unwrap();
+        std::os::unix::fs::symlink("folder", disk.path("link")).unwrap();
+        std::os::unix::fs::symlink("below", disk.path("folder/again")).unwrap();
+        for spelled in [
+            "folder",
+            "folder/below",
+            "folder/below/",
+            "folder//below",
+            "folder/./below",
+            "folder/below/..",
+            "folder/../folder",
+            "folder/below/file",
+            "link",
+            "link/below",
+            "folder/again",
+            "folder/again/file",
+            "nowhere",
+            "folder/below/file/nowhere",
+        ] {
+            let path = disk.path(spelled);
+            let resolved = real(&path).ok().map(PathBuf::into_os_string);
+            let expected = fs::canonicalize(&path).ok().map(PathBuf::into_os_string);
+            assert_eq!(resolved, expected, "{spelled}");
+        }
+        assert!(
+            real(Path::new("/proc/self/cwd")).is_ok_and(|path| path != Path::new("/proc/self/cwd"))
+        );
     }
 
     #[test]

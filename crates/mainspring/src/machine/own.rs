@@ -25,7 +25,7 @@ pub(crate) fn load<S: Data>(
 pub(crate) fn change<S: Data>(found: &FoundFile, state: Option<&S>) -> Result<FileChange, Trouble> {
     let now = state
         .map(|state| {
-            crate::json::text(state)
+            mainspring_json::text(state)
                 .map(|text| text + "\n")
                 .map_err(|error| Trouble::corrupt(&found.path, error))
         })

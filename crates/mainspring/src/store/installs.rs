@@ -61,7 +61,8 @@ impl Place {
     /// Keeps what is about to be done; the bytes of before are kept already.
     pub(crate) fn record(&self, installed: &Installed) -> Result<(), Trouble> {
         let path = self.dir.join("installed.json");
-        let text = crate::json::text(installed).map_err(|error| Trouble::corrupt(&path, error))?;
+        let text =
+            mainspring_json::text(installed).map_err(|error| Trouble::corrupt(&path, error))?;
         atomic::replace(&path, format!("{text}\n").as_bytes())
     }
 

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use super::atomic;
 use crate::digest;
 use crate::error::Trouble;
-use crate::json;
+
 use crate::limits;
 use crate::seeded::without;
 
@@ -59,7 +59,7 @@ pub(crate) fn start() -> String {
 
 /// The line for a record, and its sum.
 pub(crate) fn line(record: &Record, previous: &str) -> Result<(Vec<u8>, String), Trouble> {
-    let mut line = json::bytes(record, ORDINARY_RECORD)
+    let mut line = mainspring_json::bytes(record, ORDINARY_RECORD)
         .map_err(|error| Trouble::Other(format!("a record cannot be written: {error}")))?;
     // Its closing brace.
     line.pop();

@@ -18,6 +18,8 @@ use rustix::io::Errno;
 use super::atomic::{Seen, beside, create, fill, whole};
 use crate::error::Trouble;
 
+const NO_LINKS: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
+
 /// The whole file, if it has at most `limit` bytes; `None` if there is none.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> {
     Ok(look(path, limit)?.map(|seen| seen.bytes))
@@ -37,6 +39,13 @@ pub(super) fn look(path: &Path, limit: u64) -> Result<Option<Seen>, Trouble> {
 pub(crate) struct Entry {
     pub(crate) name: OsString,
     pub(crate) is_folder: bool,
+}
+
+/// Is something there, and no link on the way to it? Where that cannot be told, no.
+pub(crate) fn leads_to(path: &Path) -> bool {
+    // Without `NOFOLLOW`, which would open a link at the end for what it is.
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    rustix::fs::openat2(CWD, path, flags, Mode::empty(), NO_LINKS).is_ok()
 }
 
 /// What is in a folder, `most` entries of it; nothing, if it is not there.
@@ -127,8 +136,7 @@ fn folder(path: &Path) -> Result<OwnedFd, Errno> {
 }
 
 fn open(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    match rustix::fs::openat2(CWD, path, flags, Mode::empty(), links) {
+    match rustix::fs::openat2(CWD, path, flags, Mode::empty(), NO_LINKS) {
         // An old kernel, or a container that does not know the call.
         Err(Errno::NOSYS | Errno::PERM) => open_after_a_look(path, flags),
         opened => opened,

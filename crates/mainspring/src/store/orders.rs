@@ -36,8 +36,8 @@ impl Recorded {
         let text = if orders.is_empty() {
             None
         } else {
-            let text =
-                crate::json::text(orders).map_err(|error| Trouble::corrupt(&self.path, error))?;
+            let text = mainspring_json::text(orders)
+                .map_err(|error| Trouble::corrupt(&self.path, error))?;
             Some(text + "\n")
         };
         Ok(atomic::change(&self.path, self.bytes.as_deref(), text))

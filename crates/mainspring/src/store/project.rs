@@ -243,7 +243,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: PathBuf) -> Result<Found<T>, 
             if bytes.trim_ascii_start().starts_with(b"[") {
                 return Err(Trouble::corrupt(&path, "it is a list, and no object"));
             }
-            Some(crate::json::read(bytes).map_err(|error| Trouble::corrupt(&path, error))?)
+            Some(mainspring_json::read(bytes).map_err(|error| Trouble::corrupt(&path, error))?)
         }
     };
     Ok(Found { path, bytes, value })

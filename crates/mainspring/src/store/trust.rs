@@ -65,7 +65,7 @@ pub(crate) fn grant(state: &StateDir, root: &Path, since: Millis) -> Result<bool
         project: root.to_string_lossy().into_owned(),
         since,
     };
-    let text = crate::json::text(&record).map_err(|error| Trouble::Other(error.to_string()))?;
+    let text = mainspring_json::text(&record).map_err(|error| Trouble::Other(error.to_string()))?;
     state.create(&state.trusted())?;
     atomic::replace_durably(&state.trust_of(root), format!("{text}\n").as_bytes())?;
     Ok(true)

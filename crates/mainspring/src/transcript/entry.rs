@@ -43,7 +43,7 @@ impl Entry {
         // A list of a line's values would do for serde.
         let is_object = |line: &[u8]| line.trim_ascii_start().first() == Some(&b'{');
         if is_object(line)
-            && let Ok(line) = crate::json::read::<Line<'_>>(line)
+            && let Ok(line) = mainspring_json::read::<Line<'_>>(line)
         {
             return Some(line.into_entry());
         }

@@ -74,7 +74,7 @@ fn lines(args: &Args, desk: &Desk, dir: &std::path::Path, shown: &mut u64) -> Re
 
 fn render(args: &Args, desk: &Desk, record: &Record) -> Result {
     if args.json {
-        let line = crate::json::text(record).map_err(crate::error::CliError::new)?;
+        let line = mainspring_json::text(record).map_err(crate::error::CliError::new)?;
         return Ok(line + "\n");
     }
     let session = record.session().map_or("-", |id| id.as_str());

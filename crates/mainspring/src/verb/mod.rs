@@ -113,7 +113,7 @@ pub(crate) fn json<T: Serialize>(value: &T) -> Result {
 /// Indented for people. It goes by the compact text, so that the code that writes every
 /// machine's state is in the binary once.
 pub(crate) fn pretty<T: Serialize>(value: &T) -> Result {
-    crate::json::text(value)
+    mainspring_json::text(value)
         .and_then(|text| serde_json::from_str::<serde_json::Value>(&text))
         .and_then(|value| serde_json::to_string_pretty(&value))
         .map_err(|error| CliError::new(Trouble::Other(error.to_string())))

@@ -106,7 +106,7 @@ fn event(path: &Path, desk: &Desk) -> Result<Payload> {
                 .hint("`mainspring simulate -` reads the event from stdin; `{}` is a stop")
         })?
     };
-    let mut event: Value = crate::json::read(&bytes).map_err(|error| {
+    let mut event: Value = mainspring_json::read(&bytes).map_err(|error| {
         CliError::new(format!("{} is not JSON: {error}", path.display()))
             .hint("an event is what the host sends a hook; `{}` is a stop")
     })?;

@@ -19,7 +19,8 @@ pub(crate) enum Read {
 
 /// What the file says; the error names the field or the line.
 pub(crate) fn read(bytes: &[u8]) -> Result<Read, String> {
-    let fields: Map<String, Value> = crate::json::read(bytes).map_err(|error| error.to_string())?;
+    let fields: Map<String, Value> =
+        mainspring_json::read(bytes).map_err(|error| error.to_string())?;
     match fields.get("schema_version") {
         None | Some(Value::Null) => {}
         Some(version) => match version.as_u64() {
@@ -96,7 +97,7 @@ fn failure(told: &Value) -> Option<Failure> {
 /// The file with the fields that changed, and every other as it was.
 pub(crate) fn write(found: Option<&[u8]>, old: Option<&Signal>, new: &Signal) -> String {
     let mut fields: Map<String, Value> = found
-        .and_then(|bytes| crate::json::read(bytes).ok())
+        .and_then(|bytes| mainspring_json::read(bytes).ok())
         .unwrap_or_default();
     if fields.get("schema_version").is_none_or(Value::is_null) {
         fields.insert("schema_version".into(), SCHEMA.into());

@@ -100,7 +100,8 @@ pub(crate) fn change(file: &FoundFile, card: &Card) -> Result<FileChange, Troubl
     let text = if *card == Card::default() {
         None
     } else {
-        let text = crate::json::text(card).map_err(|error| Trouble::corrupt(&file.path, error))?;
+        let text =
+            mainspring_json::text(card).map_err(|error| Trouble::corrupt(&file.path, error))?;
         Some(text + "\n")
     };
     Ok(atomic::change(&file.path, file.bytes.as_deref(), text))
@@ -111,7 +112,7 @@ pub(super) fn staged(file: &FoundFile, stage: Stage) -> Result<FileChange, Troub
     let card: Card = match &file.bytes {
         None => Card::default(),
         Some(bytes) => {
-            crate::json::read(bytes).map_err(|error| Trouble::corrupt(&file.path, error))?
+            mainspring_json::read(bytes).map_err(|error| Trouble::corrupt(&file.path, error))?
         }
     };
     change(file, &Card { stage, ..card })

@@ -195,7 +195,7 @@ pub(crate) fn write(before: Option<&str>, state: &State, now: Millis) -> String 
         // The machine never writes what it could not read.
         State::Corrupt(_) => return before.unwrap_or_default().into(),
     }
-    let text = crate::json::text(&doc).unwrap_or_default();
+    let text = mainspring_json::text(&doc).unwrap_or_default();
     text + "\n"
 }
 

@@ -198,7 +198,7 @@ pub(crate) fn outbox(scene: &Scene<'_>) -> Result<FoundFile, Trouble> {
 }
 
 fn parse_outbox(outbox: &FoundFile) -> Option<Outgoing> {
-    crate::json::read(outbox.bytes.as_deref()?).ok()
+    mainspring_json::read(outbox.bytes.as_deref()?).ok()
 }
 
 /// The change that puts a message into the outbox.
@@ -212,7 +212,7 @@ pub(crate) fn change(
         body,
     };
     let text =
-        crate::json::text(&outgoing).map_err(|error| Trouble::corrupt(&outbox.path, error))?;
+        mainspring_json::text(&outgoing).map_err(|error| Trouble::corrupt(&outbox.path, error))?;
     Ok(atomic::change(
         &outbox.path,
         outbox.bytes.as_deref(),

@@ -49,7 +49,7 @@ pub(super) fn add(store: &ProjectStore, at: Millis, asked: &Request, outcome: &O
         took: outcome.took,
         cost: outcome.cost,
     };
-    let Ok(line) = crate::json::text(&past) else {
+    let Ok(line) = mainspring_json::text(&past) else {
         return;
     };
     let path = path(store);

@@ -281,7 +281,7 @@ pub(crate) fn remember(
     let mut memories: Memories = match &file.bytes {
         None => Memories::default(),
         Some(bytes) => {
-            crate::json::read(bytes).map_err(|error| Trouble::corrupt(&file.path, error))?
+            mainspring_json::read(bytes).map_err(|error| Trouble::corrupt(&file.path, error))?
         }
     };
     memories.plans.insert(plan.to_owned(), memory);

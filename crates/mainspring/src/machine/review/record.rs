@@ -19,7 +19,7 @@ pub(crate) fn read(bytes: Option<&[u8]>) -> (Record, Vec<String>) {
     let Some(bytes) = bytes else {
         return (Record::Missing, Vec::new());
     };
-    let document = match crate::json::read::<Value>(bytes) {
+    let document = match mainspring_json::read::<Value>(bytes) {
         Ok(Value::Object(document)) => document,
         Ok(_) => return unreadable("state.json contains invalid JSON: it is no object".into()),
         Err(error) => return unreadable(format!("state.json contains invalid JSON: {error}")),
@@ -90,7 +90,7 @@ fn text(document: &Map<String, Value>, field: &str) -> Result<Option<String>, St
 /// The document with these fields: what did not change stays as it was written, order and
 /// unknown fields included; what was missing is there.
 pub(crate) fn write(bytes: Option<&[u8]>, fields: &Fields) -> String {
-    let found = bytes.and_then(|bytes| crate::json::read::<Value>(bytes).ok());
+    let found = bytes.and_then(|bytes| mainspring_json::read::<Value>(bytes).ok());
     let mut document = match found {
         Some(Value::Object(document)) => document,
         _ => Map::new(),

@@ -264,7 +264,7 @@ impl<'a> Bench<'a> {
     fn last_words(&self, stdout: &Path) -> String {
         let from_result = || {
             let bytes = atomic::read(stdout, limits::CHILD_OUTPUT).ok()??;
-            let value: serde_json::Value = crate::json::read(&bytes).ok()?;
+            let value: serde_json::Value = mainspring_json::read(&bytes).ok()?;
             Some(excerpt(value.get("result")?.as_str()?))
         };
         let from_log = || {
@@ -372,7 +372,7 @@ fn create(path: &Path) -> Result<File, Trouble> {
 
 /// Who leads the reviewer's group, so that whoever comes after us can end it.
 fn note_leader(shelf: &Path, leader: u32) {
-    if let Ok(text) = crate::json::text(&store::owner(leader)) {
+    if let Ok(text) = mainspring_json::text(&store::owner(leader)) {
         let _ = atomic::replace(&shelf.join("leader.json"), text.as_bytes());
     }
 }
@@ -382,7 +382,7 @@ fn end_leftover(shelf: &Path) {
     let leader = atomic::read(&shelf.join("leader.json"), 4096)
         .ok()
         .flatten();
-    let leader = leader.and_then(|bytes| crate::json::read::<Owner>(&bytes).ok());
+    let leader = leader.and_then(|bytes| mainspring_json::read::<Owner>(&bytes).ok());
     if let Some(leader) = leader.filter(store::is_alive) {
         guard::end_group(leader.pid);
     }

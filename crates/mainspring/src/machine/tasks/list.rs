@@ -264,7 +264,7 @@ fn readable<T>(read: Result<Option<T>, Trouble>) -> Result<Option<T>, Trouble> {
 
 /// A task is an object with a subject.
 fn task(bytes: &[u8]) -> Option<Map<String, Value>> {
-    match crate::json::read(bytes) {
+    match mainspring_json::read(bytes) {
         Ok(Value::Object(fields)) if fields.get("subject").is_some_and(Value::is_string) => {
             Some(fields)
         }

@@ -44,7 +44,7 @@ impl Scope {
 
 /// All entries, or what is wrong with the file.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Vec<Install>, String> {
-    let root: Value = crate::json::read(bytes).map_err(|error| error.to_string())?;
+    let root: Value = mainspring_json::read(bytes).map_err(|error| error.to_string())?;
     match &root {
         Value::Array(entries) => Ok(entries
             .iter()

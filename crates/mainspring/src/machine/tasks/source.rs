@@ -36,7 +36,7 @@ impl Source {
     pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Self, Fault> {
         let fault = |problem: String| Fault::File(format!("{}: {problem}", path.display()));
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        match crate::json::read(bytes) {
+        match mainspring_json::read(bytes) {
             Err(error) => Err(fault(format!("malformed JSON: {error}"))),
             Ok(Value::Array(values)) if values.len() > MOST_TASKS => Err(fault(format!(
                 "{} tasks are more than {MOST_TASKS}",

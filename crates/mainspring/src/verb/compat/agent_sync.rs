@@ -46,7 +46,7 @@ fn answer(world: &World, event: &str, input: Input) -> Result<Answer, String> {
         Input::TooLarge => return Err("the hook's input is too large".into()),
         Input::Unreadable(problem) => return Err(problem),
     };
-    let mut fields: Map<String, Value> = crate::json::read(&bytes).unwrap_or_default();
+    let mut fields: Map<String, Value> = mainspring_json::read(&bytes).unwrap_or_default();
     fields.insert("hook_event_name".into(), event.into());
     if event == "Notification" {
         fields.insert("notification_type".into(), "idle_prompt".into());

@@ -29,7 +29,7 @@ fn answer(world: &World, input: Input) -> Result<Answer, String> {
         Input::Unreadable(problem) => return Err(invalid(&problem)),
     };
     let mut payload: Value =
-        crate::json::read(&bytes).map_err(|problem| invalid(&problem.to_string()))?;
+        mainspring_json::read(&bytes).map_err(|problem| invalid(&problem.to_string()))?;
     let fields = payload.as_object_mut();
     let fields = fields.ok_or_else(|| invalid("it is no object"))?;
     if fields.get("hook_event_name").and_then(Value::as_str) != Some("UserPromptExpansion") {

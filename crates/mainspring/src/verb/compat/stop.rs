@@ -16,8 +16,8 @@ pub(super) fn answer(row: &'static Row, world: &World, input: Input) -> Result<A
         Input::TooLarge => return Err("the input is too large".into()),
         Input::Unreadable(problem) => return Err(problem),
     };
-    let mut payload: Value =
-        crate::json::read(&bytes).map_err(|problem| format!("the input is not JSON: {problem}"))?;
+    let mut payload: Value = mainspring_json::read(&bytes)
+        .map_err(|problem| format!("the input is not JSON: {problem}"))?;
     let Some(fields) = payload.as_object_mut() else {
         return Err("the input is no JSON object".into());
     };

@@ -48,7 +48,7 @@ fn read(input: Input) -> Result<(Payload, Chain), String> {
         Input::TooLarge => return Err("it is too large".into()),
         Input::Unreadable(error) => return Err(error),
     };
-    let fields: Value = crate::json::read(&bytes).map_err(|error| error.to_string())?;
+    let fields: Value = mainspring_json::read(&bytes).map_err(|error| error.to_string())?;
     let payload = claude::decode(bytes).map_err(|error| error.to_string())?;
     let chain = match fields["stop_hook_active"] {
         Value::Bool(true) => Chain::Continued,

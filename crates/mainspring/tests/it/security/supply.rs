@@ -139,7 +139,12 @@ fn everything_that_is_built_comes_from_the_registry_or_is_ours() {
     ours.sort_unstable();
     assert_eq!(
         ours,
-        ["mainspring", "mainspring-kernel", "mainspring-testkit"]
+        [
+            "mainspring",
+            "mainspring-json",
+            "mainspring-kernel",
+            "mainspring-testkit"
+        ]
     );
 }
 
