@@ -67,6 +67,8 @@ pub(crate) fn grant(state: &StateDir, root: &Path, since: Millis) -> Result<bool
     };
     let text = mainspring_json::text(&record).map_err(|error| Trouble::Other(error.to_string()))?;
     state.create(&state.trusted())?;
+    // What is trusted is a project of ours: an event there looks further than elsewhere.
+    state.create(&state.project(root))?;
     atomic::replace_durably(&state.trust_of(root), format!("{text}\n").as_bytes())?;
     Ok(true)
 }
@@ -106,6 +108,7 @@ mod tests {
         assert_eq!(of(&state, one), Trust::Untrusted);
         assert!(!revoke(&state, one).unwrap());
         assert!(grant(&state, one, Millis(7)).unwrap());
+        assert!(state.project(one).is_dir(), "an event there finds it");
         assert!(!grant(&state, one, Millis(8)).unwrap(), "it was already");
         assert!(grant(&state, two, Millis(9)).unwrap());
         let names: Vec<_> = all(&state).unwrap().projects.into_keys().collect();

@@ -40,9 +40,14 @@ pub(crate) struct Kept {
 
 /// Is there anything that could be a loop? Looks, and reads nothing.
 pub(crate) fn any(scene: &Scene<'_>) -> bool {
+    // Nor is it trusted, which a store of `jwz` would have to be.
+    if scene.is_vacant() && !scene.is_drop_in() {
+        return false;
+    }
     let exists = |path: &Path| std::fs::symlink_metadata(path).is_ok();
-    let ours = || exists(&scene.store.own(Name::Loop)) || exists(&scene.site.file(MARKDOWN));
-    (!scene.is_vacant() && ours()) || Jwz::find(scene).is_some()
+    exists(&scene.store.own(Name::Loop))
+        || exists(&scene.site.file(MARKDOWN))
+        || Jwz::find(scene).is_some()
 }
 
 /// The loop that runs here: the first store in which one does; else what the first store
