@@ -84,7 +84,10 @@ pub(crate) fn encode(answer: &Answer, event: &str, wording: Wording) -> Option<S
             .collect();
         out.insert("systemMessage".into(), clean(&lines.join("\n")).into());
     }
-    (!out.is_empty()).then(|| format!("{}\n", Value::Object(out)))
+    if out.is_empty() {
+        return None;
+    }
+    mainspring_json::text(&out).ok().map(|line| line + "\n")
 }
 
 fn block(out: &mut Map<String, Value>, reasons: &Reasons) {

@@ -118,6 +118,7 @@ fn count(value: &Value, name: &str) -> Result<Option<u32>, String> {
     match value.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => number(text, name).map(Some),
+        Some(Value::Number(count)) => number(count.as_str(), name).map(Some),
         Some(other) => number(&other.to_string(), name).map(Some),
     }
 }

@@ -79,7 +79,7 @@ fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
         return Ok(None);
     };
     let tasks = tasks(&opened.dir)?;
-    let facts = facts(scene, &opened, tasks)?;
+    let facts = facts(scene, &opened, tasks.as_deref())?;
     let id = opened.dir.id;
     let plan = Plan {
         memory: opened.memories.plans.get(&id).cloned().unwrap_or_default(),
@@ -177,11 +177,11 @@ fn tasks(dir: &PlanDir) -> Result<Option<String>, Trouble> {
     text(dir, "tasks.md")
 }
 
-fn facts(scene: &Scene<'_>, opened: &Opened, tasks: Option<String>) -> Result<Facts, Trouble> {
+fn facts(scene: &Scene<'_>, opened: &Opened, tasks: Option<&str>) -> Result<Facts, Trouble> {
     let settings = settings::of(scene)?;
-    let table = tasks.as_deref().map(Tasks::parse).unwrap_or_default();
+    let table = tasks.map(Tasks::parse).unwrap_or_default();
     let directory = structure::Directory {
-        names: opened.dir.names.clone(),
+        names: &opened.dir.names,
         nested: opened.dir.nested,
         tasks,
     };
@@ -192,7 +192,7 @@ fn facts(scene: &Scene<'_>, opened: &Opened, tasks: Option<String>) -> Result<Fa
             Door::Hook
         },
         company: Company::Alone,
-        violations: structure::violations(&directory),
+        violations: structure::violations(directory),
         warnings: opened.warnings.clone(),
         tasks: table,
         written: Vec::new(),
