@@ -116,3 +116,34 @@ impl Ledger {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_answer_is_kept_as_long_as_it_can_be_asked_for() {
+        let said = Millis(10_000);
+        let ledger = Ledger {
+            blocks: 3,
+            last: Some(Delivered {
+                delivery: Digest("one".into()),
+                at: said,
+                answer: Answer::nothing(&Kind::Idle),
+            }),
+            ..Ledger::default()
+        };
+        for later in [Millis(0), REDELIVERY, REDELIVERY.plus(Millis(1))] {
+            let now = said.plus(later);
+            let repeats = |ledger: &Ledger| ledger.repeated(&Digest("one".into()), now).is_some();
+            let aged = ledger.clone().at(now);
+            assert_eq!(repeats(&aged), repeats(&ledger), "{later:?}");
+            assert_eq!(aged.last.is_some(), later <= REDELIVERY, "{later:?}");
+            assert_eq!(aged.blocks, 3);
+        }
+        assert!(
+            ledger.clone().at(Millis(0)).last.is_some(),
+            "a clock set back"
+        );
+    }
+}
