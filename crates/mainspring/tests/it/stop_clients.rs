@@ -144,7 +144,12 @@ fn at_the_hosts_cap_we_let_go_ourselves() {
     run(&claude, "do it");
     let mut expected = vec![true; 8];
     expected.push(false);
-    assert_eq!(held(&claude), expected);
+    assert_eq!(
+        held(&claude),
+        expected,
+        "{:#?}",
+        claude.hook_calls_of("Stop")
+    );
     let stops = claude.hook_calls_of("Stop");
     let told = answer(&stops[8])["systemMessage"]
         .as_str()
