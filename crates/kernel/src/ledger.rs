@@ -31,7 +31,7 @@ pub struct Delivered {
 
 /// How far a transcript has come. Hosts write it behind the events, so that what is there at
 /// a stop may be older than our last hold: the mark of that hold tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Mark {
     /// In bytes.
     pub size: u64,
@@ -99,12 +99,14 @@ impl Ledger {
         self
     }
 
-    /// One more hold, with the transcript as it stands.
+    /// One more hold, with the transcript as it stands. One that is not there, or cannot be
+    /// read, shows no more of our holds than it did before.
     pub(crate) fn hold(&mut self, transcript: Option<Mark>) {
         self.blocks = self.blocks.saturating_add(1);
-        self.mark = transcript.map(|mark| Mark {
-            unrecorded: mark.unrecorded.saturating_add(1),
-            ..mark
+        let shown = transcript.or(self.mark).unwrap_or_default();
+        self.mark = Some(Mark {
+            unrecorded: shown.unrecorded.saturating_add(1),
+            ..shown
         });
     }
 
@@ -120,6 +122,23 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_hold_leaves_a_mark() {
+        let mark = |size, unrecorded| Mark { size, unrecorded };
+        let mut ledger = Ledger::default();
+        for (transcript, left) in [
+            (None, mark(0, 1)),
+            (None, mark(0, 2)),
+            (Some(mark(700, 2)), mark(700, 3)),
+            (None, mark(700, 4)),
+            (Some(mark(900, 0)), mark(900, 1)),
+        ] {
+            ledger.hold(transcript);
+            assert_eq!(ledger.mark, Some(left));
+        }
+        assert_eq!(ledger.blocks, 5);
+    }
 
     #[test]
     fn the_last_answer_is_kept_as_long_as_it_can_be_asked_for() {

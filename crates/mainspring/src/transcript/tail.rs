@@ -110,21 +110,14 @@ struct Scan {
     lines: u32,
     recent_error: bool,
     texts: FinalTexts,
-    turn: Turn,
+    /// A tool use or a prompt has been seen: the run of blocks begins behind it.
+    is_before_run: bool,
     /// The oldest line so far of a block whose record is being read.
     block: Option<u64>,
     blocks_since_tool: u32,
     blocks_since_ours: u32,
     /// Whether the last line seen was there when we last blocked.
     is_before_ours: bool,
-}
-
-/// How far back into the turn the scan has come.
-#[derive(PartialEq, Eq)]
-enum Turn {
-    SinceTool,
-    BeforeTool,
-    BeforePrompt { at: u64 },
 }
 
 impl Scan {
@@ -139,7 +132,7 @@ impl Scan {
             lines: 0,
             recent_error: false,
             texts: FinalTexts::default(),
-            turn: Turn::SinceTool,
+            is_before_run: false,
             block: None,
             blocks_since_tool: 0,
             blocks_since_ours: 0,
@@ -148,11 +141,7 @@ impl Scan {
     }
 
     fn is_decided(&self) -> bool {
-        let run_is_known = match self.turn {
-            Turn::SinceTool => false,
-            Turn::BeforeTool => self.is_before_ours && self.block.is_none(),
-            Turn::BeforePrompt { .. } => true,
-        };
+        let run_is_known = self.is_before_run && self.is_before_ours && self.block.is_none();
         run_is_known && self.texts.is_complete && self.lines >= RECENT_LINES
     }
 
@@ -162,21 +151,19 @@ impl Scan {
         match entry {
             Entry::ToolResults(Outcome::Failed) => self.recent_error |= self.lines <= RECENT_LINES,
             Entry::ToolResults(Outcome::Fine) | Entry::Other => {}
-            Entry::Block | Entry::Prompt | Entry::Agent(_)
-                if matches!(self.turn, Turn::BeforePrompt { .. }) => {}
             Entry::Block => {
                 self.block = Some(offset);
                 self.texts.is_complete = true;
             }
             Entry::Prompt => {
                 self.end_block();
-                self.turn = Turn::BeforePrompt { at: offset };
+                self.is_before_run = true;
                 self.texts.is_complete = true;
             }
             Entry::Agent(saying) => {
                 self.end_block();
                 if saying.tools > 0 {
-                    self.turn = Turn::BeforeTool;
+                    self.is_before_run = true;
                 }
                 self.texts.see(saying);
             }
@@ -189,7 +176,7 @@ impl Scan {
         let Some(oldest) = self.block.take() else {
             return;
         };
-        if self.turn == Turn::SinceTool {
+        if !self.is_before_run {
             self.blocks_since_tool += 1;
         }
         if oldest >= self.blocked_at {
@@ -199,15 +186,14 @@ impl Scan {
 
     fn conclude(mut self, reach: Reach, size: u64, lines: &Backwards<'_>) -> Tail {
         self.end_block();
-        let unrecorded = match self.turn {
-            // What comes before a prompt in the file came before it in time.
-            Turn::BeforePrompt { at } if at >= self.blocked_at => 0,
+        let unrecorded = if reach == Reach::Edge && !self.is_before_ours {
             // A whole MiB has been written since, and the block's record comes first.
-            _ if reach == Reach::Edge && !self.is_before_ours => 0,
-            _ => self.unrecorded.saturating_sub(self.blocks_since_ours),
+            0
+        } else {
+            self.unrecorded.saturating_sub(self.blocks_since_ours)
         };
         let blocks = self.blocks_since_tool + unrecorded;
-        let run_is_whole = self.turn != Turn::SinceTool || reach == Reach::Start;
+        let run_is_whole = self.is_before_run || reach == Reach::Start;
         Tail {
             final_texts: if unrecorded == 0 {
                 self.texts.into_texts()

@@ -311,6 +311,23 @@ fn at_the_ninth_block_it_lets_go_by_itself_and_says_so() {
     }
 }
 
+/// A busy host writes the transcript only after the first stop: nothing in it is news then.
+#[test]
+fn a_transcript_that_begins_late_gives_no_hold_more() {
+    let env = gated();
+    let transcript = env.project().join("t.jsonl");
+    let line = |role: &str, text: &str| json!({ "type": role, "isSidechain": false, "message": { "role": role, "content": text } });
+    for n in 0..9 {
+        if n > 0 {
+            let said = [line("user", "do it"), line("assistant", "0")];
+            fs::write(&transcript, format!("{}\n{}\n", said[0], said[1])).unwrap();
+        }
+        let fields = json!({ "transcript_path": transcript, "stop_hook_active": n > 0, "last_assistant_message": format!("{n}") });
+        let answer = env.hook("Stop", fields).json();
+        assert_eq!(answer["decision"] == "block", n < 8, "stop {n}");
+    }
+}
+
 /// A person asks in another terminal, where there is no session.
 #[test]
 fn status_says_what_is_in_force_where_nobody_is_at_work_yet() {

@@ -33,6 +33,17 @@ fn stop() -> impl Strategy<Value = Stop> {
     })
 }
 
+/// One that was held up once, and let go after a tool call.
+fn earlier_turn() -> Vec<Value> {
+    let held = blocked(Blocked::Decision, "not yet");
+    [
+        vec![prompt("begin"), says("before", "earlier")],
+        held,
+        vec![uses_tool("tool before"), says("last", "earlier")],
+    ]
+    .concat()
+}
+
 /// Each line with so many behind it that say nothing.
 fn noisy(lines: &[Value], noise: usize) -> Vec<u8> {
     let noise = "{\"type\":\"mode\"}\n".repeat(noise);
@@ -43,11 +54,16 @@ fn noisy(lines: &[Value], noise: usize) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The file may end anywhere, also within a line. What counts is the last tool use that can be seen.
+    /// The file may end anywhere, also within a line and before the turn's own prompt. What counts is
+    /// the last tool use that can be seen.
     #[test]
-    fn blocks_are_counted_once(stops in prop::collection::vec(stop(), 1..14)) {
-        let mut history = jsonl(&[prompt("do it")]);
+    fn blocks_are_counted_once(
+        earlier in prop_oneof![Just(Vec::new()), Just(earlier_turn())],
+        stops in prop::collection::vec(stop(), 1..14),
+    ) {
+        let mut history = jsonl(&earlier);
         let mut visible = history.len();
+        history.extend(jsonl(&[prompt("do it")]));
         let mut tool_ends = Vec::new();
         let mut block_starts = Vec::new();
         let mut last_block = LastBlock::None;
@@ -67,7 +83,8 @@ proptest! {
             let since_tool = block_starts.iter().filter(|start| **start >= last_tool).count();
             prop_assert_eq!(tail.run, Run::Exactly(u32::try_from(since_tool).unwrap()));
             // A text from before our last block is never taken for this stop's.
-            prop_assert!(tail.final_texts.iter().all(|said| *said == text), "{:?} at {}", tail.final_texts, text);
+            let may_be_said = |said: &String| *said == text || (number == 0 && said == "earlier");
+            prop_assert!(tail.final_texts.iter().all(may_be_said), "{:?} at {}", tail.final_texts, text);
 
             last_block = LastBlock::At { size: tail.size, unrecorded: tail.unrecorded + 1 };
             block_starts.push(history.len());
@@ -88,7 +105,7 @@ fn a_replaced_file_is_read_afresh() {
     assert_eq!(tail.final_texts, ["done"]);
 }
 
-/// A ledger that has not noticed the user's prompt holds nothing up.
+/// A ledger that has not noticed the user's prompt holds nothing up: the block's record comes first.
 #[test]
 fn a_prompt_outdates_the_last_block() {
     let first_turn = jsonl(&[prompt("one"), says("a", "first")]);
@@ -96,10 +113,28 @@ fn a_prompt_outdates_the_last_block() {
         size: first_turn.len() as u64,
         unrecorded: 1,
     };
-    let lines = [first_turn, jsonl(&[prompt("two"), says("b", "second")])].concat();
+    let second_turn = [
+        blocked(Blocked::Decision, "not yet"),
+        vec![prompt("two"), says("b", "second")],
+    ]
+    .concat();
+    let lines = [first_turn, jsonl(&second_turn)].concat();
     let tail = tail_after(known, &lines);
     assert_eq!((tail.unrecorded, tail.run), (0, Run::Exactly(0)));
     assert_eq!(tail.final_texts, ["second"]);
+}
+
+/// The host may write nothing at all before the first stop, not even the prompt.
+#[test]
+fn a_prompt_that_was_written_late_outdates_nothing() {
+    let known = LastBlock::At {
+        size: 0,
+        unrecorded: 1,
+    };
+    let lines = jsonl(&[prompt("one"), says("a", "first")]);
+    let tail = tail_after(known, &lines);
+    assert_eq!((tail.unrecorded, tail.run), (1, Run::Exactly(1)));
+    assert_eq!(tail.final_texts, [""; 0]);
 }
 
 /// The record of a block comes right after its stop, so a MiB behind that it has been written.
