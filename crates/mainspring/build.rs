@@ -39,6 +39,11 @@ fn main() {
         "--script={}",
         folder.join("no-unwinding.ld").display()
     ));
+    // Before `main`, the standard library asks where the stack ends, for a kinder word if it
+    // should ever overflow. The C library finds out by reading `/proc/self/maps`, which is a
+    // tenth of the time of a start. Anything but 0 is a failure: then it is not known, and an
+    // overflow ends the program all the same.
+    link("--defsym=pthread_getattr_np=getpid");
     // What a hook touches lies together, so that it is a few pages and not many.
     let order = folder.join("hook-first.txt");
     link(&format!("--symbol-ordering-file={}", order.display()));
