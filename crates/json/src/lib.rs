@@ -5,10 +5,14 @@
 //! to build for speed: the rest of the program is built small, but to make a record is to go
 //! over every byte of it.
 
+mod fields;
+
 use std::io::{self, Write};
 
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
+
+pub use fields::{Fields, list};
 
 /// What these bytes say.
 pub fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result<T> {
@@ -35,13 +39,13 @@ pub fn bytes<T: Serialize + ?Sized>(value: &T, room: usize) -> serde_json::Resul
 const ORDINARY_TEXT: usize = 256;
 
 /// What is written, as it grows.
-#[derive(Debug)]
-pub struct Line(Vec<u8>);
+#[derive(Debug, Default)]
+struct Line(Vec<u8>);
 
 impl Line {
-    /// A string, by itself. Nobody needs it; that it is here has strings built in this crate
-    /// and not where they are used.
-    pub fn string(&mut self, text: &str) -> serde_json::Result<()> {
+    /// A string, by itself. That it is written here has all strings built in this crate, and
+    /// not where they are used.
+    fn string(&mut self, text: &str) -> serde_json::Result<()> {
         serde_json::Serializer::new(self).serialize_str(text)
     }
 }

@@ -1,11 +1,14 @@
 //! The loop's state as its stores have it: one JSON document, of which we know some fields
 //! and keep all.
 
+use std::borrow::Cow;
+
+use mainspring_json::{Fields, list};
 use mainspring_kernel::machines::looping::{
     Client, Ending, Frame, MOST_FRAMES, Mode, Owner, Past, Run, State,
 };
 use mainspring_kernel::{Millis, SessionId};
-use serde_json::{Map, Value, json};
+use serde::de::IgnoredAny;
 
 /// The format that the documents name.
 const SCHEMA: u64 = 1;
@@ -13,36 +16,35 @@ const SCHEMA: u64 = 1;
 /// What a document says. What is no state of a loop, but wants to be one, is corrupt; what
 /// does not even want to is none.
 pub(crate) fn read(text: &str) -> State {
-    let doc: Value = match serde_json::from_str(text) {
-        Ok(doc) => doc,
-        Err(error) => return State::Corrupt(format!("it is not JSON: {error}")),
-    };
-    match state(&doc) {
-        Ok(state) => state,
-        Err(problem) => State::Corrupt(problem),
+    match Fields::read(text) {
+        Ok(doc) => state(&doc).unwrap_or_else(State::Corrupt),
+        Err(error) if error.is_data() && serde_json::from_str::<IgnoredAny>(text).is_ok() => {
+            State::Idle(Past::Blank)
+        }
+        Err(error) => State::Corrupt(format!("it is not JSON: {error}")),
     }
 }
 
-fn state(doc: &Value) -> Result<State, String> {
-    if doc.get("schema").is_none_or(Value::is_null) {
+fn state(doc: &Fields<'_>) -> Result<State, String> {
+    if known(doc, "schema").is_none() {
         return Ok(State::Idle(Past::Blank));
     }
-    let stack = match doc.get("stack") {
-        None | Some(Value::Null) => &[][..],
-        Some(Value::Array(stack)) => stack,
-        Some(other) => return Err(format!("stack is {other}, not a list")),
+    let stack = match known(doc, "stack") {
+        None => Vec::new(),
+        Some(stack) => list(stack).ok_or_else(|| format!("stack is {stack}, not a list"))?,
     };
-    let event = doc.get("event").and_then(Value::as_str).unwrap_or("STATE");
-    let reason = doc.get("reason").and_then(Value::as_str);
-    let owner = owner(doc);
-    match event {
+    let event = text(doc, "event")?;
+    let reason = text(doc, "reason")?;
+    let owner = owner(doc)?;
+    match event.as_deref().unwrap_or("STATE") {
         "ABORT" if stack.is_empty() => Ok(State::Idle(Past::Aborted)),
         "ABORT" => Ok(State::Aborted {
-            cause: reason.unwrap_or("no reason was given").into(),
+            cause: reason.unwrap_or_else(|| "no reason was given".into()),
             owner,
         }),
         "DONE" => Ok(State::Idle(
             reason
+                .as_deref()
                 .and_then(Ending::parse)
                 .map_or(Past::Blank, Past::Done),
         )),
@@ -54,30 +56,37 @@ fn state(doc: &Value) -> Result<State, String> {
                 return Err(format!("the stack has more than {MOST_FRAMES} frames"));
             }
             let run = Run {
-                id: text(doc, "run_id").unwrap_or_default(),
+                id: text(doc, "run_id")?.unwrap_or_default(),
                 updated: updated(doc)?,
                 owner,
-                outer: outer.iter().map(frame).collect::<Result<_, _>>()?,
+                outer: outer
+                    .iter()
+                    .map(|text| frame(text))
+                    .collect::<Result<_, _>>()?,
                 top: frame(top)?,
             };
-            Ok(
-                match text(doc, "accepted").as_deref().and_then(Ending::parse) {
-                    Some(ending) => State::Completing { run, ending },
-                    None => State::Active(run),
-                },
-            )
+            let accepted = text(doc, "accepted")?;
+            Ok(match accepted.as_deref().and_then(Ending::parse) {
+                Some(ending) => State::Completing { run, ending },
+                None => State::Active(run),
+            })
         }
         other => Err(format!("event is {other:?}, not STATE, DONE or ABORT")),
     }
 }
 
+/// A value that is there, and is not `null`.
+fn known<'a>(doc: &'a Fields<'_>, name: &str) -> Option<&'a str> {
+    doc.get(name).filter(|value| *value != "null")
+}
+
 /// Without a date nobody can tell that it is fresh, so it counts as stale; one that cannot
 /// be read is corrupt.
-fn updated(doc: &Value) -> Result<Millis, String> {
-    match doc.get("updated_at") {
-        None | Some(Value::Null) => Ok(Millis(0)),
-        Some(Value::String(text)) => date(text),
-        Some(other) => Err(format!("updated_at is {other}, not a date")),
+fn updated(doc: &Fields<'_>) -> Result<Millis, String> {
+    match (known(doc, "updated_at"), text(doc, "updated_at")?) {
+        (None, _) => Ok(Millis(0)),
+        (Some(_), Some(text)) => date(&text),
+        (Some(other), None) => Err(format!("updated_at is {other}, not a date")),
     }
 }
 
@@ -96,30 +105,27 @@ pub(super) fn stamp(at: Millis) -> String {
     jiff::Timestamp::from_second(seconds).map_or_else(|_| String::new(), |time| time.to_string())
 }
 
-fn frame(value: &Value) -> Result<Frame, String> {
-    let Value::Object(_) = value else {
-        return Err(format!("a frame of the stack is {value}"));
-    };
-    let mode = match value.get("mode") {
-        None | Some(Value::Null) => Mode::Loop,
-        Some(Value::String(text)) => Mode::parse(text)
+fn frame(value: &str) -> Result<Frame, String> {
+    let fields = Fields::read(value).map_err(|_| format!("a frame of the stack is {value}"))?;
+    let mode = match (known(&fields, "mode"), text(&fields, "mode")?) {
+        (None, _) => Mode::Loop,
+        (Some(_), Some(text)) => Mode::parse(&text)
             .ok_or_else(|| format!("mode is {text:?}, not loop, issue or grind"))?,
-        Some(other) => return Err(format!("mode is {other}")),
+        (Some(other), None) => return Err(format!("mode is {other}")),
     };
     Ok(Frame {
-        id: text(value, "id").unwrap_or_default(),
+        id: text(&fields, "id")?.unwrap_or_default(),
         mode,
-        iter: count(value, "iter")?.unwrap_or(1),
-        max: count(value, "max")?.unwrap_or(mode.default_max()),
+        iter: count(&fields, "iter")?.unwrap_or(1),
+        max: count(&fields, "max")?.unwrap_or(mode.default_max()),
     })
 }
 
-fn count(value: &Value, name: &str) -> Result<Option<u32>, String> {
-    match value.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => number(text, name).map(Some),
-        Some(Value::Number(count)) => number(count.as_str(), name).map(Some),
-        Some(other) => number(&other.to_string(), name).map(Some),
+fn count(fields: &Fields<'_>, name: &str) -> Result<Option<u32>, String> {
+    match (known(fields, name), text(fields, name)?) {
+        (None, _) => Ok(None),
+        (Some(_), Some(text)) => number(&text, name).map(Some),
+        (Some(value), None) => number(value, name).map(Some),
     }
 }
 
@@ -130,101 +136,117 @@ pub(super) fn number(text: &str, name: &str) -> Result<u32, String> {
         .map_err(|_| format!("{name} is {text:?}, not a count"))
 }
 
-fn text(value: &Value, name: &str) -> Option<String> {
-    value.get(name)?.as_str().map(str::to_owned)
+/// A value that is a text; one that is half a character is none, and corrupt.
+fn text(fields: &Fields<'_>, name: &str) -> Result<Option<String>, String> {
+    fields
+        .string(name)
+        .map_err(|error| format!("{name} is no text: {error}"))
 }
 
-fn owner(doc: &Value) -> Owner {
-    let id = text(doc, "session").and_then(|id| SessionId::parse(&id));
-    match id {
+fn owner(doc: &Fields<'_>) -> Result<Owner, String> {
+    let id = text(doc, "session")?.and_then(|id| SessionId::parse(&id));
+    Ok(match id {
         None => Owner::Nobody,
         Some(id) => Owner::Session {
             id,
             client: doc
                 .get("client")
-                .and_then(Value::as_u64)
-                .and_then(|pid| u32::try_from(pid).ok())
+                .and_then(|pid| pid.parse().ok())
                 .map(Client),
         },
-    }
+    })
 }
 
 /// The document for a state, on top of what was there: fields that are not ours stay.
 pub(crate) fn write(before: Option<&str>, state: &State, now: Millis) -> String {
-    let parsed = before.and_then(|text| serde_json::from_str(text).ok());
-    let mut doc = match parsed {
-        Some(Value::Object(doc)) => doc,
-        Some(_) | None => Map::new(),
-    };
-    doc.entry("schema").or_insert(json!(SCHEMA));
-    // In their order: what is not ours keeps its place.
-    doc.shift_remove("reason");
-    doc.shift_remove("accepted");
-    let stamped = |doc: &mut Map<String, Value>, event: &str, at: Millis| {
-        doc.insert("event".into(), json!(event));
-        doc.insert("updated_at".into(), json!(stamp(at)));
+    let mut doc = before
+        .and_then(|text| Fields::read(text).ok())
+        .unwrap_or_default();
+    if doc.get("schema").is_none() {
+        doc.set("schema", &SCHEMA);
+    }
+    doc.remove("reason");
+    doc.remove("accepted");
+    let stamped = |doc: &mut Fields<'_>, event: &str, at: Millis| {
+        doc.set("event", event);
+        doc.set("updated_at", &stamp(at));
     };
     match state {
         State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => {
-            doc.insert("event".into(), json!("STATE"));
-            doc.insert("run_id".into(), json!(run.id));
-            doc.insert("updated_at".into(), json!(stamp(run.updated)));
+            doc.set("event", "STATE");
+            doc.set("run_id", &run.id);
+            doc.set("updated_at", &stamp(run.updated));
             set_owner(&mut doc, &run.owner);
             let stack = frames(doc.get("stack"), run);
-            doc.insert("stack".into(), stack);
+            doc.set_text("stack", stack.into());
             if let State::Completing { ending, .. } = state {
-                doc.insert("accepted".into(), json!(ending.as_str()));
+                doc.set("accepted", ending.as_str());
             }
         }
         State::Aborted { cause, owner } => {
             stamped(&mut doc, "ABORT", now);
-            doc.insert("reason".into(), json!(cause));
+            doc.set("reason", cause);
             set_owner(&mut doc, owner);
-            doc.entry("stack").or_insert(json!([]));
+            if doc.get("stack").is_none() {
+                doc.set_text("stack", "[]".into());
+            }
         }
         State::Idle(past) => {
             match past {
                 Past::Done(ending) => {
                     stamped(&mut doc, "DONE", now);
-                    doc.insert("reason".into(), json!(ending.as_str()));
+                    doc.set("reason", ending.as_str());
                 }
                 Past::Aborted => stamped(&mut doc, "ABORT", now),
                 Past::Blank => stamped(&mut doc, "STATE", now),
             }
-            doc.insert("stack".into(), json!([]));
+            doc.set_text("stack", "[]".into());
         }
         // The machine never writes what it could not read.
         State::Corrupt(_) => return before.unwrap_or_default().into(),
     }
-    let text = mainspring_json::text(&doc).unwrap_or_default();
-    text + "\n"
+    format!("{doc}\n")
 }
 
-fn set_owner(doc: &mut Map<String, Value>, owner: &Owner) {
-    doc.shift_remove("session");
-    doc.shift_remove("client");
+fn set_owner(doc: &mut Fields<'_>, owner: &Owner) {
+    doc.remove("session");
+    doc.remove("client");
     if let Owner::Session { id, client } = owner {
-        doc.insert("session".into(), json!(id));
+        doc.set("session", id);
         if let Some(Client(pid)) = client {
-            doc.insert("client".into(), json!(pid));
+            doc.set("client", pid);
         }
     }
 }
 
 /// The frames, each on top of what its place in the stack held before.
-fn frames(before: Option<&Value>, run: &Run) -> Value {
-    let all = run.outer.iter().chain([&run.top]);
-    let frames = all.enumerate().map(|(index, frame)| {
-        let known = before.and_then(|stack| stack.get(index));
-        let same = known.filter(|known| text(known, "id").unwrap_or_default() == frame.id);
-        let mut out = same.and_then(Value::as_object).cloned().unwrap_or_default();
-        out.insert("id".into(), json!(frame.id));
-        out.insert("mode".into(), json!(frame.mode.as_str()));
-        out.insert("iter".into(), json!(frame.iter));
-        out.insert("max".into(), json!(frame.max));
-        Value::Object(out)
+fn frames(before: Option<&str>, run: &Run) -> String {
+    let before = before.and_then(list).unwrap_or_default();
+    let all = run.outer.iter().chain([&run.top]).enumerate();
+    let frames = all.map(|(index, now)| match before.get(index) {
+        Some(text) => changed(text, now),
+        None => written(Fields::default(), now).into(),
     });
-    Value::Array(frames.collect())
+    format!("[{}]", frames.collect::<Vec<_>>().join(","))
+}
+
+/// Most frames are not at work, and stay as they are.
+fn changed<'a>(before: &'a str, now: &Frame) -> Cow<'a, str> {
+    match frame(before) {
+        Ok(was) if was == *now => before.into(),
+        Ok(was) if was.id == now.id => {
+            written(Fields::read(before).unwrap_or_default(), now).into()
+        }
+        Ok(_) | Err(_) => written(Fields::default(), now).into(),
+    }
+}
+
+fn written(mut fields: Fields<'_>, now: &Frame) -> String {
+    fields.set("id", &now.id);
+    fields.set("mode", now.mode.as_str());
+    fields.set("iter", &now.iter);
+    fields.set("max", &now.max);
+    fields.to_string()
 }
 
 /// The prompt of the top frame: its text, or the name of its file.
@@ -234,26 +256,32 @@ pub(crate) enum Prompt {
 }
 
 pub(crate) fn prompt(doc: &str) -> Option<Prompt> {
-    let doc: Value = serde_json::from_str(doc).ok()?;
-    let top = doc.get("stack")?.as_array()?.last()?;
-    text(top, "prompt")
+    let doc = Fields::read(doc).ok()?;
+    let top = Fields::read(list(doc.get("stack")?)?.pop()?).ok()?;
+    let text = |name| top.string(name).ok().flatten();
+    text("prompt")
         .map(Prompt::Text)
-        .or_else(|| text(top, "prompt_file").map(Prompt::File))
+        .or_else(|| text("prompt_file").map(Prompt::File))
 }
 
 /// The document with a prompt given to its top frame.
 pub(crate) fn with_prompt(doc: &str, prompt: &Prompt) -> String {
-    let Ok(mut doc) = serde_json::from_str::<Value>(doc) else {
-        return doc.into();
-    };
-    let top = doc.get_mut("stack").and_then(Value::as_array_mut);
-    if let Some(Value::Object(top)) = top.and_then(|stack| stack.last_mut()) {
-        match prompt {
-            Prompt::Text(text) => top.insert("prompt".into(), json!(text)),
-            Prompt::File(path) => top.insert("prompt_file".into(), json!(path)),
-        };
+    given(doc, prompt).unwrap_or_else(|| doc.into())
+}
+
+fn given(doc: &str, prompt: &Prompt) -> Option<String> {
+    let mut fields = Fields::read(doc).ok()?;
+    let mut stack = list(fields.get("stack")?)?;
+    let mut top = Fields::read(stack.pop()?).ok()?;
+    match prompt {
+        Prompt::Text(text) => top.set("prompt", text),
+        Prompt::File(path) => top.set("prompt_file", path),
     }
-    format!("{doc}\n")
+    let top = top.to_string();
+    stack.push(&top);
+    let stack = format!("[{}]", stack.join(","));
+    fields.set_text("stack", stack.into());
+    Some(format!("{fields}\n"))
 }
 
 #[cfg(test)]
