@@ -28,6 +28,13 @@ fn main() {
     if var("CARGO_CFG_TARGET_OS") == "linux" && env::var_os(KEEP_NAMES).is_none() {
         link("--strip-all");
     }
+    if var("CARGO_CFG_TARGET_ENV") == "gnu" {
+        // Before `main`, the standard library asks where the stack ends, for a kinder word if it
+        // should ever overflow. The C library finds out by reading `/proc/self/maps`, which is a
+        // tenth of what a hook takes. Anything but 0 is a failure: then it is not known, and an
+        // overflow ends the program all the same.
+        link("--defsym=pthread_getattr_np=getpid");
+    }
     if !links_with_lld() {
         return;
     }
@@ -39,11 +46,6 @@ fn main() {
         "--script={}",
         folder.join("no-unwinding.ld").display()
     ));
-    // Before `main`, the standard library asks where the stack ends, for a kinder word if it
-    // should ever overflow. The C library finds out by reading `/proc/self/maps`, which is a
-    // tenth of the time of a start. Anything but 0 is a failure: then it is not known, and an
-    // overflow ends the program all the same.
-    link("--defsym=pthread_getattr_np=getpid");
     // What a hook touches lies together, so that it is a few pages and not many.
     let order = folder.join("hook-first.txt");
     link(&format!("--symbol-ordering-file={}", order.display()));

@@ -1,8 +1,8 @@
 //! What each case may cost, in system calls and instructions: figures that are the same
 //! on a busy machine, so that a change that costs says so in `./test`.
 //!
-//! Both are counted above the floor, whose start-up is the C library's and the CPU's
-//! affair. The worlds are in `/tmp`, because a path is looked up folder by folder.
+//! Both are counted above a program that is started like ours and does nothing: what comes
+//! before `main` is the C library's and the CPU's affair. The worlds are in `/tmp`, because a path is looked up folder by folder.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ pub struct Args {
     /// Accept what the cases cost now
     #[arg(long)]
     write: bool,
-    /// Count `mainspring` and `floor` of this folder, and build nothing
+    /// Count `mainspring` and `bare-calls` of this folder, and build nothing
     #[arg(long, value_name = "FOLDER")]
     built: Option<PathBuf>,
 }
@@ -92,7 +92,7 @@ pub fn run(args: &Args) -> ExitCode {
 
 /// On all cores: counts do not mind.
 fn count(programs: &Programs, counters: Counters) -> Prices {
-    let floor = counters.count(&Floor::new(programs).spawn, || {});
+    let floor = counters.count(&Floor::alike(programs).spawn, || {});
     let ours: Vec<&'static Case> = cases::ALL
         .iter()
         .filter(|case| matches!(case.start, Start::Exec(_)))

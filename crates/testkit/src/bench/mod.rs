@@ -165,9 +165,18 @@ pub(crate) struct Floor {
 
 impl Floor {
     pub(crate) fn new(programs: &Programs) -> Self {
+        Self::of(programs, &programs.floor)
+    }
+
+    /// A program that starts like ours, with no calls to make.
+    pub(crate) fn alike(programs: &Programs) -> Self {
+        Self::of(programs, &programs.bare_calls)
+    }
+
+    fn of(programs: &Programs, program: &Path) -> Self {
         let world = World::new(&programs.mainspring);
         Self {
-            spawn: Spawn::new(&programs.floor, &[], b"", &world),
+            spawn: Spawn::new(program, &[], b"", &world),
             _world: world,
         }
     }
