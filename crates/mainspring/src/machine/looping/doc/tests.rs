@@ -29,6 +29,34 @@ fn a_state_is_read_and_every_field_that_is_not_ours_survives() {
 }
 
 #[test]
+fn a_frame_that_is_not_at_work_stays_as_it_is_written() {
+    let outer = r#"{ "id":"a",  "mode":"grind", "iter":"3", "half":"\ud800" }"#;
+    let doc = format!(r#"{{"schema":1,"event":"STATE","stack":[{outer},{{"id":"b","iter":1}}]}}"#);
+    let mut run = active(&doc);
+    assert_eq!((run.outer[0].iter, run.top.iter), (3, 1));
+    run.top.iter = 2;
+    let written = write(Some(&doc), &State::Active(run.clone()), Millis(0));
+    assert!(written.contains(outer), "{written}");
+    assert_eq!(active(&written), run);
+
+    run.outer[0].iter = 4;
+    let written = write(Some(&doc), &State::Active(run.clone()), Millis(0));
+    assert!(
+        written.contains(r#"{"id":"a","mode":"grind","iter":4,"half":"\ud800","max":"#),
+        "{written}"
+    );
+}
+
+#[test]
+fn what_is_ours_and_no_text_is_corrupt() {
+    for name in ["event", "run_id", "session", "accepted"] {
+        let doc = DOC.replacen('{', &format!(r#"{{"{name}":"\ud800","#), 1);
+        let doc = doc.replace(r#""event":"STATE","run_id":"loop-1-2","#, "");
+        assert!(matches!(read(&doc), State::Corrupt(_)), "{doc}");
+    }
+}
+
+#[test]
 fn a_frame_that_is_popped_takes_its_fields_along_and_a_new_one_gets_none() {
     let mut run = active(DOC);
     let inner = std::mem::replace(&mut run.top, run.outer[0].clone());
