@@ -1,7 +1,10 @@
 //! The programs that are measured.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use tempfile::TempDir;
 
 use crate::clients::workspace;
 
@@ -11,6 +14,8 @@ pub struct Programs {
     pub mainspring: PathBuf,
     pub floor: PathBuf,
     pub(crate) bare_calls: PathBuf,
+    /// Where they are, if they are copies.
+    copies: Option<TempDir>,
 }
 
 impl Programs {
@@ -53,7 +58,22 @@ impl Programs {
             mainspring: folder.join("mainspring"),
             floor: folder.join("floor"),
             bare_calls: folder.join("bare-calls"),
+            copies: None,
         }
+    }
+
+    /// The same, each written anew. Where the system puts the pages of a file is luck, and may
+    /// cost a start of the same bytes a tenth more or less: so it is drawn again for every run.
+    pub(crate) fn fresh(&self) -> Self {
+        let beside = self.floor.parent().expect("it is in a folder");
+        let copies = TempDir::with_prefix_in("fresh-", beside).expect("room beside them");
+        for program in [&self.mainspring, &self.floor, &self.bare_calls] {
+            let name = program.file_name().expect("it has a name");
+            fs::copy(program, copies.path().join(name)).expect("room for a copy");
+        }
+        let mut fresh = Self::in_folder(copies.path());
+        fresh.copies = Some(copies);
+        fresh
     }
 
     /// Those in the folder, if one is named, else new ones.

@@ -22,7 +22,7 @@ pub(super) struct Report {
     pub(super) binary_bytes: u64,
     pub(super) sync: Figures,
     /// A bare loop that makes this many files.
-    pub(super) files: [(usize, Figures); 2],
+    pub(super) files: Vec<(usize, Figures)>,
     pub(super) floor: Row,
     pub(super) rows: Vec<Row>,
     /// What could not be counted, one line each.
@@ -104,11 +104,11 @@ impl Report {
         let figures =
             |times: Figures| format!("{:.3} median, {:.3} p99", times.median_ms(), times.p99_ms());
         let mut lines = vec![format!("one fdatasync: {}", figures(self.sync))];
-        for (count, times) in self.files {
-            let files = grouped(count as u64);
+        for (count, times) in &self.files {
+            let files = grouped(*count as u64);
             lines.push(format!(
                 "a bare loop that makes {files} files and renames them: {}",
-                figures(times)
+                figures(*times)
             ));
         }
         lines.push(format!("the binary: {} bytes", grouped(self.binary_bytes)));

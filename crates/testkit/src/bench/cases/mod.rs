@@ -38,6 +38,8 @@ pub enum Start {
     Exec(&'static [&'static str]),
     /// What that asks of the file system, and nothing else: the floor of such a case.
     BareCalls(&'static [&'static str]),
+    /// Such calls that no hook makes: what is on stdin says which.
+    Calls,
     /// The same through `sh -c`, as a host does that has a line of shell.
     Shell(&'static [&'static str]),
     /// Something else on the same event, for scale.
@@ -53,7 +55,7 @@ impl Start {
     /// A program that this needs and that is not here.
     pub(super) fn missing(&self) -> Option<&'static str> {
         match self {
-            Self::Exec(_) | Self::Shell(_) => None,
+            Self::Exec(_) | Self::Calls | Self::Shell(_) => None,
             Self::BareCalls(_) => (!is_here("strace")).then_some("strace"),
             Self::Scale { program, needs, .. } => std::iter::once(program)
                 .chain(*needs)
@@ -78,8 +80,24 @@ const fn bare(case: Case, name: &'static str) -> Case {
     }
 }
 
+/// What one sync costs whoever starts, makes it and ends: in every run, beside the floor. A
+/// disk that was left alone for a moment takes longer than one that is asked again and again.
+pub const RECORD: Case = Case {
+    name: "one record, bare",
+    about: "a KiB is appended and synced by a program that does nothing else",
+    start: Start::Calls,
+    says: "",
+    prepare: |world| {
+        let journal = world.root().join("journal");
+        let append = format!("append\t4\t0\t{}", journal.display());
+        format!("{append}\nwrite\t4\t1024\nsync\t4\t0\nclose\t4\t0\n").into_bytes()
+    },
+    reset: nothing,
+};
+
 /// All rows, in the table's order.
 pub const ALL: &[Case] = &[
+    RECORD,
     idle::ELSEWHERE,
     idle::THROUGH_SHELL,
     idle::KNOWN,
