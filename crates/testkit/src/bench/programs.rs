@@ -62,8 +62,9 @@ impl Programs {
         }
     }
 
-    /// The same, each written anew. Where the system puts the pages of a file is luck, and may
-    /// cost a start of the same bytes a tenth more or less: so it is drawn again for every run.
+    /// The same, each written anew. Whether the system keeps a file in large pieces or page by
+    /// page is luck, and may cost a start of the same bytes a tenth more or less: so it is
+    /// drawn again for every run.
     pub(crate) fn fresh(&self) -> Self {
         let beside = self.floor.parent().expect("it is in a folder");
         let copies = TempDir::with_prefix_in("fresh-", beside).expect("room beside them");
