@@ -2,7 +2,8 @@
 //! on a busy machine, so that a change that costs says so in `./test`.
 //!
 //! Both are counted above a program that is started like ours and does nothing: what comes
-//! before `main` is the C library's and the CPU's affair. The worlds are in `/tmp`, because a path is looked up folder by folder.
+//! before `main` is the C library's and the CPU's affair. The worlds are in `/tmp`, because a
+//! path is looked up folder by folder.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -39,7 +40,7 @@ const LESS: u64 = 10;
 /// Less than this in either direction is nothing.
 const NOISE: u64 = 5_000;
 
-/// A case's price above the floor.
+/// A case's price above that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Price {
     calls: u64,

@@ -80,8 +80,8 @@ const fn bare(case: Case, name: &'static str) -> Case {
     }
 }
 
-/// What one sync costs whoever starts, makes it and ends: in every run, beside the floor. A
-/// disk that was left alone for a moment takes longer than one that is asked again and again.
+/// What one sync costs whoever starts, makes it and ends: in every run, beside the floor, so
+/// that no row is excused by a disk that rested.
 pub const RECORD: Case = Case {
     name: "one record, bare",
     about: "a KiB is appended and synced by a program that does nothing else",
