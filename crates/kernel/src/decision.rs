@@ -143,7 +143,8 @@ pub enum Voice {
     Mainspring,
     /// Mainspring too, with what may as well be left out: that the agent is kept going, and
     /// what it took.
-    Courtesy,
+    #[serde(alias = "courtesy")]
+    Optional,
 }
 
 /// A line for the person, never for the agent.
@@ -161,9 +162,9 @@ impl Note {
         }
     }
 
-    pub(crate) fn courtesy(text: impl Into<String>) -> Self {
+    pub(crate) fn optional(text: impl Into<String>) -> Self {
         Self {
-            by: Voice::Courtesy,
+            by: Voice::Optional,
             text: text.into(),
         }
     }
@@ -199,8 +200,8 @@ impl Answer {
 
     /// For a host that was promised another program's words and no more.
     #[must_use]
-    pub fn without_courtesies(mut self) -> Self {
-        self.notes.retain(|note| note.by != Voice::Courtesy);
+    pub fn without_optional_notes(mut self) -> Self {
+        self.notes.retain(|note| note.by != Voice::Optional);
         self
     }
 }

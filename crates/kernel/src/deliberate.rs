@@ -13,23 +13,20 @@
 //! observation the answer is nothing, whatever was decided.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::block_ledger::{BlockLedger, Cap, Delivered, Mark, ToolUse};
 use crate::decision::{Answer, Decision, Note, Reasons, Voice};
-use crate::effect::{Fence, Intent, Owner, Standing};
+use crate::effect::{EffectOwner, Fence};
 use crate::event::{Event, Kind, Speaker};
 use crate::ids::{Digest, Millis};
-use crate::ledger::{Cap, Delivered, Ledger, Mark, ToolUse};
-use crate::machine::{
-    AfterTool, BeforeTool, Input, Machine, Nothing, OnContext, OnIdle, OnStop, Settled, Step,
-    Verdict,
-};
-use crate::machines::{Move, Moved, Name, Part, Pending, Slot};
+use crate::machine::Settled;
+use crate::machines::{MachineInput, Name, Occasion, Pending, Transition, Vote};
 use crate::orders::{Mode, Orders, Until};
-use crate::tally::Tally;
+use crate::receipt::Receipt;
 
 /// Everything a decision is made from. It is what the journal keeps, so that the same
 /// decision can be made again.
@@ -39,14 +36,15 @@ pub struct Case {
     pub now: Millis,
     /// Tells this delivery of the event from any other.
     pub delivery: Digest,
-    pub parts: Vec<Part>,
+    #[serde(alias = "parts")]
+    pub inputs: Vec<MachineInput>,
     /// Machines whose state could not be read. They let go, and the person is told.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub broken: Vec<Broken>,
     /// The machine whose effect came back after another event had taken its work over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overtaken: Option<Name>,
-    pub ledger: Ledger,
+    pub ledger: BlockLedger,
     pub cap: Cap,
     pub tools: ToolUse,
     /// How far the transcript has come, where there is one.
@@ -58,8 +56,8 @@ pub struct Case {
     /// The last fence number that was given out.
     pub fence: Fence,
     /// Who would run an effect; nobody, where nothing can be started.
-    #[serde(default, skip_serializing_if = "Owner::is_nobody")]
-    pub me: Owner,
+    #[serde(default, skip_serializing_if = "EffectOwner::is_nobody")]
+    pub me: EffectOwner,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -78,7 +76,7 @@ pub enum Trust {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Deliberation {
+pub enum Ruling {
     /// The same delivery was answered a moment ago.
     Repeated(Answer),
     /// An effect must be run first.
@@ -89,18 +87,30 @@ pub enum Deliberation {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Settlement {
     pub answer: Answer,
-    pub moves: Vec<Move>,
+    #[serde(alias = "moves")]
+    pub transitions: Vec<Transition>,
     /// The counts; what is kept with them, [`Settlement::kept`] knows.
-    pub ledger: Ledger,
+    pub ledger: BlockLedger,
     /// Is this delivery given the same answer again, should it come twice?
     pub repeatable: bool,
     pub outcome: Outcome,
 }
 
+impl Case {
+    fn occasion(&self) -> Occasion<'_> {
+        Occasion {
+            event: &self.event,
+            now: self.now,
+            fence: self.fence,
+            me: &self.me,
+        }
+    }
+}
+
 impl Settlement {
     /// The session's ledger as it is kept: the counts with the answer, of which a record has
     /// one already.
-    pub fn kept(&self, case: &Case) -> Ledger {
+    pub fn kept(&self, case: &Case) -> BlockLedger {
         let last = if self.repeatable {
             Some(Delivered {
                 delivery: case.delivery.clone(),
@@ -110,7 +120,7 @@ impl Settlement {
         } else {
             case.ledger.last.clone()
         };
-        Ledger {
+        BlockLedger {
             last,
             ..self.ledger.clone()
         }
@@ -133,117 +143,112 @@ pub enum Outcome {
     Observed,
 }
 
-/// What one machine said.
-pub(crate) struct Heard {
-    pub(crate) moved: Move,
-    pub(crate) notes: Vec<String>,
-    pub(crate) need: Option<Pending>,
-}
-
-pub fn deliberate(case: &Case) -> Deliberation {
+pub fn deliberate(case: &Case) -> Ruling {
     // What an effect has brought back cannot be had twice: the second delivery, which came
     // while it ran, was only told to wait.
-    let returned = case.parts.iter().any(Part::has_returned);
+    let returned = case.inputs.iter().any(MachineInput::has_returned);
     if !returned && let Some(answer) = case.ledger.repeated(&case.delivery, case.now) {
-        return Deliberation::Repeated(answer.clone());
+        return Ruling::Repeated(answer.clone());
     }
-    let heard: Vec<Heard> = case.parts.iter().map(|part| hear(part, case)).collect();
-    let decision = heard
+    let votes: Vec<Vote> = case.inputs.iter().map(|input| vote(input, case)).collect();
+    let decision = votes
         .iter()
         .fold(Decision::nothing(&case.event.kind), |all, one| {
-            all.join(one.moved.said().clone())
+            all.join(one.transition.said().clone())
         });
     let mut notes = opening_notes(case);
     let held = matches!(&decision, Decision::Stop { hold } if !hold.is_empty());
 
     let mut starts = Vec::new();
-    let mut moves = Vec::with_capacity(heard.len());
-    for (part, one) in case.parts.iter().zip(heard) {
-        let by = Voice::Machine(part.name());
+    let mut transitions = Vec::with_capacity(votes.len());
+    for (input, one) in case.inputs.iter().zip(votes) {
+        let by = Voice::Machine(input.name());
         notes.extend(one.notes.into_iter().map(|text| Note { by, text }));
         match one.need {
-            None => moves.push(one.moved),
+            None => transitions.push(one.transition),
             Some(pending) if case.orders.mode == Mode::Observe => {
                 starts.push(pending.name());
-                moves.push(one.moved);
+                transitions.push(one.transition);
             }
-            Some(_) if held => moves.push(part.unmoved(case, "deferred")),
+            Some(_) if held => transitions.push(input.unmoved(&case.event.kind, "deferred")),
             Some(pending) => match case.trust {
-                Trust::Trusted => return Deliberation::Intends(pending),
+                Trust::Trusted => return Ruling::Intends(pending),
                 Trust::Untrusted => {
                     notes.push(Note {
                         by,
                         text: format!(
                             "{} has work to start here, and this project is not trusted yet: \
                              `mainspring trust` allows it",
-                            part.name()
+                            input.name()
                         ),
                     });
-                    moves.push(part.unmoved(case, "untrusted"));
+                    transitions.push(input.unmoved(&case.event.kind, "untrusted"));
                 }
             },
         }
     }
-    Deliberation::Settled(match case.orders.mode {
-        Mode::Act => settle(case, decision, notes, moves),
-        Mode::Observe => observed(case, &decision, &starts, moves),
+    Ruling::Settled(match case.orders.mode {
+        Mode::Act => settle(case, decision, notes, transitions),
+        Mode::Observe => observed(case, &decision, &starts, transitions),
     })
 }
 
 /// Asks a machine, unless a person holds it back. What an effect of a braked machine has
 /// brought back is still taken in, because it cannot be had twice, but it asks for nothing.
-fn hear(part: &Part, case: &Case) -> Heard {
-    if case.orders.brake(part.name(), case.now).is_none() {
-        return part.hear(case);
+fn vote(input: &MachineInput, case: &Case) -> Vote {
+    if case.orders.brake(input.name(), case.now).is_none() {
+        return input.vote(&case.occasion());
     }
-    let idle = || Heard {
-        moved: part.unmoved(case, "braked"),
+    let idle = || Vote {
+        transition: input.unmoved(&case.event.kind, "braked"),
         notes: Vec::new(),
         need: None,
     };
-    if !part.has_returned() {
+    if !input.has_returned() {
         return idle();
     }
-    let mut heard = part.hear(case);
-    if heard.need.is_some() {
+    let mut vote = input.vote(&case.occasion());
+    if vote.need.is_some() {
         return idle();
     }
-    heard.moved.hush(&case.event.kind);
-    heard
+    vote.transition.drop_verdict(&case.event.kind);
+    vote
 }
 
 fn settle(
     case: &Case,
     decision: Decision,
     mut notes: Vec<Note>,
-    mut moves: Vec<Move>,
+    mut transitions: Vec<Transition>,
 ) -> Settlement {
     let mut ledger = case.ledger.clone().opened(&case.event.kind, case.tools);
     let mut decision = decision;
     let outcome = match &decision {
         Decision::Stop { hold } if hold.is_empty() => {
             // A sub-agent's stop is not the end of what the agent is kept going for.
-            let tally = match case.event.speaker {
-                Speaker::Main => ledger.tally.take(),
+            let receipt = match case.event.speaker {
+                Speaker::Main => ledger.receipt.take(),
                 Speaker::Subagent => None,
             };
-            if let Some(mut tally) = tally {
-                tally.take_in(&case.parts);
-                notes.push(Note::courtesy(tally.receipt(case.now)));
+            if let Some(mut receipt) = receipt {
+                receipt.take_in(&case.inputs);
+                notes.push(Note::optional(receipt.line(case.now)));
             }
             Outcome::Passed
         }
         Decision::Stop { hold } if ledger.exhausted(case.cap) => {
             notes.push(capped_note(hold, &ledger));
-            ledger.tally = None;
+            ledger.receipt = None;
             Outcome::Capped
         }
         Decision::Stop { hold } => {
             ledger.hold(case.transcript);
-            let tally = ledger.tally.get_or_insert_with(|| Tally::begin(case.now));
-            tally.hold(hold);
-            tally.take_in(&case.parts);
-            if tally.holds == 1 {
+            let receipt = ledger
+                .receipt
+                .get_or_insert_with(|| Receipt::begin(case.now));
+            receipt.hold(hold);
+            receipt.take_in(&case.inputs);
+            if receipt.holds == 1 {
                 notes.push(held_note(hold));
             }
             Outcome::Held
@@ -263,36 +268,43 @@ fn settle(
             // so that the next prompt goes on where this one was cut off.
             Outcome::Capped => {
                 decision = Decision::nothing(&case.event.kind);
-                moves = capped_moves(case, moves);
+                transitions = capped_transitions(case, transitions);
                 Settled::Continued
             }
         };
-        for moved in &mut moves {
+        for transition in &mut transitions {
             // A braked machine did not consent: what it took in is not what ended the turn.
-            match case.orders.brake(moved.name(), case.now) {
-                Some(_) => moved.settle(Settled::Continued),
-                None => moved.settle(settled),
+            match case.orders.brake(transition.name(), case.now) {
+                Some(_) => transition.settle(Settled::Continued),
+                None => transition.settle(settled),
             }
         }
     }
-    answered(case, Answer { decision, notes }, moves, ledger, outcome)
+    answered(
+        case,
+        Answer { decision, notes },
+        transitions,
+        ledger,
+        outcome,
+    )
 }
 
 fn answered(
     case: &Case,
     answer: Answer,
-    moves: Vec<Move>,
-    mut ledger: Ledger,
+    transitions: Vec<Transition>,
+    mut ledger: BlockLedger,
     outcome: Outcome,
 ) -> Settlement {
     // What changed something without a word must not change it again. What was answered
     // because something could not be read is not worth repeating.
-    let mut each = case.parts.iter().zip(&moves);
-    let counts = !answer.is_nothing() || each.any(|(part, moved)| part.changed_by(moved));
+    let mut each = case.inputs.iter().zip(&transitions);
+    let counts =
+        !answer.is_nothing() || each.any(|(input, transition)| input.changed_by(transition));
     ledger.last = None;
     Settlement {
         answer,
-        moves,
+        transitions,
         ledger,
         repeatable: counts && case.broken.is_empty(),
         outcome,
@@ -301,7 +313,12 @@ fn answered(
 
 /// What would have happened, with nothing come of it: the machines stay as they were found,
 /// so that each stop is judged as if it were the first.
-fn observed(case: &Case, decision: &Decision, starts: &[Name], moves: Vec<Move>) -> Settlement {
+fn observed(
+    case: &Case,
+    decision: &Decision,
+    starts: &[Name],
+    transitions: Vec<Transition>,
+) -> Settlement {
     let outcome = if decision.is_nothing() && starts.is_empty() {
         Outcome::Passed
     } else {
@@ -321,11 +338,19 @@ fn observed(case: &Case, decision: &Decision, starts: &[Name], moves: Vec<Move>)
             )));
         }
     }
-    let each = case.parts.iter().zip(moves);
-    let moves = each.map(|(part, moved)| part.unchanged(moved)).collect();
+    let each = case.inputs.iter().zip(transitions);
+    let transitions = each
+        .map(|(input, transition)| input.unchanged(transition))
+        .collect();
     let decision = Decision::nothing(&case.event.kind);
     let ledger = case.ledger.clone();
-    answered(case, Answer { decision, notes }, moves, ledger, outcome)
+    answered(
+        case,
+        Answer { decision, notes },
+        transitions,
+        ledger,
+        outcome,
+    )
 }
 
 fn speakers(reasons: &Reasons) -> Vec<&'static str> {
@@ -344,13 +369,13 @@ fn names(reasons: &Reasons) -> String {
 }
 
 /// What an effect brought back is kept: it cannot be had twice.
-fn capped_moves(case: &Case, moves: Vec<Move>) -> Vec<Move> {
-    let each = case.parts.iter().zip(moves);
-    each.map(|(part, moved)| {
-        if part.has_returned() {
-            moved
+fn capped_transitions(case: &Case, transitions: Vec<Transition>) -> Vec<Transition> {
+    let each = case.inputs.iter().zip(transitions);
+    each.map(|(input, transition)| {
+        if input.has_returned() {
+            transition
         } else {
-            part.unmoved(case, "capped")
+            input.unmoved(&case.event.kind, "capped")
         }
     })
     .collect()
@@ -380,9 +405,9 @@ fn braked_note(case: &Case) -> Option<Note> {
         return None;
     }
     let braked: Vec<(Name, Until)> = case
-        .parts
+        .inputs
         .iter()
-        .filter_map(|part| Some((part.name(), case.orders.brake(part.name(), case.now)?)))
+        .filter_map(|input| Some((input.name(), case.orders.brake(input.name(), case.now)?)))
         .collect();
     Orders::note(&braked).map(Note::ours)
 }
@@ -393,154 +418,17 @@ fn held_note(hold: &Reasons) -> Note {
         1 => "keeps",
         _ => "keep",
     };
-    Note::courtesy(format!(
+    Note::optional(format!(
         "{} {keep} the agent going. `mainspring why` tells more, `mainspring stop` ends it",
         names(hold)
     ))
 }
 
-fn capped_note(hold: &Reasons, ledger: &Ledger) -> Note {
+fn capped_note(hold: &Reasons, ledger: &BlockLedger) -> Note {
     Note::ours(format!(
         "let go after {} blocks in a row without tool use, because the host would override the \
          next one. Still waiting: {}. Say \"continue\" to go on, or `mainspring why` for the reasons",
         ledger.blocks,
         names(hold)
     ))
-}
-
-/// Asks one machine about the case.
-pub(crate) fn ask<M: Machine>(
-    slot: &Slot<M>,
-    case: &Case,
-) -> (Moved<M>, Vec<String>, Option<Intent<M>>) {
-    let input = Input {
-        event: &case.event,
-        now: case.now,
-        facts: &slot.facts,
-        standing: &slot.standing,
-    };
-    if case.event.speaker == Speaker::Subagent {
-        return (stay(slot, case, "subagent"), Vec::new(), None);
-    }
-    match &case.event.kind {
-        Kind::Stop { .. } => finish(slot, case, M::on_stop(&slot.state, &input)),
-        Kind::SessionStart { .. } => finish(slot, case, M::on_start(&slot.state, &input)),
-        Kind::Prompt { .. } => finish(slot, case, M::on_prompt(&slot.state, &input)),
-        Kind::Expansion { .. } => finish(slot, case, M::on_expansion(&slot.state, &input)),
-        Kind::BeforeTool { .. } => finish(slot, case, M::before_tool(&slot.state, &input)),
-        Kind::AfterTool { .. } => finish(slot, case, M::after_tool(&slot.state, &input)),
-        Kind::Idle => finish(slot, case, M::on_idle(&slot.state, &input)),
-        Kind::SessionEnd { .. } => finish(slot, case, M::on_end(&slot.state, &input)),
-        Kind::Other { .. } => (stay(slot, case, ""), Vec::new(), None),
-    }
-}
-
-/// A machine that stays as it was found, and says nothing.
-pub(crate) fn stay<M: Machine>(slot: &Slot<M>, case: &Case, rule: &str) -> Moved<M> {
-    Moved {
-        rule: rule.to_string(),
-        from: M::label(&slot.state).into(),
-        to: M::label(&slot.state).into(),
-        state: slot.state.clone(),
-        intent: slot.standing.recorded().cloned(),
-        said: Decision::nothing(&case.event.kind),
-    }
-}
-
-fn finish<M: Machine, V: Say>(
-    slot: &Slot<M>,
-    case: &Case,
-    step: Step<M, V>,
-) -> (Moved<M>, Vec<String>, Option<Intent<M>>) {
-    let mut moved = stay(slot, case, step.rule);
-    match step.verdict {
-        Verdict::Say(verdict) => {
-            moved.to = M::label(&step.state).into();
-            moved.state = step.state;
-            moved.said = verdict.say(M::NAME);
-            // What came back is taken in with this step; what runs elsewhere goes on; what
-            // was abandoned is forgotten only by a machine that has dealt with it.
-            moved.intent = match &slot.standing {
-                Standing::Clear | Standing::Done(..) | Standing::Abandoned(_) => None,
-                Standing::Running(intent) => Some(intent.clone()),
-            };
-            (moved, step.notes, None)
-        }
-        Verdict::Need { effect, limit } => {
-            let intent = Intent {
-                fence: case.fence.next(),
-                effect,
-                owner: case.me.clone(),
-                since: case.now,
-                deadline: case.now.plus(limit),
-            };
-            (moved, step.notes, Some(intent))
-        }
-    }
-}
-
-/// A verdict, as the decision it would be if nobody else spoke.
-trait Say {
-    fn say(self, by: Name) -> Decision;
-}
-
-impl Say for OnStop {
-    fn say(self, by: Name) -> Decision {
-        Decision::Stop {
-            hold: match self {
-                Self::Pass => Reasons::default(),
-                Self::Hold(text) => Reasons::one(by, text),
-            },
-        }
-    }
-}
-
-impl Say for OnContext {
-    fn say(self, by: Name) -> Decision {
-        Decision::Context {
-            tell: match self {
-                Self::Pass => Reasons::default(),
-                Self::Tell(text) => Reasons::one(by, text),
-            },
-        }
-    }
-}
-
-impl Say for AfterTool {
-    fn say(self, by: Name) -> Decision {
-        let (tell, object) = match self {
-            Self::Pass => (Reasons::default(), Reasons::default()),
-            Self::Tell(text) => (Reasons::one(by, text), Reasons::default()),
-            Self::Object(text) => (Reasons::default(), Reasons::one(by, text)),
-        };
-        Decision::AfterTool { tell, object }
-    }
-}
-
-impl Say for BeforeTool {
-    fn say(self, by: Name) -> Decision {
-        Decision::BeforeTool {
-            deny: match self {
-                Self::Pass => Reasons::default(),
-                Self::Deny(text) => Reasons::one(by, text),
-            },
-        }
-    }
-}
-
-impl Say for OnIdle {
-    fn say(self, by: Name) -> Decision {
-        Decision::Idle {
-            notify: match self {
-                Self::Pass => Reasons::default(),
-                Self::Notify(text) => Reasons::one(by, text),
-            },
-        }
-    }
-}
-
-impl Say for Nothing {
-    fn say(self, _: Name) -> Decision {
-        Decision::Silent
-    }
 }

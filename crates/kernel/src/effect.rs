@@ -27,13 +27,13 @@ impl Fence {
 /// The process that runs an effect, told apart from a later one with the same pid and
 /// from one of before a reboot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Owner {
+pub struct EffectOwner {
     pub pid: u32,
     pub started: u64,
     pub boot: alloc::string::String,
 }
 
-impl Owner {
+impl EffectOwner {
     /// Nobody: for a case in which nothing can be started.
     pub fn is_nobody(&self) -> bool {
         self.pid == 0
@@ -53,7 +53,7 @@ pub enum Life {
 pub struct Intent<M: Machine> {
     pub fence: Fence,
     pub effect: M::Effect,
-    pub owner: Owner,
+    pub owner: EffectOwner,
     pub since: Millis,
     pub deadline: Millis,
 }
@@ -61,7 +61,7 @@ pub struct Intent<M: Machine> {
 /// How a machine's effect stands as this event is looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "", rename_all = "snake_case")]
-pub enum Standing<M: Machine> {
+pub enum EffectStatus<M: Machine> {
     /// None is under way.
     Clear,
     /// Another live process runs it.
@@ -73,7 +73,7 @@ pub enum Standing<M: Machine> {
     Done(Intent<M>, M::Outcome),
 }
 
-impl<M: Machine> Standing<M> {
+impl<M: Machine> EffectStatus<M> {
     /// The intent that would remain recorded if this turn changed nothing.
     pub fn recorded(&self) -> Option<&Intent<M>> {
         match self {

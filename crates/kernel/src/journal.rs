@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::deliberate::{Case, Deliberation, deliberate};
+use crate::deliberate::{Case, Ruling, deliberate};
 use crate::ids::{Digest, Millis, SessionId};
 
 /// The format that this version writes. A newer one is read where it can be and never
@@ -32,7 +32,7 @@ pub enum Entry {
     /// The host told of an event.
     Turn {
         case: Box<Case>,
-        ruling: Box<Deliberation>,
+        ruling: Box<Ruling>,
     },
     /// A person or an agent ran a command.
     Verb {
@@ -67,8 +67,8 @@ impl FileChange {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Divergence {
     pub seq: u64,
-    pub recorded: Deliberation,
-    pub replayed: Deliberation,
+    pub recorded: Ruling,
+    pub replayed: Ruling,
 }
 
 impl Record {

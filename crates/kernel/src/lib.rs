@@ -13,25 +13,25 @@
 
 extern crate alloc;
 
+pub mod block_ledger;
 pub mod decision;
 pub mod deliberate;
 pub mod effect;
 pub mod event;
-pub mod heard;
 pub mod ids;
 pub mod journal;
-pub mod ledger;
 pub mod machine;
 pub mod machines;
 pub mod orders;
-pub mod tally;
+pub mod receipt;
+pub mod spoken_signal;
 pub mod turn;
 
 pub use decision::{Answer, Decision, Note, Reasons, Voice};
-pub use deliberate::{Case, Deliberation, deliberate};
+pub use deliberate::{Case, Ruling, deliberate};
 pub use event::{Event, Kind};
 pub use ids::{Digest, Millis, SessionId};
 pub use machine::Machine;
-pub use machines::{Name, Part};
+pub use machines::{MachineInput, Name};
 pub use orders::Orders;
 pub use turn::{Ask, Reply, Turn};

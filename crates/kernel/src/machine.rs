@@ -9,7 +9,7 @@ use core::hash::Hash;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::effect::Standing;
+use crate::effect::EffectStatus;
 use crate::event::Event;
 use crate::ids::Millis;
 use crate::machines::Name;
@@ -85,7 +85,7 @@ pub struct Input<'a, M: Machine> {
     pub event: &'a Event,
     pub now: Millis,
     pub facts: &'a M::Facts,
-    pub standing: &'a Standing<M>,
+    pub effect_status: &'a EffectStatus<M>,
 }
 
 /// What a handler returns. `V` is the verdict that its event allows.

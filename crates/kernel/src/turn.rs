@@ -19,7 +19,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::decision::Answer;
-use crate::deliberate::{Case, Deliberation, Outcome, Settlement, deliberate};
+use crate::deliberate::{Case, Outcome, Ruling, Settlement, deliberate};
 use crate::event::Kind;
 use crate::journal::Entry;
 use crate::machines::{Finished, Pending};
@@ -146,21 +146,21 @@ impl Turn {
         case.overtaken = self
             .results
             .iter()
-            .filter(|result| !case.parts.iter_mut().any(|part| part.accept(result)))
+            .filter(|result| !case.inputs.iter_mut().any(|part| part.accept(result)))
             .map(Finished::name)
             .last();
         let ruling = deliberate(&case);
         let next = match &ruling {
-            Deliberation::Repeated(answer) => return self.unlock(Next::Answer(answer.clone())),
-            Deliberation::Settled(settlement) if !worth_a_record(&case, settlement) => {
+            Ruling::Repeated(answer) => return self.unlock(Next::Answer(answer.clone())),
+            Ruling::Settled(settlement) if !worth_a_record(&case, settlement) => {
                 return self.unlock(Next::Answer(settlement.answer.clone()));
             }
-            Deliberation::Settled(settlement) => Next::Answer(settlement.answer.clone()),
-            Deliberation::Intends(_) if self.effects >= MOST_EFFECTS => {
+            Ruling::Settled(settlement) => Next::Answer(settlement.answer.clone()),
+            Ruling::Intends(_) if self.effects >= MOST_EFFECTS => {
                 let cause = "too many effects for one event: the rest waits for the next one";
                 return self.unlock(Next::Answer(Answer::fault(&self.kind, cause)));
             }
-            Deliberation::Intends(pending) => {
+            Ruling::Intends(pending) => {
                 self.effects += 1;
                 // A machine that goes on has taken its last result in.
                 self.results.retain(|back| back.name() != pending.name());
@@ -183,9 +183,9 @@ impl Turn {
 /// An event at which nothing was said and nothing changed leaves no trace.
 fn worth_a_record(case: &Case, settlement: &Settlement) -> bool {
     let changed = case
-        .parts
+        .inputs
         .iter()
-        .zip(&settlement.moves)
+        .zip(&settlement.transitions)
         .any(|(part, moved)| part.changed_by(moved));
     changed
         || !settlement.answer.is_nothing()

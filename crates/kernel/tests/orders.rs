@@ -1,15 +1,15 @@
 //! A person's orders, and the receipt, through the whole deliberation.
 
+use mainspring_kernel::block_ledger::{BlockLedger, Cap, ToolUse};
 use mainspring_kernel::deliberate::{Broken, Outcome, Settlement, Trust};
-use mainspring_kernel::effect::{Fence, Intent, Life, Owner};
+use mainspring_kernel::effect::{EffectOwner, Fence, Intent, Life};
 use mainspring_kernel::event::{Background, Chain, Speaker};
-use mainspring_kernel::ledger::{Cap, Ledger, ToolUse};
 use mainspring_kernel::machines::pulse::{Probe, Probed, Pulse, State};
-use mainspring_kernel::machines::{Finished, Move, Pending, Returned, Slot};
+use mainspring_kernel::machines::{Finished, InputOf, Pending, Returned, Transition};
 use mainspring_kernel::orders::{Mode, Scope, Until};
 use mainspring_kernel::turn::{Ask, Reply, Turn};
 use mainspring_kernel::{
-    Case, Deliberation, Digest, Event, Kind, Millis, Name, Orders, Part, SessionId, deliberate,
+    Case, Digest, Event, Kind, MachineInput, Millis, Name, Orders, Ruling, SessionId, deliberate,
 };
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -19,8 +19,8 @@ const STOP: Kind = Kind::Stop {
     background: Background::Quiet,
 };
 
-fn me() -> Owner {
-    Owner {
+fn me() -> EffectOwner {
+    EffectOwner {
         pid: 1,
         started: 1,
         boot: "boot".into(),
@@ -44,10 +44,10 @@ fn case(state: State, orders: Orders) -> Case {
         },
         now: Millis::seconds(100),
         delivery: Digest("one".into()),
-        parts: vec![Part::Pulse(Slot::new(state, ()))],
+        inputs: vec![MachineInput::Pulse(InputOf::new(state, ()))],
         broken: vec![],
         overtaken: None,
-        ledger: Ledger::default(),
+        ledger: BlockLedger::default(),
         cap: Cap::Never,
         tools: ToolUse::NotSeen,
         transcript: None,
@@ -60,14 +60,14 @@ fn case(state: State, orders: Orders) -> Case {
 
 fn settled(case: &Case) -> Settlement {
     match deliberate(case) {
-        Deliberation::Settled(settlement) => settlement,
+        Ruling::Settled(settlement) => settlement,
         other => panic!("{other:?}"),
     }
 }
 
 fn pulse(settlement: &Settlement) -> &State {
-    match settlement.moves.as_slice() {
-        [Move::Pulse(moved)] => &moved.state,
+    match settlement.transitions.as_slice() {
+        [Transition::Pulse(moved)] => &moved.state,
         other => panic!("{other:?}"),
     }
 }
@@ -110,7 +110,7 @@ fn a_braked_machine_is_not_asked_and_the_person_hears_it() {
     ] {
         let settlement = settled(&case(beating(0), orders));
         assert_eq!(settlement.outcome, Outcome::Passed);
-        assert_eq!(settlement.moves[0].rule(), "braked");
+        assert_eq!(settlement.transitions[0].rule(), "braked");
         assert_eq!(pulse(&settlement), &beating(0), "its state is kept");
         assert_eq!(notes(&settlement), [said]);
     }
@@ -131,7 +131,7 @@ fn a_brake_that_is_over_or_on_another_machine_changes_nothing() {
 #[test]
 fn a_brake_starts_no_effect_and_says_nothing_at_other_events() {
     let mut braked = case(beating(2), stopped(Until::Resumed));
-    assert!(matches!(deliberate(&braked), Deliberation::Settled(_)));
+    assert!(matches!(deliberate(&braked), Ruling::Settled(_)));
     braked.event.kind = Kind::Idle;
     assert!(settled(&braked).answer.is_nothing());
 }
@@ -158,7 +158,7 @@ fn returned(orders: Orders) -> Settlement {
         deadline: Millis::seconds(1_000),
     };
     let mut case = case(beating(2), orders);
-    case.parts[0].stand(Pending::Pulse(intent.clone()), Life::Alive);
+    case.inputs[0].stand(Pending::Pulse(intent.clone()), Life::Alive);
     let finished = Finished::Pulse(Returned {
         intent,
         outcome: Probed::Version("mainspring 1".into()),
@@ -167,7 +167,7 @@ fn returned(orders: Orders) -> Settlement {
     let (mut turn, _) = Turn::begin(STOP);
     turn.next(Reply::Done);
     let mut first = case.clone();
-    first.parts = vec![Part::Pulse(Slot::new(beating(2), ()))];
+    first.inputs = vec![MachineInput::Pulse(InputOf::new(beating(2), ()))];
     first.orders = Orders::default();
     turn.next(Reply::Loaded(Box::new(first)));
     turn.next(Reply::Done);
@@ -179,7 +179,7 @@ fn returned(orders: Orders) -> Settlement {
     };
     match *entry {
         mainspring_kernel::journal::Entry::Turn { ruling, .. } => match *ruling {
-            Deliberation::Settled(settlement) => settlement,
+            Ruling::Settled(settlement) => settlement,
             other => panic!("{other:?}"),
         },
         other @ mainspring_kernel::journal::Entry::Verb { .. } => panic!("{other:?}"),
@@ -207,9 +207,9 @@ fn observing_asks_for_nothing_changes_nothing_and_tells_what_it_would_have_done(
     assert_eq!(settlement.outcome, Outcome::Observed);
     assert!(settlement.answer.decision.is_nothing());
     assert_eq!(pulse(&settlement), &beating(0));
-    assert_eq!(settlement.moves[0].rule(), "beat");
+    assert_eq!(settlement.transitions[0].rule(), "beat");
     assert!(
-        !settlement.moves[0].said().is_nothing(),
+        !settlement.transitions[0].said().is_nothing(),
         "what it would say"
     );
     assert_eq!(settlement.ledger.blocks, 0);
@@ -222,8 +222,8 @@ fn observing_asks_for_nothing_changes_nothing_and_tells_what_it_would_have_done(
     );
     let starting = settled(&case(beating(2), observing()));
     assert_eq!(starting.outcome, Outcome::Observed);
-    assert_eq!(starting.moves[0].rule(), "probe");
-    assert!(starting.moves[0].intent().is_none());
+    assert_eq!(starting.transitions[0].rule(), "probe");
+    assert!(starting.transitions[0].intent().is_none());
     let idle = settled(&case(State::Still, observing()));
     assert_eq!(idle.outcome, Outcome::Passed);
     assert!(idle.answer.is_nothing());
@@ -231,7 +231,7 @@ fn observing_asks_for_nothing_changes_nothing_and_tells_what_it_would_have_done(
 
 #[test]
 fn a_run_of_holds_is_announced_once_and_ends_with_a_receipt() {
-    let mut ledger = Ledger::default();
+    let mut ledger = BlockLedger::default();
     let mut said = Vec::new();
     for (step, state) in [beating(0), beating(1).clone(), State::Still]
         .into_iter()
@@ -240,8 +240,8 @@ fn a_run_of_holds_is_announced_once_and_ends_with_a_receipt() {
         let step = u64::try_from(step).expect("small");
         let mut stop = case(state, Orders::default());
         // Two beats left, so that no child is needed.
-        if let [Part::Pulse(slot)] = stop.parts.as_mut_slice()
-            && let State::Beating { of, .. } = &mut slot.state
+        if let [MachineInput::Pulse(input)] = stop.inputs.as_mut_slice()
+            && let State::Beating { of, .. } = &mut input.state
         {
             *of = 9;
         }
@@ -260,7 +260,7 @@ fn a_run_of_holds_is_announced_once_and_ends_with_a_receipt() {
             "let go after 2 held stops (pulse 2), 1m 0s",
         ]
     );
-    assert_eq!(ledger.tally, None);
+    assert_eq!(ledger.receipt, None);
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn a_sub_agents_stop_is_no_receipt() {
     held.ledger = ledger.clone();
     let settlement = settled(&held);
     assert!(settlement.answer.is_nothing());
-    assert_eq!(settlement.ledger.tally, ledger.tally);
+    assert_eq!(settlement.ledger.receipt, ledger.receipt);
 }
 
 fn orders() -> impl Strategy<Value = Orders> {
@@ -312,7 +312,7 @@ proptest! {
             prop_assert_eq!(ruling, deliberate(&free), "and otherwise nothing changes");
             return Ok(());
         }
-        let Deliberation::Settled(settlement) = ruling else {
+        let Ruling::Settled(settlement) = ruling else {
             return Err(TestCaseError::fail("an effect was started"));
         };
         prop_assert!(settlement.answer.decision.is_nothing());

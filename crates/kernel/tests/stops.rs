@@ -2,19 +2,19 @@
 //! host's cap, and two machines that want different things.
 #![expect(clippy::expect_used, reason = "a test")]
 
+use mainspring_kernel::block_ledger::{BlockLedger, Cap, Mark, ToolUse};
 use mainspring_kernel::decision::Decision;
 use mainspring_kernel::deliberate::{Outcome, Settlement, Trust};
-use mainspring_kernel::effect::{Fence, Owner as Process};
+use mainspring_kernel::effect::{EffectOwner as Process, Fence};
 use mainspring_kernel::event::{Author, Background, Chain, Speaker, StartSource};
-use mainspring_kernel::heard::Heard;
-use mainspring_kernel::ledger::{Cap, Ledger, Mark, ToolUse};
 use mainspring_kernel::machines::gate::{self, RecentErrors, Token, Transcript};
 use mainspring_kernel::machines::looping::{
-    self, Client, Company, Ending, Frame, Mode, Owner, Past, Run,
+    self, Client, Ending, Frame, LoopOwner, Mode, OtherSessions, Past, Run,
 };
-use mainspring_kernel::machines::{Move, Slot};
+use mainspring_kernel::machines::{InputOf, Transition};
+use mainspring_kernel::spoken_signal::SpokenSignal;
 use mainspring_kernel::{
-    Case, Deliberation, Digest, Event, Kind, Millis, Part, SessionId, deliberate,
+    Case, Digest, Event, Kind, MachineInput, Millis, Ruling, SessionId, deliberate,
 };
 use pretty_assertions::assert_eq;
 
@@ -22,7 +22,7 @@ use pretty_assertions::assert_eq;
 struct Session {
     gate: gate::State,
     looping: looping::State,
-    ledger: Ledger,
+    ledger: BlockLedger,
     cap: Cap,
     deliveries: u64,
 }
@@ -70,7 +70,7 @@ impl Session {
         Self {
             gate,
             looping,
-            ledger: Ledger::default(),
+            ledger: BlockLedger::default(),
             cap: Cap::After(8),
             deliveries: 0,
         }
@@ -81,8 +81,8 @@ impl Session {
         let said = gate::Facts {
             token: "TASKMASTER_DONE::mine".into(),
             heard: match act.says {
-                Says::Token => Heard::Said(Token),
-                Says::Nothing | Says::Signal => Heard::Nothing,
+                Says::Token => SpokenSignal::Said(Token),
+                Says::Nothing | Says::Signal => SpokenSignal::Nothing,
             },
             errors: RecentErrors::NotSeen,
             max: 0,
@@ -90,11 +90,11 @@ impl Session {
         };
         let seen = looping::Facts {
             heard: match act.says {
-                Says::Signal => Heard::Said(Ending::Complete),
-                Says::Nothing | Says::Token => Heard::Nothing,
+                Says::Signal => SpokenSignal::Said(Ending::Complete),
+                Says::Nothing | Says::Token => SpokenSignal::Nothing,
             },
             ttl: Millis::seconds(7_200),
-            company: Company::Alone,
+            company: OtherSessions::Alone,
             client: Some(Client(7)),
             prompt: None,
         };
@@ -106,9 +106,9 @@ impl Session {
             },
             now: Millis::seconds(self.deliveries * 60),
             delivery: Digest(format!("{}", self.deliveries)),
-            parts: vec![
-                Part::Gate(Slot::new(self.gate, said)),
-                Part::Loop(Slot::new(self.looping.clone(), seen)),
+            inputs: vec![
+                MachineInput::Gate(InputOf::new(self.gate, said)),
+                MachineInput::Loop(InputOf::new(self.looping.clone(), seen)),
             ],
             broken: vec![],
             overtaken: None,
@@ -142,14 +142,14 @@ impl Session {
 
     fn event(&mut self, act: &Act, kind: Kind) -> Settlement {
         let case = self.case(act, kind);
-        let Deliberation::Settled(settlement) = deliberate(&case) else {
+        let Ruling::Settled(settlement) = deliberate(&case) else {
             panic!("neither machine has an effect")
         };
         self.ledger = settlement.kept(&case);
-        for moved in &settlement.moves {
+        for moved in &settlement.transitions {
             match moved {
-                Move::Gate(moved) => self.gate = moved.state,
-                Move::Loop(moved) => self.looping = moved.state.clone(),
+                Transition::Gate(moved) => self.gate = moved.state,
+                Transition::Loop(moved) => self.looping = moved.state.clone(),
                 other => panic!("{} is not in the case", other.name()),
             }
         }
@@ -169,7 +169,7 @@ fn a_loop(outer: Vec<Frame>) -> looping::State {
     looping::State::Active(Run {
         id: "loop-1".into(),
         updated: Millis(0),
-        owner: Owner::Session {
+        owner: LoopOwner::Session {
             id: id("mine"),
             client: Some(Client(7)),
         },
@@ -198,7 +198,7 @@ fn the_ninth_block_in_a_row_is_ours_to_give_up() {
     let ninth = session.stop(&IDLE);
     assert_eq!(ninth.outcome, Outcome::Capped);
     assert!(ninth.answer.decision.is_nothing());
-    assert_eq!(ninth.moves[0].rule(), "capped");
+    assert_eq!(ninth.transitions[0].rule(), "capped");
     assert_eq!(session.gate, gate::State::Waiting { held: 8 }, "unmoved");
     insta::assert_snapshot!(
         ninth.answer.notes[0].text,

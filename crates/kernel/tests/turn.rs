@@ -1,15 +1,15 @@
 //! The turn's protocol, interpreted with values: what is asked, in which order, and what
 //! every failure on the way leads to.
 
+use mainspring_kernel::block_ledger::{BlockLedger, Cap, ToolUse};
 use mainspring_kernel::deliberate::{Case, Trust};
-use mainspring_kernel::effect::{Fence, Life, Owner};
+use mainspring_kernel::effect::{EffectOwner, Fence, Life};
 use mainspring_kernel::event::{Background, Chain, Event, Speaker};
 use mainspring_kernel::journal::{Entry, FORMAT, Record};
-use mainspring_kernel::ledger::{Cap, Ledger, ToolUse};
 use mainspring_kernel::machines::pulse::{Probed, State};
-use mainspring_kernel::machines::{Finished, Move, Pending, Returned, Slot};
+use mainspring_kernel::machines::{Finished, InputOf, Pending, Returned, Transition};
 use mainspring_kernel::{
-    Answer, Ask, Decision, Deliberation, Digest, Kind, Millis, Part, Reply, SessionId, Turn,
+    Answer, Ask, Decision, Digest, Kind, MachineInput, Millis, Reply, Ruling, SessionId, Turn,
 };
 use pretty_assertions::assert_eq;
 
@@ -23,7 +23,7 @@ const STOP: Kind = Kind::Stop {
 struct Disk {
     pulse: State,
     intent: Option<Pending>,
-    ledger: Ledger,
+    ledger: BlockLedger,
     journal: Vec<Entry>,
 }
 
@@ -36,13 +36,13 @@ impl Disk {
                 session: None,
             },
             intent: None,
-            ledger: Ledger::default(),
+            ledger: BlockLedger::default(),
             journal: Vec::new(),
         }
     }
 
     fn case(&self, delivery: &str, me: u32, life: Life) -> Case {
-        let mut part = Part::Pulse(Slot::new(self.pulse.clone(), ()));
+        let mut part = MachineInput::Pulse(InputOf::new(self.pulse.clone(), ()));
         if let Some(pending) = &self.intent {
             part.stand(pending.clone(), life);
         }
@@ -54,7 +54,7 @@ impl Disk {
             },
             now: Millis::seconds(1_000),
             delivery: Digest(delivery.into()),
-            parts: vec![part],
+            inputs: vec![part],
             broken: Vec::new(),
             overtaken: None,
             ledger: self.ledger.clone(),
@@ -64,7 +64,7 @@ impl Disk {
             trust: Trust::Trusted,
             orders: mainspring_kernel::Orders::default(),
             fence: Fence(self.journal.len() as u64),
-            me: Owner {
+            me: EffectOwner {
                 pid: me,
                 started: 1,
                 boot: "b".into(),
@@ -77,11 +77,11 @@ impl Disk {
             panic!("a turn commits a turn")
         };
         match &**ruling {
-            Deliberation::Repeated(_) => panic!("nothing to commit"),
-            Deliberation::Intends(pending) => self.intent = Some(pending.clone()),
-            Deliberation::Settled(settlement) => {
-                for moved in &settlement.moves {
-                    let Move::Pulse(pulse) = moved else {
+            Ruling::Repeated(_) => panic!("nothing to commit"),
+            Ruling::Intends(pending) => self.intent = Some(pending.clone()),
+            Ruling::Settled(settlement) => {
+                for moved in &settlement.transitions {
+                    let Transition::Pulse(pulse) = moved else {
                         panic!("only pulse is here")
                     };
                     self.pulse = pulse.state.clone();
@@ -277,7 +277,7 @@ fn a_result_counts_though_the_same_delivery_was_answered_meanwhile() {
     let Ask::Run(pending) = slow.next(Reply::Done) else {
         panic!("it runs the effect")
     };
-    disk.ledger.last = Some(mainspring_kernel::ledger::Delivered {
+    disk.ledger.last = Some(mainspring_kernel::block_ledger::Delivered {
         delivery: Digest("one".into()),
         at: Millis::seconds(1_000),
         answer: Answer::fault(&STOP, "it is at work"),
@@ -325,11 +325,11 @@ fn every_record_replays_to_the_same_ruling() {
 fn a_reply_out_of_order_lets_go_and_says_so() {
     let (mut turn, _) = Turn::begin(STOP);
     let Ask::Answer(answer) = turn.next(ran(&Pending::Pulse(
-        match &Disk::beating(1).case("x", 1, Life::Alive).parts[0] {
-            Part::Pulse(_) => mainspring_kernel::effect::Intent {
+        match &Disk::beating(1).case("x", 1, Life::Alive).inputs[0] {
+            MachineInput::Pulse(_) => mainspring_kernel::effect::Intent {
                 fence: Fence(1),
                 effect: mainspring_kernel::machines::pulse::Probe,
-                owner: Owner {
+                owner: EffectOwner {
                     pid: 1,
                     started: 1,
                     boot: "b".into(),

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::env::World;
+use crate::env::Environment;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::guard;
 use crate::output::{self, Paint};
-use crate::verb::{self, Desk};
+use crate::verb::{self, CommandContext};
 
 const START_HERE: &str = "Start here:
   mainspring demo                 watch a scripted agent meet every machine
@@ -65,20 +65,20 @@ enum Verb {
 }
 
 pub(crate) fn main() -> ExitCode {
-    let world = World::real();
+    let env = Environment::real();
     let args: Vec<OsString> = std::env::args_os().skip(1).collect();
     // A hook is paid for in microseconds: it does not wait for the parser. Nor does a
     // stand-in, whose arguments are another program's.
     match args.split_first() {
-        Some((verb, [])) if verb == "hook" => return verb::hook::run(&world).into(),
+        Some((verb, [])) if verb == "hook" => return verb::hook::run(&env).into(),
         Some((verb, rest)) if verb == guard::VERB => {
             return guard::main(rest.iter().cloned());
         }
         Some((verb, [what])) if verb == "claim" && what == "watch" => {
-            return verb::claim::watch::run(&world).into();
+            return verb::claim::watch::run(&env).into();
         }
         Some((verb, rest)) if verb == "compat" => {
-            if let Some(code) = verb::compat::run(&world, rest) {
+            if let Some(code) = verb::compat::run(&env, rest) {
                 return code;
             }
         }
@@ -90,9 +90,9 @@ pub(crate) fn main() -> ExitCode {
     )]
     // Where there is none any more, no other place is meant: least of all the top of the disk.
     let cwd = std::env::current_dir().unwrap_or_default();
-    let desk = Desk {
-        paint: Paint::detect(&world),
-        world,
+    let cmd = CommandContext {
+        paint: Paint::detect(&env),
+        env,
         cwd,
     };
     match parse(args.into_iter()) {
@@ -101,7 +101,7 @@ pub(crate) fn main() -> ExitCode {
             let help = !error.use_stderr();
             if help { Exit::Success } else { Exit::Usage }.into()
         }
-        Ok(cli) => match run(cli, &desk) {
+        Ok(cli) => match run(cli, &cmd) {
             Ok(text) => match output::stdout(&text) {
                 Ok(()) => Exit::Success.into(),
                 // `mainspring log | head` is no failure of ours.
@@ -138,43 +138,43 @@ pub(crate) fn command() -> clap::Command {
 /// Runs a command line in this process, as the demo does.
 pub(crate) fn dispatch(
     args: impl Iterator<Item = OsString>,
-    desk: &Desk,
+    cmd: &CommandContext,
 ) -> Result<String, CliError> {
     let cli = parse(args).map_err(|error| CliError::new(error.render()))?;
-    run(cli, desk)
+    run(cli, cmd)
 }
 
 fn parse(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
     Cli::try_parse_from([OsString::from("mainspring")].into_iter().chain(args))
 }
 
-fn run(cli: Cli, desk: &Desk) -> Result<String, CliError> {
+fn run(cli: Cli, cmd: &CommandContext) -> Result<String, CliError> {
     match cli.verb {
         Verb::Hook => Err(CliError::new("`mainspring hook` takes no arguments")),
         Verb::Compat(_) => Err(CliError::new("a stand-in answers a host, not the demo")),
-        Verb::Install(args) => verb::install::run(&args, desk),
-        Verb::Uninstall(args) => verb::install::uninstall(&args, desk),
-        Verb::Doctor(args) => verb::doctor::run(&args, desk),
-        Verb::Status(args) => verb::status::run(&args, desk),
-        Verb::Why(args) => verb::why::run(&args, desk),
-        Verb::Log(args) => verb::log::run(&args, desk),
-        Verb::Replay(args) => verb::replay::run(&args, desk),
-        Verb::Simulate(args) => verb::simulate::run(&args, desk),
-        Verb::Stop(args) => verb::brake::stop(&args, desk),
-        Verb::Pause(args) => verb::brake::pause(&args, desk),
-        Verb::Resume(args) => verb::brake::resume(&args, desk),
-        Verb::Observe(args) => verb::observe::run(&args, desk),
-        Verb::Config(args) => verb::config::run(&args, desk),
-        Verb::Tasks(args) => verb::tasks::run(&args, desk),
-        Verb::Trust(args) => verb::trust::run(&args, desk),
-        Verb::Untrust(args) => verb::trust::untrust(&args, desk),
-        Verb::Gate(args) => verb::gate::run(&args, desk),
-        Verb::Loop(args) => verb::looping::run(&args, desk),
-        Verb::Graph(args) => verb::graph::run(&args, desk),
-        Verb::Plan(args) => verb::plan::run(&args, desk),
-        Verb::Claim(args) => verb::claim::run(&args, desk),
-        Verb::Handoff(args) => verb::handoff::run(&args, desk),
-        Verb::Pulse(args) => verb::pulse::run(&args, desk),
-        Verb::Demo(args) => verb::demo::run(&args, desk),
+        Verb::Install(args) => verb::install::run(&args, cmd),
+        Verb::Uninstall(args) => verb::install::uninstall(&args, cmd),
+        Verb::Doctor(args) => verb::doctor::run(&args, cmd),
+        Verb::Status(args) => verb::status::run(&args, cmd),
+        Verb::Why(args) => verb::why::run(&args, cmd),
+        Verb::Log(args) => verb::log::run(&args, cmd),
+        Verb::Replay(args) => verb::replay::run(&args, cmd),
+        Verb::Simulate(args) => verb::simulate::run(&args, cmd),
+        Verb::Stop(args) => verb::brake::stop(&args, cmd),
+        Verb::Pause(args) => verb::brake::pause(&args, cmd),
+        Verb::Resume(args) => verb::brake::resume(&args, cmd),
+        Verb::Observe(args) => verb::observe::run(&args, cmd),
+        Verb::Config(args) => verb::config::run(&args, cmd),
+        Verb::Tasks(args) => verb::tasks::run(&args, cmd),
+        Verb::Trust(args) => verb::trust::run(&args, cmd),
+        Verb::Untrust(args) => verb::trust::untrust(&args, cmd),
+        Verb::Gate(args) => verb::gate::run(&args, cmd),
+        Verb::Loop(args) => verb::looping::run(&args, cmd),
+        Verb::Graph(args) => verb::graph::run(&args, cmd),
+        Verb::Plan(args) => verb::plan::run(&args, cmd),
+        Verb::Claim(args) => verb::claim::run(&args, cmd),
+        Verb::Handoff(args) => verb::handoff::run(&args, cmd),
+        Verb::Pulse(args) => verb::pulse::run(&args, cmd),
+        Verb::Demo(args) => verb::demo::run(&args, cmd),
     }
 }

@@ -1,20 +1,20 @@
 //! Interprets a turn: does what the kernel asks for, and reports what came of it.
 
-use mainspring_kernel::deliberate::{Broken, Deliberation, Trust};
-use mainspring_kernel::effect::{Fence, Life, Owner};
+use mainspring_kernel::block_ledger::{BlockLedger, Cap, Mark, ToolUse};
+use mainspring_kernel::deliberate::{Broken, Ruling, Trust};
+use mainspring_kernel::effect::{EffectOwner, Fence, Life};
 use mainspring_kernel::journal::{Entry, FileChange};
-use mainspring_kernel::ledger::{Cap, Ledger, Mark, ToolUse};
 use mainspring_kernel::machines::{Name, Pending};
 use mainspring_kernel::{Answer, Ask, Case, Millis, Note, Reply, Turn};
 
 use crate::digest;
 use crate::env::name;
 use crate::error::Trouble;
+use crate::event_context::EventContext;
 use crate::host::Payload;
 use crate::host::claude::{self, Wording};
-use crate::machine::{self, FoundFile, Loaded, Row};
+use crate::machine::{self, FoundFile, Loaded, MachineShell};
 use crate::output;
-use crate::scene::Scene;
 use crate::seeded::without;
 use crate::store::{Locked, atomic, orders, trust};
 use crate::transcript;
@@ -24,16 +24,20 @@ const CLAUDE_CAP: u32 = 8;
 
 /// The case as this event would find it, without the lock and without a trace.
 pub(crate) fn look(
-    scene: &Scene<'_>,
+    context: &EventContext<'_>,
     payload: &Payload,
-    rows: &[&'static Row],
+    rows: &[&'static MachineShell],
 ) -> Result<Case, Trouble> {
-    Driver::new(scene, payload, rows).load()
+    Driver::new(context, payload, rows).load()
 }
 
 /// Runs the machines that apply on one event, to its answer.
-pub(crate) fn drive(scene: &Scene<'_>, payload: &Payload, rows: &[&'static Row]) -> Answer {
-    let mut driver = Driver::new(scene, payload, rows);
+pub(crate) fn drive(
+    context: &EventContext<'_>,
+    payload: &Payload,
+    rows: &[&'static MachineShell],
+) -> Answer {
+    let mut driver = Driver::new(context, payload, rows);
     let (mut turn, mut ask) = Turn::begin(payload.event.kind.clone());
     let mut failed = None;
     loop {
@@ -70,9 +74,9 @@ pub(crate) fn drive(scene: &Scene<'_>, payload: &Payload, rows: &[&'static Row])
 }
 
 struct Driver<'a> {
-    scene: &'a Scene<'a>,
+    context: &'a EventContext<'a>,
     payload: &'a Payload,
-    rows: &'a [&'static Row],
+    rows: &'a [&'static MachineShell],
     lock: Option<Locked<'a>>,
     /// What the current case was made from.
     found: Vec<Vec<FoundFile>>,
@@ -101,9 +105,13 @@ struct FoundLedger {
 }
 
 impl<'a> Driver<'a> {
-    fn new(scene: &'a Scene<'a>, payload: &'a Payload, rows: &'a [&'static Row]) -> Self {
+    fn new(
+        context: &'a EventContext<'a>,
+        payload: &'a Payload,
+        rows: &'a [&'static MachineShell],
+    ) -> Self {
         Self {
-            scene,
+            context,
             payload,
             rows,
             lock: None,
@@ -112,7 +120,7 @@ impl<'a> Driver<'a> {
             ledger: None,
             edited: Vec::new(),
             late: Vec::new(),
-            now: scene.world.now(),
+            now: context.env.now(),
             printed: false,
             ran: None,
         }
@@ -121,7 +129,7 @@ impl<'a> Driver<'a> {
     fn print_too_early(&mut self, entry: &Entry) {
         if without("record before answer")
             && let Entry::Turn { ruling, .. } = entry
-            && let Deliberation::Settled(settled) = &**ruling
+            && let Ruling::Settled(settled) = &**ruling
             && let Some(text) =
                 claude::encode(&settled.answer, &self.payload.wire_name, Wording::Block)
         {
@@ -130,16 +138,16 @@ impl<'a> Driver<'a> {
     }
 
     fn lock(&mut self) -> Result<(), Trouble> {
-        self.lock = Some(self.scene.store.lock()?);
+        self.lock = Some(self.context.store.lock()?);
         Ok(())
     }
 
     fn unlock(&mut self) {
         // The host must not wait for it while an effect runs.
-        self.scene.release();
+        self.context.release();
         if let Some(lock) = self.lock.take() {
             if without("a lasting lock file") {
-                let _ = std::fs::remove_file(self.scene.store.dir().join("lock"));
+                let _ = std::fs::remove_file(self.context.store.dir().join("lock"));
             }
             self.edited.extend_from_slice(lock.edited());
         }
@@ -170,34 +178,34 @@ impl<'a> Driver<'a> {
             event: self.payload.event.clone(),
             now: self.now,
             delivery: self.delivery(),
-            parts,
+            inputs: parts,
             broken,
             overtaken: None,
             cap: self.cap(),
             tools,
             transcript,
             trust,
-            orders: orders::in_force(self.scene.site, self.scene.store)?,
+            orders: orders::in_force(self.context.project, self.context.store)?,
             fence: self.lock.as_ref().map_or(Fence(0), Locked::fence),
             me: match trust {
                 Trust::Trusted => crate::store::me(),
-                Trust::Untrusted => Owner::default(),
+                Trust::Untrusted => EffectOwner::default(),
             },
             ledger,
         })
     }
 
-    fn load_row(&mut self, row: &Row) -> Result<Option<Loaded>, Trouble> {
-        let Some(mut loaded) = (row.load)(self.scene)? else {
+    fn load_row(&mut self, row: &MachineShell) -> Result<Option<Loaded>, Trouble> {
+        let Some(mut loaded) = (row.load)(self.context)? else {
             return Ok(None);
         };
         if row.run.is_none() {
             return Ok(Some(loaded));
         }
         let intent = self
-            .scene
+            .context
             .store
-            .intent(row.name, self.scene.scope(row.name))?;
+            .intent(row.name, self.context.scope(row.name))?;
         if let Some(pending) = intent.value {
             let in_time = pending.deadline() > self.now;
             let life = if in_time && crate::store::is_alive(pending.owner()) {
@@ -218,11 +226,11 @@ impl<'a> Driver<'a> {
         Ok(Some(loaded))
     }
 
-    fn load_ledger(&mut self) -> Result<Ledger, Trouble> {
+    fn load_ledger(&mut self) -> Result<BlockLedger, Trouble> {
         let Some(session) = &self.payload.event.session else {
-            return Ok(Ledger::default());
+            return Ok(BlockLedger::default());
         };
-        let found = self.scene.store.ledger(session)?;
+        let found = self.context.store.ledger(session)?;
         self.ledger = Some(FoundLedger {
             path: found.path,
             bytes: found.bytes,
@@ -232,8 +240,8 @@ impl<'a> Driver<'a> {
 
     /// What the transcript shows at a stop. Where it does not go back far enough to tell,
     /// our holds count on: better to let go too early, and say so, than to be overridden.
-    fn tools(&self, ledger: &Ledger) -> (ToolUse, Option<Mark>) {
-        let Some(tail) = self.scene.tail().filter(|_| self.scene.at_stop()) else {
+    fn tools(&self, ledger: &BlockLedger) -> (ToolUse, Option<Mark>) {
+        let Some(tail) = self.context.tail().filter(|_| self.context.at_stop()) else {
             return (ToolUse::NotSeen, None);
         };
         let tools = match tail.tool_used_since_last_block() {
@@ -254,14 +262,14 @@ impl<'a> Driver<'a> {
         if self.rows.iter().all(|row| row.run.is_none()) {
             return Trust::Untrusted;
         }
-        if self.scene.is_drop_in() || without("trust") {
+        if self.context.is_drop_in() || without("trust") {
             return Trust::Trusted;
         }
-        trust::of(self.scene.store.state(), self.scene.root())
+        trust::of(self.context.store.state(), self.context.root())
     }
 
     fn cap(&self) -> Cap {
-        let text = self.scene.world.var(name::CLAUDE_BLOCK_CAP);
+        let text = self.context.env.var(name::CLAUDE_BLOCK_CAP);
         match text.and_then(|text| text.trim().parse().ok()) {
             Some(0) => Cap::Never,
             Some(limit) => Cap::After(limit),
@@ -272,16 +280,16 @@ impl<'a> Driver<'a> {
     /// The same bytes at the same length of the transcript are the same delivery.
     /// What a drop-in or a command is asked, it is asked anew.
     fn delivery(&self) -> mainspring_kernel::Digest {
-        let anew = self.scene.is_drop_in() || self.scene.is_by_command();
+        let anew = self.context.is_drop_in() || self.context.is_by_command();
         if anew || without("redelivery") {
-            let now = self.scene.world.later().0.to_le_bytes();
+            let now = self.context.env.later().0.to_le_bytes();
             return digest::of(&[&now, &std::process::id().to_le_bytes()]);
         }
         let asked = || {
             let path = self.payload.transcript.as_ref()?;
             std::fs::metadata(path).ok().map(|meta| meta.len())
         };
-        let tail = self.scene.tail().filter(|_| self.scene.at_stop());
+        let tail = self.context.tail().filter(|_| self.context.at_stop());
         let length = tail.map(|tail| tail.length).or_else(asked).unwrap_or(0);
         digest::of(&[self.payload.digest().0.as_bytes(), &length.to_le_bytes()])
     }
@@ -289,26 +297,27 @@ impl<'a> Driver<'a> {
     fn commit(&mut self, entry: Entry) -> Result<(), Trouble> {
         let files = match &entry {
             Entry::Turn { case, ruling } => match &**ruling {
-                Deliberation::Repeated(_) => Vec::new(),
-                Deliberation::Intends(pending) => {
+                Ruling::Repeated(_) => Vec::new(),
+                Ruling::Intends(pending) => {
                     vec![self.intent_change(pending.name(), Some(pending))?]
                 }
-                Deliberation::Settled(settlement) => self.settled_files(case, settlement)?,
+                Ruling::Settled(settlement) => self.settled_files(case, settlement)?,
             },
             Entry::Verb { .. } => Vec::new(),
         };
         let Some(lock) = &mut self.lock else {
             return Err(Trouble::Other("internal: a commit without the lock".into()));
         };
-        let intends = matches!(&entry, Entry::Turn { ruling, .. } if matches!(**ruling, Deliberation::Intends(_)));
+        let intends =
+            matches!(&entry, Entry::Turn { ruling, .. } if matches!(**ruling, Ruling::Intends(_)));
         if intends && without("intent") {
             return Ok(());
         }
-        let letter = machine::looping::jwz::letter(self.scene, &files);
+        let letter = machine::looping::jwz::outgoing_message(self.context, &files);
         lock.commit(self.now, entry, files)?;
         // The record is durable: what could not be posted is posted at the next load.
         if let Some(letter) = letter
-            && let Err(trouble) = machine::looping::jwz::post(self.scene, &letter)
+            && let Err(trouble) = machine::looping::jwz::post(self.context, &letter)
         {
             self.late.push(trouble.to_string());
         }
@@ -321,13 +330,17 @@ impl<'a> Driver<'a> {
         settlement: &mainspring_kernel::deliberate::Settlement,
     ) -> Result<Vec<FileChange>, Trouble> {
         let mut files = Vec::new();
-        let moves = case.parts.iter().zip(&self.found).zip(&settlement.moves);
+        let moves = case
+            .inputs
+            .iter()
+            .zip(&self.found)
+            .zip(&settlement.transitions);
         for ((part, found), moved) in moves {
             if !part.changed_by(moved) {
                 continue;
             }
             if let Some(row) = machine::row(part.name()) {
-                files.extend((row.files)(self.scene, part, found, moved)?);
+                files.extend((row.files)(self.context, part, found, moved)?);
             }
             let intent = moved.intent();
             if intent != part.recorded() {
@@ -366,8 +379,8 @@ impl<'a> Driver<'a> {
     fn run(&mut self, pending: &Pending) -> Result<Reply, Trouble> {
         let finished = machine::row(pending.name())
             .and_then(|row| row.run)
-            .and_then(|run| run(self.scene, pending));
-        self.now = self.scene.world.later();
+            .and_then(|run| run(self.context, pending));
+        self.now = self.context.env.later();
         self.ran = without("fence").then(|| pending.clone());
         finished
             .map(|finished| Reply::Ran(Box::new(finished)))

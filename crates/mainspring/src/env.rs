@@ -55,7 +55,7 @@ pub(crate) mod name {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct World {
+pub(crate) struct Environment {
     vars: Vars,
     now: Millis,
 }
@@ -67,7 +67,7 @@ enum Vars {
     Given(BTreeMap<String, OsString>),
 }
 
-impl World {
+impl Environment {
     /// The real one; the clock is read here, once.
     pub(crate) fn real() -> Self {
         Self {

@@ -12,6 +12,7 @@ mod digest;
 mod drive;
 mod env;
 mod error;
+mod event_context;
 mod exit;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
@@ -19,16 +20,15 @@ mod guard;
 mod host;
 #[cfg(test)]
 mod hostile;
-mod inside;
 mod limits;
 mod machine;
 mod output;
 mod panic;
+mod path_contains;
 mod process;
 mod project;
 #[cfg(test)]
 mod reference;
-mod scene;
 mod seeded;
 mod signal;
 #[cfg(feature = "simulate")]

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use crate::env::{World, name};
+use crate::env::{Environment, name};
 
 /// Writes all of it in one call, so that a reader never sees half an object.
 pub(crate) fn stdout(text: &str) -> io::Result<()> {
@@ -28,11 +28,11 @@ pub(crate) enum Paint {
 
 impl Paint {
     /// Colour only for a person at a terminal who did not decline it.
-    pub(crate) fn detect(world: &World) -> Self {
-        let declined = world
+    pub(crate) fn detect(env: &Environment) -> Self {
+        let declined = env
             .var_os(name::NO_COLOR)
             .is_some_and(|value| !value.is_empty());
-        let dumb = world.var_os(name::TERM).is_some_and(|term| term == "dumb");
+        let dumb = env.var_os(name::TERM).is_some_and(|term| term == "dumb");
         if io::stdout().is_terminal() && !declined && !dumb {
             Self::Ansi
         } else {

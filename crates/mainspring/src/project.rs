@@ -13,20 +13,20 @@ use std::path::{Component, Path, PathBuf};
 
 use mainspring_kernel::SessionId;
 
-use crate::env::{World, name};
+use crate::env::{Environment, name};
 use crate::error::Trouble;
 use crate::limits;
 use crate::machine;
-use crate::store::{StateDir, atomic, linkless};
+use crate::store::{StateDir, atomic, no_symlink};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Site {
+pub(crate) struct Project {
     /// The project: lock, journal and our own state are kept by this path. A repository's
     /// linked worktrees share its primary checkout's.
     pub(crate) root: PathBuf,
     /// Where a machine's file is looked for before the root: the linked worktree that the
     /// agent is in, else the root itself.
-    pub(crate) here: PathBuf,
+    pub(crate) worktree: PathBuf,
     pub(crate) bound: Bound,
     pub(crate) contents: Contents,
 }
@@ -46,35 +46,35 @@ pub(crate) enum Bound {
     NotYet,
 }
 
-impl Site {
+impl Project {
     /// A machine's file: the worktree's if it is there, else the root's.
     pub(crate) fn file(&self, relative: &str) -> PathBuf {
-        let here = self.here.join(relative);
-        if self.here == self.root || exists(&here) {
-            return here;
+        let worktree = self.worktree.join(relative);
+        if self.worktree == self.root || exists(&worktree) {
+            return worktree;
         }
         self.root.join(relative)
     }
 }
 
-/// The site of an event in `cwd`, or of a command that was typed there.
+/// The project of an event in `cwd`, or of a command that was typed there.
 pub(crate) fn find(
-    world: &World,
+    env: &Environment,
     state: &StateDir,
     session: Option<&SessionId>,
     cwd: Option<&Path>,
-) -> Result<Site, Trouble> {
+) -> Result<Project, Trouble> {
     if let Some(root) = session.and_then(|session| binding(state, session)) {
         // At the project's top there is nothing to look for. Elsewhere the directory may be
         // gone; the project is known all the same.
-        let here = cwd
+        let worktree = cwd
             .filter(|cwd| *cwd != root)
-            .and_then(|cwd| Place::of(&real(cwd).ok()?, world).ok())
-            .filter(|place| place.checkout == root && place.top != root)
-            .map_or_else(|| root.clone(), |place| place.top);
-        return Ok(Site {
+            .and_then(|cwd| Checkout::of(&real(cwd).ok()?, env).ok())
+            .filter(|checkout| checkout.primary == root && checkout.top != root)
+            .map_or_else(|| root.clone(), |checkout| checkout.top);
+        return Ok(Project {
             root,
-            here,
+            worktree,
             bound: Bound::Yes,
             contents: Contents::Something,
         });
@@ -84,41 +84,44 @@ pub(crate) fn find(
             "the event has no working directory, so no project was looked at".into(),
         ));
     };
-    let place = Place::of(&cwd, world)?;
-    if let Some(site) = place.search(&cwd, state) {
-        return Ok(site);
+    let checkout = Checkout::of(&cwd, env)?;
+    if let Some(project) = checkout.search(&cwd, state) {
+        return Ok(project);
     }
     // The session may have been started elsewhere before the agent moved here.
-    let started = world.var_os(name::CLAUDE_PROJECT).map(PathBuf::from);
+    let started = env.var_os(name::CLAUDE_PROJECT).map(PathBuf::from);
     let started = started.and_then(|path| real(&path).ok());
     if let Some(started) = started.filter(|started| *started != cwd) {
-        let origin = Place::of(&started, world).ok();
-        if let Some(site) = origin.and_then(|origin| origin.search(&started, state)) {
-            let here = if place.checkout == site.root && place.top != site.root {
-                place.top
+        let origin = Checkout::of(&started, env).ok();
+        if let Some(project) = origin.and_then(|origin| origin.search(&started, state)) {
+            let worktree = if checkout.primary == project.root && checkout.top != project.root {
+                checkout.top
             } else {
-                site.here
+                project.worktree
             };
-            return Ok(Site { here, ..site });
+            return Ok(Project {
+                worktree,
+                ..project
+            });
         }
     }
-    Ok(place.fallback(cwd))
+    Ok(checkout.fallback(cwd))
 }
 
-/// The site of a command. One typed in a repository that holds nothing yet is about the
+/// The project of a command. One typed in a repository that holds nothing yet is about the
 /// repository, so that it is found from every folder of it.
 pub(crate) fn of_command(
-    world: &World,
+    env: &Environment,
     state: &StateDir,
     session: Option<&SessionId>,
     cwd: &Path,
-) -> Result<Site, Trouble> {
-    let site = find(world, state, session, Some(cwd))?;
-    if site.bound == Bound::Yes || holds_something(&site.root, state) {
-        return Ok(site);
+) -> Result<Project, Trouble> {
+    let project = find(env, state, session, Some(cwd))?;
+    if project.bound == Bound::Yes || holds_something(&project.root, state) {
+        return Ok(project);
     }
-    let place = Place::of(&site.here, world)?;
-    Ok(place.site(&place.top))
+    let checkout = Checkout::of(&project.worktree, env)?;
+    Ok(checkout.project(&checkout.top))
 }
 
 /// Binds a session, once. It is a hint that a crash may lose, so it is not synced; two
@@ -138,7 +141,7 @@ fn binding(state: &StateDir, session: &SessionId) -> Option<PathBuf> {
 fn real(path: &Path) -> Result<PathBuf, Trouble> {
     // Mostly it is as it says, which is asked in one step; to resolve it takes one for each
     // folder on the way.
-    if is_plain(path) && linkless::leads_to(path) {
+    if is_plain(path) && no_symlink::leads_to(path) {
         return Ok(path.into());
     }
     fs::canonicalize(path).map_err(Trouble::io("find", path))
@@ -155,31 +158,31 @@ fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// A directory's place in its repository.
+/// The checkout that a directory is in.
 #[derive(Debug)]
-struct Place {
+struct Checkout {
     /// The checkout's top: the nearest folder with a `.git`, else the directory.
     top: PathBuf,
     /// The repository's primary checkout: another folder than `top` in a linked worktree.
-    checkout: PathBuf,
+    primary: PathBuf,
     /// The folder above which nothing is looked for.
     ceiling: PathBuf,
 }
 
-impl Place {
-    fn of(cwd: &Path, world: &World) -> Result<Self, Trouble> {
-        let home = world.home();
+impl Checkout {
+    fn of(cwd: &Path, env: &Environment) -> Result<Self, Trouble> {
+        let home = env.home();
         for folder in cwd.ancestors() {
             let git = folder.join(".git");
             match fs::symlink_metadata(&git) {
                 Ok(meta) => {
-                    let checkout = (!meta.is_dir())
+                    let primary = (!meta.is_dir())
                         .then(|| primary_checkout(&git))
                         .flatten()
                         .unwrap_or_else(|| folder.into());
                     return Ok(Self {
                         top: folder.into(),
-                        checkout,
+                        primary,
                         ceiling: folder.into(),
                     });
                 }
@@ -204,59 +207,59 @@ impl Place {
             .unwrap_or(cwd);
         Ok(Self {
             top: cwd.into(),
-            checkout: cwd.into(),
+            primary: cwd.into(),
             ceiling: ceiling.into(),
         })
     }
 
     fn is_worktree(&self) -> bool {
-        self.top != self.checkout
+        self.top != self.primary
     }
 
     /// The nearest folder that holds something of a machine's.
-    fn search(&self, cwd: &Path, state: &StateDir) -> Option<Site> {
+    fn search(&self, cwd: &Path, state: &StateDir) -> Option<Project> {
         for folder in cwd.ancestors() {
             if holds_something(folder, state) {
-                return Some(self.site(folder));
+                return Some(self.project(folder));
             }
             if folder == self.ceiling {
                 break;
             }
         }
-        (self.is_worktree() && holds_something(&self.checkout, state)).then(|| Site {
-            root: self.checkout.clone(),
-            here: self.top.clone(),
+        (self.is_worktree() && holds_something(&self.primary, state)).then(|| Project {
+            root: self.primary.clone(),
+            worktree: self.top.clone(),
             bound: Bound::NotYet,
             contents: Contents::Something,
         })
     }
 
     /// A folder of a linked worktree belongs to the primary checkout's project.
-    fn site(&self, folder: &Path) -> Site {
+    fn project(&self, folder: &Path) -> Project {
         let root = match folder.strip_prefix(&self.top) {
             // Joining nothing would add a slash, and the path is a key.
-            Ok(below) if below.as_os_str().is_empty() => self.checkout.clone(),
-            Ok(below) if self.is_worktree() => self.checkout.join(below),
+            Ok(below) if below.as_os_str().is_empty() => self.primary.clone(),
+            Ok(below) if self.is_worktree() => self.primary.join(below),
             Ok(_) | Err(_) => folder.into(),
         };
-        Site {
+        Project {
             root,
-            here: folder.into(),
+            worktree: folder.into(),
             bound: Bound::NotYet,
             contents: Contents::Something,
         }
     }
 
     /// Where the search found nothing.
-    fn fallback(&self, cwd: PathBuf) -> Site {
-        let (root, here) = if self.is_worktree() {
-            (self.checkout.clone(), self.top.clone())
+    fn fallback(&self, cwd: PathBuf) -> Project {
+        let (root, worktree) = if self.is_worktree() {
+            (self.primary.clone(), self.top.clone())
         } else {
             (cwd.clone(), cwd)
         };
-        Site {
+        Project {
             root,
-            here,
+            worktree,
             bound: Bound::NotYet,
             contents: Contents::Nothing,
         }
@@ -291,7 +294,7 @@ mod tests {
 
     struct Disk {
         temp: tempfile::TempDir,
-        world: World,
+        env: Environment,
     }
 
     impl Disk {
@@ -299,8 +302,8 @@ mod tests {
             let temp = tempfile::tempdir().unwrap();
             let home = fs::canonicalize(temp.path()).unwrap().join("home");
             fs::create_dir_all(&home).unwrap();
-            let world = World::given(&[(name::HOME, home.to_str().unwrap())], Millis(0));
-            Self { temp, world }
+            let env = Environment::given(&[(name::HOME, home.to_str().unwrap())], Millis(0));
+            Self { temp, env }
         }
 
         fn path(&self, below: &str) -> PathBuf {
@@ -314,7 +317,7 @@ mod tests {
         }
 
         fn state(&self) -> StateDir {
-            StateDir::of(&self.world).unwrap()
+            StateDir::of(&self.env).unwrap()
         }
 
         /// Makes a folder one that holds something.
@@ -323,10 +326,10 @@ mod tests {
             atomic::replace(&file, b"").unwrap();
         }
 
-        fn find(&self, session: &str, cwd: &str) -> Result<Site, Trouble> {
+        fn find(&self, session: &str, cwd: &str) -> Result<Project, Trouble> {
             let session = SessionId::parse(session);
             find(
-                &self.world,
+                &self.env,
                 &self.state(),
                 session.as_ref(),
                 Some(&self.path(cwd)),
@@ -385,10 +388,10 @@ mod tests {
         disk.dir("home/repo/.git");
         disk.mark("home/repo");
         disk.dir("home/repo/src/deep");
-        let site = disk.find("s", "home/repo/src/deep").unwrap();
-        assert_eq!(site.root, disk.path("home/repo"));
-        assert_eq!(site.here, disk.path("home/repo"));
-        assert_eq!(site.bound, Bound::NotYet);
+        let project = disk.find("s", "home/repo/src/deep").unwrap();
+        assert_eq!(project.root, disk.path("home/repo"));
+        assert_eq!(project.worktree, disk.path("home/repo"));
+        assert_eq!(project.bound, Bound::NotYet);
     }
 
     #[test]
@@ -428,10 +431,10 @@ mod tests {
             ("home", "home/repo"),
             ("home/deleted", "home/repo"),
         ] {
-            let site = disk.find("s", cwd).unwrap();
-            assert_eq!(site.root, root, "{cwd}");
-            assert_eq!(site.here, disk.path(here), "{cwd}");
-            assert_eq!(site.bound, Bound::Yes);
+            let project = disk.find("s", cwd).unwrap();
+            assert_eq!(project.root, root, "{cwd}");
+            assert_eq!(project.worktree, disk.path(here), "{cwd}");
+            assert_eq!(project.bound, Bound::Yes);
         }
         let other = disk.find("other", "home/repo/vendor/nested").unwrap();
         assert_eq!(other.root, disk.path("home/repo/vendor/nested"));
@@ -442,22 +445,22 @@ mod tests {
         let disk = Disk::new();
         disk.mark("home/repo");
         disk.worktree("home/repo", "home/tree");
-        let site = disk.find("s", "home/tree").unwrap();
-        assert_eq!(site.root, disk.path("home/repo"));
-        assert_eq!(site.here, disk.path("home/tree"));
+        let project = disk.find("s", "home/tree").unwrap();
+        assert_eq!(project.root, disk.path("home/repo"));
+        assert_eq!(project.worktree, disk.path("home/tree"));
         assert_eq!(
-            site.file("mainspring.toml"),
+            project.file("mainspring.toml"),
             disk.path("home/repo/mainspring.toml")
         );
         disk.mark("home/tree");
-        let site = disk.find("s", "home/tree").unwrap();
+        let project = disk.find("s", "home/tree").unwrap();
         assert_eq!(
-            site.root.as_os_str(),
+            project.root.as_os_str(),
             disk.path("home/repo").as_os_str(),
             "to the byte: it is a key"
         );
         assert_eq!(
-            site.file("mainspring.toml"),
+            project.file("mainspring.toml"),
             disk.path("home/tree/mainspring.toml")
         );
     }
@@ -469,7 +472,7 @@ mod tests {
         disk.dir("home/repo/.git");
         disk.mark("home/repo");
         disk.dir("home/repo/nested/.git");
-        let world = World::given(
+        let env = Environment::given(
             &[
                 (name::HOME, disk.path("home").to_str().unwrap()),
                 (name::CLAUDE_PROJECT, root.to_str().unwrap()),
@@ -477,14 +480,14 @@ mod tests {
             Millis(0),
         );
         let nested = disk.path("home/repo/nested");
-        let site = find(&world, &disk.state(), None, Some(&nested)).unwrap();
-        assert_eq!(site.root, root);
+        let project = find(&env, &disk.state(), None, Some(&nested)).unwrap();
+        assert_eq!(project.root, root);
     }
 
     #[test]
     fn no_directory_or_one_that_is_gone_is_an_error_that_names_it() {
         let disk = Disk::new();
-        let missing = find(&disk.world, &disk.state(), None, None).unwrap_err();
+        let missing = find(&disk.env, &disk.state(), None, None).unwrap_err();
         assert!(missing.to_string().contains("no working directory"));
         let gone = disk.find("s", "home/gone").unwrap_err();
         assert!(gone.to_string().contains("home/gone"), "{gone}");

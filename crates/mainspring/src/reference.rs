@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Command;
 
 use crate::config::{Kind, Reach};
-use crate::env::World;
+use crate::env::Environment;
 
 /// The width that help texts are written for here.
 const WIDTH: usize = 96;
@@ -20,7 +20,7 @@ fn root() -> PathBuf {
 /// The file is as it should be, or is made so.
 fn keep(path: &str, text: &str) {
     let file = root().join(path);
-    if World::real().var_os("GENERATE").is_some() {
+    if Environment::real().var_os("GENERATE").is_some() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         crate::store::atomic::replace(&file, text.as_bytes()).unwrap();
         return;
@@ -288,7 +288,7 @@ fn files() {
         "| `{}` | settings: [configuration](configuration.md) |\n",
         crate::config::PROJECT_FILE
     );
-    for row in crate::machine::ROWS {
+    for row in crate::machine::MACHINES {
         for marker in row.markers {
             out += &format!("| `{marker}` | `{}`: {} |\n", row.name, row.about);
         }

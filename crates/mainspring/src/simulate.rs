@@ -3,14 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
+use mainspring_kernel::block_ledger::BlockLedger;
 use mainspring_kernel::effect::Fence;
 use mainspring_kernel::journal::{Entry, FileChange, Record};
-use mainspring_kernel::ledger::Ledger;
 use mainspring_kernel::machines::{Name, Pending};
 use mainspring_kernel::{Millis, SessionId};
 use serde::de::DeserializeOwned;
 
-use crate::env::World;
+use crate::env::Environment;
 use crate::error::Trouble;
 use crate::store::{Locked, ProjectStore, Recorded, StateDir, atomic, journal, read_json};
 
@@ -50,7 +50,7 @@ impl Store {
     /// The store of this project, in a home of its own.
     pub fn new(home: &Path, root: &Path) -> Option<Self> {
         let vars = [("HOME".to_owned(), home.into())].into();
-        let state = StateDir::of(&World::staged(vars, Millis(0)))?;
+        let state = StateDir::of(&Environment::staged(vars, Millis(0)))?;
         Some(Self(ProjectStore::new(state, root)))
     }
 
@@ -60,14 +60,14 @@ impl Store {
     }
 
     pub fn own(&self, machine: Name) -> PathBuf {
-        self.0.own(machine)
+        self.0.machine_file(machine)
     }
 
     pub fn orders(&self) -> PathBuf {
         self.0.dir().join("orders.json")
     }
 
-    pub fn ledger(&self, session: &SessionId) -> Result<Found<Ledger>, String> {
+    pub fn ledger(&self, session: &SessionId) -> Result<Found<BlockLedger>, String> {
         self.0.ledger(session).map(found).map_err(String::from)
     }
 
@@ -96,8 +96,8 @@ impl Store {
         let mut bad = 0;
         for line in reader.into_iter().flatten() {
             match line.map_err(String::from)? {
-                journal::Line::Record(entry) => records.push(entry.record),
-                journal::Line::Bad { .. } | journal::Line::Newer { .. } => bad += 1,
+                journal::JournalLine::Record(entry) => records.push(entry.record),
+                journal::JournalLine::Bad { .. } | journal::JournalLine::Newer { .. } => bad += 1,
             }
         }
         Ok((records, bad))

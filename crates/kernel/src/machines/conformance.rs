@@ -4,7 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::effect::Standing;
+use crate::effect::EffectStatus;
 use crate::event::{Author, Background, Chain, EndReason, Event, Kind, Speaker, StartSource};
 use crate::ids::{Millis, SessionId};
 use crate::machine::{Input, Machine, Settled, Step};
@@ -124,7 +124,7 @@ pub(crate) fn step<M: Machine>(
         event,
         now,
         facts,
-        standing: &Standing::Clear,
+        effect_status: &EffectStatus::Clear,
     };
     let taken = match &event.kind {
         Kind::Stop { .. } => taken(M::on_stop(state, &input)),

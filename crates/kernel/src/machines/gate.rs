@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Name;
 use crate::event::{Author, Background, Kind};
-use crate::heard::Heard;
 use crate::machine::{Arrow, Input, Machine, Never, OnContext, OnStop, Settled, Step};
+use crate::spoken_signal::SpokenSignal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Gate;
@@ -27,14 +27,15 @@ pub enum State {
     /// The agent said the token.
     Said { held: u32 },
     /// The maximum is reached: the agent may go without the token.
-    Worn { held: u32 },
+    #[serde(alias = "worn")]
+    GaveUp { held: u32 },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Facts {
     /// What the agent has to say: `<prefix>::<session>`.
     pub token: String,
-    pub heard: Heard<Token>,
+    pub heard: SpokenSignal<Token>,
     pub errors: RecentErrors,
     /// The stop at which the gate gives up; 0: never.
     pub max: u32,
@@ -71,17 +72,17 @@ impl Machine for Gate {
         Arrow { rule: "holds",      from: "said",    on: "stop",      when: "the token was said since the prompt",    to: "said",    does: "pass",                        remedy: "a new prompt asks for the token again" },
         Arrow { rule: "short",      from: "waiting", on: "stop",      when: "a transcript as short as a sub-agent's", to: "waiting", does: "pass",                        remedy: "the rule is only for hosts that do not name sub-agents" },
         Arrow { rule: "token",      from: "waiting", on: "stop",      when: "the agent said the token",               to: "said",    does: "pass",                        remedy: "a new prompt asks for the token again" },
-        Arrow { rule: "late-token", from: "worn",    on: "stop",      when: "the agent said the token after all",     to: "said",    does: "pass",                        remedy: "a new prompt asks for the token again" },
+        Arrow { rule: "late-token", from: "gave_up",    on: "stop",      when: "the agent said the token after all",     to: "said",    does: "pass",                        remedy: "a new prompt asks for the token again" },
         Arrow { rule: "background", from: "waiting", on: "stop",      when: "a sub-agent or workflow still runs",     to: "waiting", does: "pass, count nothing",         remedy: "the host wakes the agent when it ends" },
-        Arrow { rule: "max",        from: "waiting", on: "stop",      when: "the count reaches the maximum",          to: "worn",    does: "pass, tell the person",       remedy: "raise `[gate] max`, or 0 for none" },
+        Arrow { rule: "max",        from: "waiting", on: "stop",      when: "the count reaches the maximum",          to: "gave_up",    does: "pass, tell the person",       remedy: "raise `[gate] max`, or 0 for none" },
         Arrow { rule: "block",      from: "waiting", on: "stop",      when: "the token was not said",                 to: "waiting", does: "hold and count",              remedy: "say the token on a line of its own, or `mainspring gate off`" },
-        Arrow { rule: "still-worn", from: "worn",    on: "stop",      when: "another machine held the last stop",     to: "worn",    does: "pass",                        remedy: "raise `[gate] max`, or 0 for none" },
+        Arrow { rule: "gave-up", from: "gave_up",    on: "stop",      when: "another machine held the last stop",     to: "gave_up",    does: "pass",                        remedy: "raise `[gate] max`, or 0 for none" },
         Arrow { rule: "asked",      from: "said",    on: "prompt",    when: "a person prompts",                       to: "waiting", does: "await the token anew",        remedy: "switch it off with `mainspring gate off`" },
-        Arrow { rule: "asked-worn", from: "worn",    on: "prompt",    when: "a person prompts",                       to: "waiting", does: "await the token anew",        remedy: "switch it off with `mainspring gate off`" },
+        Arrow { rule: "asked-gave-up", from: "gave_up",    on: "prompt",    when: "a person prompts",                       to: "waiting", does: "await the token anew",        remedy: "switch it off with `mainspring gate off`" },
         Arrow { rule: "typed",      from: "said",    on: "expansion", when: "a person types a command",               to: "waiting", does: "await the token anew",        remedy: "switch it off with `mainspring gate off`" },
-        Arrow { rule: "typed-worn", from: "worn",    on: "expansion", when: "a person types a command",               to: "waiting", does: "await the token anew",        remedy: "switch it off with `mainspring gate off`" },
+        Arrow { rule: "typed-gave-up", from: "gave_up",    on: "expansion", when: "a person types a command",               to: "waiting", does: "await the token anew",        remedy: "switch it off with `mainspring gate off`" },
         Arrow { rule: "rest",       from: "said",    on: "released",  when: "every machine lets go",                  to: "said",    does: "clear the count",             remedy: "a new prompt asks for the token again" },
-        Arrow { rule: "rewind",     from: "worn",    on: "released",  when: "every machine lets go",                  to: "waiting", does: "clear the count",             remedy: "raise `[gate] max`, or 0 for none" },
+        Arrow { rule: "rewind",     from: "gave_up",    on: "released",  when: "every machine lets go",                  to: "waiting", does: "clear the count",             remedy: "raise `[gate] max`, or 0 for none" },
     ];
 
     type State = State;
@@ -94,7 +95,7 @@ impl Machine for Gate {
             State::Off => "off",
             State::Waiting { .. } => "waiting",
             State::Said { .. } => "said",
-            State::Worn { .. } => "worn",
+            State::GaveUp { .. } => "gave_up",
         }
     }
 
@@ -102,14 +103,14 @@ impl Machine for Gate {
         if input.event.session.is_none() {
             return Step::ignore(state, OnStop::Pass);
         }
-        let said = matches!(input.facts.heard, Heard::Said(Token));
+        let said = matches!(input.facts.heard, SpokenSignal::Said(Token));
         match *state {
             State::Off => Step::take("off", State::Off, OnStop::Pass),
             State::Said { .. } => Step::take("holds", *state, OnStop::Pass),
-            State::Worn { held } if said => {
+            State::GaveUp { held } if said => {
                 Step::take("late-token", State::Said { held }, OnStop::Pass)
             }
-            State::Worn { .. } => Step::take("still-worn", *state, OnStop::Pass),
+            State::GaveUp { .. } => Step::take("gave-up", *state, OnStop::Pass),
             State::Waiting { .. } if input.facts.transcript == Transcript::Short => {
                 Step::take("short", *state, OnStop::Pass)
             }
@@ -135,8 +136,8 @@ impl Machine for Gate {
                 Kind::Prompt {
                     author: Author::Person,
                 },
-                State::Worn { held },
-            ) => Step::take("asked-worn", State::Waiting { held }, OnContext::Pass),
+                State::GaveUp { held },
+            ) => Step::take("asked-gave-up", State::Waiting { held }, OnContext::Pass),
             _ => Step::ignore(state, OnContext::Pass),
         }
     }
@@ -144,8 +145,8 @@ impl Machine for Gate {
     fn on_expansion(state: &State, _: &Input<'_, Self>) -> Step<Self, OnContext> {
         match *state {
             State::Said { held } => Step::take("typed", State::Waiting { held }, OnContext::Pass),
-            State::Worn { held } => {
-                Step::take("typed-worn", State::Waiting { held }, OnContext::Pass)
+            State::GaveUp { held } => {
+                Step::take("typed-gave-up", State::Waiting { held }, OnContext::Pass)
             }
             State::Off | State::Waiting { .. } => Step::ignore(state, OnContext::Pass),
         }
@@ -154,7 +155,7 @@ impl Machine for Gate {
     fn settle(state: State, settled: Settled) -> State {
         match (state, settled) {
             (State::Said { .. }, Settled::Released) => State::Said { held: 0 },
-            (State::Worn { .. }, Settled::Released) => State::Waiting { held: 0 },
+            (State::GaveUp { .. }, Settled::Released) => State::Waiting { held: 0 },
             (State::Off | State::Waiting { .. }, Settled::Released) | (_, Settled::Continued) => {
                 state
             }
@@ -165,7 +166,7 @@ impl Machine for Gate {
 /// The stop that would be held as number `count`, unless that reaches the maximum.
 fn refuse(count: u32, facts: &Facts) -> Step<Gate, OnStop> {
     if facts.max > 0 && count >= facts.max {
-        return Step::take("max", State::Worn { held: count }, OnStop::Pass).note(format!(
+        return Step::take("max", State::GaveUp { held: count }, OnStop::Pass).note(format!(
             "let go at stop {count} of {} although the agent never said {}",
             facts.max, facts.token
         ));

@@ -2,6 +2,7 @@
 //!
 //! A machine is added by a file and one line in `machines!` below.
 
+mod ask;
 pub mod claim;
 #[cfg(test)]
 pub(crate) mod conformance;
@@ -16,8 +17,11 @@ use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
-use crate::effect::{Intent, Life, Standing};
+use crate::effect::{EffectStatus, Intent, Life};
+use crate::event::Kind;
 use crate::machine::{Data, Machine, Settled};
+
+pub(crate) use ask::{Occasion, Vote};
 
 /// Every machine's name, in the fixed order in which reasons are given and effects are
 /// run. A later machine's effect waits until the earlier ones let go.
@@ -64,16 +68,17 @@ impl core::fmt::Display for Name {
 /// effect stands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub struct Slot<M: Machine> {
+pub struct InputOf<M: Machine> {
     pub state: M::State,
     pub facts: M::Facts,
-    pub standing: Standing<M>,
+    #[serde(alias = "standing")]
+    pub effect_status: EffectStatus<M>,
 }
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub struct Moved<M: Machine> {
+pub struct TransitionOf<M: Machine> {
     /// The arrow that was taken; empty where the machine does not listen to the event.
     pub rule: String,
     pub from: String,
@@ -93,38 +98,39 @@ pub struct Returned<M: Machine> {
     pub outcome: M::Outcome,
 }
 
-impl<M: Machine> Slot<M> {
+impl<M: Machine> InputOf<M> {
     /// A machine with nothing under way.
     pub fn new(state: M::State, facts: M::Facts) -> Self {
         Self {
             state,
             facts,
-            standing: Standing::Clear,
+            effect_status: EffectStatus::Clear,
         }
     }
 
     /// Takes a result in, if it belongs to the intent that is still recorded here.
     pub(crate) fn accept(&mut self, returned: &Returned<M>) -> bool {
         let current = self
-            .standing
+            .effect_status
             .recorded()
             .is_some_and(|recorded| recorded.fence == returned.intent.fence);
         if current {
-            self.standing = Standing::Done(returned.intent.clone(), returned.outcome.clone());
+            self.effect_status =
+                EffectStatus::Done(returned.intent.clone(), returned.outcome.clone());
         }
         current
     }
 }
 
-impl<M: Machine> Moved<M> {
+impl<M: Machine> TransitionOf<M> {
     /// The state as it stays on disk: what changed beside it decides whether to write.
-    pub fn changes(&self, slot: &Slot<M>) -> bool {
-        self.state != slot.state || self.intent.as_ref() != slot.standing.recorded()
+    pub fn changes(&self, input: &InputOf<M>) -> bool {
+        self.state != input.state || self.intent.as_ref() != input.effect_status.recorded()
     }
 
     /// Only a machine that took one of its arrows is told how the stop ended. One that
     /// ignored the event, because it is another session's or a sub-agent's, or one whose
-    /// effect has to wait, was not asked and must not be moved by the answer.
+    /// effect has to wait, was not asked and must not be transition by the answer.
     pub(crate) fn settle(&mut self, settled: Settled) {
         if M::TABLE.iter().any(|arrow| arrow.rule == self.rule) {
             self.state = M::settle(self.state.clone(), settled);
@@ -144,13 +150,13 @@ macro_rules! machines {
         #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         #[allow(clippy::large_enum_variant, reason = "a handful live at a time")]
-        pub enum Part { $($variant(Slot<$machine>),)* }
+        pub enum MachineInput { $($variant(InputOf<$machine>),)* }
 
         /// One machine's part in what was decided.
         #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         #[allow(clippy::large_enum_variant, reason = "a handful live at a time")]
-        pub enum Move { $($variant(Moved<$machine>),)* }
+        pub enum Transition { $($variant(TransitionOf<$machine>),)* }
 
         /// An effect that is to be run.
         #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -163,17 +169,17 @@ macro_rules! machines {
         #[allow(clippy::large_enum_variant, reason = "a handful live at a time")]
         pub enum Finished { $($variant(Returned<$machine>),)* }
 
-        impl Part {
+        impl MachineInput {
             pub const fn name(&self) -> Name {
                 match self { $(Self::$variant(_) => <$machine as Machine>::NAME,)* }
             }
 
-            pub(crate) fn hear(&self, case: &crate::deliberate::Case) -> crate::deliberate::Heard {
+            pub(crate) fn vote(&self, occasion: &Occasion<'_>) -> Vote {
                 match self {
-                    $(Self::$variant(slot) => {
-                        let (moved, notes, need) = crate::deliberate::ask(slot, case);
-                        crate::deliberate::Heard {
-                            moved: Move::$variant(moved),
+                    $(Self::$variant(input) => {
+                        let (transition, notes, need) = ask::ask(input, occasion);
+                        Vote {
+                            transition: Transition::$variant(transition),
                             notes,
                             need: need.map(Pending::$variant),
                         }
@@ -181,15 +187,15 @@ macro_rules! machines {
                 }
             }
 
-            pub(crate) fn unmoved(&self, case: &crate::deliberate::Case, rule: &str) -> Move {
+            pub(crate) fn unmoved(&self, kind: &Kind, rule: &str) -> Transition {
                 match self {
-                    $(Self::$variant(slot) => Move::$variant(crate::deliberate::stay(slot, case, rule)),)*
+                    $(Self::$variant(input) => Transition::$variant(ask::stay(input, kind, rule)),)*
                 }
             }
 
             pub(crate) fn accept(&mut self, finished: &Finished) -> bool {
                 match (self, finished) {
-                    $((Self::$variant(slot), Finished::$variant(returned)) => slot.accept(returned),)*
+                    $((Self::$variant(input), Finished::$variant(returned)) => input.accept(returned),)*
                     #[allow(unreachable_patterns, reason = "with one machine there is no other pair")]
                     _ => false,
                 }
@@ -199,10 +205,10 @@ macro_rules! machines {
             /// alive or not.
             pub fn stand(&mut self, pending: Pending, owner: Life) {
                 match (self, pending) {
-                    $((Self::$variant(slot), Pending::$variant(intent)) => {
-                        slot.standing = match owner {
-                            Life::Alive => Standing::Running(intent),
-                            Life::Gone => Standing::Abandoned(intent),
+                    $((Self::$variant(input), Pending::$variant(intent)) => {
+                        input.effect_status = match owner {
+                            Life::Alive => EffectStatus::Running(intent),
+                            Life::Gone => EffectStatus::Abandoned(intent),
                         };
                     })*
                     #[allow(unreachable_patterns, reason = "with one machine there is no other pair")]
@@ -212,80 +218,80 @@ macro_rules! machines {
 
             /// The intent that is recorded as it was found.
             pub fn recorded(&self) -> Option<Pending> {
-                match self { $(Self::$variant(slot) => slot.standing.recorded().cloned().map(Pending::$variant),)* }
+                match self { $(Self::$variant(input) => input.effect_status.recorded().cloned().map(Pending::$variant),)* }
             }
 
             /// Did its effect come back in this very turn?
             pub(crate) fn has_returned(&self) -> bool {
                 match self {
-                    $(Self::$variant(slot) => matches!(slot.standing, Standing::Done(..)),)*
+                    $(Self::$variant(input) => matches!(input.effect_status, EffectStatus::Done(..)),)*
                 }
             }
 
             /// The move as it is recorded where nothing may come of it: what would have been
             /// done, and the state as it was found. What an effect brought back is kept.
-            pub(crate) fn unchanged(&self, moved: Move) -> Move {
-                match (self, moved) {
-                    $((Self::$variant(slot), Move::$variant(mut moved)) => {
-                        if !matches!(slot.standing, Standing::Done(..)) {
-                            moved.state = slot.state.clone();
-                            moved.intent = slot.standing.recorded().cloned();
+            pub(crate) fn unchanged(&self, transition: Transition) -> Transition {
+                match (self, transition) {
+                    $((Self::$variant(input), Transition::$variant(mut transition)) => {
+                        if !matches!(input.effect_status, EffectStatus::Done(..)) {
+                            transition.state = input.state.clone();
+                            transition.intent = input.effect_status.recorded().cloned();
                         }
-                        Move::$variant(moved)
+                        Transition::$variant(transition)
                     })*
                     #[allow(unreachable_patterns, reason = "with one machine there is no other pair")]
-                    (_, moved) => moved,
+                    (_, transition) => transition,
                 }
             }
 
             /// The name of the state it was found in.
             pub fn label(&self) -> &'static str {
-                match self { $(Self::$variant(slot) => <$machine as Machine>::label(&slot.state),)* }
+                match self { $(Self::$variant(input) => <$machine as Machine>::label(&input.state),)* }
             }
 
             /// Does this move change what is recorded of the machine?
-            pub fn changed_by(&self, moved: &Move) -> bool {
-                match (self, moved) {
-                    $((Self::$variant(slot), Move::$variant(moved)) => moved.changes(slot),)*
+            pub fn changed_by(&self, transition: &Transition) -> bool {
+                match (self, transition) {
+                    $((Self::$variant(input), Transition::$variant(transition)) => transition.changes(input),)*
                     #[allow(unreachable_patterns, reason = "with one machine there is no other pair")]
                     _ => false,
                 }
             }
         }
 
-        impl Move {
+        impl Transition {
             pub const fn name(&self) -> Name {
                 match self { $(Self::$variant(_) => <$machine as Machine>::NAME,)* }
             }
 
             pub fn rule(&self) -> &str {
-                match self { $(Self::$variant(moved) => &moved.rule,)* }
+                match self { $(Self::$variant(transition) => &transition.rule,)* }
             }
 
             pub fn from(&self) -> &str {
-                match self { $(Self::$variant(moved) => &moved.from,)* }
+                match self { $(Self::$variant(transition) => &transition.from,)* }
             }
 
             pub fn to(&self) -> &str {
-                match self { $(Self::$variant(moved) => &moved.to,)* }
+                match self { $(Self::$variant(transition) => &transition.to,)* }
             }
 
             /// The intent that stays recorded.
             pub fn intent(&self) -> Option<Pending> {
-                match self { $(Self::$variant(moved) => moved.intent.clone().map(Pending::$variant),)* }
+                match self { $(Self::$variant(transition) => transition.intent.clone().map(Pending::$variant),)* }
             }
 
             pub fn said(&self) -> &Decision {
-                match self { $(Self::$variant(moved) => &moved.said,)* }
+                match self { $(Self::$variant(transition) => &transition.said,)* }
             }
 
             pub(crate) fn settle(&mut self, settled: Settled) {
-                match self { $(Self::$variant(moved) => moved.settle(settled),)* }
+                match self { $(Self::$variant(transition) => transition.settle(settled),)* }
             }
 
             /// Takes back what it asked for.
-            pub(crate) fn hush(&mut self, kind: &crate::event::Kind) {
-                match self { $(Self::$variant(moved) => moved.said = Decision::nothing(kind),)* }
+            pub(crate) fn drop_verdict(&mut self, kind: &Kind) {
+                match self { $(Self::$variant(transition) => transition.said = Decision::nothing(kind),)* }
             }
         }
 
@@ -294,7 +300,7 @@ macro_rules! machines {
                 match self { $(Self::$variant(_) => <$machine as Machine>::NAME,)* }
             }
 
-            pub const fn owner(&self) -> &crate::effect::Owner {
+            pub const fn owner(&self) -> &crate::effect::EffectOwner {
                 match self { $(Self::$variant(intent) => &intent.owner,)* }
             }
 

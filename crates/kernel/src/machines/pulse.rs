@@ -10,7 +10,7 @@ use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 use super::Name;
-use crate::effect::Standing;
+use crate::effect::EffectStatus;
 use crate::ids::{Millis, SessionId};
 use crate::machine::{Arrow, Input, Machine, OnStop, Settled, Step};
 
@@ -94,11 +94,11 @@ impl Machine for Pulse {
                 };
                 Step::take("beat", next, OnStop::Hold(heartbeat(beat, *of)))
             }
-            State::Beating { of, .. } => match input.standing {
-                Standing::Clear | Standing::Running(_) | Standing::Abandoned(_) => {
+            State::Beating { of, .. } => match input.effect_status {
+                EffectStatus::Clear | EffectStatus::Running(_) | EffectStatus::Abandoned(_) => {
                     Step::need("probe", state.clone(), Probe, PROBE_LIMIT)
                 }
-                Standing::Done(_, probed) => {
+                EffectStatus::Done(_, probed) => {
                     let child = match probed {
                         Probed::Version(version) => format!("A child process said: {version}."),
                         Probed::Failed(cause) => format!("No child process: {cause}."),
@@ -133,7 +133,7 @@ mod tests {
     use alloc::string::ToString;
 
     use super::*;
-    use crate::effect::{Fence, Intent, Owner};
+    use crate::effect::{EffectOwner, Fence, Intent};
     use crate::event::Background;
     use crate::machine::Verdict;
     use crate::machines::conformance::{
@@ -206,7 +206,7 @@ mod tests {
         let intent = Intent {
             fence: Fence(1),
             effect: Probe,
-            owner: Owner {
+            owner: EffectOwner {
                 pid: 1,
                 started: 1,
                 boot: "b".to_string(),
@@ -218,7 +218,7 @@ mod tests {
             event: &event("mine", stop(Background::Quiet)),
             now: Millis(0),
             facts: &(),
-            standing: &Standing::Done(intent, outcome.clone()),
+            effect_status: &EffectStatus::Done(intent, outcome.clone()),
         };
         let step = Pulse::on_stop(&state, &input);
         assert_arrow::<Pulse>(step.rule, &state, "stop", &step.state);

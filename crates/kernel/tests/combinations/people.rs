@@ -1,13 +1,12 @@
 //! The combinations, and what each machine looks like in each of its stands.
 
 use mainspring_kernel::deliberate::Trust;
-use mainspring_kernel::heard::Heard;
-use mainspring_kernel::machines::claim::memo::Memo;
+use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
+use mainspring_kernel::machines::claim::memory::ClaimMemory;
 use mainspring_kernel::machines::claim::phase::Phase as ClaimPhase;
-use mainspring_kernel::machines::claim::signal::{Signal, status};
 use mainspring_kernel::machines::gate::{self, RecentErrors, Token, Transcript};
 use mainspring_kernel::machines::looping::{
-    self, Client, Company, Ending, Frame, Mode, Owner, Run,
+    self, Client, Ending, Frame, LoopOwner, Mode, OtherSessions, Run,
 };
 use mainspring_kernel::machines::review::table::Tasks as TaskTable;
 use mainspring_kernel::machines::review::{
@@ -16,10 +15,11 @@ use mainspring_kernel::machines::review::{
 };
 use mainspring_kernel::machines::tasks::check::{Item, List};
 use mainspring_kernel::machines::tasks::draft::Status;
-use mainspring_kernel::machines::tasks::roster::{Entry, Maker, Reset, Roster, Source};
+use mainspring_kernel::machines::tasks::task_list::{Entry, Maker, Reset, Source, TaskList};
 use mainspring_kernel::machines::tasks::{Guard, Invoked, Offer, TaskTools};
-use mainspring_kernel::machines::{Slot, claim, tasks};
-use mainspring_kernel::{Millis, Name, Part, SessionId};
+use mainspring_kernel::machines::{InputOf, claim, tasks};
+use mainspring_kernel::spoken_signal::SpokenSignal;
+use mainspring_kernel::{MachineInput, Millis, Name, SessionId};
 
 /// The machines that DESIGN names; `pulse` is not one of them.
 pub(crate) const FIVE: [Name; 5] = [
@@ -123,26 +123,28 @@ pub(crate) fn session() -> SessionId {
 }
 
 /// The machine as it is found; `None` where it is absent or cannot be read.
-pub(crate) fn part(name: Name, stand: Stand, price: Price) -> Option<Part> {
+pub(crate) fn part(name: Name, stand: Stand, price: Price) -> Option<MachineInput> {
     let cannot_be_read = stand == Stand::Failing && price == Price::Cheap;
     if stand == Stand::Absent || cannot_be_read {
         return None;
     }
     Some(match name {
-        Name::Gate => Part::Gate(Slot::new(gate::State::Waiting { held: 3 }, gate(stand))),
-        Name::Loop => Part::Loop(Slot::new(a_loop(), looping(stand))),
+        Name::Gate => {
+            MachineInput::Gate(InputOf::new(gate::State::Waiting { held: 3 }, gate(stand)))
+        }
+        Name::Loop => MachineInput::Loop(InputOf::new(a_loop(), looping(stand))),
         Name::Review => {
             let (plan, facts) = review(stand, price);
-            Part::Review(Slot::new(review::State::Plan(Box::new(plan)), facts))
+            MachineInput::Review(InputOf::new(review::State::Plan(Box::new(plan)), facts))
         }
-        Name::Claim => Part::Claim(Slot::new(
+        Name::Claim => MachineInput::Claim(InputOf::new(
             claimed(stand, price),
             claim::Facts {
                 board: claim::BoardUse::On,
                 branch: Some("claude/fix-42".into()),
             },
         )),
-        Name::Tasks => Part::Tasks(Slot::new(roster(stand), tasks::Facts::Nothing)),
+        Name::Tasks => MachineInput::Tasks(InputOf::new(task_list(stand), tasks::Facts::Nothing)),
         Name::Pulse => return None,
     })
 }
@@ -151,8 +153,8 @@ pub(crate) fn gate(stand: Stand) -> gate::Facts {
     gate::Facts {
         token: "TASKMASTER_DONE::s".into(),
         heard: match stand {
-            Stand::Passing => Heard::Said(Token),
-            Stand::Absent | Stand::Blocking | Stand::Failing => Heard::Nothing,
+            Stand::Passing => SpokenSignal::Said(Token),
+            Stand::Absent | Stand::Blocking | Stand::Failing => SpokenSignal::Nothing,
         },
         errors: RecentErrors::NotSeen,
         max: 0,
@@ -163,11 +165,11 @@ pub(crate) fn gate(stand: Stand) -> gate::Facts {
 pub(crate) fn looping(stand: Stand) -> looping::Facts {
     looping::Facts {
         heard: match stand {
-            Stand::Passing => Heard::Said(Ending::Complete),
-            Stand::Absent | Stand::Blocking | Stand::Failing => Heard::Nothing,
+            Stand::Passing => SpokenSignal::Said(Ending::Complete),
+            Stand::Absent | Stand::Blocking | Stand::Failing => SpokenSignal::Nothing,
         },
         ttl: Millis::seconds(7_200),
-        company: Company::Alone,
+        company: OtherSessions::Alone,
         client: Some(Client(7)),
         prompt: None,
     }
@@ -177,7 +179,7 @@ fn a_loop() -> looping::State {
     looping::State::Active(Run {
         id: "loop-1".into(),
         updated: Millis::seconds(1_000),
-        owner: Owner::Session {
+        owner: LoopOwner::Session {
             id: session(),
             client: Some(Client(7)),
         },
@@ -219,7 +221,7 @@ fn review(stand: Stand, price: Price) -> (Plan, review::Facts) {
     };
     let facts = review::Facts {
         door: Door::Hook,
-        company: Company::Alone,
+        company: OtherSessions::Alone,
         violations,
         warnings: vec![],
         tasks: TaskTable::default(),
@@ -244,17 +246,17 @@ fn claimed(stand: Stand, price: Price) -> claim::State {
         (_, Price::Cheap) => (ClaimPhase::Coding, "", status::IN_PROGRESS),
         (_, Price::Dear) => (ClaimPhase::Coding, "", status::TODO),
     };
-    let signal = Signal {
+    let claim = ClaimFile {
         phase,
         summary: summary.into(),
         last_synced_status: Some(synced.into()),
-        ..Signal::claimed(42, "claude/fix-42".into(), "me".into(), "PVTI_1".into())
+        ..ClaimFile::claimed(42, "claude/fix-42".into(), "me".into(), "PVTI_1".into())
     };
     claim::State::Claimed {
-        signal,
-        memo: Memo {
+        claim,
+        memory: ClaimMemory {
             owner: Some(session()),
-            ..Memo::default().about(42)
+            ..ClaimMemory::default().about(42)
         },
     }
 }
@@ -284,12 +286,12 @@ pub(crate) fn invoked(stand: Stand) -> tasks::Facts {
 }
 
 /// All done, or not: at a stop it makes no difference.
-fn roster(stand: Stand) -> Roster {
+fn task_list(stand: Stand) -> TaskList {
     let status = match stand {
         Stand::Blocking => Status::InProgress,
         Stand::Absent | Stand::Passing | Stand::Failing => Status::Completed,
     };
-    Roster {
+    TaskList {
         tasks: vec![Entry {
             id: 1,
             maker: Maker::Skill("ship".into()),

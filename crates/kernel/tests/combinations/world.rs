@@ -1,19 +1,19 @@
 //! What is on disk, as values, and an interpreter of turns over it.
 
+use mainspring_kernel::block_ledger::{BlockLedger, Cap, ToolUse};
 use mainspring_kernel::deliberate::{Broken, Case, Outcome, Trust};
-use mainspring_kernel::effect::{Fence, Life, Owner};
+use mainspring_kernel::effect::{EffectOwner, Fence, Life};
 use mainspring_kernel::event::{Background, Chain, Event, Speaker};
 use mainspring_kernel::journal::Entry;
-use mainspring_kernel::ledger::{Cap, Ledger, ToolUse};
 use mainspring_kernel::machines::claim::phase::Phase as ClaimPhase;
 use mainspring_kernel::machines::claim::work::{
     Board, Effect, Fault, How, Outcome as ClaimOutcome,
 };
 use mainspring_kernel::machines::looping::{self, Ending, Past};
 use mainspring_kernel::machines::review::{self, Failure, Finding, Phase, Record, Verdict};
-use mainspring_kernel::machines::{Finished, Move, Pending, Returned, claim, gate};
+use mainspring_kernel::machines::{Finished, Pending, Returned, Transition, claim, gate};
 use mainspring_kernel::{
-    Answer, Ask, Deliberation, Digest, Kind, Millis, Name, Orders, Part, Reply, Turn,
+    Answer, Ask, Digest, Kind, MachineInput, Millis, Name, Orders, Reply, Ruling, Turn,
 };
 
 use crate::people::{self, Combination, FIVE, Stand, damage};
@@ -21,10 +21,10 @@ use crate::people::{self, Combination, FIVE, Stand, damage};
 /// A project on disk, and its outside world.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct World {
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<MachineInput>,
     pub(crate) broken: Vec<Broken>,
     intents: Vec<Pending>,
-    ledger: Ledger,
+    ledger: BlockLedger,
     journal: Vec<Entry>,
     trust: Trust,
     stops: u64,
@@ -61,7 +61,7 @@ impl World {
                 })
                 .collect(),
             intents: vec![],
-            ledger: Ledger::default(),
+            ledger: BlockLedger::default(),
             journal: vec![],
             trust: combination.trust,
             stops: 0,
@@ -74,7 +74,7 @@ impl World {
     }
 
     /// What is on disk of one machine, as far as decisions see it.
-    pub(crate) fn part(&self, name: Name) -> Option<&Part> {
+    pub(crate) fn part(&self, name: Name) -> Option<&MachineInput> {
         self.parts.iter().find(|part| part.name() == name)
     }
 
@@ -98,7 +98,7 @@ impl World {
             },
             now: Millis::seconds(1_000 + self.stops * 10),
             delivery: Digest(format!("stop {}", self.stops)),
-            parts,
+            inputs: parts,
             broken: self.broken.clone(),
             overtaken: None,
             ledger: self.ledger.clone(),
@@ -108,7 +108,7 @@ impl World {
             trust: self.trust,
             orders: Orders::default(),
             fence: Fence(self.journal.len() as u64),
-            me: Owner {
+            me: EffectOwner {
                 pid: 1,
                 started: 1,
                 boot: "b".into(),
@@ -125,8 +125,8 @@ impl World {
     /// The agent invokes a skill.
     pub(crate) fn invoke(&mut self, list: Stand) -> Answer {
         for part in &mut self.parts {
-            if let Part::Tasks(slot) = part {
-                slot.facts = people::invoked(list);
+            if let MachineInput::Tasks(input) = part {
+                input.facts = people::invoked(list);
             }
         }
         self.kind = Kind::AfterTool {
@@ -168,13 +168,13 @@ impl World {
             panic!("a turn commits a turn")
         };
         match &**ruling {
-            Deliberation::Repeated(_) => panic!("nothing to commit"),
-            Deliberation::Intends(pending) => {
+            Ruling::Repeated(_) => panic!("nothing to commit"),
+            Ruling::Intends(pending) => {
                 self.intents.retain(|one| one.name() != pending.name());
                 self.intents.push(pending.clone());
             }
-            Deliberation::Settled(settlement) => {
-                for moved in &settlement.moves {
+            Ruling::Settled(settlement) => {
+                for moved in &settlement.transitions {
                     self.intents.retain(|one| one.name() != moved.name());
                     self.intents.extend(moved.intent());
                     self.keep(moved);
@@ -185,17 +185,25 @@ impl World {
         self.journal.push(entry);
     }
 
-    fn keep(&mut self, moved: &Move) {
+    fn keep(&mut self, moved: &Transition) {
         let part = self
             .parts
             .iter_mut()
             .find(|part| part.name() == moved.name());
         match (part.expect("only what was loaded moves"), moved) {
-            (Part::Gate(slot), Move::Gate(moved)) => slot.state = moved.state,
-            (Part::Loop(slot), Move::Loop(moved)) => slot.state = moved.state.clone(),
-            (Part::Review(slot), Move::Review(moved)) => slot.state = moved.state.clone(),
-            (Part::Claim(slot), Move::Claim(moved)) => slot.state = moved.state.clone(),
-            (Part::Tasks(slot), Move::Tasks(moved)) => slot.state = moved.state.clone(),
+            (MachineInput::Gate(input), Transition::Gate(moved)) => input.state = moved.state,
+            (MachineInput::Loop(input), Transition::Loop(moved)) => {
+                input.state = moved.state.clone();
+            }
+            (MachineInput::Review(input), Transition::Review(moved)) => {
+                input.state = moved.state.clone();
+            }
+            (MachineInput::Claim(input), Transition::Claim(moved)) => {
+                input.state = moved.state.clone();
+            }
+            (MachineInput::Tasks(input), Transition::Tasks(moved)) => {
+                input.state = moved.state.clone();
+            }
             (part, moved) => panic!("{part:?} and {moved:?}"),
         }
     }
@@ -210,13 +218,13 @@ impl World {
                     Stand::Blocking => Finding::Reviewed(Verdict::Fail),
                     Stand::Passing | Stand::Absent => Finding::Reviewed(Verdict::Pass),
                 };
-                if let (Finding::Reviewed(_), Some(Part::Review(slot))) = (
+                if let (Finding::Reviewed(_), Some(MachineInput::Review(input))) = (
                     &result,
                     self.parts
                         .iter_mut()
                         .find(|part| part.name() == Name::Review),
                 ) {
-                    slot.facts.written.push(intent.effect.iteration);
+                    input.facts.written.push(intent.effect.iteration);
                 }
                 Finished::Review(Returned {
                     intent: intent.clone(),
@@ -260,25 +268,25 @@ impl World {
         for part in &mut self.parts {
             let told = holds.contains(&part.name());
             match part {
-                Part::Gate(slot) => {
+                MachineInput::Gate(input) => {
                     let stand = if told {
                         Stand::Passing
                     } else {
                         Stand::Blocking
                     };
-                    slot.facts = people::gate(stand);
+                    input.facts = people::gate(stand);
                 }
-                Part::Loop(slot) => {
+                MachineInput::Loop(input) => {
                     let stand = if told {
                         Stand::Passing
                     } else {
                         Stand::Blocking
                     };
-                    slot.facts = people::looping(stand);
+                    input.facts = people::looping(stand);
                 }
-                Part::Review(slot) if told => {
-                    slot.facts.violations.clear();
-                    if let review::State::Plan(plan) = &mut slot.state
+                MachineInput::Review(input) if told => {
+                    input.facts.violations.clear();
+                    if let review::State::Plan(plan) = &mut input.state
                         && let Record::Fields(fields) = &mut plan.record
                         && let Some(kind) = fields.unanswered()
                     {
@@ -289,14 +297,17 @@ impl World {
                         self.review = Stand::Passing;
                     }
                 }
-                Part::Claim(slot) if told => {
-                    if let claim::State::Claimed { signal, .. } = &mut slot.state
-                        && signal.summary.is_empty()
+                MachineInput::Claim(input) if told => {
+                    if let claim::State::Claimed { claim, .. } = &mut input.state
+                        && claim.summary.is_empty()
                     {
-                        signal.summary = "Fix it".into();
+                        claim.summary = "Fix it".into();
                     }
                 }
-                Part::Review(_) | Part::Claim(_) | Part::Tasks(_) | Part::Pulse(_) => {}
+                MachineInput::Review(_)
+                | MachineInput::Claim(_)
+                | MachineInput::Tasks(_)
+                | MachineInput::Pulse(_) => {}
             }
         }
     }
@@ -304,40 +315,41 @@ impl World {
     /// Did the machine do what it does on being finished?
     pub(crate) fn has_finished(&self, name: Name) -> bool {
         match self.part(name) {
-            Some(Part::Gate(slot)) => slot.state == gate::State::Said { held: 0 },
-            Some(Part::Loop(slot)) => {
-                slot.state == looping::State::Idle(Past::Done(Ending::Complete))
+            Some(MachineInput::Gate(input)) => input.state == gate::State::Said { held: 0 },
+            Some(MachineInput::Loop(input)) => {
+                input.state == looping::State::Idle(Past::Done(Ending::Complete))
             }
-            Some(Part::Review(slot)) => match &slot.state {
+            Some(MachineInput::Review(input)) => match &input.state {
                 review::State::Plan(plan) => match &plan.record {
                     Record::Fields(fields) => fields.next_phase == Some(Phase::CreateTasks),
                     Record::Missing | Record::Unreadable(_) => false,
                 },
                 review::State::Nothing => false,
             },
-            Some(Part::Claim(slot)) => matches!(
-                &slot.state,
-                claim::State::Claimed { signal, .. } if signal.phase == ClaimPhase::PrCreated
+            Some(MachineInput::Claim(input)) => matches!(
+                &input.state,
+                claim::State::Claimed { claim, .. } if claim.phase == ClaimPhase::PrCreated
             ),
-            Some(Part::Tasks(_) | Part::Pulse(_)) | None => false,
+            Some(MachineInput::Tasks(_) | MachineInput::Pulse(_)) | None => false,
         }
     }
 
     /// Is what the agent or a reviewer said kept, for the stop at which all let go?
     pub(crate) fn has_accepted(&self, name: Name) -> bool {
         match self.part(name) {
-            Some(Part::Gate(slot)) => slot.state == gate::State::Said { held: 3 },
-            Some(Part::Loop(slot)) => {
-                matches!(slot.state, looping::State::Completing { .. })
+            Some(MachineInput::Gate(input)) => input.state == gate::State::Said { held: 3 },
+            Some(MachineInput::Loop(input)) => {
+                matches!(input.state, looping::State::Completing { .. })
             }
-            Some(Part::Review(slot)) => match &slot.state {
+            Some(MachineInput::Review(input)) => match &input.state {
                 review::State::Plan(plan) => match &plan.record {
                     Record::Fields(fields) => fields.consecutive_clean == 2,
                     Record::Missing | Record::Unreadable(_) => false,
                 },
                 review::State::Nothing => false,
             },
-            Some(Part::Claim(_) | Part::Tasks(_) | Part::Pulse(_)) | None => false,
+            Some(MachineInput::Claim(_) | MachineInput::Tasks(_) | MachineInput::Pulse(_))
+            | None => false,
         }
     }
 
@@ -346,7 +358,7 @@ impl World {
         match self.journal.last() {
             None => Outcome::Passed,
             Some(Entry::Turn { ruling, .. }) => match &**ruling {
-                Deliberation::Settled(settlement) => settlement.outcome,
+                Ruling::Settled(settlement) => settlement.outcome,
                 other => panic!("a turn ended in {other:?}"),
             },
             Some(Entry::Verb { .. }) => panic!("nobody typed anything"),

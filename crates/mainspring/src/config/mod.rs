@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use key::{Key, Kind, Reach, Value, span};
 
-use crate::env::World;
+use crate::env::Environment;
 use crate::error::Trouble;
 
 pub(crate) const PROJECT_FILE: &str = "mainspring.toml";
@@ -74,22 +74,22 @@ pub(crate) struct Config {
 
 impl Config {
     /// Reads both files, where they are there.
-    pub(crate) fn load(world: &World, project: &Path) -> Result<Self, Trouble> {
-        Self::read(world, Some(project.join(PROJECT_FILE)))
+    pub(crate) fn load(env: &Environment, project: &Path) -> Result<Self, Trouble> {
+        Self::read(env, Some(project.join(PROJECT_FILE)))
     }
 
     /// Where the project is known to have no file.
-    pub(crate) fn of_user(world: &World) -> Result<Self, Trouble> {
-        Self::read(world, None)
+    pub(crate) fn of_user(env: &Environment) -> Result<Self, Trouble> {
+        Self::read(env, None)
     }
 
-    fn read(world: &World, project: Option<PathBuf>) -> Result<Self, Trouble> {
+    fn read(env: &Environment, project: Option<PathBuf>) -> Result<Self, Trouble> {
         let mut config = Self {
             written: Vec::new(),
             defaults: crate::machine::keys().map(|_| OnceCell::new()).collect(),
             warnings: Vec::new(),
         };
-        let files = [(project, Reach::Anyone), (world.config_file(), Reach::User)];
+        let files = [(project, Reach::Anyone), (env.config_file(), Reach::User)];
         for (path, writer) in files {
             let Some(path) = path else { continue };
             let mut warnings = Vec::new();
@@ -102,7 +102,7 @@ impl Config {
         }
         for key in crate::machine::keys() {
             let Some(name) = key.variable else { continue };
-            let Some(text) = world.var(name) else {
+            let Some(text) = env.var(name) else {
                 continue;
             };
             match key.parse(&text) {

@@ -1,8 +1,8 @@
 //! `.agent-claim.json`.
 
 use mainspring_kernel::machines::claim::branch;
+use mainspring_kernel::machines::claim::claim_file::{ClaimFile, SCHEMA};
 use mainspring_kernel::machines::claim::phase::Phase;
-use mainspring_kernel::machines::claim::signal::{SCHEMA, Signal};
 use mainspring_kernel::machines::claim::text;
 
 use super::json;
@@ -39,7 +39,7 @@ pub(super) fn run(bytes: &[u8]) {
     };
     assert!(claim.issue_number > 0);
     comes_back(bytes, &claim, &claim);
-    let next = Signal {
+    let next = ClaimFile {
         phase: Phase::ReadyForPr,
         status: "In Review".into(),
         pr_number: Some(7),
@@ -54,7 +54,7 @@ pub(super) fn run(bytes: &[u8]) {
     assert!(title.chars().count() <= text::TITLE_MAX && !title.contains('\n'));
 }
 
-fn comes_back(bytes: &[u8], old: &Signal, new: &Signal) {
+fn comes_back(bytes: &[u8], old: &ClaimFile, new: &ClaimFile) {
     let written = file::write(Some(bytes), Some(old), new);
     assert_eq!(
         file::read(written.as_bytes()),

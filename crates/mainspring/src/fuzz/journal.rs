@@ -6,13 +6,13 @@ use mainspring_kernel::Millis;
 use mainspring_kernel::journal::{Entry, FORMAT, FileChange, Record};
 
 use crate::digest;
-use crate::store::journal::{self, Line, Reader};
+use crate::store::journal::{self, JournalLine, Reader};
 
 /// No bytes are a record unless their sum is right; and of a journal with any change made
 /// to it, every record that is still read is one that was written, in its place.
 pub(super) fn run(bytes: &[u8]) {
     for line in lines(bytes) {
-        if let Line::Record(entry) = line {
+        if let JournalLine::Record(entry) = line {
             assert_eq!(entry.sum.len(), digest::HEX);
             assert_eq!(entry.record.v, FORMAT);
         }
@@ -26,19 +26,19 @@ pub(super) fn run(bytes: &[u8]) {
     let mut read = 0;
     for line in lines(&changed) {
         match line {
-            Line::Record(entry) => {
+            JournalLine::Record(entry) => {
                 assert_eq!(Some(&entry.record), expected.next(), "in its place");
                 read += 1;
             }
-            Line::Bad { problem, .. } => assert!(!problem.is_empty()),
-            Line::Newer { v } => panic!("a change made it a record of format {v}"),
+            JournalLine::Bad { problem, .. } => assert!(!problem.is_empty()),
+            JournalLine::Newer { v } => panic!("a change made it a record of format {v}"),
         }
     }
     let torn = whole.starts_with(&changed) || changed.starts_with(whole);
     assert!(torn || read < records.len() || only_adds_lines(whole, &changed));
 }
 
-fn lines(bytes: &[u8]) -> Vec<Line> {
+fn lines(bytes: &[u8]) -> Vec<JournalLine> {
     let Some(file) = super::file(bytes) else {
         return Vec::new();
     };

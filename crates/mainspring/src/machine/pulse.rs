@@ -4,16 +4,18 @@ use std::time::Duration;
 
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::pulse::{Probed, Pulse, State};
-use mainspring_kernel::machines::{Finished, Move, Name, Part, Pending, Returned, Slot};
+use mainspring_kernel::machines::{
+    Finished, InputOf, MachineInput, Name, Pending, Returned, Transition,
+};
 
-use super::{FoundFile, Loaded, Row, own};
+use super::{FoundFile, Loaded, MachineShell, json_state};
 use crate::config::{Key, Kind, Reach};
 use crate::error::Trouble;
+use crate::event_context::EventContext;
 use crate::host::text::excerpt;
 use crate::process::Job;
-use crate::scene::Scene;
 
-pub(crate) const ROW: Row = Row {
+pub(crate) const ROW: MachineShell = MachineShell {
     name: Name::Pulse,
     about: "does Mainspring reach the agent? a few held stops that say so",
     markers: &[],
@@ -32,37 +34,38 @@ pub(crate) const ROW: Row = Row {
     summary,
 };
 
-fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
-    Ok(!scene.is_vacant() && std::fs::symlink_metadata(scene.store.own(Name::Pulse)).is_ok())
+fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
+    Ok(!context.is_vacant()
+        && std::fs::symlink_metadata(context.store.machine_file(Name::Pulse)).is_ok())
 }
 
-fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
-    let (state, found) = own::load::<State>(scene, Name::Pulse)?;
+fn load(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {
+    let (state, found) = json_state::load::<State>(context, Name::Pulse)?;
     Ok(state.map(|state| Loaded {
-        part: Part::Pulse(Slot::new(state, ())),
+        part: MachineInput::Pulse(InputOf::new(state, ())),
         found: vec![found],
     }))
 }
 
 fn files(
-    _: &Scene<'_>,
-    _: &Part,
+    _: &EventContext<'_>,
+    _: &MachineInput,
     found: &[FoundFile],
-    moved: &Move,
+    moved: &Transition,
 ) -> Result<Vec<FileChange>, Trouble> {
     #[allow(irrefutable_let_patterns, reason = "until there are more machines")]
-    let Move::Pulse(moved) = moved else {
+    let Transition::Pulse(moved) = moved else {
         return Ok(Vec::new());
     };
     // A check that is over leaves no file, so that the next event has nothing to look at.
     let state = (moved.state != State::Still).then_some(&moved.state);
     found
         .iter()
-        .map(|found| own::change(found, state))
+        .map(|found| json_state::change(found, state))
         .collect()
 }
 
-fn run(_: &Scene<'_>, pending: &Pending) -> Option<Finished> {
+fn run(_: &EventContext<'_>, pending: &Pending) -> Option<Finished> {
     #[allow(irrefutable_let_patterns, reason = "until there are more machines")]
     let Pending::Pulse(intent) = pending else {
         return None;
@@ -91,12 +94,12 @@ fn probe() -> Probed {
     }
 }
 
-fn summary(part: &Part) -> String {
+fn summary(part: &MachineInput) -> String {
     #[allow(irrefutable_let_patterns, reason = "until there are more machines")]
-    let Part::Pulse(slot) = part else {
+    let MachineInput::Pulse(input) = part else {
         return String::new();
     };
-    match &slot.state {
+    match &input.state {
         State::Still => "no check asked for".into(),
         State::Beating { beat, of, session } => {
             let whose = session.as_ref().map_or_else(

@@ -117,7 +117,7 @@ struct Candidate {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Likeness {
     OtherId,
-    Part,
+    MachineInput,
     Whole,
 }
 
@@ -131,7 +131,7 @@ impl Candidate {
             (_, Setting::InlineCode) => Some(Flaw::InlineCode),
             (_, Setting::HtmlComment) => Some(Flaw::HtmlComment),
             (Likeness::Whole, Setting::Open) => None,
-            (Likeness::Part, Setting::Open) => {
+            (Likeness::MachineInput, Setting::Open) => {
                 let before = text[..self.span.start]
                     .rsplit('\n')
                     .next()
@@ -189,7 +189,7 @@ fn compare(line: &str, signal: &Signal) -> Option<(Likeness, Range<usize>)> {
         .map(|(at, hit)| at..at + hit.len())
         .find(|hit| ends_there(hit.end));
     if let Some(part) = part {
-        return Some((Likeness::Part, part));
+        return Some((Likeness::MachineInput, part));
     }
     let other = trimmed.strip_prefix(&signal.stem)?;
     (!other.contains(char::is_whitespace)).then_some((Likeness::OtherId, whole))

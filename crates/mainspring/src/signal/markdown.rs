@@ -24,11 +24,11 @@ pub(super) fn settings(text: &str, spans: &[Range<usize>]) -> Vec<Setting> {
     let mut found = vec![Setting::Open; spans.len()];
     let mut mark = |covered: Range<usize>, setting: Setting| {
         let first = spans.partition_point(|span| span.start < covered.start);
-        for (span, slot) in spans[first..].iter().zip(&mut found[first..]) {
+        for (span, input) in spans[first..].iter().zip(&mut found[first..]) {
             if span.end > covered.end {
                 break;
             }
-            *slot = setting;
+            *input = setting;
         }
     };
     let mut comments = Comments::new(text);

@@ -12,7 +12,7 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::linkless;
+use super::no_symlink;
 use crate::digest;
 use crate::error::Trouble;
 use crate::seeded::without;
@@ -62,7 +62,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> 
     Ok(look(path, limit)?.map(|seen| seen.bytes))
 }
 
-fn look(path: &Path, limit: u64) -> Result<Option<Seen>, Trouble> {
+fn look(path: &Path, limit: u64) -> Result<Option<ReadFile>, Trouble> {
     match open_any(path)? {
         Some(file) => whole(&file, path, limit).map(Some),
         None => Ok(None),
@@ -71,13 +71,13 @@ fn look(path: &Path, limit: u64) -> Result<Option<Seen>, Trouble> {
 
 /// A file as it was read.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct ReadFile {
     pub(super) bytes: Vec<u8>,
     pub(super) permissions: Permissions,
 }
 
 /// All of an open file, if it is a regular one and has at most `limit` bytes.
-pub(super) fn whole(file: &File, path: &Path, limit: u64) -> Result<Seen, Trouble> {
+pub(super) fn whole(file: &File, path: &Path, limit: u64) -> Result<ReadFile, Trouble> {
     let meta = file.metadata().map_err(Trouble::io("look at", path))?;
     if !meta.is_file() {
         return Err(Trouble::NotAFile { path: path.into() });
@@ -111,7 +111,7 @@ pub(super) fn whole(file: &File, path: &Path, limit: u64) -> Result<Seen, Troubl
         let at_end = read < room && (has_all || without("reads that go on"));
         if read == 0 || at_end {
             let permissions = meta.permissions();
-            return Ok(Seen { bytes, permissions });
+            return Ok(ReadFile { bytes, permissions });
         }
     }
 }
@@ -160,12 +160,12 @@ pub(crate) fn project(
     let path = Path::new(&change.path);
     let theirs = path.starts_with(root);
     if let (None, Some(text), false) = (&change.was, &change.now, theirs)
-        && place(path, text.as_bytes())?
+        && create_new(path, text.as_bytes())?
     {
         return Ok(Projected::Written);
     }
     let seen = if theirs {
-        linkless::look(path, crate::limits::RECORD)?
+        no_symlink::look(path, crate::limits::RECORD)?
     } else {
         look(path, crate::limits::RECORD)?
     };
@@ -178,7 +178,7 @@ pub(crate) fn project(
     if is_current || is_edited() {
         // A crash may have come between the new file's turn and the old one's end.
         if !theirs {
-            remove(&beside(path))?;
+            remove(&temp_path(path))?;
         }
         return Ok(if is_current {
             Projected::Current
@@ -188,9 +188,9 @@ pub(crate) fn project(
     }
     let kept = kept.as_ref();
     match &change.now {
-        Some(text) if theirs => linkless::replace(path, text.as_bytes(), kept)?,
-        Some(text) => replace_with(path, text.as_bytes(), kept, Way::Exchange)?,
-        None if theirs => linkless::remove(path)?,
+        Some(text) if theirs => no_symlink::replace(path, text.as_bytes(), kept)?,
+        Some(text) => replace_with(path, text.as_bytes(), kept, ReplaceMode::Exchange)?,
+        None if theirs => no_symlink::remove(path)?,
         None => remove(path)?,
     }
     Ok(Projected::Written)
@@ -199,12 +199,12 @@ pub(crate) fn project(
 /// Makes a file where there is none, and says whether it did: no look before is needed, and
 /// nobody's file of the same moment is lost. What is in the way is left to be looked at; so
 /// is all of it where the file system does not know how.
-fn place(path: &Path, bytes: &[u8]) -> Result<bool, Trouble> {
+fn create_new(path: &Path, bytes: &[u8]) -> Result<bool, Trouble> {
     if without("temporary file") {
         return Ok(false);
     }
-    let new = beside(path);
-    write(&new, bytes, None, Way::Rename)?;
+    let new = temp_path(path);
+    write(&new, bytes, None, ReplaceMode::Rename)?;
     match rustix::fs::renameat_with(CWD, &new, CWD, path, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(true),
         Err(Errno::EXIST | Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
@@ -226,12 +226,17 @@ fn remove(path: &Path) -> Result<(), Trouble> {
 /// Writes beside the file and renames over it. The name beside it is always the same, so
 /// that what a crash leaves there is taken up by the next try.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
-    replace_with(path, bytes, permissions(path).as_ref(), Way::Rename)
+    replace_with(path, bytes, permissions(path).as_ref(), ReplaceMode::Rename)
 }
 
 /// The same for what no record backs: it survives a power loss as the old file or the new.
 pub(crate) fn replace_durably(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
-    replace_with(path, bytes, permissions(path).as_ref(), Way::SyncAndRename)?;
+    replace_with(
+        path,
+        bytes,
+        permissions(path).as_ref(),
+        ReplaceMode::SyncAndRename,
+    )?;
     let dir = path.parent().unwrap_or(path);
     File::open(dir)
         .and_then(|dir| Ok(rustix::fs::syncfs(&dir)?))
@@ -240,7 +245,7 @@ pub(crate) fn replace_durably(path: &Path, bytes: &[u8]) -> Result<(), Trouble> 
 
 /// How a new file takes its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum ReplaceMode {
     /// In one step, after which some file systems write the file out at once.
     Rename,
     /// The same for what must be on the disk before.
@@ -261,7 +266,7 @@ fn replace_with(
     path: &Path,
     bytes: &[u8],
     kept: Option<&Permissions>,
-    way: Way,
+    way: ReplaceMode,
 ) -> Result<(), Trouble> {
     let mut tries = 0;
     loop {
@@ -285,23 +290,30 @@ fn replace_once(
     path: &Path,
     bytes: &[u8],
     kept: Option<&Permissions>,
-    way: Way,
+    way: ReplaceMode,
 ) -> Result<(), Trouble> {
     let beside = if without("temporary file") {
         path.into()
     } else {
-        beside(path)
+        temp_path(path)
     };
     write(&beside, bytes, kept, way)?;
     let replaced = match way {
-        Way::Exchange if kept.is_some() => exchange(&beside, path),
-        Way::Exchange | Way::Rename | Way::SyncAndRename => fs::rename(&beside, path),
+        ReplaceMode::Exchange if kept.is_some() => exchange(&beside, path),
+        ReplaceMode::Exchange | ReplaceMode::Rename | ReplaceMode::SyncAndRename => {
+            fs::rename(&beside, path)
+        }
     };
     replaced.map_err(Trouble::io("replace", path))
 }
 
 /// A new file, ready to take its place.
-fn write(new: &Path, bytes: &[u8], kept: Option<&Permissions>, way: Way) -> Result<(), Trouble> {
+fn write(
+    new: &Path,
+    bytes: &[u8],
+    kept: Option<&Permissions>,
+    way: ReplaceMode,
+) -> Result<(), Trouble> {
     let mut file = match create(CWD, new) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             if let Some(parent) = new.parent() {
@@ -312,15 +324,19 @@ fn write(new: &Path, bytes: &[u8], kept: Option<&Permissions>, way: Way) -> Resu
         made => made,
     }
     .map_err(Trouble::io("write", new))?;
-    fill(&mut file, bytes, kept).map_err(Trouble::io("write", new))?;
-    if way == Way::SyncAndRename {
+    write_contents(&mut file, bytes, kept).map_err(Trouble::io("write", new))?;
+    if way == ReplaceMode::SyncAndRename {
         self::sync(&file).map_err(Trouble::io("sync", new))?;
     }
     Ok(())
 }
 
 /// A file of the user's that others may read stays readable to them.
-pub(super) fn fill(file: &mut File, bytes: &[u8], kept: Option<&Permissions>) -> io::Result<()> {
+pub(super) fn write_contents(
+    file: &mut File,
+    bytes: &[u8],
+    kept: Option<&Permissions>,
+) -> io::Result<()> {
     file.write_all(bytes)?;
     match kept {
         Some(kept) if kept.mode() & 0o7777 != OURS_ALONE => file.set_permissions(kept.clone()),
@@ -364,7 +380,7 @@ pub(super) fn create(folder: impl AsFd + Copy, name: &Path) -> io::Result<File> 
     Ok(file)
 }
 
-pub(super) fn beside(path: &Path) -> PathBuf {
+pub(super) fn temp_path(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(".mainspring");
@@ -419,11 +435,11 @@ mod tests {
         let next = changed(&path, Some("one"), Some("two"));
         for (found, projected) in [("two", Projected::Current), ("three", Projected::Edited)] {
             replace(&path, found.as_bytes()).unwrap();
-            replace(&beside(&path), b"one").unwrap();
+            replace(&temp_path(&path), b"one").unwrap();
             let root = Path::new("/elsewhere");
             assert_eq!(project(&next, |_| false, root).unwrap(), projected);
             assert_eq!(fs::read_to_string(&path).unwrap(), found);
-            assert!(!beside(&path).exists(), "{found}");
+            assert!(!temp_path(&path).exists(), "{found}");
         }
     }
 
@@ -438,7 +454,7 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         replace(&path, b"two").unwrap();
         assert_eq!(mode(), 0o644);
-        fs::rename(&path, beside(&path)).unwrap();
+        fs::rename(&path, temp_path(&path)).unwrap();
         replace(&path, b"three").unwrap();
         assert_eq!(mode(), 0o600);
         assert_eq!(fs::read(&path).unwrap(), b"three");
@@ -450,14 +466,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state.json");
         replace(&path, b"theirs").unwrap();
-        assert!(!place(&path, b"ours").unwrap());
+        assert!(!create_new(&path, b"ours").unwrap());
         fs::remove_file(&path).unwrap();
-        assert!(place(&path, b"ours").unwrap());
+        assert!(create_new(&path, b"ours").unwrap());
         assert_eq!(fs::read(&path).unwrap(), b"ours");
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        assert!(!place(&path, b"ours").unwrap());
-        assert!(!beside(&path).exists());
+        assert!(!create_new(&path, b"ours").unwrap());
+        assert!(!temp_path(&path).exists());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::digest;
-use crate::env::World;
+use crate::env::Environment;
 use crate::error::Trouble;
 
 #[derive(Debug, Clone)]
@@ -16,9 +16,9 @@ pub(crate) struct StateDir {
 }
 
 impl StateDir {
-    pub(crate) fn of(world: &World) -> Option<Self> {
+    pub(crate) fn of(env: &Environment) -> Option<Self> {
         Some(Self {
-            root: world.state_dir()?,
+            root: env.state_dir()?,
         })
     }
 

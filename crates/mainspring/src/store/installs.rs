@@ -23,11 +23,11 @@ pub(crate) struct Installed {
 
 /// The record of one settings file.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct InstallRecord {
     dir: PathBuf,
 }
 
-impl Place {
+impl InstallRecord {
     pub(crate) fn of(state: &StateDir, settings: &Path) -> Self {
         let key = digest::of(&[settings.as_os_str().as_encoded_bytes()]).0;
         Self {

@@ -34,7 +34,7 @@ pub(crate) struct Entry {
 
 /// What a line of the journal is.
 #[derive(Debug)]
-pub(crate) enum Line {
+pub(crate) enum JournalLine {
     Record(Box<Entry>),
     /// Not a record: torn by a crash, or changed since. Kept, and skipped.
     Bad {
@@ -185,9 +185,9 @@ impl Reader {
         })
     }
 
-    fn parse(&mut self, bytes: &[u8]) -> Line {
+    fn parse(&mut self, bytes: &[u8]) -> JournalLine {
         let at = self.at;
-        let bad = |problem: &str| Line::Bad {
+        let bad = |problem: &str| JournalLine::Bad {
             at,
             problem: problem.into(),
         };
@@ -204,12 +204,12 @@ impl Reader {
         }
         let json = format!("{body}}}");
         match serde_json::from_str::<Version>(&json) {
-            Ok(Version { v }) if v > FORMAT => return Line::Newer { v },
+            Ok(Version { v }) if v > FORMAT => return JournalLine::Newer { v },
             Ok(_) => {}
             Err(error) => return bad(&error.to_string()),
         }
         match serde_json::from_str::<Record>(&json) {
-            Ok(record) => Line::Record(Box::new(Entry {
+            Ok(record) => JournalLine::Record(Box::new(Entry {
                 record,
                 sum: sum.into(),
             })),
@@ -219,10 +219,10 @@ impl Reader {
 }
 
 impl Iterator for Reader {
-    type Item = Result<Line, Trouble>;
+    type Item = Result<JournalLine, Trouble>;
 
     /// An error is not an end: what could not be read may be what must not be lost.
-    fn next(&mut self) -> Option<Result<Line, Trouble>> {
+    fn next(&mut self) -> Option<Result<JournalLine, Trouble>> {
         let mut bytes = Vec::new();
         let mut limited = (&mut self.lines).take(limits::RECORD);
         let length = match limited.read_until(b'\n', &mut bytes) {
@@ -235,7 +235,7 @@ impl Iterator for Reader {
             bytes.pop();
         }
         let line = if bytes.is_empty() {
-            Line::Bad {
+            JournalLine::Bad {
                 at: self.at,
                 problem: "empty".into(),
             }
@@ -244,9 +244,9 @@ impl Iterator for Reader {
         };
         self.at += length;
         match &line {
-            Line::Record(entry) => self.previous = Some(entry.sum.clone()),
-            Line::Newer { .. } => self.previous = None,
-            Line::Bad { .. } => {}
+            JournalLine::Record(entry) => self.previous = Some(entry.sum.clone()),
+            JournalLine::Newer { .. } => self.previous = None,
+            JournalLine::Bad { .. } => {}
         }
         Some(Ok(line))
     }
@@ -376,9 +376,9 @@ mod tests {
         let (mut records, mut bad) = (Vec::new(), Vec::new());
         for line in Reader::of("j".as_ref(), file, 0, Some(start())).unwrap() {
             match line.unwrap() {
-                Line::Record(entry) => records.push(entry.record),
-                Line::Bad { at, .. } => bad.push(at),
-                Line::Newer { v } => panic!("{v}"),
+                JournalLine::Record(entry) => records.push(entry.record),
+                JournalLine::Bad { at, .. } => bad.push(at),
+                JournalLine::Newer { v } => panic!("{v}"),
             }
         }
         (records, bad)

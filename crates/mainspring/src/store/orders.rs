@@ -8,7 +8,7 @@ use mainspring_kernel::orders::Until;
 
 use super::{ProjectStore, atomic, read_json};
 use crate::error::Trouble;
-use crate::project::Site;
+use crate::project::Project;
 
 /// A person's own switch: as long as it is there, nothing here is asked.
 pub(crate) const OFF_FILE: &str = ".mainspring-off";
@@ -45,9 +45,9 @@ impl Recorded {
 }
 
 /// What is in force: what was recorded, and the file in the project.
-pub(crate) fn in_force(site: &Site, store: &ProjectStore) -> Result<Orders, Trouble> {
+pub(crate) fn in_force(project: &Project, store: &ProjectStore) -> Result<Orders, Trouble> {
     let mut orders = Recorded::load(store)?.orders;
-    if std::fs::symlink_metadata(site.file(OFF_FILE)).is_ok() {
+    if std::fs::symlink_metadata(project.file(OFF_FILE)).is_ok() {
         orders.everything = Some(Until::FileGone);
     }
     Ok(orders)

@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use mainspring_kernel::effect::{Fence, Owner};
+use mainspring_kernel::block_ledger::BlockLedger;
+use mainspring_kernel::effect::{EffectOwner, Fence};
 use mainspring_kernel::journal::{Entry, FORMAT, FileChange, Record};
-use mainspring_kernel::ledger::Ledger;
 use mainspring_kernel::machines::{Name, Pending};
 use mainspring_kernel::{Millis, SessionId};
 use serde::de::DeserializeOwned;
@@ -84,7 +84,7 @@ impl ProjectStore {
     }
 
     /// A machine's own file.
-    pub(crate) fn own(&self, machine: Name) -> PathBuf {
+    pub(crate) fn machine_file(&self, machine: Name) -> PathBuf {
         self.dir.join(format!("{machine}.json"))
     }
 
@@ -102,7 +102,7 @@ impl ProjectStore {
         self.dir.join(name)
     }
 
-    pub(crate) fn ledger(&self, session: &SessionId) -> Result<Found<Ledger>, Trouble> {
+    pub(crate) fn ledger(&self, session: &SessionId) -> Result<Found<BlockLedger>, Trouble> {
         read_json(self.ledger_path(session))
     }
 
@@ -267,13 +267,13 @@ pub(crate) fn boot_id() -> &'static str {
 }
 
 /// This process, as the owner of an effect.
-pub(crate) fn me() -> Owner {
+pub(crate) fn me() -> EffectOwner {
     owner(std::process::id())
 }
 
 /// A process, told apart from a later one with its number.
-pub(crate) fn owner(pid: u32) -> Owner {
-    Owner {
+pub(crate) fn owner(pid: u32) -> EffectOwner {
+    EffectOwner {
         pid,
         started: started(pid).unwrap_or(0),
         boot: boot_id().into(),
@@ -281,7 +281,7 @@ pub(crate) fn owner(pid: u32) -> Owner {
 }
 
 /// Does the process that owns an effect still run?
-pub(crate) fn is_alive(owner: &Owner) -> bool {
+pub(crate) fn is_alive(owner: &EffectOwner) -> bool {
     owner.boot == boot_id() && started(owner.pid) == Some(owner.started)
 }
 

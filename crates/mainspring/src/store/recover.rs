@@ -8,7 +8,7 @@ use mainspring_kernel::journal::FileChange;
 
 use super::atomic::{self, Projected};
 use super::head::Head;
-use super::journal::{self, Line, Reader};
+use super::journal::{self, JournalLine, Reader};
 use crate::digest;
 use crate::error::Trouble;
 use crate::seeded::without;
@@ -56,7 +56,7 @@ pub(super) fn recover(
     if let Some(reader) = Reader::open(&path, head.size, previous)? {
         for line in reader {
             match line? {
-                Line::Record(entry) => {
+                JournalLine::Record(entry) => {
                     head.seq = entry.record.seq;
                     head.sum = entry.sum;
                     for change in entry.record.files {
@@ -65,8 +65,8 @@ pub(super) fn recover(
                         versions.add(turn, change);
                     }
                 }
-                Line::Bad { .. } => {}
-                Line::Newer { v } => {
+                JournalLine::Bad { .. } => {}
+                JournalLine::Newer { v } => {
                     return Err(Trouble::corrupt(
                         &path,
                         format!(

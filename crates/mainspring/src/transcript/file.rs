@@ -24,11 +24,11 @@ pub(crate) struct Transcript {
 #[error("transcript {}: {trouble}", path.display())]
 pub(crate) struct Unreadable {
     pub(crate) path: PathBuf,
-    pub(crate) trouble: Trouble,
+    pub(crate) trouble: Unreadability,
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Trouble {
+pub(crate) enum Unreadability {
     #[error("no such file")]
     Missing,
     #[error("is a symbolic link")]
@@ -53,7 +53,7 @@ impl Transcript {
         let flags =
             OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
         let file = open(path, flags, Mode::empty())
-            .map_err(|errno| unreadable(Trouble::of_open(errno)))?;
+            .map_err(|errno| unreadable(Unreadability::of_open(errno)))?;
         Self::of(path, file.into())
     }
 
@@ -63,9 +63,9 @@ impl Transcript {
             path: path.to_owned(),
             trouble,
         };
-        let stat = fstat(&file).map_err(|errno| unreadable(Trouble::Io(errno.into())))?;
+        let stat = fstat(&file).map_err(|errno| unreadable(Unreadability::Io(errno.into())))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Err(unreadable(Trouble::NotAFile));
+            return Err(unreadable(Unreadability::NotAFile));
         }
         let size = u64::try_from(stat.st_size).unwrap_or(0);
         Ok(Self {
@@ -111,14 +111,14 @@ impl Transcript {
             .map_err(|error| Unreadable {
                 path: self.path.clone(),
                 trouble: match error.kind() {
-                    io::ErrorKind::UnexpectedEof => Trouble::Shrunk,
-                    _ => Trouble::Io(error),
+                    io::ErrorKind::UnexpectedEof => Unreadability::Shrunk,
+                    _ => Unreadability::Io(error),
                 },
             })
     }
 }
 
-impl Trouble {
+impl Unreadability {
     pub(super) fn of_open(errno: Errno) -> Self {
         match errno {
             Errno::NOENT | Errno::NOTDIR => Self::Missing,

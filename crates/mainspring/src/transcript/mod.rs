@@ -17,7 +17,7 @@ mod tests;
 
 pub(crate) use file::{Transcript, expand_home};
 #[cfg(test)]
-pub(crate) use file::{Trouble, Unreadable};
+pub(crate) use file::{Unreadability, Unreadable};
 pub(crate) use repair::repair;
 #[cfg(test)]
 pub(crate) use tail::Run;

@@ -3,7 +3,7 @@
 use mainspring_kernel::orders::{Scope, Until};
 use mainspring_kernel::{Millis, Name, Orders};
 
-use super::{Desk, Result, timestamp};
+use super::{CommandContext, Result, timestamp};
 use crate::error::CliError;
 use crate::store::orders::{OFF_FILE, Recorded};
 
@@ -44,9 +44,9 @@ pub(crate) struct ResumeArgs {
     machine: Option<Name>,
 }
 
-pub(crate) fn stop(args: &StopArgs, desk: &Desk) -> Result {
+pub(crate) fn stop(args: &StopArgs, cmd: &CommandContext) -> Result {
     let command = command("stop", args.machine);
-    order(desk, &command, |orders| {
+    order(cmd, &command, |orders| {
         let did = format!(
             "{} lets go from the next stop on; `mainspring resume` goes on",
             subject(args.machine)
@@ -55,26 +55,26 @@ pub(crate) fn stop(args: &StopArgs, desk: &Desk) -> Result {
     })
 }
 
-pub(crate) fn pause(args: &PauseArgs, desk: &Desk) -> Result {
-    let end = desk.world.now().plus(args.span);
+pub(crate) fn pause(args: &PauseArgs, cmd: &CommandContext) -> Result {
+    let end = cmd.env.now().plus(args.span);
     let command = command(&format!("pause {}s", args.span.0 / 1_000), args.machine);
-    order(desk, &command, |orders| {
+    order(cmd, &command, |orders| {
         let did = format!("{} lets go until {}", subject(args.machine), timestamp(end));
         Ok((orders.stopped(scope(args.machine), Until::At(end)), did))
     })
 }
 
-pub(crate) fn resume(args: &ResumeArgs, desk: &Desk) -> Result {
-    let (site, _) = desk.site()?;
-    let off = site.file(OFF_FILE);
+pub(crate) fn resume(args: &ResumeArgs, cmd: &CommandContext) -> Result {
+    let (project, _) = cmd.project()?;
+    let off = project.file(OFF_FILE);
     if std::fs::symlink_metadata(&off).is_ok() {
         return Err(
             CliError::new(format!("{} switches everything off here", off.display()))
                 .hint("delete that file to go on"),
         );
     }
-    let now = desk.world.now();
-    order(desk, &command("resume", args.machine), |orders| {
+    let now = cmd.env.now();
+    order(cmd, &command("resume", args.machine), |orders| {
         let braked = |name: &Name| orders.brake(*name, now).is_some();
         let any = match args.machine {
             Some(name) => braked(&name),
@@ -98,16 +98,16 @@ pub(crate) fn resume(args: &ResumeArgs, desk: &Desk) -> Result {
 /// Changes this project's orders, as a person only: an agent that may take its own brake
 /// off, or put it on to be let go, has none.
 pub(super) fn order(
-    desk: &Desk,
+    cmd: &CommandContext,
     command: &str,
     change: impl FnOnce(Orders) -> Result<(Orders, String)>,
 ) -> Result {
-    if !desk.typed_by_a_person() {
+    if !cmd.typed_by_a_person() {
         return Err(CliError::new("an agent cannot give orders; a person must")
             .hint(format!("run `mainspring {command}` in your own terminal")));
     }
-    let did = desk.commit(command, |scene| {
-        let recorded = Recorded::load(scene.store)?;
+    let did = cmd.commit(command, |context| {
+        let recorded = Recorded::load(context.store)?;
         let (orders, did) = change(recorded.orders.clone())?;
         Ok((vec![recorded.change(&orders)?], did))
     })?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::{Desk, Result};
+use super::{CommandContext, Result};
 use crate::config::{Config, PROJECT_FILE, Reach, Value, schema};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -51,15 +51,15 @@ struct Row<'a> {
     about: &'a str,
 }
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     match &args.task {
-        None => show(args, desk),
+        None => show(args, cmd),
         Some(Task::Check { file, json }) => {
-            let files = check(file.as_deref(), desk)?;
+            let files = check(file.as_deref(), cmd)?;
             let text = if *json {
                 super::json(&files)?
             } else {
-                files.iter().map(|file| file.render(desk)).collect()
+                files.iter().map(|file| file.render(cmd)).collect()
             };
             let exits: Vec<Exit> = files.iter().map(Checked::exit).collect();
             let worst = [Exit::Failure, Exit::Warned]
@@ -96,14 +96,14 @@ impl Checked {
         }
     }
 
-    fn render(&self, desk: &Desk) -> String {
+    fn render(&self, cmd: &CommandContext) -> String {
         let place = &self.file;
         if let Some(error) = &self.error {
-            return format!("{} {error}\n", desk.paint.bold("error:"));
+            return format!("{} {error}\n", cmd.paint.bold("error:"));
         }
         let mut out = String::new();
         for warning in &self.warnings {
-            out += &format!("{} {place}: {warning}\n", desk.paint.warn("warning:"));
+            out += &format!("{} {place}: {warning}\n", cmd.paint.warn("warning:"));
         }
         out += &match self.settings {
             None => format!("{place}: not there, which is fine\n"),
@@ -114,13 +114,13 @@ impl Checked {
     }
 }
 
-fn check(file: Option<&Path>, desk: &Desk) -> Result<Vec<Checked>> {
-    let (site, _) = desk.site()?;
+fn check(file: Option<&Path>, cmd: &CommandContext) -> Result<Vec<Checked>> {
+    let (project, _) = cmd.project()?;
     let files = if let Some(path) = file {
-        vec![(desk.cwd.join(path), Reach::User)]
+        vec![(cmd.cwd.join(path), Reach::User)]
     } else {
-        let project = (site.root.join(PROJECT_FILE), Reach::Anyone);
-        let user = desk.world.config_file().map(|path| (path, Reach::User));
+        let project = (project.root.join(PROJECT_FILE), Reach::Anyone);
+        let user = cmd.env.config_file().map(|path| (path, Reach::User));
         [project].into_iter().chain(user).collect()
     };
     let mut found = Vec::new();
@@ -150,9 +150,9 @@ fn check(file: Option<&Path>, desk: &Desk) -> Result<Vec<Checked>> {
     Ok(found)
 }
 
-fn show(args: &Args, desk: &Desk) -> Result {
-    let (site, _) = desk.site()?;
-    let config = Config::load(&desk.world, &site.root)?;
+fn show(args: &Args, cmd: &CommandContext) -> Result {
+    let (project, _) = cmd.project()?;
+    let config = Config::load(&cmd.env, &project.root)?;
     if args.json {
         let settings = config
             .all()
@@ -182,15 +182,15 @@ fn show(args: &Args, desk: &Desk) -> Result {
                 out.push('\n');
             }
             section = here;
-            out += &format!("{}\n", desk.paint.bold(&format!("[{section}]")));
+            out += &format!("{}\n", cmd.paint.bold(&format!("[{section}]")));
         }
         out += &format!("{name} = {}", setting.value);
-        out += &desk
+        out += &cmd
             .paint
             .dim(&format!("  # {}: {}\n", setting.source, setting.key.about));
     }
     for warning in &config.warnings {
-        out += &format!("{} {warning}\n", desk.paint.warn("warning:"));
+        out += &format!("{} {warning}\n", cmd.paint.warn("warning:"));
     }
     Ok(out)
 }

@@ -36,7 +36,7 @@ const SCENES: &[Scene] = &[
     ("claim", claim::play),
 ];
 
-pub(crate) fn run(args: &Args, desk: &super::Desk) -> Result {
+pub(crate) fn run(args: &Args, cmd: &super::CommandContext) -> Result {
     let names: Vec<&str> = SCENES.iter().map(|(name, _)| *name).collect();
     if let Some(unknown) = args
         .scenes
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, desk: &super::Desk) -> Result {
     let mut played = String::new();
     for (name, play) in SCENES {
         if args.scenes.is_empty() || args.scenes.iter().any(|wanted| wanted == name) {
-            let mut stage = Stage::open(name, desk)?;
+            let mut stage = Stage::open(name, cmd)?;
             let result = play(&mut stage);
             played += &stage.close();
             result?;

@@ -7,7 +7,7 @@ mod state;
 
 use serde::Serialize;
 
-use super::{Desk, Result};
+use super::{CommandContext, Result};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::Paint;
@@ -95,18 +95,18 @@ impl Findings {
     }
 }
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let mend = if args.fix { Mend::Fix } else { Mend::Look };
     let mut findings = Findings::default();
-    host::examine(desk, &mut findings);
-    registration::examine(desk, &mut findings);
-    state::examine(desk, mend, &mut findings);
-    locks::examine(desk, mend, &mut findings);
+    host::examine(cmd, &mut findings);
+    registration::examine(cmd, &mut findings);
+    state::examine(cmd, mend, &mut findings);
+    locks::examine(cmd, mend, &mut findings);
     let worst = findings.0.iter().map(|one| one.level).max();
     let text = if args.json {
         super::json(&findings.0)?
     } else {
-        render(desk.paint, &findings.0)
+        render(cmd.paint, &findings.0)
     };
     match worst {
         None | Some(Level::Fine) => Ok(text),

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use mainspring_kernel::SessionId;
 use serde::Serialize;
 
-use super::{Desk, Result, session};
+use super::{CommandContext, Result, session};
 use crate::config::Config;
 use crate::error::{CliError, Trouble};
-use crate::machine::gate::switch::{self, Card, Switch, Switches};
+use crate::event_context::EventContext;
+use crate::machine::gate::switch::{self, GateSwitch, Switch, Switches};
 use crate::machine::gate::{self, token};
-use crate::scene::Scene;
 use crate::signal::{self, Sighting, Signal};
 use crate::store::atomic;
 use crate::transcript::{LastBlock, Transcript};
@@ -65,37 +65,37 @@ struct Check {
     file: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     match &args.verb {
-        Verb::On(whose) => set(desk, whose, Switch::On),
-        Verb::Off(whose) => set(desk, whose, Switch::Off),
-        Verb::Status { session, json } => status(desk, session.as_deref(), *json),
-        Verb::Check(check) => look(desk, check),
+        Verb::On(whose) => set(cmd, whose, Switch::On),
+        Verb::Off(whose) => set(cmd, whose, Switch::Off),
+        Verb::Status { session, json } => status(cmd, session.as_deref(), *json),
+        Verb::Check(check) => look(cmd, check),
     }
 }
 
-fn set(desk: &Desk, whose: &Whose, switch: Switch) -> Result {
+fn set(cmd: &CommandContext, whose: &Whose, switch: Switch) -> Result {
     let word = switch.as_str();
-    let (_, store) = desk.site()?;
+    let (_, store) = cmd.project()?;
     let session = if whose.project {
         None
     } else {
-        let session = session::wanted(desk, &store, whose.session.as_deref())?;
+        let session = session::wanted(cmd, &store, whose.session.as_deref())?;
         Some(session.ok_or_else(|| nobody(word))?)
     };
     let command = match &session {
         None => format!("gate {word} --project"),
         Some(id) => format!("gate {word} --session {id}"),
     };
-    let did = desk.commit(&command, |scene| {
+    let did = cmd.commit(&command, |context| {
         let (card, file) = match &session {
-            None => switch::project(scene)?,
+            None => switch::project(context)?,
             Some(id) => {
-                let switches = Switches::read(scene, id)?;
+                let switches = Switches::read(context, id)?;
                 (switches.session, switches.session_file)
             }
         };
-        let card = Card {
+        let card = GateSwitch {
             switch: Some(switch),
             ..card
         };
@@ -132,16 +132,16 @@ struct Session {
     token: String,
 }
 
-fn status(desk: &Desk, named: Option<&str>, json: bool) -> Result {
-    let (site, store) = desk.site()?;
-    let scene = Scene::new(&desk.world, &site, &store, None);
-    let config = scene.config()?;
-    let (switch, by) = everyone(&scene)?;
-    let session = match session::wanted(desk, &store, named)? {
+fn status(cmd: &CommandContext, named: Option<&str>, json: bool) -> Result {
+    let (project, store) = cmd.project()?;
+    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let config = context.config()?;
+    let (switch, by) = everyone(&context)?;
+    let session = match session::wanted(cmd, &store, named)? {
         None => None,
         Some(id) => {
-            let switches = Switches::read(&scene, &id)?;
-            let on = gate::is_on(&scene, &switches)?;
+            let switches = Switches::read(&context, &id)?;
+            let on = gate::is_on(&context, &switches)?;
             Some(Session {
                 gate: if on { Switch::On } else { Switch::Off },
                 token: token(config, &id).line().to_owned(),
@@ -169,9 +169,9 @@ fn status(desk: &Desk, named: Option<&str>, json: bool) -> Result {
 }
 
 /// What holds for a session that does not say otherwise, and by whose word.
-pub(super) fn everyone(scene: &Scene<'_>) -> Result<(Switch, &'static str)> {
-    let (project, _) = switch::project(scene)?;
-    let enabled = scene.config()?.get("gate.enabled");
+pub(super) fn everyone(context: &EventContext<'_>) -> Result<(Switch, &'static str)> {
+    let (project, _) = switch::project(context)?;
+    let enabled = context.config()?.get("gate.enabled");
     Ok(match project.switch {
         Some(Switch::On) => (Switch::On, "`mainspring gate on --project`"),
         Some(Switch::Off) => (Switch::Off, "`mainspring gate off --project`"),
@@ -182,15 +182,15 @@ pub(super) fn everyone(scene: &Scene<'_>) -> Result<(Switch, &'static str)> {
     })
 }
 
-fn look(desk: &Desk, check: &Check) -> Result {
+fn look(cmd: &CommandContext, check: &Check) -> Result {
     let id = SessionId::parse(&check.session)
         .ok_or_else(|| CliError::new(format!("{:?} cannot be a session", check.session)))?;
-    let (site, _) = desk.site()?;
-    let config = Config::load(&desk.world, &site.root)?;
+    let (project, _) = cmd.project()?;
+    let config = Config::load(&cmd.env, &project.root)?;
     let token = token(&config, &id);
     let path = match &check.file {
-        Some(file) => desk.cwd.join(file),
-        None => transcript_of(desk, &id)?,
+        Some(file) => cmd.cwd.join(file),
+        None => transcript_of(cmd, &id)?,
     };
     let shown = path.display().to_string();
     match sighting(&path, &token)? {
@@ -231,7 +231,7 @@ fn sighting(path: &std::path::Path, token: &Signal) -> Result<Sighting> {
 }
 
 /// Claude Code keeps it under a folder per project, by the session's id.
-fn transcript_of(desk: &Desk, id: &SessionId) -> Result<PathBuf> {
+fn transcript_of(cmd: &CommandContext, id: &SessionId) -> Result<PathBuf> {
     let missing = || {
         CliError::new(format!("no transcript of session {id} was found"))
             .hint("name it: `mainspring gate check --session ID FILE`")
@@ -240,7 +240,7 @@ fn transcript_of(desk: &Desk, id: &SessionId) -> Result<PathBuf> {
         .as_str()
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    let home = desk.world.home().filter(|_| plain).ok_or_else(missing)?;
+    let home = cmd.env.home().filter(|_| plain).ok_or_else(missing)?;
     let projects = home.join(".claude/projects");
     let folders = std::fs::read_dir(&projects).map_err(Trouble::io("look into", &projects))?;
     folders

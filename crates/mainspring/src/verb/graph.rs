@@ -6,10 +6,10 @@ use mainspring_kernel::machine::Arrow;
 use mainspring_kernel::machines::Name;
 use serde_json::{Value, json};
 
-use super::{Desk, Result, session};
+use super::{CommandContext, Result, session};
 use crate::error::CliError;
+use crate::event_context::EventContext;
 use crate::machine;
-use crate::scene::Scene;
 
 /// Show a machine's transition table, with its state here marked.
 #[derive(Debug, clap::Args)]
@@ -35,7 +35,7 @@ enum Form {
     Dot,
 }
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let names = match args.machine {
         Some(name) => vec![name],
         None => Name::ALL.to_vec(),
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
             }
             continue;
         };
-        let here = current(name, desk);
+        let here = current(name, cmd);
         if args.json {
             tables.push(plain(name, table, here));
             continue;
@@ -81,11 +81,11 @@ fn plain(name: Name, table: &[Arrow], here: Option<&str>) -> Value {
 }
 
 /// The state that the machine is in here; `None` where it has nothing, or cannot be read.
-fn current(name: Name, desk: &Desk) -> Option<&'static str> {
-    let (site, store) = desk.site().ok()?;
+fn current(name: Name, cmd: &CommandContext) -> Option<&'static str> {
+    let (project, store) = cmd.project().ok()?;
     let latest = session::latest(&store).map(|(id, _)| id);
-    let scene = Scene::new(&desk.world, &site, &store, None).about(latest);
-    let loaded = (machine::row(name)?.load)(&scene).ok()??;
+    let context = EventContext::new(&cmd.env, &project, &store, None).about(latest);
+    let loaded = (machine::row(name)?.load)(&context).ok()??;
     Some(loaded.part.label())
 }
 

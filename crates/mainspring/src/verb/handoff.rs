@@ -1,15 +1,15 @@
 //! `mainspring handoff`: the claimed work is ready for a pull request.
 
 use mainspring_kernel::machines::claim::State;
-use mainspring_kernel::machines::claim::memo::Memo;
+use mainspring_kernel::machines::claim::memory::ClaimMemory;
 use mainspring_kernel::machines::claim::phase::Phase;
 use mainspring_kernel::machines::claim::work::Open;
 
-use super::{Desk, Result};
+use super::{CommandContext, Result};
 use crate::error::CliError;
+use crate::event_context::EventContext;
 use crate::machine::claim;
 use crate::machine::claim::programs::{Hooks, Programs, said};
-use crate::scene::Scene;
 
 /// Hand the claimed work over: its pull request is opened at the agent's next stop.
 #[derive(Debug, clap::Args)]
@@ -28,28 +28,28 @@ pub(crate) struct Args {
 /// A push may take this long.
 const PUSH_LIMIT: mainspring_kernel::Millis = mainspring_kernel::Millis::seconds(300);
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
-    let (site, store) = desk.site()?;
-    let scene = Scene::new(&desk.world, &site, &store, None);
-    let (mut signal, _) = super::claim::claimed(&claim::state(&scene)?.0)?;
-    signal.summary.clone_from(&args.summary);
-    Open::of(&signal).map_err(|lack| CliError::new(lack.advice(&signal)))?;
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
+    let (project, store) = cmd.project()?;
+    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let (mut claim, _) = super::claim::claimed(&claim::state(&context)?.0)?;
+    claim.summary.clone_from(&args.summary);
+    Open::of(&claim).map_err(|lack| CliError::new(lack.advice(&claim)))?;
     if args.push {
-        push(&scene, &signal.branch)?;
+        push(&context, &claim.branch)?;
     }
-    let session = desk.world.agent_session();
-    let did = desk.commit("handoff", |scene| {
-        let (state, found) = claim::state(scene)?;
-        let (mut signal, memo) = super::claim::claimed(&state)?;
-        signal.summary.clone_from(&args.summary);
-        signal.phase = Phase::ReadyForPr;
-        let issue = signal.issue_number;
-        let memo = Memo {
-            owner: session.clone().or(memo.owner.clone()),
+    let session = cmd.env.agent_session();
+    let did = cmd.commit("handoff", |context| {
+        let (state, found) = claim::state(context)?;
+        let (mut claim, memory) = super::claim::claimed(&state)?;
+        claim.summary.clone_from(&args.summary);
+        claim.phase = Phase::ReadyForPr;
+        let issue = claim.issue_number;
+        let memory = ClaimMemory {
+            owner: session.clone().or(memory.owner.clone()),
             lacking: None,
-            ..memo
+            ..memory
         };
-        let next = State::Claimed { signal, memo };
+        let next = State::Claimed { claim, memory };
         let files = claim::changes(&found, &state, &next)?;
         Ok((
             files,
@@ -62,9 +62,9 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     })
 }
 
-fn push(scene: &Scene<'_>, branch: &str) -> Result<()> {
-    let programs = Programs::of(scene, PUSH_LIMIT)?;
-    let remote = scene
+fn push(context: &EventContext<'_>, branch: &str) -> Result<()> {
+    let programs = Programs::of(context, PUSH_LIMIT)?;
+    let remote = context
         .config()?
         .get("claim.remote")
         .and_then(crate::config::Value::text);

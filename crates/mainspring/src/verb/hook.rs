@@ -7,27 +7,27 @@ use mainspring_kernel::{Answer, Decision, Kind};
 use rustix::buffer::spare_capacity;
 
 use crate::drive::drive;
-use crate::env::World;
+use crate::env::Environment;
 use crate::error::Trouble;
+use crate::event_context::EventContext;
 use crate::exit::Exit;
 use crate::host::claude::Wording;
 use crate::host::{Payload, claude};
 use crate::limits;
-use crate::machine::{self, ROWS, Row};
+use crate::machine::{self, MACHINES, MachineShell};
 use crate::output;
 use crate::project::{self, Bound};
-use crate::scene::Scene;
 use crate::store::{ProjectStore, StateDir};
 
-pub(crate) fn run(world: &World) -> Exit {
+pub(crate) fn run(env: &Environment) -> Exit {
     crate::panic::answer_on_panic();
     // Read whole even where it does not matter: a host that writes into a closed pipe may
     // take that for an error of ours.
     let input = read_stdin();
-    if world.silenced() {
+    if env.silenced() {
         return Exit::Success;
     }
-    let printed = match answer(world, input) {
+    let printed = match answer(env, input) {
         None => return Exit::Success,
         Some(text) => output::stdout(&text),
     };
@@ -74,7 +74,7 @@ pub(super) fn read_stdin() -> Input {
 const ORDINARY_EVENT: usize = 4096;
 
 /// The line for the host; `None` where there is nothing to say.
-pub(crate) fn answer(world: &World, input: Input) -> Option<String> {
+pub(crate) fn answer(env: &Environment, input: Input) -> Option<String> {
     let unknown = Kind::Other {
         name: String::new(),
     };
@@ -90,12 +90,12 @@ pub(crate) fn answer(world: &World, input: Input) -> Option<String> {
         Input::Unreadable(error) => return fault(format!("cannot read the hook's input: {error}")),
     };
     #[cfg(debug_assertions)]
-    panic_on_demand(world);
+    panic_on_demand(env);
     match claude::decode(bytes) {
         Err(error) => fault(format!("{error}: nothing was checked")),
         Ok(payload) => {
-            let Spoken { answer, wording } = decide(world, &payload)
-                .unwrap_or_else(|trouble| Spoken::plainly(let_go(world, &payload, &trouble)));
+            let Spoken { answer, wording } = decide(env, &payload)
+                .unwrap_or_else(|trouble| Spoken::plainly(let_go(env, &payload, &trouble)));
             claude::encode(&answer, &payload.wire_name, wording)
         }
     }
@@ -118,16 +118,16 @@ impl Spoken {
 }
 
 /// How a hold is worded to this host, by the person's choice or by what the host is.
-pub(super) fn wording(scene: &Scene<'_>) -> Wording {
-    let config = scene.config().ok();
+pub(super) fn wording(context: &EventContext<'_>) -> Wording {
+    let config = context.config().ok();
     let chosen = config.and_then(|config| config.get("host.continue_as")?.text());
     match chosen {
         Some("block") => Wording::Block,
         Some("context") => Wording::Context,
         // Claude Code names this very session to its hooks. Another host may know nothing but
         // blocks, even one that an agent of Claude Code's started.
-        _ => match scene.world.agent_session() {
-            Some(named) if Some(&named) == scene.session().as_ref() => Wording::Context,
+        _ => match context.env.agent_session() {
+            Some(named) if Some(&named) == context.session().as_ref() => Wording::Context,
             Some(_) | None => Wording::Block,
         },
     }
@@ -135,70 +135,70 @@ pub(super) fn wording(scene: &Scene<'_>) -> Wording {
 
 /// So that a test can see what a panic does.
 #[cfg(debug_assertions)]
-fn panic_on_demand(world: &World) {
+fn panic_on_demand(env: &Environment) {
     assert!(
-        world.var_os("MAINSPRING_TEST_PANIC").is_none(),
+        env.var_os("MAINSPRING_TEST_PANIC").is_none(),
         "asked for by MAINSPRING_TEST_PANIC"
     );
 }
 
-fn decide(world: &World, payload: &Payload) -> Result<Spoken, Trouble> {
-    let all: Vec<&'static Row> = ROWS.iter().collect();
-    decide_by(&all, world, payload)
+fn decide(env: &Environment, payload: &Payload) -> Result<Spoken, Trouble> {
+    let all: Vec<&'static MachineShell> = MACHINES.iter().collect();
+    decide_by(&all, env, payload)
 }
 
 /// The answer of these machines alone, for a stand-in.
 pub(super) fn decide_among(
-    machines: &[&'static Row],
-    world: &World,
+    machines: &[&'static MachineShell],
+    env: &Environment,
     payload: &Payload,
 ) -> Result<Answer, Trouble> {
-    decide_by(machines, world, payload).map(|spoken| spoken.answer.without_courtesies())
+    decide_by(machines, env, payload).map(|spoken| spoken.answer.without_optional_notes())
 }
 
 fn decide_by(
-    machines: &[&'static Row],
-    world: &World,
+    machines: &[&'static MachineShell],
+    env: &Environment,
     payload: &Payload,
 ) -> Result<Spoken, Trouble> {
     let nothing = || Ok(Spoken::plainly(Answer::nothing(&payload.event.kind)));
     if let Kind::Other { .. } = payload.event.kind {
         return nothing();
     }
-    let Some(state) = StateDir::of(world) else {
+    let Some(state) = StateDir::of(env) else {
         return Err(Trouble::Other(
             "there is no place for mainspring's state: set HOME or XDG_STATE_HOME".into(),
         ));
     };
     let session = payload.event.session.as_ref();
-    let site = project::find(world, &state, session, payload.cwd.as_deref())?;
-    let store = ProjectStore::new(state, &site.root);
-    let scene = Scene::new(world, &site, &store, Some(payload));
-    let scene = match machines {
+    let project = project::find(env, &state, session, payload.cwd.as_deref())?;
+    let store = ProjectStore::new(state, &project.root);
+    let context = EventContext::new(env, &project, &store, Some(payload));
+    let context = match machines {
         // One machine alone is a drop-in's.
-        [only] => scene.registered(only.name),
-        _ => scene,
+        [only] => context.registered(only.name),
+        _ => context,
     };
-    let mut rows: Vec<&'static Row> = Vec::new();
+    let mut rows: Vec<&'static MachineShell> = Vec::new();
     for row in machines {
-        if (row.applies)(&scene)? {
+        if (row.applies)(&context)? {
             rows.push(row);
         }
     }
     if rows.is_empty() {
         // Nobody else may come for a while to finish what a crashed process left.
-        if !scene.is_vacant() && store.unfinished() {
+        if !context.is_vacant() && store.unfinished() {
             drop(store.lock()?);
         }
         return nothing();
     }
-    if let (Bound::NotYet, Some(session)) = (site.bound, session) {
-        project::bind(store.state(), session, &site.root)?;
+    if let (Bound::NotYet, Some(session)) = (project.bound, session) {
+        project::bind(store.state(), session, &project.root)?;
     }
-    let answer = drive(&scene, payload, &rows);
+    let answer = drive(&context, payload, &rows);
     let holds = matches!(&answer.decision, Decision::Stop { hold } if !hold.is_empty());
     Ok(if holds {
-        let wording = wording(&scene);
+        let wording = wording(&context);
         Spoken { answer, wording }
     } else {
         Spoken::plainly(answer)
@@ -208,9 +208,9 @@ fn decide_by(
 /// Our own failure. At a stop the person hears of it, and where a skill has a task list
 /// the agent does too; elsewhere it would only be noise about events that we have nothing
 /// to say to.
-fn let_go(world: &World, payload: &Payload, trouble: &Trouble) -> Answer {
+fn let_go(env: &Environment, payload: &Payload, trouble: &Trouble) -> Answer {
     match payload.event.kind {
-        _ if machine::tasks::concerns(world, payload) => {
+        _ if machine::tasks::concerns(env, payload) => {
             machine::tasks::fail_closed(payload, trouble)
         }
         Kind::Stop { .. } => Answer::fault(

@@ -3,7 +3,7 @@
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use super::{Desk, Result, trust};
+use super::{CommandContext, Result, trust};
 use crate::diff;
 use crate::env::name;
 use crate::error::{CliError, Trouble};
@@ -11,7 +11,7 @@ use crate::host::claude::settings::{self, Scope, Settings, VARIABLES};
 use crate::output;
 use crate::store::StateDir;
 use crate::store::atomic;
-use crate::store::installs::{Installed, Place};
+use crate::store::installs::{InstallRecord, Installed};
 use crate::store::trust as record;
 
 /// Register with Claude Code: our hooks in its settings file, and two of its variables.
@@ -58,8 +58,8 @@ impl Extra {
     }
 }
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
-    let program = program(desk)?;
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
+    let program = program(cmd)?;
     if args.print {
         let mut settings = Settings {
             path: PathBuf::new(),
@@ -69,13 +69,13 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
         settings.register(&program, &variables(args))?;
         return settings.render();
     }
-    let (site, store) = desk.site()?;
-    let path = file(args.scope, desk, &site.here)?;
+    let (project, store) = cmd.project()?;
+    let path = file(args.scope, cmd, &project.worktree)?;
     let before = Settings::read(&path)?;
     let mut after = before.clone();
     let mut variables = variables(args);
     if !args.yes && !args.dry_run {
-        trust::person_only(desk, "install")?;
+        trust::person_only(cmd, "install")?;
         choose(&before, &mut variables)?;
     }
     after.register(&program, &variables)?;
@@ -84,23 +84,23 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     } else {
         diff::lines(before.text.as_deref().unwrap_or_default(), &after.render()?)
     };
-    let shown = show(desk, &after.path, &changes);
+    let shown = show(cmd, &after.path, &changes);
     if args.dry_run {
         return Ok(shown);
     }
-    trust::person_only(desk, "install")?;
+    trust::person_only(cmd, "install")?;
     if !args.yes && !changes.is_empty() {
         confirm(&shown)?;
     }
     let trusted = match args.scope {
         Scope::User => None,
         Scope::Project | Scope::Local => {
-            let new = record::grant(store.state(), &site.root, desk.world.now())?;
-            new.then(|| site.root.to_string_lossy().into_owned())
+            let new = record::grant(store.state(), &project.root, cmd.env.now())?;
+            new.then(|| project.root.to_string_lossy().into_owned())
         }
     };
     if !changes.is_empty() {
-        remember(desk, store.state(), &before, &after, trusted.as_deref())?;
+        remember(cmd, store.state(), &before, &after, trusted.as_deref())?;
         write(&after.path, &after.render()?)?;
     }
     let place = after.path.display();
@@ -115,11 +115,11 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     out += &match args.scope {
         Scope::User => "registered for every project. `mainspring trust` in a project allows its effects (reviewers, pull requests)\n".to_owned(),
         Scope::Project | Scope::Local => {
-            format!("registered for {}, which is trusted now\n", site.root.display())
+            format!("registered for {}, which is trusted now\n", project.root.display())
         }
     };
-    for elsewhere in settings::elsewhere(&desk.world, &site.here, args.scope) {
-        out += &format!("{} {elsewhere}\n", desk.paint.warn("also registered:"));
+    for elsewhere in settings::elsewhere(&cmd.env, &project.worktree, args.scope) {
+        out += &format!("{} {elsewhere}\n", cmd.paint.warn("also registered:"));
     }
     out += "start claude anew, then `mainspring pulse 1` checks that we reach it\n";
     Ok(out)
@@ -142,11 +142,11 @@ pub(crate) struct UninstallArgs {
     yes: bool,
 }
 
-pub(crate) fn uninstall(args: &UninstallArgs, desk: &Desk) -> Result {
-    let (site, store) = desk.site()?;
-    let path = file(args.scope, desk, &site.here)?;
+pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
+    let (project, store) = cmd.project()?;
+    let path = file(args.scope, cmd, &project.worktree)?;
     let before = Settings::read(&path)?;
-    let place = Place::of(store.state(), &before.path);
+    let place = InstallRecord::of(store.state(), &before.path);
     let installed = place.load()?;
     if before.ours().is_empty() && installed.is_none() {
         return Err(
@@ -164,11 +164,11 @@ pub(crate) fn uninstall(args: &UninstallArgs, desk: &Desk) -> Result {
         before.text.as_deref().unwrap_or_default(),
         text.as_deref().unwrap_or_default(),
     );
-    let shown = show(desk, &after.path, &changes);
+    let shown = show(cmd, &after.path, &changes);
     if args.dry_run {
         return Ok(shown);
     }
-    trust::person_only(desk, "uninstall")?;
+    trust::person_only(cmd, "uninstall")?;
     if !args.yes {
         confirm(&shown)?;
     }
@@ -177,7 +177,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, desk: &Desk) -> Result {
         None => std::fs::remove_file(&after.path).map_err(Trouble::io("delete", &after.path))?,
     }
     if let Some(project) = installed.and_then(|installed| installed.trusted) {
-        record::revoke(&desk.state()?, Path::new(&project))?;
+        record::revoke(&cmd.state()?, Path::new(&project))?;
     }
     place.forget()?;
     Ok(format!(
@@ -189,7 +189,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, desk: &Desk) -> Result {
 /// The file without us: the very bytes of before, if nothing else has changed since; no file,
 /// if we made it.
 fn restored(
-    place: &Place,
+    place: &InstallRecord,
     installed: Option<&Installed>,
     after: &Settings,
 ) -> Result<Option<String>> {
@@ -208,9 +208,9 @@ fn restored(
     }
 }
 
-fn file(scope: Scope, desk: &Desk, here: &Path) -> Result<PathBuf> {
+fn file(scope: Scope, cmd: &CommandContext, here: &Path) -> Result<PathBuf> {
     scope
-        .file(&desk.world, here)
+        .file(&cmd.env, here)
         .ok_or_else(|| CliError::new("there is no home to install into").hint("set HOME"))
 }
 
@@ -222,23 +222,23 @@ fn variables(args: &Args) -> Vec<&'static str> {
 
 /// The program to register: by the name under which it is on the PATH, if that is us, because
 /// that name stays when a package manager moves the file behind it.
-fn program(desk: &Desk) -> Result<PathBuf> {
+fn program(cmd: &CommandContext) -> Result<PathBuf> {
     let me = std::env::current_exe()
         .map_err(|error| CliError::new(format!("our own program cannot be found: {error}")))?;
-    Ok(settings::on_path(&desk.world, "mainspring")
+    Ok(settings::on_path(&cmd.env, "mainspring")
         .filter(|found| std::fs::canonicalize(found).is_ok_and(|real| real == me))
         .unwrap_or(me))
 }
 
-fn show(desk: &Desk, path: &Path, changes: &[String]) -> String {
+fn show(cmd: &CommandContext, path: &Path, changes: &[String]) -> String {
     if changes.is_empty() {
         return format!("{} is as it should be\n", path.display());
     }
-    let mut out = format!("{}\n", desk.paint.bold(&path.display().to_string()));
+    let mut out = format!("{}\n", cmd.paint.bold(&path.display().to_string()));
     for line in changes {
         out += &match line.as_bytes().first() {
-            Some(b'+') => desk.paint.good(line),
-            Some(b'-') => desk.paint.warn(line),
+            Some(b'+') => cmd.paint.good(line),
+            Some(b'-') => cmd.paint.warn(line),
             _ => line.clone(),
         };
         out.push('\n');
@@ -302,13 +302,13 @@ fn answers(question: &str, unless: Unless) -> Result<bool> {
 
 /// Keeps what was there before the first of our installations, and what each of them set.
 fn remember(
-    desk: &Desk,
+    cmd: &CommandContext,
     state: &StateDir,
     before: &Settings,
     after: &Settings,
     trusted: Option<&str>,
 ) -> Result<()> {
-    let place = Place::of(state, &after.path);
+    let place = InstallRecord::of(state, &after.path);
     let earlier = place.load()?.filter(|_| !before.ours().is_empty());
     let set = VARIABLES
         .iter()
@@ -317,7 +317,7 @@ fn remember(
     let mut variables: Vec<String> = set.map(str::to_owned).collect();
     let mut installed = Installed {
         path: after.path.to_string_lossy().into_owned(),
-        at: desk.world.now(),
+        at: cmd.env.now(),
         variables: Vec::new(),
         trusted: trusted.map(str::to_owned),
     };

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use mainspring_kernel::deliberate::Deliberation;
+use mainspring_kernel::deliberate::Ruling;
 use mainspring_kernel::journal::{Entry, Record};
 
-use super::records::{self, Filter, Seen};
-use super::{Desk, Result, timestamp};
+use super::records::{self, Filter, Shown};
+use super::{CommandContext, Result, timestamp};
 use crate::host::text::excerpt;
 use crate::machine::review::history;
 use crate::output;
@@ -33,10 +33,10 @@ pub(crate) struct Args {
 /// How often a followed journal is looked at.
 const GLANCE: Duration = Duration::from_millis(250);
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
-    let (_, store) = desk.site()?;
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
+    let (_, store) = cmd.project()?;
     let mut shown = 0;
-    let lines = lines(args, desk, store.dir(), &mut shown)?;
+    let lines = lines(args, cmd, store.dir(), &mut shown)?;
     let skip = lines.len().saturating_sub(args.last);
     let text: String = lines.into_iter().skip(skip).collect();
     if !args.follow {
@@ -45,26 +45,31 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     let mut text = text;
     while output::stdout(&text).is_ok() {
         std::thread::sleep(GLANCE);
-        text = self::lines(args, desk, store.dir(), &mut shown)?.concat();
+        text = self::lines(args, cmd, store.dir(), &mut shown)?.concat();
     }
     Ok(String::new())
 }
 
 /// What has come since `shown`, which is a record's number.
-fn lines(args: &Args, desk: &Desk, dir: &std::path::Path, shown: &mut u64) -> Result<Vec<String>> {
+fn lines(
+    args: &Args,
+    cmd: &CommandContext,
+    dir: &std::path::Path,
+    shown: &mut u64,
+) -> Result<Vec<String>> {
     let first = *shown == 0;
     let mut lines = Vec::new();
     for seen in records::all(dir)? {
         match seen {
-            Seen::Problem(problem) if first && !args.json => {
-                lines.push(format!("{} {problem}\n", desk.paint.warn("damaged:")));
+            Shown::Problem(problem) if first && !args.json => {
+                lines.push(format!("{} {problem}\n", cmd.paint.warn("damaged:")));
             }
-            Seen::Problem(_) => {}
-            Seen::Record(record) if record.seq <= *shown => {}
-            Seen::Record(record) => {
+            Shown::Problem(_) => {}
+            Shown::Record(record) if record.seq <= *shown => {}
+            Shown::Record(record) => {
                 *shown = record.seq;
-                if args.filter.takes(&record, desk.world.later()) {
-                    lines.push(render(args, desk, &record)?);
+                if args.filter.takes(&record, cmd.env.later()) {
+                    lines.push(render(args, cmd, &record)?);
                 }
             }
         }
@@ -72,14 +77,14 @@ fn lines(args: &Args, desk: &Desk, dir: &std::path::Path, shown: &mut u64) -> Re
     Ok(lines)
 }
 
-fn render(args: &Args, desk: &Desk, record: &Record) -> Result {
+fn render(args: &Args, cmd: &CommandContext, record: &Record) -> Result {
     if args.json {
         let line = mainspring_json::text(record).map_err(crate::error::CliError::new)?;
         return Ok(line + "\n");
     }
     let session = record.session().map_or("-", |id| id.as_str());
     let session: String = session.chars().take(8).collect();
-    let time = desk.paint.dim(&timestamp(record.at));
+    let time = cmd.paint.dim(&timestamp(record.at));
     let head = format!("{time} #{:<4} {session:<8}", record.seq);
     Ok(match &record.entry {
         Entry::Verb { command, did, .. } => {
@@ -89,11 +94,11 @@ fn render(args: &Args, desk: &Desk, record: &Record) -> Result {
             let event = case.event.kind.name();
             let word = records::outcome(ruling);
             let word = match word {
-                "held" => desk.paint.warn(word),
+                "held" => cmd.paint.warn(word),
                 _ => word.to_owned(),
             };
             let mut details = details(ruling);
-            for words in case.parts.iter().filter_map(history::came_back) {
+            for words in case.inputs.iter().filter_map(history::came_back) {
                 details += &format!("  · {words}");
             }
             format!("{head} {event:<13} {word}{details}\n")
@@ -101,14 +106,14 @@ fn render(args: &Args, desk: &Desk, record: &Record) -> Result {
     })
 }
 
-fn details(ruling: &Deliberation) -> String {
+fn details(ruling: &Ruling) -> String {
     match ruling {
-        Deliberation::Repeated(_) => String::new(),
-        Deliberation::Intends(pending) => format!(" {}'s effect", pending.name()),
-        Deliberation::Settled(settlement) => {
+        Ruling::Repeated(_) => String::new(),
+        Ruling::Intends(pending) => format!(" {}'s effect", pending.name()),
+        Ruling::Settled(settlement) => {
             let mut out = String::new();
             for moved in settlement
-                .moves
+                .transitions
                 .iter()
                 .filter(|moved| !moved.rule().is_empty())
             {

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::SessionId;
-use mainspring_kernel::machines::looping::{self, Frame, Mode, Owner, Past, Refused, State};
+use mainspring_kernel::machines::looping::{self, Frame, LoopOwner, Mode, Past, Refused, State};
 
-use super::{Desk, Result, session};
+use super::{CommandContext, Result, session};
 use crate::error::{CliError, Trouble};
+use crate::event_context::EventContext;
 use crate::limits;
-use crate::machine::looping::place::{self, Kept, Place};
+use crate::machine::looping::loop_store::{self, LoopStore, StoredLoop};
 use crate::machine::looping::{client, describe, prompt, running};
-use crate::scene::Scene;
 use crate::store::atomic;
 
 /// Keep the agent iterating until it gives a completion signal.
@@ -94,73 +94,73 @@ fn mode(text: &str) -> std::result::Result<Mode, String> {
     Mode::parse(text).ok_or_else(|| "loop, issue or grind is wanted".into())
 }
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     match &args.verb {
-        Verb::Start(start) => begin(desk, start),
-        Verb::Push(shape) => push(desk, shape),
-        Verb::Status { json } => status(desk, *json),
-        Verb::Abort { reason } => abort(desk, &reason.join(" ")),
-        Verb::List { json } => list(desk, *json),
-        Verb::Adopt { session } => adopt(desk, session.as_deref()),
+        Verb::Start(start) => begin(cmd, start),
+        Verb::Push(shape) => push(cmd, shape),
+        Verb::Status { json } => status(cmd, *json),
+        Verb::Abort { reason } => abort(cmd, &reason.join(" ")),
+        Verb::List { json } => list(cmd, *json),
+        Verb::Adopt { session } => adopt(cmd, session.as_deref()),
     }
 }
 
-fn begin(desk: &Desk, start: &Start) -> Result {
-    let (site, store) = desk.site()?;
-    let owner = session::wanted(desk, &store, start.session.as_deref())?;
-    let did = desk.commit("loop start", |scene| {
-        let found = place::find(scene)?;
+fn begin(cmd: &CommandContext, start: &Start) -> Result {
+    let (project, store) = cmd.project()?;
+    let owner = session::wanted(cmd, &store, start.session.as_deref())?;
+    let did = cmd.commit("loop start", |context| {
+        let found = loop_store::find(context)?;
         let wanted = start.store.map(|store| match store {
-            Store::Own => Place::Own,
-            Store::Jwz => Place::Jwz,
-            Store::Markdown => Place::Markdown,
+            Store::Own => LoopStore::Own,
+            Store::Jwz => LoopStore::Jwz,
+            Store::Markdown => LoopStore::Markdown,
         });
         // One that was aborted goes before the new one comes.
         let target = wanted.unwrap_or(match found.state {
-            State::Idle(_) => place::preferred(scene),
+            State::Idle(_) => loop_store::preferred(context),
             _ => found.place,
         });
-        let id = new_id("loop", desk);
-        let owned = owner_of(owner.clone(), scene);
-        let frame = frame(&start.shape, desk);
-        let state = looping::start(&found.state, id, frame, owned, desk.world.now())
+        let id = new_id("loop", cmd);
+        let owned = owner_of(owner.clone(), context);
+        let frame = frame(&start.shape, cmd);
+        let state = looping::start(&found.state, id, frame, owned, cmd.env.now())
             .map_err(|refused| explain(refused, &found))?;
         let mut files = Vec::new();
         let kept = if found.place == target {
             found
         } else {
             if !matches!(found.state, State::Idle(_)) {
-                files.extend(found.changes(&State::Idle(Past::Aborted), desk.world.now())?);
+                files.extend(found.changes(&State::Idle(Past::Aborted), cmd.env.now())?);
             }
-            place::read(scene, target)?
+            loop_store::read(context, target)?
         };
-        let text = prompted(&kept, &state, &start.shape, desk, &site.root)?;
+        let text = prompted(&kept, &state, &start.shape, cmd, &project.root)?;
         files.push(kept.change_to(Some(text))?);
         Ok((files, started(&state)))
     })?;
     Ok(format!("{did}\n"))
 }
 
-fn push(desk: &Desk, shape: &Shape) -> Result {
-    let (site, _) = desk.site()?;
-    let did = desk.commit("loop push", |scene| {
-        let kept = place::find(scene)?;
-        if kept.place == Place::Markdown {
+fn push(cmd: &CommandContext, shape: &Shape) -> Result {
+    let (project, _) = cmd.project()?;
+    let did = cmd.commit("loop push", |context| {
+        let kept = loop_store::find(context)?;
+        if kept.place == LoopStore::Markdown {
             return Err(
-                CliError::new(format!("{} holds one loop only", place::MARKDOWN))
+                CliError::new(format!("{} holds one loop only", loop_store::MARKDOWN))
                     .hint("abort it, and start the outer loop with `--store own`"),
             );
         }
-        let state = looping::push(&kept.state, frame(shape, desk), desk.world.now())
+        let state = looping::push(&kept.state, frame(shape, cmd), cmd.env.now())
             .map_err(|refused| explain(refused, &kept))?;
-        let text = prompted(&kept, &state, shape, desk, &site.root)?;
+        let text = prompted(&kept, &state, shape, cmd, &project.root)?;
         Ok((vec![kept.change_to(Some(text))?], started(&state)))
     })?;
     Ok(format!("{did}\n"))
 }
 
-fn abort(desk: &Desk, reason: &str) -> Result {
-    let by = match desk.world.agent_session() {
+fn abort(cmd: &CommandContext, reason: &str) -> Result {
+    let by = match cmd.env.agent_session() {
         Some(_) => "by the agent",
         None => "by a person",
     };
@@ -169,8 +169,8 @@ fn abort(desk: &Desk, reason: &str) -> Result {
     } else {
         format!("{by}: {}", crate::host::text::excerpt(reason))
     };
-    let did = desk.commit("loop abort", |scene| {
-        let kept = place::find(scene)?;
+    let did = cmd.commit("loop abort", |context| {
+        let kept = loop_store::find(context)?;
         let aborted = looping::abort(&kept.state, cause.clone())
             .map_err(|refused| explain(refused, &kept))?;
         // Where nothing can be read there is nobody to tell, and nothing to keep but the
@@ -185,39 +185,39 @@ fn abort(desk: &Desk, reason: &str) -> Result {
             1 => "the loop is over; its next stop passes".to_owned(),
             more => format!("the loop is over with all its {more} frames; its next stop passes"),
         };
-        Ok((kept.changes(&state, desk.world.now())?, did))
+        Ok((kept.changes(&state, cmd.env.now())?, did))
     })?;
     Ok(format!("{did}\n"))
 }
 
-fn adopt(desk: &Desk, named: Option<&str>) -> Result {
-    let (_, store) = desk.site()?;
-    let Some(session) = session::wanted(desk, &store, named)? else {
+fn adopt(cmd: &CommandContext, named: Option<&str>) -> Result {
+    let (_, store) = cmd.project()?;
+    let Some(session) = session::wanted(cmd, &store, named)? else {
         return Err(CliError::new(
             "this is not an agent's shell, so there is no session to give it to",
         )
         .hint("`mainspring loop adopt --session ID`, or `--session last`"));
     };
-    let did = desk.commit(&format!("loop adopt --session {session}"), |scene| {
-        let kept = place::find(scene)?;
-        let own = desk.world.agent_session().as_ref() == Some(&session);
-        let client = client(scene).filter(|_| own);
-        let state = looping::adopt(&kept.state, session.clone(), client, desk.world.now())
+    let did = cmd.commit(&format!("loop adopt --session {session}"), |context| {
+        let kept = loop_store::find(context)?;
+        let own = cmd.env.agent_session().as_ref() == Some(&session);
+        let client = client(context).filter(|_| own);
+        let state = looping::adopt(&kept.state, session.clone(), client, cmd.env.now())
             .map_err(|refused| explain(refused, &kept))?;
         let did = format!("the loop now belongs to session {session}");
-        Ok((kept.changes(&state, desk.world.now())?, did))
+        Ok((kept.changes(&state, cmd.env.now())?, did))
     })?;
     Ok(format!("{did}\n"))
 }
 
-fn status(desk: &Desk, json: bool) -> Result {
-    let kept = look(desk)?;
+fn status(cmd: &CommandContext, json: bool) -> Result {
+    let kept = look(cmd)?;
     if json {
         return super::json(&kept.state);
     }
     let place = match kept.place {
-        Place::Jwz => "jwz, topic loop:current".into(),
-        Place::Own | Place::Markdown => kept.file.path.display().to_string(),
+        LoopStore::Jwz => "jwz, topic loop:current".into(),
+        LoopStore::Own | LoopStore::Markdown => kept.file.path.display().to_string(),
     };
     let mut out = format!("{}\n", describe(&kept.state));
     if !matches!(kept.state, State::Idle(Past::Blank)) {
@@ -229,8 +229,8 @@ fn status(desk: &Desk, json: bool) -> Result {
     Ok(out)
 }
 
-fn list(desk: &Desk, json: bool) -> Result {
-    let kept = look(desk)?;
+fn list(cmd: &CommandContext, json: bool) -> Result {
+    let kept = look(cmd)?;
     if json {
         let frames = running(&kept.state).map(|run| run.outer.iter().chain([&run.top]));
         return super::json(&frames.into_iter().flatten().collect::<Vec<_>>());
@@ -254,15 +254,15 @@ fn list(desk: &Desk, json: bool) -> Result {
     Ok(out)
 }
 
-fn look(desk: &Desk) -> Result<Kept> {
-    let (site, store) = desk.site()?;
-    let scene = Scene::new(&desk.world, &site, &store, None);
-    Ok(place::find(&scene)?)
+fn look(cmd: &CommandContext) -> Result<StoredLoop> {
+    let (project, store) = cmd.project()?;
+    let context = EventContext::new(&cmd.env, &project, &store, None);
+    Ok(loop_store::find(&context)?)
 }
 
-fn frame(shape: &Shape, desk: &Desk) -> Frame {
+fn frame(shape: &Shape, cmd: &CommandContext) -> Frame {
     Frame {
-        id: new_id("frame", desk),
+        id: new_id("frame", cmd),
         mode: shape.mode,
         iter: 1,
         max: shape.max.unwrap_or(shape.mode.default_max()),
@@ -270,19 +270,15 @@ fn frame(shape: &Shape, desk: &Desk) -> Frame {
 }
 
 /// `loop-<epoch>-<pid>`, as the seed names runs.
-fn new_id(kind: &str, desk: &Desk) -> String {
-    format!(
-        "{kind}-{}-{}",
-        desk.world.now().0 / 1_000,
-        std::process::id()
-    )
+fn new_id(kind: &str, cmd: &CommandContext) -> String {
+    format!("{kind}-{}-{}", cmd.env.now().0 / 1_000, std::process::id())
 }
 
-fn owner_of(session: Option<SessionId>, scene: &Scene<'_>) -> Owner {
+fn owner_of(session: Option<SessionId>, context: &EventContext<'_>) -> LoopOwner {
     match session {
-        None => Owner::Nobody,
-        Some(id) => Owner::Session {
-            client: client(scene).filter(|_| scene.world.agent_session().as_ref() == Some(&id)),
+        None => LoopOwner::Nobody,
+        Some(id) => LoopOwner::Session {
+            client: client(context).filter(|_| context.env.agent_session().as_ref() == Some(&id)),
             id,
         },
     }
@@ -290,20 +286,20 @@ fn owner_of(session: Option<SessionId>, scene: &Scene<'_>) -> Owner {
 
 /// The store's text with the state and its prompt in it.
 fn prompted(
-    kept: &Kept,
+    kept: &StoredLoop,
     state: &State,
     shape: &Shape,
-    desk: &Desk,
+    cmd: &CommandContext,
     root: &Path,
 ) -> std::result::Result<String, CliError> {
-    let text = kept.written(state, desk.world.now());
+    let text = kept.written(state, cmd.env.now());
     if let Some(words) = &shape.prompt {
         return Ok(prompt::put(kept.place, &text, words));
     }
     let Some(file) = &shape.prompt_file else {
         return Ok(text);
     };
-    let path = desk.cwd.join(file);
+    let path = cmd.cwd.join(file);
     let contents = atomic::read_text(&path, limits::STATE_FILE)?
         .ok_or_else(|| Trouble::Other(format!("there is no file {}", path.display())))?;
     Ok(match path.strip_prefix(root) {
@@ -317,8 +313,8 @@ fn started(state: &State) -> String {
         return String::new();
     };
     let whose = match &run.owner {
-        Owner::Session { id, .. } => format!("session {id} is kept going"),
-        Owner::Nobody => "the session that is alone here, or starts next, is kept going".into(),
+        LoopOwner::Session { id, .. } => format!("session {id} is kept going"),
+        LoopOwner::Nobody => "the session that is alone here, or starts next, is kept going".into(),
     };
     format!(
         "{whose} for {} iterations. {}",
@@ -339,7 +335,7 @@ fn how_to_end(mode: Mode) -> String {
     )
 }
 
-fn explain(refused: Refused, kept: &Kept) -> CliError {
+fn explain(refused: Refused, kept: &StoredLoop) -> CliError {
     let error = CliError::new(refused);
     match refused {
         Refused::Running => error

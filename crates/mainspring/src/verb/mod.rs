@@ -31,27 +31,27 @@ use std::path::PathBuf;
 use mainspring_kernel::journal::{Entry, FileChange};
 use serde::Serialize;
 
-use crate::env::World;
+use crate::env::Environment;
 use crate::error::{CliError, Trouble};
+use crate::event_context::EventContext;
 use crate::machine::looping::jwz;
 use crate::output::Paint;
-use crate::project::{self, Site};
-use crate::scene::Scene;
+use crate::project::{self, Project};
 use crate::store::{ProjectStore, StateDir};
 
 pub(crate) type Result<T = String> = std::result::Result<T, CliError>;
 
 /// Where a command was typed, and how its answer may look.
 #[derive(Debug)]
-pub(crate) struct Desk {
-    pub(crate) world: World,
+pub(crate) struct CommandContext {
+    pub(crate) env: Environment,
     pub(crate) cwd: PathBuf,
     pub(crate) paint: Paint,
 }
 
-impl Desk {
+impl CommandContext {
     fn state(&self) -> Result<StateDir> {
-        StateDir::of(&self.world).ok_or_else(|| {
+        StateDir::of(&self.env).ok_or_else(|| {
             CliError::new("there is no place for mainspring's state")
                 .hint("set HOME, or XDG_STATE_HOME")
         })
@@ -59,39 +59,41 @@ impl Desk {
 
     /// Neither in an agent's shell nor in a child of ours.
     fn typed_by_a_person(&self) -> bool {
-        let child = self.world.var_os(crate::env::name::DEPTH).is_some();
-        !child && self.world.agent_session().is_none()
+        let child = self.env.var_os(crate::env::name::DEPTH).is_some();
+        !child && self.env.agent_session().is_none()
     }
 
     /// The project that this command is about: the agent's, if an agent typed it.
-    pub(crate) fn site(&self) -> Result<(Site, ProjectStore)> {
+    pub(crate) fn project(&self) -> Result<(Project, ProjectStore)> {
         let state = self.state()?;
-        let session = self.world.agent_session();
-        let site = project::of_command(&self.world, &state, session.as_ref(), &self.cwd)?;
-        let store = ProjectStore::new(state, &site.root);
-        Ok((site, store))
+        let session = self.env.agent_session();
+        let project = project::of_command(&self.env, &state, session.as_ref(), &self.cwd)?;
+        let store = ProjectStore::new(state, &project.root);
+        Ok((project, store))
     }
 
     /// Changes state as a command: under the lock, with a record, the session bound.
     pub(crate) fn commit(
         &self,
         command: &str,
-        change: impl FnOnce(&Scene<'_>) -> std::result::Result<(Vec<FileChange>, String), CliError>,
+        change: impl FnOnce(
+            &EventContext<'_>,
+        ) -> std::result::Result<(Vec<FileChange>, String), CliError>,
     ) -> Result {
-        let (site, store) = self.site()?;
-        let scene = Scene::new(&self.world, &site, &store, None);
+        let (project, store) = self.project()?;
+        let context = EventContext::new(&self.env, &project, &store, None);
         let mut lock = store.lock()?;
-        let (files, did) = change(&scene)?;
-        let session = self.world.agent_session();
+        let (files, did) = change(&context)?;
+        let session = self.env.agent_session();
         let entry = Entry::Verb {
             command: command.into(),
             session: session.clone(),
             did: did.clone(),
         };
-        let letter = jwz::letter(&scene, &files);
-        lock.commit(self.world.now(), entry, files)?;
+        let letter = jwz::outgoing_message(&context, &files);
+        lock.commit(self.env.now(), entry, files)?;
         if let Some(letter) = letter {
-            jwz::post(&scene, &letter)?;
+            jwz::post(&context, &letter)?;
         }
         if let Some(path) = lock.edited().first() {
             return Err(CliError::new(format!(
@@ -100,7 +102,7 @@ impl Desk {
             .hint(format!("run `mainspring {command}` again")));
         }
         if let Some(session) = session {
-            project::bind(store.state(), &session, &site.root)?;
+            project::bind(store.state(), &session, &project.root)?;
         }
         Ok(did)
     }

@@ -4,7 +4,7 @@ use mainspring_kernel::Orders;
 use mainspring_kernel::orders::Mode;
 
 use super::brake::order;
-use super::{Desk, Result};
+use super::{CommandContext, Result};
 
 /// Only watch: never block, start nothing, and record what would have happened.
 ///
@@ -27,7 +27,7 @@ enum Switch {
     Off,
 }
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let (mode, command, did) = match args.switch {
         Switch::On => (
             Mode::Observe,
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
         ),
         Switch::Off => (Mode::Act, "observe off", "machines act again"),
     };
-    order(desk, command, |orders| {
+    order(cmd, command, |orders| {
         Ok((Orders { mode, ..orders }, did.into()))
     })
 }

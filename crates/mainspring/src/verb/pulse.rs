@@ -3,9 +3,9 @@
 use mainspring_kernel::Name;
 use mainspring_kernel::machines::pulse::State;
 
-use super::{Desk, Result};
+use super::{CommandContext, Result};
 use crate::error::CliError;
-use crate::machine::own;
+use crate::machine::json_state;
 
 /// Check that Mainspring reaches the agent: its next stops are held with a sentence that
 /// says so, then it is let go.
@@ -40,14 +40,14 @@ impl std::str::FromStr for Beats {
     }
 }
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let command = match args.beats {
         None => "pulse".to_owned(),
         Some(Beats::Off) => "pulse off".into(),
         Some(Beats::Of(beats)) => format!("pulse {beats}"),
     };
-    let did = desk.commit(&command, |scene| {
-        let (found, file) = own::load::<State>(scene, Name::Pulse)?;
+    let did = cmd.commit(&command, |context| {
+        let (found, file) = json_state::load::<State>(context, Name::Pulse)?;
         let (state, did) = match args.beats {
             Some(Beats::Off) if found.is_none() => {
                 return Err(CliError::new("no check is under way here")
@@ -57,9 +57,9 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
             Some(Beats::Of(_)) | None => {
                 let of = match args.beats {
                     Some(Beats::Of(beats)) => beats,
-                    Some(Beats::Off) | None => default_beats(scene)?,
+                    Some(Beats::Off) | None => default_beats(context)?,
                 };
-                let session = scene.session();
+                let session = context.session();
                 let whose = match &session {
                     Some(_) => "this session's",
                     None => "the next session's",
@@ -76,13 +76,13 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
                 (Some(state), did)
             }
         };
-        Ok((vec![own::change(&file, state.as_ref())?], did))
+        Ok((vec![json_state::change(&file, state.as_ref())?], did))
     })?;
     Ok(format!("{did}\n"))
 }
 
-fn default_beats(scene: &crate::scene::Scene<'_>) -> Result<u32> {
-    let beats = scene
+fn default_beats(context: &crate::event_context::EventContext<'_>) -> Result<u32> {
+    let beats = context
         .config()?
         .get("pulse.beats")
         .and_then(crate::config::Value::number);

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use mainspring_kernel::deliberate::{Deliberation, Outcome, Settlement};
+use mainspring_kernel::deliberate::{Outcome, Ruling, Settlement};
 use mainspring_kernel::journal::{Entry, Record};
 use mainspring_kernel::machines::Name;
 use mainspring_kernel::{Millis, Note, Voice};
 
 use super::Result;
 use crate::error::CliError;
-use crate::store::journal::{self, Line, Reader};
+use crate::store::journal::{self, JournalLine, Reader};
 
 /// Which records a person wants to see.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -57,10 +57,10 @@ fn concerns(record: &Record, name: Name) -> bool {
             let broken = case.broken.iter().any(|broken| broken.machine == name);
             broken
                 || match &**ruling {
-                    Deliberation::Repeated(_) => false,
-                    Deliberation::Intends(pending) => pending.name() == name,
-                    Deliberation::Settled(settlement) => settlement
-                        .moves
+                    Ruling::Repeated(_) => false,
+                    Ruling::Intends(pending) => pending.name() == name,
+                    Ruling::Settled(settlement) => settlement
+                        .transitions
                         .iter()
                         .any(|moved| moved.name() == name && !moved.rule().is_empty()),
                 }
@@ -70,13 +70,13 @@ fn concerns(record: &Record, name: Name) -> bool {
 
 /// What a journal's line is to a view.
 #[derive(Debug)]
-pub(crate) enum Seen {
+pub(crate) enum Shown {
     Record(Box<Record>),
     Problem(String),
 }
 
 /// All lines of a project's journal.
-pub(crate) fn all(dir: &Path) -> Result<Vec<Seen>> {
+pub(crate) fn all(dir: &Path) -> Result<Vec<Shown>> {
     if std::fs::symlink_metadata(dir).is_err() {
         return Err(CliError::new("nothing has been decided in this project yet")
             .hint("`mainspring pulse` checks that hooks reach us; `mainspring demo` shows what happens"));
@@ -91,16 +91,16 @@ pub(crate) fn all(dir: &Path) -> Result<Vec<Seen>> {
         };
         for line in reader {
             seen.push(match line? {
-                Line::Record(entry) => {
+                JournalLine::Record(entry) => {
                     previous = Some(entry.sum);
-                    Seen::Record(Box::new(entry.record))
+                    Shown::Record(Box::new(entry.record))
                 }
-                Line::Bad { at, problem } => {
-                    Seen::Problem(format!("{}, byte {at}: {problem}", path.display()))
+                JournalLine::Bad { at, problem } => {
+                    Shown::Problem(format!("{}, byte {at}: {problem}", path.display()))
                 }
-                Line::Newer { v } => {
+                JournalLine::Newer { v } => {
                     previous = None;
-                    Seen::Problem(format!(
+                    Shown::Problem(format!(
                         "{}: a record of format {v}, from a newer mainspring",
                         path.display()
                     ))
@@ -114,15 +114,15 @@ pub(crate) fn all(dir: &Path) -> Result<Vec<Seen>> {
 /// What the person was told, without what the record says better.
 pub(crate) fn told(settlement: &Settlement) -> impl Iterator<Item = &Note> {
     let notes = settlement.answer.notes.iter();
-    notes.filter(|note| note.by != Voice::Courtesy)
+    notes.filter(|note| note.by != Voice::Optional)
 }
 
 /// In a word, how a turn came out.
-pub(crate) fn outcome(ruling: &Deliberation) -> &'static str {
+pub(crate) fn outcome(ruling: &Ruling) -> &'static str {
     match ruling {
-        Deliberation::Repeated(_) => "repeated",
-        Deliberation::Intends(_) => "started",
-        Deliberation::Settled(settlement) => match settlement.outcome {
+        Ruling::Repeated(_) => "repeated",
+        Ruling::Intends(_) => "started",
+        Ruling::Settled(settlement) => match settlement.outcome {
             Outcome::Passed => "passed",
             Outcome::Held => "held",
             Outcome::Capped => "capped",

@@ -6,11 +6,11 @@ use mainspring_kernel::journal::{Divergence, Entry, Record};
 
 use serde::Serialize;
 
-use super::records::{self, Seen};
-use super::{Desk, Result, timestamp};
+use super::records::{self, Shown};
+use super::{CommandContext, Result, timestamp};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::store::journal::{Line, Reader};
+use crate::store::journal::{JournalLine, Reader};
 
 /// Make the decisions of a journal again, and show the first that comes out differently.
 ///
@@ -48,10 +48,10 @@ struct Difference {
     now: [String; 2],
 }
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let lines = match &args.file {
         Some(path) => from_file(path)?,
-        None => records::all(desk.site()?.1.dir())?,
+        None => records::all(cmd.project()?.1.dir())?,
     };
     let mut view = View {
         same: 0,
@@ -60,8 +60,8 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     };
     for line in lines {
         match line {
-            Seen::Problem(problem) => view.skipped.push(problem),
-            Seen::Record(record) => {
+            Shown::Problem(problem) => view.skipped.push(problem),
+            Shown::Record(record) => {
                 if let Entry::Verb { .. } = record.entry {
                     continue;
                 }
@@ -85,12 +85,12 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     }
     let mut out = format!("{} decisions made again: all the same\n", view.same);
     for problem in view.skipped {
-        out += &format!("{} {problem}\n", desk.paint.warn("skipped:"));
+        out += &format!("{} {problem}\n", cmd.paint.warn("skipped:"));
     }
     Ok(out)
 }
 
-fn from_file(path: &Path) -> Result<Vec<Seen>> {
+fn from_file(path: &Path) -> Result<Vec<Shown>> {
     let Some(reader) = Reader::open(path, 0, None)? else {
         return Err(
             CliError::new(format!("there is no file {}", path.display()))
@@ -100,14 +100,14 @@ fn from_file(path: &Path) -> Result<Vec<Seen>> {
     let mut lines = Vec::new();
     for line in reader {
         lines.push(match line? {
-            Line::Record(entry) => Seen::Record(Box::new(entry.record)),
-            Line::Bad { at, problem } => {
-                Seen::Problem(format!("{}, byte {at}: {problem}", path.display()))
+            JournalLine::Record(entry) => Shown::Record(Box::new(entry.record)),
+            JournalLine::Bad { at, problem } => {
+                Shown::Problem(format!("{}, byte {at}: {problem}", path.display()))
             }
-            Line::Newer { v } => Seen::Problem(format!("a record of format {v}")),
+            JournalLine::Newer { v } => Shown::Problem(format!("a record of format {v}")),
         });
     }
-    if !lines.iter().any(|line| matches!(line, Seen::Record(_))) {
+    if !lines.iter().any(|line| matches!(line, Shown::Record(_))) {
         return Err(
             CliError::new(format!("{} has no record of ours", path.display()))
                 .hint("a journal is named journal.jsonl; `mainspring doctor` says where"),

@@ -2,19 +2,19 @@
 
 use mainspring_kernel::{Millis, SessionId};
 
-use super::{Desk, Result, records};
+use super::{CommandContext, Result, records};
 use crate::error::CliError;
 use crate::store::ProjectStore;
 
 /// The session that is named, by its id or as `last`; else the agent's own, if an agent
 /// runs the command.
 pub(crate) fn wanted(
-    desk: &Desk,
+    cmd: &CommandContext,
     store: &ProjectStore,
     named: Option<&str>,
 ) -> Result<Option<SessionId>> {
     match named {
-        None => Ok(desk.world.agent_session()),
+        None => Ok(cmd.env.agent_session()),
         Some("last") => last(store).map(Some),
         Some(id) => SessionId::parse(id).map(Some).ok_or_else(|| {
             CliError::new(format!("{id:?} cannot be a session"))
@@ -35,7 +35,7 @@ fn last(store: &ProjectStore) -> Result<SessionId> {
 pub(crate) fn latest(store: &ProjectStore) -> Option<(SessionId, Millis)> {
     let seen = records::all(store.dir()).ok()?;
     seen.iter().rev().find_map(|seen| match seen {
-        records::Seen::Record(record) => Some((record.session()?.clone(), record.at)),
-        records::Seen::Problem(_) => None,
+        records::Shown::Record(record) => Some((record.session()?.clone(), record.at)),
+        records::Shown::Problem(_) => None,
     })
 }

@@ -4,19 +4,19 @@ use std::path::{Path, PathBuf};
 
 use mainspring_kernel::deliberate;
 use mainspring_kernel::journal::{Entry, FORMAT, Record};
-use mainspring_kernel::{Deliberation, Kind};
+use mainspring_kernel::{Kind, Ruling};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::hook::{self, Input};
-use super::{Desk, Result, session, why};
+use super::{CommandContext, Result, session, why};
 use crate::drive;
 use crate::error::CliError;
+use crate::event_context::EventContext;
 use crate::host::{Payload, claude};
 use crate::limits;
-use crate::machine::{ROWS, Row};
+use crate::machine::{MACHINES, MachineShell};
 use crate::project;
-use crate::scene::Scene;
 use crate::store::{ProjectStore, StateDir, atomic};
 
 /// Say what would happen at an event, and change nothing.
@@ -40,34 +40,34 @@ pub(crate) struct Args {
 struct View<'a> {
     /// What the host would be told; `null` for nothing.
     answer: Value,
-    ruling: &'a Deliberation,
+    ruling: &'a Ruling,
 }
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
-    let payload = event(&args.event, desk)?;
-    let Some(state) = StateDir::of(&desk.world) else {
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
+    let payload = event(&args.event, cmd)?;
+    let Some(state) = StateDir::of(&cmd.env) else {
         return Err(CliError::new("there is no place for mainspring's state")
             .hint("set HOME, or XDG_STATE_HOME"));
     };
     let session = payload.event.session.as_ref();
-    let site = project::find(&desk.world, &state, session, payload.cwd.as_deref())?;
-    let store = ProjectStore::new(state, &site.root);
-    let scene = Scene::new(&desk.world, &site, &store, Some(&payload)).looking();
-    let mut rows: Vec<&'static Row> = Vec::new();
-    for row in ROWS {
-        if (row.applies)(&scene)? {
+    let project = project::find(&cmd.env, &state, session, payload.cwd.as_deref())?;
+    let store = ProjectStore::new(state, &project.root);
+    let context = EventContext::new(&cmd.env, &project, &store, Some(&payload)).looking();
+    let mut rows: Vec<&'static MachineShell> = Vec::new();
+    for row in MACHINES {
+        if (row.applies)(&context)? {
             rows.push(row);
         }
     }
-    let case = drive::look(&scene, &payload, &rows)?;
+    let case = drive::look(&context, &payload, &rows)?;
     let ruling = deliberate(&case);
     let answer = match &ruling {
-        Deliberation::Repeated(answer) => Some(answer),
-        Deliberation::Settled(settlement) => Some(&settlement.answer),
-        Deliberation::Intends(_) => None,
+        Ruling::Repeated(answer) => Some(answer),
+        Ruling::Settled(settlement) => Some(&settlement.answer),
+        Ruling::Intends(_) => None,
     };
-    let answer =
-        answer.and_then(|answer| claude::encode(answer, &payload.wire_name, hook::wording(&scene)));
+    let answer = answer
+        .and_then(|answer| claude::encode(answer, &payload.wire_name, hook::wording(&context)));
     if args.json {
         let answer = answer.as_deref().unwrap_or("null");
         return super::json(&View {
@@ -88,12 +88,12 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     let answer = answer.unwrap_or_else(|| "nothing\n".into());
     Ok(format!(
         "{}\n{} {answer}",
-        why::plainly(desk, &record),
-        desk.paint.bold("the host would be told:"),
+        why::plainly(cmd, &record),
+        cmd.paint.bold("the host would be told:"),
     ))
 }
 
-fn event(path: &Path, desk: &Desk) -> Result<Payload> {
+fn event(path: &Path, cmd: &CommandContext) -> Result<Payload> {
     let bytes = if path.as_os_str() == "-" {
         match hook::read_stdin() {
             Input::Bytes(bytes) => bytes,
@@ -116,14 +116,14 @@ fn event(path: &Path, desk: &Desk) -> Result<Payload> {
             path.display()
         )));
     };
-    let session = desk.world.agent_session().or_else(|| {
-        let (_, store) = desk.site().ok()?;
+    let session = cmd.env.agent_session().or_else(|| {
+        let (_, store) = cmd.project().ok()?;
         Some(session::latest(&store)?.0)
     });
     let session = session.map_or_else(|| "simulated".to_owned(), |id| id.to_string());
     for (field, value) in [
         ("hook_event_name", Value::from("Stop")),
-        ("cwd", desk.cwd.to_string_lossy().into()),
+        ("cwd", cmd.cwd.to_string_lossy().into()),
         ("session_id", session.into()),
     ] {
         fields.entry(field).or_insert(value);

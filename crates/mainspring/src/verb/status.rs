@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use mainspring_kernel::Name;
 use mainspring_kernel::machine::Arrow;
-use mainspring_kernel::machines::Part;
+use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::orders::{Mode, Until};
 use serde::Serialize;
 
-use super::{Desk, Result, session, timestamp};
-use crate::machine::ROWS;
+use super::{CommandContext, Result, session, timestamp};
+use crate::event_context::EventContext;
+use crate::machine::MACHINES;
 use crate::machine::gate::switch::Switch;
 use crate::output::{self, Paint};
-use crate::scene::Scene;
 use crate::store::{orders, trust};
 
 /// Show every machine's state in this project, and what may happen next.
@@ -63,7 +63,7 @@ struct Machine {
     /// The person's brake on it, in words.
     braked: Option<String>,
     next: Vec<Next>,
-    details: Option<Part>,
+    details: Option<MachineInput>,
 }
 
 #[derive(Serialize)]
@@ -81,15 +81,15 @@ impl Next {
     }
 }
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if !args.watch {
-        return show(args, desk);
+        return show(args, cmd);
     }
     let mut shown = String::new();
     loop {
-        let text = show(args, desk)?;
+        let text = show(args, cmd)?;
         if text != shown {
-            let screen = match desk.paint {
+            let screen = match cmd.paint {
                 Paint::Ansi => format!("\u{1b}[H\u{1b}[2J{text}"),
                 Paint::Plain => text.clone(),
             };
@@ -102,28 +102,30 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     }
 }
 
-fn show(args: &Args, desk: &Desk) -> Result {
-    let (site, store) = desk.site()?;
+fn show(args: &Args, cmd: &CommandContext) -> Result {
+    let (project, store) = cmd.project()?;
     let latest = session::latest(&store);
     let heard = latest.as_ref().map(|(_, at)| *at);
-    let scene = Scene::new(&desk.world, &site, &store, None).about(latest.map(|(id, _)| id));
-    let orders = orders::in_force(&site, &store)?;
-    let brake = |name: Name| orders.brake(name, desk.world.later());
-    let machines = ROWS.iter().map(|row| Machine {
+    let context =
+        EventContext::new(&cmd.env, &project, &store, None).about(latest.map(|(id, _)| id));
+    let orders = orders::in_force(&project, &store)?;
+    let brake = |name: Name| orders.brake(name, cmd.env.later());
+    let machines = MACHINES.iter().map(|row| Machine {
         braked: brake(row.name).map(words),
-        ..machine(row, &scene)
+        ..machine(row, &context)
     });
     let view = View {
-        project: site.root.to_string_lossy().into_owned(),
-        worktree: (site.here != site.root).then(|| site.here.to_string_lossy().into_owned()),
-        session: scene.session().map(|id| id.to_string()),
+        project: project.root.to_string_lossy().into_owned(),
+        worktree: (project.worktree != project.root)
+            .then(|| project.worktree.to_string_lossy().into_owned()),
+        session: context.session().map(|id| id.to_string()),
         heard: heard.map(timestamp),
-        trusted: trust::of(store.state(), &site.root)
+        trusted: trust::of(store.state(), &project.root)
             == mainspring_kernel::deliberate::Trust::Trusted,
         observing: orders.mode == Mode::Observe,
         stopped: orders
             .everything
-            .filter(|until| until.holds(desk.world.later()))
+            .filter(|until| until.holds(cmd.env.later()))
             .map(words),
         machines: machines.collect(),
     };
@@ -133,7 +135,7 @@ fn show(args: &Args, desk: &Desk) -> Result {
     if args.line {
         return Ok(line(&view));
     }
-    Ok(render(desk, &view))
+    Ok(render(cmd, &view))
 }
 
 fn words(until: Until) -> String {
@@ -176,7 +178,7 @@ fn line(view: &View) -> String {
     parts.join(" · ") + "\n"
 }
 
-fn machine(row: &crate::machine::Row, scene: &Scene<'_>) -> Machine {
+fn machine(row: &crate::machine::MachineShell, context: &EventContext<'_>) -> Machine {
     let mut machine = Machine {
         name: row.name.as_str(),
         about: row.about,
@@ -188,10 +190,10 @@ fn machine(row: &crate::machine::Row, scene: &Scene<'_>) -> Machine {
         next: Vec::new(),
         details: None,
     };
-    match (row.load)(scene) {
+    match (row.load)(context) {
         Err(trouble) => machine.problem = Some(trouble.to_string()),
-        Ok(None) if row.name == Name::Gate && scene.session().is_none() => {
-            match super::gate::everyone(scene) {
+        Ok(None) if row.name == Name::Gate && context.session().is_none() => {
+            match super::gate::everyone(context) {
                 Err(error) => machine.problem = Some(error.cause),
                 Ok((Switch::Off, _)) => {}
                 Ok((Switch::On, by)) => {
@@ -239,8 +241,8 @@ impl Machine {
     }
 }
 
-fn render(desk: &Desk, view: &View) -> String {
-    let paint = desk.paint;
+fn render(cmd: &CommandContext, view: &View) -> String {
+    let paint = cmd.paint;
     let trusted = if view.trusted {
         paint.good("trusted")
     } else {

@@ -1,6 +1,6 @@
 //! `mainspring trust`: a person allows a project to start children.
 
-use super::{Desk, Result};
+use super::{CommandContext, Result};
 use crate::error::CliError;
 use crate::store::trust::{self, Since};
 
@@ -21,9 +21,9 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if args.list {
-        let trusted = trust::all(&desk.state()?)?;
+        let trusted = trust::all(&cmd.state()?)?;
         if args.json {
             return super::json(&trusted);
         }
@@ -36,12 +36,12 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
         }
         return Ok(out);
     }
-    person_only(desk, "trust")?;
-    let (site, _) = desk.site()?;
-    trust::grant(&desk.state()?, &site.root, desk.world.now())?;
+    person_only(cmd, "trust")?;
+    let (project, _) = cmd.project()?;
+    trust::grant(&cmd.state()?, &project.root, cmd.env.now())?;
     Ok(format!(
         "{} is trusted: machines may start programs there\n",
-        site.root.display()
+        project.root.display()
     ))
 }
 
@@ -50,10 +50,10 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
 #[command(after_help = "Examples:\n  mainspring untrust         in the project's folder")]
 pub(crate) struct UntrustArgs {}
 
-pub(crate) fn untrust(_: &UntrustArgs, desk: &Desk) -> Result {
-    let (site, _) = desk.site()?;
-    let name = site.root.display();
-    if !trust::revoke(&desk.state()?, &site.root)? {
+pub(crate) fn untrust(_: &UntrustArgs, cmd: &CommandContext) -> Result {
+    let (project, _) = cmd.project()?;
+    let name = project.root.display();
+    if !trust::revoke(&cmd.state()?, &project.root)? {
         return Err(CliError::new(format!("{name} was not trusted"))
             .hint("`mainspring trust --list` shows what is"));
     }
@@ -63,8 +63,8 @@ pub(crate) fn untrust(_: &UntrustArgs, desk: &Desk) -> Result {
 }
 
 /// Refuses where an agent types it.
-pub(super) fn person_only(desk: &Desk, command: &str) -> Result<()> {
-    if !desk.typed_by_a_person() {
+pub(super) fn person_only(cmd: &CommandContext, command: &str) -> Result<()> {
+    if !cmd.typed_by_a_person() {
         return Err(
             CliError::new(format!("an agent cannot {command}; a person must"))
                 .hint(format!("run `mainspring {command}` in your own terminal")),

@@ -1,14 +1,14 @@
 //! `mainspring why`: why the last decision was what it was.
 
 use mainspring_kernel::Kind;
-use mainspring_kernel::deliberate::{Case, Deliberation, Outcome, Settlement};
-use mainspring_kernel::heard::Heard;
+use mainspring_kernel::deliberate::{Case, Outcome, Ruling, Settlement};
 use mainspring_kernel::journal::{Entry, Record};
-use mainspring_kernel::machines::{Move, Part};
+use mainspring_kernel::machines::{MachineInput, Transition};
+use mainspring_kernel::spoken_signal::SpokenSignal;
 use serde::Serialize;
 
-use super::records::{self, Filter, Seen};
-use super::{Desk, Result, timestamp};
+use super::records::{self, Filter, Shown};
+use super::{CommandContext, Result, timestamp};
 use crate::error::CliError;
 use crate::host::text::excerpt;
 use crate::machine;
@@ -60,12 +60,14 @@ struct Because {
     said: Option<String>,
 }
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
-    let (_, store) = desk.site()?;
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
+    let (_, store) = cmd.project()?;
     let mut explained = Vec::new();
     for seen in records::all(store.dir())?.into_iter().rev() {
-        let Seen::Record(record) = seen else { continue };
-        if !args.filter.takes(&record, desk.world.now()) {
+        let Shown::Record(record) = seen else {
+            continue;
+        };
+        if !args.filter.takes(&record, cmd.env.now()) {
             continue;
         }
         if let Entry::Turn { case, ruling } = &record.entry {
@@ -82,19 +84,19 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
     if args.json {
         return super::json(&explained);
     }
-    let texts: Vec<String> = explained.iter().map(|one| render(desk, one)).collect();
+    let texts: Vec<String> = explained.iter().map(|one| render(cmd, one)).collect();
     Ok(texts.join("\n"))
 }
 
 /// One decision in plain words.
-pub(super) fn plainly(desk: &Desk, record: &Record) -> String {
+pub(super) fn plainly(cmd: &CommandContext, record: &Record) -> String {
     match &record.entry {
-        Entry::Turn { case, ruling } => render(desk, &explain(record, case, ruling)),
+        Entry::Turn { case, ruling } => render(cmd, &explain(record, case, ruling)),
         Entry::Verb { command, did, .. } => format!("mainspring {command}: {did}\n"),
     }
 }
 
-fn explain(record: &Record, case: &Case, ruling: &Deliberation) -> Explanation {
+fn explain(record: &Record, case: &Case, ruling: &Ruling) -> Explanation {
     let mut explanation = Explanation {
         seq: record.seq,
         at: timestamp(record.at),
@@ -106,23 +108,23 @@ fn explain(record: &Record, case: &Case, ruling: &Deliberation) -> Explanation {
         notes: Vec::new(),
     };
     match ruling {
-        Deliberation::Repeated(_) => {
+        Ruling::Repeated(_) => {
             explanation.sentence =
                 "The same event was delivered twice: it got the same answer.".into();
         }
-        Deliberation::Intends(pending) => {
+        Ruling::Intends(pending) => {
             explanation.sentence = format!(
                 "{} had something started, and waited for it.",
                 pending.name()
             );
         }
-        Deliberation::Settled(settlement) => {
+        Ruling::Settled(settlement) => {
             explanation.sentence = sentence(&case.event.kind, settlement);
             explanation.notes = records::told(settlement)
                 .map(|note| note.text.clone())
                 .collect();
             let moved = settlement
-                .moves
+                .transitions
                 .iter()
                 .filter(|moved| !moved.rule().is_empty());
             explanation.machines = moved.map(|moved| because(case, moved)).collect();
@@ -134,7 +136,7 @@ fn explain(record: &Record, case: &Case, ruling: &Deliberation) -> Explanation {
 fn sentence(kind: &Kind, settlement: &Settlement) -> String {
     let at_stop = matches!(kind, Kind::Stop { .. });
     let holding: Vec<&str> = settlement
-        .moves
+        .transitions
         .iter()
         .filter(|moved| !moved.said().is_nothing())
         .map(|moved| moved.name().as_str())
@@ -156,7 +158,10 @@ fn sentence(kind: &Kind, settlement: &Settlement) -> String {
 /// Nothing held the agent: because nothing had to, or because something was not asked.
 fn let_go(settlement: &Settlement) -> String {
     let under = |rule: &str| {
-        let moves = settlement.moves.iter().filter(|moved| moved.rule() == rule);
+        let moves = settlement
+            .transitions
+            .iter()
+            .filter(|moved| moved.rule() == rule);
         let names: Vec<&str> = moves.map(|moved| moved.name().as_str()).collect();
         (!names.is_empty()).then(|| names.join(" and "))
     };
@@ -172,28 +177,31 @@ fn let_go(settlement: &Settlement) -> String {
 }
 
 /// What the decision was made from, in a line.
-fn saw(part: &Part) -> String {
+fn saw(part: &MachineInput) -> String {
     let found = machine::row(part.name()).map(|row| (row.summary)(part));
     let heard = match part {
-        Part::Gate(slot) => heard(&slot.facts.heard),
-        Part::Loop(slot) => heard(&slot.facts.heard),
-        Part::Review(_) | Part::Claim(_) | Part::Tasks(_) | Part::Pulse(_) => None,
+        MachineInput::Gate(input) => heard(&input.facts.heard),
+        MachineInput::Loop(input) => heard(&input.facts.heard),
+        MachineInput::Review(_)
+        | MachineInput::Claim(_)
+        | MachineInput::Tasks(_)
+        | MachineInput::Pulse(_) => None,
     };
     let all: Vec<String> = found.into_iter().chain(heard).collect();
     excerpt(&all.join("; "))
 }
 
 /// What the agent's last words were to it.
-fn heard<T>(heard: &Heard<T>) -> Option<String> {
+fn heard<T>(heard: &SpokenSignal<T>) -> Option<String> {
     match heard {
-        Heard::Said(_) => Some("the agent said it".into()),
-        Heard::Near(near) => Some(format!("nearly said: {near}")),
-        Heard::Nothing => None,
+        SpokenSignal::Said(_) => Some("the agent said it".into()),
+        SpokenSignal::Near(near) => Some(format!("nearly said: {near}")),
+        SpokenSignal::Nothing => None,
     }
 }
 
-fn because(case: &Case, moved: &Move) -> Because {
-    let part = case.parts.iter().find(|part| part.name() == moved.name());
+fn because(case: &Case, moved: &Transition) -> Because {
+    let part = case.inputs.iter().find(|part| part.name() == moved.name());
     let arrow = moved.name().table().and_then(|table| {
         table
             .iter()
@@ -245,8 +253,8 @@ fn general(rule: &str) -> &'static str {
     }
 }
 
-fn render(desk: &Desk, one: &Explanation) -> String {
-    let paint = desk.paint;
+fn render(cmd: &CommandContext, one: &Explanation) -> String {
+    let paint = cmd.paint;
     let session = one.session.as_deref().unwrap_or("no session");
     let mut out = format!(
         "{} {}\n{}\n",

@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use mainspring_kernel::deliberate::Deliberation;
+use mainspring_kernel::block_ledger::BlockLedger;
+use mainspring_kernel::deliberate::Ruling;
 use mainspring_kernel::journal::Entry;
-use mainspring_kernel::ledger::Ledger;
-use mainspring_kernel::machines::tasks::roster::{Entry as Row, Maker, Roster, Source};
-use mainspring_kernel::machines::{Move, Name, Part, Pending};
+use mainspring_kernel::machines::tasks::task_list::{Entry as Row, Maker, Source, TaskList};
+use mainspring_kernel::machines::{MachineInput, Name, Pending, Transition};
 use mainspring_kernel::{Case, Orders};
 
 use super::world::Without;
@@ -17,13 +17,13 @@ use super::world::Without;
 #[derive(Debug, Clone, Hash)]
 pub(super) struct Disk {
     /// Each machine's own file. The facts in it are nobody's: they are seen at each load.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<MachineInput>,
     pub(super) intents: Vec<Option<Box<Pending>>>,
     /// By session.
-    pub(super) ledgers: Vec<Ledger>,
+    pub(super) ledgers: Vec<BlockLedger>,
     pub(super) orders: Orders,
     /// The client's own task list.
-    pub(super) list: TaskList,
+    pub(super) list: TaskFolder,
     /// The number of the last record.
     pub(super) seq: u64,
     /// What the last record changes and is not in place yet.
@@ -36,7 +36,7 @@ pub(super) struct Disk {
 
 /// The client's folder: a file per task, and its high-water mark.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(super) struct TaskList {
+pub(super) struct TaskFolder {
     pub(super) tasks: BTreeMap<u64, Task>,
     pub(super) mark: u64,
 }
@@ -51,13 +51,13 @@ pub(super) struct Task {
     pub(super) version: u8,
 }
 
-impl TaskList {
-    pub(super) fn roster(&self, without: Without) -> Roster {
+impl TaskFolder {
+    pub(super) fn task_list(&self, without: Without) -> TaskList {
         let floor = match without {
             Without::HighWater => 0,
             _ => self.mark,
         };
-        Roster {
+        TaskList {
             tasks: self.tasks.values().map(|task| task.entry.clone()).collect(),
             floor,
         }
@@ -92,8 +92,8 @@ impl Task {
 pub(super) enum Change {
     State {
         at: usize,
-        was: Box<Part>,
-        now: Box<Part>,
+        was: Box<MachineInput>,
+        now: Box<MachineInput>,
     },
     Intent {
         at: usize,
@@ -102,8 +102,8 @@ pub(super) enum Change {
     },
     Ledger {
         session: usize,
-        was: Box<Ledger>,
-        now: Box<Ledger>,
+        was: Box<BlockLedger>,
+        now: Box<BlockLedger>,
     },
     Task {
         id: u64,
@@ -121,13 +121,13 @@ pub(super) enum Placed {
 }
 
 impl Disk {
-    pub(super) fn new(parts: Vec<Part>, sessions: usize) -> Self {
+    pub(super) fn new(parts: Vec<MachineInput>, sessions: usize) -> Self {
         Self {
             intents: vec![None; parts.len()],
             parts,
-            ledgers: vec![Ledger::default(); sessions],
+            ledgers: vec![BlockLedger::default(); sessions],
             orders: Orders::default(),
-            list: TaskList::default(),
+            list: TaskFolder::default(),
             seq: 0,
             unfinished: VecDeque::new(),
             placed: VecDeque::new(),
@@ -215,8 +215,8 @@ impl Disk {
             return VecDeque::new();
         };
         match &**ruling {
-            Deliberation::Repeated(_) => VecDeque::new(),
-            Deliberation::Intends(pending) => {
+            Ruling::Repeated(_) => VecDeque::new(),
+            Ruling::Intends(pending) => {
                 let at = position(&found.parts, pending.name());
                 VecDeque::from([Change::Intent {
                     at,
@@ -224,15 +224,15 @@ impl Disk {
                     now: Some(Box::new(pending.clone())),
                 }])
             }
-            Deliberation::Settled(settlement) => {
+            Ruling::Settled(settlement) => {
                 let mut changes = VecDeque::new();
-                for (part, moved) in case.parts.iter().zip(&settlement.moves) {
+                for (part, moved) in case.inputs.iter().zip(&settlement.transitions) {
                     let at = position(&found.parts, part.name());
                     if !part.changed_by(moved) {
                         continue;
                     }
                     match moved {
-                        Move::Tasks(moved) => {
+                        Transition::Tasks(moved) => {
                             changes.extend(tasks(&found.list, &moved.state, without));
                         }
                         _ => changes.extend(moves(found, at, part, moved)),
@@ -252,12 +252,12 @@ impl Disk {
     }
 }
 
-fn position(parts: &[Part], name: Name) -> usize {
+fn position(parts: &[MachineInput], name: Name) -> usize {
     let at = parts.iter().position(|part| part.name() == name);
     at.expect("only what is there is loaded")
 }
 
-fn moves(found: &Disk, at: usize, part: &Part, moved: &Move) -> Vec<Change> {
+fn moves(found: &Disk, at: usize, part: &MachineInput, moved: &Transition) -> Vec<Change> {
     let mut changes = Vec::new();
     let was = &found.parts[at];
     let now = with_state(was, moved);
@@ -280,7 +280,7 @@ fn moves(found: &Disk, at: usize, part: &Part, moved: &Move) -> Vec<Change> {
 
 /// As the shell orders them: new tasks first, the highest number before all, then what goes,
 /// then references that are dropped.
-fn tasks(found: &TaskList, after: &Roster, without: Without) -> Vec<Change> {
+fn tasks(found: &TaskFolder, after: &TaskList, without: Without) -> Vec<Change> {
     let change = |id: u64, now: Option<Task>| Change::Task {
         id,
         was: found.tasks.get(&id).cloned().map(Box::new),
@@ -316,14 +316,16 @@ fn tasks(found: &TaskList, after: &Roster, without: Without) -> Vec<Change> {
 }
 
 /// A machine's file with the state that it moved to.
-fn with_state(part: &Part, moved: &Move) -> Part {
+fn with_state(part: &MachineInput, moved: &Transition) -> MachineInput {
     let mut part = part.clone();
     match (&mut part, moved) {
-        (Part::Gate(slot), Move::Gate(moved)) => slot.state = moved.state,
-        (Part::Loop(slot), Move::Loop(moved)) => slot.state = moved.state.clone(),
-        (Part::Review(slot), Move::Review(moved)) => slot.state = moved.state.clone(),
-        (Part::Claim(slot), Move::Claim(moved)) => slot.state = moved.state.clone(),
-        (Part::Pulse(slot), Move::Pulse(moved)) => slot.state = moved.state.clone(),
+        (MachineInput::Gate(input), Transition::Gate(moved)) => input.state = moved.state,
+        (MachineInput::Loop(input), Transition::Loop(moved)) => input.state = moved.state.clone(),
+        (MachineInput::Review(input), Transition::Review(moved)) => {
+            input.state = moved.state.clone();
+        }
+        (MachineInput::Claim(input), Transition::Claim(moved)) => input.state = moved.state.clone(),
+        (MachineInput::Pulse(input), Transition::Pulse(moved)) => input.state = moved.state.clone(),
         _ => {}
     }
     part
@@ -331,6 +333,6 @@ fn with_state(part: &Part, moved: &Move) -> Part {
 
 /// Was anything of this case braked by a person?
 pub(super) fn is_braked(case: &Case) -> bool {
-    let braked = |part: &Part| case.orders.brake(part.name(), case.now).is_some();
-    !case.parts.is_empty() && case.parts.iter().all(braked)
+    let braked = |part: &MachineInput| case.orders.brake(part.name(), case.now).is_some();
+    !case.inputs.is_empty() && case.inputs.iter().all(braked)
 }

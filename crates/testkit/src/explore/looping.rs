@@ -5,16 +5,18 @@
 
 use std::collections::BTreeMap;
 
+use mainspring_kernel::block_ledger::{Cap, ToolUse};
 use mainspring_kernel::decision::Answer;
-use mainspring_kernel::deliberate::{Deliberation, Outcome};
+use mainspring_kernel::deliberate::{Outcome, Ruling};
 use mainspring_kernel::event::{Author, Background, Chain, Kind};
-use mainspring_kernel::heard::Heard;
 use mainspring_kernel::journal::Entry;
-use mainspring_kernel::ledger::{Cap, ToolUse};
 use mainspring_kernel::machines::gate::{self, RecentErrors, Token, Transcript};
-use mainspring_kernel::machines::looping::{self, Company, Ending, Frame, Mode, Owner, Run, State};
-use mainspring_kernel::machines::{Finished, Move, Part, Pending, Slot};
+use mainspring_kernel::machines::looping::{
+    self, Ending, Frame, LoopOwner, Mode, OtherSessions, Run, State,
+};
+use mainspring_kernel::machines::{Finished, InputOf, MachineInput, Pending, Transition};
 use mainspring_kernel::orders::{Scope, Until};
+use mainspring_kernel::spoken_signal::SpokenSignal;
 use mainspring_kernel::{Decision, Millis};
 
 use super::Size;
@@ -207,29 +209,29 @@ impl Protocol for Loops {
         let run = Run {
             id: "l".into(),
             updated: Millis::seconds(1_000_000),
-            owner: Owner::Session {
+            owner: LoopOwner::Session {
                 id: session(0),
                 client: None,
             },
             outer: vec![self.frame("outer")],
             top: self.frame("inner"),
         };
-        let gate = Part::Gate(Slot::new(
+        let gate = MachineInput::Gate(InputOf::new(
             gate::State::Waiting { held: 0 },
             gate::Facts {
                 token: "T".into(),
-                heard: Heard::Nothing,
+                heard: SpokenSignal::Nothing,
                 errors: RecentErrors::NotSeen,
                 max: 0,
                 transcript: Transcript::Long,
             },
         ));
-        let looping = Part::Loop(Slot::new(
+        let looping = MachineInput::Loop(InputOf::new(
             State::Active(run),
             looping::Facts {
-                heard: Heard::Nothing,
+                heard: SpokenSignal::Nothing,
                 ttl: Millis::seconds(600),
-                company: Company::Several,
+                company: OtherSessions::Several,
                 client: None,
                 prompt: None,
             },
@@ -254,19 +256,21 @@ impl Protocol for Loops {
     }
 
     /// The gate is one session's own.
-    fn concerns(&self, hook: &Hook<Work>, part: &Part) -> bool {
-        hook.session == 0 || !matches!(part, Part::Gate(_))
+    fn concerns(&self, hook: &Hook<Work>, part: &MachineInput) -> bool {
+        hook.session == 0 || !matches!(part, MachineInput::Gate(_))
     }
 
-    fn see(&self, world: &World<Env, Work>, hook: &Hook<Work>, part: &mut Part) -> ToolUse {
+    fn see(&self, world: &World<Env, Work>, hook: &Hook<Work>, part: &mut MachineInput) -> ToolUse {
         let spoken = world.env.spoken.get(&hook.number());
         let Some(spoken) = spoken.filter(|_| hook.session == 0) else {
             return ToolUse::NotSeen;
         };
         match part {
-            Part::Gate(slot) if spoken.token => slot.facts.heard = Heard::Said(Token),
-            Part::Loop(slot) if spoken.signal => {
-                slot.facts.heard = Heard::Said(Ending::Complete);
+            MachineInput::Gate(input) if spoken.token => {
+                input.facts.heard = SpokenSignal::Said(Token);
+            }
+            MachineInput::Loop(input) if spoken.signal => {
+                input.facts.heard = SpokenSignal::Said(Ending::Complete);
             }
             _ => {}
         }
@@ -329,7 +333,7 @@ impl Protocol for Loops {
         }
         let free = world.disk.lock.is_none() && world.disk.unfinished.is_empty();
         let active = match &world.disk.parts[1] {
-            Part::Loop(slot) => matches!(slot.state, State::Active(_)),
+            MachineInput::Loop(input) => matches!(input.state, State::Active(_)),
             _ => false,
         };
         if world.spent.edits < self.bounds.edits {
@@ -392,15 +396,15 @@ impl Protocol for Loops {
                 let frame = self.frame("pushed");
                 let disk = world.disk();
                 disk.seq += 1;
-                let Part::Loop(slot) = &mut disk.parts[1] else {
+                let MachineInput::Loop(input) = &mut disk.parts[1] else {
                     return;
                 };
                 let next = match act {
-                    Act::Push => looping::push(&slot.state, frame, now),
-                    _ => looping::abort(&slot.state, "by hand".into()),
+                    Act::Push => looping::push(&input.state, frame, now),
+                    _ => looping::abort(&input.state, "by hand".into()),
                 };
                 if let Ok(next) = next {
-                    slot.state = next;
+                    input.state = next;
                 }
                 let oracle = &mut world.env().oracle;
                 if let Act::Push = act {
@@ -457,11 +461,11 @@ impl Protocol for Loops {
         let Entry::Turn { case, ruling } = entry else {
             return;
         };
-        let Deliberation::Settled(settlement) = &**ruling else {
+        let Ruling::Settled(settlement) = &**ruling else {
             return;
         };
-        let looped = settlement.moves.iter().find_map(|moved| match moved {
-            Move::Loop(moved) => Some(moved),
+        let looped = settlement.transitions.iter().find_map(|moved| match moved {
+            Transition::Loop(moved) => Some(moved),
             _ => None,
         });
         let Some(looped) = looped else { return };

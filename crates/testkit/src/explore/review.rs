@@ -5,17 +5,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use mainspring_kernel::block_ledger::{Cap, ToolUse};
 use mainspring_kernel::decision::Answer;
-use mainspring_kernel::deliberate::Deliberation;
-use mainspring_kernel::effect::{Fence, Standing};
+use mainspring_kernel::deliberate::Ruling;
+use mainspring_kernel::effect::{EffectStatus, Fence};
 use mainspring_kernel::event::{Background, Chain, Kind};
 use mainspring_kernel::journal::Entry;
-use mainspring_kernel::ledger::{Cap, ToolUse};
 use mainspring_kernel::machines::review::{
-    AnswerFile, Company, Door, Facts, Failure, Fields, Finding, Kind as Review, Memory, OnFailure,
-    Outcome, Phase, Plan, Record, Settings, State, Verdict,
+    AnswerFile, Door, Facts, Failure, Fields, Finding, Kind as Review, Memory, OnFailure,
+    OtherSessions, Outcome, Phase, Plan, Record, Settings, State, Verdict,
 };
-use mainspring_kernel::machines::{Finished, Part, Pending, Returned, Slot};
+use mainspring_kernel::machines::{Finished, InputOf, MachineInput, Pending, Returned};
 use mainspring_kernel::{Ask, Millis};
 
 use super::Size;
@@ -132,7 +132,7 @@ impl Reviews {
 
 fn fields(disk: &Disk) -> Option<&Fields> {
     match &disk.parts[0] {
-        Part::Review(Slot {
+        MachineInput::Review(InputOf {
             state: State::Plan(plan),
             ..
         }) => match &plan.record {
@@ -165,7 +165,7 @@ fn killed() -> Finding {
 fn facts() -> Facts {
     Facts {
         door: Door::Hook,
-        company: Company::Alone,
+        company: OtherSessions::Alone,
         violations: Vec::new(),
         warnings: Vec::new(),
         tasks: mainspring_kernel::machines::review::table::Tasks::default(),
@@ -216,7 +216,7 @@ impl Protocol for Reviews {
             },
             passing: None,
         };
-        let part = Part::Review(Slot::new(State::Plan(Box::new(plan)), facts()));
+        let part = MachineInput::Review(InputOf::new(State::Plan(Box::new(plan)), facts()));
         let env = Env {
             stops: self.stops,
             events: 0,
@@ -231,13 +231,13 @@ impl Protocol for Reviews {
         World::new(Disk::new(vec![part], 1), env)
     }
 
-    fn see(&self, world: &World<Env, Work>, _: &Hook<Work>, part: &mut Part) -> ToolUse {
-        if let Part::Review(slot) = part {
-            slot.facts.written = world.env.written.keys().copied().collect();
+    fn see(&self, world: &World<Env, Work>, _: &Hook<Work>, part: &mut MachineInput) -> ToolUse {
+        if let MachineInput::Review(input) = part {
+            input.facts.written = world.env.written.keys().copied().collect();
             let iteration = fields(&world.disk).and_then(|fields| fields.phase_iteration);
             let answered = iteration.is_some_and(|it| world.env.answers.contains(&it));
             if answered {
-                slot.facts.answer = AnswerFile::Written;
+                input.facts.answer = AnswerFile::Written;
             }
         }
         ToolUse::NotSeen
@@ -438,7 +438,7 @@ impl Protocol for Reviews {
             }
             Act::Turn => {
                 world.spent.edits += 1;
-                if let Part::Review(Slot {
+                if let MachineInput::Review(InputOf {
                     state: State::Plan(plan),
                     ..
                 }) = &mut world.disk().parts[0]
@@ -481,12 +481,15 @@ impl Protocol for Reviews {
         let Entry::Turn { case, ruling } = entry else {
             return;
         };
-        let (Some(Part::Review(slot)), Deliberation::Settled(settlement)) =
-            (case.parts.first(), &**ruling)
+        let (Some(MachineInput::Review(input)), Ruling::Settled(settlement)) =
+            (case.inputs.first(), &**ruling)
         else {
             return;
         };
-        let rule = settlement.moves.first().map_or("", |moved| moved.rule());
+        let rule = settlement
+            .transitions
+            .first()
+            .map_or("", |moved| moved.rule());
         match rule {
             "busy" => world.moment |= BUSY,
             "passed" => world.moment |= PASSED,
@@ -494,7 +497,7 @@ impl Protocol for Reviews {
             _ => {}
         }
         let counts = matches!(rule, "issues" | "clean" | "passed");
-        if let (true, Standing::Done(intent, _)) = (counts, &slot.standing) {
+        if let (true, EffectStatus::Done(intent, _)) = (counts, &input.effect_status) {
             let iteration = intent.effect.iteration;
             let times = world.env().counted.entry(iteration).or_default();
             *times += 1;

@@ -12,12 +12,12 @@ use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use mainspring_kernel::block_ledger::{Cap, ToolUse};
 use mainspring_kernel::decision::Answer;
-use mainspring_kernel::effect::{Life, Owner};
+use mainspring_kernel::effect::{EffectOwner, Life};
 use mainspring_kernel::event::{Event, Kind, Speaker};
 use mainspring_kernel::journal::Entry;
-use mainspring_kernel::ledger::{Cap, ToolUse};
-use mainspring_kernel::machines::{Finished, Part, Pending};
+use mainspring_kernel::machines::{Finished, MachineInput, Pending};
 use mainspring_kernel::{Ask, Digest, Millis, SessionId, Turn};
 
 use super::disk::{Change, Disk, Placed};
@@ -155,7 +155,7 @@ pub(super) struct Hook<W> {
     pub(super) session: usize,
     pub(super) event: Event,
     delivery: Digest,
-    me: Owner,
+    me: EffectOwner,
     /// A process reads the clock when it begins, and again after an effect.
     now: Millis,
     turn: Turn,
@@ -207,7 +207,7 @@ pub(super) trait Protocol: Sync + Sized {
     fn initial(&self) -> World<Self::Env, Self::Work>;
 
     /// Does this hook load this machine?
-    fn concerns(&self, _: &Hook<Self::Work>, _: &Part) -> bool {
+    fn concerns(&self, _: &Hook<Self::Work>, _: &MachineInput) -> bool {
         true
     }
     /// What this hook sees beside the machine's state.
@@ -215,7 +215,7 @@ pub(super) trait Protocol: Sync + Sized {
         &self,
         world: &World<Self::Env, Self::Work>,
         hook: &Hook<Self::Work>,
-        part: &mut Part,
+        part: &mut MachineInput,
     ) -> ToolUse;
 
     /// Can this hook roll a dead one's record forward now?
@@ -368,7 +368,7 @@ impl<E: Clone, W: Clone> World<E, W> {
                 kind,
             },
             delivery: Digest(format!("{}{number}", NAMES[session_at])),
-            me: Owner {
+            me: EffectOwner {
                 pid: u32::try_from(session_at).unwrap_or(0) * 1_000 + number * 10 + copy,
                 started: 0,
                 boot: String::new(),

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use mainspring::simulate::{Found, Store};
 use mainspring_kernel::event::{Author, Background, Chain, EndReason, Kind, StartSource};
 use mainspring_kernel::journal::Entry;
-use mainspring_kernel::machines::looping::{self, Frame, Mode, Owner, State as Loop};
+use mainspring_kernel::machines::looping::{self, Frame, LoopOwner, Mode, State as Loop};
 use mainspring_kernel::machines::{Name, gate};
 use mainspring_kernel::{Answer, Digest, Millis, SessionId};
 
@@ -335,7 +335,7 @@ impl Simulation {
             iter: 1,
             max: 2 + self.random.below(4),
         };
-        let owner = Owner::Session {
+        let owner = LoopOwner::Session {
             id: self.sessions[at].id.clone(),
             client: u32::try_from(at).ok().map(looping::Client),
         };
@@ -439,7 +439,7 @@ impl Simulation {
                 return Err(format!("record {} replays otherwise", divergence.seq));
             }
             if let Entry::Turn { case, ruling } = &record.entry
-                && let mainspring_kernel::deliberate::Deliberation::Settled(settlement) = &**ruling
+                && let mainspring_kernel::deliberate::Ruling::Settled(settlement) = &**ruling
             {
                 said.insert((case.delivery.clone(), json(&settlement.answer)?));
             }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use mainspring_kernel::deliberate::{Deliberation, Outcome};
-use mainspring_kernel::effect::Standing;
+use mainspring_kernel::block_ledger::ToolUse;
+use mainspring_kernel::deliberate::{Outcome, Ruling};
+use mainspring_kernel::effect::EffectStatus;
 use mainspring_kernel::event::{Chain, Kind, StartSource};
 use mainspring_kernel::journal::Entry;
-use mainspring_kernel::ledger::ToolUse;
 use mainspring_kernel::machines::looping::State;
-use mainspring_kernel::machines::{Move, Part};
+use mainspring_kernel::machines::{MachineInput, Transition};
 use mainspring_kernel::{Answer, Case, Decision, Digest, SessionId};
 
 #[derive(Debug, Default)]
@@ -61,7 +61,7 @@ impl Oracle {
         if self.braked && asks(ruling) {
             return wrong("a brake wins: a braked machine asked for something");
         }
-        let Deliberation::Settled(settlement) = &**ruling else {
+        let Ruling::Settled(settlement) = &**ruling else {
             return Ok(());
         };
         let held = settlement.outcome == Outcome::Held;
@@ -81,15 +81,21 @@ impl Oracle {
                 ));
             }
         }
-        for (part, moved) in case.parts.iter().zip(&settlement.moves) {
+        for (part, moved) in case.inputs.iter().zip(&settlement.transitions) {
             self.moved(case, part, moved, settlement.outcome)?;
         }
         Ok(())
     }
 
-    fn moved(&mut self, case: &Case, part: &Part, moved: &Move, outcome: Outcome) -> Verdict {
+    fn moved(
+        &mut self,
+        case: &Case,
+        part: &MachineInput,
+        moved: &Transition,
+        outcome: Outcome,
+    ) -> Verdict {
         match (part, moved) {
-            (Part::Loop(_), Move::Loop(moved)) => {
+            (MachineInput::Loop(_), Transition::Loop(moved)) => {
                 match (moved.rule.as_str(), outcome) {
                     ("iterate", Outcome::Held) => {
                         if let Some(top) = self.stack.last_mut() {
@@ -115,9 +121,9 @@ impl Oracle {
                     ));
                 }
             }
-            (Part::Review(slot), Move::Review(moved)) => {
+            (MachineInput::Review(input), Transition::Review(moved)) => {
                 let counts = matches!(moved.rule.as_str(), "issues" | "clean" | "passed");
-                if let (true, Standing::Done(intent, _)) = (counts, &slot.standing) {
+                if let (true, EffectStatus::Done(intent, _)) = (counts, &input.effect_status) {
                     let review = (self.cycle, intent.effect.iteration);
                     let times = self.counted.entry(review).or_default();
                     *times += 1;
@@ -139,11 +145,11 @@ impl Oracle {
     }
 }
 
-fn asks(ruling: &Deliberation) -> bool {
+fn asks(ruling: &Ruling) -> bool {
     match ruling {
-        Deliberation::Repeated(_) => false,
-        Deliberation::Intends(_) => true,
-        Deliberation::Settled(settlement) => holds(&settlement.answer),
+        Ruling::Repeated(_) => false,
+        Ruling::Intends(_) => true,
+        Ruling::Settled(settlement) => holds(&settlement.answer),
     }
 }
 

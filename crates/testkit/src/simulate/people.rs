@@ -3,9 +3,9 @@
 use mainspring::simulate::{Found, Store};
 use mainspring_kernel::machines::Name;
 use mainspring_kernel::machines::claim::State as Claim;
-use mainspring_kernel::machines::claim::memo::Memo;
+use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
+use mainspring_kernel::machines::claim::memory::ClaimMemory;
 use mainspring_kernel::machines::claim::phase::Phase;
-use mainspring_kernel::machines::claim::signal::{Signal, status};
 use mainspring_kernel::machines::review::{
     Fields, Kind, Memory, Phase as Step, Plan, Record, State as Review,
 };
@@ -85,14 +85,14 @@ fn claim(simulation: &mut Simulation, at: usize) -> Result<(), String> {
     let path = simulation.file(Name::Claim, at);
     let found: Found<Claim> = Store::read(path.clone())?;
     let after = match found.value {
-        Some(Claim::Claimed { mut signal, memo }) => {
-            signal.phase = match signal.phase {
+        Some(Claim::Claimed { mut claim, memory }) => {
+            claim.phase = match claim.phase {
                 Phase::Coding | Phase::Failed(_) => Phase::ReadyForPr,
                 Phase::MergedDetected | Phase::Done => Phase::Done,
                 phase @ (Phase::ReadyForPr | Phase::PrCreated | Phase::ChecksRunning) => phase,
             };
-            simulation.note(&format!("the claim is set to {}", signal.phase.as_str()));
-            Claim::Claimed { signal, memo }
+            simulation.note(&format!("the claim is set to {}", claim.phase.as_str()));
+            Claim::Claimed { claim, memory }
         }
         Some(Claim::Unclaimed(_) | Claim::Newer { .. }) | None => {
             simulation.issue += 1;
@@ -100,16 +100,16 @@ fn claim(simulation: &mut Simulation, at: usize) -> Result<(), String> {
             simulation.note(&format!("issue {issue} is claimed"));
             simulation.server = Server::default();
             let branch = format!("fix-{issue}");
-            let mut signal = Signal::claimed(issue, branch, "a".into(), String::new());
-            signal.phase = Phase::ReadyForPr;
-            signal.summary = "Fix it".into();
-            signal.last_synced_status = Some(status::IN_PROGRESS.into());
-            let memo = Memo {
+            let mut claim = ClaimFile::claimed(issue, branch, "a".into(), String::new());
+            claim.phase = Phase::ReadyForPr;
+            claim.summary = "Fix it".into();
+            claim.last_synced_status = Some(status::IN_PROGRESS.into());
+            let memory = ClaimMemory {
                 issue: Some(issue),
                 owner: Some(simulation.sessions[at].id.clone()),
-                ..Memo::default()
+                ..ClaimMemory::default()
             };
-            Claim::Claimed { signal, memo }
+            Claim::Claimed { claim, memory }
         }
     };
     Store::edit(&path, &json(&after)?)

@@ -8,19 +8,19 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use mainspring::simulate::{Found, Lock, Store};
-use mainspring_kernel::deliberate::{Deliberation, Trust};
-use mainspring_kernel::effect::{Fence, Life, Owner};
+use mainspring_kernel::block_ledger::{Cap, ToolUse};
+use mainspring_kernel::deliberate::{Ruling, Trust};
+use mainspring_kernel::effect::{EffectOwner, Fence, Life};
 use mainspring_kernel::event::{Event, Kind, Speaker};
-use mainspring_kernel::heard::Heard;
 use mainspring_kernel::journal::{Entry, FileChange};
-use mainspring_kernel::ledger::{Cap, ToolUse};
 use mainspring_kernel::machines::claim::{BoardUse, Facts as ClaimFacts};
 use mainspring_kernel::machines::gate::{self, RecentErrors, Token, Transcript};
-use mainspring_kernel::machines::looping::{self, Client, Company, Ending};
+use mainspring_kernel::machines::looping::{self, Client, Ending, OtherSessions};
 use mainspring_kernel::machines::review::{self, AnswerFile, Door, OnFailure, Settings};
 use mainspring_kernel::machines::{
-    Finished, Move, Name, Part, Pending, Returned, Slot, claim as claims,
+    Finished, InputOf, MachineInput, Name, Pending, Returned, Transition, claim as claims,
 };
+use mainspring_kernel::spoken_signal::SpokenSignal;
 use mainspring_kernel::{Answer, Ask, Case, Digest, Millis, Orders, Reply, SessionId, Turn};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -90,7 +90,7 @@ struct File {
 
 struct Loaded {
     files: Vec<File>,
-    ledger: Found<mainspring_kernel::ledger::Ledger>,
+    ledger: Found<mainspring_kernel::block_ledger::BlockLedger>,
 }
 
 pub(super) fn run(
@@ -201,14 +201,14 @@ fn changes(loaded: &Loaded, entry: &Entry) -> Result<Vec<FileChange>, String> {
     };
     let file = |name: Name| loaded.files.iter().find(|file| file.machine == name);
     match &**ruling {
-        Deliberation::Repeated(_) => Ok(Vec::new()),
-        Deliberation::Intends(pending) => {
+        Ruling::Repeated(_) => Ok(Vec::new()),
+        Ruling::Intends(pending) => {
             let found = file(pending.name()).ok_or("an effect of nobody")?;
             Ok(vec![found.intent.change(Some(json(pending)?))])
         }
-        Deliberation::Settled(settlement) => {
+        Ruling::Settled(settlement) => {
             let mut changes = Vec::new();
-            for (part, moved) in case.parts.iter().zip(&settlement.moves) {
+            for (part, moved) in case.inputs.iter().zip(&settlement.transitions) {
                 let found = file(part.name()).ok_or("a machine that was not loaded")?;
                 if !part.changed_by(moved) {
                     continue;
@@ -232,14 +232,14 @@ pub(super) fn json<T: Serialize>(value: &T) -> Result<String, String> {
     serde_json::to_string(value).map_err(|error| error.to_string())
 }
 
-fn state(moved: &Move) -> Result<String, String> {
+fn state(moved: &Transition) -> Result<String, String> {
     match moved {
-        Move::Gate(moved) => json(&moved.state),
-        Move::Loop(moved) => json(&moved.state),
-        Move::Review(moved) => json(&moved.state),
-        Move::Claim(moved) => json(&moved.state),
-        Move::Tasks(moved) => json(&moved.state),
-        Move::Pulse(moved) => json(&moved.state),
+        Transition::Gate(moved) => json(&moved.state),
+        Transition::Loop(moved) => json(&moved.state),
+        Transition::Review(moved) => json(&moved.state),
+        Transition::Claim(moved) => json(&moved.state),
+        Transition::Tasks(moved) => json(&moved.state),
+        Transition::Pulse(moved) => json(&moved.state),
     }
 }
 
@@ -284,7 +284,7 @@ fn load(
         },
         now,
         delivery: delivery.id.clone(),
-        parts,
+        inputs: parts,
         broken: Vec::new(),
         overtaken: None,
         ledger: ledger.value.clone().unwrap_or_default(),
@@ -298,7 +298,7 @@ fn load(
         trust: Trust::Trusted,
         orders: orders.value.unwrap_or_default(),
         fence,
-        me: Owner {
+        me: EffectOwner {
             pid,
             started: 0,
             boot: String::new(),
@@ -313,7 +313,7 @@ fn part(
     machine: Name,
     path: PathBuf,
     delivery: &Delivery,
-) -> Result<Option<(Part, Found<()>)>, String> {
+) -> Result<Option<(MachineInput, Found<()>)>, String> {
     fn of<T: DeserializeOwned>(path: PathBuf) -> Result<(Option<T>, Found<()>), String> {
         let found: Found<T> = Store::read(path)?;
         let file = Found {
@@ -328,9 +328,9 @@ fn part(
         Name::Gate => {
             let (state, file) = of::<gate::State>(path)?;
             let heard = if spoken.token {
-                Heard::Said(Token)
+                SpokenSignal::Said(Token)
             } else {
-                Heard::Nothing
+                SpokenSignal::Nothing
             };
             let facts = gate::Facts {
                 token: "T".into(),
@@ -339,24 +339,24 @@ fn part(
                 max: 0,
                 transcript: Transcript::Long,
             };
-            state.map(|state| (Part::Gate(Slot::new(state, facts)), file))
+            state.map(|state| (MachineInput::Gate(InputOf::new(state, facts)), file))
         }
         Name::Loop => {
             let (state, file) = of::<looping::State>(path)?;
             let heard = if spoken.signal {
-                Heard::Said(Ending::Complete)
+                SpokenSignal::Said(Ending::Complete)
             } else {
-                Heard::Nothing
+                SpokenSignal::Nothing
             };
             let client = u32::try_from(delivery.session).unwrap_or(0);
             let facts = looping::Facts {
                 heard,
                 ttl: Millis::seconds(4 * 60 * 60),
-                company: Company::Several,
+                company: OtherSessions::Several,
                 client: Some(Client(client)),
                 prompt: None,
             };
-            state.map(|state| (Part::Loop(Slot::new(state, facts)), file))
+            state.map(|state| (MachineInput::Loop(InputOf::new(state, facts)), file))
         }
         Name::Review => {
             let (state, file) = of::<review::State>(path)?;
@@ -367,7 +367,7 @@ fn part(
             };
             let facts = review::Facts {
                 door: Door::Hook,
-                company: Company::Several,
+                company: OtherSessions::Several,
                 violations: Vec::new(),
                 warnings: Vec::new(),
                 tasks: review::table::Tasks::default(),
@@ -380,7 +380,7 @@ fn part(
                     deadline: Millis::seconds(600),
                 },
             };
-            state.map(|state| (Part::Review(Slot::new(state, facts)), file))
+            state.map(|state| (MachineInput::Review(InputOf::new(state, facts)), file))
         }
         Name::Claim => {
             let (state, file) = of::<claims::State>(path)?;
@@ -388,7 +388,7 @@ fn part(
                 board: BoardUse::Off,
                 branch: None,
             };
-            state.map(|state| (Part::Claim(Slot::new(state, facts)), file))
+            state.map(|state| (MachineInput::Claim(InputOf::new(state, facts)), file))
         }
         Name::Tasks | Name::Pulse => None,
     })

@@ -18,7 +18,7 @@ pub enum BadBranch {
     #[error("git allows none of `~ ^ : ? * [ \\ @{{ ..` in a branch")]
     Reserved,
     #[error("a part of it is empty, begins with a dot, or ends with a dot or `.lock`")]
-    Part,
+    MachineInput,
     #[error("it is a name that git keeps for itself")]
     Kept,
 }
@@ -54,7 +54,7 @@ pub fn check(name: &str) -> Result<(), BadBranch> {
         part.is_empty() || part.starts_with('.') || part.ends_with('.') || lock
     };
     if name.split('/').any(bad_part) {
-        return Err(BadBranch::Part);
+        return Err(BadBranch::MachineInput);
     }
     if matches!(name, "@" | "HEAD") || name.starts_with("refs/") {
         return Err(BadBranch::Kept);
@@ -126,14 +126,14 @@ mod tests {
             ("a*", BadBranch::Reserved),
             ("a[b", BadBranch::Reserved),
             ("a\\b", BadBranch::Reserved),
-            ("/a", BadBranch::Part),
-            ("a/", BadBranch::Part),
-            ("a//b", BadBranch::Part),
-            (".a", BadBranch::Part),
-            ("a/.b", BadBranch::Part),
-            ("a.", BadBranch::Part),
-            ("a.lock", BadBranch::Part),
-            ("a.LOCK/b", BadBranch::Part),
+            ("/a", BadBranch::MachineInput),
+            ("a/", BadBranch::MachineInput),
+            ("a//b", BadBranch::MachineInput),
+            (".a", BadBranch::MachineInput),
+            ("a/.b", BadBranch::MachineInput),
+            ("a.", BadBranch::MachineInput),
+            ("a.lock", BadBranch::MachineInput),
+            ("a.LOCK/b", BadBranch::MachineInput),
             ("@", BadBranch::Kept),
             ("HEAD", BadBranch::Kept),
             ("refs/heads/a", BadBranch::Kept),

@@ -5,13 +5,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::memo::{Consent, Memo, Weight};
+use super::claim_file::ClaimFile;
+use super::memory::{ClaimMemory, Consent, Weight};
 use super::phase::{Next, Phase};
-use super::signal::Signal;
 use super::text::quote;
 use super::work::{Effect, Outcome, Survey};
 use super::{BoardUse, Claim, State};
-use crate::effect::Standing;
+use crate::effect::EffectStatus;
 use crate::event::{Author, Kind, StartSource};
 use crate::ids::Millis;
 use crate::machine::{Input, Nothing, OnContext, Step};
@@ -29,11 +29,13 @@ pub(super) fn on_start(state: &State, input: &In<'_>) -> Context {
         }
         _ => false,
     };
-    let survey = match input.standing {
-        Standing::Done(_, Outcome::Surveyed(survey)) => Some(survey.clone()),
-        Standing::Done(_, Outcome::Failed(fault)) => Some(Survey::Unavailable(fault.cause.clone())),
-        Standing::Done(..) | Standing::Running(_) => None,
-        Standing::Clear | Standing::Abandoned(_) => {
+    let survey = match input.effect_status {
+        EffectStatus::Done(_, Outcome::Surveyed(survey)) => Some(survey.clone()),
+        EffectStatus::Done(_, Outcome::Failed(fault)) => {
+            Some(Survey::Unavailable(fault.cause.clone()))
+        }
+        EffectStatus::Done(..) | EffectStatus::Running(_) => None,
+        EffectStatus::Clear | EffectStatus::Abandoned(_) => {
             if asks && input.facts.board == BoardUse::On && !matches!(state, State::Newer { .. }) {
                 return Step::need("survey", state.clone(), Effect::Survey, SURVEY_LIMIT);
             }
@@ -55,17 +57,17 @@ fn welcome(state: &State, survey: Option<&Survey>, input: &In<'_>) -> Context {
             );
             return Step::take("welcome", state.clone(), OnContext::Pass).note(text);
         }
-        State::Unclaimed(memo) | State::Claimed { memo, .. } => {
-            let mut memo = memo.clone();
-            if let State::Claimed { signal, .. } = state {
-                memo = memo.about(signal.issue_number);
-                paragraphs.push(standing(signal));
-                if memo.owner.is_none() {
-                    memo.owner = session.cloned();
+        State::Unclaimed(memory) | State::Claimed { memory, .. } => {
+            let mut memory = memory.clone();
+            if let State::Claimed { claim, .. } = state {
+                memory = memory.about(claim.issue_number);
+                paragraphs.push(effect_status(claim));
+                if memory.owner.is_none() {
+                    memory.owner = session.cloned();
                 }
             }
-            paragraphs.extend(memo.fetch(session, input.now, Weight::Info));
-            state.with_memo(memo)
+            paragraphs.extend(memory.fetch(session, input.now, Weight::Info));
+            state.with_memo(memory)
         }
     };
     match survey {
@@ -97,13 +99,13 @@ fn welcome(state: &State, survey: Option<&Survey>, input: &In<'_>) -> Context {
 }
 
 /// Where a claim stands and what moves it on.
-pub(super) fn standing(signal: &Signal) -> String {
-    let issue = signal.issue_number;
-    let pr = match signal.pr_number {
+pub(super) fn effect_status(claim: &ClaimFile) -> String {
+    let issue = claim.issue_number;
+    let pr = match claim.pr_number {
         Some(pr) => format!("PR #{pr}"),
         None => "The pull request".into(),
     };
-    let next = match &signal.phase {
+    let next = match &claim.phase {
         Phase::Coding => {
             "When the work is done, run `mainspring handoff --summary \"…\" --push`.".into()
         }
@@ -131,8 +133,8 @@ pub(super) fn standing(signal: &Signal) -> String {
     };
     format!(
         "Issue #{issue} is claimed here, on branch `{}`, phase {}. {next}",
-        quote(&signal.branch, 200),
-        signal.phase.as_str()
+        quote(&claim.branch, 200),
+        claim.phase.as_str()
     )
 }
 
@@ -154,36 +156,36 @@ fn board(title: &str, columns: &[(String, u32)], next: &[super::work::Item]) -> 
 }
 
 pub(super) fn on_prompt(state: &State, input: &In<'_>) -> Context {
-    let Some(memo) = state.memo() else {
+    let Some(memory) = state.memory() else {
         return Step::ignore(state, OnContext::Pass);
     };
-    let mut memo = memo.clone();
+    let mut memory = memory.clone();
     let person = matches!(
         input.event.kind,
         Kind::Prompt {
             author: Author::Person
         }
     );
-    if person && memo.consent == Consent::Asked {
-        memo.consent = Consent::Spoken;
+    if person && memory.consent == Consent::Asked {
+        memory.consent = Consent::Spoken;
     }
-    let text = memo.fetch(input.event.session.as_ref(), input.now, Weight::Info);
-    if text.is_none() && Some(&memo) == state.memo() {
+    let text = memory.fetch(input.event.session.as_ref(), input.now, Weight::Info);
+    if text.is_none() && Some(&memory) == state.memory() {
         return Step::ignore(state, OnContext::Pass);
     }
     let say = text.map_or(OnContext::Pass, OnContext::Tell);
-    Step::take("mail", state.with_memo(memo), say)
+    Step::take("mail", state.with_memo(memory), say)
 }
 
 /// The session that had the claim is gone: the next one that starts here has it.
 pub(super) fn on_end(state: &State, input: &In<'_>) -> Step<Claim, Nothing> {
-    match state.memo() {
-        Some(memo) if memo.owner.is_some() && memo.owner == input.event.session => {
-            let memo = Memo {
+    match state.memory() {
+        Some(memory) if memory.owner.is_some() && memory.owner == input.event.session => {
+            let memory = ClaimMemory {
                 owner: None,
-                ..memo.clone()
+                ..memory.clone()
             };
-            Step::take("left", state.with_memo(memo), Nothing)
+            Step::take("left", state.with_memo(memory), Nothing)
         }
         Some(_) | None => Step::ignore(state, Nothing),
     }

@@ -2,15 +2,15 @@
 
 use alloc::format;
 
-use super::memo::{Mail, Memo, Topic, Weight};
-use super::news::Seen;
+use super::claim_file::{ClaimFile, is_due};
+use super::memory::{ClaimMemory, Mail, Topic, Weight};
+use super::news::PullNews;
 use super::phase::Phase;
 use super::pull::Pull;
-use super::signal::{Signal, is_due};
 use super::text::quote;
-use super::work::{Effect, Fault, Item, Outcome, Sight};
+use super::work::{BranchStatus, Effect, Fault, Item, Outcome};
 use super::{Claim, State};
-use crate::effect::Standing;
+use crate::effect::EffectStatus;
 use crate::ids::Millis;
 use crate::machine::{Input, OnIdle, Step};
 
@@ -23,9 +23,9 @@ const LOOK_LIMIT: Millis = Millis::seconds(12);
 pub(super) fn on_idle(state: &State, input: &In<'_>) -> Idle {
     match state {
         State::Newer { .. } => Step::ignore(state, OnIdle::Pass),
-        State::Unclaimed(memo) => unclaimed(memo, input),
-        State::Claimed { signal, memo } => {
-            let rules = match &signal.phase {
+        State::Unclaimed(memory) => unclaimed(memory, input),
+        State::Claimed { claim, memory } => {
+            let rules = match &claim.phase {
                 Phase::PrCreated => &CREATED,
                 Phase::ChecksRunning => &RUNNING,
                 Phase::Coding
@@ -34,8 +34,8 @@ pub(super) fn on_idle(state: &State, input: &In<'_>) -> Idle {
                 | Phase::Done
                 | Phase::Failed(_) => return Step::ignore(state, OnIdle::Pass),
             };
-            match signal.pr_number {
-                Some(pr) => poll(rules, pr, signal, memo.about(signal.issue_number), input),
+            match claim.pr_number {
+                Some(pr) => poll(rules, pr, claim, memory.about(claim.issue_number), input),
                 None => Step::ignore(state, OnIdle::Pass),
             }
         }
@@ -67,40 +67,48 @@ const RUNNING: Rules = Rules {
     unpolled: "running-unpolled",
 };
 
-fn poll(rules: &Rules, pr: u64, signal: &Signal, memo: Memo, input: &In<'_>) -> Idle {
-    let waiting = memo.not_before.is_some_and(|at| input.now < at);
-    let state = |signal: Signal, memo| State::Claimed { signal, memo };
-    match input.standing {
-        Standing::Done(intent, Outcome::Polled(pull)) if intent.effect == (Effect::Poll { pr }) => {
-            polled(rules, signal, &memo, pull, input.now)
-        }
-        Standing::Done(_, Outcome::Failed(fault)) => {
-            unpolled(rules, signal.clone(), memo, fault, input.now)
-        }
-        Standing::Done(..) | Standing::Running(_) => {
-            Step::take(rules.backoff, state(signal.clone(), memo), OnIdle::Pass)
-        }
-        Standing::Clear | Standing::Abandoned(_)
-            if waiting || !is_due(signal.last_check_poll, input.now) =>
+fn poll(rules: &Rules, pr: u64, claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Idle {
+    let waiting = memory.not_before.is_some_and(|at| input.now < at);
+    let state = |claim: ClaimFile, memory| State::Claimed { claim, memory };
+    match input.effect_status {
+        EffectStatus::Done(intent, Outcome::Polled(pull))
+            if intent.effect == (Effect::Poll { pr }) =>
         {
-            Step::take(rules.backoff, state(signal.clone(), memo), OnIdle::Pass)
+            polled(rules, claim, &memory, pull, input.now)
         }
-        Standing::Clear | Standing::Abandoned(_) => Step::need(
+        EffectStatus::Done(_, Outcome::Failed(fault)) => {
+            unpolled(rules, claim.clone(), memory, fault, input.now)
+        }
+        EffectStatus::Done(..) | EffectStatus::Running(_) => {
+            Step::take(rules.backoff, state(claim.clone(), memory), OnIdle::Pass)
+        }
+        EffectStatus::Clear | EffectStatus::Abandoned(_)
+            if waiting || !is_due(claim.last_check_poll, input.now) =>
+        {
+            Step::take(rules.backoff, state(claim.clone(), memory), OnIdle::Pass)
+        }
+        EffectStatus::Clear | EffectStatus::Abandoned(_) => Step::need(
             rules.poll,
-            state(signal.clone(), memo),
+            state(claim.clone(), memory),
             Effect::Poll { pr },
             LOOK_LIMIT,
         ),
     }
 }
 
-fn polled(rules: &Rules, signal: &Signal, memo: &Memo, pull: &Pull, now: Millis) -> Idle {
-    let mut seen = Seen::of(signal, memo, pull, now);
+fn polled(
+    rules: &Rules,
+    claim: &ClaimFile,
+    memory: &ClaimMemory,
+    pull: &Pull,
+    now: Millis,
+) -> Idle {
+    let mut seen = PullNews::of(claim, memory, pull, now);
     let wake = seen.wake();
     for mail in seen.news.drain(..) {
-        seen.memo.post(mail);
+        seen.memory.post(mail);
     }
-    let rule = match &seen.signal.phase {
+    let rule = match &seen.claim.phase {
         Phase::MergedDetected => rules.merged,
         Phase::Coding
         | Phase::ReadyForPr
@@ -109,55 +117,61 @@ fn polled(rules: &Rules, signal: &Signal, memo: &Memo, pull: &Pull, now: Millis)
         | Phase::Done
         | Phase::Failed(_) => rules.polled,
     };
-    let Seen { signal, memo, .. } = seen;
+    let PullNews { claim, memory, .. } = seen;
     let say = wake.map_or(OnIdle::Pass, OnIdle::Notify);
-    Step::take(rule, State::Claimed { signal, memo }, say)
+    Step::take(rule, State::Claimed { claim, memory }, say)
 }
 
 /// The back-off counts from a poll that failed, too: a server in trouble is not asked more
 /// often than a healthy one.
-fn unpolled(rules: &Rules, mut signal: Signal, mut memo: Memo, fault: &Fault, now: Millis) -> Idle {
-    signal.last_check_poll = Some(now);
-    memo.not_before = fault.not_before;
+fn unpolled(
+    rules: &Rules,
+    mut claim: ClaimFile,
+    mut memory: ClaimMemory,
+    fault: &Fault,
+    now: Millis,
+) -> Idle {
+    claim.last_check_poll = Some(now);
+    memory.not_before = fault.not_before;
     let note = format!(
         "the pull request could not be looked at: {}",
         quote(&fault.cause, 300)
     );
     Step::take(
         rules.unpolled,
-        State::Claimed { signal, memo },
+        State::Claimed { claim, memory },
         OnIdle::Pass,
     )
     .note(note)
 }
 
-fn unclaimed(memo: &Memo, input: &In<'_>) -> Idle {
+fn unclaimed(memory: &ClaimMemory, input: &In<'_>) -> Idle {
     let Some(branch) = &input.facts.branch else {
-        return Step::ignore(&State::Unclaimed(memo.clone()), OnIdle::Pass);
+        return Step::ignore(&State::Unclaimed(memory.clone()), OnIdle::Pass);
     };
-    let memo = memo.clone();
-    match input.standing {
-        Standing::Done(_, Outcome::Looked(sight)) => looked(memo, sight, input.now),
+    let memory = memory.clone();
+    match input.effect_status {
+        EffectStatus::Done(_, Outcome::Looked(sight)) => looked(memory, sight, input.now),
         // A look that failed has been a look: the next one keeps its distance.
-        Standing::Done(..) => looked(memo, &Sight::NotMerged, input.now),
-        Standing::Running(_) => Step::take("backoff", State::Unclaimed(memo), OnIdle::Pass),
-        Standing::Clear | Standing::Abandoned(_) if !is_due(memo.looked, input.now) => {
-            Step::take("backoff", State::Unclaimed(memo), OnIdle::Pass)
+        EffectStatus::Done(..) => looked(memory, &BranchStatus::NotMerged, input.now),
+        EffectStatus::Running(_) => Step::take("backoff", State::Unclaimed(memory), OnIdle::Pass),
+        EffectStatus::Clear | EffectStatus::Abandoned(_) if !is_due(memory.looked, input.now) => {
+            Step::take("backoff", State::Unclaimed(memory), OnIdle::Pass)
         }
-        Standing::Clear | Standing::Abandoned(_) => {
+        EffectStatus::Clear | EffectStatus::Abandoned(_) => {
             let look = Effect::Look {
                 branch: branch.clone(),
             };
-            Step::need("look", State::Unclaimed(memo), look, LOOK_LIMIT)
+            Step::need("look", State::Unclaimed(memory), look, LOOK_LIMIT)
         }
     }
 }
 
-fn looked(mut memo: Memo, sight: &Sight, now: Millis) -> Idle {
-    memo.looked = Some(now);
+fn looked(mut memory: ClaimMemory, sight: &BranchStatus, now: Millis) -> Idle {
+    memory.looked = Some(now);
     let say = match sight {
-        Sight::Merged { pr, next } if memo.suggested != Some(*pr) => {
-            memo.suggested = Some(*pr);
+        BranchStatus::Merged { pr, next } if memory.suggested != Some(*pr) => {
+            memory.suggested = Some(*pr);
             let text = match next {
                 Some(Item { issue, title }) => format!(
                     "PR #{pr} of this branch is merged. Next on the board: #{issue} {}. \
@@ -168,7 +182,7 @@ fn looked(mut memo: Memo, sight: &Sight, now: Millis) -> Idle {
                     format!("PR #{pr} of this branch is merged. Nothing is waiting on the board.")
                 }
             };
-            memo.post(Mail {
+            memory.post(Mail {
                 topic: Topic::Next,
                 weight: Weight::Info,
                 at: now,
@@ -176,7 +190,7 @@ fn looked(mut memo: Memo, sight: &Sight, now: Millis) -> Idle {
             });
             OnIdle::Notify(text)
         }
-        Sight::Merged { .. } | Sight::NotMerged => OnIdle::Pass,
+        BranchStatus::Merged { .. } | BranchStatus::NotMerged => OnIdle::Pass,
     };
-    Step::take("looked", State::Unclaimed(memo), say)
+    Step::take("looked", State::Unclaimed(memory), say)
 }

@@ -7,14 +7,14 @@
 //! whose process died is simply run again.
 
 pub mod branch;
+pub mod claim_file;
 mod context;
 mod idle;
-pub mod memo;
+pub mod memory;
 pub mod news;
 pub mod phase;
 pub mod pull;
 pub mod remote;
-pub mod signal;
 mod stop;
 #[cfg(test)]
 mod tests;
@@ -25,9 +25,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Name;
 use crate::machine::{Arrow, Input, Machine, Nothing, OnContext, OnIdle, OnStop, Step};
-use memo::{Memo, Weight};
+use claim_file::ClaimFile;
+use memory::{ClaimMemory, Weight};
 use phase::Phase;
-use signal::Signal;
 use work::{Effect, Outcome};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,15 +38,13 @@ pub struct Claim;
 #[expect(clippy::large_enum_variant, reason = "a handful live at a time")]
 pub enum State {
     /// No signal file.
-    Unclaimed(Memo),
+    Unclaimed(ClaimMemory),
     Claimed {
-        signal: Signal,
-        memo: Memo,
+        claim: ClaimFile,
+        memory: ClaimMemory,
     },
     /// A file of a later version: read, and never written.
-    Newer {
-        version: u64,
-    },
+    Newer { version: u64 },
 }
 
 /// What the shell saw for this event.
@@ -127,7 +125,7 @@ impl Machine for Claim {
     fn label(state: &State) -> &'static str {
         match state {
             State::Unclaimed(_) => "unclaimed",
-            State::Claimed { signal, .. } => signal.phase.as_str(),
+            State::Claimed { claim, .. } => claim.phase.as_str(),
             State::Newer { .. } => "newer",
         }
     }
@@ -154,21 +152,21 @@ impl Machine for Claim {
 }
 
 impl State {
-    pub fn memo(&self) -> Option<&Memo> {
+    pub fn memory(&self) -> Option<&ClaimMemory> {
         match self {
-            Self::Unclaimed(memo) | Self::Claimed { memo, .. } => Some(memo),
+            Self::Unclaimed(memory) | Self::Claimed { memory, .. } => Some(memory),
             Self::Newer { .. } => None,
         }
     }
 
     /// The same claim with another memo.
     #[must_use]
-    pub fn with_memo(&self, memo: Memo) -> Self {
+    pub fn with_memo(&self, memory: ClaimMemory) -> Self {
         match self {
-            Self::Unclaimed(_) => Self::Unclaimed(memo),
-            Self::Claimed { signal, .. } => Self::Claimed {
-                signal: signal.clone(),
-                memo,
+            Self::Unclaimed(_) => Self::Unclaimed(memory),
+            Self::Claimed { claim, .. } => Self::Claimed {
+                claim: claim.clone(),
+                memory,
             },
             Self::Newer { version } => Self::Newer { version: *version },
         }
@@ -178,29 +176,29 @@ impl State {
     /// it need not be looked at.
     pub fn rests(&self) -> bool {
         let no_news = self
-            .memo()
-            .is_none_or(|memo| memo.mail.iter().all(|mail| mail.weight == Weight::Info));
+            .memory()
+            .is_none_or(|memory| memory.mail.iter().all(|mail| mail.weight == Weight::Info));
         match self {
             Self::Newer { .. } => true,
             Self::Unclaimed(_) => no_news,
-            Self::Claimed { signal, memo } => {
-                let quiet = match &signal.phase {
+            Self::Claimed { claim, memory } => {
+                let quiet = match &claim.phase {
                     Phase::Coding
                     | Phase::PrCreated
                     | Phase::ChecksRunning
-                    | Phase::MergedDetected => !signal.card_is_behind(),
+                    | Phase::MergedDetected => !claim.card_is_behind(),
                     Phase::Failed(_) | Phase::ReadyForPr | Phase::Done => false,
                 };
-                quiet && no_news && memo.issue == Some(signal.issue_number)
+                quiet && no_news && memory.issue == Some(claim.issue_number)
             }
         }
     }
 
     /// The pull request to watch, where there is one.
-    pub fn watched(&self) -> Option<(&Signal, &Memo, u64)> {
+    pub fn watched(&self) -> Option<(&ClaimFile, &ClaimMemory, u64)> {
         match self {
-            Self::Claimed { signal, memo } => match (&signal.phase, signal.pr_number) {
-                (Phase::PrCreated | Phase::ChecksRunning, Some(pr)) => Some((signal, memo, pr)),
+            Self::Claimed { claim, memory } => match (&claim.phase, claim.pr_number) {
+                (Phase::PrCreated | Phase::ChecksRunning, Some(pr)) => Some((claim, memory, pr)),
                 _ => None,
             },
             Self::Unclaimed(_) | Self::Newer { .. } => None,

@@ -5,32 +5,32 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::memo::{Consent, Mail, Memo, Told, Topic, Weight};
+use super::claim_file::ClaimFile;
+use super::memory::{ClaimMemory, Consent, Mail, Told, Topic, Weight};
 use super::phase::Phase;
 use super::pull::{Ci, Pull, PullState, Review};
-use super::signal::Signal;
 use crate::ids::Millis;
 
 /// How long a head may have no checks before that is said.
 pub const GRACE: Millis = Millis::seconds(5 * 60);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
-    pub signal: Signal,
-    pub memo: Memo,
+pub struct PullNews {
+    pub claim: ClaimFile,
+    pub memory: ClaimMemory,
     pub news: Vec<Mail>,
 }
 
-impl Seen {
+impl PullNews {
     /// Takes a look at the claim's pull request in.
-    pub fn of(signal: &Signal, memo: &Memo, pull: &Pull, now: Millis) -> Self {
+    pub fn of(claim: &ClaimFile, memory: &ClaimMemory, pull: &Pull, now: Millis) -> Self {
         let mut seen = Self {
-            signal: signal.clone(),
-            memo: memo.clone(),
+            claim: claim.clone(),
+            memory: memory.clone(),
             news: Vec::new(),
         };
-        seen.signal.last_check_poll = Some(now);
-        seen.memo.not_before = None;
+        seen.claim.last_check_poll = Some(now);
+        seen.memory.not_before = None;
         match pull.state {
             PullState::Merged => seen.merged(pull, now),
             PullState::Closed => seen.closed(pull, now),
@@ -40,7 +40,7 @@ impl Seen {
                 seen.checked(pull, now);
             }
         }
-        seen.memo.told.state = Some(pull.state);
+        seen.memory.told.state = Some(pull.state);
         seen
     }
 
@@ -56,21 +56,21 @@ impl Seen {
     }
 
     /// The agent is woken with it now; what it is not woken for waits in the mailbox.
-    pub fn deliver(mut self) -> (Signal, Memo, Option<String>) {
+    pub fn deliver(mut self) -> (ClaimFile, ClaimMemory, Option<String>) {
         let wake = self.wake();
         for mail in self.news.drain(..) {
             match mail.weight {
-                Weight::Info => self.memo.post(mail),
-                Weight::Wake if mail.topic == Topic::Merge => self.memo.consent = Consent::Asked,
+                Weight::Info => self.memory.post(mail),
+                Weight::Wake if mail.topic == Topic::Merge => self.memory.consent = Consent::Asked,
                 Weight::Wake => {}
             }
         }
-        (self.signal, self.memo, wake)
+        (self.claim, self.memory, wake)
     }
 
     fn move_on(&mut self, to: Phase) {
-        if matches!(self.signal.phase, Phase::PrCreated | Phase::ChecksRunning) {
-            self.signal.phase = to;
+        if matches!(self.claim.phase, Phase::PrCreated | Phase::ChecksRunning) {
+            self.claim.phase = to;
         }
     }
 
@@ -85,29 +85,29 @@ impl Seen {
 
     fn merged(&mut self, pull: &Pull, now: Millis) {
         self.move_on(Phase::MergedDetected);
-        if self.memo.told.state == Some(PullState::Merged) {
+        if self.memory.told.state == Some(PullState::Merged) {
             return;
         }
-        let text = merged(&self.signal, pull.number);
+        let text = merged(&self.claim, pull.number);
         self.say(Topic::Merge, Weight::Wake, now, text);
     }
 
     fn closed(&mut self, pull: &Pull, now: Millis) {
         self.move_on(Phase::ChecksRunning);
-        if self.memo.told.state == Some(PullState::Closed) {
+        if self.memory.told.state == Some(PullState::Closed) {
             return;
         }
         let text = format!(
             "PR #{} was closed without being merged. Ask the user how to go on: \
              `mainspring handoff` opens another one after new commits, `mainspring claim abort` gives \
              issue #{} back.",
-            pull.number, self.signal.issue_number
+            pull.number, self.claim.issue_number
         );
         self.say(Topic::Pull, Weight::Wake, now, text);
     }
 
     fn reviewed(&mut self, pull: &Pull, now: Millis) {
-        let before = core::mem::replace(&mut self.memo.told.review, pull.review);
+        let before = core::mem::replace(&mut self.memory.told.review, pull.review);
         if before == pull.review {
             return;
         }
@@ -130,22 +130,22 @@ impl Seen {
     }
 
     fn checked(&mut self, pull: &Pull, now: Millis) {
-        if self.memo.told.head != pull.head {
-            self.memo.told = Told {
+        if self.memory.told.head != pull.head {
+            self.memory.told = Told {
                 head: pull.head.clone(),
-                state: self.memo.told.state,
-                review: self.memo.told.review,
+                state: self.memory.told.state,
+                review: self.memory.told.review,
                 ..Told::default()
             };
         }
         let ci = pull.ci();
-        let before = core::mem::replace(&mut self.memo.told.ci, ci);
+        let before = core::mem::replace(&mut self.memory.told.ci, ci);
         let sentence = pull.sentence();
         match ci {
             Ci::NotStarted => {
-                let since = *self.memo.told.bare_since.get_or_insert(now);
-                if now.since(since) >= GRACE && !self.memo.told.bare_told {
-                    self.memo.told.bare_told = true;
+                let since = *self.memory.told.bare_since.get_or_insert(now);
+                if now.since(since) >= GRACE && !self.memory.told.bare_told {
+                    self.memory.told.bare_told = true;
                     let text = format!(
                         "PR #{} still has no checks, {} minutes on. If this repository has CI, \
                          look why it did not start; no checks is not green.",
@@ -158,18 +158,18 @@ impl Seen {
             Ci::Failed | Ci::Passed if before != ci => {
                 self.say(Topic::Ci, Weight::Wake, now, sentence.clone());
             }
-            Ci::Running if self.memo.told.said != sentence => {
+            Ci::Running if self.memory.told.said != sentence => {
                 self.say(Topic::Ci, Weight::Info, now, sentence.clone());
             }
             Ci::Failed | Ci::Passed | Ci::Running => {}
         }
-        self.memo.told.said = sentence;
+        self.memory.told.said = sentence;
     }
 }
 
 /// The question that is asked once.
-pub fn merged(signal: &Signal, pr: u64) -> String {
-    let issue = signal.issue_number;
+pub fn merged(claim: &ClaimFile, pr: u64) -> String {
+    let issue = claim.issue_number;
     format!(
         "PR #{pr} merged! Should I close issue #{issue}? Ask the user; when they say yes, run \
          `mainspring claim done`."
@@ -183,25 +183,25 @@ mod tests {
     use super::super::pull::tests::pull;
     use super::*;
 
-    fn signal() -> Signal {
-        Signal {
+    fn claim() -> ClaimFile {
+        ClaimFile {
             phase: Phase::PrCreated,
             pr_number: Some(107),
-            ..Signal::claimed(42, "b".into(), "me".into(), "PVTI".into())
+            ..ClaimFile::claimed(42, "b".into(), "me".into(), "PVTI".into())
         }
     }
 
     /// Looks at each pull request in turn, a minute apart, and tells what was said.
-    fn history(pulls: &[Pull]) -> (Vec<Vec<(Weight, String)>>, Seen) {
-        let mut seen = Seen {
-            signal: signal(),
-            memo: Memo::default().about(42),
+    fn history(pulls: &[Pull]) -> (Vec<Vec<(Weight, String)>>, PullNews) {
+        let mut seen = PullNews {
+            claim: claim(),
+            memory: ClaimMemory::default().about(42),
             news: Vec::new(),
         };
         let mut said = Vec::new();
         for (index, pull) in pulls.iter().enumerate() {
             let now = Millis::seconds(60 * (index as u64 + 1));
-            seen = Seen::of(&seen.signal, &seen.memo, pull, now);
+            seen = PullNews::of(&seen.claim, &seen.memory, pull, now);
             let news = seen.news.iter();
             said.push(news.map(|mail| (mail.weight, mail.text.clone())).collect());
         }
@@ -268,7 +268,7 @@ mod tests {
         let when: Vec<usize> = said.iter().map(Vec::len).collect();
         assert_eq!(when, [0, 0, 0, 0, 0, 1, 0, 0], "at five minutes, once");
         assert!(said[5][0].1.contains("no checks is not green"), "{said:?}");
-        assert_eq!(seen.signal.phase, Phase::ChecksRunning);
+        assert_eq!(seen.claim.phase, Phase::ChecksRunning);
     }
 
     #[test]
@@ -285,13 +285,13 @@ mod tests {
                 .starts_with("PR #107 merged! Should I close issue #42?")
         );
         assert!(said[1].is_empty());
-        assert_eq!(seen.signal.phase, Phase::MergedDetected);
+        assert_eq!(seen.claim.phase, Phase::MergedDetected);
         assert_eq!(
-            seen.memo.consent,
+            seen.memory.consent,
             Consent::NotAsked,
             "the agent has not heard of it yet"
         );
-        assert_eq!(seen.signal.last_check_poll, Some(Millis::seconds(120)));
+        assert_eq!(seen.claim.last_check_poll, Some(Millis::seconds(120)));
     }
 
     #[test]
@@ -300,13 +300,14 @@ mod tests {
             state: PullState::Merged,
             ..pull(&[])
         };
-        let seen = Seen::of(&signal(), &Memo::default(), &merged, Millis(1));
-        let (_, memo, wake) = seen.deliver();
+        let seen = PullNews::of(&claim(), &ClaimMemory::default(), &merged, Millis(1));
+        let (_, memory, wake) = seen.deliver();
         assert!(wake.is_some_and(|text| text.starts_with("PR #107 merged!")));
-        assert_eq!((memo.consent, memo.mail.len()), (Consent::Asked, 0));
+        assert_eq!((memory.consent, memory.mail.len()), (Consent::Asked, 0));
         let running = pull(&[("a", Running, Optional)]);
-        let (_, memo, wake) = Seen::of(&signal(), &Memo::default(), &running, Millis(1)).deliver();
-        assert_eq!((wake, memo.mail.len()), (None, 1));
+        let (_, memory, wake) =
+            PullNews::of(&claim(), &ClaimMemory::default(), &running, Millis(1)).deliver();
+        assert_eq!((wake, memory.mail.len()), (None, 1));
     }
 
     #[test]
@@ -337,13 +338,13 @@ mod tests {
 
     #[test]
     fn a_phase_that_somebody_set_meanwhile_stays() {
-        let mut done = signal();
+        let mut done = claim();
         done.phase = Phase::Done;
         let merged = Pull {
             state: PullState::Merged,
             ..pull(&[])
         };
-        let seen = Seen::of(&done, &Memo::default(), &merged, Millis(1));
-        assert_eq!(seen.signal.phase, Phase::Done);
+        let seen = PullNews::of(&done, &ClaimMemory::default(), &merged, Millis(1));
+        assert_eq!(seen.claim.phase, Phase::Done);
     }
 }

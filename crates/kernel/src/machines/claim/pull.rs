@@ -66,7 +66,7 @@ pub enum Need {
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
     All,
-    Part { total: u32, sum: CheckState },
+    MachineInput { total: u32, sum: CheckState },
 }
 
 /// What the checks of the current head come to.
@@ -87,7 +87,7 @@ const NAMED: usize = 5;
 impl Pull {
     /// Where the base branch requires some, those decide; where it requires none, all do.
     pub fn ci(&self) -> Ci {
-        if let Extent::Part { sum, .. } = self.extent {
+        if let Extent::MachineInput { sum, .. } = self.extent {
             return match sum {
                 CheckState::Passed => Ci::Passed,
                 CheckState::Failed => Ci::Failed,
@@ -116,7 +116,7 @@ impl Pull {
     fn total(&self) -> usize {
         match self.extent {
             Extent::All => self.checks.len() + self.awaited.len(),
-            Extent::Part { total, .. } => total as usize,
+            Extent::MachineInput { total, .. } => total as usize,
         }
     }
 
@@ -301,7 +301,7 @@ pub(super) mod tests {
             ),
             (
                 Pull {
-                    extent: Extent::Part {
+                    extent: Extent::MachineInput {
                         total: 240,
                         sum: Running,
                     },

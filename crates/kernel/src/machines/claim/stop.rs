@@ -4,13 +4,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::memo::{CardFault, Mail, Memo, Topic, Weight};
+use super::claim_file::{BACKOFF, ClaimFile, status};
+use super::memory::{CardFault, ClaimMemory, Mail, Topic, Weight};
 use super::phase::{Failure, Next, Phase, Task};
-use super::signal::{BACKOFF, Signal, status};
 use super::text::quote;
-use super::work::{Board, Card, Close, Effect, Fault, How, Lack, Open, Outcome, Release};
+use super::work::{Board, CardUpdate, Close, Effect, Fault, How, Missing, Open, Outcome, Release};
 use super::{BoardUse, Claim, State};
-use crate::effect::Standing;
+use crate::effect::EffectStatus;
 use crate::ids::Millis;
 use crate::machine::{Input, OnStop, Step};
 
@@ -25,82 +25,82 @@ const CARD_LIMIT: Millis = Millis::seconds(30);
 pub(super) fn on_stop(state: &State, input: &In<'_>) -> Stop {
     match state {
         State::Newer { .. } => Step::ignore(state, OnStop::Pass),
-        State::Unclaimed(memo) => quiet("unclaimed", memo.clone(), input, State::Unclaimed),
-        State::Claimed { signal, memo } => {
-            let memo = memo.about(signal.issue_number);
-            match input.standing {
-                Standing::Done(intent, outcome) => {
-                    came_back(signal, memo, &intent.effect, outcome, input)
+        State::Unclaimed(memory) => quiet("unclaimed", memory.clone(), input, State::Unclaimed),
+        State::Claimed { claim, memory } => {
+            let memory = memory.about(claim.issue_number);
+            match input.effect_status {
+                EffectStatus::Done(intent, outcome) => {
+                    came_back(claim, memory, &intent.effect, outcome, input)
                 }
-                Standing::Running(_) => busy(signal, memo, input),
-                Standing::Clear | Standing::Abandoned(_) => fresh(signal, memo, input),
+                EffectStatus::Running(_) => busy(claim, memory, input),
+                EffectStatus::Clear | EffectStatus::Abandoned(_) => fresh(claim, memory, input),
             }
         }
     }
 }
 
 /// Nothing has come back in this turn: is something due?
-fn fresh(signal: &Signal, memo: Memo, input: &In<'_>) -> Stop {
-    match &signal.phase {
-        Phase::ReadyForPr => match Open::of(signal) {
-            Ok(open) => need("open", signal, memo, Effect::Open(open), OPEN_LIMIT),
-            Err(lack) => lacking("lacking", signal.clone(), memo, lack, input),
+fn fresh(claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
+    match &claim.phase {
+        Phase::ReadyForPr => match Open::of(claim) {
+            Ok(open) => need("open", claim, memory, Effect::Open(open), OPEN_LIMIT),
+            Err(lack) => lacking("lacking", claim.clone(), memory, lack, input),
         },
         Phase::Done => {
-            let close = Effect::Close(Close::of(signal, memo.lease.as_ref()));
-            need("close", signal, memo, close, CLOSE_LIMIT)
+            let close = Effect::Close(Close::of(claim, memory.lease.as_ref()));
+            need("close", claim, memory, close, CLOSE_LIMIT)
         }
         Phase::Failed(failure) if failure.next.is_due(input.now) => {
-            retry(signal, memo, failure, input)
+            retry(claim, memory, failure, input)
         }
-        Phase::Failed(_) => claimed("failed", signal.clone(), memo, OnStop::Pass),
+        Phase::Failed(_) => claimed("failed", claim.clone(), memory, OnStop::Pass),
         Phase::Coding | Phase::PrCreated | Phase::ChecksRunning | Phase::MergedDetected => {
-            if input.facts.board == BoardUse::On && card_is_due(signal, &memo, input.now) {
-                let card = Effect::Sync(Card::of(signal, &signal.status));
-                return need(card_rule(&signal.phase), signal, memo, card, CARD_LIMIT);
+            if input.facts.board == BoardUse::On && card_is_due(claim, &memory, input.now) {
+                let card = Effect::Sync(CardUpdate::of(claim, &claim.status));
+                return need(card_rule(&claim.phase), claim, memory, card, CARD_LIMIT);
             }
-            resting(signal.clone(), memo, input)
+            resting(claim.clone(), memory, input)
         }
     }
 }
 
-fn retry(signal: &Signal, memo: Memo, failure: &Failure, input: &In<'_>) -> Stop {
+fn retry(claim: &ClaimFile, memory: ClaimMemory, failure: &Failure, input: &In<'_>) -> Stop {
     match failure.during {
         Task::Close => {
-            let close = Effect::Close(Close::of(signal, memo.lease.as_ref()));
-            need("retry", signal, memo, close, CLOSE_LIMIT)
+            let close = Effect::Close(Close::of(claim, memory.lease.as_ref()));
+            need("retry", claim, memory, close, CLOSE_LIMIT)
         }
-        Task::Open => match Open::of(signal) {
-            Ok(open) => need("retry", signal, memo, Effect::Open(open), OPEN_LIMIT),
-            Err(lack) => lacking("retry-lacking", signal.clone(), memo, lack, input),
+        Task::Open => match Open::of(claim) {
+            Ok(open) => need("retry", claim, memory, Effect::Open(open), OPEN_LIMIT),
+            Err(lack) => lacking("retry-lacking", claim.clone(), memory, lack, input),
         },
     }
 }
 
 /// Another process is at it. Nothing is said twice: that process will say it.
-fn busy(signal: &Signal, memo: Memo, input: &In<'_>) -> Stop {
-    let (rule, doing) = match &signal.phase {
+fn busy(claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
+    let (rule, doing) = match &claim.phase {
         Phase::ReadyForPr => ("opening", Task::Open),
         Phase::Done => ("closing", Task::Close),
         Phase::Failed(failure) => ("retrying", failure.during),
         Phase::Coding | Phase::PrCreated | Phase::ChecksRunning | Phase::MergedDetected => {
-            return resting(signal.clone(), memo, input);
+            return resting(claim.clone(), memory, input);
         }
     };
-    claimed(rule, signal.clone(), memo, OnStop::Pass)
+    claimed(rule, claim.clone(), memory, OnStop::Pass)
         .note(format!("another process is {}", doing.as_str()))
 }
 
 /// An effect came back. What it was asked for decides, and whether the claim is still
 /// the one it was asked for.
 fn came_back(
-    signal: &Signal,
-    memo: Memo,
+    claim: &ClaimFile,
+    memory: ClaimMemory,
     effect: &Effect,
     outcome: &Outcome,
     input: &In<'_>,
 ) -> Stop {
-    let signal = signal.clone();
+    let claim = claim.clone();
     match (effect, outcome) {
         (
             Effect::Open(open),
@@ -110,9 +110,9 @@ fn came_back(
                 how,
                 board,
             },
-        ) if open.branch == signal.branch => opened(
-            signal,
-            memo,
+        ) if open.branch == claim.branch => opened(
+            claim,
+            memory,
             &Opened {
                 pr: *pr,
                 url,
@@ -121,14 +121,14 @@ fn came_back(
             },
             input,
         ),
-        (Effect::Open(_), Outcome::Lacking(lack)) => match &signal.phase {
-            Phase::ReadyForPr => lacking("lacking", signal, memo, lack.clone(), input),
-            Phase::Failed(_) => lacking("retry-lacking", signal, memo, lack.clone(), input),
+        (Effect::Open(_), Outcome::Lacking(lack)) => match &claim.phase {
+            Phase::ReadyForPr => lacking("lacking", claim, memory, lack.clone(), input),
+            Phase::Failed(_) => lacking("retry-lacking", claim, memory, lack.clone(), input),
             Phase::Coding
             | Phase::PrCreated
             | Phase::ChecksRunning
             | Phase::MergedDetected
-            | Phase::Done => resting(signal, memo, input),
+            | Phase::Done => resting(claim, memory, input),
         },
         (
             Effect::Close(close),
@@ -137,9 +137,9 @@ fn came_back(
                 board,
                 release,
             },
-        ) if close.issue == signal.issue_number => closed(
-            &signal,
-            memo,
+        ) if close.issue == claim.issue_number => closed(
+            &claim,
+            memory,
             &Closed {
                 how: *how,
                 board,
@@ -147,17 +147,19 @@ fn came_back(
             },
             input,
         ),
-        (Effect::Open(_), Outcome::Failed(fault)) => failed(signal, memo, Task::Open, fault, input),
-        (Effect::Close(_), Outcome::Failed(fault)) => {
-            failed(signal, memo, Task::Close, fault, input)
+        (Effect::Open(_), Outcome::Failed(fault)) => {
+            failed(claim, memory, Task::Open, fault, input)
         }
-        (Effect::Sync(card), Outcome::Synced(board)) => carded(signal, memo, card, board, input),
+        (Effect::Close(_), Outcome::Failed(fault)) => {
+            failed(claim, memory, Task::Close, fault, input)
+        }
+        (Effect::Sync(card), Outcome::Synced(board)) => carded(claim, memory, card, board, input),
         (Effect::Sync(card), Outcome::Failed(fault)) => {
             let board = Board::Unreachable(fault.cause.clone());
-            carded(signal, memo, card, &board, input)
+            carded(claim, memory, card, &board, input)
         }
         // Of another claim, or of another event.
-        (_, _) => resting(signal, memo, input),
+        (_, _) => resting(claim, memory, input),
     }
 }
 
@@ -168,8 +170,13 @@ struct Opened<'a> {
     board: &'a Board,
 }
 
-fn opened(mut signal: Signal, mut memo: Memo, opened: &Opened<'_>, input: &In<'_>) -> Stop {
-    let rule = match &signal.phase {
+fn opened(
+    mut claim: ClaimFile,
+    mut memory: ClaimMemory,
+    opened: &Opened<'_>,
+    input: &In<'_>,
+) -> Stop {
+    let rule = match &claim.phase {
         Phase::ReadyForPr => "opened",
         Phase::Failed(_) => "retry-opened",
         Phase::Coding
@@ -177,18 +184,18 @@ fn opened(mut signal: Signal, mut memo: Memo, opened: &Opened<'_>, input: &In<'_
         | Phase::ChecksRunning
         | Phase::MergedDetected
         | Phase::Done => {
-            signal.pr_number = Some(opened.pr);
-            return claimed("late", signal, memo, OnStop::Pass);
+            claim.pr_number = Some(opened.pr);
+            return claimed("late", claim, memory, OnStop::Pass);
         }
     };
-    signal.phase = Phase::PrCreated;
-    signal.pr_number = Some(opened.pr);
-    signal.status = status::IN_REVIEW.into();
-    signal.last_check_poll = None;
-    memo.lacking = None;
+    claim.phase = Phase::PrCreated;
+    claim.pr_number = Some(opened.pr);
+    claim.status = status::IN_REVIEW.into();
+    claim.last_check_poll = None;
+    memory.lacking = None;
     let note = card_result(
-        &mut signal,
-        &mut memo,
+        &mut claim,
+        &mut memory,
         status::IN_REVIEW,
         opened.board,
         input.now,
@@ -204,9 +211,9 @@ fn opened(mut signal: Signal, mut memo: Memo, opened: &Opened<'_>, input: &In<'_
          the pull request is merged."
     );
     noted(
-        tell(rule, memo, text, input, |memo| State::Claimed {
-            signal,
-            memo,
+        tell(rule, memory, text, input, |memory| State::Claimed {
+            claim,
+            memory,
         }),
         note,
     )
@@ -218,8 +225,8 @@ struct Closed<'a> {
     release: &'a Release,
 }
 
-fn closed(signal: &Signal, mut memo: Memo, closed: &Closed<'_>, input: &In<'_>) -> Stop {
-    let rule = match &signal.phase {
+fn closed(claim: &ClaimFile, mut memory: ClaimMemory, closed: &Closed<'_>, input: &In<'_>) -> Stop {
+    let rule = match &claim.phase {
         Phase::Failed(_) => "retry-closed",
         Phase::Done => "closed",
         Phase::Coding
@@ -227,14 +234,20 @@ fn closed(signal: &Signal, mut memo: Memo, closed: &Closed<'_>, input: &In<'_>) 
         | Phase::PrCreated
         | Phase::ChecksRunning
         | Phase::MergedDetected => {
-            return claimed("late", signal.clone(), memo, OnStop::Pass).note(format!(
+            return claimed("late", claim.clone(), memory, OnStop::Pass).note(format!(
                 "issue #{} was closed, but the claim had moved on meanwhile: it stays",
-                signal.issue_number
+                claim.issue_number
             ));
         }
     };
-    let mut gone = signal.clone();
-    let note = card_result(&mut gone, &mut memo, status::DONE, closed.board, input.now);
+    let mut gone = claim.clone();
+    let note = card_result(
+        &mut gone,
+        &mut memory,
+        status::DONE,
+        closed.board,
+        input.now,
+    );
     let unreleased = match closed.release {
         Release::NotHeld | Release::Released => None,
         Release::Failed(cause) => Some(format!(
@@ -243,55 +256,61 @@ fn closed(signal: &Signal, mut memo: Memo, closed: &Closed<'_>, input: &In<'_>) 
         )),
     };
     let issue = match closed.how {
-        How::Now => format!("Issue #{} closed.", signal.issue_number),
-        How::Already => format!("Issue #{} was closed already.", signal.issue_number),
+        How::Now => format!("Issue #{} closed.", claim.issue_number),
+        How::Already => format!("Issue #{} was closed already.", claim.issue_number),
     };
     let card = match closed.board {
         Board::Moved => " Board → Done.",
         Board::Off | Board::Lacks(_) | Board::Unreachable(_) => "",
     };
     let text = format!("{issue}{card} Signal file cleaned up.");
-    let step = tell(rule, memo.after(), text, input, State::Unclaimed);
+    let step = tell(rule, memory.after(), text, input, State::Unclaimed);
     noted(noted(step, note), unreleased)
 }
 
 fn lacking(
     rule: &'static str,
-    mut signal: Signal,
-    mut memo: Memo,
-    lack: Lack,
+    mut claim: ClaimFile,
+    mut memory: ClaimMemory,
+    lack: Missing,
     input: &In<'_>,
 ) -> Stop {
-    signal.phase = Phase::ReadyForPr;
-    let advice = lack.advice(&signal);
-    if memo.lacking.as_ref() == Some(&lack) {
+    claim.phase = Phase::ReadyForPr;
+    let advice = lack.advice(&claim);
+    if memory.lacking.as_ref() == Some(&lack) {
         // Said already and nothing changed: saying it again would only trap the agent.
-        return claimed(rule, signal, memo, OnStop::Pass).note(advice);
+        return claimed(rule, claim, memory, OnStop::Pass).note(advice);
     }
-    memo.lacking = Some(lack);
-    tell(rule, memo, advice, input, |memo| State::Claimed {
-        signal,
-        memo,
+    memory.lacking = Some(lack);
+    tell(rule, memory, advice, input, |memory| State::Claimed {
+        claim,
+        memory,
     })
 }
 
-fn failed(signal: Signal, memo: Memo, task: Task, fault: &Fault, input: &In<'_>) -> Stop {
-    let rule = match (&signal.phase, task) {
+fn failed(
+    claim: ClaimFile,
+    memory: ClaimMemory,
+    task: Task,
+    fault: &Fault,
+    input: &In<'_>,
+) -> Stop {
+    let rule = match (&claim.phase, task) {
         (Phase::ReadyForPr, _) => "open-failed",
         (Phase::Done, _) => "close-failed",
         (Phase::Failed(_), _) => "retry-failed",
         (Phase::Coding | Phase::PrCreated | Phase::ChecksRunning | Phase::MergedDetected, _) => {
-            return resting(signal, memo, input);
+            return resting(claim, memory, input);
         }
     };
     let cause = quote(&fault.cause, 300);
-    let signal = signal.failed(task, &cause, input.now, fault.not_before);
-    let (attempts, next) = match &signal.phase {
+    let claim = claim.failed(task, &cause, input.now, fault.not_before);
+    let (attempts, next) = match &claim.phase {
         Phase::Failed(Failure { attempts, next, .. }) => (*attempts, *next),
         _ => (0, Next::Never),
     };
     let doing = task.as_str();
-    let issue = signal.issue_number;
+    let issue = claim.issue_number;
     match next {
         Next::Never => {
             let text = format!(
@@ -299,9 +318,9 @@ fn failed(signal: Signal, memo: Memo, task: Task, fault: &Fault, input: &In<'_>)
                  Setting `phase` to `{}` in .agent-claim.json tries again.",
                 task.phase().as_str()
             );
-            tell(rule, memo, text, input, |memo| State::Claimed {
-                signal,
-                memo,
+            tell(rule, memory, text, input, |memory| State::Claimed {
+                claim,
+                memory,
             })
         }
         Next::At(at) => {
@@ -312,51 +331,60 @@ fn failed(signal: Signal, memo: Memo, task: Task, fault: &Fault, input: &In<'_>)
                 task.phase().as_str()
             );
             if attempts == 1 {
-                return tell(rule, memo, text, input, |memo| State::Claimed {
-                    signal,
-                    memo,
+                return tell(rule, memory, text, input, |memory| State::Claimed {
+                    claim,
+                    memory,
                 });
             }
-            claimed(rule, signal, memo, OnStop::Pass).note(text)
+            claimed(rule, claim, memory, OnStop::Pass).note(text)
         }
     }
 }
 
-fn carded(mut signal: Signal, mut memo: Memo, card: &Card, board: &Board, input: &In<'_>) -> Stop {
-    let note = card_result(&mut signal, &mut memo, &card.status, board, input.now);
-    let rule = card_rule(&signal.phase);
+fn carded(
+    mut claim: ClaimFile,
+    mut memory: ClaimMemory,
+    card: &CardUpdate,
+    board: &Board,
+    input: &In<'_>,
+) -> Stop {
+    let note = card_result(&mut claim, &mut memory, &card.status, board, input.now);
+    let rule = card_rule(&claim.phase);
     if rule.is_empty() {
-        return noted(claimed("late", signal, memo, OnStop::Pass), note);
+        return noted(claimed("late", claim, memory, OnStop::Pass), note);
     }
     noted(
-        quiet(rule, memo, input, |memo| State::Claimed { signal, memo }),
+        quiet(rule, memory, input, |memory| State::Claimed {
+            claim,
+            memory,
+        }),
         note,
     )
 }
 
 /// Takes in what came of moving a card. A note where there is something new to say.
 fn card_result(
-    signal: &mut Signal,
-    memo: &mut Memo,
+    claim: &mut ClaimFile,
+    memory: &mut ClaimMemory,
     status: &str,
     board: &Board,
     now: Millis,
 ) -> Option<String> {
     let (cause, retry_at) = match board {
         Board::Moved => {
-            signal.last_synced_status = Some(status.into());
-            memo.card = None;
+            claim.last_synced_status = Some(status.into());
+            memory.card = None;
             return None;
         }
         Board::Off => return None,
         Board::Lacks(cause) => (cause, None),
         Board::Unreachable(cause) => (cause, Some(now.plus(BACKOFF))),
     };
-    let known = memo
+    let known = memory
         .card
         .as_ref()
         .is_some_and(|fault| fault.cause == *cause);
-    memo.card = Some(CardFault {
+    memory.card = Some(CardFault {
         status: status.into(),
         cause: cause.clone(),
         retry_at,
@@ -369,25 +397,28 @@ fn card_result(
     })
 }
 
-fn card_is_due(signal: &Signal, memo: &Memo, now: Millis) -> bool {
-    let may = match &memo.card {
+fn card_is_due(claim: &ClaimFile, memory: &ClaimMemory, now: Millis) -> bool {
+    let may = match &memory.card {
         None => true,
-        Some(fault) if fault.status != signal.status => true,
+        Some(fault) if fault.status != claim.status => true,
         Some(fault) => fault.retry_at.is_some_and(|at| now >= at),
     };
-    may && signal.card_is_behind()
+    may && claim.card_is_behind()
 }
 
 /// Nothing is due: the agent may stop, unless something waits to be said.
-fn resting(signal: Signal, memo: Memo, input: &In<'_>) -> Stop {
-    let rule = match &signal.phase {
+fn resting(claim: ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
+    let rule = match &claim.phase {
         Phase::Coding => "coding",
         Phase::PrCreated => "created",
         Phase::ChecksRunning => "running",
         Phase::MergedDetected => "asked",
         Phase::ReadyForPr | Phase::Done | Phase::Failed(_) => "late",
     };
-    quiet(rule, memo, input, |memo| State::Claimed { signal, memo })
+    quiet(rule, memory, input, |memory| State::Claimed {
+        claim,
+        memory,
+    })
 }
 
 const fn card_rule(phase: &Phase) -> &'static str {
@@ -403,47 +434,53 @@ const fn card_rule(phase: &Phase) -> &'static str {
 /// Lets go, or holds for mail that is worth a turn.
 fn quiet(
     rule: &'static str,
-    mut memo: Memo,
+    mut memory: ClaimMemory,
     input: &In<'_>,
-    state: impl FnOnce(Memo) -> State,
+    state: impl FnOnce(ClaimMemory) -> State,
 ) -> Stop {
     let session = input.event.session.as_ref();
-    match memo.fetch(session, input.now, Weight::Wake) {
-        Some(text) => Step::take(rule, state(memo), OnStop::Hold(text)),
-        None => Step::take(rule, state(memo), OnStop::Pass),
+    match memory.fetch(session, input.now, Weight::Wake) {
+        Some(text) => Step::take(rule, state(memory), OnStop::Hold(text)),
+        None => Step::take(rule, state(memory), OnStop::Pass),
     }
 }
 
 /// Says it to this session if the claim is its own; else it waits for the one whose it is.
 fn tell(
     rule: &'static str,
-    mut memo: Memo,
+    mut memory: ClaimMemory,
     text: String,
     input: &In<'_>,
-    state: impl FnOnce(Memo) -> State,
+    state: impl FnOnce(ClaimMemory) -> State,
 ) -> Stop {
     let session = input.event.session.as_ref();
     let note = text.clone();
-    memo.post(Mail {
+    memory.post(Mail {
         topic: Topic::Work,
         weight: Weight::Wake,
         at: input.now,
         text,
     });
-    match memo.fetch(session, input.now, Weight::Wake) {
-        Some(text) => Step::take(rule, state(memo), OnStop::Hold(text)),
-        None => Step::take(rule, state(memo), OnStop::Pass).note(note),
+    match memory.fetch(session, input.now, Weight::Wake) {
+        Some(text) => Step::take(rule, state(memory), OnStop::Hold(text)),
+        None => Step::take(rule, state(memory), OnStop::Pass).note(note),
     }
 }
 
-fn claimed(rule: &'static str, signal: Signal, memo: Memo, say: OnStop) -> Stop {
-    Step::take(rule, State::Claimed { signal, memo }, say)
+fn claimed(rule: &'static str, claim: ClaimFile, memory: ClaimMemory, say: OnStop) -> Stop {
+    Step::take(rule, State::Claimed { claim, memory }, say)
 }
 
-fn need(rule: &'static str, signal: &Signal, memo: Memo, effect: Effect, limit: Millis) -> Stop {
+fn need(
+    rule: &'static str,
+    claim: &ClaimFile,
+    memory: ClaimMemory,
+    effect: Effect,
+    limit: Millis,
+) -> Stop {
     let state = State::Claimed {
-        signal: signal.clone(),
-        memo,
+        claim: claim.clone(),
+        memory,
     };
     Step::need(rule, state, effect, limit)
 }

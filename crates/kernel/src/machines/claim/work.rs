@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::branch;
+use super::claim_file::ClaimFile;
 use super::pull::Pull;
-use super::signal::Signal;
 use super::text::{SUMMARY_MAX, quote, title};
 use crate::ids::Millis;
 
@@ -23,7 +23,7 @@ pub enum Effect {
     /// One look at a pull request.
     Poll { pr: u64 },
     /// Move the card only.
-    Sync(Card),
+    Sync(CardUpdate),
     /// No claim here: was the branch's pull request merged, and what comes next?
     Look { branch: String },
     /// What the board has, for a session that starts.
@@ -35,21 +35,21 @@ pub struct Open {
     pub issue: u64,
     pub branch: String,
     pub summary: String,
-    pub card: Card,
+    pub card: CardUpdate,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Close {
     pub issue: u64,
     pub pr: Option<u64>,
-    pub card: Card,
+    pub card: CardUpdate,
     /// What the git server must still hold for us, to be let go of.
     pub lease: Option<String>,
 }
 
 /// A card on the board, and what it should say.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Card {
+pub struct CardUpdate {
     pub issue: u64,
     /// May be empty: then it is found by the issue.
     pub item_id: String,
@@ -68,7 +68,7 @@ pub enum Outcome {
         board: Board,
     },
     /// The agent has something to do first.
-    Lacking(Lack),
+    Lacking(Missing),
     Closed {
         how: How,
         board: Board,
@@ -76,7 +76,7 @@ pub enum Outcome {
     },
     Polled(Pull),
     Synced(Board),
-    Looked(Sight),
+    Looked(BranchStatus),
     Surveyed(Survey),
     Failed(Fault),
 }
@@ -121,7 +121,7 @@ pub struct Fault {
 /// A branch without a claim.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Sight {
+pub enum BranchStatus {
     NotMerged,
     Merged { pr: u64, next: Option<Item> },
 }
@@ -150,7 +150,7 @@ pub enum Survey {
 /// What the agent must do before there can be a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Lack {
+pub enum Missing {
     Branch(String),
     Summary(String),
     Remote(String),
@@ -166,63 +166,63 @@ pub enum Lack {
 
 impl Open {
     /// What a claim asks for; `Err` says what it lacks.
-    pub fn of(signal: &Signal) -> Result<Self, Lack> {
-        branch::check(&signal.branch).map_err(|bad| Lack::Branch(bad.to_string()))?;
-        let summary = signal.summary.trim();
+    pub fn of(claim: &ClaimFile) -> Result<Self, Missing> {
+        branch::check(&claim.branch).map_err(|bad| Missing::Branch(bad.to_string()))?;
+        let summary = claim.summary.trim();
         if summary.is_empty() {
-            return Err(Lack::Summary("it is empty".into()));
+            return Err(Missing::Summary("it is empty".into()));
         }
         if summary.chars().count() > SUMMARY_MAX {
-            return Err(Lack::Summary(format!(
+            return Err(Missing::Summary(format!(
                 "it is longer than {SUMMARY_MAX} characters"
             )));
         }
         if summary.contains('\0') {
-            return Err(Lack::Summary("it has a NUL character".into()));
+            return Err(Missing::Summary("it has a NUL character".into()));
         }
         if quote(&title(summary).0, 1).is_empty() {
-            return Err(Lack::Summary(
+            return Err(Missing::Summary(
                 "its first line has nothing that can be seen".into(),
             ));
         }
         Ok(Self {
-            issue: signal.issue_number,
-            branch: signal.branch.clone(),
+            issue: claim.issue_number,
+            branch: claim.branch.clone(),
             summary: summary.into(),
-            card: Card::of(signal, super::signal::status::IN_REVIEW),
+            card: CardUpdate::of(claim, super::claim_file::status::IN_REVIEW),
         })
     }
 }
 
 impl Close {
-    pub fn of(signal: &Signal, lease: Option<&String>) -> Self {
+    pub fn of(claim: &ClaimFile, lease: Option<&String>) -> Self {
         Self {
-            issue: signal.issue_number,
-            pr: signal.pr_number,
+            issue: claim.issue_number,
+            pr: claim.pr_number,
             lease: lease.cloned(),
-            card: Card {
+            card: CardUpdate {
                 agent: String::new(),
-                ..Card::of(signal, super::signal::status::DONE)
+                ..CardUpdate::of(claim, super::claim_file::status::DONE)
             },
         }
     }
 }
 
-impl Card {
-    pub fn of(signal: &Signal, status: &str) -> Self {
+impl CardUpdate {
+    pub fn of(claim: &ClaimFile, status: &str) -> Self {
         Self {
-            issue: signal.issue_number,
-            item_id: signal.item_id.clone(),
+            issue: claim.issue_number,
+            item_id: claim.item_id.clone(),
             status: status.into(),
-            agent: signal.agent_id.clone(),
+            agent: claim.agent_id.clone(),
         }
     }
 }
 
-impl Lack {
+impl Missing {
     /// What to do about it, for the agent.
-    pub fn advice(&self, signal: &Signal) -> String {
-        let branch = quote(&signal.branch, 200);
+    pub fn advice(&self, claim: &ClaimFile) -> String {
+        let branch = quote(&claim.branch, 200);
         let todo = match self {
             Self::Branch(why) => format!(
                 "`branch` in .agent-claim.json is `{branch}`, and {why}. Set it to the branch you work on."
@@ -245,7 +245,7 @@ impl Lack {
         };
         format!(
             "The pull request for issue #{} was not created: {todo}",
-            signal.issue_number
+            claim.issue_number
         )
     }
 }

@@ -12,7 +12,7 @@ const NOW: crate::ids::Millis = crate::ids::Millis(1_000_000);
 fn facts() -> Facts {
     Facts {
         token: "TASKMASTER_DONE::s-1".into(),
-        heard: Heard::Nothing,
+        heard: SpokenSignal::Nothing,
         errors: RecentErrors::NotSeen,
         max: 0,
         transcript: Transcript::Long,
@@ -25,7 +25,7 @@ fn states() -> Vec<State> {
         all.extend([
             State::Waiting { held },
             State::Said { held },
-            State::Worn { held },
+            State::GaveUp { held },
         ]);
     }
     all
@@ -34,9 +34,9 @@ fn states() -> Vec<State> {
 fn all_facts() -> Vec<Facts> {
     let mut all = Vec::new();
     for heard in [
-        Heard::Said(Token),
-        Heard::Near("token in backticks, line 2: say it bare".into()),
-        Heard::Nothing,
+        SpokenSignal::Said(Token),
+        SpokenSignal::Near("token in backticks, line 2: say it bare".into()),
+        SpokenSignal::Nothing,
     ] {
         for errors in [RecentErrors::Seen, RecentErrors::NotSeen] {
             for transcript in [Transcript::Long, Transcript::Short] {
@@ -111,7 +111,9 @@ fn the_reason_is_the_seeds() {
         (
             State::Waiting { held: 0 },
             Facts {
-                heard: Heard::Near("token in a code fence, line 12: say it bare".to_string()),
+                heard: SpokenSignal::Near(
+                    "token in a code fence, line 12: say it bare".to_string(),
+                ),
                 ..facts()
             },
             r#"Hold("TASKMASTER (1): Stop blocked. Not counted: token in a code fence, line 12: say it bare. Follow the taskmaster completion checklist. Done signal: TASKMASTER_DONE::s-1")"#,
@@ -148,7 +150,7 @@ fn the_maximum_lets_go_at_its_own_stop_and_the_count_begins_anew() {
 #[test]
 fn a_token_said_once_holds_until_a_person_prompts() {
     let said = Facts {
-        heard: Heard::Said(Token),
+        heard: SpokenSignal::Said(Token),
         ..facts()
     };
     let (state, _) = at_stop(State::Waiting { held: 4 }, &said);
@@ -192,13 +194,13 @@ proptest! {
         working in any::<bool>(),
     ) {
         let facts = Facts {
-            heard: if said { Heard::Said(Token) } else { Heard::Nothing },
+            heard: if said { SpokenSignal::Said(Token) } else { SpokenSignal::Nothing },
             transcript: if short { Transcript::Short } else { Transcript::Long },
             max,
             ..facts()
         };
         let background = if working { Background::Working } else { Background::Quiet };
-        for state in [State::Off, State::Waiting { held }, State::Said { held }, State::Worn { held }] {
+        for state in [State::Off, State::Waiting { held }, State::Said { held }, State::GaveUp { held }] {
             let taken = step::<Gate>(&state, &event("s-1", stop(background)), &facts, NOW);
             let owes = matches!(state, State::Waiting { .. }) && !said && !short && !working;
             let worn = max > 0 && held + 1 >= max;

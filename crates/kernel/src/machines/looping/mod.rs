@@ -18,25 +18,25 @@ use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
-pub use run::{Client, Ending, Frame, Mode, Owner, Past, Run, State, Stuck};
+pub use run::{Client, Ending, Frame, LoopOwner, Mode, Past, Run, State, Stuck};
 pub use verbs::{MOST_FRAMES, Refused, abort, adopt, push, start};
 
-use self::owner::Claim;
+use self::owner::Ownership;
 use super::Name;
 use crate::event::{Author, Background, Kind};
-use crate::heard::Heard;
 use crate::ids::{Millis, SessionId};
 use crate::machine::{Arrow, Input, Machine, Never, Nothing, OnContext, OnStop, Settled, Step};
+use crate::spoken_signal::SpokenSignal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Loop;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Facts {
-    pub heard: Heard<Ending>,
+    pub heard: SpokenSignal<Ending>,
     /// A loop that has not moved for longer does not go on.
     pub ttl: Millis,
-    pub company: Company,
+    pub company: OtherSessions,
     /// The process of the host that told of this event, where it says.
     pub client: Option<Client>,
     /// The prompt to give again at each iteration.
@@ -46,7 +46,7 @@ pub struct Facts {
 /// Who else works in this project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Company {
+pub enum OtherSessions {
     /// This session is the only active one.
     Alone,
     Several,
@@ -114,13 +114,13 @@ impl Machine for Loop {
             State::Corrupt(cause) => {
                 let aborted = State::Aborted {
                     cause: cause.clone(),
-                    owner: Owner::Nobody,
+                    owner: LoopOwner::Nobody,
                 };
                 Step::take("corruption", aborted, OnStop::Pass).note(format!(
                     "the loop is off, its state cannot be read: {cause}"
                 ))
             }
-            State::Aborted { cause, owner } if owner.is(here) || *owner == Owner::Nobody => {
+            State::Aborted { cause, owner } if owner.is(here) || *owner == LoopOwner::Nobody => {
                 Step::take("aborted", state.clone(), OnStop::Pass)
                     .note(format!("the loop was aborted: {cause}"))
             }
@@ -133,13 +133,13 @@ impl Machine for Loop {
             State::Aborted { .. } | State::Completing { .. } | State::Stuck { .. } => {
                 Step::ignore(state, OnStop::Pass)
             }
-            State::Active(run) => match owner::claim(run, here, input.facts) {
-                Claim::Others => Step::take("not-ours", state.clone(), OnStop::Pass),
-                Claim::Unclear => {
+            State::Active(run) => match owner::ownership(run, here, input.facts) {
+                Ownership::Others => Step::take("not-ours", state.clone(), OnStop::Pass),
+                Ownership::Unclear => {
                     Step::take("unclaimed", state.clone(), OnStop::Pass).note(unclaimed(run))
                 }
-                Claim::Ours(run) => advance(run, input, Welcome::Known),
-                Claim::Taken(run) => advance(run, input, Welcome::New),
+                Ownership::Ours(run) => advance(run, input, Welcome::Known),
+                Ownership::Taken(run) => advance(run, input, Welcome::New),
             },
         }
     }
@@ -208,8 +208,8 @@ fn advance(mut run: Run, input: &Input<'_, Loop>, welcome: Welcome) -> Step<Loop
         return Step::take("stale", State::Stuck { run, why }, OnStop::Pass).note(note);
     }
     let said = match facts.heard {
-        Heard::Said(ending) => Some(ending),
-        Heard::Near(_) | Heard::Nothing => None,
+        SpokenSignal::Said(ending) => Some(ending),
+        SpokenSignal::Near(_) | SpokenSignal::Nothing => None,
     };
     let working = matches!(
         input.event.kind,

@@ -4,13 +4,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Client, Company, Facts, Loop, Mode, Owner, Run, State};
+use super::{Client, Facts, Loop, LoopOwner, Mode, OtherSessions, Run, State};
 use crate::event::{EndReason, Kind, StartSource};
 use crate::ids::SessionId;
 use crate::machine::{Input, Nothing, OnContext, Step};
 
 /// What a session that stops is to a loop.
-pub(super) enum Claim {
+pub(super) enum Ownership {
     Ours(Run),
     /// It was nobody's, and now it is this session's.
     Taken(Run),
@@ -19,14 +19,16 @@ pub(super) enum Claim {
     Unclear,
 }
 
-pub(super) fn claim(run: &Run, here: &SessionId, facts: &Facts) -> Claim {
+pub(super) fn ownership(run: &Run, here: &SessionId, facts: &Facts) -> Ownership {
     match (&run.owner, facts.company) {
-        (Owner::Session { id, client }, _) if id == here => {
-            Claim::Ours(owned(run, here, facts.client.or(*client)))
+        (LoopOwner::Session { id, client }, _) if id == here => {
+            Ownership::Ours(owned(run, here, facts.client.or(*client)))
         }
-        (Owner::Session { .. }, _) => Claim::Others,
-        (Owner::Nobody, Company::Alone) => Claim::Taken(owned(run, here, facts.client)),
-        (Owner::Nobody, Company::Several) => Claim::Unclear,
+        (LoopOwner::Session { .. }, _) => Ownership::Others,
+        (LoopOwner::Nobody, OtherSessions::Alone) => {
+            Ownership::Taken(owned(run, here, facts.client))
+        }
+        (LoopOwner::Nobody, OtherSessions::Several) => Ownership::Unclear,
     }
 }
 
@@ -66,20 +68,20 @@ pub(super) fn on_start(state: &State, input: &Input<'_, Loop>) -> Step<Loop, OnC
     let client = input.facts.client;
     match (&run.owner, source) {
         (_, StartSource::Compact | StartSource::Fork) => Step::ignore(state, OnContext::Pass),
-        (Owner::Session { id, .. }, _) if id == here => {
+        (LoopOwner::Session { id, .. }, _) if id == here => {
             let rule = by_state(state, "return", "return-done");
             let next = State::Active(owned(run, here, client));
             Step::take(rule, next, OnContext::Pass)
         }
-        (Owner::Session { client: last, .. }, StartSource::Clear)
+        (LoopOwner::Session { client: last, .. }, StartSource::Clear)
             if last.is_some() && *last == client =>
         {
             let rule = by_state(state, "follow", "follow-done");
             let next = State::Active(owned(run, here, client));
             Step::take(rule, next, OnContext::Pass)
         }
-        (Owner::Session { .. }, _) => Step::ignore(state, OnContext::Pass),
-        (Owner::Nobody, _) => {
+        (LoopOwner::Session { .. }, _) => Step::ignore(state, OnContext::Pass),
+        (LoopOwner::Nobody, _) => {
             let run = owned(run, here, client);
             let mut tell = welcome(&run);
             if let Some(prompt) = &input.facts.prompt {
@@ -108,7 +110,7 @@ pub(super) fn on_end(state: &State, input: &Input<'_, Loop>) -> Step<Loop, Nothi
 }
 
 fn owned(run: &Run, by: &SessionId, client: Option<Client>) -> Run {
-    let owner = Owner::Session {
+    let owner = LoopOwner::Session {
         id: by.clone(),
         client,
     };

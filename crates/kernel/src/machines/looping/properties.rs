@@ -23,11 +23,11 @@ fn frames() -> impl Strategy<Value = Frame> {
     })
 }
 
-fn owners() -> impl Strategy<Value = Owner> {
+fn owners() -> impl Strategy<Value = LoopOwner> {
     prop_oneof![
         Just(owner("mine")),
         Just(owner("theirs")),
-        Just(Owner::Nobody)
+        Just(LoopOwner::Nobody)
     ]
 }
 
@@ -63,16 +63,18 @@ fn states() -> impl Strategy<Value = State> {
 
 fn seen() -> impl Strategy<Value = Facts> {
     let heard = prop_oneof![
-        Just(Heard::Nothing),
-        Just(Heard::Near("token in a quote, line 1: say it bare".into())),
-        prop::sample::select(Ending::ALL.to_vec()).prop_map(Heard::Said),
+        Just(SpokenSignal::Nothing),
+        Just(SpokenSignal::Near(
+            "token in a quote, line 1: say it bare".into()
+        )),
+        prop::sample::select(Ending::ALL.to_vec()).prop_map(SpokenSignal::Said),
     ];
     (heard, any::<bool>(), prop::option::of(5..9_u32)).prop_map(|(heard, alone, client)| Facts {
         heard,
         company: if alone {
-            Company::Alone
+            OtherSessions::Alone
         } else {
-            Company::Several
+            OtherSessions::Several
         },
         client: client.map(Client),
         ..facts()
@@ -115,7 +117,7 @@ proptest! {
         prop_assert!(now.since(before.updated) <= facts.ttl, "stale");
         prop_assert!(before.top.iter < before.top.max, "spent");
         prop_assert!(after.owner.is(event.session.as_ref().unwrap()), "not its own");
-        prop_assert!(before.owner == Owner::Nobody || before.owner.is(event.session.as_ref().unwrap()));
+        prop_assert!(before.owner == LoopOwner::Nobody || before.owner.is(event.session.as_ref().unwrap()));
         let mut expected = before.clone();
         expected.top.iter += 1;
         expected.updated = now;
@@ -131,7 +133,7 @@ proptest! {
         let completes = matches!(taken.state, State::Completing { .. })
             && !matches!(state, State::Completing { .. });
         if completes {
-            prop_assert!(matches!(facts.heard, Heard::Said(_)));
+            prop_assert!(matches!(facts.heard, SpokenSignal::Said(_)));
         }
         let ended = matches!(taken.state, State::Aborted { .. });
         prop_assert!(ended || depth(&taken.state) == depth(&state), "popped by an event");

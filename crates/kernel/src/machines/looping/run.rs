@@ -26,7 +26,7 @@ pub enum State {
     /// Ended by a person or because its state could not be read; nobody was told yet.
     Aborted {
         cause: String,
-        owner: Owner,
+        owner: LoopOwner,
     },
     /// Something is there, and it is no state of a loop. What, in words.
     Corrupt(String),
@@ -94,7 +94,7 @@ pub struct Run {
     pub id: String,
     /// When the loop last moved.
     pub updated: Millis,
-    pub owner: Owner,
+    pub owner: LoopOwner,
     /// The frames around the top one, outermost first.
     pub outer: Vec<Frame>,
     /// The frame that runs: a loop without one is no loop.
@@ -178,7 +178,7 @@ impl Mode {
 /// Whose stops a loop holds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Owner {
+pub enum LoopOwner {
     Nobody,
     Session {
         id: SessionId,
@@ -193,7 +193,7 @@ pub enum Owner {
 #[serde(transparent)]
 pub struct Client(pub u32);
 
-impl Owner {
+impl LoopOwner {
     pub fn is(&self, session: &SessionId) -> bool {
         matches!(self, Self::Session { id, .. } if id == session)
     }

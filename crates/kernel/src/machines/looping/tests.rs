@@ -14,9 +14,9 @@ const TTL: Millis = Millis::seconds(7_200);
 
 pub(super) fn facts() -> Facts {
     Facts {
-        heard: Heard::Nothing,
+        heard: SpokenSignal::Nothing,
         ttl: TTL,
-        company: Company::Several,
+        company: OtherSessions::Several,
         client: Some(Client(7)),
         prompt: None,
     }
@@ -31,8 +31,8 @@ pub(super) fn frame(mode: Mode, iter: u32, max: u32) -> Frame {
     }
 }
 
-pub(super) fn owner(id: &str) -> Owner {
-    Owner::Session {
+pub(super) fn owner(id: &str) -> LoopOwner {
+    LoopOwner::Session {
         id: session(id),
         client: Some(Client(7)),
     }
@@ -61,7 +61,7 @@ fn at_stop(state: &State, facts: &Facts) -> Taken<Loop> {
 
 fn said(ending: Ending) -> Facts {
     Facts {
-        heard: Heard::Said(ending),
+        heard: SpokenSignal::Said(ending),
         ..facts()
     }
 }
@@ -83,7 +83,7 @@ fn states() -> Vec<State> {
         within(frame(Mode::Grind, 3, 100), frame(Mode::Issue, 1, 5)),
     ];
     for run in runs {
-        for owner in [owner("mine"), owner("theirs"), Owner::Nobody] {
+        for owner in [owner("mine"), owner("theirs"), LoopOwner::Nobody] {
             let run = Run {
                 owner: owner.clone(),
                 ..run.clone()
@@ -109,11 +109,11 @@ fn states() -> Vec<State> {
 fn all_facts() -> Vec<Facts> {
     let mut all = Vec::new();
     for heard in [
-        Heard::Said(Ending::Complete),
-        Heard::Near("token in backticks, line 1: say it bare".to_string()),
-        Heard::Nothing,
+        SpokenSignal::Said(Ending::Complete),
+        SpokenSignal::Near("token in backticks, line 1: say it bare".to_string()),
+        SpokenSignal::Nothing,
     ] {
-        for company in [Company::Alone, Company::Several] {
+        for company in [OtherSessions::Alone, OtherSessions::Several] {
             for client in [None, Some(Client(7)), Some(Client(8))] {
                 all.push(Facts {
                     heard: heard.clone(),
@@ -164,7 +164,7 @@ fn the_block_is_the_seeds_sentence() {
         ),
         (
             Facts {
-                heard: Heard::Near(near.clone()),
+                heard: SpokenSignal::Near(near.clone()),
                 ..facts()
             },
             format!("{sentence} Not counted: {near}."),
@@ -287,11 +287,11 @@ fn stale_is_more_than_the_ttl() {
 #[test]
 fn nobodys_loop_goes_to_the_only_session_and_says_so() {
     let orphan = State::Active(Run {
-        owner: Owner::Nobody,
+        owner: LoopOwner::Nobody,
         ..run(frame(Mode::Loop, 1, 5))
     });
     let alone = Facts {
-        company: Company::Alone,
+        company: OtherSessions::Alone,
         ..facts()
     };
     let taken = at_stop(&orphan, &alone);
@@ -367,7 +367,7 @@ fn ownership_follows_clear_and_resume_but_no_fork() {
 #[test]
 fn a_loop_started_elsewhere_follows_clear_once_its_session_was_seen() {
     let unseen = State::Active(Run {
-        owner: Owner::Session {
+        owner: LoopOwner::Session {
             id: session("mine"),
             client: None,
         },
@@ -395,7 +395,7 @@ fn a_loop_started_elsewhere_follows_clear_once_its_session_was_seen() {
 #[test]
 fn the_next_session_that_starts_takes_nobodys_loop_and_is_told() {
     let orphan = State::Active(Run {
-        owner: Owner::Nobody,
+        owner: LoopOwner::Nobody,
         ..run(frame(Mode::Grind, 1, 5))
     });
     for (source, takes) in [
@@ -438,7 +438,7 @@ fn the_verbs_follow_the_table() {
         aborted,
         State::Aborted {
             cause: "enough".into(),
-            owner: Owner::Session {
+            owner: LoopOwner::Session {
                 id: session("next"),
                 client: None
             }
@@ -452,7 +452,7 @@ fn a_verb_that_makes_no_sense_is_refused() {
     let active = State::Active(run(frame(Mode::Loop, 1, 5)));
     let corrupt = State::Corrupt("torn".into());
     let one = || frame(Mode::Loop, 1, 1);
-    let begin = |state: &State, frame| start(state, "loop-1".into(), frame, Owner::Nobody, NOW);
+    let begin = |state: &State, frame| start(state, "loop-1".into(), frame, LoopOwner::Nobody, NOW);
     assert_eq!(begin(&active, one()), Err(Refused::Running));
     assert_eq!(begin(&corrupt, one()), Err(Refused::Corrupt));
     assert_eq!(

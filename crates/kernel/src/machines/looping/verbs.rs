@@ -4,7 +4,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Client, Frame, Owner, Run, State};
+use super::{Client, Frame, LoopOwner, Run, State};
 use crate::ids::{Millis, SessionId};
 
 /// Loops in loops in loops: more is a mistake that repeats itself.
@@ -28,7 +28,7 @@ pub fn start(
     state: &State,
     id: String,
     frame: Frame,
-    owner: Owner,
+    owner: LoopOwner,
     now: Millis,
 ) -> Result<State, Refused> {
     match state {
@@ -66,7 +66,7 @@ pub fn adopt(
     now: Millis,
 ) -> Result<State, Refused> {
     let mut run = running(state)?.clone();
-    run.owner = Owner::Session {
+    run.owner = LoopOwner::Session {
         id: session,
         client,
     };
@@ -86,7 +86,7 @@ pub fn abort(state: &State, cause: String) -> Result<State, Refused> {
         // Whose it was cannot be read either: whoever stops next is told.
         State::Corrupt(_) => Ok(State::Aborted {
             cause,
-            owner: Owner::Nobody,
+            owner: LoopOwner::Nobody,
         }),
         State::Idle(_) | State::Aborted { .. } => Err(Refused::NoLoop),
     }

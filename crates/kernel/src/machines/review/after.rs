@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::phase::Phase;
-use super::plan::{CLEAN_ENOUGH, Complaint, Parked, Target, Trouble, alternate};
+use super::plan::{CLEAN_ENOUGH, Complaint, OverdueReview, Parked, Target, alternate};
 use super::words::{block, directory};
 use super::{
     Door, Failure, Finding, OnFailure, Outcome, Plan, Record, Request, Review, State, Verdict,
@@ -91,7 +91,7 @@ fn failed(mut plan: Plan, asked: &Request, failure: &Failure, input: &Input<'_, 
     });
     let failures = before.map_or(1, |trouble| trouble.failures.saturating_add(1));
     let on_failure = input.facts.settings.on_failure;
-    plan.memory.trouble = Some(Trouble {
+    plan.memory.trouble = Some(OverdueReview {
         review: asked.review,
         task: asked.task.clone(),
         iteration: asked.iteration,

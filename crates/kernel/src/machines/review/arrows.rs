@@ -10,10 +10,10 @@ use super::phase::Phase;
 use super::table::Tasks;
 use super::world::{FAIL, PASS, World, assert_in_table, session};
 use super::*;
-use crate::deliberate::{Deliberation, deliberate};
-use crate::effect::{Intent, Owner, Standing};
+use crate::deliberate::{Ruling, deliberate};
+use crate::effect::{EffectOwner, EffectStatus, Intent};
 use crate::event::{Background, Chain, EndReason, Kind as EventKind};
-use crate::machines::{Move, Pending};
+use crate::machines::{Pending, Transition};
 
 #[test]
 fn no_two_arrows_of_a_name_leave_one_state() {
@@ -33,11 +33,11 @@ fn the_table_is_what_happens() {
         for state in states {
             let case = world.case(state);
             match deliberate(&case) {
-                Deliberation::Intends(Pending::Review(_)) => {
-                    reached.insert(("review", case.parts[0].label()));
+                Ruling::Intends(Pending::Review(_)) => {
+                    reached.insert(("review", case.inputs[0].label()));
                 }
-                Deliberation::Settled(settled) => {
-                    let Move::Review(moved) = &settled.moves[0] else {
+                Ruling::Settled(settled) => {
+                    let Transition::Review(moved) = &settled.transitions[0] else {
                         panic!("another machine's move")
                     };
                     if !moved.rule.is_empty() {
@@ -90,7 +90,7 @@ const CHANGES: [Change; 20] = [
     |world| world.plan.memory.owner = None,
     |world| {
         world.plan.memory.owner = None;
-        world.facts.company = Company::Several;
+        world.facts.company = OtherSessions::Several;
     },
     |world| world.facts.violations = vec!["x".into()],
     |world| {
@@ -133,7 +133,7 @@ const CHANGES: [Change; 20] = [
         };
     },
     |world| {
-        world.plan.memory.trouble = Some(plan::Trouble {
+        world.plan.memory.trouble = Some(plan::OverdueReview {
             review: Kind::Code,
             task: TaskId::parse("1"),
             iteration: 1,
@@ -162,7 +162,7 @@ const CHANGES: [Change; 20] = [
 ];
 
 /// Every way for the effect to stand.
-fn standings() -> Vec<Standing<Review>> {
+fn standings() -> Vec<EffectStatus<Review>> {
     let request = Request {
         plan: "demo".into(),
         review: Kind::Code,
@@ -176,7 +176,7 @@ fn standings() -> Vec<Standing<Review>> {
     let intent = Intent {
         fence: Fence(3),
         effect: request,
-        owner: Owner {
+        owner: EffectOwner {
             pid: 1,
             started: 1,
             boot: "b".into(),
@@ -191,10 +191,10 @@ fn standings() -> Vec<Standing<Review>> {
         Finding::NotDone(Failure::NoFile),
         Finding::NotDone(Failure::NoProgram("claude".into())),
     ];
-    let mut standings: Vec<Standing<Review>> = vec![
-        Standing::Clear,
-        Standing::Running(intent.clone()),
-        Standing::Abandoned(intent.clone()),
+    let mut standings: Vec<EffectStatus<Review>> = vec![
+        EffectStatus::Clear,
+        EffectStatus::Running(intent.clone()),
+        EffectStatus::Abandoned(intent.clone()),
     ];
     standings.extend(outcomes.map(|result| {
         let outcome = Outcome {
@@ -202,7 +202,7 @@ fn standings() -> Vec<Standing<Review>> {
             took: Millis(1),
             cost: 1,
         };
-        Standing::Done(intent.clone(), outcome)
+        EffectStatus::Done(intent.clone(), outcome)
     }));
     standings
 }
@@ -211,10 +211,10 @@ fn variations(plain: &World) -> Vec<World> {
     let mut all = vec![];
     let standings = standings();
     for change in CHANGES {
-        for standing in &standings {
+        for effect_status in &standings {
             let mut world = plain.clone();
             change(&mut world);
-            world.standing = standing.clone();
+            world.effect_status = effect_status.clone();
             all.push(world);
         }
     }

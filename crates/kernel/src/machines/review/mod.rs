@@ -32,11 +32,11 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-pub use phase::{Phase, Review as Kind, Stage, TaskId};
+pub use phase::{Phase, PlanStage, Review as Kind, TaskId};
 pub use plan::{Fields, Memory, Plan, Record, State};
 
 use super::Name;
-pub use super::looping::Company;
+pub use super::looping::OtherSessions;
 use crate::effect::Fence;
 use crate::ids::Millis;
 use crate::machine::{Arrow, Input, Machine, Nothing, OnContext, OnStop, Settled, Step};
@@ -49,7 +49,7 @@ pub struct Review;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Facts {
     pub door: Door,
-    pub company: Company,
+    pub company: OtherSessions,
     /// The ground rules that the directory breaks.
     pub violations: Vec<String>,
     /// What is wrong with `state.json`, for the person only.

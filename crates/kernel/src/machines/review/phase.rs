@@ -124,7 +124,7 @@ impl fmt::Display for TaskId {
 
 /// Where the plan is, seen from far away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Stage {
+pub enum PlanStage {
     Planning,
     PlanReview,
     TaskCreation,
@@ -135,7 +135,7 @@ pub enum Stage {
     Unknown,
 }
 
-impl Stage {
+impl PlanStage {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Planning => "Planning",
@@ -194,22 +194,24 @@ impl Phase {
         }
     }
 
-    pub const fn stage(&self) -> Stage {
+    pub const fn stage(&self) -> PlanStage {
         match self {
-            Self::NewPlan => Stage::Planning,
-            Self::Review(Review::Plan) | Self::PostReview(Review::Plan) => Stage::PlanReview,
-            Self::CreateTasks => Stage::TaskCreation,
-            Self::Review(Review::Tasks) | Self::PostReview(Review::Tasks) => Stage::TaskReview,
+            Self::NewPlan => PlanStage::Planning,
+            Self::Review(Review::Plan) | Self::PostReview(Review::Plan) => PlanStage::PlanReview,
+            Self::CreateTasks => PlanStage::TaskCreation,
+            Self::Review(Review::Tasks) | Self::PostReview(Review::Tasks) => PlanStage::TaskReview,
             Self::NextTask
             | Self::NextTaskTdd
             | Self::CompleteTask
             | Self::CompleteTaskTdd
             | Self::ContinueTask
             | Self::Review(Review::Code)
-            | Self::PostReview(Review::Code) => Stage::Implementation,
-            Self::Review(Review::AllCode) | Self::PostReview(Review::AllCode) => Stage::FinalReview,
-            Self::Complete => Stage::Complete,
-            Self::Unknown(_) => Stage::Unknown,
+            | Self::PostReview(Review::Code) => PlanStage::Implementation,
+            Self::Review(Review::AllCode) | Self::PostReview(Review::AllCode) => {
+                PlanStage::FinalReview
+            }
+            Self::Complete => PlanStage::Complete,
+            Self::Unknown(_) => PlanStage::Unknown,
         }
     }
 }
@@ -241,7 +243,7 @@ mod tests {
     fn every_phase_is_read_back_as_itself() {
         for phase in Phase::ALL {
             assert_eq!(Phase::parse(phase.as_str()), phase);
-            assert_ne!(phase.stage(), Stage::Unknown, "{phase}");
+            assert_ne!(phase.stage(), PlanStage::Unknown, "{phase}");
         }
         let later = Phase::parse("polish");
         assert_eq!(later, Phase::Unknown("polish".into()));

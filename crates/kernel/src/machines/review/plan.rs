@@ -207,7 +207,7 @@ pub struct Memory {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub complaint: Option<Complaint>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<OverdueReview>,
     /// What all reviews of the plan have cost, in millionths of a dollar.
     pub spent: u64,
 }
@@ -220,7 +220,7 @@ pub struct Complaint {
 
 /// A review that could not be done, and is still due.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Trouble {
+pub struct OverdueReview {
     pub review: Review,
     pub task: Option<TaskId>,
     pub iteration: u32,

@@ -5,9 +5,9 @@ use alloc::vec;
 use proptest::prelude::*;
 
 use super::phase::Phase;
-use super::world::{Heard, PASS, World, stop};
+use super::world::{PASS, StopResult, World, stop};
 use super::*;
-use crate::effect::Standing;
+use crate::effect::EffectStatus;
 use crate::event::Chain;
 
 fn any_phase() -> impl Strategy<Value = Option<Phase>> {
@@ -64,7 +64,7 @@ proptest! {
         let mut results = results.into_iter();
         for _ in 0..40 {
             let heard = match world.hear() {
-                Heard::Runs(intent) => {
+                StopResult::Runs(intent) => {
                     let result = results.next().expect("fewer reviews than stops");
                     prop_assert!(intent.effect.iteration <= world.fields().max_reviews);
                     prop_assert!(!world.facts.written.contains(&intent.effect.iteration));
@@ -72,12 +72,12 @@ proptest! {
                         world.facts.written.push(intent.effect.iteration);
                     }
                     let outcome = Outcome { result, took: Millis(1), cost: 1 };
-                    world.standing = Standing::Done(intent, outcome);
+                    world.effect_status = EffectStatus::Done(intent, outcome);
                     world.hear()
                 }
-                said @ Heard::Says { .. } => said,
+                said @ StopResult::Says { .. } => said,
             };
-            let Heard::Says { hold, .. } = heard else {
+            let StopResult::Says { hold, .. } = heard else {
                 return Err(TestCaseError::fail("two reviews in one stop"));
             };
             if hold.is_empty() {
@@ -95,7 +95,7 @@ proptest! {
     /// A review that did not happen leaves the counters of the plan as they were.
     #[test]
     fn a_failure_consumes_nothing(mut world in any_world()) {
-        if let Heard::Runs(_) = world.hear() {
+        if let StopResult::Runs(_) = world.hear() {
             let before = world.fields().clone();
             world.reviewed(Finding::NotDone(Failure::NoFile));
             let after = world.fields().clone();
@@ -109,7 +109,7 @@ proptest! {
     /// that it names, and its file never leaves the plan's directory.
     #[test]
     fn a_reviewer_does_what_the_state_says(mut world in any_world()) {
-        if let Heard::Runs(intent) = world.hear() {
+        if let StopResult::Runs(intent) = world.hear() {
             let asked = intent.effect;
             let named = world.fields().due().or_else(|| world.fields().unanswered());
             prop_assert_eq!(Some(asked.review), named);

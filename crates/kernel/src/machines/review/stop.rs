@@ -7,12 +7,12 @@ use alloc::vec::Vec;
 
 use super::after::{Stop, conclude, examine, pass, with_notes};
 use super::phase::Phase;
-use super::plan::{CLEAN_ENOUGH, Parked, Target, Trouble};
+use super::plan::{CLEAN_ENOUGH, OverdueReview, Parked, Target};
 use super::words::{directory, dollars};
 use super::{
-    AnswerFile, Company, Door, Fields, Kind, OnFailure, Plan, Record, Request, Review, State,
+    AnswerFile, Door, Fields, Kind, OnFailure, OtherSessions, Plan, Record, Request, Review, State,
 };
-use crate::effect::Standing;
+use crate::effect::EffectStatus;
 use crate::event::{self, Background};
 use crate::ids::Millis;
 use crate::machine::{Input, OnStop, Step};
@@ -25,18 +25,18 @@ pub(super) fn on_stop(state: &State, input: &Input<'_, Review>) -> Stop {
         return Step::take("no-plan", State::Nothing, OnStop::Pass);
     };
     let mut plan = Plan::clone(plan);
-    if let Standing::Done(intent, outcome) = input.standing
+    if let EffectStatus::Done(intent, outcome) = input.effect_status
         && intent.effect.plan == plan.id
     {
         plan.memory.spent = plan.memory.spent.saturating_add(outcome.cost);
     }
-    match claim(plan, input) {
-        Claim::NoSession => Step::ignore(state, OnStop::Pass),
-        Claim::Others(plan, notes) => with_notes(
+    match ownership(plan, input) {
+        Ownership::NoSession => Step::ignore(state, OnStop::Pass),
+        Ownership::Others(plan, notes) => with_notes(
             Step::take("not-ours", State::Plan(plan.into()), OnStop::Pass),
             notes,
         ),
-        Claim::Ours(plan, notes) => {
+        Ownership::Ours(plan, notes) => {
             let mut step = decide(plan, input);
             step.notes.splice(0..0, notes);
             step
@@ -45,35 +45,35 @@ pub(super) fn on_stop(state: &State, input: &Input<'_, Review>) -> Stop {
 }
 
 /// Whose plan it is.
-enum Claim {
+enum Ownership {
     NoSession,
     Others(Plan, Vec<String>),
     Ours(Plan, Vec<String>),
 }
 
-fn claim(mut plan: Plan, input: &Input<'_, Review>) -> Claim {
+fn ownership(mut plan: Plan, input: &Input<'_, Review>) -> Ownership {
     if input.facts.door == Door::Compat {
-        return Claim::Ours(plan, Vec::new());
+        return Ownership::Ours(plan, Vec::new());
     }
     let Some(here) = &input.event.session else {
-        return Claim::NoSession;
+        return Ownership::NoSession;
     };
     let live = is_live(&plan);
     // Whoever runs a review of a plan without an owner is its owner when it comes back: a
     // verdict cannot be had twice. Until then nobody else becomes it in passing.
-    let running = matches!(input.standing, Standing::Running(_));
-    let returned = matches!(input.standing, Standing::Done(..));
+    let running = matches!(input.effect_status, EffectStatus::Running(_));
+    let returned = matches!(input.effect_status, EffectStatus::Done(..));
     match (&plan.memory.owner, input.facts.company) {
-        (Some(owner), _) if owner == here => Claim::Ours(plan, Vec::new()),
-        (None, Company::Alone) if !live || running => Claim::Ours(plan, Vec::new()),
-        (None, company) if company == Company::Alone || returned => {
+        (Some(owner), _) if owner == here => Ownership::Ours(plan, Vec::new()),
+        (None, OtherSessions::Alone) if !live || running => Ownership::Ours(plan, Vec::new()),
+        (None, company) if company == OtherSessions::Alone || returned => {
             plan.memory.moved_by(Some(here));
             let note = format!(
                 "plan '{}' had no session and is now this one's. `mainspring plan set next_phase \
                  null` ends its reviews",
                 plan.id
             );
-            Claim::Ours(plan, [note].into())
+            Ownership::Ours(plan, [note].into())
         }
         (Some(_) | None, _) => {
             let matters = live || !input.facts.violations.is_empty();
@@ -89,7 +89,7 @@ fn claim(mut plan: Plan, input: &Input<'_, Review>) -> Claim {
                     plan.id
                 ));
             }
-            Claim::Others(plan, notes)
+            Ownership::Others(plan, notes)
         }
     }
 }
@@ -133,13 +133,13 @@ fn decide(mut plan: Plan, input: &Input<'_, Review>) -> Stop {
 
 /// The reviewer came back to a plan that somebody had moved meanwhile.
 fn late(input: &Input<'_, Review>) -> Option<String> {
-    match input.standing {
-        Standing::Done(intent, _) => Some(format!(
+    match input.effect_status {
+        EffectStatus::Done(intent, _) => Some(format!(
             "{}/{} came when the plan had moved on: it decides nothing",
             directory(&intent.effect.plan),
             intent.effect.file()
         )),
-        Standing::Clear | Standing::Running(_) | Standing::Abandoned(_) => None,
+        EffectStatus::Clear | EffectStatus::Running(_) | EffectStatus::Abandoned(_) => None,
     }
 }
 
@@ -153,7 +153,7 @@ fn due(plan: Plan, review: Kind, input: &Input<'_, Review>) -> Stop {
         Kind::Plan | Kind::Tasks | Kind::AllCode => None,
     };
     let facts = input.facts;
-    if let Standing::Done(intent, outcome) = input.standing
+    if let EffectStatus::Done(intent, outcome) = input.effect_status
         && intent.effect.is_for(&plan.id, review, task.as_ref())
     {
         return conclude(plan, &intent.effect, outcome, input);
@@ -207,13 +207,13 @@ fn before(
     if fields.phase == Some(Phase::Review(review)) && fields.consecutive_clean >= CLEAN_ENOUGH {
         return Before::Pass("passed", target());
     }
-    let abandoned = match input.standing {
-        Standing::Abandoned(intent) => Some(intent).filter(|intent| {
+    let abandoned = match input.effect_status {
+        EffectStatus::Abandoned(intent) => Some(intent).filter(|intent| {
             let asked = &intent.effect;
             asked.is_for(&plan.id, review, task.as_ref())
                 && asked.iteration > fields.phase_iteration.unwrap_or(0)
         }),
-        Standing::Clear | Standing::Running(_) | Standing::Done(..) => None,
+        EffectStatus::Clear | EffectStatus::Running(_) | EffectStatus::Done(..) => None,
     };
     let iteration = match abandoned {
         Some(intent) => intent.effect.iteration,
@@ -247,7 +247,7 @@ fn before(
         let note = format!("no {} of plan '{}': {lack}", review.words(), plan.id);
         return Before::LetGo("no-subject", Some(note));
     }
-    if let Standing::Running(intent) = input.standing {
+    if let EffectStatus::Running(intent) = input.effect_status {
         let note = format!(
             "a reviewer is already at work on {}/{}: this stop goes through, and the review stays due",
             directory(&intent.effect.plan),
@@ -298,7 +298,7 @@ fn next_free(done: u32, written: &[u32]) -> u32 {
     number
 }
 
-fn back_off(trouble: &Trouble) -> Millis {
+fn back_off(trouble: &OverdueReview) -> Millis {
     let longer = 4_u64.saturating_pow(trouble.failures.saturating_sub(1).min(4));
     trouble.at.plus(Millis(BACK_OFF.0.saturating_mul(longer)))
 }

@@ -11,9 +11,9 @@ use super::phase::Phase;
 use super::table::{Document, Subtasks, Tasks};
 use super::world::{FAIL, PASS, TABLE_MD, World, session, stop};
 use super::*;
-use crate::effect::Standing;
+use crate::block_ledger::Cap;
+use crate::effect::EffectStatus;
 use crate::event::Chain;
-use crate::ledger::Cap;
 
 /// The planning flow of the seed's diagram, in one chain of stops.
 #[test]
@@ -134,15 +134,15 @@ fn a_review_that_lies_there_is_never_written_over() {
 fn a_killed_review_is_resumed_under_its_own_number() {
     let mut world = World::due(Kind::Code);
     let first = world.runs();
-    world.standing = Standing::Abandoned(first.clone());
+    world.effect_status = EffectStatus::Abandoned(first.clone());
     world.facts.written = vec![1];
     let second = world.runs();
     assert_eq!(second.effect.iteration, 1, "never skipped");
     assert_eq!(second.effect.resumes, [first.fence]);
-    world.standing = Standing::Abandoned(second.clone());
+    world.effect_status = EffectStatus::Abandoned(second.clone());
     assert_eq!(world.runs().effect.resumes, [first.fence, second.fence]);
     world.fields().phase_iteration = Some(1);
-    world.standing = Standing::Abandoned(second);
+    world.effect_status = EffectStatus::Abandoned(second);
     let fresh = world.runs().effect;
     assert_eq!(
         (fresh.iteration, fresh.resumes.len()),
@@ -157,7 +157,7 @@ fn a_result_for_a_plan_that_moved_on_changes_nothing_but_the_bill() {
     let intent = world.runs();
     world.fields().next_phase = None;
     let before = world.line();
-    world.standing = Standing::Done(
+    world.effect_status = EffectStatus::Done(
         intent,
         Outcome {
             result: FAIL,
@@ -293,9 +293,9 @@ fn another_sessions_plan_is_named_once_and_left_alone() {
 fn a_plan_of_nobody_is_taken_by_the_only_session() {
     let mut world = World::due(Kind::Code);
     world.plan.memory.owner = None;
-    world.facts.company = Company::Several;
+    world.facts.company = OtherSessions::Several;
     assert_eq!(world.says().1.len(), 1);
-    world.facts.company = Company::Alone;
+    world.facts.company = OtherSessions::Alone;
     world.runs();
     let (_, hold, notes) = world.reviewed(FAIL);
     assert!(!hold.is_empty());
@@ -466,21 +466,21 @@ fn a_neighbour_does_not_take_a_plan_whose_reviewer_is_at_work() {
     world.plan.memory.owner = None;
     let intent = world.runs();
     world.event.session = Some(session("t"));
-    world.standing = Standing::Running(intent.clone());
+    world.effect_status = EffectStatus::Running(intent.clone());
     let (hold, notes) = world.says();
     assert_eq!(hold, "");
     assert!(notes[0].contains("already at work"), "{notes:?}");
     assert_eq!(world.plan.memory.owner, None);
     // By now two are at work here, and the verdict counts all the same.
     world.event.session = Some(session("s"));
-    world.facts.company = Company::Several;
+    world.facts.company = OtherSessions::Several;
     world.facts.written.push(1);
     let outcome = Outcome {
         result: FAIL,
         took: Millis(1),
         cost: 10_000,
     };
-    world.standing = Standing::Done(intent, outcome);
+    world.effect_status = EffectStatus::Done(intent, outcome);
     let (hold, _) = world.says();
     assert!(hold.contains("plan-review-1.md"), "{hold}");
     assert_eq!(world.plan.memory.owner, Some(session("s")));

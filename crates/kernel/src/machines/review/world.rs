@@ -11,13 +11,13 @@ use pretty_assertions::assert_eq;
 use super::phase::Phase;
 use super::table::Tasks;
 use super::*;
+use crate::block_ledger::{BlockLedger, Cap, ToolUse};
 use crate::decision::Decision;
-use crate::deliberate::{Case, Deliberation, Outcome as Came, Trust, deliberate};
-use crate::effect::{Intent, Owner, Standing};
+use crate::deliberate::{Case, Outcome as Came, Ruling, Trust, deliberate};
+use crate::effect::{EffectOwner, EffectStatus, Intent};
 use crate::event::{Background, Chain, Event, Kind as EventKind, Speaker};
 use crate::ids::{Digest, SessionId};
-use crate::ledger::{Cap, Ledger, ToolUse};
-use crate::machines::{Move, Moved, Part, Pending, Slot};
+use crate::machines::{InputOf, MachineInput, Pending, Transition, TransitionOf};
 
 pub(super) const TABLE_MD: &str = "| Id | Status |\n|--|--|\n| 1 | done |\n| 2 | pending |\n";
 
@@ -27,14 +27,14 @@ pub(super) struct World {
     pub(super) plan: Plan,
     pub(super) facts: Facts,
     pub(super) event: Event,
-    pub(super) standing: Standing<Review>,
+    pub(super) effect_status: EffectStatus<Review>,
     pub(super) cap: Cap,
     pub(super) now: Millis,
 }
 
 /// What a stop came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum StopResult {
     Runs(Intent<Review>),
     Says { hold: String, notes: Vec<String> },
 }
@@ -64,7 +64,7 @@ impl World {
             },
             facts: Facts {
                 door: Door::Hook,
-                company: Company::Alone,
+                company: OtherSessions::Alone,
                 violations: vec![],
                 warnings: vec![],
                 tasks: Tasks::parse(TABLE_MD),
@@ -82,7 +82,7 @@ impl World {
                 speaker: Speaker::Main,
                 kind: stop(Chain::First),
             },
-            standing: Standing::Clear,
+            effect_status: EffectStatus::Clear,
             cap: Cap::After(8),
             now: Millis(1_000_000),
         }
@@ -105,23 +105,23 @@ impl World {
     }
 
     pub(super) fn case(&self, state: State) -> Case {
-        let mut slot = Slot::new(state, self.facts.clone());
-        slot.standing = self.standing.clone();
+        let mut input = InputOf::new(state, self.facts.clone());
+        input.effect_status = self.effect_status.clone();
         Case {
             event: self.event.clone(),
             now: self.now,
             delivery: Digest(format!("{:?}", self.now)),
-            parts: vec![Part::Review(slot)],
+            inputs: vec![MachineInput::Review(input)],
             broken: vec![],
             overtaken: None,
-            ledger: Ledger::default(),
+            ledger: BlockLedger::default(),
             cap: self.cap,
             tools: ToolUse::NotSeen,
             transcript: None,
             trust: Trust::Trusted,
             orders: crate::Orders::default(),
             fence: Fence(7),
-            me: Owner {
+            me: EffectOwner {
                 pid: 1,
                 started: 1,
                 boot: "b".into(),
@@ -130,12 +130,12 @@ impl World {
     }
 
     /// One stop; the plan is then what it was moved to.
-    pub(super) fn hear(&mut self) -> Heard {
+    pub(super) fn hear(&mut self) -> StopResult {
         let case = self.case(State::Plan(self.plan.clone().into()));
         match deliberate(&case) {
-            Deliberation::Intends(Pending::Review(intent)) => Heard::Runs(intent),
-            Deliberation::Settled(settled) => {
-                let Move::Review(moved) = &settled.moves[0] else {
+            Ruling::Intends(Pending::Review(intent)) => StopResult::Runs(intent),
+            Ruling::Settled(settled) => {
+                let Transition::Review(moved) = &settled.transitions[0] else {
                     panic!("another machine's move")
                 };
                 assert_in_table(moved, self.event.kind.name());
@@ -144,7 +144,7 @@ impl World {
                 };
                 assert_eq!(plan.passing, None, "a target outlives its turn");
                 self.plan = Plan::clone(plan);
-                self.standing = Standing::Clear;
+                self.effect_status = EffectStatus::Clear;
                 let hold = match &settled.answer.decision {
                     Decision::Stop { hold } => hold.text(),
                     Decision::Context { tell } => tell.text(),
@@ -154,7 +154,7 @@ impl World {
                     matches!(settled.answer.decision, Decision::Stop { .. }) && !hold.is_empty()
                 });
                 let notes = settled.answer.notes.iter().map(|note| note.text.clone());
-                Heard::Says {
+                StopResult::Says {
                     hold,
                     notes: notes.collect(),
                 }
@@ -167,8 +167,8 @@ impl World {
     #[track_caller]
     pub(super) fn runs(&mut self) -> Intent<Review> {
         match self.hear() {
-            Heard::Runs(intent) => intent,
-            Heard::Says { .. } => panic!("no reviewer was started: {self:#?}"),
+            StopResult::Runs(intent) => intent,
+            StopResult::Says { .. } => panic!("no reviewer was started: {self:#?}"),
         }
     }
 
@@ -176,8 +176,8 @@ impl World {
     #[track_caller]
     pub(super) fn says(&mut self) -> (String, Vec<String>) {
         match self.hear() {
-            Heard::Says { hold, notes } => (hold, notes),
-            Heard::Runs(intent) => panic!("a reviewer was started: {intent:?}"),
+            StopResult::Says { hold, notes } => (hold, notes),
+            StopResult::Runs(intent) => panic!("a reviewer was started: {intent:?}"),
         }
     }
 
@@ -194,7 +194,7 @@ impl World {
             took: Millis(1),
             cost: 10_000,
         };
-        self.standing = Standing::Done(intent, outcome);
+        self.effect_status = EffectStatus::Done(intent, outcome);
         let (hold, notes) = self.says();
         (request, hold, notes)
     }
@@ -228,7 +228,7 @@ impl World {
 pub(super) const PASS: Finding = Finding::Reviewed(Verdict::Pass);
 pub(super) const FAIL: Finding = Finding::Reviewed(Verdict::Fail);
 
-pub(super) fn assert_in_table(moved: &Moved<Review>, on: &str) -> &'static Arrow {
+pub(super) fn assert_in_table(moved: &TransitionOf<Review>, on: &str) -> &'static Arrow {
     Review::TABLE
         .iter()
         .find(|arrow| {

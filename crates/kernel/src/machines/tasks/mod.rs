@@ -5,13 +5,13 @@
 //! list: all of it or none. It replaces what skills laid out before; what the agent or a
 //! person put there stays.
 //!
-//! [`draft`] is the file as it is, [`check`] says whether it is a list, [`roster`] is the
+//! [`draft`] is the file as it is, [`check`] says whether it is a list, [`task_list`] is the
 //! client's list and the layout, [`advice`] is for authors, [`words`] for the agent.
 
 pub mod advice;
 pub mod check;
 pub mod draft;
-pub mod roster;
+pub mod task_list;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use self::check::{List, Problem};
 use self::draft::Status;
-use self::roster::{Maker, Reset, Roster};
+use self::task_list::{Maker, Reset, TaskList};
 use super::Name;
 use crate::machine::{AfterTool, Arrow, BeforeTool, Input, Machine, Never, OnContext, Step};
 
@@ -118,13 +118,13 @@ impl Machine for Tasks {
         Arrow { rule: "peek",        from: "any",      on: "before_tool",           when: "guard on, a skill's files are read", to: "any",  does: "deny",                                  remedy: "FSM_BYPASS=1 lifts the guard" },
     ];
 
-    type State = Roster;
+    type State = TaskList;
     type Facts = Facts;
     type Effect = Never;
     type Outcome = Never;
 
-    fn label(state: &Roster) -> &'static str {
-        let of_a_skill = |entry: &roster::Entry| entry.maker != Maker::Hand;
+    fn label(state: &TaskList) -> &'static str {
+        let of_a_skill = |entry: &task_list::Entry| entry.maker != Maker::Hand;
         if state.tasks.iter().any(of_a_skill) {
             "laid-out"
         } else {
@@ -132,7 +132,7 @@ impl Machine for Tasks {
         }
     }
 
-    fn on_expansion(state: &Roster, input: &Input<'_, Self>) -> Step<Self, OnContext> {
+    fn on_expansion(state: &TaskList, input: &Input<'_, Self>) -> Step<Self, OnContext> {
         let Facts::Invoked(invoked) = input.facts else {
             return Step::ignore(state, OnContext::Pass);
         };
@@ -143,7 +143,7 @@ impl Machine for Tasks {
         })
     }
 
-    fn after_tool(state: &Roster, input: &Input<'_, Self>) -> Step<Self, AfterTool> {
+    fn after_tool(state: &TaskList, input: &Input<'_, Self>) -> Step<Self, AfterTool> {
         let Facts::Invoked(invoked) = input.facts else {
             return Step::ignore(state, AfterTool::Pass);
         };
@@ -154,7 +154,7 @@ impl Machine for Tasks {
         })
     }
 
-    fn before_tool(state: &Roster, input: &Input<'_, Self>) -> Step<Self, BeforeTool> {
+    fn before_tool(state: &TaskList, input: &Input<'_, Self>) -> Step<Self, BeforeTool> {
         let Facts::Peek { file } = input.facts else {
             return Step::ignore(state, BeforeTool::Pass);
         };
@@ -169,7 +169,7 @@ impl Machine for Tasks {
 /// What came of an invocation, whichever event brought it.
 struct Invocation {
     rule: &'static str,
-    after: Roster,
+    after: TaskList,
     word: Word,
 }
 
@@ -180,7 +180,7 @@ enum Word {
     Refused(String),
 }
 
-fn invoke(before: &Roster, invoked: &Invoked) -> Invocation {
+fn invoke(before: &TaskList, invoked: &Invoked) -> Invocation {
     let refuse = |rule, cause: &str| Invocation {
         rule,
         after: before.clone(),

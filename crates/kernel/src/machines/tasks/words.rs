@@ -7,7 +7,7 @@ use core::fmt::Write as _;
 
 use super::check::{List, Problem};
 use super::draft::Status;
-use super::roster::{Entry, Roster, Source};
+use super::task_list::{Entry, Source, TaskList};
 
 /// The longest list that is told. What is left out can be asked for.
 const MOST_TOLD: usize = 6_000;
@@ -15,7 +15,7 @@ const MOST_TOLD: usize = 6_000;
 pub const MOST_PROBLEMS: usize = 100;
 
 /// The list, for an agent whose client shows it none.
-pub fn laid_out(skill: &str, list: &List, after: &Roster) -> String {
+pub fn laid_out(skill: &str, list: &List, after: &TaskList) -> String {
     // The new entries are in the list's own order.
     let new = |entry: &&Entry| entry.source != Source::Found;
     let laid_out: Vec<(&Entry, &str)> = after

@@ -79,7 +79,7 @@ pub(crate) fn encode(answer: &Answer, event: &str, wording: Wording) -> Option<S
             .iter()
             .map(|note| match note.by {
                 Voice::Machine(name) => format!("mainspring {name}: {}", note.text),
-                Voice::Mainspring | Voice::Courtesy => format!("mainspring: {}", note.text),
+                Voice::Mainspring | Voice::Optional => format!("mainspring: {}", note.text),
             })
             .collect();
         out.insert("systemMessage".into(), clean(&lines.join("\n")).into());

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::retouch;
-use crate::env::{World, name};
+use crate::env::{Environment, name};
 use crate::error::{CliError, Trouble};
 use crate::limits;
 use crate::store::atomic;
@@ -41,9 +41,9 @@ impl Scope {
     pub(crate) const ALL: [Self; 3] = [Self::User, Self::Project, Self::Local];
 
     /// The file, for a project whose checkout is here.
-    pub(crate) fn file(self, world: &World, here: &Path) -> Option<PathBuf> {
+    pub(crate) fn file(self, env: &Environment, here: &Path) -> Option<PathBuf> {
         Some(match self {
-            Self::User => config_dir(world)?.join("settings.json"),
+            Self::User => config_dir(env)?.join("settings.json"),
             Self::Project => here.join(".claude/settings.json"),
             Self::Local => here.join(".claude/settings.local.json"),
         })
@@ -61,14 +61,14 @@ impl fmt::Display for Scope {
 }
 
 /// The host's own folder.
-pub(crate) fn config_dir(world: &World) -> Option<PathBuf> {
-    let set = world.dir(name::CLAUDE_CONFIG);
-    set.or_else(|| Some(world.home()?.join(".claude")))
+pub(crate) fn config_dir(env: &Environment) -> Option<PathBuf> {
+    let set = env.dir(name::CLAUDE_CONFIG);
+    set.or_else(|| Some(env.home()?.join(".claude")))
 }
 
 /// A program of this name on the PATH.
-pub(crate) fn on_path(world: &World, program: &str) -> Option<PathBuf> {
-    let path = world.var_os(name::PATH)?;
+pub(crate) fn on_path(env: &Environment, program: &str) -> Option<PathBuf> {
+    let path = env.var_os(name::PATH)?;
     let mut found = std::env::split_paths(&path).map(|folder| folder.join(program));
     found.find(|file| file.is_absolute() && file.is_file())
 }
@@ -140,13 +140,13 @@ impl Settings {
             self.unregister();
             let hooks = self.section("hooks")?;
             for (event, groups) in wanted {
-                let slot = hooks
+                let input = hooks
                     .entry(event.clone())
                     .or_insert_with(|| Value::Array(vec![]));
-                let (Value::Array(slot), Value::Array(groups)) = (slot, groups) else {
+                let (Value::Array(input), Value::Array(groups)) = (input, groups) else {
                     return Err(CliError::new(format!("hooks.{event} is not a list")));
                 };
-                slot.extend(groups);
+                input.extend(groups);
             }
         }
         for (name, value) in VARIABLES {
@@ -161,11 +161,12 @@ impl Settings {
 
     fn section(&mut self, name: &str) -> Result<&mut Map<String, Value>, CliError> {
         let place = self.path.display().to_string();
-        let slot = self
+        let input = self
             .root
             .entry(name)
             .or_insert_with(|| Value::Object(Map::new()));
-        slot.as_object_mut()
+        input
+            .as_object_mut()
             .ok_or_else(|| CliError::new(format!("{place}: {name} is not an object")))
     }
 
@@ -221,7 +222,7 @@ impl Settings {
 
 /// Is our plugin installed, and enabled in one of these files?
 pub(crate) fn plugin_is_on<'a>(
-    world: &World,
+    env: &Environment,
     mut files: impl Iterator<Item = &'a Settings>,
 ) -> bool {
     let enabled = files.any(|file| {
@@ -229,7 +230,7 @@ pub(crate) fn plugin_is_on<'a>(
         let mut plugins = plugins.into_iter().flatten();
         plugins.any(|(name, on)| name.starts_with("mainspring@") && on.as_bool() != Some(false))
     });
-    let list = config_dir(world).map(|dir| dir.join("plugins/installed_plugins.json"));
+    let list = config_dir(env).map(|dir| dir.join("plugins/installed_plugins.json"));
     let installed = list
         .and_then(|path| atomic::read_text(&path, limits::STATE_FILE).ok()?)
         .is_some_and(|text| text.contains("\"mainspring@"));
@@ -237,8 +238,8 @@ pub(crate) fn plugin_is_on<'a>(
 }
 
 /// Where else we are registered than in this scope, and the command that ends it.
-pub(crate) fn elsewhere(world: &World, here: &Path, scope: Scope) -> Vec<String> {
-    let paths = Scope::ALL.map(|scope| (scope, scope.file(world, here)));
+pub(crate) fn elsewhere(env: &Environment, here: &Path, scope: Scope) -> Vec<String> {
+    let paths = Scope::ALL.map(|scope| (scope, scope.file(env, here)));
     let files: Vec<(Scope, Settings)> = paths
         .into_iter()
         .filter_map(|(scope, path)| Some((scope, Settings::read(&path?).ok()?)))
@@ -251,7 +252,7 @@ pub(crate) fn elsewhere(world: &World, here: &Path, scope: Scope) -> Vec<String>
             format!("in the {other} settings; `mainspring uninstall --scope {other}`")
         })
         .collect();
-    if plugin_is_on(world, files.iter().map(|(_, file)| file)) {
+    if plugin_is_on(env, files.iter().map(|(_, file)| file)) {
         found.push("by the plugin; `claude plugin uninstall mainspring@mainspring`".into());
     }
     found

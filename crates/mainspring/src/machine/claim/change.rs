@@ -4,7 +4,7 @@ use mainspring_kernel::machines::claim::work::{Board as Moved, Fault};
 use serde_json::{Map, Value};
 
 use super::gh::{GitHub, Reply};
-use super::query::{Board, Card};
+use super::query::{Board, BoardCard};
 
 #[derive(Debug, Default)]
 pub(crate) struct Change {
@@ -76,7 +76,7 @@ impl Change {
         }
     }
 
-    fn status(&mut self, card: &Card, status: &str) {
+    fn status(&mut self, card: &BoardCard, status: &str) {
         let option = card.options.iter().find(|(name, _)| name == status);
         match (&card.status_field, option) {
             (None, _) => self.lacks = Some("the board has no single-select field `Status`".into()),
@@ -94,7 +94,7 @@ impl Change {
         }
     }
 
-    fn agent(&mut self, card: &Card, agent: &str) {
+    fn agent(&mut self, card: &BoardCard, agent: &str) {
         let Some(field) = &card.agent_field else {
             self.lacks
                 .get_or_insert_with(|| "the board has no text field `Agent`".into());
@@ -114,7 +114,7 @@ impl Change {
         }
     }
 
-    fn place(&mut self, card: &Card) {
+    fn place(&mut self, card: &BoardCard) {
         self.variable("project", "ID", &card.project);
         self.variable("item", "ID", &card.item);
     }

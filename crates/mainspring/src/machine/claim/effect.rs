@@ -1,26 +1,27 @@
 //! Runs what the kernel asked for. Everything here looks before it acts.
 
 use mainspring_kernel::Millis;
-use mainspring_kernel::machines::claim::signal::status;
+use mainspring_kernel::machines::claim::claim_file::status;
 use mainspring_kernel::machines::claim::text::{farewell, marker};
 use mainspring_kernel::machines::claim::work::{
-    Board as Moved, Card, Close, Effect, Fault, How, Item, Lack, Outcome, Release, Sight, Survey,
+    Board as Moved, BranchStatus, CardUpdate, Close, Effect, Fault, How, Item, Missing, Outcome,
+    Release, Survey,
 };
 use serde_json::{Value, json};
 
-use super::alone::Alone;
 use super::change::Change;
+use super::gh_lock::GhLock;
+use super::github_context::{ContextError, GitHubContext};
 use super::query::{self, BoardName};
-use super::shop::{NoShop, Shop};
 use super::{lease, open, poll};
-use crate::scene::Scene;
+use crate::event_context::EventContext;
 use crate::seeded::without;
 
-pub(super) fn run(scene: &Scene<'_>, effect: &Effect, limit: Millis) -> Outcome {
-    let shop = match Shop::open(scene, limit) {
-        Ok(shop) => shop,
-        Err(NoShop::Remote(why)) => return homeless(effect, why),
-        Err(NoShop::Trouble(trouble)) => {
+pub(super) fn run(context: &EventContext<'_>, effect: &Effect, limit: Millis) -> Outcome {
+    let github_context = match GitHubContext::open(context, limit) {
+        Ok(github_context) => github_context,
+        Err(ContextError::Remote(why)) => return no_repository(effect, why),
+        Err(ContextError::Trouble(trouble)) => {
             return Outcome::Failed(Fault {
                 cause: trouble.to_string(),
                 not_before: None,
@@ -28,31 +29,30 @@ pub(super) fn run(scene: &Scene<'_>, effect: &Effect, limit: Millis) -> Outcome 
         }
     };
     let outcome = match effect {
-        Effect::Open(work) => {
-            alone(scene).and_then(|_alone| open::open(&shop, work, &scene.site.here))
-        }
-        Effect::Close(work) => alone(scene).and_then(|alone| close(&shop, work, alone)),
-        Effect::Sync(card) => alone(scene).and_then(|_alone| sync(&shop, card)),
+        Effect::Open(work) => alone(context)
+            .and_then(|_alone| open::open(&github_context, work, &context.project.worktree)),
+        Effect::Close(work) => alone(context).and_then(|alone| close(&github_context, work, alone)),
+        Effect::Sync(card) => alone(context).and_then(|_alone| sync(&github_context, card)),
         // A look changes nothing, and an idle hook has little time.
-        Effect::Poll { pr } => poll::poll(&shop, *pr).map(Outcome::Polled),
-        Effect::Look { branch } => look(&shop, branch),
-        Effect::Survey => survey(&shop),
+        Effect::Poll { pr } => poll::poll(&github_context, *pr).map(Outcome::Polled),
+        Effect::Look { branch } => look(&github_context, branch),
+        Effect::Survey => survey(&github_context),
     };
     outcome.unwrap_or_else(Outcome::Failed)
 }
 
-fn alone(scene: &Scene<'_>) -> Result<Alone, Fault> {
-    Alone::wait(scene).map_err(|trouble| Fault {
+fn alone(context: &EventContext<'_>) -> Result<GhLock, Fault> {
+    GhLock::wait(context).map_err(|trouble| Fault {
         cause: trouble.to_string(),
         not_before: None,
     })
 }
 
 /// Without a repository there is nothing to do; only a pull request is worth a word.
-fn homeless(effect: &Effect, why: String) -> Outcome {
+fn no_repository(effect: &Effect, why: String) -> Outcome {
     match effect {
-        Effect::Open(_) => Outcome::Lacking(Lack::Remote(why)),
-        Effect::Look { .. } => Outcome::Looked(Sight::NotMerged),
+        Effect::Open(_) => Outcome::Lacking(Missing::Remote(why)),
+        Effect::Look { .. } => Outcome::Looked(BranchStatus::NotMerged),
         Effect::Survey => Outcome::Surveyed(Survey::Off),
         Effect::Close(_) | Effect::Poll { .. } | Effect::Sync(_) => Outcome::Failed(Fault {
             cause: why,
@@ -63,13 +63,13 @@ fn homeless(effect: &Effect, why: String) -> Outcome {
 
 /// Comment, close and card are one document, in this order: a comment that was lost in a
 /// crash is found again by its marker, a close that is there already is none.
-fn close(shop: &Shop, close: &Close, alone: Alone) -> Result<Outcome, Fault> {
-    let (how, board) = match close_once(shop, close) {
+fn close(github_context: &GitHubContext, close: &Close, alone: GhLock) -> Result<Outcome, Fault> {
+    let (how, board) = match close_once(github_context, close) {
         Ok(closed) => closed,
         // A reply may be lost on its way back from an issue that is closed. A server that
         // said when to come back is not asked before.
         Err(fault) if fault.not_before.is_some() => return Err(fault),
-        Err(fault) => match close_once(shop, close) {
+        Err(fault) => match close_once(github_context, close) {
             Ok((_, board)) => (How::Now, board),
             Err(_) => return Err(fault),
         },
@@ -77,7 +77,12 @@ fn close(shop: &Shop, close: &Close, alone: Alone) -> Result<Outcome, Fault> {
     drop(alone);
     let release = match &close.lease {
         None => Release::NotHeld,
-        Some(commit) => match lease::release(&shop.programs, &shop.remote, close.issue, commit) {
+        Some(commit) => match lease::release(
+            &github_context.programs,
+            &github_context.remote,
+            close.issue,
+            commit,
+        ) {
             Ok(()) => Release::Released,
             Err(cause) => Release::Failed(cause),
         },
@@ -89,12 +94,15 @@ fn close(shop: &Shop, close: &Close, alone: Alone) -> Result<Outcome, Fault> {
     })
 }
 
-fn close_once(shop: &Shop, close: &Close) -> Result<(How, Moved), Fault> {
-    let github = shop.github();
-    let found = query::find(&github, close.issue, "", shop.board.as_ref())?;
+fn close_once(github_context: &GitHubContext, close: &Close) -> Result<(How, Moved), Fault> {
+    let github = github_context.github();
+    let found = query::find(&github, close.issue, "", github_context.board.as_ref())?;
     let Some(issue) = &found.issue else {
         return Err(Fault {
-            cause: format!("{} has no issue #{}", shop.repository, close.issue),
+            cause: format!(
+                "{} has no issue #{}",
+                github_context.repository, close.issue
+            ),
             not_before: None,
         });
     };
@@ -122,9 +130,9 @@ fn close_once(shop: &Shop, close: &Close) -> Result<(How, Moved), Fault> {
     Ok((how, applied.board()))
 }
 
-fn sync(shop: &Shop, card: &Card) -> Result<Outcome, Fault> {
-    let github = shop.github();
-    let found = query::find(&github, card.issue, "", shop.board.as_ref())?;
+fn sync(github_context: &GitHubContext, card: &CardUpdate) -> Result<Outcome, Fault> {
+    let github = github_context.github();
+    let found = query::find(&github, card.issue, "", github_context.board.as_ref())?;
     let mut change = Change::default();
     change.card(&found.board, &card.status, &card.agent);
     Ok(Outcome::Synced(change.apply(&github).board()))
@@ -154,15 +162,15 @@ const LOOK_AND_BOARD: &str = r#"query ClaimLookAndBoard($owner: String!, $name: 
   }
 }"#;
 
-fn look(shop: &Shop, branch: &str) -> Result<Outcome, Fault> {
-    let github = shop.github();
+fn look(github_context: &GitHubContext, branch: &str) -> Result<Outcome, Fault> {
+    let github = github_context.github();
     let mut variables = json!({
-        "owner": shop.repository.owner,
-        "name": shop.repository.name,
+        "owner": github_context.repository.owner,
+        "name": github_context.repository.name,
         "branch": branch,
     });
     let plain = variables.clone();
-    let mut reply = match &shop.board {
+    let mut reply = match &github_context.board {
         None => github.graphql(LOOK, &plain)?,
         Some(BoardName { owner, number }) => {
             variables["boardOwner"] = json!(owner);
@@ -182,10 +190,10 @@ fn look(shop: &Shop, branch: &str) -> Result<Outcome, Fault> {
     let merged = newest.filter(|pull| pull["state"] == "MERGED");
     Ok(Outcome::Looked(
         match merged.and_then(|pull| pull["number"].as_u64()) {
-            None => Sight::NotMerged,
-            Some(pr) => Sight::Merged {
+            None => BranchStatus::NotMerged,
+            Some(pr) => BranchStatus::Merged {
                 pr,
-                next: waiting(&data["repositoryOwner"]["projectV2"], shop)
+                next: waiting(&data["repositoryOwner"]["projectV2"], github_context)
                     .into_iter()
                     .next(),
             },
@@ -194,8 +202,11 @@ fn look(shop: &Shop, branch: &str) -> Result<Outcome, Fault> {
 }
 
 /// The open issues of this repository that nobody has begun, in the board's order.
-fn waiting(project: &Value, shop: &Shop) -> Vec<Item> {
-    let ours = format!("{}/{}", shop.repository.owner, shop.repository.name);
+fn waiting(project: &Value, github_context: &GitHubContext) -> Vec<Item> {
+    let ours = format!(
+        "{}/{}",
+        github_context.repository.owner, github_context.repository.name
+    );
     let items = project["items"]["nodes"].as_array();
     items
         .into_iter()
@@ -238,12 +249,12 @@ const SURVEY: &str = r#"query ClaimSurvey($boardOwner: String!, $board: Int!) {
 /// A session that starts is told of this many.
 const NEXT_UP: usize = 5;
 
-fn survey(shop: &Shop) -> Result<Outcome, Fault> {
-    let Some(BoardName { owner, number }) = &shop.board else {
+fn survey(github_context: &GitHubContext) -> Result<Outcome, Fault> {
+    let Some(BoardName { owner, number }) = &github_context.board else {
         return Ok(Outcome::Surveyed(Survey::Off));
     };
     let variables = json!({ "boardOwner": owner, "board": number });
-    let reply = shop.github().graphql(SURVEY, &variables)?;
+    let reply = github_context.github().graphql(SURVEY, &variables)?;
     let project = &reply.body["data"]["repositoryOwner"]["projectV2"];
     let Some(title) = project["title"].as_str() else {
         return Ok(Outcome::Surveyed(Survey::Unavailable(reply.fault().cause)));
@@ -266,7 +277,7 @@ fn survey(shop: &Shop) -> Result<Outcome, Fault> {
             (name.to_owned(), u32::try_from(count).unwrap_or(u32::MAX))
         })
         .collect();
-    let mut next = waiting(project, shop);
+    let mut next = waiting(project, github_context);
     next.truncate(NEXT_UP);
     Ok(Outcome::Surveyed(Survey::Board {
         title: title.to_owned(),

@@ -2,8 +2,8 @@
 //! with everything else as it was.
 
 use mainspring_kernel::Millis;
+use mainspring_kernel::machines::claim::claim_file::{ClaimFile, SCHEMA};
 use mainspring_kernel::machines::claim::phase::{Failure, Next, Phase, Task};
-use mainspring_kernel::machines::claim::signal::{SCHEMA, Signal};
 use serde_json::{Map, Value, json};
 
 /// The signal file's name, at the top of the checkout.
@@ -12,7 +12,7 @@ pub(crate) const NAME: &str = ".agent-claim.json";
 /// A signal file that can be understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Read {
-    Signal(Box<Signal>),
+    Signal(Box<ClaimFile>),
     /// Of a later schema: read by others, not by us.
     Newer(u64),
 }
@@ -36,7 +36,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Read, String> {
         (Phase::Failed(bare), Some(told)) => Phase::Failed(failure(told).unwrap_or(bare)),
         (phase, _) => phase,
     };
-    let signal = Signal {
+    let claim = ClaimFile {
         item_id: text(&fields, "item_id")?,
         issue_number: number(&fields, "issue_number")?
             .filter(|number| *number > 0)
@@ -53,7 +53,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Read, String> {
             .and_then(Value::as_str)
             .map(str::to_owned),
     };
-    Ok(Read::Signal(Box::new(signal)))
+    Ok(Read::Signal(Box::new(claim)))
 }
 
 fn text(fields: &Map<String, Value>, name: &str) -> Result<String, String> {
@@ -95,7 +95,7 @@ fn failure(told: &Value) -> Option<Failure> {
 }
 
 /// The file with the fields that changed, and every other as it was.
-pub(crate) fn write(found: Option<&[u8]>, old: Option<&Signal>, new: &Signal) -> String {
+pub(crate) fn write(found: Option<&[u8]>, old: Option<&ClaimFile>, new: &ClaimFile) -> String {
     let mut fields: Map<String, Value> = found
         .and_then(|bytes| mainspring_json::read(bytes).ok())
         .unwrap_or_default();
@@ -216,16 +216,16 @@ mod tests {
 }
 "#;
 
-    fn signal(text: &str) -> Signal {
+    fn read_claim(text: &str) -> ClaimFile {
         match read(text.as_bytes()).unwrap() {
-            Read::Signal(signal) => *signal,
+            Read::Signal(claim) => *claim,
             Read::Newer(version) => panic!("{version}"),
         }
     }
 
     #[test]
     fn the_documented_file_reads_and_writes_back_byte_for_byte() {
-        let claim = signal(SEED);
+        let claim = read_claim(SEED);
         assert_eq!((claim.issue_number, claim.phase.as_str()), (42, "coding"));
         assert_eq!(write(Some(SEED.as_bytes()), Some(&claim), &claim), SEED);
     }
@@ -236,9 +236,9 @@ mod tests {
             "\"last_check_poll\": null",
             "\"mine\": {\"deep\": [1, 2]},\n  \"last_check_poll\": \"yesterday\"",
         );
-        let claim = signal(&text);
+        let claim = read_claim(&text);
         assert_eq!(claim.last_check_poll, None);
-        let next = Signal {
+        let next = ClaimFile {
             phase: Phase::ReadyForPr,
             ..claim.clone()
         };
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_failure_reads_back_and_goes_with_its_phase() {
-        let claim = signal(SEED);
+        let claim = read_claim(SEED);
         let now = Millis(1_767_600_000_000);
         let failed = claim.clone().failed(Task::Open, "HTTP 502", now, None);
         let text = write(Some(SEED.as_bytes()), Some(&claim), &failed);
@@ -263,8 +263,8 @@ mod tests {
             text.contains("\"retry_at\": \"2026-01-05T08:02:00Z\""),
             "{text}"
         );
-        assert_eq!(signal(&text), failed);
-        let again = Signal {
+        assert_eq!(read_claim(&text), failed);
+        let again = ClaimFile {
             phase: Phase::ReadyForPr,
             ..failed.clone()
         };
@@ -313,10 +313,10 @@ mod tests {
     proptest! {
         #[test]
         fn any_texts_come_back(summary in any::<String>(), branch in any::<String>(), poll in proptest::option::of(0_u64..4_000_000_000_000)) {
-            let claim = signal(SEED);
-            let next = Signal { summary, branch, last_check_poll: poll.map(Millis), ..claim.clone() };
+            let claim = read_claim(SEED);
+            let next = ClaimFile { summary, branch, last_check_poll: poll.map(Millis), ..claim.clone() };
             let text = write(Some(SEED.as_bytes()), Some(&claim), &next);
-            prop_assert_eq!(signal(&text), next);
+            prop_assert_eq!(read_claim(&text), next);
         }
 
         #[test]

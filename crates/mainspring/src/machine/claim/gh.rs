@@ -198,7 +198,7 @@ mod tests {
 
     use super::*;
     use crate::config::Config;
-    use crate::env::World;
+    use crate::env::Environment;
     use crate::store::atomic;
 
     /// A `gh` that writes down what it was given, and what it was told to read.
@@ -214,13 +214,13 @@ mod tests {
         )
         .unwrap();
         let folder = folder.to_str().unwrap();
-        let world = World::given(
+        let env = Environment::given(
             &[("PATH", "/usr/bin:/bin"), ("XDG_CONFIG_HOME", folder)],
             NOW,
         );
-        let config = Config::load(&world, std::path::Path::new("/nonexistent")).unwrap();
+        let config = Config::load(&env, std::path::Path::new("/nonexistent")).unwrap();
         Programs::with(
-            &world,
+            &env,
             &config,
             std::path::Path::new("/"),
             Millis::seconds(20),

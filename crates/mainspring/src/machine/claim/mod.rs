@@ -1,16 +1,16 @@
 //! `claim`, in the shell: the signal file, and the work at GitHub.
 
-mod alone;
 mod change;
 mod effect;
 pub(crate) mod file;
 pub(crate) mod gh;
+mod gh_lock;
+pub(crate) mod github_context;
 pub(crate) mod lease;
 mod open;
 pub(crate) mod poll;
 pub(crate) mod programs;
 pub(crate) mod query;
-pub(crate) mod shop;
 
 pub(crate) use change::Change;
 
@@ -18,20 +18,22 @@ use std::path::PathBuf;
 
 use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::journal::FileChange;
-use mainspring_kernel::machines::claim::memo::Memo;
+use mainspring_kernel::machines::claim::memory::ClaimMemory;
 use mainspring_kernel::machines::claim::{BoardUse, Claim, Facts, State};
-use mainspring_kernel::machines::{Finished, Move, Name, Part, Pending, Returned, Slot};
+use mainspring_kernel::machines::{
+    Finished, InputOf, MachineInput, Name, Pending, Returned, Transition,
+};
 use mainspring_kernel::{Kind, Millis};
 
-use super::{FoundFile, Loaded, Row, own};
+use super::{FoundFile, Loaded, MachineShell, json_state};
 use crate::config::{Key, Kind as Setting, Reach};
 use crate::digest;
 use crate::error::Trouble;
+use crate::event_context::EventContext;
 use crate::limits;
-use crate::scene::Scene;
 use crate::store::{atomic, read_json, trust};
 
-pub(crate) const ROW: Row = Row {
+pub(crate) const ROW: MachineShell = MachineShell {
     name: Name::Claim,
     about: "issue → branch → pull request → CI → merged → closed",
     markers: &[file::NAME],
@@ -102,8 +104,8 @@ pub(crate) const ROW: Row = Row {
 
 /// A claim here, mail that waits, or an event at which a project without a claim is looked
 /// at, where that is allowed.
-fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
-    let Some(payload) = scene.payload else {
+fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
+    let Some(payload) = context.payload else {
         return Ok(false);
     };
     let listens = matches!(
@@ -114,67 +116,69 @@ fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
             | Kind::SessionStart { .. }
             | Kind::SessionEnd { .. }
     );
-    if !listens || (scene.at_stop() && scene.is_vacant()) {
+    if !listens || (context.at_stop() && context.is_vacant()) {
         return Ok(false);
     }
     // While the agent codes, a stop costs the reading of two small files and no lock.
     if let Kind::Stop { .. } = payload.event.kind {
-        return Ok(match state(scene) {
+        return Ok(match state(context) {
             Ok((state, _)) => !state.rests(),
             Err(_) => true,
         });
     }
-    if std::fs::symlink_metadata(scene.site.file(file::NAME)).is_ok() {
+    if std::fs::symlink_metadata(context.project.file(file::NAME)).is_ok() {
         return Ok(true);
     }
-    let memo = read_json::<Memo>(memo_path(scene))?.value;
-    if memo.is_some_and(|memo| !memo.mail.is_empty()) {
+    let memory = read_json::<ClaimMemory>(memo_path(context))?.value;
+    if memory.is_some_and(|memory| !memory.mail.is_empty()) {
         return Ok(true);
     }
     let trusted = || {
-        scene.is_registered(Name::Claim)
-            || trust::of(scene.store.state(), scene.root()) == Trust::Trusted
+        context.is_registered(Name::Claim)
+            || trust::of(context.store.state(), context.root()) == Trust::Trusted
     };
     match payload.event.kind {
-        Kind::Idle => Ok(branch(scene).is_some() && trusted()),
-        Kind::SessionStart { .. } => Ok(trusted() && shop::board_name(scene)?.is_some()),
+        Kind::Idle => Ok(branch(context).is_some() && trusted()),
+        Kind::SessionStart { .. } => {
+            Ok(trusted() && github_context::board_name(context)?.is_some())
+        }
         _ => Ok(false),
     }
 }
 
 /// One memo per signal file: two worktrees may work on two issues.
-fn memo_path(scene: &Scene<'_>) -> PathBuf {
-    if scene.site.here == scene.site.root {
-        return scene.store.own(Name::Claim);
+fn memo_path(context: &EventContext<'_>) -> PathBuf {
+    if context.project.worktree == context.project.root {
+        return context.store.machine_file(Name::Claim);
     }
-    let place = digest::of(&[scene.site.here.as_os_str().as_encoded_bytes()]).0;
-    scene
+    let place = digest::of(&[context.project.worktree.as_os_str().as_encoded_bytes()]).0;
+    context
         .store
         .dir()
         .join(format!("claim-{}.json", &place[..16]))
 }
 
 /// The file that the one watcher of this place holds a lock on.
-pub(crate) fn watch_lock(scene: &Scene<'_>) -> String {
-    let memo = memo_path(scene);
-    let name = memo.file_stem().unwrap_or_default().to_string_lossy();
+pub(crate) fn watch_lock(context: &EventContext<'_>) -> String {
+    let memory = memo_path(context);
+    let name = memory.file_stem().unwrap_or_default().to_string_lossy();
     format!("{name}-watch.lock")
 }
 
 /// The state of this place, with the two files that it was read from: signal, memo.
-pub(crate) fn state(scene: &Scene<'_>) -> Result<(State, Vec<FoundFile>), Trouble> {
-    let path = scene.site.file(file::NAME);
+pub(crate) fn state(context: &EventContext<'_>) -> Result<(State, Vec<FoundFile>), Trouble> {
+    let path = context.project.file(file::NAME);
     let bytes = atomic::read(&path, limits::STATE_FILE)?;
-    let memo = read_json::<Memo>(memo_path(scene))?;
-    let remembered = memo.value.unwrap_or_default();
+    let memory = read_json::<ClaimMemory>(memo_path(context))?;
+    let remembered = memory.value.unwrap_or_default();
     let state = match &bytes {
         None => State::Unclaimed(remembered),
         Some(bytes) => {
             match file::read(bytes).map_err(|problem| Trouble::corrupt(&path, problem))? {
                 file::Read::Newer(version) => State::Newer { version },
-                file::Read::Signal(signal) => State::Claimed {
-                    signal: *signal,
-                    memo: remembered,
+                file::Read::Signal(claim) => State::Claimed {
+                    claim: *claim,
+                    memory: remembered,
                 },
             }
         }
@@ -182,42 +186,42 @@ pub(crate) fn state(scene: &Scene<'_>) -> Result<(State, Vec<FoundFile>), Troubl
     let found = vec![
         FoundFile { path, bytes },
         FoundFile {
-            path: memo.path,
-            bytes: memo.bytes,
+            path: memory.path,
+            bytes: memory.bytes,
         },
     ];
     Ok((state, found))
 }
 
-fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
-    let (state, found) = state(scene)?;
+fn load(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {
+    let (state, found) = state(context)?;
     // A view shows nothing where there is no claim.
-    if scene.payload.is_none() && matches!(state, State::Unclaimed(_)) {
+    if context.payload.is_none() && matches!(state, State::Unclaimed(_)) {
         return Ok(None);
     }
-    let facts = facts(scene, &state)?;
+    let facts = facts(context, &state)?;
     Ok(Some(Loaded {
-        part: Part::Claim(Slot::new(state, facts)),
+        part: MachineInput::Claim(InputOf::new(state, facts)),
         found,
     }))
 }
 
 /// Configuration is read only where the kernel will ask for the board: not at a stop while
 /// the agent codes.
-fn facts(scene: &Scene<'_>, state: &State) -> Result<Facts, Trouble> {
-    let kind = scene.payload.map(|payload| &payload.event.kind);
+fn facts(context: &EventContext<'_>, state: &State) -> Result<Facts, Trouble> {
+    let kind = context.payload.map(|payload| &payload.event.kind);
     let matters = match (kind, state) {
         (Some(Kind::SessionStart { .. }), _) => true,
-        (Some(Kind::Stop { .. }), State::Claimed { signal, .. }) => signal.card_is_behind(),
+        (Some(Kind::Stop { .. }), State::Claimed { claim, .. }) => claim.card_is_behind(),
         _ => false,
     };
-    let board = if matters && shop::board_name(scene)?.is_some() {
+    let board = if matters && github_context::board_name(context)?.is_some() {
         BoardUse::On
     } else {
         BoardUse::Off
     };
     let branch = match (kind, state) {
-        (Some(Kind::Idle), State::Unclaimed(_)) => branch(scene),
+        (Some(Kind::Idle), State::Unclaimed(_)) => branch(context),
         _ => None,
     };
     Ok(Facts { board, branch })
@@ -225,14 +229,14 @@ fn facts(scene: &Scene<'_>, state: &State) -> Result<Facts, Trouble> {
 
 /// The branch that is checked out, if it is one that may have a pull request. Read from
 /// git's own file, because nothing is started before the kernel asks for it.
-fn branch(scene: &Scene<'_>) -> Option<String> {
-    let git = scene.site.here.join(".git");
+fn branch(context: &EventContext<'_>) -> Option<String> {
+    let git = context.project.worktree.join(".git");
     let folder = if git.is_dir() {
         git
     } else {
         let text = atomic::read_text(&git, limits::CONFIG).ok()??;
         let path = PathBuf::from(text.strip_prefix("gitdir:")?.trim());
-        scene.site.here.join(path)
+        context.project.worktree.join(path)
     };
     let head = atomic::read_text(&folder.join("HEAD"), limits::CONFIG).ok()??;
     let branch = head.trim().strip_prefix("ref: refs/heads/")?;
@@ -242,15 +246,15 @@ fn branch(scene: &Scene<'_>) -> Option<String> {
 }
 
 fn files(
-    _: &Scene<'_>,
-    part: &Part,
+    _: &EventContext<'_>,
+    part: &MachineInput,
     found: &[FoundFile],
-    moved: &Move,
+    moved: &Transition,
 ) -> Result<Vec<FileChange>, Trouble> {
-    let (Part::Claim(slot), Move::Claim(moved)) = (part, moved) else {
+    let (MachineInput::Claim(input), Transition::Claim(moved)) = (part, moved) else {
         return Ok(Vec::new());
     };
-    changes(found, &slot.state, &moved.state)
+    changes(found, &input.state, &moved.state)
 }
 
 /// What must be written to come from one state to the other.
@@ -259,66 +263,68 @@ pub(crate) fn changes(
     old: &State,
     new: &State,
 ) -> Result<Vec<FileChange>, Trouble> {
-    let [signal, memo] = found else {
+    let [claim, memory] = found else {
         return Err(Trouble::Other("internal: a claim has two files".into()));
     };
     let before = match old {
-        State::Claimed { signal, .. } => Some(signal),
+        State::Claimed { claim, .. } => Some(claim),
         State::Unclaimed(_) | State::Newer { .. } => None,
     };
     let mut files = Vec::new();
     match new {
         State::Newer { .. } => return Ok(files),
-        State::Claimed { signal: after, .. } if before != Some(after) => {
-            let text = file::write(signal.bytes.as_deref(), before, after);
+        State::Claimed { claim: after, .. } if before != Some(after) => {
+            let text = file::write(claim.bytes.as_deref(), before, after);
             files.push(atomic::change(
-                &signal.path,
-                signal.bytes.as_deref(),
+                &claim.path,
+                claim.bytes.as_deref(),
                 Some(text),
             ));
         }
-        State::Unclaimed(_) if signal.bytes.is_some() => {
-            files.push(atomic::change(&signal.path, signal.bytes.as_deref(), None));
+        State::Unclaimed(_) if claim.bytes.is_some() => {
+            files.push(atomic::change(&claim.path, claim.bytes.as_deref(), None));
         }
         State::Claimed { .. } | State::Unclaimed(_) => {}
     }
     // A memo that says nothing leaves no file, so that the next event has nothing to read.
-    let remembered = new.memo().filter(|memo| **memo != Memo::default());
-    files.push(own::change(memo, remembered)?);
+    let remembered = new
+        .memory()
+        .filter(|memory| **memory != ClaimMemory::default());
+    files.push(json_state::change(memory, remembered)?);
     Ok(files)
 }
 
-fn run(scene: &Scene<'_>, pending: &Pending) -> Option<Finished> {
+fn run(context: &EventContext<'_>, pending: &Pending) -> Option<Finished> {
     let Pending::Claim(intent) = pending else {
         return None;
     };
     let limit = Millis(intent.deadline.0.saturating_sub(intent.since.0));
     Some(Finished::Claim(Returned::<Claim> {
         intent: intent.clone(),
-        outcome: effect::run(scene, &intent.effect, limit),
+        outcome: effect::run(context, &intent.effect, limit),
     }))
 }
 
-fn summary(part: &Part) -> String {
-    let Part::Claim(slot) = part else {
+fn summary(part: &MachineInput) -> String {
+    let MachineInput::Claim(input) = part else {
         return String::new();
     };
-    match &slot.state {
+    match &input.state {
         State::Unclaimed(_) => "nothing is claimed".into(),
         State::Newer { version } => {
             format!("schema_version {version} is newer than this version reads")
         }
-        State::Claimed { signal, memo } => {
-            let pr = signal
+        State::Claimed { claim, memory } => {
+            let pr = claim
                 .pr_number
                 .map_or_else(String::new, |pr| format!(", PR #{pr}"));
-            let mail = match memo.mail.len() {
+            let mail = match memory.mail.len() {
                 0 => String::new(),
                 count => format!(", {count} messages wait"),
             };
             format!(
                 "issue #{} on {}{pr}{mail}",
-                signal.issue_number, signal.branch
+                claim.issue_number, claim.branch
             )
         }
     }

@@ -1,14 +1,14 @@
 //! The pull request: found or created, once.
 
 use mainspring_kernel::machines::claim::text::{body, title};
-use mainspring_kernel::machines::claim::work::{Fault, How, Lack, Open, Outcome};
+use mainspring_kernel::machines::claim::work::{Fault, How, Missing, Open, Outcome};
 use serde_json::json;
 
 use super::change::Change;
+use super::github_context::GitHubContext;
 use super::query::{self, Found, Pull};
-use super::shop::Shop;
 use crate::limits;
-use crate::store::linkless;
+use crate::store::no_symlink;
 
 /// Where a repository keeps the text that its pull requests begin with.
 const TEMPLATES: [&str; 4] = [
@@ -18,14 +18,29 @@ const TEMPLATES: [&str; 4] = [
     "docs/pull_request_template.md",
 ];
 
-pub(super) fn open(shop: &Shop, open: &Open, checkout: &std::path::Path) -> Result<Outcome, Fault> {
-    let github = shop.github();
-    let found = query::find(&github, open.issue, &open.branch, shop.board.as_ref())?;
-    let local = local_head(shop, &open.branch);
+pub(super) fn open(
+    github_context: &GitHubContext,
+    open: &Open,
+    checkout: &std::path::Path,
+) -> Result<Outcome, Fault> {
+    let github = github_context.github();
+    let found = query::find(
+        &github,
+        open.issue,
+        &open.branch,
+        github_context.board.as_ref(),
+    )?;
+    let local = local_head(github_context, &open.branch);
     if let Some(pull) = adopt(&found, local.as_deref()) {
-        return Ok(finish(shop, open, &found, pull.clone(), How::Already));
+        return Ok(finish(
+            github_context,
+            open,
+            &found,
+            pull.clone(),
+            How::Already,
+        ));
     }
-    if let Some(lack) = lacking(shop, open, &found, local.as_deref()) {
+    if let Some(lack) = lacking(github_context, open, &found, local.as_deref()) {
         return Ok(Outcome::Lacking(lack));
     }
     let (title, rest) = title(&open.summary);
@@ -37,14 +52,14 @@ pub(super) fn open(shop: &Shop, open: &Open, checkout: &std::path::Path) -> Resu
     });
     let path = format!(
         "repos/{}/{}/pulls",
-        shop.repository.owner, shop.repository.name
+        github_context.repository.owner, github_context.repository.name
     );
     let reply = match github.post(&path, &request) {
         Ok(reply) => reply,
         // A reply may be lost on its way back from a pull request that is there. A server
         // that said when to come back is not asked before.
         Err(fault) if fault.not_before.is_some() => return Err(fault),
-        Err(fault) => return look_again(shop, open, fault),
+        Err(fault) => return look_again(github_context, open, fault),
     };
     if reply.is_success() {
         let number = reply.body["number"].as_u64();
@@ -54,7 +69,7 @@ pub(super) fn open(shop: &Shop, open: &Open, checkout: &std::path::Path) -> Resu
                 cause: "GitHub created the pull request and did not say which".into(),
                 not_before: None,
             };
-            return look_again(shop, open, fault);
+            return look_again(github_context, open, fault);
         };
         let pull = Pull {
             number,
@@ -62,31 +77,37 @@ pub(super) fn open(shop: &Shop, open: &Open, checkout: &std::path::Path) -> Resu
             is_open: true,
             head: String::new(),
         };
-        return Ok(finish(shop, open, &found, pull, How::Now));
+        return Ok(finish(github_context, open, &found, pull, How::Now));
     }
     if reply.says("already exists") {
-        return look_again(shop, open, reply.fault());
+        return look_again(github_context, open, reply.fault());
     }
     if reply.says("No commits between") {
-        return Ok(Outcome::Lacking(Lack::NotAhead { base: found.base }));
+        return Ok(Outcome::Lacking(Missing::NotAhead { base: found.base }));
     }
     Err(reply.fault())
 }
 
 /// Is the pull request there after all? Somebody may have been faster, perhaps an earlier
 /// try of ours.
-fn look_again(shop: &Shop, open: &Open, fault: Fault) -> Result<Outcome, Fault> {
+fn look_again(github_context: &GitHubContext, open: &Open, fault: Fault) -> Result<Outcome, Fault> {
     let found = query::find(
-        &shop.github(),
+        &github_context.github(),
         open.issue,
         &open.branch,
-        shop.board.as_ref(),
+        github_context.board.as_ref(),
     );
     let Ok(found) = found else {
         return Err(fault);
     };
     match found.pulls.iter().find(|pull| pull.is_open) {
-        Some(pull) => Ok(finish(shop, open, &found, pull.clone(), How::Already)),
+        Some(pull) => Ok(finish(
+            github_context,
+            open,
+            &found,
+            pull.clone(),
+            How::Already,
+        )),
         None => Err(fault),
     }
 }
@@ -104,30 +125,38 @@ fn adopt<'a>(found: &'a Found, local: Option<&str>) -> Option<&'a Pull> {
     })
 }
 
-fn local_head(shop: &Shop, branch: &str) -> Option<String> {
+fn local_head(github_context: &GitHubContext, branch: &str) -> Option<String> {
     let commit = format!("refs/heads/{branch}^{{commit}}");
-    shop.programs
+    github_context
+        .programs
         .ask_git(&["rev-parse", "--verify", "--quiet", &commit])
         .ok()
 }
 
 /// What the agent must do first.
-fn lacking(shop: &Shop, open: &Open, found: &Found, local: Option<&str>) -> Option<Lack> {
+fn lacking(
+    github_context: &GitHubContext,
+    open: &Open,
+    found: &Found,
+    local: Option<&str>,
+) -> Option<Missing> {
     if open.branch == found.base {
-        return Some(Lack::Branch(
+        return Some(Missing::Branch(
             "it is the branch that pull requests go into".into(),
         ));
     }
     let Some(head) = found.head.as_deref() else {
-        return Some(Lack::Unpushed);
+        return Some(Missing::Unpushed);
     };
-    if local.is_some_and(|local| local != head && has_more(shop, local, head)) {
-        return Some(Lack::Behind);
+    if local.is_some_and(|local| local != head && has_more(github_context, local, head)) {
+        return Some(Missing::Behind);
     }
     let range = format!("{}..{head}", found.base_commit);
-    let ahead = shop.programs.ask_git(&["rev-list", "--count", &range]);
+    let ahead = github_context
+        .programs
+        .ask_git(&["rev-list", "--count", &range]);
     if head == found.base_commit || ahead.as_deref() == Ok("0") {
-        return Some(Lack::NotAhead {
+        return Some(Missing::NotAhead {
             base: found.base.clone(),
         });
     }
@@ -136,17 +165,23 @@ fn lacking(shop: &Shop, open: &Open, found: &Found, local: Option<&str>) -> Opti
 
 /// Is there a commit here that the server's branch does not have? Where the server's
 /// commit is not known here, somebody else pushed it: then it is theirs that counts.
-fn has_more(shop: &Shop, local: &str, head: &str) -> bool {
-    let ancestor = shop
+fn has_more(github_context: &GitHubContext, local: &str, head: &str) -> bool {
+    let ancestor = github_context
         .programs
         .git(&["merge-base", "--is-ancestor", local, head]);
     ancestor.is_ok_and(|finished| finished.code == Some(1))
 }
 
-fn finish(shop: &Shop, open: &Open, found: &Found, pull: Pull, how: How) -> Outcome {
+fn finish(
+    github_context: &GitHubContext,
+    open: &Open,
+    found: &Found,
+    pull: Pull,
+    how: How,
+) -> Outcome {
     let mut change = Change::default();
     change.card(&found.board, &open.card.status, &open.card.agent);
-    let applied = change.apply(&shop.github());
+    let applied = change.apply(&github_context.github());
     Outcome::Opened {
         pr: pull.number,
         url: pull.url,
@@ -159,7 +194,7 @@ fn template(checkout: &std::path::Path) -> String {
     TEMPLATES
         .iter()
         .find_map(|name| {
-            let bytes = linkless::read(&checkout.join(name), limits::CONFIG).ok()??;
+            let bytes = no_symlink::read(&checkout.join(name), limits::CONFIG).ok()??;
             String::from_utf8(bytes).ok()
         })
         .map(|text| text.chars().take(4_000).collect())

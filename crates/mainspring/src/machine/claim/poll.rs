@@ -6,7 +6,7 @@ use mainspring_kernel::machines::claim::pull::{
 use mainspring_kernel::machines::claim::work::Fault;
 use serde_json::{Value, json};
 
-use super::shop::Shop;
+use super::github_context::GitHubContext;
 
 const POLL: &str = "query ClaimPoll($owner: String!, $name: String!, $number: Int!) {
   repository(owner: $owner, name: $name) {
@@ -35,13 +35,13 @@ const POLL: &str = "query ClaimPoll($owner: String!, $name: String!, $number: In
   }
 }";
 
-pub(crate) fn poll(shop: &Shop, number: u64) -> Result<Pull, Fault> {
+pub(crate) fn poll(github_context: &GitHubContext, number: u64) -> Result<Pull, Fault> {
     let variables = json!({
-        "owner": shop.repository.owner,
-        "name": shop.repository.name,
+        "owner": github_context.repository.owner,
+        "name": github_context.repository.name,
         "number": number,
     });
-    let reply = shop.github().graphql(POLL, &variables)?;
+    let reply = github_context.github().graphql(POLL, &variables)?;
     read(&reply.body["data"]["repository"]["pullRequest"]).ok_or_else(|| {
         let mut fault = reply.fault();
         if reply.errors().is_empty() {
@@ -91,7 +91,7 @@ pub(crate) fn read(pull: &Value) -> Option<Pull> {
             Some(_) | None => Review::None,
         },
         extent: match u32::try_from(total) {
-            Ok(total) if total as usize > checks.len() => Extent::Part {
+            Ok(total) if total as usize > checks.len() => Extent::MachineInput {
                 total,
                 sum: status(rollup["state"].as_str()),
             },

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use mainspring_kernel::Millis;
 
 use crate::config::{Config, Value};
-use crate::env::{World, name};
+use crate::env::{Environment, name};
 use crate::error::Trouble;
+use crate::event_context::EventContext;
 use crate::process::{Failure, Finished, Job};
-use crate::scene::Scene;
 
 /// What a child of ours may see of our environment. Nothing that makes git or gh run a
 /// program of the repository's choosing is among it.
@@ -81,25 +81,30 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    pub(crate) fn of(scene: &Scene<'_>, limit: Millis) -> Result<Self, Trouble> {
-        Self::with(scene.world, scene.config()?, &scene.site.here, limit)
+    pub(crate) fn of(context: &EventContext<'_>, limit: Millis) -> Result<Self, Trouble> {
+        Self::with(
+            context.env,
+            context.config()?,
+            &context.project.worktree,
+            limit,
+        )
     }
 
     pub(super) fn with(
-        world: &World,
+        env: &Environment,
         config: &Config,
         dir: &Path,
         limit: Millis,
     ) -> Result<Self, Trouble> {
         let passed = PASSED_ON
             .iter()
-            .filter_map(|name| Some((OsString::from(name), world.var_os(name)?)));
+            .filter_map(|name| Some((OsString::from(name), env.var_os(name)?)));
         let set = SET
             .iter()
             .map(|(name, value)| (OsString::from(name), OsString::from(value)));
         Ok(Self {
-            gh: find(world, config, "claim.gh")?,
-            git: find(world, config, "claim.git")?,
+            gh: find(env, config, "claim.gh")?,
+            git: find(env, config, "claim.git")?,
             dir: dir.into(),
             env: passed.chain(set).collect(),
             until: Instant::now() + Duration::from_millis(limit.0),
@@ -178,7 +183,7 @@ pub(crate) fn said(finished: &Finished) -> Result<String, String> {
 
 /// An absolute path, from the user's configuration or from `PATH`. A relative entry there
 /// would let the project's folder decide what runs.
-fn find(world: &World, config: &Config, key: &'static str) -> Result<PathBuf, Trouble> {
+fn find(env: &Environment, config: &Config, key: &'static str) -> Result<PathBuf, Trouble> {
     let wanted = config.get(key).and_then(Value::text).unwrap_or_default();
     let path = Path::new(wanted);
     if path.is_absolute() {
@@ -189,7 +194,7 @@ fn find(world: &World, config: &Config, key: &'static str) -> Result<PathBuf, Tr
             "{key} is {wanted:?}: a name or an absolute path is wanted"
         )));
     }
-    let search = world.var_os(name::PATH).unwrap_or_default();
+    let search = env.var_os(name::PATH).unwrap_or_default();
     std::env::split_paths(&search)
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(wanted))
@@ -203,11 +208,11 @@ mod tests {
 
     #[test]
     fn a_relative_entry_of_path_is_not_searched() {
-        let world = World::given(&[("PATH", ".:bin:/usr/bin:/bin")], Millis(0));
-        let config = Config::load(&world, Path::new("/nonexistent")).unwrap();
-        let git = find(&world, &config, "claim.git").unwrap();
+        let env = Environment::given(&[("PATH", ".:bin:/usr/bin:/bin")], Millis(0));
+        let config = Config::load(&env, Path::new("/nonexistent")).unwrap();
+        let git = find(&env, &config, "claim.git").unwrap();
         assert!(git.is_absolute(), "{git:?}");
-        let nowhere = World::given(&[("PATH", ".")], Millis(0));
+        let nowhere = Environment::given(&[("PATH", ".")], Millis(0));
         let error = find(&nowhere, &config, "claim.git").unwrap_err();
         assert!(error.to_string().contains("claim.git"), "{error}");
     }

@@ -50,12 +50,12 @@ pub(crate) enum Board {
     Off,
     /// It, or the card, cannot be had.
     Lacks(String),
-    Card(Box<Card>),
+    Card(Box<BoardCard>),
 }
 
 /// The issue's card, with what is needed to change it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Card {
+pub(crate) struct BoardCard {
     pub(crate) project: String,
     pub(crate) item: String,
     pub(crate) status: String,
@@ -219,7 +219,7 @@ fn card(data: &Value, board: &BoardName, issue: u64) -> Board {
     let status = field("Status", "SINGLE_SELECT");
     let options = status.and_then(|status| status["options"].as_array());
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    Board::Card(Box::new(Card {
+    Board::Card(Box::new(BoardCard {
         project: id.to_owned(),
         item: text(&item["id"]),
         status: text(&item["status"]["name"]),

@@ -8,16 +8,19 @@ use mainspring_kernel::SessionId;
 
 use crate::env::name;
 use crate::error::Trouble;
+use crate::event_context::EventContext;
 use crate::machine::FoundFile;
-use crate::scene::Scene;
 use crate::store::{atomic, check_private, file_name, make_private};
 
 /// A number, and what an editor may leave around it.
 const MOST_BYTES: u64 = 64;
 
 /// The count, and the file it is in.
-pub(super) fn read(scene: &Scene<'_>, session: &SessionId) -> Result<(u32, FoundFile), Trouble> {
-    let path = path(scene, session)?;
+pub(super) fn read(
+    context: &EventContext<'_>,
+    session: &SessionId,
+) -> Result<(u32, FoundFile), Trouble> {
+    let path = path(context, session)?;
     let bytes = atomic::read(&path, MOST_BYTES)?;
     let count = match &bytes {
         None => 0,
@@ -32,8 +35,8 @@ pub(super) fn read(scene: &Scene<'_>, session: &SessionId) -> Result<(u32, Found
 /// A directory that others own, can write to, or that is a link, is not used: our own
 /// state directory takes its place. One that cannot be looked at just now is trouble: a
 /// count in another place would begin again.
-fn path(scene: &Scene<'_>, session: &SessionId) -> Result<PathBuf, Trouble> {
-    let dir = temp_dir(scene).join("taskmaster");
+fn path(context: &EventContext<'_>, session: &SessionId) -> Result<PathBuf, Trouble> {
+    let dir = temp_dir(context).join("taskmaster");
     let name = file_name(session.as_str());
     match check_private(&dir) {
         Ok(()) => Ok(dir.join(name.as_ref())),
@@ -42,15 +45,15 @@ fn path(scene: &Scene<'_>, session: &SessionId) -> Result<PathBuf, Trouble> {
         }
         Err(trouble @ Trouble::Io { .. }) => Err(trouble),
         Err(_) => {
-            let ours = scene.store.dir().join("sessions");
+            let ours = context.store.dir().join("sessions");
             Ok(ours.join(format!("{name}.count")))
         }
     }
 }
 
-fn temp_dir(scene: &Scene<'_>) -> PathBuf {
-    scene
-        .world
+fn temp_dir(context: &EventContext<'_>) -> PathBuf {
+    context
+        .env
         .var_os(name::TMPDIR)
         .map(PathBuf::from)
         .filter(|path| path.is_absolute())

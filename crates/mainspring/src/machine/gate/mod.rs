@@ -5,20 +5,20 @@ pub(crate) mod switch;
 
 use mainspring_kernel::SessionId;
 use mainspring_kernel::event::Kind;
-use mainspring_kernel::heard::Heard;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::gate::{Facts, RecentErrors, State, Token, Transcript};
-use mainspring_kernel::machines::{Move, Name, Part, Slot};
+use mainspring_kernel::machines::{InputOf, MachineInput, Name, Transition};
+use mainspring_kernel::spoken_signal::SpokenSignal;
 
-use self::switch::{Stage, Switch, Switches};
-use super::{FoundFile, Loaded, Row, words};
+use self::switch::{Progress, Switch, Switches};
+use super::{FoundFile, Loaded, MachineShell, final_message};
 use crate::config::{Config, Key, Kind as Sort, Reach, Value};
 use crate::error::Trouble;
-use crate::scene::Scene;
+use crate::event_context::EventContext;
 use crate::signal::Signal;
 use crate::store::atomic;
 
-pub(crate) const ROW: Row = Row {
+pub(crate) const ROW: MachineShell = MachineShell {
     name: Name::Gate,
     about: "no stop until the agent says the done token itself",
     markers: &[],
@@ -59,8 +59,8 @@ const PREFIX: &str = "TASKMASTER_DONE";
 /// A transcript with fewer lines is taken for a sub-agent's, where the host names none.
 const SHORT: usize = 20;
 
-fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
-    let Some(payload) = scene.payload else {
+fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
+    let Some(payload) = context.payload else {
         return Ok(false);
     };
     let listens = matches!(
@@ -70,9 +70,9 @@ fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
     let Some(session) = payload.event.session.as_ref().filter(|_| listens) else {
         return Ok(false);
     };
-    Ok(scene.is_registered(Name::Gate)
-        || (!scene.is_vacant() && switch::any(scene, session))
-        || enabled(scene.config()?))
+    Ok(context.is_registered(Name::Gate)
+        || (!context.is_vacant() && switch::any(context, session))
+        || enabled(context.config()?))
 }
 
 fn enabled(config: &Config) -> bool {
@@ -80,51 +80,51 @@ fn enabled(config: &Config) -> bool {
 }
 
 /// Is it on for this session? The session's own word comes first, then the project's.
-pub(crate) fn is_on(scene: &Scene<'_>, switches: &Switches) -> Result<bool, Trouble> {
-    if scene.is_registered(Name::Gate) {
+pub(crate) fn is_on(context: &EventContext<'_>, switches: &Switches) -> Result<bool, Trouble> {
+    if context.is_registered(Name::Gate) {
         return Ok(true);
     }
     Ok(match (switches.session.switch, switches.project.switch) {
         (Some(switch), _) | (None, Some(switch)) => switch == Switch::On,
-        (None, None) => enabled(scene.config()?),
+        (None, None) => enabled(context.config()?),
     })
 }
 
-fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
-    let Some(session) = scene.session() else {
+fn load(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {
+    let Some(session) = context.session() else {
         return Ok(None);
     };
-    let switches = Switches::read(scene, &session)?;
-    if !is_on(scene, &switches)? {
+    let switches = Switches::read(context, &session)?;
+    if !is_on(context, &switches)? {
         return Ok(None);
     }
-    let (held, file) = counter::read(scene, &session)?;
+    let (held, file) = counter::read(context, &session)?;
     let state = match switches.session.stage {
         // A drop-in hears no prompt that could end what was said.
-        _ if scene.is_registered(Name::Gate) => State::Waiting { held },
-        Stage::Waiting => State::Waiting { held },
-        Stage::Said => State::Said { held },
-        Stage::Worn => State::Worn { held },
+        _ if context.is_registered(Name::Gate) => State::Waiting { held },
+        Progress::Waiting => State::Waiting { held },
+        Progress::Said => State::Said { held },
+        Progress::GaveUp => State::GaveUp { held },
     };
-    let facts = facts(scene, &session, state)?;
+    let facts = facts(context, &session, state)?;
     Ok(Some(Loaded {
-        part: Part::Gate(Slot::new(state, facts)),
+        part: MachineInput::Gate(InputOf::new(state, facts)),
         found: vec![switches.session_file, file],
     }))
 }
 
-fn facts(scene: &Scene<'_>, session: &SessionId, state: State) -> Result<Facts, Trouble> {
-    let config = scene.config()?;
+fn facts(context: &EventContext<'_>, session: &SessionId, state: State) -> Result<Facts, Trouble> {
+    let config = context.config()?;
     let token = token(config, session);
-    let listening = scene.at_stop() && !matches!(state, State::Said { .. });
+    let listening = context.at_stop() && !matches!(state, State::Said { .. });
     let heard = if listening {
-        words::heard(scene, std::slice::from_ref(&token), |_| Token)
+        final_message::heard(context, std::slice::from_ref(&token), |_| Token)
     } else {
-        Heard::Nothing
+        SpokenSignal::Nothing
     };
     // The transcript is read only where its errors will be spoken of.
-    let owes = listening && !matches!(heard, Heard::Said(_));
-    let errors = match scene.tail().filter(|_| owes) {
+    let owes = listening && !matches!(heard, SpokenSignal::Said(_));
+    let errors = match context.tail().filter(|_| owes) {
         Some(tail) if tail.recent_error => RecentErrors::Seen,
         Some(_) | None => RecentErrors::NotSeen,
     };
@@ -134,7 +134,7 @@ fn facts(scene: &Scene<'_>, session: &SessionId, state: State) -> Result<Facts, 
         heard,
         errors,
         max: max.and_then(|max| u32::try_from(max).ok()).unwrap_or(0),
-        transcript: length(scene),
+        transcript: length(context),
     })
 }
 
@@ -149,11 +149,11 @@ pub(crate) fn token(config: &Config, session: &SessionId) -> Signal {
 }
 
 /// Only a drop-in goes by the length: Claude Code names its sub-agents.
-fn length(scene: &Scene<'_>) -> Transcript {
-    if !scene.is_registered(Name::Gate) {
+fn length(context: &EventContext<'_>) -> Transcript {
+    if !context.is_registered(Name::Gate) {
         return Transcript::Long;
     }
-    match scene
+    match context
         .transcript()
         .map(|transcript| transcript.has_lines(SHORT))
     {
@@ -163,19 +163,19 @@ fn length(scene: &Scene<'_>) -> Transcript {
 }
 
 fn files(
-    scene: &Scene<'_>,
-    _: &Part,
+    context: &EventContext<'_>,
+    _: &MachineInput,
     found: &[FoundFile],
-    moved: &Move,
+    moved: &Transition,
 ) -> Result<Vec<FileChange>, Trouble> {
-    let (Move::Gate(moved), [session, counter]) = (moved, found) else {
+    let (Transition::Gate(moved), [session, counter]) = (moved, found) else {
         return Ok(Vec::new());
     };
     let (held, stage) = match moved.state {
         State::Off => return Ok(Vec::new()),
-        State::Waiting { held } => (held, Stage::Waiting),
-        State::Said { held } => (held, Stage::Said),
-        State::Worn { held } => (held, Stage::Worn),
+        State::Waiting { held } => (held, Progress::Waiting),
+        State::Said { held } => (held, Progress::Said),
+        State::GaveUp { held } => (held, Progress::GaveUp),
     };
     // Where a count was read, its directory has been looked at.
     if held > 0 && counter.bytes.is_none() {
@@ -187,25 +187,25 @@ fn files(
         counter.bytes.as_deref(),
         count,
     )];
-    if !scene.is_registered(Name::Gate) {
+    if !context.is_registered(Name::Gate) {
         changes.push(switch::staged(session, stage)?);
     }
     Ok(changes)
 }
 
-fn summary(part: &Part) -> String {
-    let Part::Gate(slot) = part else {
+fn summary(part: &MachineInput) -> String {
+    let MachineInput::Gate(input) = part else {
         return String::new();
     };
-    match slot.state {
+    match input.state {
         State::Off => "off".into(),
         State::Waiting { held } => {
-            format!("waits for {}; stops held for it: {held}", slot.facts.token)
+            format!("waits for {}; stops held for it: {held}", input.facts.token)
         }
         State::Said { .. } => format!(
             "{} was said; it holds until the next prompt",
-            slot.facts.token
+            input.facts.token
         ),
-        State::Worn { held } => format!("gave up after {held} stops"),
+        State::GaveUp { held } => format!("gave up after {held} stops"),
     }
 }

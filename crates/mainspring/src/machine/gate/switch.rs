@@ -8,8 +8,8 @@ use mainspring_kernel::machines::Name;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Trouble;
+use crate::event_context::EventContext;
 use crate::machine::FoundFile;
-use crate::scene::Scene;
 use crate::store::{atomic, file_name, read_json};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,63 +31,64 @@ impl Switch {
 /// Where the session is between a prompt and its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Stage {
+pub(crate) enum Progress {
     #[default]
     Waiting,
     Said,
-    Worn,
+    #[serde(alias = "worn")]
+    GaveUp,
 }
 
 /// One file: the project's, or a session's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Card {
+pub(crate) struct GateSwitch {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) switch: Option<Switch>,
     #[serde(default)]
-    pub(crate) stage: Stage,
+    pub(crate) stage: Progress,
 }
 
 #[derive(Debug)]
 pub(crate) struct Switches {
-    pub(crate) session: Card,
+    pub(crate) session: GateSwitch,
     pub(crate) session_file: FoundFile,
-    pub(crate) project: Card,
+    pub(crate) project: GateSwitch,
 }
 
 impl Switches {
-    pub(crate) fn read(scene: &Scene<'_>, session: &SessionId) -> Result<Self, Trouble> {
-        let (session, session_file) = card(session_path(scene, session))?;
+    pub(crate) fn read(context: &EventContext<'_>, session: &SessionId) -> Result<Self, Trouble> {
+        let (session, session_file) = read_switch(session_path(context, session))?;
         Ok(Self {
             session,
             session_file,
-            project: project(scene)?.0,
+            project: project(context)?.0,
         })
     }
 }
 
 /// The project's card alone, for a command that was typed outside an agent.
-pub(crate) fn project(scene: &Scene<'_>) -> Result<(Card, FoundFile), Trouble> {
-    card(scene.store.own(Name::Gate))
+pub(crate) fn project(context: &EventContext<'_>) -> Result<(GateSwitch, FoundFile), Trouble> {
+    read_switch(context.store.machine_file(Name::Gate))
 }
 
 /// Did anybody switch anything? Looks, and reads nothing.
-pub(super) fn any(scene: &Scene<'_>, session: &SessionId) -> bool {
+pub(super) fn any(context: &EventContext<'_>, session: &SessionId) -> bool {
     // The session's first: after its first hold it is there.
     let is_there = |path: PathBuf| std::fs::symlink_metadata(path).is_ok();
-    is_there(session_path(scene, session)) || is_there(scene.store.own(Name::Gate))
+    is_there(session_path(context, session)) || is_there(context.store.machine_file(Name::Gate))
 }
 
-fn session_path(scene: &Scene<'_>, session: &SessionId) -> PathBuf {
+fn session_path(context: &EventContext<'_>, session: &SessionId) -> PathBuf {
     let name = file_name(session.as_str());
-    scene
+    context
         .store
         .dir()
         .join("sessions")
         .join(format!("{name}.gate.json"))
 }
 
-fn card(path: PathBuf) -> Result<(Card, FoundFile), Trouble> {
-    let found = read_json::<Card>(path)?;
+fn read_switch(path: PathBuf) -> Result<(GateSwitch, FoundFile), Trouble> {
+    let found = read_json::<GateSwitch>(path)?;
     let file = FoundFile {
         path: found.path,
         bytes: found.bytes,
@@ -96,8 +97,8 @@ fn card(path: PathBuf) -> Result<(Card, FoundFile), Trouble> {
 }
 
 /// The change to a card; one that says nothing is no file.
-pub(crate) fn change(file: &FoundFile, card: &Card) -> Result<FileChange, Trouble> {
-    let text = if *card == Card::default() {
+pub(crate) fn change(file: &FoundFile, card: &GateSwitch) -> Result<FileChange, Trouble> {
+    let text = if *card == GateSwitch::default() {
         None
     } else {
         let text =
@@ -108,12 +109,12 @@ pub(crate) fn change(file: &FoundFile, card: &Card) -> Result<FileChange, Troubl
 }
 
 /// The session's card at another stage.
-pub(super) fn staged(file: &FoundFile, stage: Stage) -> Result<FileChange, Trouble> {
-    let card: Card = match &file.bytes {
-        None => Card::default(),
+pub(super) fn staged(file: &FoundFile, stage: Progress) -> Result<FileChange, Trouble> {
+    let card: GateSwitch = match &file.bytes {
+        None => GateSwitch::default(),
         Some(bytes) => {
             mainspring_json::read(bytes).map_err(|error| Trouble::corrupt(&file.path, error))?
         }
     };
-    change(file, &Card { stage, ..card })
+    change(file, &GateSwitch { stage, ..card })
 }

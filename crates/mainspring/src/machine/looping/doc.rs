@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use mainspring_json::{Fields, list};
 use mainspring_kernel::machines::looping::{
-    Client, Ending, Frame, MOST_FRAMES, Mode, Owner, Past, Run, State,
+    Client, Ending, Frame, LoopOwner, MOST_FRAMES, Mode, Past, Run, State,
 };
 use mainspring_kernel::{Millis, SessionId};
 use serde::de::IgnoredAny;
@@ -143,11 +143,11 @@ fn text(fields: &Fields<'_>, name: &str) -> Result<Option<String>, String> {
         .map_err(|error| format!("{name} is no text: {error}"))
 }
 
-fn owner(doc: &Fields<'_>) -> Result<Owner, String> {
+fn owner(doc: &Fields<'_>) -> Result<LoopOwner, String> {
     let id = text(doc, "session")?.and_then(|id| SessionId::parse(&id));
     Ok(match id {
-        None => Owner::Nobody,
-        Some(id) => Owner::Session {
+        None => LoopOwner::Nobody,
+        Some(id) => LoopOwner::Session {
             id,
             client: doc
                 .get("client")
@@ -208,10 +208,10 @@ pub(crate) fn write(before: Option<&str>, state: &State, now: Millis) -> String 
     format!("{doc}\n")
 }
 
-fn set_owner(doc: &mut Fields<'_>, owner: &Owner) {
+fn set_owner(doc: &mut Fields<'_>, owner: &LoopOwner) {
     doc.remove("session");
     doc.remove("client");
-    if let Owner::Session { id, client } = owner {
+    if let LoopOwner::Session { id, client } = owner {
         doc.set("session", id);
         if let Some(Client(pid)) = client {
             doc.set("client", pid);

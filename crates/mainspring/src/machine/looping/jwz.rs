@@ -20,10 +20,10 @@ use serde_json::Value;
 use crate::digest;
 use crate::env::name;
 use crate::error::Trouble;
+use crate::event_context::EventContext;
 use crate::limits;
 use crate::machine::FoundFile;
 use crate::process::{Finished, Job};
-use crate::scene::Scene;
 use crate::store::{atomic, trust};
 
 const TOPIC: &str = "loop:current";
@@ -71,21 +71,21 @@ pub(crate) struct Outgoing {
 
 impl Jwz {
     /// The tool, where it is on the path and its store is in this project.
-    pub(crate) fn find(scene: &Scene<'_>) -> Option<Self> {
-        let dir = store_dir(scene)?;
+    pub(crate) fn find(context: &EventContext<'_>) -> Option<Self> {
+        let dir = store_dir(context)?;
         // It is a child: a clone that brings a store does not start it.
-        let allowed =
-            scene.is_drop_in() || trust::of(scene.store.state(), scene.root()) == Trust::Trusted;
+        let allowed = context.is_drop_in()
+            || trust::of(context.store.state(), context.root()) == Trust::Trusted;
         if !allowed {
             return None;
         }
-        let path = scene.world.var_os(name::PATH)?;
+        let path = context.env.var_os(name::PATH)?;
         // A relative entry would let a repository bring the program along.
         let program = std::env::split_paths(&path)
             .filter(|folder| folder.is_absolute())
             .map(|folder| folder.join("jwz"))
             .find(|program| program.is_file())?;
-        let ending = scene
+        let ending = context
             .payload
             .is_some_and(|payload| matches!(payload.event.kind, Kind::SessionEnd { .. }));
         Some(Self {
@@ -93,7 +93,7 @@ impl Jwz {
             dir,
             env: PASSED_ON
                 .iter()
-                .filter_map(|name| Some((*name, scene.world.var_os(name)?)))
+                .filter_map(|name| Some((*name, context.env.var_os(name)?)))
                 .collect(),
             limit: if ending { LIMIT_AT_END } else { LIMIT },
         })
@@ -169,17 +169,17 @@ impl Jwz {
 }
 
 /// The folder with a store of `jwz`: looked for, not into.
-pub(crate) fn store_dir(scene: &Scene<'_>) -> Option<PathBuf> {
-    let named = scene.world.var_os(name::JWZ_STORE).map(PathBuf::from);
+pub(crate) fn store_dir(context: &EventContext<'_>) -> Option<PathBuf> {
+    let named = context.env.var_os(name::JWZ_STORE).map(PathBuf::from);
     if let Some(store) = named {
-        let store = scene.root().join(store);
+        let store = context.root().join(store);
         return store
             .is_dir()
             .then(|| store.parent().unwrap_or(&store).to_owned());
     }
     let holds = |folder: &&Path| STORES.iter().any(|store| folder.join(store).is_dir());
-    let here = scene.site.here.as_path();
-    let root = Some(scene.root()).filter(|root| *root != here);
+    let here = context.project.worktree.as_path();
+    let root = Some(context.root()).filter(|root| *root != here);
     [here]
         .into_iter()
         .chain(root)
@@ -187,12 +187,12 @@ pub(crate) fn store_dir(scene: &Scene<'_>) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
-pub(crate) fn outbox_path(scene: &Scene<'_>) -> PathBuf {
-    scene.store.dir().join("loop-outbox.json")
+pub(crate) fn outbox_path(context: &EventContext<'_>) -> PathBuf {
+    context.store.dir().join("loop-outbox.json")
 }
 
-pub(crate) fn outbox(scene: &Scene<'_>) -> Result<FoundFile, Trouble> {
-    let path = outbox_path(scene);
+pub(crate) fn outbox(context: &EventContext<'_>) -> Result<FoundFile, Trouble> {
+    let path = outbox_path(context);
     let bytes = atomic::read(&path, limits::STATE_FILE)?;
     Ok(FoundFile { path, bytes })
 }
@@ -221,8 +221,11 @@ pub(crate) fn change(
 }
 
 /// What these changes put into the outbox.
-pub(crate) fn letter(scene: &Scene<'_>, changes: &[FileChange]) -> Option<Outgoing> {
-    let path = outbox_path(scene);
+pub(crate) fn outgoing_message(
+    context: &EventContext<'_>,
+    changes: &[FileChange],
+) -> Option<Outgoing> {
+    let path = outbox_path(context);
     let change = changes
         .iter()
         .find(|change| Path::new(&change.path) == path)?;
@@ -230,8 +233,8 @@ pub(crate) fn letter(scene: &Scene<'_>, changes: &[FileChange]) -> Option<Outgoi
 }
 
 /// Posts what a commit has put there.
-pub(crate) fn post(scene: &Scene<'_>, letter: &Outgoing) -> Result<(), Trouble> {
-    match Jwz::find(scene) {
+pub(crate) fn post(context: &EventContext<'_>, letter: &Outgoing) -> Result<(), Trouble> {
+    match Jwz::find(context) {
         Some(jwz) => jwz.post(&letter.body),
         None => Err(Trouble::Other("`jwz` is not there any more".into())),
     }

@@ -5,7 +5,9 @@
 
 use std::borrow::Cow;
 
-use mainspring_kernel::machines::looping::{Client, Ending, Frame, Mode, Owner, Past, Run, State};
+use mainspring_kernel::machines::looping::{
+    Client, Ending, Frame, LoopOwner, Mode, Past, Run, State,
+};
 use mainspring_kernel::{Millis, SessionId};
 
 use super::doc;
@@ -125,8 +127,8 @@ fn run(page: &Page, modified: Millis) -> Result<Run, String> {
             .transpose()
     };
     let owner = match page.get("session").as_deref().and_then(SessionId::parse) {
-        None => Owner::Nobody,
-        Some(id) => Owner::Session {
+        None => LoopOwner::Nobody,
+        Some(id) => LoopOwner::Session {
             id,
             client: page
                 .get("client")
@@ -167,7 +169,7 @@ pub(crate) fn write(before: Option<&str>, state: &State) -> String {
             page.set("updated_at", &doc::stamp(run.updated));
             page.remove("session");
             page.remove("client");
-            if let Owner::Session { id, client } = &run.owner {
+            if let LoopOwner::Session { id, client } = &run.owner {
                 page.set("session", id.as_str());
                 if let Some(Client(pid)) = client {
                     page.set("client", &pid.to_string());
@@ -231,12 +233,12 @@ mod tests {
             (run.top.iter, run.top.max, run.updated),
             (3, 10, Millis(5_000))
         );
-        assert_eq!(run.owner, Owner::Nobody);
+        assert_eq!(run.owner, LoopOwner::Nobody);
         assert_eq!(prompt(PAGE).as_deref(), Some("Fix the tests."));
 
         run.top.iter = 4;
         run.updated = Millis(1_735_380_000_000);
-        run.owner = Owner::Session {
+        run.owner = LoopOwner::Session {
             id: SessionId::parse("s-1").unwrap(),
             client: Some(Client(7)),
         };
@@ -282,7 +284,7 @@ mod tests {
             "a\u{85}b",
         ] {
             let mut run = active(PAGE);
-            run.owner = Owner::Session {
+            run.owner = LoopOwner::Session {
                 id: SessionId::parse(id).unwrap(),
                 client: None,
             };

@@ -1,33 +1,33 @@
 //! `loop`, in the shell: where the stack is kept, and what is seen of the agent.
 
-pub(crate) mod company;
 pub(crate) mod doc;
 pub(crate) mod jwz;
+pub(crate) mod loop_store;
 pub(crate) mod markdown;
-pub(crate) mod place;
+pub(crate) mod other_sessions;
 pub(crate) mod prompt;
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::event::Kind;
-use mainspring_kernel::heard::Heard;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::looping::{
-    Client, Company, Ending, Facts, Mode, Owner, Past, Run, State,
+    Client, Ending, Facts, LoopOwner, Mode, OtherSessions, Past, Run, State,
 };
-use mainspring_kernel::machines::{Move, Name, Part, Slot};
+use mainspring_kernel::machines::{InputOf, MachineInput, Name, Transition};
+use mainspring_kernel::spoken_signal::SpokenSignal;
 
-use self::place::Kept;
-use super::{FoundFile, Loaded, Row, words};
+use self::loop_store::StoredLoop;
+use super::{FoundFile, Loaded, MachineShell, final_message};
 use crate::config::{Key, Kind as Sort, Reach, Value};
 use crate::env::name;
 use crate::error::Trouble;
-use crate::scene::Scene;
+use crate::event_context::EventContext;
 use crate::signal::Signal;
 
-pub(crate) const ROW: Row = Row {
+pub(crate) const ROW: MachineShell = MachineShell {
     name: Name::Loop,
     about: "keep iterating until a completion signal, with a stack of loops",
-    markers: &[place::MARKDOWN],
+    markers: &[loop_store::MARKDOWN],
     keys: &[
         Key {
             name: "loop.ttl",
@@ -56,8 +56,8 @@ pub(crate) const ROW: Row = Row {
 /// Two hours: what is in force where the setting cannot be read.
 const TTL: Millis = Millis::seconds(7_200);
 
-fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
-    let listens = scene.payload.is_some_and(|payload| {
+fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
+    let listens = context.payload.is_some_and(|payload| {
         matches!(
             payload.event.kind,
             Kind::Stop { .. }
@@ -67,85 +67,85 @@ fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
                 | Kind::Expansion { .. }
         )
     });
-    Ok(listens && !disabled(scene) && place::any(scene))
+    Ok(listens && !disabled(context) && loop_store::any(context))
 }
 
 /// The seed's way out, before anything is looked at.
-fn disabled(scene: &Scene<'_>) -> bool {
-    scene.world.var(name::IDLE_DISABLE).as_deref() == Some("1")
+fn disabled(context: &EventContext<'_>) -> bool {
+    context.env.var(name::IDLE_DISABLE).as_deref() == Some("1")
 }
 
-fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
-    let kept = place::find(scene)?;
-    if scene.payload.is_some() && matches!(kept.state, State::Idle(_)) {
+fn load(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {
+    let kept = loop_store::find(context)?;
+    if context.payload.is_some() && matches!(kept.state, State::Idle(_)) {
         return Ok(None);
     }
     if kept.text().is_none() {
         return Ok(None);
     }
-    let facts = facts(scene, &kept)?;
-    let part = Part::Loop(Slot::new(kept.state.clone(), facts));
+    let facts = facts(context, &kept)?;
+    let part = MachineInput::Loop(InputOf::new(kept.state.clone(), facts));
     Ok(Some(Loaded {
         part,
         found: kept.into_found(),
     }))
 }
 
-fn facts(scene: &Scene<'_>, kept: &Kept) -> Result<Facts, Trouble> {
-    let config = scene.config()?;
+fn facts(context: &EventContext<'_>, kept: &StoredLoop) -> Result<Facts, Trouble> {
+    let config = context.config()?;
     let run = running(&kept.state);
-    let heard = match (run, scene.at_stop()) {
-        (Some(run), true) => heard(scene, run.top.mode),
-        (Some(_) | None, _) => Heard::Nothing,
+    let heard = match (run, context.at_stop()) {
+        (Some(run), true) => heard(context, run.top.mode),
+        (Some(_) | None, _) => SpokenSignal::Nothing,
     };
     // Who else is here matters only to a loop that is nobody's, and costs a look at every
     // transcript.
     let company = match run.map(|run| &run.owner) {
-        Some(Owner::Nobody) => company::of(scene),
-        Some(Owner::Session { .. }) | None => Company::Alone,
+        Some(LoopOwner::Nobody) => other_sessions::of(context),
+        Some(LoopOwner::Session { .. }) | None => OtherSessions::Alone,
     };
     // Whoever started it may not be the agent, which then does not know what it is about.
-    let unheard = run.is_some_and(|run| run.owner == Owner::Nobody || run.top.iter == 1);
+    let unheard = run.is_some_and(|run| run.owner == LoopOwner::Nobody || run.top.iter == 1);
     let repeat = config.get("loop.repeat_prompt").is_some_and(Value::switch)
-        || (unheard && !scene.is_drop_in());
+        || (unheard && !context.is_drop_in());
     Ok(Facts {
         heard,
         ttl: config.get("loop.ttl").and_then(Value::span).unwrap_or(TTL),
         company,
-        client: client(scene),
+        client: client(context),
         prompt: if repeat {
-            prompt::text(scene, kept)
+            prompt::text(context, kept)
         } else {
             None
         },
     })
 }
 
-fn heard(scene: &Scene<'_>, mode: Mode) -> Heard<Ending> {
+fn heard(context: &EventContext<'_>, mode: Mode) -> SpokenSignal<Ending> {
     let signals: Vec<Signal> = mode
         .signals()
         .iter()
         .map(|(element, ending)| Signal::element(element, ending.as_str()))
         .collect();
-    words::heard(scene, &signals, |signal| mode.signals()[signal].1)
+    final_message::heard(context, &signals, |signal| mode.signals()[signal].1)
 }
 
 /// The host's process, as it tells its children.
-pub(crate) fn client(scene: &Scene<'_>) -> Option<Client> {
-    scene.world.var(name::CLAUDE_PID)?.parse().ok().map(Client)
+pub(crate) fn client(context: &EventContext<'_>) -> Option<Client> {
+    context.env.var(name::CLAUDE_PID)?.parse().ok().map(Client)
 }
 
 fn files(
-    scene: &Scene<'_>,
-    part: &Part,
+    context: &EventContext<'_>,
+    part: &MachineInput,
     found: &[FoundFile],
-    moved: &Move,
+    moved: &Transition,
 ) -> Result<Vec<FileChange>, Trouble> {
-    let (Part::Loop(slot), Move::Loop(moved)) = (part, moved) else {
+    let (MachineInput::Loop(input), Transition::Loop(moved)) = (part, moved) else {
         return Ok(Vec::new());
     };
-    let kept = Kept::of(scene, slot.state.clone(), found)?;
-    kept.changes(&moved.state, scene.world.now())
+    let kept = StoredLoop::of(context, input.state.clone(), found)?;
+    kept.changes(&moved.state, context.env.now())
 }
 
 pub(crate) fn running(state: &State) -> Option<&Run> {
@@ -155,11 +155,11 @@ pub(crate) fn running(state: &State) -> Option<&Run> {
     }
 }
 
-fn summary(part: &Part) -> String {
-    let Part::Loop(slot) = part else {
+fn summary(part: &MachineInput) -> String {
+    let MachineInput::Loop(input) = part else {
         return String::new();
     };
-    describe(&slot.state)
+    describe(&input.state)
 }
 
 /// The state in a line.
@@ -181,8 +181,8 @@ pub(crate) fn describe(state: &State) -> String {
 
 fn frame_line(run: &Run) -> String {
     let whose = match &run.owner {
-        Owner::Nobody => "nobody's".to_owned(),
-        Owner::Session { id, .. } => format!("session {id}"),
+        LoopOwner::Nobody => "nobody's".to_owned(),
+        LoopOwner::Session { id, .. } => format!("session {id}"),
     };
     let outer = match run.outer.len() {
         0 => String::new(),

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use mainspring_kernel::machines::review::structure::Nested;
 
 use crate::error::Trouble;
-use crate::store::linkless;
+use crate::store::no_symlink;
 
 /// Where plans are, seen from the project.
 pub(crate) const PLANS: &str = ".taskie/plans";
@@ -35,7 +35,7 @@ pub(crate) struct PlanDir {
 /// Every plan, the one that was changed last first.
 pub(crate) fn all(plans: &Path) -> Result<Vec<PlanDir>, Trouble> {
     let mut found = Vec::new();
-    for entry in linkless::list(plans, MOST_ENTRIES)? {
+    for entry in no_symlink::list(plans, MOST_ENTRIES)? {
         let Some(id) = entry.name.to_str().and_then(plan_id) else {
             continue;
         };
@@ -73,7 +73,7 @@ fn look(id: String, path: PathBuf) -> Result<Option<PlanDir>, Trouble> {
         path,
     };
     let mut has_state = false;
-    for entry in linkless::list(&plan.path, MOST_ENTRIES)? {
+    for entry in no_symlink::list(&plan.path, MOST_ENTRIES)? {
         let Ok(name) = entry.name.into_string() else {
             continue;
         };
@@ -98,7 +98,7 @@ fn is_markdown(name: &str) -> bool {
 }
 
 fn holds_markdown(dir: &Path, depth: usize) -> bool {
-    let Ok(entries) = linkless::list(dir, MOST_ENTRIES) else {
+    let Ok(entries) = no_symlink::list(dir, MOST_ENTRIES) else {
         return false;
     };
     entries.iter().any(|entry| {

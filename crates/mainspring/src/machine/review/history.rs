@@ -7,8 +7,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use mainspring_kernel::Millis;
-use mainspring_kernel::effect::Standing;
-use mainspring_kernel::machines::Part;
+use mainspring_kernel::effect::EffectStatus;
+use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::machines::review::{
     Failure, Finding, Kind, Outcome, Request, Verdict, words,
 };
@@ -94,11 +94,11 @@ pub(crate) fn verdict(result: &Finding) -> &'static str {
 }
 
 /// The review that came back with this turn, in a line.
-pub(crate) fn came_back(part: &Part) -> Option<String> {
-    let Part::Review(slot) = part else {
+pub(crate) fn came_back(part: &MachineInput) -> Option<String> {
+    let MachineInput::Review(input) = part else {
         return None;
     };
-    let Standing::Done(intent, outcome) = &slot.standing else {
+    let EffectStatus::Done(intent, outcome) = &input.effect_status else {
         return None;
     };
     let asked = &intent.effect;

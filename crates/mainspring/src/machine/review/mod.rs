@@ -15,20 +15,22 @@ use mainspring_kernel::event::Kind as EventKind;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::review::table::Tasks;
 use mainspring_kernel::machines::review::{
-    AnswerFile, Company, Door, Facts, Fields, Kind, Memory, Plan, Record, Review, Settings, State,
-    structure, words,
+    AnswerFile, Door, Facts, Fields, Kind, Memory, OtherSessions, Plan, Record, Review, Settings,
+    State, structure, words,
 };
-use mainspring_kernel::machines::{Finished, Move, Name, Part, Pending, Returned, Slot};
+use mainspring_kernel::machines::{
+    Finished, InputOf, MachineInput, Name, Pending, Returned, Transition,
+};
 use serde::{Deserialize, Serialize};
 
 use self::directory::{PLANS, PlanDir, STATE};
-use super::{FoundFile, Loaded, Row};
+use super::{FoundFile, Loaded, MachineShell};
 use crate::error::Trouble;
+use crate::event_context::EventContext;
 use crate::limits;
-use crate::scene::Scene;
-use crate::store::{atomic, linkless, read_json};
+use crate::store::{atomic, no_symlink, read_json};
 
-pub(crate) const ROW: Row = Row {
+pub(crate) const ROW: MachineShell = MachineShell {
     name: Name::Review,
     about: "plan, tasks and code are reviewed until two reviews in a row are clean",
     markers: &[PLANS],
@@ -57,29 +59,31 @@ pub(crate) struct Opened {
     pub(crate) state_file: FoundFile,
 }
 
-fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
-    let concerns = scene.payload.is_none_or(|payload| {
+fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
+    let concerns = context.payload.is_none_or(|payload| {
         matches!(
             payload.event.kind,
             EventKind::Stop { .. } | EventKind::SessionStart { .. } | EventKind::SessionEnd { .. }
         )
     });
-    Ok(concerns && !scene.is_vacant() && std::fs::symlink_metadata(scene.site.file(PLANS)).is_ok())
+    Ok(concerns
+        && !context.is_vacant()
+        && std::fs::symlink_metadata(context.project.file(PLANS)).is_ok())
 }
 
 /// The folder that `.taskie` is in.
-pub(crate) fn home_of_plans(scene: &Scene<'_>) -> PathBuf {
-    let plans = scene.site.file(PLANS);
+pub(crate) fn home_of_plans(context: &EventContext<'_>) -> PathBuf {
+    let plans = context.project.file(PLANS);
     let home = plans.ancestors().nth(2).map(Path::to_owned);
-    home.unwrap_or_else(|| scene.root().to_owned())
+    home.unwrap_or_else(|| context.root().to_owned())
 }
 
-fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
-    let Some(opened) = open(scene, None)? else {
+fn load(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {
+    let Some(opened) = open(context, None)? else {
         return Ok(None);
     };
     let tasks = tasks(&opened.dir)?;
-    let facts = facts(scene, &opened, tasks.as_deref())?;
+    let facts = facts(context, &opened, tasks.as_deref())?;
     let id = opened.dir.id;
     let plan = Plan {
         memory: opened.memories.plans.get(&id).cloned().unwrap_or_default(),
@@ -88,24 +92,27 @@ fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
         passing: None,
     };
     Ok(Some(Loaded {
-        part: Part::Review(Slot::new(State::Plan(plan.into()), facts)),
+        part: MachineInput::Review(InputOf::new(State::Plan(plan.into()), facts)),
         found: vec![opened.memory_file, opened.state_file],
     }))
 }
 
 /// The plan of that name; else, within one event, the one that it began with; else the
 /// one that was changed last among those that are not another session's.
-pub(crate) fn open(scene: &Scene<'_>, named: Option<&str>) -> Result<Option<Opened>, Trouble> {
-    let found = read_json::<Memories>(scene.store.own(Name::Review))?;
+pub(crate) fn open(
+    context: &EventContext<'_>,
+    named: Option<&str>,
+) -> Result<Option<Opened>, Trouble> {
+    let found = read_json::<Memories>(context.store.machine_file(Name::Review))?;
     let memories = found.value.unwrap_or_default();
-    let mut plans = directory::all(&scene.site.file(PLANS))?;
-    let Some(at) = choose(scene, named, &plans, &memories) else {
+    let mut plans = directory::all(&context.project.file(PLANS))?;
+    let Some(at) = choose(context, named, &plans, &memories) else {
         return Ok(None);
     };
     let dir = plans.swap_remove(at);
-    scene.stay_with(Name::Review, &dir.id);
+    context.stay_with(Name::Review, &dir.id);
     let path = dir.path.join(STATE);
-    let bytes = linkless::read(&path, limits::STATE_FILE)?;
+    let bytes = no_symlink::read(&path, limits::STATE_FILE)?;
     let (record, warnings) = record::read(bytes.as_deref());
     Ok(Some(Opened {
         record,
@@ -121,16 +128,16 @@ pub(crate) fn open(scene: &Scene<'_>, named: Option<&str>) -> Result<Option<Open
 }
 
 fn choose(
-    scene: &Scene<'_>,
+    context: &EventContext<'_>,
     named: Option<&str>,
     plans: &[PlanDir],
     memories: &Memories,
 ) -> Option<usize> {
-    let scope = Some(scene.scope(Name::Review)).filter(|id| !id.is_empty());
+    let scope = Some(context.scope(Name::Review)).filter(|id| !id.is_empty());
     if let Some(id) = named.or(scope) {
         return plans.iter().position(|plan| plan.id == id);
     }
-    let session = scene.session();
+    let session = context.session();
     let foreign = |plan: &PlanDir| {
         let owner = memories
             .plans
@@ -145,19 +152,19 @@ fn choose(
 }
 
 /// What we remember of every plan.
-pub(crate) fn memories(scene: &Scene<'_>) -> Result<Memories, Trouble> {
-    let found = read_json::<Memories>(scene.store.own(Name::Review))?;
+pub(crate) fn memories(context: &EventContext<'_>) -> Result<Memories, Trouble> {
+    let found = read_json::<Memories>(context.store.machine_file(Name::Review))?;
     Ok(found.value.unwrap_or_default())
 }
 
 /// The models that take turns.
-pub(crate) fn models(scene: &Scene<'_>) -> Result<Vec<String>, Trouble> {
-    Ok(settings::of(scene)?.models)
+pub(crate) fn models(context: &EventContext<'_>) -> Result<Vec<String>, Trouble> {
+    Ok(settings::of(context)?.models)
 }
 
 /// What a plan's reviews may cost, in millionths of a dollar.
-pub(crate) fn max_cost(scene: &Scene<'_>) -> Result<Option<u64>, Trouble> {
-    Ok(settings::of(scene)?.max_cost)
+pub(crate) fn max_cost(context: &EventContext<'_>) -> Result<Option<u64>, Trouble> {
+    Ok(settings::of(context)?.max_cost)
 }
 
 /// The text of a plan's file, where there is one.
@@ -169,7 +176,7 @@ pub(crate) fn text(dir: &PlanDir, name: &str) -> Result<Option<String>, Trouble>
     {
         return Ok(None);
     }
-    let bytes = linkless::read(&dir.path.join(name), limits::STATE_FILE)?;
+    let bytes = no_symlink::read(&dir.path.join(name), limits::STATE_FILE)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
@@ -177,8 +184,12 @@ fn tasks(dir: &PlanDir) -> Result<Option<String>, Trouble> {
     text(dir, "tasks.md")
 }
 
-fn facts(scene: &Scene<'_>, opened: &Opened, tasks: Option<&str>) -> Result<Facts, Trouble> {
-    let settings = settings::of(scene)?;
+fn facts(
+    context: &EventContext<'_>,
+    opened: &Opened,
+    tasks: Option<&str>,
+) -> Result<Facts, Trouble> {
+    let settings = settings::of(context)?;
     let table = tasks.map(Tasks::parse).unwrap_or_default();
     let directory = structure::Directory {
         names: &opened.dir.names,
@@ -186,12 +197,12 @@ fn facts(scene: &Scene<'_>, opened: &Opened, tasks: Option<&str>) -> Result<Fact
         tasks,
     };
     let mut facts = Facts {
-        door: if scene.is_registered(Name::Review) || scene.is_by_command() {
+        door: if context.is_registered(Name::Review) || context.is_by_command() {
             Door::Compat
         } else {
             Door::Hook
         },
-        company: Company::Alone,
+        company: OtherSessions::Alone,
         violations: structure::violations(directory),
         warnings: opened.warnings.clone(),
         tasks: table,
@@ -204,7 +215,7 @@ fn facts(scene: &Scene<'_>, opened: &Opened, tasks: Option<&str>) -> Result<Fact
             facts.written = written(&opened.dir, fields, review);
             let owner = opened.memories.plans.get(&opened.dir.id);
             if owner.is_none_or(|memory| memory.owner.is_none()) {
-                facts.company = super::looping::company::of(scene);
+                facts.company = super::looping::other_sessions::of(context);
             }
         }
         if let Some(review) = fields.unanswered() {
@@ -241,15 +252,15 @@ fn answer(dir: &PlanDir, fields: &Fields, review: Kind) -> AnswerFile {
 }
 
 fn files(
-    _: &Scene<'_>,
-    part: &Part,
+    _: &EventContext<'_>,
+    part: &MachineInput,
     found: &[FoundFile],
-    moved: &Move,
+    moved: &Transition,
 ) -> Result<Vec<FileChange>, Trouble> {
-    let (Part::Review(slot), Move::Review(moved)) = (part, moved) else {
+    let (MachineInput::Review(input), Transition::Review(moved)) = (part, moved) else {
         return Ok(Vec::new());
     };
-    let (State::Plan(before), State::Plan(after)) = (&slot.state, &moved.state) else {
+    let (State::Plan(before), State::Plan(after)) = (&input.state, &moved.state) else {
         return Ok(Vec::new());
     };
     let [memory_file, state_file] = found else {
@@ -285,26 +296,26 @@ pub(crate) fn remember(
         }
     };
     memories.plans.insert(plan.to_owned(), memory);
-    super::own::change(file, Some(&memories))
+    super::json_state::change(file, Some(&memories))
 }
 
-fn run(scene: &Scene<'_>, pending: &Pending) -> Option<Finished> {
+fn run(context: &EventContext<'_>, pending: &Pending) -> Option<Finished> {
     let Pending::Review(intent) = pending else {
         return None;
     };
     Some(Finished::Review(Returned::<Review> {
         intent: intent.clone(),
-        outcome: reviewer::run(scene, intent),
+        outcome: reviewer::run(context, intent),
     }))
 }
 
-fn summary(part: &Part) -> String {
-    let Part::Review(slot) = part else {
+fn summary(part: &MachineInput) -> String {
+    let MachineInput::Review(input) = part else {
         return String::new();
     };
-    match &slot.state {
+    match &input.state {
         State::Nothing => "no plan".into(),
-        State::Plan(plan) => describe(plan, &slot.facts.settings),
+        State::Plan(plan) => describe(plan, &input.facts.settings),
     }
 }
 

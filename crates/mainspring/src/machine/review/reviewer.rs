@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use mainspring_kernel::Millis;
-use mainspring_kernel::effect::{Fence, Intent, Owner};
+use mainspring_kernel::effect::{EffectOwner, Fence, Intent};
 use mainspring_kernel::machines::review::{
     Failure, Finding, Outcome, Request, Review, Verdict, words,
 };
@@ -19,12 +19,12 @@ use rustix::fs::OFlags;
 use super::directory::PLANS;
 use super::verdict::{self, End, Said};
 use super::{history, library, settings};
-use crate::env::{World, name};
+use crate::env::{Environment, name};
 use crate::error::Trouble;
+use crate::event_context::EventContext;
 use crate::guard::{self, Ended, Guarded};
 use crate::host::text::excerpt;
 use crate::limits;
-use crate::scene::Scene;
 use crate::store::{self, atomic};
 
 /// What the host sets for one session, and tokens that a reviewer has no use for. All
@@ -62,19 +62,19 @@ const NO_HOOKS: &str = r#"{"disableAllHooks":true}"#;
 const SHELVES: usize = 20;
 const LOG_EXCERPT: usize = 4_000;
 
-pub(super) fn run(scene: &Scene<'_>, intent: &Intent<Review>) -> Outcome {
-    let wait = intent.effect.not_before.since(scene.world.later());
+pub(super) fn run(context: &EventContext<'_>, intent: &Intent<Review>) -> Outcome {
+    let wait = intent.effect.not_before.since(context.env.later());
     std::thread::sleep(Duration::from_millis(wait.0));
     let start = Instant::now();
-    let site = Bench::new(scene, intent);
-    let (result, cost) = match site.taken_over() {
+    let project = ReviewRun::new(context, intent);
+    let (result, cost) = match project.taken_over() {
         Some(found) => found,
-        None => site.review(intent.deadline.since(intent.since.plus(wait))),
+        None => project.review(intent.deadline.since(intent.since.plus(wait))),
     };
     if let Finding::NotDone(_) = result
-        && site.is_current()
+        && project.is_current()
     {
-        site.set_aside();
+        project.set_aside();
     }
     let took = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
     let outcome = Outcome {
@@ -82,13 +82,13 @@ pub(super) fn run(scene: &Scene<'_>, intent: &Intent<Review>) -> Outcome {
         took: Millis(took),
         cost,
     };
-    history::add(scene.store, scene.world.later(), &intent.effect, &outcome);
+    history::add(context.store, context.env.later(), &intent.effect, &outcome);
     outcome
 }
 
 /// Where one review is done.
-struct Bench<'a> {
-    scene: &'a Scene<'a>,
+struct ReviewRun<'a> {
+    context: &'a EventContext<'a>,
     asked: &'a Request,
     /// The folder that the plan's paths are relative to.
     root: PathBuf,
@@ -96,20 +96,20 @@ struct Bench<'a> {
     /// The review that is to be written.
     file: PathBuf,
     /// Our own folder for this attempt.
-    shelf: PathBuf,
+    attempt_dir: PathBuf,
     attempt: Fence,
 }
 
-impl<'a> Bench<'a> {
-    fn new(scene: &'a Scene<'a>, intent: &'a Intent<Review>) -> Self {
+impl<'a> ReviewRun<'a> {
+    fn new(context: &'a EventContext<'a>, intent: &'a Intent<Review>) -> Self {
         let asked = &intent.effect;
-        let root = super::home_of_plans(scene);
+        let root = super::home_of_plans(context);
         let plan = root.join(PLANS).join(&asked.plan);
         Self {
             file: plan.join(asked.file()),
-            shelf: shelf(scene, intent.fence),
+            attempt_dir: attempt_dir(context, intent.fence),
             attempt: intent.fence,
-            scene,
+            context,
             asked,
             root,
             plan,
@@ -120,13 +120,13 @@ impl<'a> Bench<'a> {
     /// without a verdict counts: it is answered, and the next one follows.
     fn taken_over(&self) -> Option<(Finding, u64)> {
         for fence in self.asked.resumes.iter().rev() {
-            let shelf = shelf(self.scene, *fence);
-            end_leftover(&shelf);
+            let attempt_dir = attempt_dir(self.context, *fence);
+            end_leftover(&attempt_dir);
             if !is_written(&self.file) {
                 self.set_aside();
                 continue;
             }
-            let said = read_stdout(&shelf);
+            let said = read_stdout(&attempt_dir);
             match said {
                 Some(Said {
                     end: End::Error, ..
@@ -151,16 +151,16 @@ impl<'a> Bench<'a> {
             let file = self.file.display();
             return Err(Failure::Fault(format!("{file} is there already")));
         }
-        let command = settings::command(self.scene).map_err(fault)?;
-        let program = find(self.scene.world, &command).ok_or(Failure::NoProgram(command))?;
-        let library = library::place(self.scene.store.state()).map_err(fault)?;
-        self.scene
+        let command = settings::command(self.context).map_err(fault)?;
+        let program = find(self.context.env, &command).ok_or(Failure::NoProgram(command))?;
+        let library = library::place(self.context.store.state()).map_err(fault)?;
+        self.context
             .store
             .state()
-            .create(&self.shelf)
+            .create(&self.attempt_dir)
             .map_err(fault)?;
-        tidy(&self.shelf);
-        let stdout = self.shelf.join("stdout.json");
+        tidy(&self.attempt_dir);
+        let stdout = self.attempt_dir.join("stdout.json");
         let log = self.log();
         let files = (
             create(&stdout).map_err(fault)?,
@@ -181,13 +181,13 @@ impl<'a> Bench<'a> {
             .run(files, |leader| {
                 // In this order: whoever takes the review over records that first and then
                 // ends the leader it finds, so one of us sees the other.
-                note_leader(&self.shelf, leader);
+                note_leader(&self.attempt_dir, leader);
                 if !self.is_current() {
                     guard::end_group(leader);
                 }
             })
             .map_err(|error| Failure::Fault(format!("cannot start a reviewer: {error}")))?;
-        let said = read_stdout(&self.shelf);
+        let said = read_stdout(&self.attempt_dir);
         let cost = said.map_or(0, |said| said.cost);
         let failure = match ended {
             Ended::TimedOut => Some(Failure::TimedOut { after: limit }),
@@ -220,8 +220,8 @@ impl<'a> Bench<'a> {
     /// Is this still the attempt that counts? A machine that slept past our deadline may
     /// wake us after another hook has taken the review over.
     fn is_current(&self) -> bool {
-        let scope = self.scene.scope(Name::Review);
-        match self.scene.store.intent(Name::Review, scope) {
+        let scope = self.context.scope(Name::Review);
+        match self.context.store.intent(Name::Review, scope) {
             Ok(found) => is_attempt(found.value.as_ref(), self.attempt),
             Err(_) => true,
         }
@@ -241,7 +241,7 @@ impl<'a> Bench<'a> {
         ]
         .map(OsString::from)
         .into();
-        match settings::permissions(self.scene)? {
+        match settings::permissions(self.context)? {
             settings::Permissions::Skipped => args.push("--dangerously-skip-permissions".into()),
             settings::Permissions::Scoped => {
                 args.extend(["--permission-mode".into(), "default".into()]);
@@ -297,7 +297,8 @@ impl<'a> Bench<'a> {
     /// A file that a failed reviewer left is no review. It stays, under another name, and
     /// the number is free for the next try; one that was only begun has nothing to keep.
     fn set_aside(&self) {
-        let ours = !self.asked.resumes.is_empty() || fs::symlink_metadata(&self.shelf).is_ok();
+        let ours =
+            !self.asked.resumes.is_empty() || fs::symlink_metadata(&self.attempt_dir).is_ok();
         if !ours {
             return;
         }
@@ -340,12 +341,16 @@ fn is_attempt(recorded: Option<&Pending>, attempt: Fence) -> bool {
     matches!(recorded, Some(Pending::Review(intent)) if intent.fence == attempt)
 }
 
-fn shelf(scene: &Scene<'_>, fence: Fence) -> PathBuf {
-    scene.store.dir().join("reviews").join(fence.0.to_string())
+fn attempt_dir(context: &EventContext<'_>, fence: Fence) -> PathBuf {
+    context
+        .store
+        .dir()
+        .join("reviews")
+        .join(fence.0.to_string())
 }
 
-fn read_stdout(shelf: &Path) -> Option<Said> {
-    let bytes = atomic::read(&shelf.join("stdout.json"), limits::CHILD_OUTPUT).ok()??;
+fn read_stdout(attempt_dir: &Path) -> Option<Said> {
+    let bytes = atomic::read(&attempt_dir.join("stdout.json"), limits::CHILD_OUTPUT).ok()??;
     verdict::read(&bytes)
 }
 
@@ -371,26 +376,26 @@ fn create(path: &Path) -> Result<File, Trouble> {
 }
 
 /// Who leads the reviewer's group, so that whoever comes after us can end it.
-fn note_leader(shelf: &Path, leader: u32) {
+fn note_leader(attempt_dir: &Path, leader: u32) {
     if let Ok(text) = mainspring_json::text(&store::owner(leader)) {
-        let _ = atomic::replace(&shelf.join("leader.json"), text.as_bytes());
+        let _ = atomic::replace(&attempt_dir.join("leader.json"), text.as_bytes());
     }
 }
 
 /// A reviewer of a process that is gone: it ends with that process, but maybe not yet.
-fn end_leftover(shelf: &Path) {
-    let leader = atomic::read(&shelf.join("leader.json"), 4096)
+fn end_leftover(attempt_dir: &Path) {
+    let leader = atomic::read(&attempt_dir.join("leader.json"), 4096)
         .ok()
         .flatten();
-    let leader = leader.and_then(|bytes| mainspring_json::read::<Owner>(&bytes).ok());
+    let leader = leader.and_then(|bytes| mainspring_json::read::<EffectOwner>(&bytes).ok());
     if let Some(leader) = leader.filter(store::is_alive) {
         guard::end_group(leader.pid);
     }
 }
 
 /// Removes the oldest of what reviewers left.
-fn tidy(shelf: &Path) {
-    let Some(entries) = shelf.parent().and_then(|dir| fs::read_dir(dir).ok()) else {
+fn tidy(attempt_dir: &Path) {
+    let Some(entries) = attempt_dir.parent().and_then(|dir| fs::read_dir(dir).ok()) else {
         return;
     };
     let mut fences: Vec<u64> = entries
@@ -398,22 +403,22 @@ fn tidy(shelf: &Path) {
         .collect();
     fences.sort_unstable();
     for fence in fences.iter().rev().skip(SHELVES) {
-        let _ = fs::remove_dir_all(shelf.with_file_name(fence.to_string()));
+        let _ = fs::remove_dir_all(attempt_dir.with_file_name(fence.to_string()));
     }
 }
 
 /// The program as a shell would find it, but never in a relative folder: that one could
 /// be the repository's.
-fn find(world: &World, program: &str) -> Option<PathBuf> {
+fn find(env: &Environment, program: &str) -> Option<PathBuf> {
     let is_file = |path: &PathBuf| fs::metadata(path).is_ok_and(|meta| meta.is_file());
     if program.contains('/') {
         let path = match program.strip_prefix("~/") {
-            Some(below) => world.home()?.join(below),
+            Some(below) => env.home()?.join(below),
             None => PathBuf::from(program),
         };
         return Some(path).filter(|path| path.is_absolute() && is_file(path));
     }
-    let path = world.var_os(name::PATH)?;
+    let path = env.var_os(name::PATH)?;
     std::env::split_paths(&path)
         .filter(|dir| dir.is_absolute())
         .map(|dir| dir.join(program))

@@ -5,7 +5,7 @@ use mainspring_kernel::{Millis, Name};
 
 use crate::config::{Key, Kind, Reach, Value};
 use crate::error::Trouble;
-use crate::scene::Scene;
+use crate::event_context::EventContext;
 
 /// Always shorter than the timeout that the hook is registered with.
 const LONGEST: Millis = Millis::seconds(600);
@@ -63,8 +63,8 @@ pub(super) const KEYS: &[Key] = &[
     },
 ];
 
-pub(super) fn of(scene: &Scene<'_>) -> Result<Settings, Trouble> {
-    let config = scene.config()?;
+pub(super) fn of(context: &EventContext<'_>) -> Result<Settings, Trouble> {
+    let config = context.config()?;
     let models = config
         .get("review.models")
         .and_then(Value::list)
@@ -91,8 +91,8 @@ pub(super) fn of(scene: &Scene<'_>) -> Result<Settings, Trouble> {
     })
 }
 
-pub(super) fn command(scene: &Scene<'_>) -> Result<String, Trouble> {
-    let config = scene.config()?;
+pub(super) fn command(context: &EventContext<'_>) -> Result<String, Trouble> {
+    let config = context.config()?;
     let command = config.get("review.command").and_then(Value::text);
     Ok(command.unwrap_or("claude").to_owned())
 }
@@ -104,15 +104,15 @@ pub(super) enum Permissions {
     Scoped,
 }
 
-pub(super) fn permissions(scene: &Scene<'_>) -> Result<Permissions, Trouble> {
+pub(super) fn permissions(context: &EventContext<'_>) -> Result<Permissions, Trouble> {
     // The drop-in passes its seed's flag, whatever comes of it.
-    if scene.is_registered(Name::Review) {
+    if context.is_registered(Name::Review) {
         return Ok(Permissions::Skipped);
     }
     // The program refuses to skip them for root, except in a sandbox.
     let root = rustix::process::geteuid().is_root();
-    let sandbox = scene.world.var("IS_SANDBOX").as_deref() == Some("1");
-    let wanted = scene
+    let sandbox = context.env.var("IS_SANDBOX").as_deref() == Some("1");
+    let wanted = context
         .config()?
         .get("review.permissions")
         .and_then(Value::text);

@@ -2,7 +2,7 @@
 
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::tasks::draft::Key;
-use mainspring_kernel::machines::tasks::roster::{Entry, Maker, Roster, Source as Text};
+use mainspring_kernel::machines::tasks::task_list::{Entry, Maker, Source as Text, TaskList};
 use serde_json::{Map, Value, json};
 
 use super::list::{self, ClientList, MARK};
@@ -16,7 +16,7 @@ use crate::store::atomic;
 pub(super) fn changes(
     found: &ClientList,
     source: &Source,
-    after: &Roster,
+    after: &TaskList,
 ) -> Result<Vec<FileChange>, Trouble> {
     let mut laid_out = Vec::new();
     let mut kept = Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn changes(
     for (entry, fields) in laid_out {
         changes.push(change(entry.id, Some(text(&fields)?)));
     }
-    let before = found.roster();
+    let before = found.task_list();
     let stays: std::collections::BTreeSet<u64> = after.tasks.iter().map(|entry| entry.id).collect();
     let gone = before
         .tasks

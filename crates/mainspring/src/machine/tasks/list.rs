@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::machines::tasks::draft::Status;
-use mainspring_kernel::machines::tasks::roster::{Entry, MOST_ID, Maker, Roster, Source};
+use mainspring_kernel::machines::tasks::task_list::{Entry, MOST_ID, Maker, Source, TaskList};
 use mainspring_kernel::machines::tasks::text::excerpt;
 use rustix::io::Errno;
 use serde_json::{Map, Value};
@@ -154,8 +154,8 @@ impl ClientList {
     }
 
     /// What a layout depends on. The order is that of the ids.
-    pub(crate) fn roster(&self) -> Roster {
-        Roster {
+    pub(crate) fn task_list(&self) -> TaskList {
+        TaskList {
             tasks: self
                 .tasks
                 .iter()
@@ -181,11 +181,11 @@ impl ClientList {
     pub(super) fn settle_under(
         &mut self,
         held: &mut Held,
-        after: impl Fn(&Roster) -> Option<Roster>,
+        after: impl Fn(&TaskList) -> Option<TaskList>,
     ) -> Result<(), Trouble> {
         let mut locked = std::collections::BTreeSet::new();
         loop {
-            let before = self.roster();
+            let before = self.task_list();
             let touched = after(&before).map(|after| before.touched(&after));
             let unread = self.unread.keys().copied();
             let wanted: Vec<u64> = touched
@@ -308,16 +308,20 @@ mod tests {
         let folder =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/claude-tasks-my-list");
         let list = ClientList::read(&folder).unwrap();
-        let roster = list.roster();
+        let task_list = list.task_list();
         assert_eq!(
-            roster.tasks.iter().map(|task| task.id).collect::<Vec<_>>(),
+            task_list
+                .tasks
+                .iter()
+                .map(|task| task.id)
+                .collect::<Vec<_>>(),
             [1, 2, 4]
         );
-        assert_eq!(roster.tasks[0].status, Status::Completed);
-        assert_eq!(roster.tasks[1].blocked_by, [1]);
-        assert!(roster.tasks.iter().all(|task| task.maker == Maker::Hand));
+        assert_eq!(task_list.tasks[0].status, Status::Completed);
+        assert_eq!(task_list.tasks[1].blocked_by, [1]);
+        assert!(task_list.tasks.iter().all(|task| task.maker == Maker::Hand));
         assert_eq!(list.strangers(), [""; 0]);
-        assert!(roster.floor >= 3, "the fixture's high-water mark");
+        assert!(task_list.floor >= 3, "the fixture's high-water mark");
     }
 
     #[test]
@@ -339,15 +343,15 @@ mod tests {
         put(folder, ".highwatermark", " 9\n");
         fs::create_dir(folder.join("6.json")).unwrap();
         let list = ClientList::read(folder).unwrap();
-        let roster = list.roster();
-        let made: Vec<(u64, &Maker)> = roster
+        let task_list = list.task_list();
+        let made: Vec<(u64, &Maker)> = task_list
             .tasks
             .iter()
             .map(|task| (task.id, &task.maker))
             .collect();
         assert_eq!(made, [(1, &Maker::Hand), (2, &Maker::Skill("7".into()))]);
-        assert_eq!(roster.tasks[1].blocks, [1, 3]);
-        assert_eq!(roster.floor, 12);
+        assert_eq!(task_list.tasks[1].blocks, [1, 3]);
+        assert_eq!(task_list.floor, 12);
         let mut strangers = list.strangers();
         strangers[..3].sort();
         assert_eq!(
@@ -356,8 +360,8 @@ mod tests {
         );
         assert!(strangers[5].ends_with("6.json is not a regular file"));
         assert_eq!(
-            ClientList::read(&folder.join("none")).unwrap().roster(),
-            Roster::default()
+            ClientList::read(&folder.join("none")).unwrap().task_list(),
+            TaskList::default()
         );
     }
 
@@ -385,12 +389,12 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         put(temp.path(), "1.json", "");
         let mut list = ClientList::read(temp.path()).unwrap();
-        assert_eq!(list.roster().tasks, []);
+        assert_eq!(list.task_list().tasks, []);
         put(temp.path(), "1.json", r#"{"subject":"whole now"}"#);
         let mut held = Held::list(temp.path()).unwrap();
         list.settle_under(&mut held, |_| None).unwrap();
         assert!(temp.path().join("1.json.lock").is_dir());
-        assert_eq!(list.roster().tasks.len(), 1);
+        assert_eq!(list.task_list().tasks.len(), 1);
         assert_eq!(list.strangers(), [""; 0]);
     }
 }

@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 use mainspring_kernel::event::{Kind, Speaker};
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::tasks::draft::Status;
-use mainspring_kernel::machines::tasks::roster::{Reset, Roster};
+use mainspring_kernel::machines::tasks::task_list::{Reset, TaskList};
 use mainspring_kernel::machines::tasks::{Facts, Guard, Invoked, Offer, TaskTools, Tasks, words};
-use mainspring_kernel::machines::{Move, Name, Part, Slot};
+use mainspring_kernel::machines::{InputOf, MachineInput, Name, Transition};
 use mainspring_kernel::{Answer, Decision, Note, Reasons, Voice};
 
 use self::list::ClientList;
@@ -32,14 +32,14 @@ use self::locate::Origin;
 use self::lock::Held;
 use self::roots::Roots;
 use self::source::{Fault, Source};
-use super::{FoundFile, Loaded, Row};
+use super::{FoundFile, Loaded, MachineShell};
 use crate::config::{self, Key, Reach};
-use crate::env::{World, name};
+use crate::env::{Environment, name};
 use crate::error::Trouble;
+use crate::event_context::EventContext;
 use crate::host::Payload;
-use crate::scene::Scene;
 
-pub(crate) const ROW: Row = Row {
+pub(crate) const ROW: MachineShell = MachineShell {
     name: Name::Tasks,
     about: "a skill that is invoked lays out its task list",
     markers: &[],
@@ -76,23 +76,23 @@ pub(crate) const ROW: Row = Row {
     summary,
 };
 
-fn applies(scene: &Scene<'_>) -> Result<bool, Trouble> {
-    match scene.payload {
-        Some(payload) => Ok(concerns(scene.world, payload) || peeks(scene, payload)?),
+fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
+    match context.payload {
+        Some(payload) => Ok(concerns(context.env, payload) || peeks(context, payload)?),
         None => Ok(false),
     }
 }
 
 /// Is this the invocation of a skill with a task list?
-pub(crate) fn concerns(world: &World, payload: &Payload) -> bool {
+pub(crate) fn concerns(env: &Environment, payload: &Payload) -> bool {
     // What cannot be found out has to be told, so it concerns us.
-    invocation(world, payload).is_some_and(|(_, place)| !matches!(place, Ok(None)))
+    invocation(env, payload).is_some_and(|(_, place)| !matches!(place, Ok(None)))
 }
 
 /// The invoked skill, and where its list is. A sub-agent's skill is not the agent's: it
 /// would throw away the list that the agent works on.
 fn invocation<'a>(
-    world: &World,
+    env: &Environment,
     payload: &'a Payload,
 ) -> Option<(&'a str, Result<Option<PathBuf>, String>)> {
     let skill = match (&payload.event.kind, payload.event.speaker) {
@@ -104,19 +104,19 @@ fn invocation<'a>(
         None | Some("plugin") => Origin::Unsaid,
         Some(_) => Origin::Own,
     };
-    let roots = Roots::of(world, payload.cwd.as_deref())?;
+    let roots = Roots::of(env, payload.cwd.as_deref())?;
     Some((skill, locate::locate(&roots, skill, origin)))
 }
 
-fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
-    let Some(payload) = scene.payload else {
-        return view(scene);
+fn load(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {
+    let Some(payload) = context.payload else {
+        return view(context);
     };
     if let Kind::BeforeTool { .. } = payload.event.kind {
         let file = peeked(payload).unwrap_or_default().into();
-        return Ok(Some(loaded(Roster::default(), Facts::Peek { file })));
+        return Ok(Some(loaded(TaskList::default(), Facts::Peek { file })));
     }
-    let Some((skill, place)) = invocation(scene.world, payload) else {
+    let Some((skill, place)) = invocation(context.env, payload) else {
         return Ok(None);
     };
     let Some(path) = place.transpose() else {
@@ -127,10 +127,10 @@ fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
         offer: Offer::Unavailable(String::new()),
         reset: Reset::default(),
         guard: Guard::default(),
-        tools: task_tools(scene.world),
+        tools: task_tools(context.env),
         strangers: Vec::new(),
     };
-    match scene.config() {
+    match context.config() {
         Ok(config) => set(&mut invoked, config),
         Err(trouble) => return Ok(Some(unavailable(invoked, trouble.to_string()))),
     }
@@ -143,11 +143,11 @@ fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
         Ok(offered) => offered,
         Err(Fault::Tasks(problems)) => {
             invoked.offer = Offer::of(Err(problems));
-            return Ok(Some(loaded(Roster::default(), Facts::Invoked(invoked))));
+            return Ok(Some(loaded(TaskList::default(), Facts::Invoked(invoked))));
         }
         Err(Fault::File(cause)) => return Ok(Some(unavailable(invoked, cause))),
     };
-    let found = match take(scene, |before| {
+    let found = match take(context, |before| {
         before.lay_out(&offered, &invoked.skill, invoked.reset).ok()
     }) {
         Ok(found) => found,
@@ -155,7 +155,7 @@ fn load(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
     };
     invoked.strangers = found.strangers();
     invoked.offer = Offer::List(offered);
-    let mut loaded = loaded(found.roster(), Facts::Invoked(invoked));
+    let mut loaded = loaded(found.task_list(), Facts::Invoked(invoked));
     loaded.found.push(FoundFile {
         path,
         bytes: Some(bytes),
@@ -174,83 +174,83 @@ fn set(invoked: &mut Invoked, config: &config::Config) {
     }
 }
 
-fn loaded(state: Roster, facts: Facts) -> Loaded {
+fn loaded(state: TaskList, facts: Facts) -> Loaded {
     Loaded {
-        part: Part::Tasks(Slot::<Tasks>::new(state, facts)),
+        part: MachineInput::Tasks(InputOf::<Tasks>::new(state, facts)),
         found: Vec::new(),
     }
 }
 
 fn unavailable(mut invoked: Invoked, cause: String) -> Loaded {
     invoked.offer = Offer::Unavailable(cause);
-    loaded(Roster::default(), Facts::Invoked(invoked))
+    loaded(TaskList::default(), Facts::Invoked(invoked))
 }
 
-/// The client's list, under its locks, which are held as long as the scene lasts.
+/// The client's list, under its locks, which are held as long as this context lives.
 fn take(
-    scene: &Scene<'_>,
-    after: impl Fn(&Roster) -> Option<Roster>,
+    context: &EventContext<'_>,
+    after: impl Fn(&TaskList) -> Option<TaskList>,
 ) -> Result<ClientList, Trouble> {
-    let folder = folder(scene)?;
-    if scene.is_looking() {
+    let folder = folder(context)?;
+    if context.is_looking() {
         return ClientList::read(&folder);
     }
-    scene.release();
+    context.release();
     let mut held = Held::list(&folder)?;
     let mut found = ClientList::read(&folder)?;
     found.sweep();
     found.settle_under(&mut held, after)?;
-    scene.hold(held);
+    context.hold(held);
     Ok(found)
 }
 
 /// The same for a command that changes these tasks.
 pub(crate) fn take_in(
-    scene: &Scene<'_>,
+    context: &EventContext<'_>,
     folder: &Path,
     ids: &[u64],
 ) -> Result<ClientList, Trouble> {
-    scene.release();
+    context.release();
     let mut held = Held::list(folder)?;
     let mut found = ClientList::read(folder)?;
     for id in ids.iter().collect::<BTreeSet<_>>() {
         held.task(*id)?;
         found.reread(*id)?;
     }
-    scene.hold(held);
+    context.hold(held);
     Ok(found)
 }
 
 /// The folder of the list that the agent works with: the one its environment names, else
 /// its team's, else its session's.
-fn folder(scene: &Scene<'_>) -> Result<PathBuf, Trouble> {
-    let team = scene.payload.and_then(|payload| payload.team.clone());
-    let session = || scene.session().map(|session| session.to_string());
-    folder_of(scene.world, team.or_else(session))
+fn folder(context: &EventContext<'_>) -> Result<PathBuf, Trouble> {
+    let team = context.payload.and_then(|payload| payload.team.clone());
+    let session = || context.session().map(|session| session.to_string());
+    folder_of(context.env, team.or_else(session))
 }
 
 /// The folder of the list that the environment names, else of this one.
-pub(crate) fn folder_of(world: &World, id: Option<String>) -> Result<PathBuf, Trouble> {
-    let id = world.var(name::CLAUDE_TASK_LIST).or(id).ok_or_else(|| {
+pub(crate) fn folder_of(env: &Environment, id: Option<String>) -> Result<PathBuf, Trouble> {
+    let id = env.var(name::CLAUDE_TASK_LIST).or(id).ok_or_else(|| {
         Trouble::Other("no session is known, so it is not known which task list is meant".into())
     })?;
-    folder_named(world, &id)
+    folder_named(env, &id)
 }
 
-pub(crate) fn folder_named(world: &World, id: &str) -> Result<PathBuf, Trouble> {
-    let roots = Roots::of(world, None)
+pub(crate) fn folder_named(env: &Environment, id: &str) -> Result<PathBuf, Trouble> {
+    let roots = Roots::of(env, None)
         .ok_or_else(|| Trouble::Other("there is no home, so no task list".into()))?;
     Ok(roots.list(id))
 }
 
 /// The folder of all lists, where there is a home.
-pub(crate) fn all_lists(world: &World) -> Option<PathBuf> {
-    Roots::of(world, None).map(|roots| roots.tasks)
+pub(crate) fn all_lists(env: &Environment) -> Option<PathBuf> {
+    Roots::of(env, None).map(|roots| roots.tasks)
 }
 
 /// The lists that were changed last, for a person who has to name one.
-pub(crate) fn newest_lists(world: &World) -> Vec<String> {
-    let folders = Roots::of(world, None).and_then(|roots| std::fs::read_dir(roots.tasks).ok());
+pub(crate) fn newest_lists(env: &Environment) -> Vec<String> {
+    let folders = Roots::of(env, None).and_then(|roots| std::fs::read_dir(roots.tasks).ok());
     let mut lists: Vec<(std::time::SystemTime, String)> = folders
         .into_iter()
         .flatten()
@@ -266,30 +266,30 @@ pub(crate) fn newest_lists(world: &World) -> Vec<String> {
 }
 
 /// Without an event: the list as a reader sees it, if it is known which.
-fn view(scene: &Scene<'_>) -> Result<Option<Loaded>, Trouble> {
-    let Ok(folder) = folder(scene) else {
+fn view(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {
+    let Ok(folder) = folder(context) else {
         return Ok(None);
     };
-    let roster = ClientList::read(&folder)?.roster();
-    Ok((!roster.tasks.is_empty()).then(|| loaded(roster, Facts::Nothing)))
+    let list = ClientList::read(&folder)?.task_list();
+    Ok((!list.tasks.is_empty()).then(|| loaded(list, Facts::Nothing)))
 }
 
 /// The client says nothing about its task tools to a hook, except where they were
 /// switched on by hand.
-fn task_tools(world: &World) -> TaskTools {
-    match world.var(name::CLAUDE_TODO_TOOLS).as_deref() {
+fn task_tools(env: &Environment) -> TaskTools {
+    match env.var(name::CLAUDE_TODO_TOOLS).as_deref() {
         Some("1" | "true" | "yes" | "on") => TaskTools::Shown,
         Some(_) | None => TaskTools::Unknown,
     }
 }
 
 fn files(
-    scene: &Scene<'_>,
-    _: &Part,
+    context: &EventContext<'_>,
+    _: &MachineInput,
     found: &[FoundFile],
-    moved: &Move,
+    moved: &Transition,
 ) -> Result<Vec<FileChange>, Trouble> {
-    let Move::Tasks(moved) = moved else {
+    let Transition::Tasks(moved) = moved else {
         return Ok(Vec::new());
     };
     let Some((skill, tasks)) = found.split_first() else {
@@ -299,21 +299,21 @@ fn files(
     let source = Source::parse(&skill.path, bytes).map_err(|_| Trouble::NotAFile {
         path: skill.path.clone(),
     })?;
-    let found = ClientList::from_files(&folder(scene)?, tasks);
+    let found = ClientList::from_files(&folder(context)?, tasks);
     changes::changes(&found, &source, &moved.state)
 }
 
-fn summary(part: &Part) -> String {
-    let Part::Tasks(slot) = part else {
+fn summary(part: &MachineInput) -> String {
+    let MachineInput::Tasks(input) = part else {
         return String::new();
     };
     let of = |status| {
-        let tasks = slot.state.tasks.iter();
+        let tasks = input.state.tasks.iter();
         tasks.filter(|task| task.status == status).count()
     };
     format!(
         "{} tasks: {} completed, {} in progress, {} pending",
-        slot.state.tasks.len(),
+        input.state.tasks.len(),
         of(Status::Completed),
         of(Status::InProgress),
         of(Status::Pending)
@@ -321,12 +321,12 @@ fn summary(part: &Part) -> String {
 }
 
 /// Is the agent about to read a skill's own files, where that is denied?
-fn peeks(scene: &Scene<'_>, payload: &Payload) -> Result<bool, Trouble> {
+fn peeks(context: &EventContext<'_>, payload: &Payload) -> Result<bool, Trouble> {
     // The cheap questions first: this is asked at every tool.
-    if peeked(payload).is_none() || scene.world.var(name::FSM_BYPASS).as_deref() == Some("1") {
+    if peeked(payload).is_none() || context.env.var(name::FSM_BYPASS).as_deref() == Some("1") {
         return Ok(false);
     }
-    let guard = scene.config()?.get("tasks.guard_files");
+    let guard = context.config()?.get("tasks.guard_files");
     Ok(guard.is_some_and(config::Value::switch))
 }
 

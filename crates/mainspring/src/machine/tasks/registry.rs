@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::inside::lies_in;
+use crate::path_contains::path_contains;
 
 /// The largest registry that is read.
 pub(crate) const LIMIT: u64 = 4 * 1024 * 1024;
@@ -117,7 +117,7 @@ impl Install {
             Scope::User | Scope::Other => Some(0),
             Scope::Project | Scope::Local => {
                 let project = real(self.project.as_deref()?);
-                lies_in(&real(cwd), &project).then(|| project.components().count())
+                path_contains(&real(cwd), &project).then(|| project.components().count())
             }
         }
     }

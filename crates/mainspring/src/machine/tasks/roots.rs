@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::env::{World, name};
+use crate::env::{Environment, name};
 
 #[derive(Debug, Clone)]
 pub(super) struct Roots {
@@ -16,13 +16,13 @@ pub(super) struct Roots {
 
 impl Roots {
     /// `None` without a home: then there is no client either.
-    pub(super) fn of(world: &World, cwd: Option<&std::path::Path>) -> Option<Self> {
-        let client = world
+    pub(super) fn of(env: &Environment, cwd: Option<&std::path::Path>) -> Option<Self> {
+        let client = env
             .dir(name::CLAUDE_CONFIG)
-            .or_else(|| Some(world.home()?.join(".claude")))?;
+            .or_else(|| Some(env.home()?.join(".claude")))?;
         let cwd = cwd.map_or_else(PathBuf::new, PathBuf::from);
         // After the agent ran `cd`, its skills are still those of where it was started.
-        let started = world.dir(name::CLAUDE_PROJECT);
+        let started = env.dir(name::CLAUDE_PROJECT);
         let mut folders: Vec<PathBuf> = [Some(cwd.clone()), started]
             .into_iter()
             .flatten()
@@ -33,16 +33,15 @@ impl Roots {
             |folder: PathBuf| [".claude/skills", ".claude/commands"].map(|kind| folder.join(kind));
         let mut skills: Vec<PathBuf> = folders.into_iter().flat_map(kinds).collect();
         skills.push(
-            world
-                .dir(name::FSM_USER_SKILLS)
+            env.dir(name::FSM_USER_SKILLS)
                 .unwrap_or_else(|| client.join("skills")),
         );
         skills.push(client.join("commands"));
         Some(Self {
-            tasks: world
+            tasks: env
                 .dir(name::FSM_TASKS)
                 .unwrap_or_else(|| client.join("tasks")),
-            registry: world
+            registry: env
                 .dir(name::FSM_PLUGINS)
                 .unwrap_or_else(|| client.join("plugins/installed_plugins.json")),
             skills,
@@ -95,7 +94,7 @@ mod tests {
     fn the_roots_are_the_clients_unless_they_are_moved() {
         let cwd = Path::new("/p");
         let roots = |vars: &[(&str, &str)]| {
-            let roots = Roots::of(&World::given(vars, Millis(0)), Some(cwd)).unwrap();
+            let roots = Roots::of(&Environment::given(vars, Millis(0)), Some(cwd)).unwrap();
             let text = |path: &PathBuf| path.display().to_string();
             let skills: Vec<String> = roots.skills.iter().map(text).collect();
             format!(
@@ -122,7 +121,7 @@ mod tests {
             ]),
             @"/t /r.json /p/.claude/skills /p/.claude/commands /s /h/.claude/commands"
         );
-        assert!(Roots::of(&World::given(&[], Millis(0)), Some(cwd)).is_none());
+        assert!(Roots::of(&Environment::given(&[], Millis(0)), Some(cwd)).is_none());
     }
 
     proptest! {

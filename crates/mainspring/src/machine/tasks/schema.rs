@@ -65,7 +65,7 @@ fn the_published_schema_is_the_one_that_is_checked() {
     let made = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
     let published = std::fs::read_to_string(&path).unwrap_or_default();
     if published != made
-        && crate::env::World::real()
+        && crate::env::Environment::real()
             .var("MAINSPRING_GENERATE")
             .is_some()
     {

@@ -10,7 +10,7 @@ use std::thread;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::io::Errno;
 
-use super::super::{LastBlock, Run, Transcript, Trouble, Unreadable, expand_home};
+use super::super::{LastBlock, Run, Transcript, Unreadability, Unreadable, expand_home};
 use super::script::{jsonl, prompt, says, tool_result, uses_tool, written};
 
 fn refusal(path: &Path) -> Unreadable {
@@ -43,13 +43,16 @@ fn what_is_not_a_transcript_is_refused_at_once() {
     assert_eq!(refused("."), "is not a regular file");
     assert_eq!(trouble(Path::new("/dev/null")), "is not a regular file");
     assert_eq!(trouble(Path::new("")), "no such file");
-    assert!(matches!(refusal(Path::new("a\0b")).trouble, Trouble::Io(_)));
+    assert!(matches!(
+        refusal(Path::new("a\0b")).trouble,
+        Unreadability::Io(_)
+    ));
     assert!(matches!(
         refusal(&at(&"n".repeat(300))).trouble,
-        Trouble::Io(_)
+        Unreadability::Io(_)
     ));
     assert!(
-        matches!(Trouble::of_open(Errno::ACCESS), Trouble::Denied),
+        matches!(Unreadability::of_open(Errno::ACCESS), Unreadability::Denied),
         "root may read all, so it is not tried"
     );
 
@@ -72,11 +75,11 @@ fn a_file_that_shrinks_while_it_is_read_is_told() {
         .unwrap();
     assert!(matches!(
         transcript.tail(LastBlock::None).unwrap_err().trouble,
-        Trouble::Shrunk
+        Unreadability::Shrunk
     ));
     assert!(matches!(
         transcript.has_lines(20).unwrap_err().trouble,
-        Trouble::Shrunk
+        Unreadability::Shrunk
     ));
 }
 

@@ -1,30 +1,35 @@
 //! `mainspring claim abort`: the issue is given back.
 
 use mainspring_kernel::machines::claim::State;
-use mainspring_kernel::machines::claim::memo::Memo;
-use mainspring_kernel::machines::claim::signal::status;
+use mainspring_kernel::machines::claim::claim_file::status;
+use mainspring_kernel::machines::claim::memory::ClaimMemory;
 use mainspring_kernel::machines::claim::work::Board as Moved;
 
-use super::{Desk, Result, shop};
+use super::{CommandContext, Result, github_context};
+use crate::event_context::EventContext;
 use crate::machine::claim::{self, Change, lease, query};
-use crate::scene::Scene;
 
 /// Give the issue back: card to Todo, assignment and claim removed. Branch, commits and
 /// pull request stay.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {}
 
-pub(super) fn run(_: &Args, desk: &Desk) -> Result {
-    let (site, store) = desk.site()?;
-    let scene = Scene::new(&desk.world, &site, &store, None);
-    let (signal, memo) = super::claimed(&claim::state(&scene)?.0)?;
-    let issue = signal.issue_number;
+pub(super) fn run(_: &Args, cmd: &CommandContext) -> Result {
+    let (project, store) = cmd.project()?;
+    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let (claim, memory) = super::claimed(&claim::state(&context)?.0)?;
+    let issue = claim.issue_number;
     let mut warnings = Vec::new();
     // What cannot be undone on the server does not keep a person from giving up here.
-    match shop(&scene) {
+    match github_context(&context) {
         Err(error) => warnings.push(error.cause),
-        Ok(shop) => {
-            match query::find(&shop.github(), issue, "", shop.board.as_ref()) {
+        Ok(github_context) => {
+            match query::find(
+                &github_context.github(),
+                issue,
+                "",
+                github_context.board.as_ref(),
+            ) {
                 Err(fault) => warnings.push(fault.cause),
                 Ok(found) => {
                     let mut change = Change::default();
@@ -32,7 +37,7 @@ pub(super) fn run(_: &Args, desk: &Desk) -> Result {
                         change.unassign(&seen.id, &found.me);
                     }
                     change.card(&found.board, status::TODO, "");
-                    match change.apply(&shop.github()).board() {
+                    match change.apply(&github_context.github()).board() {
                         Moved::Moved | Moved::Off => {}
                         Moved::Lacks(cause) | Moved::Unreachable(cause) => {
                             warnings.push(format!("the board was not updated: {cause}"));
@@ -40,8 +45,13 @@ pub(super) fn run(_: &Args, desk: &Desk) -> Result {
                     }
                 }
             }
-            if let Some(commit) = &memo.lease
-                && let Err(cause) = lease::release(&shop.programs, &shop.remote, issue, commit)
+            if let Some(commit) = &memory.lease
+                && let Err(cause) = lease::release(
+                    &github_context.programs,
+                    &github_context.remote,
+                    issue,
+                    commit,
+                )
             {
                 warnings.push(format!(
                     "the claim on the git server was not released: {cause}"
@@ -49,10 +59,10 @@ pub(super) fn run(_: &Args, desk: &Desk) -> Result {
             }
         }
     }
-    let did = desk.commit("claim abort", |scene| {
-        let (state, found) = claim::state(scene)?;
+    let did = cmd.commit("claim abort", |context| {
+        let (state, found) = claim::state(context)?;
         super::claimed(&state)?;
-        let files = claim::changes(&found, &state, &State::Unclaimed(Memo::default()))?;
+        let files = claim::changes(&found, &state, &State::Unclaimed(ClaimMemory::default()))?;
         Ok((files, format!("issue #{issue} is given back")))
     })?;
     let lines: Vec<String> = warnings

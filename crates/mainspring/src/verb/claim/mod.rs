@@ -8,13 +8,13 @@ pub(crate) mod watch;
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::machines::claim::State;
-use mainspring_kernel::machines::claim::memo::Memo;
-use mainspring_kernel::machines::claim::signal::Signal;
+use mainspring_kernel::machines::claim::claim_file::ClaimFile;
+use mainspring_kernel::machines::claim::memory::ClaimMemory;
 
-use super::{Desk, Result};
+use super::{CommandContext, Result};
 use crate::error::CliError;
-use crate::machine::claim::shop::{NoShop, Shop};
-use crate::scene::Scene;
+use crate::event_context::EventContext;
+use crate::machine::claim::github_context::{ContextError, GitHubContext};
 
 /// Claim an issue for this checkout, so that its pull request, checks and closing are taken
 /// care of.
@@ -40,12 +40,12 @@ enum Verb {
     Watch,
 }
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     match &args.verb {
-        None => take::run(&args.take, desk),
-        Some(Verb::Status(args)) => status::run(args, desk),
-        Some(Verb::Done(args)) => done::run(args, desk),
-        Some(Verb::Abort(args)) => abort::run(args, desk),
+        None => take::run(&args.take, cmd),
+        Some(Verb::Status(args)) => status::run(args, cmd),
+        Some(Verb::Done(args)) => done::run(args, cmd),
+        Some(Verb::Abort(args)) => abort::run(args, cmd),
         Some(Verb::Watch) => Err(CliError::new("`mainspring claim watch` takes no arguments")),
     }
 }
@@ -53,18 +53,18 @@ pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
 /// A command may take this long at GitHub.
 const LIMIT: Millis = Millis::seconds(60);
 
-fn shop(scene: &Scene<'_>) -> Result<Shop> {
-    Shop::open(scene, LIMIT).map_err(|none| match none {
-        NoShop::Remote(why) => CliError::new(why)
+fn github_context(context: &EventContext<'_>) -> Result<GitHubContext> {
+    GitHubContext::open(context, LIMIT).map_err(|none| match none {
+        ContextError::Remote(why) => CliError::new(why)
             .hint("`git remote -v` shows them; `[claim] remote` names the one to use"),
-        NoShop::Trouble(trouble) => trouble.into(),
+        ContextError::Trouble(trouble) => trouble.into(),
     })
 }
 
 /// The claim of this checkout.
-pub(super) fn claimed(state: &State) -> Result<(Signal, Memo)> {
+pub(super) fn claimed(state: &State) -> Result<(ClaimFile, ClaimMemory)> {
     match state {
-        State::Claimed { signal, memo } => Ok((signal.clone(), memo.about(signal.issue_number))),
+        State::Claimed { claim, memory } => Ok((claim.clone(), memory.about(claim.issue_number))),
         State::Unclaimed(_) => {
             Err(CliError::new("no issue is claimed here").hint("`mainspring claim N` claims one"))
         }

@@ -3,22 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::Millis;
-use mainspring_kernel::machines::claim::memo::Memo;
-use mainspring_kernel::machines::claim::signal::{Signal, status};
+use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
+use mainspring_kernel::machines::claim::memory::ClaimMemory;
 use mainspring_kernel::machines::claim::text::quote;
 use mainspring_kernel::machines::claim::work::Board as Moved;
 use mainspring_kernel::machines::claim::{State, branch};
 
-use super::{Desk, Result, shop};
+use super::{CommandContext, Result, github_context};
 use crate::digest;
 use crate::error::{CliError, Trouble};
+use crate::event_context::EventContext;
 use crate::limits;
+use crate::machine::claim::github_context::GitHubContext;
 use crate::machine::claim::lease::{self, Holder, Taken};
 use crate::machine::claim::query::{self, Board, Found};
-use crate::machine::claim::shop::Shop;
 use crate::machine::claim::{self, Change, file};
-use crate::project::Site;
-use crate::scene::Scene;
+use crate::project::Project;
 use crate::store::{ProjectStore, atomic, trust};
 
 #[derive(Debug, clap::Args)]
@@ -38,34 +38,34 @@ pub(super) struct Args {
     steal: bool,
 }
 
-pub(super) fn run(args: &Args, desk: &Desk) -> Result {
+pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let issue = args
         .issue
         .ok_or_else(|| CliError::new("which issue?").hint("`mainspring claim N`"))?;
-    let (site, store) = desk.site()?;
-    let scene = Scene::new(&desk.world, &site, &store, None);
-    if let State::Claimed { signal, .. } = claim::state(&scene)?.0
+    let (project, store) = cmd.project()?;
+    let context = EventContext::new(&cmd.env, &project, &store, None);
+    if let State::Claimed { claim, .. } = claim::state(&context)?.0
         && !args.worktree
     {
-        return already(&signal, issue);
+        return already(&claim, issue);
     }
-    let shop = shop(&scene)?;
+    let github_context = github_context(&context)?;
     let wanted = args.branch.as_deref();
     if let Some(name) = wanted {
         branch::check(name)
             .map_err(|bad| CliError::new(format!("{name:?} cannot be a branch: {bad}")))?;
     }
     let found = query::find(
-        &shop.github(),
+        &github_context.github(),
         issue,
         wanted.unwrap_or_default(),
-        shop.board.as_ref(),
+        github_context.board.as_ref(),
     )
     .map_err(|fault| CliError::new(fault.cause))?;
     let Some(seen) = &found.issue else {
         return Err(CliError::new(format!(
             "{} has no issue #{issue}",
-            shop.repository
+            github_context.repository
         )));
     };
     if !seen.is_open {
@@ -73,27 +73,35 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Result {
             .hint(format!("`gh issue reopen {issue}`, or claim another one")));
     }
     let name = wanted.map_or_else(|| branch::for_issue(issue, &seen.title), str::to_owned);
-    let agent = agent_id(desk);
+    let agent = agent_id(cmd);
     let mut warnings = Vec::new();
-    let lease = reserve(args, desk, &shop, issue, &site.here, &agent, &mut warnings)?;
+    let lease = reserve(
+        args,
+        cmd,
+        &github_context,
+        issue,
+        &project.worktree,
+        &agent,
+        &mut warnings,
+    )?;
     let place = if args.worktree {
-        worktree(&shop, &site, issue, &name)?
+        worktree(&github_context, &project, issue, &name)?
     } else {
-        site.here.clone()
+        project.worktree.clone()
     };
-    let (item, synced) = begin(&shop, &found, &agent, &mut warnings);
-    let claim = Signal {
+    let (item, synced) = begin(&github_context, &found, &agent, &mut warnings);
+    let claim = ClaimFile {
         last_synced_status: synced.then(|| status::IN_PROGRESS.to_owned()),
-        ..Signal::claimed(issue, name, agent, item)
+        ..ClaimFile::claimed(issue, name, agent, item)
     };
-    let memo = Memo {
+    let memory = ClaimMemory {
         issue: Some(issue),
-        owner: desk.world.agent_session(),
+        owner: cmd.env.agent_session(),
         lease,
-        ..Memo::default()
+        ..ClaimMemory::default()
     };
-    write(desk, &site, &store, &place, &claim, memo)?;
-    if trust::of(store.state(), &site.root) == mainspring_kernel::deliberate::Trust::Untrusted {
+    write(cmd, &project, &store, &place, &claim, memory)?;
+    if trust::of(store.state(), &project.root) == mainspring_kernel::deliberate::Trust::Untrusted {
         warnings.push(
             "this project is not trusted yet: no pull request is opened until a person runs \
              `mainspring trust`"
@@ -103,30 +111,30 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Result {
     Ok(told(&claim, &seen.title, args, &place, &warnings))
 }
 
-fn already(signal: &Signal, issue: u64) -> Result {
-    if signal.issue_number == issue {
+fn already(claim: &ClaimFile, issue: u64) -> Result {
+    if claim.issue_number == issue {
         return Ok(format!(
             "issue #{issue} is claimed here already, on branch {}, phase {}\n",
-            signal.branch,
-            signal.phase.as_str()
+            claim.branch,
+            claim.phase.as_str()
         ));
     }
     Err(CliError::new(format!(
         "issue #{} is claimed here, phase {}",
-        signal.issue_number,
-        signal.phase.as_str()
+        claim.issue_number,
+        claim.phase.as_str()
     ))
     .hint("finish it, or give it back with `mainspring claim abort`")
     .hint("`--worktree` claims another one beside it"))
 }
 
 /// Who works on it: the person, and when they began.
-fn agent_id(desk: &Desk) -> String {
-    format!("{}-{}", user(desk), desk.world.now().0 / 1_000)
+fn agent_id(cmd: &CommandContext) -> String {
+    format!("{}-{}", user(cmd), cmd.env.now().0 / 1_000)
 }
 
-fn user(desk: &Desk) -> String {
-    let name = desk.world.var("USER").or_else(|| desk.world.var("LOGNAME"));
+fn user(cmd: &CommandContext) -> String {
+    let name = cmd.env.var("USER").or_else(|| cmd.env.var("LOGNAME"));
     quote(&name.unwrap_or_else(|| "agent".into()), 60)
 }
 
@@ -140,27 +148,34 @@ fn machine() -> String {
 /// Takes the issue on the git server, before anything else is touched.
 fn reserve(
     args: &Args,
-    desk: &Desk,
-    shop: &Shop,
+    cmd: &CommandContext,
+    github_context: &GitHubContext,
     issue: u64,
     place: &Path,
     agent: &str,
     warnings: &mut Vec<String>,
 ) -> Result<Option<String>> {
-    let now = desk.world.now();
+    let now = cmd.env.now();
     let mut me = Holder {
-        owner: format!("{}@{}", user(desk), machine()),
+        owner: format!("{}@{}", user(cmd), machine()),
         agent: agent.to_owned(),
         place: digest::of(&[place.as_os_str().as_encoded_bytes()]).0,
         at: now,
         generation: 1,
     };
-    let taken = lease::take(&shop.programs, &shop.remote, issue, &me).map_err(CliError::new)?;
+    let taken = lease::take(&github_context.programs, &github_context.remote, issue, &me)
+        .map_err(CliError::new)?;
     let taken = match taken {
         Taken::Theirs { holder, commit } if args.steal && holder.is_expired(now) => {
             me.generation = holder.generation.saturating_add(1);
-            lease::steal(&shop.programs, &shop.remote, issue, &me, &commit)
-                .map_err(CliError::new)?
+            lease::steal(
+                &github_context.programs,
+                &github_context.remote,
+                issue,
+                &me,
+                &commit,
+            )
+            .map_err(CliError::new)?
         }
         taken => taken,
     };
@@ -196,13 +211,18 @@ fn held_by(issue: u64, holder: &Holder, now: Millis) -> CliError {
 }
 
 /// Card, agent and assignee, in one call. The card's id, and whether it was moved.
-fn begin(shop: &Shop, found: &Found, agent: &str, warnings: &mut Vec<String>) -> (String, bool) {
+fn begin(
+    github_context: &GitHubContext,
+    found: &Found,
+    agent: &str,
+    warnings: &mut Vec<String>,
+) -> (String, bool) {
     let mut change = Change::default();
     if let Some(issue) = &found.issue {
         change.assign(&issue.id, &found.me);
     }
     change.card(&found.board, status::IN_PROGRESS, agent);
-    let applied = change.apply(&shop.github());
+    let applied = change.apply(&github_context.github());
     if let Err(fault) = applied.part("assign") {
         warnings.push(format!("the issue was not assigned: {}", fault.cause));
     }
@@ -222,9 +242,18 @@ fn begin(shop: &Shop, found: &Found, agent: &str, warnings: &mut Vec<String>) ->
 }
 
 /// A worktree of its own, beside the checkout, on the claim's branch.
-fn worktree(shop: &Shop, site: &Site, issue: u64, branch: &str) -> Result<PathBuf> {
-    let name = site.root.file_name().unwrap_or_default().to_string_lossy();
-    let place = site.root.with_file_name(format!("{name}-{issue}"));
+fn worktree(
+    github_context: &GitHubContext,
+    project: &Project,
+    issue: u64,
+    branch: &str,
+) -> Result<PathBuf> {
+    let name = project
+        .root
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
+    let place = project.root.with_file_name(format!("{name}-{issue}"));
     if place.exists() {
         return Err(CliError::new(format!(
             "{} is there already",
@@ -233,15 +262,17 @@ fn worktree(shop: &Shop, site: &Site, issue: u64, branch: &str) -> Result<PathBu
     }
     let text = place.to_string_lossy();
     let known = format!("refs/heads/{branch}");
-    let exists = shop
+    let exists = github_context
         .programs
         .ask_git(&["rev-parse", "--verify", "--quiet", &known])
         .is_ok();
     let made = if exists {
-        shop.programs
+        github_context
+            .programs
             .ask_git(&["worktree", "add", "--quiet", &text, branch])
     } else {
-        shop.programs
+        github_context
+            .programs
             .ask_git(&["worktree", "add", "--quiet", "-b", branch, &text])
     };
     made.map_err(CliError::new)?;
@@ -250,19 +281,19 @@ fn worktree(shop: &Shop, site: &Site, issue: u64, branch: &str) -> Result<PathBu
 
 /// The signal file, and a line in `.gitignore` so that nobody commits it.
 fn write(
-    desk: &Desk,
-    site: &Site,
+    cmd: &CommandContext,
+    project: &Project,
     store: &ProjectStore,
     place: &Path,
-    signal: &Signal,
-    memo: Memo,
+    claim: &ClaimFile,
+    memory: ClaimMemory,
 ) -> Result<()> {
-    let there = Site {
-        here: place.into(),
-        ..site.clone()
+    let there = Project {
+        worktree: place.into(),
+        ..project.clone()
     };
-    let scene = Scene::new(&desk.world, &there, store, None);
-    let (old, mut found) = claim::state(&scene)?;
+    let context = EventContext::new(&cmd.env, &there, store, None);
+    let (old, mut found) = claim::state(&context)?;
     if found[0].path.parent() != Some(place) {
         // The root's file was found, and a new worktree has none of its own yet.
         found[0] = crate::machine::FoundFile {
@@ -271,34 +302,34 @@ fn write(
         };
     }
     let new = State::Claimed {
-        signal: signal.clone(),
-        memo,
+        claim: claim.clone(),
+        memory,
     };
     let mut files = claim::changes(&found, &old_or_none(old, &found), &new)?;
-    files.extend(ignored(desk, &there, place)?);
-    desk.commit(&format!("claim {}", signal.issue_number), |_| {
-        Ok((files, format!("issue #{} is claimed", signal.issue_number)))
+    files.extend(ignored(cmd, &there, place)?);
+    cmd.commit(&format!("claim {}", claim.issue_number), |_| {
+        Ok((files, format!("issue #{} is claimed", claim.issue_number)))
     })?;
     Ok(())
 }
 
 fn old_or_none(old: State, found: &[crate::machine::FoundFile]) -> State {
     match (old, &found[0].bytes) {
-        (State::Claimed { memo, .. }, None) => State::Unclaimed(memo),
+        (State::Claimed { memory, .. }, None) => State::Unclaimed(memory),
         (old, _) => old,
     }
 }
 
 /// The change of `.gitignore`, if git does not ignore the file yet.
 fn ignored(
-    desk: &Desk,
-    site: &Site,
+    cmd: &CommandContext,
+    project: &Project,
     place: &Path,
 ) -> Result<Option<mainspring_kernel::journal::FileChange>> {
-    let store = ProjectStore::new(desk.state()?, &site.root);
-    let scene = Scene::new(&desk.world, site, &store, None);
+    let store = ProjectStore::new(cmd.state()?, &project.root);
+    let context = EventContext::new(&cmd.env, project, &store, None);
     let programs =
-        crate::machine::claim::programs::Programs::of(&scene, super::LIMIT)?.in_dir(place);
+        crate::machine::claim::programs::Programs::of(&context, super::LIMIT)?.in_dir(place);
     let asked = programs.git(&["check-ignore", "--quiet", file::NAME]);
     if asked.is_ok_and(|finished| finished.code == Some(0)) {
         return Ok(None);
@@ -318,12 +349,12 @@ fn ignored(
     Ok(Some(atomic::change(&path, bytes.as_deref(), Some(text))))
 }
 
-fn told(signal: &Signal, title: &str, args: &Args, place: &Path, warnings: &[String]) -> String {
+fn told(claim: &ClaimFile, title: &str, args: &Args, place: &Path, warnings: &[String]) -> String {
     let mut out = format!(
         "claimed issue #{}: {}\nbranch {}\n",
-        signal.issue_number,
+        claim.issue_number,
         quote(title, 120),
-        signal.branch
+        claim.branch
     );
     if args.worktree {
         out += &format!("worktree {}\n", place.display());

@@ -14,19 +14,19 @@ use mainspring_kernel::Millis;
 use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::machines::claim::State;
-use mainspring_kernel::machines::claim::memo::Weight;
-use mainspring_kernel::machines::claim::news::Seen;
+use mainspring_kernel::machines::claim::memory::Weight;
+use mainspring_kernel::machines::claim::news::PullNews;
 use mainspring_kernel::machines::claim::pull::Pull;
 
 use crate::config::Value;
-use crate::env::World;
+use crate::env::Environment;
 use crate::error::Trouble;
+use crate::event_context::EventContext;
 use crate::exit::Exit;
 use crate::host::{Payload, claude};
-use crate::machine::claim::{self, poll, shop::Shop};
+use crate::machine::claim::{self, github_context::GitHubContext, poll};
 use crate::output;
 use crate::project;
-use crate::scene::Scene;
 use crate::store::{ProjectStore, StateDir, trust};
 use crate::verb::hook::{Input, read_stdin};
 
@@ -48,9 +48,9 @@ const PATIENCE: u32 = 3;
 const LONGEST: Millis = Millis::seconds(12 * 60 * 60);
 
 /// Exit 2 with the news on stderr is what wakes the agent.
-pub(crate) fn run(world: &World) -> Exit {
+pub(crate) fn run(env: &Environment) -> Exit {
     let input = read_stdin();
-    if world.silenced() || world.var(ATTENDED).as_deref() == Some("0") {
+    if env.silenced() || env.var(ATTENDED).as_deref() == Some("0") {
         return Exit::Success;
     }
     let Input::Bytes(bytes) = input else {
@@ -59,7 +59,7 @@ pub(crate) fn run(world: &World) -> Exit {
     let Ok(payload) = claude::decode(bytes) else {
         return Exit::Success;
     };
-    match watch(world, &payload) {
+    match watch(env, &payload) {
         Ok(Some(news)) => {
             output::stderr(&crate::host::text::clean(&news));
             Exit::Wake
@@ -72,29 +72,29 @@ pub(crate) fn run(world: &World) -> Exit {
     }
 }
 
-fn watch(world: &World, payload: &Payload) -> Result<Option<String>, Trouble> {
-    let Some(state) = StateDir::of(world) else {
+fn watch(env: &Environment, payload: &Payload) -> Result<Option<String>, Trouble> {
+    let Some(state) = StateDir::of(env) else {
         return Ok(None);
     };
     let session = payload.event.session.as_ref();
-    let site = project::find(world, &state, session, payload.cwd.as_deref())?;
-    let store = ProjectStore::new(state, &site.root);
-    let scene = Scene::new(world, &site, &store, Some(payload));
-    if nothing_to_watch(&claim::state(&scene)?.0)
-        || trust::of(store.state(), &site.root) == Trust::Untrusted
+    let project = project::find(env, &state, session, payload.cwd.as_deref())?;
+    let store = ProjectStore::new(state, &project.root);
+    let context = EventContext::new(env, &project, &store, Some(payload));
+    if nothing_to_watch(&claim::state(&context)?.0)
+        || trust::of(store.state(), &project.root) == Trust::Untrusted
     {
         return Ok(None);
     }
-    let Some(_lease) = lease(&scene)? else {
+    let Some(_lease) = lease(&context)? else {
         return Ok(None);
     };
-    let every = scene.config()?.get("claim.watch").and_then(Value::span);
+    let every = context.config()?.get("claim.watch").and_then(Value::span);
     let every = every.unwrap_or(Millis::seconds(120));
-    let until = world.now().plus(LONGEST);
-    let mut due = world.later();
+    let until = env.now().plus(LONGEST);
+    let mut due = env.later();
     let mut unread = 0;
-    while world.later() < until && client_lives(world) {
-        let state = match claim::state(&scene) {
+    while env.later() < until && client_lives(env) {
+        let state = match claim::state(&context) {
             Ok((state, _)) => state,
             // Somebody may just be writing it, not all at once as we do.
             Err(_) if unread < PATIENCE => {
@@ -106,15 +106,15 @@ fn watch(world: &World, payload: &Payload) -> Result<Option<String>, Trouble> {
         };
         unread = 0;
         if has_mail(&state) {
-            return deliver(&scene);
+            return deliver(&context);
         }
-        let Some((_, memo, pr)) = state.watched() else {
+        let Some((_, memory, pr)) = state.watched() else {
             return Ok(None);
         };
-        let now = world.later();
-        if now >= due && memo.not_before.is_none_or(|at| now >= at) {
+        let now = env.later();
+        if now >= due && memory.not_before.is_none_or(|at| now >= at) {
             due = now.plus(every);
-            if let Some(news) = look(&scene, pr)? {
+            if let Some(news) = look(&context, pr)? {
                 return Ok(Some(news));
             }
         }
@@ -129,25 +129,25 @@ fn nothing_to_watch(state: &State) -> bool {
 
 /// News that the idle hook found first: it could only put it into the mailbox.
 fn has_mail(state: &State) -> bool {
-    let mail = state.memo().map(|memo| memo.mail.as_slice());
+    let mail = state.memory().map(|memory| memory.mail.as_slice());
     mail.unwrap_or_default()
         .iter()
         .any(|mail| mail.weight == Weight::Wake)
 }
 
-fn deliver(scene: &Scene<'_>) -> Result<Option<String>, Trouble> {
-    let mut lock = scene.store.lock()?;
-    let (state, found) = claim::state(scene)?;
-    let Some(memo) = state.memo() else {
+fn deliver(context: &EventContext<'_>) -> Result<Option<String>, Trouble> {
+    let mut lock = context.store.lock()?;
+    let (state, found) = claim::state(context)?;
+    let Some(memory) = state.memory() else {
         return Ok(None);
     };
-    let mut memo = memo.clone();
-    let now = scene.world.later();
-    let session = scene.session();
-    let Some(text) = memo.fetch(session.as_ref(), now, Weight::Wake) else {
+    let mut memory = memory.clone();
+    let now = context.env.later();
+    let session = context.session();
+    let Some(text) = memory.fetch(session.as_ref(), now, Weight::Wake) else {
         return Ok(None);
     };
-    let files = claim::changes(&found, &state, &state.with_memo(memo))?;
+    let files = claim::changes(&found, &state, &state.with_memo(memory))?;
     let entry = Entry::Verb {
         command: "claim watch".into(),
         session,
@@ -158,9 +158,9 @@ fn deliver(scene: &Scene<'_>) -> Result<Option<String>, Trouble> {
 }
 
 /// One watcher per claim.
-fn lease(scene: &Scene<'_>) -> Result<Option<std::fs::File>, Trouble> {
-    scene.store.state().create(scene.store.dir())?;
-    let path = scene.store.dir().join(claim::watch_lock(scene));
+fn lease(context: &EventContext<'_>) -> Result<Option<std::fs::File>, Trouble> {
+    context.store.state().create(context.store.dir())?;
+    let path = context.store.dir().join(claim::watch_lock(context));
     let file = OpenOptions::new()
         .create(true)
         .truncate(false)
@@ -176,48 +176,48 @@ fn lease(scene: &Scene<'_>) -> Result<Option<std::fs::File>, Trouble> {
 }
 
 /// Without knowing the client, the host's own limit ends us.
-fn client_lives(world: &World) -> bool {
-    let pid = world.var(CLIENT).and_then(|text| text.parse::<u32>().ok());
+fn client_lives(env: &Environment) -> bool {
+    let pid = env.var(CLIENT).and_then(|text| text.parse::<u32>().ok());
     pid.is_none_or(|pid| std::path::Path::new(&format!("/proc/{pid}")).exists())
 }
 
 /// Asks GitHub without the lock, then takes the answer in with it.
-fn look(scene: &Scene<'_>, pr: u64) -> Result<Option<String>, Trouble> {
-    let shop = match Shop::open(scene, LOOK_LIMIT) {
-        Ok(shop) => shop,
+fn look(context: &EventContext<'_>, pr: u64) -> Result<Option<String>, Trouble> {
+    let github_context = match GitHubContext::open(context, LOOK_LIMIT) {
+        Ok(github_context) => github_context,
         Err(none) => return Err(Trouble::Other(none.to_string())),
     };
-    match poll::poll(&shop, pr) {
-        Ok(pull) => take_in(scene, pr, &pull),
+    match poll::poll(&github_context, pr) {
+        Ok(pull) => take_in(context, pr, &pull),
         // The next look may fare better; the idle hook reports what stays.
         Err(_) => Ok(None),
     }
 }
 
-fn take_in(scene: &Scene<'_>, pr: u64, pull: &Pull) -> Result<Option<String>, Trouble> {
-    let mut lock = scene.store.lock()?;
-    let (state, found) = claim::state(scene)?;
-    let Some((signal, memo, number)) = state.watched() else {
+fn take_in(context: &EventContext<'_>, pr: u64, pull: &Pull) -> Result<Option<String>, Trouble> {
+    let mut lock = context.store.lock()?;
+    let (state, found) = claim::state(context)?;
+    let Some((claim, memory, number)) = state.watched() else {
         return Ok(None);
     };
     if number != pr {
         return Ok(None);
     }
-    let now = scene.world.later();
-    let memo = memo.about(signal.issue_number);
-    let (after, remembered, wake) = Seen::of(signal, &memo, pull, now).deliver();
+    let now = context.env.later();
+    let memory = memory.about(claim.issue_number);
+    let (after, remembered, wake) = PullNews::of(claim, &memory, pull, now).deliver();
     // A look at which nothing changed leaves no record: only its time would differ.
-    if remembered == memo && after.phase == signal.phase {
+    if remembered == memory && after.phase == claim.phase {
         return Ok(None);
     }
     let next = State::Claimed {
-        signal: after,
-        memo: remembered,
+        claim: after,
+        memory: remembered,
     };
     let files = claim::changes(&found, &state, &next)?;
     let entry = Entry::Verb {
         command: "claim watch".into(),
-        session: scene.session(),
+        session: context.session(),
         did: wake.clone().unwrap_or_else(|| pull.sentence()),
     };
     lock.commit(now, entry, files)?;

@@ -10,13 +10,13 @@ use mainspring_kernel::{Answer, Decision};
 use serde_json::{Map, Value, json};
 
 use super::Reply;
-use crate::env::{World, name};
+use crate::env::{Environment, name};
 use crate::host::claude;
 use crate::host::text::clean;
 use crate::machine::claim;
 use crate::verb::hook::{Input, decide_among};
 
-pub(super) fn run(world: &World, args: &[OsString], input: Input) -> Reply {
+pub(super) fn run(env: &Environment, args: &[OsString], input: Input) -> Reply {
     let event = match args.first().and_then(|arg| arg.to_str()) {
         Some("on-stop") => "Stop",
         Some("on-idle") => "Notification",
@@ -29,7 +29,7 @@ pub(super) fn run(world: &World, args: &[OsString], input: Input) -> Reply {
             };
         }
     };
-    match answer(world, event, input) {
+    match answer(env, event, input) {
         Ok(answer) => reply(&answer, event),
         Err(cause) => Reply {
             stdout: String::new(),
@@ -40,7 +40,7 @@ pub(super) fn run(world: &World, args: &[OsString], input: Input) -> Reply {
 }
 
 /// The script takes `{}`: the event is its argument, the project a variable.
-fn answer(world: &World, event: &str, input: Input) -> Result<Answer, String> {
+fn answer(env: &Environment, event: &str, input: Input) -> Result<Answer, String> {
     let bytes = match input {
         Input::Bytes(bytes) => bytes,
         Input::TooLarge => return Err("the hook's input is too large".into()),
@@ -55,17 +55,17 @@ fn answer(world: &World, event: &str, input: Input) -> Result<Answer, String> {
         fields.entry("source").or_insert_with(|| "startup".into());
     }
     if fields.get("cwd").and_then(Value::as_str).is_none() {
-        let project = world.var_os(name::CLAUDE_PROJECT).map(PathBuf::from);
+        let project = env.var_os(name::CLAUDE_PROJECT).map(PathBuf::from);
         let project = project.unwrap_or_else(|| ".".into());
         let project = std::fs::canonicalize(&project)
             .map_err(|problem| format!("{}: {problem}", project.display()))?;
         fields.insert("cwd".into(), json!(project));
     }
     // Two stops with the same `{}` are two stops.
-    fields.insert("at".into(), json!(world.now()));
+    fields.insert("at".into(), json!(env.now()));
     let text = Value::Object(fields).to_string();
     let payload = claude::decode(text.into_bytes()).map_err(|problem| problem.to_string())?;
-    decide_among(&[&claim::ROW], world, &payload).map_err(|trouble| trouble.to_string())
+    decide_among(&[&claim::ROW], env, &payload).map_err(|trouble| trouble.to_string())
 }
 
 fn reply(answer: &Answer, event: &str) -> Reply {

@@ -8,20 +8,20 @@ use mainspring_kernel::{Answer, Decision};
 use serde_json::Value;
 
 use super::Reply;
-use crate::env::World;
+use crate::env::Environment;
 use crate::host::claude;
 use crate::machine::tasks;
 use crate::verb::hook::{Input, decide_among};
 
-pub(super) fn run(world: &World, _: &[OsString], input: Input) -> Reply {
-    match answer(world, input) {
+pub(super) fn run(env: &Environment, _: &[OsString], input: Input) -> Reply {
+    match answer(env, input) {
         Ok(answer) => reply(&answer),
         Err(cause) => error(&cause),
     }
 }
 
 /// The script is registered for skills only, and its payload need not say so.
-fn answer(world: &World, input: Input) -> Result<Answer, String> {
+fn answer(env: &Environment, input: Input) -> Result<Answer, String> {
     let invalid = |problem: &str| format!("Invalid JSON input: {problem}");
     let bytes = match input {
         Input::Bytes(bytes) => bytes,
@@ -41,7 +41,7 @@ fn answer(world: &World, input: Input) -> Result<Answer, String> {
     }
     let payload = claude::decode(payload.to_string().into_bytes())
         .map_err(|problem| invalid(&problem.to_string()))?;
-    decide_among(&[&tasks::ROW], world, &payload).map_err(|trouble| trouble.to_string())
+    decide_among(&[&tasks::ROW], env, &payload).map_err(|trouble| trouble.to_string())
 }
 
 fn nothing() -> Answer {

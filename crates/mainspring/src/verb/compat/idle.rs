@@ -6,12 +6,12 @@ use std::ffi::OsString;
 use serde_json::Value;
 
 use super::{Reply, stop};
-use crate::env::World;
+use crate::env::Environment;
 use crate::machine::looping;
 use crate::verb::hook::Input;
 
-pub(super) fn run(world: &World, _: &[OsString], input: Input) -> Reply {
-    let answer = match stop::answer(&looping::ROW, world, input) {
+pub(super) fn run(env: &Environment, _: &[OsString], input: Input) -> Reply {
+    let answer = match stop::answer(&looping::ROW, env, input) {
         Ok(answer) => answer,
         Err(cause) => {
             return Reply {

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use clap::builder::PossibleValuesParser;
 
 use super::hook::{self, Input};
-use crate::env::World;
+use crate::env::Environment;
 use crate::output;
 
 /// Stand in for a public script: its stdin, stdout, exit codes and messages
@@ -43,7 +43,7 @@ pub(crate) struct Reply {
 
 struct Script {
     name: &'static str,
-    run: fn(&World, &[OsString], Input) -> Reply,
+    run: fn(&Environment, &[OsString], Input) -> Reply,
 }
 
 const SCRIPTS: &[Script] = &[
@@ -70,14 +70,14 @@ const SCRIPTS: &[Script] = &[
 ];
 
 /// Runs a script's drop-in; `None` if there is no such script.
-pub(crate) fn run(world: &World, args: &[OsString]) -> Option<ExitCode> {
+pub(crate) fn run(env: &Environment, args: &[OsString]) -> Option<ExitCode> {
     let (name, rest) = args.split_first()?;
     let script = SCRIPTS.iter().find(|script| name == script.name)?;
     let input = hook::read_stdin();
-    if world.silenced() {
+    if env.silenced() {
         return Some(ExitCode::SUCCESS);
     }
-    let reply = (script.run)(world, rest, input);
+    let reply = (script.run)(env, rest, input);
     if !reply.stderr.is_empty() {
         output::stderr(&reply.stderr);
     }

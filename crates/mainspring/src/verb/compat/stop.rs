@@ -4,13 +4,17 @@
 use mainspring_kernel::{Answer, Decision};
 use serde_json::Value;
 
-use crate::env::World;
+use crate::env::Environment;
 use crate::host::claude;
-use crate::machine::Row;
+use crate::machine::MachineShell;
 use crate::verb::hook::{Input, decide_among};
 
 /// The answer of one machine to the payload of its script.
-pub(super) fn answer(row: &'static Row, world: &World, input: Input) -> Result<Answer, String> {
+pub(super) fn answer(
+    row: &'static MachineShell,
+    env: &Environment,
+    input: Input,
+) -> Result<Answer, String> {
     let bytes = match input {
         Input::Bytes(bytes) => bytes,
         Input::TooLarge => return Err("the input is too large".into()),
@@ -32,7 +36,7 @@ pub(super) fn answer(row: &'static Row, world: &World, input: Input) -> Result<A
         let here = std::env::current_dir();
         payload.cwd = here.ok();
     }
-    decide_among(&[row], world, &payload).map_err(|trouble| trouble.to_string())
+    decide_among(&[row], env, &payload).map_err(|trouble| trouble.to_string())
 }
 
 /// Why the agent is held; `None` where it may go.

@@ -13,12 +13,12 @@ use serde_json::{Map, Value, json};
 
 use super::Reply;
 use crate::drive::drive;
-use crate::env::World;
+use crate::env::Environment;
+use crate::event_context::EventContext;
 use crate::host::text::clean;
 use crate::host::{Payload, claude};
 use crate::machine::review;
-use crate::project::{Bound, Contents, Site};
-use crate::scene::Scene;
+use crate::project::{Bound, Contents, Project};
 use crate::store::{ProjectStore, StateDir};
 use crate::verb::hook::Input;
 
@@ -26,14 +26,14 @@ use crate::verb::hook::Input;
 const UNUSABLE: u8 = 2;
 const VALIDATED: &str = "structure validated successfully";
 
-pub(super) fn run(world: &World, _: &[OsString], input: Input) -> Reply {
+pub(super) fn run(env: &Environment, _: &[OsString], input: Input) -> Reply {
     let (payload, chain) = match read(input) {
         Ok(read) => read,
         Err(problem) => return unusable(&format!("Invalid JSON input: {problem}")),
     };
     let root = payload.cwd.as_deref().and_then(real);
     match (root, chain) {
-        (Some(root), _) => decide(world, payload, chain, root),
+        (Some(root), _) => decide(env, payload, chain, root),
         (None, Chain::Continued) => quiet(),
         (None, Chain::First) => {
             let named = payload.cwd.as_deref().unwrap_or_else(|| Path::new(""));
@@ -62,26 +62,26 @@ fn real(cwd: &Path) -> Option<PathBuf> {
 }
 
 /// The seed changes into the directory and looks for plans there, and nowhere else.
-fn decide(world: &World, mut payload: Payload, chain: Chain, root: PathBuf) -> Reply {
+fn decide(env: &Environment, mut payload: Payload, chain: Chain, root: PathBuf) -> Reply {
     payload.event.kind = Kind::Stop {
         chain,
         background: Background::Quiet,
     };
-    let Some(state) = StateDir::of(world) else {
+    let Some(state) = StateDir::of(env) else {
         let note = "there is no place for mainspring's state: set HOME or XDG_STATE_HOME";
         return encode(&Answer::fault(&payload.event.kind, note));
     };
-    let site = Site {
-        here: root.clone(),
+    let project = Project {
+        worktree: root.clone(),
         bound: Bound::Yes,
         contents: Contents::Something,
         root,
     };
-    let store = ProjectStore::new(state, &site.root);
-    let scene = Scene::new(world, &site, &store, Some(&payload)).registered(Name::Review);
-    match (review::ROW.applies)(&scene) {
+    let store = ProjectStore::new(state, &project.root);
+    let context = EventContext::new(env, &project, &store, Some(&payload)).registered(Name::Review);
+    match (review::ROW.applies)(&context) {
         Ok(false) => quiet(),
-        Ok(true) => encode(&drive(&scene, &payload, &[&review::ROW])),
+        Ok(true) => encode(&drive(&context, &payload, &[&review::ROW])),
         Err(trouble) => encode(&Answer::fault(&payload.event.kind, trouble.to_string())),
     }
 }

@@ -6,12 +6,12 @@ use std::ffi::OsString;
 use serde_json::json;
 
 use super::{Reply, stop};
-use crate::env::World;
+use crate::env::Environment;
 use crate::machine::gate;
 use crate::verb::hook::Input;
 
-pub(super) fn run(world: &World, _: &[OsString], input: Input) -> Reply {
-    match stop::answer(&gate::ROW, world, input) {
+pub(super) fn run(env: &Environment, _: &[OsString], input: Input) -> Reply {
+    match stop::answer(&gate::ROW, env, input) {
         Err(cause) => Reply {
             stdout: String::new(),
             stderr: format!("taskmaster: {cause}: the agent was let go"),

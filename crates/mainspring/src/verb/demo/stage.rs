@@ -9,11 +9,11 @@ use mainspring_kernel::Millis;
 use serde_json::{Value, json};
 
 use crate::cli;
-use crate::env::{World, name};
+use crate::env::{Environment, name};
 use crate::error::{CliError, Trouble};
 use crate::output::Paint;
 use crate::verb::hook::{self, Input};
-use crate::verb::{Desk, Result};
+use crate::verb::{CommandContext, Result};
 
 /// 2026-01-05, a Monday morning.
 const CURTAIN: Millis = Millis(1_767_600_000_000);
@@ -32,7 +32,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    pub(super) fn open(scene: &str, desk: &Desk) -> Result<Self> {
+    pub(super) fn open(scene: &str, cmd: &CommandContext) -> Result<Self> {
         let root =
             std::env::temp_dir().join(format!("mainspring-demo-{}-{scene}", std::process::id()));
         let project = root.join("project");
@@ -41,7 +41,7 @@ impl Stage {
         let mut vars = BTreeMap::new();
         vars.insert(name::HOME.to_owned(), root.join("home").into_os_string());
         vars.insert(name::TMPDIR.into(), root.clone().into_os_string());
-        if let Some(path) = desk.world.var_os(name::PATH) {
+        if let Some(path) = cmd.env.var_os(name::PATH) {
             vars.insert(name::PATH.into(), path);
         }
         let mut stage = Self {
@@ -50,7 +50,7 @@ impl Stage {
             vars,
             now: CURTAIN,
             session: "demo-session",
-            paint: desk.paint,
+            paint: cmd.paint,
             script: String::new(),
             continued: false,
         };
@@ -87,14 +87,14 @@ impl Stage {
         }
     }
 
-    fn world(&self) -> World {
-        World::staged(self.vars.clone(), self.now)
+    fn env(&self) -> Environment {
+        Environment::staged(self.vars.clone(), self.now)
     }
 
     /// The person types a command in a terminal of their own.
     pub(crate) fn person_runs(&mut self, command: &str) {
         self.line("person", &format!("$ mainspring {command}"));
-        self.run(command, self.world());
+        self.run(command, self.env());
     }
 
     /// The agent runs a command in its shell.
@@ -102,19 +102,19 @@ impl Stage {
         self.line("agent", &format!("$ mainspring {command}"));
         self.vars
             .insert(name::CLAUDE_SESSION.into(), self.session.into());
-        let world = self.world();
+        let env = self.env();
         self.vars.remove(name::CLAUDE_SESSION);
-        self.run(command, world);
+        self.run(command, env);
     }
 
-    fn run(&mut self, command: &str, world: World) {
-        let desk = Desk {
-            world,
+    fn run(&mut self, command: &str, env: Environment) {
+        let cmd = CommandContext {
+            env,
             cwd: self.project.clone(),
             paint: Paint::Plain,
         };
         let words = command.split(' ').map(OsString::from);
-        let out = match cli::dispatch(words, &desk) {
+        let out = match cli::dispatch(words, &cmd) {
             Ok(out) => out,
             Err(error) => error.to_string(),
         };
@@ -184,7 +184,7 @@ impl Stage {
             payload.extend(fields.clone());
         }
         let bytes = payload.to_string().into_bytes();
-        match hook::answer(&self.world(), Input::Bytes(bytes)) {
+        match hook::answer(&self.env(), Input::Bytes(bytes)) {
             None => Ok(Value::Null),
             Some(line) => serde_json::from_str(&line).map_err(CliError::new),
         }

@@ -8,7 +8,7 @@ use crate::config::{Config, Value};
 use crate::host::claude::settings::on_path;
 use crate::host::text::excerpt;
 use crate::process::Job;
-use crate::verb::Desk;
+use crate::verb::CommandContext;
 
 /// The clients that the tests run: one `name package version` per line.
 const TESTED: &str = include_str!("../../../../../clients.pin");
@@ -16,13 +16,13 @@ const TESTED: &str = include_str!("../../../../../clients.pin");
 /// What asking another program may take.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
-pub(super) fn examine(desk: &Desk, findings: &mut Findings) {
-    program(desk, findings);
-    client(desk, findings);
-    github(desk, findings);
+pub(super) fn examine(cmd: &CommandContext, findings: &mut Findings) {
+    program(cmd, findings);
+    client(cmd, findings);
+    github(cmd, findings);
 }
 
-fn program(desk: &Desk, findings: &mut Findings) {
+fn program(cmd: &CommandContext, findings: &mut Findings) {
     let version = env!("CARGO_PKG_VERSION");
     let Ok(me) = std::env::current_exe() else {
         findings.error(
@@ -37,13 +37,13 @@ fn program(desk: &Desk, findings: &mut Findings) {
         .ok()
         .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok())
         .and_then(|age| u64::try_from(age.as_millis()).ok());
-    let days = age.map(|made| desk.world.now().0.saturating_sub(made) / 86_400_000);
+    let days = age.map(|made| cmd.env.now().0.saturating_sub(made) / 86_400_000);
     let days = days.map_or_else(String::new, |days| format!(", {days} days old"));
     findings.fine(
         "program",
         format!("mainspring {version}{days}, {}", me.display()),
     );
-    match on_path(&desk.world, "mainspring") {
+    match on_path(&cmd.env, "mainspring") {
         None => findings.warn(
             "program",
             "mainspring is not on the PATH: agents and plugins call it by name",
@@ -86,8 +86,8 @@ fn tested(client: &str) -> Vec<&'static str> {
         .collect()
 }
 
-fn client(desk: &Desk, findings: &mut Findings) {
-    let Some(claude) = on_path(&desk.world, "claude") else {
+fn client(cmd: &CommandContext, findings: &mut Findings) {
+    let Some(claude) = on_path(&cmd.env, "claude") else {
         findings.warn(
             "claude",
             "claude is not on the PATH: reviews cannot be run",
@@ -117,8 +117,8 @@ fn client(desk: &Desk, findings: &mut Findings) {
 }
 
 /// Only what is there can be asked; claims are the only ones that need it.
-fn github(desk: &Desk, findings: &mut Findings) {
-    let Some(gh) = on_path(&desk.world, "gh") else {
+fn github(cmd: &CommandContext, findings: &mut Findings) {
+    let Some(gh) = on_path(&cmd.env, "gh") else {
         findings.warn(
             "gh",
             "gh is not on the PATH: claims cannot open pull requests",
@@ -147,7 +147,7 @@ fn github(desk: &Desk, findings: &mut Findings) {
                     format!("gh's token may only {}", excerpt(&scopes)),
                     "gh auth refresh --scopes repo",
                 );
-            } else if has_board(desk) && !may("project") {
+            } else if has_board(cmd) && !may("project") {
                 findings.warn(
                     "gh",
                     "gh's token may not touch the project board",
@@ -161,11 +161,11 @@ fn github(desk: &Desk, findings: &mut Findings) {
 }
 
 /// Is a board configured here?
-fn has_board(desk: &Desk) -> bool {
-    let config = desk
-        .site()
+fn has_board(cmd: &CommandContext) -> bool {
+    let config = cmd
+        .project()
         .ok()
-        .and_then(|(site, _)| Config::load(&desk.world, &site.root).ok());
+        .and_then(|(project, _)| Config::load(&cmd.env, &project.root).ok());
     let number = config.and_then(|config| config.get("claim.project").and_then(Value::number));
     number.is_some_and(|number| number > 0)
 }

@@ -6,13 +6,13 @@ use std::fs::{File, TryLockError};
 use super::{Findings, Mend};
 use crate::machine::tasks;
 use crate::machine::tasks::lock;
-use crate::verb::Desk;
+use crate::verb::CommandContext;
 
-pub(super) fn examine(desk: &Desk, mend: Mend, findings: &mut Findings) {
-    if let Ok((_, store)) = desk.site() {
+pub(super) fn examine(cmd: &CommandContext, mend: Mend, findings: &mut Findings) {
+    if let Ok((_, store)) = cmd.project() {
         ours(&store.dir().join("lock"), findings);
     }
-    let lists = tasks::all_lists(&desk.world);
+    let lists = tasks::all_lists(&cmd.env);
     for left in lists.iter().flat_map(|lists| lock::left_behind(lists)) {
         let place = left.display();
         findings.warn(

@@ -8,17 +8,17 @@ use serde_json::{Map, Value};
 use super::Findings;
 use crate::env::name;
 use crate::host::claude::settings::{self, Scope, Settings, wanted};
-use crate::verb::Desk;
+use crate::verb::CommandContext;
 
 type Files = Vec<(Scope, Settings)>;
 
-fn read(desk: &Desk, findings: &mut Findings) -> Files {
-    let Ok((site, _)) = desk.site() else {
+fn read(cmd: &CommandContext, findings: &mut Findings) -> Files {
+    let Ok((project, _)) = cmd.project() else {
         return Vec::new();
     };
     let mut files = Vec::new();
     for scope in Scope::ALL {
-        let Some(path) = scope.file(&desk.world, &site.here) else {
+        let Some(path) = scope.file(&cmd.env, &project.worktree) else {
             continue;
         };
         match Settings::read(&path) {
@@ -32,19 +32,19 @@ fn read(desk: &Desk, findings: &mut Findings) -> Files {
     files
 }
 
-pub(super) fn examine(desk: &Desk, findings: &mut Findings) {
-    let files = read(desk, findings);
-    registration(desk, &files, findings);
-    switches(desk, &files, findings);
-    variables(desk, &files, findings);
+pub(super) fn examine(cmd: &CommandContext, findings: &mut Findings) {
+    let files = read(cmd, findings);
+    registration(cmd, &files, findings);
+    switches(cmd, &files, findings);
+    variables(cmd, &files, findings);
 }
 
-fn registration(desk: &Desk, files: &Files, findings: &mut Findings) {
+fn registration(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
     let registered: Vec<&(Scope, Settings)> = files
         .iter()
         .filter(|(_, file)| !file.ours().is_empty())
         .collect();
-    let plugin = settings::plugin_is_on(&desk.world, files.iter().map(|(_, file)| file));
+    let plugin = settings::plugin_is_on(&cmd.env, files.iter().map(|(_, file)| file));
     match (registered.as_slice(), plugin) {
         ([], false) => {
             findings.error(
@@ -150,7 +150,7 @@ fn wrong(event: &str, handler: &Map<String, Value>) -> Option<Wrong> {
     }
 }
 
-fn switches(desk: &Desk, files: &Files, findings: &mut Findings) {
+fn switches(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
     for (scope, file) in files {
         if file.root.get("disableAllHooks").and_then(Value::as_bool) == Some(true) {
             findings.error(
@@ -160,8 +160,8 @@ fn switches(desk: &Desk, files: &Files, findings: &mut Findings) {
             );
         }
     }
-    let silenced = desk
-        .world
+    let silenced = cmd
+        .env
         .var_os(name::DISABLE)
         .is_some_and(|value| value != "0");
     if silenced {
@@ -173,13 +173,13 @@ fn switches(desk: &Desk, files: &Files, findings: &mut Findings) {
     }
 }
 
-fn variables(desk: &Desk, files: &Files, findings: &mut Findings) {
+fn variables(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
     let value = |variable: &str| {
         let set = files
             .iter()
             .rev()
             .find_map(|(_, file)| file.variable(variable));
-        set.map(str::to_owned).or_else(|| desk.world.var(variable))
+        set.map(str::to_owned).or_else(|| cmd.env.var(variable))
     };
     match value(name::CLAUDE_BLOCK_CAP).map(|text| text.parse::<u32>()) {
         Some(Ok(0)) => findings.fine("block cap", "off"),

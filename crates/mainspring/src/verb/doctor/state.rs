@@ -5,33 +5,33 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::deliberate::Trust;
-use mainspring_kernel::machines::Part;
-use mainspring_kernel::machines::looping::{Client, Owner, State as Loop};
+use mainspring_kernel::machines::MachineInput;
+use mainspring_kernel::machines::looping::{Client, LoopOwner, State as Loop};
 use mainspring_kernel::orders::{Mode, Until};
 
 use super::{Findings, Mend};
 use crate::config::Config;
 use crate::error::Trouble;
-use crate::machine::ROWS;
-use crate::project::Site;
-use crate::scene::Scene;
+use crate::event_context::EventContext;
+use crate::machine::MACHINES;
+use crate::project::Project;
 use crate::store::journal::CURRENT;
 use crate::store::{ProjectStore, is_alive, orders, trust};
-use crate::verb::records::{self, Seen};
-use crate::verb::{Desk, session, timestamp};
+use crate::verb::records::{self, Shown};
+use crate::verb::{CommandContext, session, timestamp};
 
-pub(super) fn examine(desk: &Desk, mend: Mend, findings: &mut Findings) {
-    let (site, store) = match desk.site() {
+pub(super) fn examine(cmd: &CommandContext, mend: Mend, findings: &mut Findings) {
+    let (project, store) = match cmd.project() {
         Ok(found) => found,
         Err(error) => return findings.error("project", error.cause, "set HOME"),
     };
     folder(&store, mend, findings);
-    findings.fine("project", site.root.display().to_string());
-    allowed(&site, &store, findings);
-    settings(desk, &site, findings);
-    machines(desk, &site, &store, findings);
+    findings.fine("project", project.root.display().to_string());
+    allowed(&project, &store, findings);
+    settings(cmd, &project, findings);
+    machines(cmd, &project, &store, findings);
     effects(&store, mend, findings);
-    journal(desk, &store, findings);
+    journal(cmd, &store, findings);
 }
 
 fn folder(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
@@ -62,7 +62,7 @@ fn folder(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
     }
 }
 
-fn allowed(site: &Site, store: &ProjectStore, findings: &mut Findings) {
+fn allowed(project: &Project, store: &ProjectStore, findings: &mut Findings) {
     match trust::all(store.state()) {
         Err(trouble) => findings.error(
             "trust",
@@ -72,12 +72,12 @@ fn allowed(site: &Site, store: &ProjectStore, findings: &mut Findings) {
                 store.state().trusted().display()
             ),
         ),
-        Ok(_) if trust::of(store.state(), &site.root) == Trust::Trusted => {
+        Ok(_) if trust::of(store.state(), &project.root) == Trust::Trusted => {
             findings.fine("trust", "effects may run here");
         }
         Ok(_) => findings.fine("trust", "no effects here until `mainspring trust`"),
     }
-    match orders::in_force(site, store) {
+    match orders::in_force(project, store) {
         Err(trouble) => findings.error(
             "orders",
             trouble.to_string(),
@@ -85,7 +85,7 @@ fn allowed(site: &Site, store: &ProjectStore, findings: &mut Findings) {
         ),
         Ok(orders) => {
             if orders.everything == Some(Until::FileGone) {
-                let file = site.file(orders::OFF_FILE);
+                let file = project.file(orders::OFF_FILE);
                 findings.warn(
                     "orders",
                     format!("{} switches everything off here", orders::OFF_FILE),
@@ -109,8 +109,8 @@ fn allowed(site: &Site, store: &ProjectStore, findings: &mut Findings) {
     }
 }
 
-fn settings(desk: &Desk, site: &Site, findings: &mut Findings) {
-    match Config::load(&desk.world, &site.root) {
+fn settings(cmd: &CommandContext, project: &Project, findings: &mut Findings) {
+    match Config::load(&cmd.env, &project.root) {
         Err(trouble) => findings.error("config", trouble.to_string(), "mainspring config check"),
         Ok(config) => {
             for warning in config.warnings {
@@ -120,11 +120,16 @@ fn settings(desk: &Desk, site: &Site, findings: &mut Findings) {
     }
 }
 
-fn machines(desk: &Desk, site: &Site, store: &ProjectStore, findings: &mut Findings) {
+fn machines(
+    cmd: &CommandContext,
+    project: &Project,
+    store: &ProjectStore,
+    findings: &mut Findings,
+) {
     let latest = session::latest(store).map(|(id, _)| id);
-    let scene = Scene::new(&desk.world, site, store, None).about(latest);
-    for row in ROWS {
-        match (row.load)(&scene) {
+    let context = EventContext::new(&cmd.env, project, store, None).about(latest);
+    for row in MACHINES {
+        match (row.load)(&context) {
             Err(trouble) => findings.error(
                 row.name.as_str(),
                 trouble.to_string(),
@@ -133,8 +138,8 @@ fn machines(desk: &Desk, site: &Site, store: &ProjectStore, findings: &mut Findi
             Ok(None) => {}
             Ok(Some(loaded)) => {
                 findings.fine(row.name.as_str(), (row.summary)(&loaded.part));
-                if let Part::Loop(slot) = &loaded.part {
-                    looping(desk, &slot.state, slot.facts.ttl, findings);
+                if let MachineInput::Loop(input) = &loaded.part {
+                    looping(cmd, &input.state, input.facts.ttl, findings);
                 }
             }
         }
@@ -142,14 +147,14 @@ fn machines(desk: &Desk, site: &Site, store: &ProjectStore, findings: &mut Findi
 }
 
 /// A loop that nobody moves any more, or whose state is none.
-fn looping(desk: &Desk, state: &Loop, ttl: Millis, findings: &mut Findings) {
+fn looping(cmd: &CommandContext, state: &Loop, ttl: Millis, findings: &mut Findings) {
     let (Loop::Active(run) | Loop::Completing { run, .. } | Loop::Stuck { run, .. }) = state else {
         if let Loop::Corrupt(what) = state {
             findings.error("loop", what.clone(), "mainspring loop abort");
         }
         return;
     };
-    let idle = desk.world.now().since(run.updated);
+    let idle = cmd.env.now().since(run.updated);
     if idle > ttl {
         findings.warn(
             "loop",
@@ -158,12 +163,12 @@ fn looping(desk: &Desk, state: &Loop, ttl: Millis, findings: &mut Findings) {
         );
     }
     match &run.owner {
-        Owner::Nobody => findings.warn(
+        LoopOwner::Nobody => findings.warn(
             "loop",
             "it belongs to no session: it goes on in the only one here, or in none",
             "mainspring loop adopt --session last",
         ),
-        Owner::Session { id, client } => {
+        LoopOwner::Session { id, client } => {
             let gone = |client: &Client| fs::metadata(format!("/proc/{}", client.0)).is_err();
             if client.as_ref().is_some_and(gone) {
                 findings.warn(
@@ -216,7 +221,7 @@ fn effects(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
     }
 }
 
-fn journal(desk: &Desk, store: &ProjectStore, findings: &mut Findings) {
+fn journal(cmd: &CommandContext, store: &ProjectStore, findings: &mut Findings) {
     if !store.dir().join(CURRENT).exists() {
         return findings.fine("journal", "nothing was decided here yet");
     }
@@ -228,14 +233,14 @@ fn journal(desk: &Desk, store: &ProjectStore, findings: &mut Findings) {
     let mut damaged = Vec::new();
     for line in seen {
         match line {
-            Seen::Record(record) => last = Some((record.seq, record.at)),
-            Seen::Problem(problem) => damaged.push(problem),
+            Shown::Record(record) => last = Some((record.seq, record.at)),
+            Shown::Problem(problem) => damaged.push(problem),
         }
     }
     if let Some((seq, at)) = last {
         let path = store.dir().join(CURRENT);
         findings.fine("journal", format!("{seq} records, {}", path.display()));
-        clock(at, desk.world.now(), findings);
+        clock(at, cmd.env.now(), findings);
     }
     if let Some(first) = damaged.first() {
         findings.warn(

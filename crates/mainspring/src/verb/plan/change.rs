@@ -7,11 +7,11 @@ use mainspring_kernel::{Name, SessionId};
 
 use super::{Which, fields, memory};
 use crate::error::CliError;
+use crate::event_context::EventContext;
 use crate::machine::FoundFile;
 use crate::machine::review::{self as plans, Opened, directory};
-use crate::scene::Scene;
 use crate::store::read_json;
-use crate::verb::{Desk, Result};
+use crate::verb::{CommandContext, Result};
 
 /// Record a new plan, whose first review is then due
 #[derive(Debug, clap::Args)]
@@ -52,23 +52,23 @@ pub(super) struct AdoptArgs {
     which: Which,
 }
 
-fn actor(desk: &Desk) -> Actor {
-    match desk.world.agent_session() {
+fn actor(cmd: &CommandContext) -> Actor {
+    match cmd.env.agent_session() {
         Some(_) => Actor::Agent,
         None => Actor::Person,
     }
 }
 
-pub(super) fn init(args: &InitArgs, desk: &Desk) -> Result {
+pub(super) fn init(args: &InitArgs, cmd: &CommandContext) -> Result {
     let name = directory::plan_id(&args.name)
         .filter(|name| !name.starts_with('-'))
         .ok_or_else(|| {
             CliError::new(format!("{:?} cannot be a plan's name", args.name))
                 .hint("it is a folder in .taskie/plans: letters, digits, `-` and `_`")
         })?;
-    let did = desk.commit(&format!("plan init {name}"), |scene| {
-        let path = scene
-            .site
+    let did = cmd.commit(&format!("plan init {name}"), |context| {
+        let path = context
+            .project
             .file(directory::PLANS)
             .join(&name)
             .join(directory::STATE);
@@ -77,11 +77,11 @@ pub(super) fn init(args: &InitArgs, desk: &Desk) -> Result {
                 .hint("`mainspring plan status` shows it; `mainspring plan advance` moves it"));
         }
         let file = FoundFile { path, bytes: None };
-        let state = plans::write_state(&file, &verbs::init(&plans::models(scene)?));
-        let found = read_json::<plans::Memories>(scene.store.own(Name::Review))?;
+        let state = plans::write_state(&file, &verbs::init(&plans::models(context)?));
+        let found = read_json::<plans::Memories>(context.store.machine_file(Name::Review))?;
         let memories = found.value.unwrap_or_default();
         let mut memory = memories.plans.get(&name).cloned().unwrap_or_default();
-        memory.moved_by(scene.session().as_ref());
+        memory.moved_by(context.session().as_ref());
         let file = FoundFile {
             path: found.path,
             bytes: found.bytes,
@@ -93,51 +93,45 @@ pub(super) fn init(args: &InitArgs, desk: &Desk) -> Result {
     Ok(format!("{did}\n"))
 }
 
-pub(super) fn advance(args: &AdvanceArgs, desk: &Desk) -> Result {
+pub(super) fn advance(args: &AdvanceArgs, cmd: &CommandContext) -> Result {
     let phase = Phase::parse(&args.phase);
     let task = args.task.as_deref().map(task_id).transpose()?;
     let command = match &task {
         Some(task) => format!("plan advance {phase} --task {task}"),
         None => format!("plan advance {phase}"),
     };
-    let did = desk.commit(&command, |scene| {
-        let opened = args.which.open(scene)?;
-        let models = plans::models(scene)?;
-        let next = verbs::advance(
-            fields(&opened)?,
-            &phase,
-            task.as_ref(),
-            actor(desk),
-            &models,
-        )
-        .map_err(|error| refused(&error))?;
-        Ok((changes(scene, &opened, &next)?, told(&opened, &next)))
+    let did = cmd.commit(&command, |context| {
+        let opened = args.which.open(context)?;
+        let models = plans::models(context)?;
+        let next = verbs::advance(fields(&opened)?, &phase, task.as_ref(), actor(cmd), &models)
+            .map_err(|error| refused(&error))?;
+        Ok((changes(context, &opened, &next)?, told(&opened, &next)))
     })?;
     Ok(format!("{did}\n"))
 }
 
-pub(super) fn set(args: &SetArgs, desk: &Desk) -> Result {
+pub(super) fn set(args: &SetArgs, cmd: &CommandContext) -> Result {
     let setting = setting(&args.field, &args.value)?;
     let command = format!("plan set {} {}", args.field, args.value);
-    let did = desk.commit(&command, |scene| {
-        let opened = args.which.open(scene)?;
+    let did = cmd.commit(&command, |context| {
+        let opened = args.which.open(context)?;
         let next =
-            verbs::set(fields(&opened)?, setting, actor(desk)).map_err(|error| refused(&error))?;
-        Ok((changes(scene, &opened, &next)?, told(&opened, &next)))
+            verbs::set(fields(&opened)?, setting, actor(cmd)).map_err(|error| refused(&error))?;
+        Ok((changes(context, &opened, &next)?, told(&opened, &next)))
     })?;
     Ok(format!("{did}\n"))
 }
 
-pub(super) fn adopt(args: &AdoptArgs, desk: &Desk) -> Result {
+pub(super) fn adopt(args: &AdoptArgs, cmd: &CommandContext) -> Result {
     let session = match &args.session {
         Some(id) => Some(
             SessionId::parse(id)
                 .ok_or_else(|| CliError::new(format!("{id:?} cannot be a session")))?,
         ),
-        None => desk.world.agent_session(),
+        None => cmd.env.agent_session(),
     };
-    let did = desk.commit("plan adopt", |scene| {
-        let opened = args.which.open(scene)?;
+    let did = cmd.commit("plan adopt", |context| {
+        let opened = args.which.open(context)?;
         let mut memory = memory(&opened);
         memory.moved_by(session.as_ref());
         memory.owner.clone_from(&session);
@@ -153,9 +147,9 @@ pub(super) fn adopt(args: &AdoptArgs, desk: &Desk) -> Result {
 }
 
 /// The state, and whose the plan is from now on.
-fn changes(scene: &Scene<'_>, opened: &Opened, next: &Fields) -> Result<Vec<FileChange>> {
+fn changes(context: &EventContext<'_>, opened: &Opened, next: &Fields) -> Result<Vec<FileChange>> {
     let mut memory = memory(opened);
-    memory.moved_by(scene.session().as_ref());
+    memory.moved_by(context.session().as_ref());
     Ok(vec![
         plans::write_state(&opened.state_file, next),
         plans::remember(&opened.memory_file, &opened.dir.id, memory)?,

@@ -7,10 +7,10 @@ mod view;
 
 use mainspring_kernel::machines::review::{Fields, Memory, Record};
 
-use super::{Desk, Result};
+use super::{CommandContext, Result};
 use crate::error::CliError;
+use crate::event_context::EventContext;
 use crate::machine::review::{self as plans, Opened};
-use crate::scene::Scene;
 
 /// A plan's state: record it, move it, look at it.
 ///
@@ -36,16 +36,16 @@ enum Verb {
     Review(review::Args),
 }
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     match &args.verb {
-        Verb::Init(args) => change::init(args, desk),
-        Verb::Advance(args) => change::advance(args, desk),
-        Verb::Set(args) => change::set(args, desk),
-        Verb::Adopt(args) => change::adopt(args, desk),
-        Verb::Route(args) => route::run(args, desk),
-        Verb::Status(args) => view::status(args, desk),
-        Verb::List(args) => view::list(args, desk),
-        Verb::Review(args) => review::run(args, desk),
+        Verb::Init(args) => change::init(args, cmd),
+        Verb::Advance(args) => change::advance(args, cmd),
+        Verb::Set(args) => change::set(args, cmd),
+        Verb::Adopt(args) => change::adopt(args, cmd),
+        Verb::Route(args) => route::run(args, cmd),
+        Verb::Status(args) => view::status(args, cmd),
+        Verb::List(args) => view::list(args, cmd),
+        Verb::Review(args) => review::run(args, cmd),
     }
 }
 
@@ -58,9 +58,9 @@ struct Which {
 }
 
 impl Which {
-    fn open(&self, scene: &Scene<'_>) -> Result<Opened> {
+    fn open(&self, context: &EventContext<'_>) -> Result<Opened> {
         let named = self.plan.as_deref();
-        plans::open(scene, named)?.ok_or_else(|| match named {
+        plans::open(context, named)?.ok_or_else(|| match named {
             Some(name) => CliError::new(format!("there is no plan {name:?} here"))
                 .hint("`mainspring plan list` shows what there is"),
             None => CliError::new("there is no plan here")

@@ -6,10 +6,10 @@ use serde_json::json;
 use super::{Which, fields, memory};
 use crate::drive::drive;
 use crate::error::CliError;
+use crate::event_context::EventContext;
 use crate::host::claude;
 use crate::machine::review as plans;
-use crate::scene::Scene;
-use crate::verb::{Desk, Result};
+use crate::verb::{CommandContext, Result};
 
 /// Run the review that is due, without waiting for a stop; a parked one is tried again
 #[derive(Debug, clap::Args)]
@@ -21,10 +21,10 @@ pub(super) struct Args {
     which: Which,
 }
 
-pub(super) fn run(args: &Args, desk: &Desk) -> Result {
-    let (site, store) = desk.site()?;
-    let scene = Scene::new(&desk.world, &site, &store, None);
-    let opened = args.which.open(&scene)?;
+pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
+    let (project, store) = cmd.project()?;
+    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let opened = args.which.open(&context)?;
     let state = fields(&opened)?;
     if args.now && state.due().is_none() && state.unanswered().is_none() {
         return Err(
@@ -35,10 +35,10 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Result {
     let which = Which {
         plan: Some(opened.dir.id.clone()),
     };
-    desk.commit("plan review --now", |scene| {
-        let opened = which.open(scene)?;
+    cmd.commit("plan review --now", |context| {
+        let opened = which.open(context)?;
         let mut memory = memory(&opened);
-        memory.moved_by(scene.session().as_ref());
+        memory.moved_by(context.session().as_ref());
         let id = &opened.dir.id;
         let change = plans::remember(&opened.memory_file, id, memory)?;
         Ok((
@@ -47,14 +47,14 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Result {
         ))
     })?;
     let event = json!({
-        "session_id": desk.world.agent_session().map(|id| id.to_string()),
-        "cwd": site.here,
+        "session_id": cmd.env.agent_session().map(|id| id.to_string()),
+        "cwd": project.worktree,
         "hook_event_name": "Stop",
     });
     let payload = claude::decode(event.to_string().into_bytes()).map_err(CliError::new)?;
-    let scene = Scene::new(&desk.world, &site, &store, Some(&payload)).by_command();
-    scene.stay_with(mainspring_kernel::Name::Review, &opened.dir.id);
-    let answer = drive(&scene, &payload, &[&plans::ROW]);
+    let context = EventContext::new(&cmd.env, &project, &store, Some(&payload)).by_command();
+    context.stay_with(mainspring_kernel::Name::Review, &opened.dir.id);
+    let answer = drive(&context, &payload, &[&plans::ROW]);
     let mut out = String::new();
     if let Decision::Stop { hold } = &answer.decision
         && !hold.is_empty()

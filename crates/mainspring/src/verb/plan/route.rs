@@ -8,11 +8,11 @@ use mainspring_kernel::machines::review::{Fields, Record};
 use serde::Serialize;
 
 use super::{Which, memory};
+use crate::event_context::EventContext;
 use crate::host::text::excerpt;
 use crate::machine::review::{self as plans, Opened};
 use crate::process::Job;
-use crate::scene::Scene;
-use crate::verb::{Desk, Result, json};
+use crate::verb::{CommandContext, Result, json};
 
 /// Say what continuing the plan means now; an agent that asks makes the plan its own
 #[derive(Debug, clap::Args)]
@@ -36,12 +36,12 @@ struct View {
     history: Vec<String>,
 }
 
-pub(super) fn run(args: &Args, desk: &Desk) -> Result {
-    let (site, store) = desk.site()?;
-    let scene = Scene::new(&desk.world, &site, &store, None);
-    let opened = args.which.open(&scene)?;
-    adopt(desk, &opened)?;
-    let view = look(&scene, opened)?;
+pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
+    let (project, store) = cmd.project()?;
+    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let opened = args.which.open(&context)?;
+    adopt(cmd, &opened)?;
+    let view = look(&context, opened)?;
     if args.json {
         return json(&view);
     }
@@ -56,16 +56,16 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Result {
 }
 
 /// Whoever continues a plan owns it.
-fn adopt(desk: &Desk, opened: &Opened) -> Result<()> {
-    let session = desk.world.agent_session();
+fn adopt(cmd: &CommandContext, opened: &Opened) -> Result<()> {
+    let session = cmd.env.agent_session();
     if session.is_none() || memory(opened).owner == session {
         return Ok(());
     }
     let which = Which {
         plan: Some(opened.dir.id.clone()),
     };
-    desk.commit("plan route", |scene| {
-        let opened = which.open(scene)?;
+    cmd.commit("plan route", |context| {
+        let opened = which.open(context)?;
         let mut memory = memory(&opened);
         memory.moved_by(session.as_ref());
         let id = &opened.dir.id;
@@ -78,11 +78,11 @@ fn adopt(desk: &Desk, opened: &Opened) -> Result<()> {
     Ok(())
 }
 
-fn look(scene: &Scene<'_>, opened: Opened) -> Result<View> {
+fn look(context: &EventContext<'_>, opened: Opened) -> Result<View> {
     let route = of(&opened)?;
     let history = match route.by {
         By::State => Vec::new(),
-        By::History => commits(scene, &opened),
+        By::History => commits(context, &opened),
     };
     Ok(View {
         plan: opened.dir.id,
@@ -120,7 +120,7 @@ pub(super) fn of(opened: &Opened) -> Result<Route> {
 }
 
 /// Nothing of the repository's configuration may start a program here.
-fn commits(scene: &Scene<'_>, opened: &Opened) -> Vec<String> {
+fn commits(context: &EventContext<'_>, opened: &Opened) -> Vec<String> {
     let job = Job::new("git", Duration::from_secs(5))
         .args([
             "-c",
@@ -130,7 +130,7 @@ fn commits(scene: &Scene<'_>, opened: &Opened) -> Vec<String> {
         ])
         .args(["log", "-n", "5", "--format=%h %s", "--"])
         .args([&opened.dir.path])
-        .current_dir(scene.root());
+        .current_dir(context.root());
     match job.run() {
         Ok(finished) if finished.code == Some(0) => String::from_utf8_lossy(&finished.stdout)
             .lines()

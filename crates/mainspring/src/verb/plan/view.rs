@@ -5,13 +5,13 @@ use mainspring_kernel::machines::review::{Fields, Phase, Record};
 use serde::Serialize;
 
 use super::{Which, memory, route};
+use crate::event_context::EventContext;
 use crate::machine::review::directory::{self, PLANS};
 use crate::machine::review::history::{self, Past};
 use crate::machine::review::record;
 use crate::machine::review::{self as plans, Opened};
-use crate::scene::Scene;
-use crate::store::linkless;
-use crate::verb::{Desk, Result, json, timestamp};
+use crate::store::no_symlink;
+use crate::verb::{CommandContext, Result, json, timestamp};
 
 /// Show where a plan stands, its next step, and every review with its cost
 #[derive(Debug, clap::Args)]
@@ -45,18 +45,18 @@ struct Status {
     reviews: Vec<Past>,
 }
 
-pub(super) fn status(args: &StatusArgs, desk: &Desk) -> Result {
-    let (site, store) = desk.site()?;
-    let scene = Scene::new(&desk.world, &site, &store, None);
-    let opened = args.which.open(&scene)?;
-    let status = look(&scene, &opened)?;
+pub(super) fn status(args: &StatusArgs, cmd: &CommandContext) -> Result {
+    let (project, store) = cmd.project()?;
+    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let opened = args.which.open(&context)?;
+    let status = look(&context, &opened)?;
     if args.json {
         return json(&status);
     }
-    Ok(render(desk, &status))
+    Ok(render(cmd, &status))
 }
 
-fn look(scene: &Scene<'_>, opened: &Opened) -> Result<Status> {
+fn look(context: &EventContext<'_>, opened: &Opened) -> Result<Status> {
     let memory = memory(opened);
     let state = match &opened.record {
         Record::Fields(fields) => Some(fields.clone()),
@@ -68,8 +68,8 @@ fn look(scene: &Scene<'_>, opened: &Opened) -> Result<Status> {
         owner: memory.owner.map(|owner| owner.to_string()),
         problems: opened.warnings.clone(),
         spent: memory.spent,
-        max_cost: plans::max_cost(scene)?,
-        reviews: history::of(scene.store, &opened.dir.id)?,
+        max_cost: plans::max_cost(context)?,
+        reviews: history::of(context.store, &opened.dir.id)?,
         plan: opened.dir.id.clone(),
         state,
     })
@@ -85,8 +85,8 @@ fn stage(fields: Option<&Fields>) -> &'static str {
     }
 }
 
-fn render(desk: &Desk, status: &Status) -> String {
-    let paint = desk.paint;
+fn render(cmd: &CommandContext, status: &Status) -> String {
+    let paint = cmd.paint;
     let mut out = format!(
         "{}  {}\n",
         paint.bold(&status.plan),
@@ -160,13 +160,13 @@ struct Listed {
     spent: u64,
 }
 
-pub(super) fn list(args: &ListArgs, desk: &Desk) -> Result {
-    let (site, store) = desk.site()?;
-    let scene = Scene::new(&desk.world, &site, &store, None);
-    let memories = plans::memories(&scene)?;
+pub(super) fn list(args: &ListArgs, cmd: &CommandContext) -> Result {
+    let (project, store) = cmd.project()?;
+    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let memories = plans::memories(&context)?;
     let mut listed = Vec::new();
-    for dir in directory::all(&scene.site.file(PLANS))? {
-        let bytes = linkless::read(&dir.path.join(directory::STATE), crate::limits::STATE_FILE)?;
+    for dir in directory::all(&context.project.file(PLANS))? {
+        let bytes = no_symlink::read(&dir.path.join(directory::STATE), crate::limits::STATE_FILE)?;
         let fields = match record::read(bytes.as_deref()).0 {
             Record::Fields(fields) => Some(fields),
             Record::Missing | Record::Unreadable(_) => None,

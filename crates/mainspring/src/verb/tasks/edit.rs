@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mainspring_kernel::machines::tasks::draft::Status;
-use mainspring_kernel::machines::tasks::roster::MOST_ID;
+use mainspring_kernel::machines::tasks::task_list::MOST_ID;
 use mainspring_kernel::machines::tasks::text::excerpt;
 use mainspring_kernel::machines::tasks::words::numbers;
 use serde_json::{Map, Value, json};
@@ -12,13 +12,13 @@ use crate::error::CliError;
 use crate::machine::tasks::list::{ClientList, NOTES};
 use crate::machine::tasks::{changes, take_in};
 use crate::store::atomic;
-use crate::verb::{Desk, Result};
+use crate::verb::{CommandContext, Result};
 
-pub(super) fn start(desk: &Desk, folder: &Path, id: u64) -> Result {
-    change(desk, folder, id, &format!("tasks start {id}"), |found| {
-        let roster = found.roster();
-        let open = roster.open();
-        let entry = roster.entry(id);
+pub(super) fn start(cmd: &CommandContext, folder: &Path, id: u64) -> Result {
+    change(cmd, folder, id, &format!("tasks start {id}"), |found| {
+        let list = found.task_list();
+        let open = list.open();
+        let entry = list.entry(id);
         let waits: Vec<u64> = entry
             .iter()
             .flat_map(|entry| &entry.blocked_by)
@@ -35,15 +35,15 @@ pub(super) fn start(desk: &Desk, folder: &Path, id: u64) -> Result {
     })
 }
 
-pub(super) fn done(desk: &Desk, folder: &Path, id: u64) -> Result {
-    change(desk, folder, id, &format!("tasks done {id}"), |_| {
+pub(super) fn done(cmd: &CommandContext, folder: &Path, id: u64) -> Result {
+    change(cmd, folder, id, &format!("tasks done {id}"), |_| {
         Ok(("completed", set(Status::Completed)))
     })
 }
 
-pub(super) fn note(desk: &Desk, folder: &Path, id: u64, text: &str) -> Result {
+pub(super) fn note(cmd: &CommandContext, folder: &Path, id: u64, text: &str) -> Result {
     let command = format!("tasks note {id} {:?}", excerpt(text));
-    change(desk, folder, id, &command, |_| {
+    change(cmd, folder, id, &command, |_| {
         Ok(("noted", |fields: &mut Map<String, Value>| {
             let metadata = fields.entry("metadata").or_insert_with(|| json!({}));
             if !metadata.is_object() {
@@ -65,14 +65,14 @@ fn set(status: Status) -> impl FnOnce(&mut Map<String, Value>) {
 
 /// Reads the task under its lock, changes it, and says what became of it.
 fn change<E: FnOnce(&mut Map<String, Value>)>(
-    desk: &Desk,
+    cmd: &CommandContext,
     folder: &Path,
     id: u64,
     command: &str,
     plan: impl FnOnce(&ClientList) -> Result<(&'static str, E)>,
 ) -> Result {
-    let did = desk.commit(command, |scene| {
-        let found = take_in(scene, folder, &[id])?;
+    let did = cmd.commit(command, |context| {
+        let found = take_in(context, folder, &[id])?;
         let Some(task) = found.tasks.get(&id) else {
             return Err(CliError::new(format!("there is no task #{id}"))
                 .hint("`mainspring tasks list` shows all"));
@@ -89,7 +89,7 @@ fn change<E: FnOnce(&mut Map<String, Value>)>(
 }
 
 pub(super) fn add(
-    desk: &Desk,
+    cmd: &CommandContext,
     folder: &Path,
     subject: &str,
     description: &str,
@@ -99,13 +99,13 @@ pub(super) fn add(
         return Err(CliError::new("a task needs a subject"));
     }
     let command = format!("tasks add {:?}", excerpt(subject));
-    let did = desk.commit(&command, |scene| {
-        let found = take_in(scene, folder, after)?;
+    let did = cmd.commit(&command, |context| {
+        let found = take_in(context, folder, after)?;
         if let Some(none) = after.iter().find(|id| !found.tasks.contains_key(id)) {
             return Err(CliError::new(format!("there is no task #{none}"))
                 .hint("`mainspring tasks list` shows them"));
         }
-        let id = found.roster().highest().saturating_add(1);
+        let id = found.task_list().highest().saturating_add(1);
         if id > MOST_ID {
             return Err(CliError::new("no number is left in this list"));
         }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_kernel::machines::tasks::check::List;
 
-use super::{Desk, Result, session};
+use super::{CommandContext, Result, session};
 use crate::error::CliError;
 use crate::machine::tasks::list::ClientList;
 use crate::machine::tasks::source::{Fault, Source};
@@ -99,43 +99,43 @@ struct Which {
     list: Option<String>,
 }
 
-pub(crate) fn run(args: &Args, desk: &Desk) -> Result {
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     match &args.verb {
-        Verb::List { which, json: false } => Ok(show::list(&which.read(desk)?)),
-        Verb::List { which, json: true } => show::list_json(&which.read(desk)?),
-        Verb::Next { which, json: false } => Ok(show::next(&which.read(desk)?)),
-        Verb::Next { which, json: true } => show::next_json(&which.read(desk)?),
-        Verb::Start { id, which } => edit::start(desk, &which.folder(desk)?, *id),
-        Verb::Done { id, which } => edit::done(desk, &which.folder(desk)?, *id),
+        Verb::List { which, json: false } => Ok(show::list(&which.read(cmd)?)),
+        Verb::List { which, json: true } => show::list_json(&which.read(cmd)?),
+        Verb::Next { which, json: false } => Ok(show::next(&which.read(cmd)?)),
+        Verb::Next { which, json: true } => show::next_json(&which.read(cmd)?),
+        Verb::Start { id, which } => edit::start(cmd, &which.folder(cmd)?, *id),
+        Verb::Done { id, which } => edit::done(cmd, &which.folder(cmd)?, *id),
         Verb::Add {
             subject,
             description,
             after,
             which,
-        } => edit::add(desk, &which.folder(desk)?, subject, description, after),
-        Verb::Note { id, text, which } => edit::note(desk, &which.folder(desk)?, *id, text),
-        Verb::Validate { path } => validate::run(desk, path),
+        } => edit::add(cmd, &which.folder(cmd)?, subject, description, after),
+        Verb::Note { id, text, which } => edit::note(cmd, &which.folder(cmd)?, *id, text),
+        Verb::Validate { path } => validate::run(cmd, path),
         Verb::Preview {
             path,
             mermaid: false,
-        } => Ok(preview::text(&checked(desk, path)?)),
+        } => Ok(preview::text(&checked(cmd, path)?)),
         Verb::Preview {
             path,
             mermaid: true,
-        } => Ok(preview::mermaid(&checked(desk, path)?)),
+        } => Ok(preview::mermaid(&checked(cmd, path)?)),
     }
 }
 
 impl Which {
-    fn folder(&self, desk: &Desk) -> Result<PathBuf> {
+    fn folder(&self, cmd: &CommandContext) -> Result<PathBuf> {
         if let Some(name) = &self.list {
-            return Ok(tasks::folder_named(&desk.world, name)?);
+            return Ok(tasks::folder_named(&cmd.env, name)?);
         }
-        let session = desk.world.agent_session();
+        let session = cmd.env.agent_session();
         let session = session.as_ref().map(ToString::to_string);
-        tasks::folder_of(&desk.world, session).map_err(|trouble| {
+        tasks::folder_of(&cmd.env, session).map_err(|trouble| {
             let mut error = CliError::from(trouble).hint("name the list: `--list NAME`");
-            for name in tasks::newest_lists(&desk.world) {
+            for name in tasks::newest_lists(&cmd.env) {
                 error = error.hint(format!("there is `--list {name}`"));
             }
             error
@@ -143,28 +143,28 @@ impl Which {
     }
 
     /// To look at: where nobody says which, the list of the session that was last heard of.
-    fn read(&self, desk: &Desk) -> Result<ClientList> {
-        let folder = self.folder(desk).or_else(|error| {
-            let heard = desk
-                .site()
+    fn read(&self, cmd: &CommandContext) -> Result<ClientList> {
+        let folder = self.folder(cmd).or_else(|error| {
+            let heard = cmd
+                .project()
                 .ok()
                 .and_then(|(_, store)| session::latest(&store));
             let (id, _) = heard.ok_or(error)?;
-            Ok::<_, CliError>(tasks::folder_of(&desk.world, Some(id.to_string()))?)
+            Ok::<_, CliError>(tasks::folder_of(&cmd.env, Some(id.to_string()))?)
         })?;
         Ok(ClientList::read(&folder)?)
     }
 }
 
 /// The list's file, whether it or its skill was named.
-fn file(desk: &Desk, path: &Path) -> PathBuf {
-    let path = desk.cwd.join(path);
+fn file(cmd: &CommandContext, path: &Path) -> PathBuf {
+    let path = cmd.cwd.join(path);
     if path.is_dir() { path.join(FILE) } else { path }
 }
 
 /// A list that can be laid out, or all that keeps it from being one.
-fn checked(desk: &Desk, path: &Path) -> Result<List> {
-    let path = file(desk, path);
+fn checked(cmd: &CommandContext, path: &Path) -> Result<List> {
+    let path = file(cmd, path);
     let list = Source::read(&path)
         .and_then(|bytes| Source::parse(&path, &bytes))
         .and_then(|source| source.check());

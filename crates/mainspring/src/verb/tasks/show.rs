@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use mainspring_kernel::machines::tasks::draft::Status;
-use mainspring_kernel::machines::tasks::roster::{Entry, Maker, Roster};
+use mainspring_kernel::machines::tasks::task_list::{Entry, Maker, TaskList};
 use mainspring_kernel::machines::tasks::text::excerpt;
 use mainspring_kernel::machines::tasks::words::numbers;
 use serde_json::{Value, json};
@@ -13,13 +13,13 @@ use crate::machine::tasks::list::{ClientList, NOTES, Task};
 use crate::verb::Result;
 
 pub(super) fn list(found: &ClientList) -> String {
-    let roster = found.roster();
-    if roster.tasks.is_empty() {
+    let list = found.task_list();
+    if list.tasks.is_empty() {
         return "no tasks\n".into();
     }
-    let open = roster.open();
+    let open = list.open();
     let mut out = String::new();
-    for entry in &roster.tasks {
+    for entry in &list.tasks {
         if let Some(task) = found.tasks.get(&entry.id) {
             line(&mut out, entry, task, &open);
         }
@@ -67,16 +67,16 @@ fn notes(task: &Task) -> impl Iterator<Item = &str> {
 }
 
 pub(super) fn list_json(found: &ClientList) -> Result {
-    json(found, found.roster().tasks.iter())
+    json(found, found.task_list().tasks.iter())
 }
 
 pub(super) fn next_json(found: &ClientList) -> Result {
-    let roster = found.roster();
-    json(found, current(&roster).into_iter())
+    let list = found.task_list();
+    json(found, current(&list).into_iter())
 }
 
 fn json<'a>(found: &ClientList, entries: impl Iterator<Item = &'a Entry>) -> Result {
-    let open = found.roster().open();
+    let open = found.task_list().open();
     let tasks = entries.filter_map(|entry| {
         let task = found.tasks.get(&entry.id)?;
         Some(json!({
@@ -96,30 +96,30 @@ fn json<'a>(found: &ClientList, entries: impl Iterator<Item = &'a Entry>) -> Res
 }
 
 /// What is under way, and what can be.
-fn current(roster: &Roster) -> Vec<&Entry> {
-    let ready: BTreeSet<u64> = roster.ready().map(|entry| entry.id).collect();
+fn current(list: &TaskList) -> Vec<&Entry> {
+    let ready: BTreeSet<u64> = list.ready().map(|entry| entry.id).collect();
     let now = |entry: &&Entry| entry.status == Status::InProgress || ready.contains(&entry.id);
-    roster.tasks.iter().filter(now).collect()
+    list.tasks.iter().filter(now).collect()
 }
 
 pub(super) fn next(found: &ClientList) -> String {
-    let roster = found.roster();
+    let list = found.task_list();
     let open = BTreeSet::new();
     let mut out = String::new();
-    for entry in current(&roster) {
+    for entry in current(&list) {
         if let Some(task) = found.tasks.get(&entry.id) {
             line(&mut out, entry, task, &open);
         }
     }
     if out.is_empty() {
-        out = nothing_next(&roster);
+        out = nothing_next(&list);
     }
     out
 }
 
-fn nothing_next(roster: &Roster) -> String {
-    let open = roster.open();
-    match (roster.tasks.len(), open.len()) {
+fn nothing_next(list: &TaskList) -> String {
+    let open = list.open();
+    match (list.tasks.len(), open.len()) {
         (0, _) => "no tasks\n".into(),
         (_, 0) => "all tasks are completed\n".into(),
         (_, left) => format!("{left} tasks wait for each other: none can be started\n"),

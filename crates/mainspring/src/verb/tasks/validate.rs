@@ -14,10 +14,10 @@ use crate::limits;
 use crate::machine::tasks::FILE;
 use crate::machine::tasks::source::{Fault, Source};
 use crate::store::atomic;
-use crate::verb::{Desk, Result};
+use crate::verb::{CommandContext, Result};
 
-pub(super) fn run(desk: &Desk, path: &Path) -> Result {
-    let path = file(desk, path);
+pub(super) fn run(cmd: &CommandContext, path: &Path) -> Result {
+    let path = file(cmd, path);
     let parsed = Source::read(&path).and_then(|bytes| {
         let source = Source::parse(&path, &bytes)?;
         Ok((bytes, source))

@@ -3,17 +3,17 @@
 
 mod work;
 
+use mainspring_kernel::block_ledger::{Cap, ToolUse};
 use mainspring_kernel::decision::Answer;
 use mainspring_kernel::event::{Background, Chain, Kind};
 use mainspring_kernel::journal::Entry;
-use mainspring_kernel::ledger::{Cap, ToolUse};
-use mainspring_kernel::machines::claim::memo::Memo;
+use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
+use mainspring_kernel::machines::claim::memory::ClaimMemory;
 use mainspring_kernel::machines::claim::phase::Phase;
 use mainspring_kernel::machines::claim::pull::PullState;
-use mainspring_kernel::machines::claim::signal::{Signal, status};
 use mainspring_kernel::machines::claim::work::Effect;
 use mainspring_kernel::machines::claim::{BoardUse, Facts, State};
-use mainspring_kernel::machines::{Finished, Part, Pending, Slot};
+use mainspring_kernel::machines::{Finished, InputOf, MachineInput, Pending};
 use mainspring_kernel::orders::{Scope, Until};
 
 use work::Work;
@@ -150,23 +150,23 @@ impl Claim {
     }
 }
 
-fn signal(disk: &Disk) -> Option<&Signal> {
+fn claim(disk: &Disk) -> Option<&ClaimFile> {
     match &disk.parts[0] {
-        Part::Claim(Slot {
-            state: State::Claimed { signal, .. },
+        MachineInput::Claim(InputOf {
+            state: State::Claimed { claim, .. },
             ..
-        }) => Some(signal),
+        }) => Some(claim),
         _ => None,
     }
 }
 
 fn edit(disk: &mut Disk, phase: Phase) {
-    if let Part::Claim(Slot {
-        state: State::Claimed { signal, .. },
+    if let MachineInput::Claim(InputOf {
+        state: State::Claimed { claim, .. },
         ..
     }) = &mut disk.parts[0]
     {
-        signal.phase = phase;
+        claim.phase = phase;
     }
 }
 
@@ -227,19 +227,16 @@ impl Protocol for Claim {
     }
 
     fn initial(&self) -> World<Env, Work> {
-        let mut claim = Signal::claimed(7, "fix-7".into(), "a".into(), String::new());
+        let mut claim = ClaimFile::claimed(7, "fix-7".into(), "a".into(), String::new());
         claim.phase = Phase::ReadyForPr;
         claim.summary = "Fix it".into();
         claim.last_synced_status = Some(status::IN_PROGRESS.into());
-        let memo = Memo {
+        let memory = ClaimMemory {
             issue: Some(7),
             owner: Some(session(0)),
-            ..Memo::default()
+            ..ClaimMemory::default()
         };
-        let state = State::Claimed {
-            signal: claim,
-            memo,
-        };
+        let state = State::Claimed { claim, memory };
         let facts = Facts {
             board: BoardUse::Off,
             branch: None,
@@ -265,12 +262,12 @@ impl Protocol for Claim {
             braked: false,
         };
         World::new(
-            Disk::new(vec![Part::Claim(Slot::new(state, facts))], 2),
+            Disk::new(vec![MachineInput::Claim(InputOf::new(state, facts))], 2),
             env,
         )
     }
 
-    fn see(&self, _: &World<Env, Work>, _: &Hook<Work>, _: &mut Part) -> ToolUse {
+    fn see(&self, _: &World<Env, Work>, _: &Hook<Work>, _: &mut MachineInput) -> ToolUse {
         ToolUse::NotSeen
     }
 
@@ -295,7 +292,7 @@ impl Protocol for Claim {
 
     fn acts(&self, world: &World<Env, Work>, acts: &mut Vec<Act>) {
         let env = &world.env;
-        let phase = signal(&world.disk).map(|signal| &signal.phase);
+        let phase = claim(&world.disk).map(|claim| &claim.phase);
         for (at, session) in env.sessions.iter().enumerate() {
             let busy = world.hooks.iter().any(|hook| hook.session == at);
             let room = world.hooks.len() < self.bounds.hooks;
@@ -386,7 +383,7 @@ impl Protocol for Claim {
             Act::Consent => edit(world.disk(), Phase::Done),
             Act::Rework => {
                 world.spent.edits += 1;
-                let next = match signal(&world.disk).map(|signal| &signal.phase) {
+                let next = match claim(&world.disk).map(|claim| &claim.phase) {
                     Some(Phase::ReadyForPr) => Phase::Coding,
                     _ => Phase::ReadyForPr,
                 };
@@ -480,7 +477,7 @@ impl Protocol for Claim {
     }
 
     fn unfinished(&self, world: &World<Env, Work>) -> Option<&'static str> {
-        match signal(&world.disk) {
+        match claim(&world.disk) {
             None if world.env.server.closed == 1 => None,
             None => Some("the claim is over and the issue is open"),
             // With more stops it would have gone on.

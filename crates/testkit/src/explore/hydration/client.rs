@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use mainspring_kernel::Ask;
 use mainspring_kernel::machines::tasks::draft::Status;
-use mainspring_kernel::machines::tasks::roster::{Entry, Maker, Source};
+use mainspring_kernel::machines::tasks::task_list::{Entry, Maker, Source};
 
-use super::super::disk::{Task, TaskList};
+use super::super::disk::{Task, TaskFolder};
 use super::super::world::{Hook, World};
 use super::{Env, TAKEN, WAITED, Work, oracle};
 
@@ -85,9 +85,9 @@ fn task(id: u64, maker: Maker, local: u64, blocked_by: Vec<u64>) -> Task {
 }
 
 /// A task made by hand that waits for one of an earlier skill's; a third was deleted.
-pub(super) fn first_list() -> TaskList {
+pub(super) fn first_list() -> TaskFolder {
     let old = Maker::Skill("old".into());
-    TaskList {
+    TaskFolder {
         tasks: [task(1, Maker::Hand, 0, vec![2]), task(2, old, 1, vec![])]
             .map(|task| (task.entry.id, task))
             .into(),

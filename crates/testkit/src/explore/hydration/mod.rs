@@ -9,16 +9,16 @@ mod client;
 mod oracle;
 
 use mainspring_kernel::Millis;
+use mainspring_kernel::block_ledger::{Cap, ToolUse};
 use mainspring_kernel::decision::Answer;
-use mainspring_kernel::deliberate::Deliberation;
+use mainspring_kernel::deliberate::Ruling;
 use mainspring_kernel::event::{Background, Chain, Kind};
 use mainspring_kernel::journal::Entry;
-use mainspring_kernel::ledger::{Cap, ToolUse};
 use mainspring_kernel::machines::tasks::check::{Item, List};
 use mainspring_kernel::machines::tasks::draft::Status;
-use mainspring_kernel::machines::tasks::roster::{Reset, Roster};
+use mainspring_kernel::machines::tasks::task_list::{Reset, TaskList};
 use mainspring_kernel::machines::tasks::{Facts, Guard, Invoked, Offer, TaskTools};
-use mainspring_kernel::machines::{Finished, Move, Part, Pending, Slot};
+use mainspring_kernel::machines::{Finished, InputOf, MachineInput, Pending, Transition};
 
 use self::client::{Client, Deed};
 use self::oracle::Oracle;
@@ -158,7 +158,7 @@ impl Hydration {
 
     /// The tasks that a layout by this session would change or discard now.
     fn touched(&self, world: &World<Env, Work>, session: usize) -> Vec<u64> {
-        let before = world.disk.list.roster(self.without);
+        let before = world.disk.list.task_list(self.without);
         let after = before.lay_out(&list(), SKILLS[session], self.reset(session));
         after.map_or_else(|_| Vec::new(), |after| before.touched(&after))
     }
@@ -214,7 +214,7 @@ impl Protocol for Hydration {
     }
 
     fn initial(&self) -> World<Env, Work> {
-        let part = Part::Tasks(Slot::new(Roster::default(), Facts::Nothing));
+        let part = MachineInput::Tasks(InputOf::new(TaskList::default(), Facts::Nothing));
         let mut disk = Disk::new(vec![part], 2);
         disk.list = client::first_list();
         let session = |left| Session {
@@ -232,19 +232,19 @@ impl Protocol for Hydration {
         World::new(disk, env)
     }
 
-    fn concerns(&self, hook: &Hook<Work>, _: &Part) -> bool {
+    fn concerns(&self, hook: &Hook<Work>, _: &MachineInput) -> bool {
         invokes(hook)
     }
 
-    fn see(&self, world: &World<Env, Work>, hook: &Hook<Work>, part: &mut Part) -> ToolUse {
-        let Part::Tasks(slot) = part else {
+    fn see(&self, world: &World<Env, Work>, hook: &Hook<Work>, part: &mut MachineInput) -> ToolUse {
+        let MachineInput::Tasks(input) = part else {
             return ToolUse::NotSeen;
         };
         let locked = self.left_locked(world);
         if !locked {
-            slot.state = world.disk.list.roster(self.without);
+            input.state = world.disk.list.task_list(self.without);
         }
-        slot.facts = Facts::Invoked(Invoked {
+        input.facts = Facts::Invoked(Invoked {
             skill: SKILLS[hook.session].into(),
             offer: if locked {
                 Offer::Unavailable("locked".into())
@@ -391,12 +391,12 @@ impl Protocol for Hydration {
         let Entry::Turn { case, ruling } = entry else {
             return;
         };
-        let (Some(Part::Tasks(slot)), Deliberation::Settled(settlement)) =
-            (case.parts.first(), &**ruling)
+        let (Some(MachineInput::Tasks(input)), Ruling::Settled(settlement)) =
+            (case.inputs.first(), &**ruling)
         else {
             return;
         };
-        let Some(Move::Tasks(moved)) = settlement.moves.first() else {
+        let Some(Transition::Tasks(moved)) = settlement.transitions.first() else {
             return;
         };
         match moved.rule.as_str() {
@@ -406,7 +406,7 @@ impl Protocol for Hydration {
         }
         let delivery = (hook.session, hook.number());
         if let Some(found) = hook.found() {
-            oracle::laid_out(world, delivery, &found.list, &slot.state, &moved.state);
+            oracle::laid_out(world, delivery, &found.list, &input.state, &moved.state);
         }
     }
 

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mainspring_kernel::machines::tasks::roster::{Roster, Source};
+use mainspring_kernel::machines::tasks::task_list::{Source, TaskList};
 
-use super::super::disk::{Change, Placed, Task, TaskList};
+use super::super::disk::{Change, Placed, Task, TaskFolder};
 use super::super::world::{Placing, World};
 use super::{BESIDE, CHANGE_WON, DROPPED, Env, Work};
 
@@ -53,7 +53,7 @@ struct Hand {
 }
 
 impl Oracle {
-    pub(super) fn new(list: &TaskList) -> Self {
+    pub(super) fn new(list: &TaskFolder) -> Self {
         let mut oracle = Self {
             by_hand: BTreeMap::new(),
             laid_out: BTreeMap::new(),
@@ -92,9 +92,9 @@ impl Hand {
 pub(super) fn laid_out(
     world: &mut World<Env, Work>,
     delivery: (usize, u8),
-    found: &TaskList,
-    before: &Roster,
-    after: &Roster,
+    found: &TaskFolder,
+    before: &TaskList,
+    after: &TaskList,
 ) {
     let list = world.disk.list.clone();
     let oracle = &mut world.env().oracle;

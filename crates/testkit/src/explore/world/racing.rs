@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use mainspring_kernel::block_ledger::ToolUse;
 use mainspring_kernel::decision::Answer;
-use mainspring_kernel::deliberate::{Deliberation, Trust};
+use mainspring_kernel::deliberate::{Ruling, Trust};
 use mainspring_kernel::effect::{Fence, Life};
 use mainspring_kernel::journal::Entry;
-use mainspring_kernel::ledger::ToolUse;
-use mainspring_kernel::machines::Part;
+use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::{Ask, Case, Decision, Reply};
 
 use super::super::checker::Model;
@@ -112,7 +112,7 @@ impl<P: Protocol> Racing<P> {
             event: hook.event.clone(),
             now: hook.now,
             delivery: hook.delivery.clone(),
-            parts,
+            inputs: parts,
             broken: Vec::new(),
             overtaken: None,
             ledger,
@@ -136,15 +136,15 @@ impl<P: Protocol> Racing<P> {
                         world.moment |= FENCED;
                     }
                     match &**ruling {
-                        Deliberation::Intends(pending) => {
-                            let left = case.parts.iter().find_map(Part::recorded);
+                        Ruling::Intends(pending) => {
+                            let left = case.inputs.iter().find_map(MachineInput::recorded);
                             if left.is_some_and(|left| left.name() == pending.name()) {
                                 world.moment |= TAKEN_OVER;
                             }
                             true
                         }
-                        Deliberation::Settled(settlement) => holds(&settlement.answer),
-                        Deliberation::Repeated(_) => false,
+                        Ruling::Settled(settlement) => holds(&settlement.answer),
+                        Ruling::Repeated(_) => false,
                     }
                 }
                 Entry::Verb { .. } => false,
@@ -229,14 +229,14 @@ fn reply<E: Clone, W: Clone>(world: &mut World<E, W>, at: usize, reply: Reply) {
 }
 
 fn intends(entry: &Entry) -> bool {
-    matches!(entry, Entry::Turn { ruling, .. } if matches!(**ruling, Deliberation::Intends(_)))
+    matches!(entry, Entry::Turn { ruling, .. } if matches!(**ruling, Ruling::Intends(_)))
 }
 
 fn answer_of(entry: &Entry) -> Option<&Answer> {
     match entry {
         Entry::Turn { ruling, .. } => match &**ruling {
-            Deliberation::Settled(settlement) => Some(&settlement.answer),
-            Deliberation::Repeated(_) | Deliberation::Intends(_) => None,
+            Ruling::Settled(settlement) => Some(&settlement.answer),
+            Ruling::Repeated(_) | Ruling::Intends(_) => None,
         },
         Entry::Verb { .. } => None,
     }
@@ -357,10 +357,10 @@ fn words<E, W>(world: &World<E, W>, at: usize, without: Without) -> String {
         }
         Ask::Commit(entry) => match (&**entry, answer_of(entry)) {
             (Entry::Turn { ruling, .. }, None) => match &**ruling {
-                Deliberation::Intends(pending) => {
+                Ruling::Intends(pending) => {
                     format!("records its intent: {}", pending.name())
                 }
-                Deliberation::Repeated(_) | Deliberation::Settled(_) => "records it".into(),
+                Ruling::Repeated(_) | Ruling::Settled(_) => "records it".into(),
             },
             (_, Some(answer)) if is_wordless(answer) => "records what it changes".into(),
             (_, Some(answer)) => format!("records: {}", said(answer)),

@@ -6,12 +6,12 @@ use super::*;
 fn idle_polls_once_in_two_minutes_and_its_news_waits() {
     let idle = event("s1", Kind::Idle);
     let state = claimed(Phase::PrCreated);
-    let at = |state: &State, now, standing: &Standing<Claim>| {
-        ask(state, &idle, &facts(BoardUse::On), now, standing)
+    let at = |state: &State, now, effect_status: &EffectStatus<Claim>| {
+        ask(state, &idle, &facts(BoardUse::On), now, effect_status)
     };
-    let effect = at(&state, NOW, &Standing::Clear).need.expect("a poll");
+    let effect = at(&state, NOW, &EffectStatus::Clear).need.expect("a poll");
     let red = pull(&[("test", CheckState::Failed, Need::Optional)]);
-    let done = Standing::Done(intent(effect), Outcome::Polled(red));
+    let done = EffectStatus::Done(intent(effect), Outcome::Polled(red));
     let polled = at(&state, NOW, &done);
     assert_eq!(polled.rule, "created-polled");
     assert!(
@@ -21,11 +21,15 @@ fn idle_polls_once_in_two_minutes_and_its_news_waits() {
     );
 
     let soon = NOW.plus(Millis::seconds(119));
-    assert_eq!(at(&polled.state, soon, &Standing::Clear).need, None);
+    assert_eq!(at(&polled.state, soon, &EffectStatus::Clear).need, None);
     let later = NOW.plus(Millis::seconds(120));
-    assert!(at(&polled.state, later, &Standing::Clear).need.is_some());
+    assert!(
+        at(&polled.state, later, &EffectStatus::Clear)
+            .need
+            .is_some()
+    );
 
-    let stopped = at_stop(&polled.state, &Standing::Clear);
+    let stopped = at_stop(&polled.state, &EffectStatus::Clear);
     assert!(stopped.said.is_none() || stopped.need.is_none());
     let prompt = event(
         "s1",
@@ -38,7 +42,7 @@ fn idle_polls_once_in_two_minutes_and_its_news_waits() {
         &prompt,
         &facts(BoardUse::On),
         soon,
-        &Standing::Clear,
+        &EffectStatus::Clear,
     );
     assert!(told.said.is_some_and(|text| text.contains("FAILED: test")));
     let again = ask(
@@ -46,22 +50,22 @@ fn idle_polls_once_in_two_minutes_and_its_news_waits() {
         &prompt,
         &facts(BoardUse::On),
         soon,
-        &Standing::Clear,
+        &EffectStatus::Clear,
     );
     assert_eq!(again.said, None, "once");
 }
 
 #[test]
 fn a_persons_prompt_after_the_question_is_noted_and_the_hosts_is_not() {
-    let State::Claimed { signal, .. } = claimed(Phase::MergedDetected) else {
+    let State::Claimed { claim, .. } = claimed(Phase::MergedDetected) else {
         panic!()
     };
     let state = State::Claimed {
-        signal,
-        memo: Memo {
+        claim,
+        memory: ClaimMemory {
             issue: Some(42),
             consent: Consent::Asked,
-            ..Memo::default()
+            ..ClaimMemory::default()
         },
     };
     for (author, consent) in [
@@ -69,19 +73,30 @@ fn a_persons_prompt_after_the_question_is_noted_and_the_hosts_is_not() {
         (Author::Person, Consent::Spoken),
     ] {
         let prompt = event("s1", Kind::Prompt { author });
-        let did = ask(&state, &prompt, &facts(BoardUse::On), NOW, &Standing::Clear);
-        assert_eq!(did.state.memo().map(|memo| memo.consent), Some(consent));
+        let did = ask(
+            &state,
+            &prompt,
+            &facts(BoardUse::On),
+            NOW,
+            &EffectStatus::Clear,
+        );
+        assert_eq!(
+            did.state.memory().map(|memory| memory.consent),
+            Some(consent)
+        );
     }
 }
 
 #[test]
 fn without_a_claim_a_merge_names_the_next_item_once_and_never_null() {
     let idle = event("s1", Kind::Idle);
-    let ask_idle = |state: &State, now, standing: &Standing<Claim>| {
-        ask(state, &idle, &facts(BoardUse::On), now, standing)
+    let ask_idle = |state: &State, now, effect_status: &EffectStatus<Claim>| {
+        ask(state, &idle, &facts(BoardUse::On), now, effect_status)
     };
-    let free = State::Unclaimed(Memo::default());
-    let look = ask_idle(&free, NOW, &Standing::Clear).need.expect("a look");
+    let free = State::Unclaimed(ClaimMemory::default());
+    let look = ask_idle(&free, NOW, &EffectStatus::Clear)
+        .need
+        .expect("a look");
     for (next, words) in [
         (
             Some(Item {
@@ -92,18 +107,22 @@ fn without_a_claim_a_merge_names_the_next_item_once_and_never_null() {
         ),
         (None, "Nothing is waiting"),
     ] {
-        let merged = Outcome::Looked(Sight::Merged { pr: 9, next });
-        let done = Standing::Done(intent(look.clone()), merged);
+        let merged = Outcome::Looked(BranchStatus::Merged { pr: 9, next });
+        let done = EffectStatus::Done(intent(look.clone()), merged);
         let did = ask_idle(&free, NOW, &done);
         let said = did.said.expect("a notice");
         assert!(said.contains(words) && !said.contains("null"), "{said}");
         assert_eq!(
-            ask_idle(&did.state, NOW, &Standing::Clear).need,
+            ask_idle(&did.state, NOW, &EffectStatus::Clear).need,
             None,
             "backs off"
         );
         let later = NOW.plus(Millis::seconds(120));
-        assert!(ask_idle(&did.state, later, &Standing::Clear).need.is_some());
+        assert!(
+            ask_idle(&did.state, later, &EffectStatus::Clear)
+                .need
+                .is_some()
+        );
         assert_eq!(
             ask_idle(&did.state, later, &done).said,
             None,
@@ -138,12 +157,18 @@ fn a_start_tells_where_things_stand_and_takes_an_orphaned_claim() {
         failure(Task::Open, Next::Never),
     ] {
         let state = claimed(phase);
-        let asked = ask(&state, &start, &facts(BoardUse::On), NOW, &Standing::Clear);
+        let asked = ask(
+            &state,
+            &start,
+            &facts(BoardUse::On),
+            NOW,
+            &EffectStatus::Clear,
+        );
         assert_eq!(asked.need, Some(Effect::Survey));
-        let done = Standing::Done(intent(Effect::Survey), survey.clone());
+        let done = EffectStatus::Done(intent(Effect::Survey), survey.clone());
         let did = ask(&state, &start, &facts(BoardUse::On), NOW, &done);
         assert_eq!(
-            did.state.memo().and_then(|memo| memo.owner.clone()),
+            did.state.memory().and_then(|memory| memory.owner.clone()),
             Some(session("s2"))
         );
         texts.push(did.said.expect("context"));
@@ -153,14 +178,14 @@ fn a_start_tells_where_things_stand_and_takes_an_orphaned_claim() {
 
 #[test]
 fn a_claim_is_left_by_the_session_that_ends() {
-    let State::Claimed { signal, memo } = claimed(Phase::Coding) else {
+    let State::Claimed { claim, memory } = claimed(Phase::Coding) else {
         panic!()
     };
     let state = State::Claimed {
-        signal,
-        memo: Memo {
+        claim,
+        memory: ClaimMemory {
             owner: Some(session("s1")),
-            ..memo
+            ..memory
         },
     };
     let end = Kind::SessionEnd {
@@ -171,15 +196,18 @@ fn a_claim_is_left_by_the_session_that_ends() {
         &event("s1", end.clone()),
         &facts(BoardUse::On),
         NOW,
-        &Standing::Clear,
+        &EffectStatus::Clear,
     );
-    assert_eq!(mine.state.memo().and_then(|memo| memo.owner.clone()), None);
+    assert_eq!(
+        mine.state.memory().and_then(|memory| memory.owner.clone()),
+        None
+    );
     let other = ask(
         &state,
         &event("s9", end),
         &facts(BoardUse::On),
         NOW,
-        &Standing::Clear,
+        &EffectStatus::Clear,
     );
     assert_eq!(other.rule, "");
 }

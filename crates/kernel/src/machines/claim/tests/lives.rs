@@ -53,7 +53,7 @@ impl Server {
                 };
                 Outcome::Polled(merged)
             }
-            Effect::Look { .. } => Outcome::Looked(Sight::NotMerged),
+            Effect::Look { .. } => Outcome::Looked(BranchStatus::NotMerged),
             Effect::Survey => Outcome::Surveyed(Survey::Off),
         }
     }
@@ -84,46 +84,46 @@ proptest! {
     fn whatever_dies_on_the_way_a_claim_ends_closed_and_gone(lucks in proptest::collection::vec(luck(), 0..12)) {
         let mut server = Server::default();
         let mut state = claimed(Phase::ReadyForPr);
-        let mut standing = Standing::Clear;
+        let mut effect_status = EffectStatus::Clear;
         let mut now = NOW;
         let mut lucks = lucks.into_iter();
         for _ in 0..80 {
             now = now.plus(Millis::seconds(3 * 3_600));
-            if let State::Claimed { signal, .. } = &mut state {
-                match signal.phase {
+            if let State::Claimed { claim, .. } = &mut state {
+                match claim.phase {
                     // The person says yes.
-                    Phase::MergedDetected => signal.phase = Phase::Done,
+                    Phase::MergedDetected => claim.phase = Phase::Done,
                     // Somebody looks into a claim that was given up.
-                    Phase::Failed(Failure { during, next: Next::Never, .. }) => signal.phase = during.phase(),
+                    Phase::Failed(Failure { during, next: Next::Never, .. }) => claim.phase = during.phase(),
                     _ => {}
                 }
             }
             for kind in [stop(Background::Quiet), Kind::Idle] {
                 let event = event("s1", kind);
-                let asked = ask(&state, &event, &facts(BoardUse::On), now, &standing);
+                let asked = ask(&state, &event, &facts(BoardUse::On), now, &effect_status);
                 let Some(effect) = asked.need else {
                     state = asked.state;
-                    standing = Standing::Clear;
+                    effect_status = EffectStatus::Clear;
                     continue;
                 };
                 let happened = intent(effect.clone());
                 match lucks.next().unwrap_or(Luck::Works) {
                     Luck::Works => {
                         let outcome = server.run(&effect);
-                        let done = Standing::Done(happened, outcome);
+                        let done = EffectStatus::Done(happened, outcome);
                         state = ask(&state, &event, &facts(BoardUse::On), now, &done).state;
-                        standing = Standing::Clear;
+                        effect_status = EffectStatus::Clear;
                     }
                     Luck::Fails => {
-                        let done = Standing::Done(happened, fault("HTTP 500"));
+                        let done = EffectStatus::Done(happened, fault("HTTP 500"));
                         state = ask(&state, &event, &facts(BoardUse::On), now, &done).state;
-                        standing = Standing::Clear;
+                        effect_status = EffectStatus::Clear;
                     }
                     Luck::DiesAfter => {
                         server.run(&effect);
-                        standing = Standing::Abandoned(happened);
+                        effect_status = EffectStatus::Abandoned(happened);
                     }
-                    Luck::DiesBefore => standing = Standing::Abandoned(happened),
+                    Luck::DiesBefore => effect_status = EffectStatus::Abandoned(happened),
                 }
             }
             if matches!(state, State::Unclaimed(_)) {
@@ -142,7 +142,7 @@ proptest! {
         let state = &states[index % states.len()];
         let event = event("s1", kinds[kind % kinds.len()].clone());
         let outcomes = every_outcome();
-        let done = Standing::Done(intent(Effect::Survey), outcomes[outcome % outcomes.len()].clone());
+        let done = EffectStatus::Done(intent(Effect::Survey), outcomes[outcome % outcomes.len()].clone());
         let one = ask(state, &event, &facts(BoardUse::On), NOW, &done);
         let other = ask(state, &event, &facts(BoardUse::On), NOW, &done);
         prop_assert_eq!(one.state, other.state);

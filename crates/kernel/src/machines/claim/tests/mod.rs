@@ -10,14 +10,16 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::memo::{Consent, Mail, Memo, Topic, Weight};
+use super::claim_file::{ClaimFile, status};
+use super::memory::{ClaimMemory, Consent, Mail, Topic, Weight};
 use super::phase::{Failure, Next, Phase, Task};
 use super::pull::tests::pull;
 use super::pull::{CheckState, Need, Pull, PullState};
-use super::signal::{Signal, status};
-use super::work::{Board, Effect, Fault, How, Item, Lack, Outcome, Release, Sight, Survey};
+use super::work::{
+    Board, BranchStatus, Effect, Fault, How, Item, Missing, Outcome, Release, Survey,
+};
 use super::{BoardUse, Claim, Facts, State};
-use crate::effect::{Fence, Intent, Owner, Standing};
+use crate::effect::{EffectOwner, EffectStatus, Fence, Intent};
 use crate::event::{Author, Background, EndReason, Event, Kind, StartSource};
 use crate::ids::Millis;
 use crate::machine::{Input, Machine, Step, Verdict};
@@ -25,24 +27,24 @@ use crate::machines::conformance::{event, every_kind, session, stop};
 
 const NOW: Millis = Millis::seconds(100_000);
 
-fn signal(phase: Phase) -> Signal {
+fn claim(phase: Phase) -> ClaimFile {
     let pr_number = match phase {
         Phase::Coding | Phase::ReadyForPr | Phase::Failed(_) => None,
         Phase::PrCreated | Phase::ChecksRunning | Phase::MergedDetected | Phase::Done => Some(107),
     };
-    Signal {
+    ClaimFile {
         phase,
         pr_number,
         summary: "Fix the race".into(),
         last_synced_status: Some(status::IN_PROGRESS.into()),
-        ..Signal::claimed(42, "claude/fix-42".into(), "me-1".into(), "PVTI_1".into())
+        ..ClaimFile::claimed(42, "claude/fix-42".into(), "me-1".into(), "PVTI_1".into())
     }
 }
 
 fn claimed(phase: Phase) -> State {
     State::Claimed {
-        signal: signal(phase),
-        memo: Memo::default().about(42),
+        claim: claim(phase),
+        memory: ClaimMemory::default().about(42),
     }
 }
 
@@ -66,7 +68,7 @@ fn intent(effect: Effect) -> Intent<Claim> {
     Intent {
         fence: Fence(7),
         effect,
-        owner: Owner {
+        owner: EffectOwner {
             pid: 1,
             started: 1,
             boot: "b".into(),
@@ -91,7 +93,7 @@ fn ask(
     event: &Event,
     facts: &Facts,
     now: Millis,
-    standing: &Standing<Claim>,
+    effect_status: &EffectStatus<Claim>,
 ) -> Did {
     use crate::machine::{OnContext, OnIdle, OnStop};
     fn did<V>(step: Step<Claim, V>, said: impl FnOnce(V) -> Option<String>) -> Did {
@@ -111,7 +113,7 @@ fn ask(
         event,
         now,
         facts,
-        standing,
+        effect_status,
     };
     let context = |verdict| match verdict {
         OnContext::Pass => None,
@@ -136,16 +138,16 @@ fn ask(
     }
 }
 
-fn at_stop(state: &State, standing: &Standing<Claim>) -> Did {
+fn at_stop(state: &State, effect_status: &EffectStatus<Claim>) -> Did {
     let event = event("s1", stop(Background::Quiet));
-    ask(state, &event, &facts(BoardUse::On), NOW, standing)
+    ask(state, &event, &facts(BoardUse::On), NOW, effect_status)
 }
 
 /// A stop at which the effect that is asked for comes back with this.
 fn stop_with(state: &State, outcome: Outcome) -> Did {
-    let first = at_stop(state, &Standing::Clear);
+    let first = at_stop(state, &EffectStatus::Clear);
     let effect = first.need.expect("an effect");
-    at_stop(state, &Standing::Done(intent(effect), outcome))
+    at_stop(state, &EffectStatus::Done(intent(effect), outcome))
 }
 
 fn opened(board: Board) -> Outcome {
@@ -185,44 +187,44 @@ fn every_state() -> Vec<State> {
     };
     let mut all = Vec::from([
         State::Newer { version: 2 },
-        State::Unclaimed(Memo::default()),
-        State::Unclaimed(Memo {
+        State::Unclaimed(ClaimMemory::default()),
+        State::Unclaimed(ClaimMemory {
             looked: Some(NOW),
             mail: Vec::from([mail.clone()]),
-            ..Memo::default()
+            ..ClaimMemory::default()
         }),
     ]);
     for phase in phases {
-        let plain = signal(phase);
-        let behind = Signal {
+        let plain = claim(phase);
+        let behind = ClaimFile {
             status: status::IN_REVIEW.into(),
             ..plain.clone()
         };
-        let polled = Signal {
+        let polled = ClaimFile {
             last_check_poll: Some(NOW),
             summary: String::new(),
             ..plain.clone()
         };
-        for signal in [plain, behind, polled] {
-            for memo in [
-                Memo::default(),
-                Memo {
+        for claim in [plain, behind, polled] {
+            for memory in [
+                ClaimMemory::default(),
+                ClaimMemory {
                     issue: Some(42),
                     owner: Some(session("s1")),
                     consent: Consent::Asked,
                     mail: Vec::from([mail.clone()]),
-                    ..Memo::default()
+                    ..ClaimMemory::default()
                 },
-                Memo {
+                ClaimMemory {
                     issue: Some(42),
                     owner: Some(session("other")),
                     mail: Vec::from([mail.clone()]),
-                    ..Memo::default()
+                    ..ClaimMemory::default()
                 },
             ] {
                 all.push(State::Claimed {
-                    signal: signal.clone(),
-                    memo,
+                    claim: claim.clone(),
+                    memory,
                 });
             }
         }
@@ -234,12 +236,12 @@ fn every_effect() -> Vec<Effect> {
     let due = [claimed(Phase::ReadyForPr), claimed(Phase::Done)];
     let mut all: Vec<Effect> = due
         .iter()
-        .filter_map(|state| at_stop(state, &Standing::Clear).need)
+        .filter_map(|state| at_stop(state, &EffectStatus::Clear).need)
         .collect();
-    let signal = signal(Phase::Coding);
+    let claim = claim(Phase::Coding);
     all.extend([
         Effect::Poll { pr: 107 },
-        Effect::Sync(super::work::Card::of(&signal, status::IN_PROGRESS)),
+        Effect::Sync(super::work::CardUpdate::of(&claim, status::IN_PROGRESS)),
         Effect::Look {
             branch: "topic".into(),
         },
@@ -256,7 +258,7 @@ fn every_outcome() -> Vec<Outcome> {
     Vec::from([
         opened(Board::Moved),
         opened(Board::Lacks("no scope".into())),
-        Outcome::Lacking(Lack::Unpushed),
+        Outcome::Lacking(Missing::Unpushed),
         Outcome::Closed {
             how: How::Now,
             board: Board::Moved,
@@ -266,8 +268,8 @@ fn every_outcome() -> Vec<Outcome> {
         Outcome::Polled(merged),
         Outcome::Synced(Board::Moved),
         Outcome::Synced(Board::Unreachable("timeout".into())),
-        Outcome::Looked(Sight::NotMerged),
-        Outcome::Looked(Sight::Merged {
+        Outcome::Looked(BranchStatus::NotMerged),
+        Outcome::Looked(BranchStatus::Merged {
             pr: 9,
             next: Some(Item {
                 issue: 43,
@@ -288,21 +290,21 @@ fn every_step_is_an_arrow_of_the_table_and_every_arrow_is_taken() {
     let unique: BTreeSet<_> = Claim::TABLE.iter().map(|arrow| arrow.rule).collect();
     assert_eq!(unique.len(), Claim::TABLE.len(), "two arrows share a rule");
 
-    let mut standings = Vec::from([Standing::Clear]);
+    let mut standings = Vec::from([EffectStatus::Clear]);
     for effect in every_effect() {
-        standings.push(Standing::Running(intent(effect.clone())));
-        standings.push(Standing::Abandoned(intent(effect.clone())));
+        standings.push(EffectStatus::Running(intent(effect.clone())));
+        standings.push(EffectStatus::Abandoned(intent(effect.clone())));
         for outcome in every_outcome() {
-            standings.push(Standing::Done(intent(effect.clone()), outcome));
+            standings.push(EffectStatus::Done(intent(effect.clone()), outcome));
         }
     }
     let mut taken = BTreeSet::new();
     for state in every_state() {
         for kind in every_kind() {
-            for standing in &standings {
+            for effect_status in &standings {
                 for board in [BoardUse::On, BoardUse::Off] {
                     let event = event("s1", kind.clone());
-                    let did = ask(&state, &event, &facts(board), NOW, standing);
+                    let did = ask(&state, &event, &facts(board), NOW, effect_status);
                     if did.rule.is_empty() {
                         assert_eq!((&did.state, did.said, did.need), (&state, None, None));
                         continue;
@@ -316,7 +318,7 @@ fn every_step_is_an_arrow_of_the_table_and_every_arrow_is_taken() {
                     };
                     assert!(
                         labels,
-                        "{}: {from} → {to}, {state:?} {standing:?}",
+                        "{}: {from} → {to}, {state:?} {effect_status:?}",
                         did.rule
                     );
                     assert_eq!(arrow.on, kind.name(), "{}", did.rule);
@@ -340,7 +342,7 @@ fn a_claim_that_rests_is_one_that_a_stop_leaves_alone() {
         resting += 1;
         for board in [BoardUse::On, BoardUse::Off] {
             let stop = event("s1", stop(Background::Quiet));
-            let did = ask(state, &stop, &facts(board), NOW, &Standing::Clear);
+            let did = ask(state, &stop, &facts(board), NOW, &EffectStatus::Clear);
             assert_eq!((&did.state, did.said, did.need), (state, None, None));
             assert!(did.notes.is_empty());
         }

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn while_coding_nothing_is_started_and_nothing_changes() {
     let state = claimed(Phase::Coding);
-    let did = at_stop(&state, &Standing::Clear);
+    let did = at_stop(&state, &EffectStatus::Clear);
     assert_eq!((did.rule, did.need, did.said), ("coding", None, None));
     assert_eq!(did.state, state);
     assert!(did.notes.is_empty());
@@ -13,42 +13,42 @@ fn while_coding_nothing_is_started_and_nothing_changes() {
 
 #[test]
 fn a_card_that_is_behind_is_moved_once() {
-    let mut behind = signal(Phase::Coding);
+    let mut behind = claim(Phase::Coding);
     behind.status = "Blocked".into();
     let state = State::Claimed {
-        signal: behind,
-        memo: Memo::default().about(42),
+        claim: behind,
+        memory: ClaimMemory::default().about(42),
     };
     let did = stop_with(&state, Outcome::Synced(Board::Moved));
-    assert_eq!(at_stop(&did.state, &Standing::Clear).need, None);
+    assert_eq!(at_stop(&did.state, &EffectStatus::Clear).need, None);
 
     let off = ask(
         &state,
         &event("s1", stop(Background::Quiet)),
         &facts(BoardUse::Off),
         NOW,
-        &Standing::Clear,
+        &EffectStatus::Clear,
     );
     assert_eq!(off.need, None, "no board, no call");
 }
 
 #[test]
 fn what_the_board_lacks_is_said_once_and_not_tried_again() {
-    let mut behind = signal(Phase::Coding);
+    let mut behind = claim(Phase::Coding);
     behind.status = "Blocked".into();
     let state = State::Claimed {
-        signal: behind,
-        memo: Memo::default().about(42),
+        claim: behind,
+        memory: ClaimMemory::default().about(42),
     };
     let lacks = Outcome::Synced(Board::Lacks("no option Blocked".into()));
     let did = stop_with(&state, lacks);
     assert_eq!(did.notes.len(), 1, "{:?}", did.notes);
-    assert_eq!(at_stop(&did.state, &Standing::Clear).need, None);
+    assert_eq!(at_stop(&did.state, &EffectStatus::Clear).need, None);
 
     let away = Outcome::Synced(Board::Unreachable("timeout".into()));
     let did = stop_with(&state, away.clone());
     assert_eq!(
-        at_stop(&did.state, &Standing::Clear).need,
+        at_stop(&did.state, &EffectStatus::Clear).need,
         None,
         "backs off"
     );
@@ -59,10 +59,10 @@ fn what_the_board_lacks_is_said_once_and_not_tried_again() {
         &event,
         &facts(BoardUse::On),
         later,
-        &Standing::Clear,
+        &EffectStatus::Clear,
     );
     let effect = again.need.expect("tried again");
-    let done = Standing::Done(intent(effect), away);
+    let done = EffectStatus::Done(intent(effect), away);
     let again = ask(&did.state, &event, &facts(BoardUse::On), later, &done);
     assert!(again.notes.is_empty(), "said once: {:?}", again.notes);
 }
@@ -70,16 +70,13 @@ fn what_the_board_lacks_is_said_once_and_not_tried_again() {
 #[test]
 fn the_pull_requests_address_reaches_the_agent() {
     let did = stop_with(&claimed(Phase::ReadyForPr), opened(Board::Moved));
-    let State::Claimed { signal, .. } = &did.state else {
+    let State::Claimed { claim, .. } = &did.state else {
         panic!("{:?}", did.state)
     };
-    assert_eq!(signal.phase, Phase::PrCreated);
-    assert_eq!(signal.pr_number, Some(107));
-    assert_eq!(signal.status, status::IN_REVIEW);
-    assert_eq!(
-        signal.last_synced_status.as_deref(),
-        Some(status::IN_REVIEW)
-    );
+    assert_eq!(claim.phase, Phase::PrCreated);
+    assert_eq!(claim.pr_number, Some(107));
+    assert_eq!(claim.status, status::IN_REVIEW);
+    assert_eq!(claim.last_synced_status.as_deref(), Some(status::IN_REVIEW));
     let said = did.said.expect("a hold");
     assert!(
         said.starts_with("PR #107 created: https://github.com/o/r/pull/107"),
@@ -96,21 +93,21 @@ fn a_missing_summary_or_branch_is_told_once_and_the_phase_stays() {
         ("b", " \n ", "`summary`"),
         ("b", "\u{200b}", "`summary`"),
     ] {
-        let mut lacking = signal(Phase::ReadyForPr);
+        let mut lacking = claim(Phase::ReadyForPr);
         lacking.branch = branch.into();
         lacking.summary = summary.into();
         let state = State::Claimed {
-            signal: lacking,
-            memo: Memo::default().about(42),
+            claim: lacking,
+            memory: ClaimMemory::default().about(42),
         };
-        let did = at_stop(&state, &Standing::Clear);
+        let did = at_stop(&state, &EffectStatus::Clear);
         assert_eq!(did.need, None);
         assert!(
             did.said.as_ref().is_some_and(|said| said.contains(part)),
             "{did:?}"
         );
         assert_eq!(Claim::label(&did.state), "ready_for_pr");
-        let again = at_stop(&did.state, &Standing::Clear);
+        let again = at_stop(&did.state, &EffectStatus::Clear);
         assert_eq!(
             again.said, None,
             "the same thing is not said twice in a row"
@@ -127,13 +124,19 @@ fn a_failure_waits_and_in_the_end_gives_up() {
     let mut attempts = 0;
     let mut told = 0;
     for _ in 0..2_000 {
-        let asked = ask(&state, &stop, &facts(BoardUse::On), now, &Standing::Clear);
+        let asked = ask(
+            &state,
+            &stop,
+            &facts(BoardUse::On),
+            now,
+            &EffectStatus::Clear,
+        );
         let Some(effect) = asked.need else {
             now = now.plus(Millis::seconds(60));
             continue;
         };
         attempts += 1;
-        let done = Standing::Done(intent(effect), fault("HTTP 502"));
+        let done = EffectStatus::Done(intent(effect), fault("HTTP 502"));
         let did = ask(&state, &stop, &facts(BoardUse::On), now, &done);
         told += u32::from(did.said.is_some());
         state = did.state;
@@ -158,7 +161,7 @@ fn a_rate_limit_is_kept() {
             &stop,
             &facts(BoardUse::On),
             now,
-            &Standing::Clear,
+            &EffectStatus::Clear,
         )
         .need
     };
@@ -168,14 +171,14 @@ fn a_rate_limit_is_kept() {
 
 #[test]
 fn another_sessions_news_waits_for_it() {
-    let State::Claimed { signal, memo } = claimed(Phase::ReadyForPr) else {
+    let State::Claimed { claim, memory } = claimed(Phase::ReadyForPr) else {
         panic!()
     };
     let state = State::Claimed {
-        signal,
-        memo: Memo {
+        claim,
+        memory: ClaimMemory {
             owner: Some(session("owner")),
-            ..memo
+            ..memory
         },
     };
     let did = stop_with(&state, opened(Board::Moved));
@@ -190,7 +193,7 @@ fn another_sessions_news_waits_for_it() {
         &owner,
         &facts(BoardUse::On),
         NOW,
-        &Standing::Clear,
+        &EffectStatus::Clear,
     );
     assert!(
         heard
@@ -203,8 +206,8 @@ fn another_sessions_news_waits_for_it() {
 fn a_process_that_died_in_it_leads_to_the_same_effect_again() {
     for phase in [Phase::ReadyForPr, Phase::Done] {
         let state = claimed(phase);
-        let first = at_stop(&state, &Standing::Clear).need.expect("due");
-        let again = at_stop(&state, &Standing::Abandoned(intent(first.clone())));
+        let first = at_stop(&state, &EffectStatus::Clear).need.expect("due");
+        let again = at_stop(&state, &EffectStatus::Abandoned(intent(first.clone())));
         assert_eq!(
             again.need,
             Some(first),
@@ -221,7 +224,7 @@ fn the_prompt_with_which_the_agent_hears_of_the_merge_is_no_answer_to_it() {
         ..pull(&[])
     };
     let state = claimed(Phase::ChecksRunning);
-    let done = Standing::Done(intent(Effect::Poll { pr: 107 }), Outcome::Polled(merged));
+    let done = EffectStatus::Done(intent(Effect::Poll { pr: 107 }), Outcome::Polled(merged));
     let mut state = ask(&state, &idle, &facts(BoardUse::On), NOW, &done).state;
     let prompt = event(
         "s1",
@@ -230,24 +233,33 @@ fn the_prompt_with_which_the_agent_hears_of_the_merge_is_no_answer_to_it() {
         },
     );
     for expected in [Consent::Asked, Consent::Spoken, Consent::Spoken] {
-        state = ask(&state, &prompt, &facts(BoardUse::On), NOW, &Standing::Clear).state;
-        assert_eq!(state.memo().map(|memo| memo.consent), Some(expected));
+        state = ask(
+            &state,
+            &prompt,
+            &facts(BoardUse::On),
+            NOW,
+            &EffectStatus::Clear,
+        )
+        .state;
+        assert_eq!(state.memory().map(|memory| memory.consent), Some(expected));
     }
 }
 
 #[test]
 fn advice_names_what_to_type() {
-    let signal = signal(Phase::ReadyForPr);
+    let claim = claim(Phase::ReadyForPr);
     let lacks = [
-        Lack::Unpushed,
-        Lack::Behind,
-        Lack::NotAhead {
+        Missing::Unpushed,
+        Missing::Behind,
+        Missing::NotAhead {
             base: "main".into(),
         },
-        Lack::Branch("it is empty".into()),
-        Lack::Summary("it is empty".into()),
-        Lack::Remote("the remote `origin` is `/srv/x`, which names no repository on GitHub".into()),
+        Missing::Branch("it is empty".into()),
+        Missing::Summary("it is empty".into()),
+        Missing::Remote(
+            "the remote `origin` is `/srv/x`, which names no repository on GitHub".into(),
+        ),
     ];
-    let texts: Vec<String> = lacks.iter().map(|lack| lack.advice(&signal)).collect();
+    let texts: Vec<String> = lacks.iter().map(|lack| lack.advice(&claim)).collect();
     insta::assert_snapshot!(texts.join("\n"));
 }

@@ -7,12 +7,12 @@ use proptest::prelude::*;
 
 use super::super::check::{Item, List};
 use super::super::draft::Status;
-use super::super::roster::{Entry, Exhausted, MOST_ID, Maker, Reset, Roster, Source};
+use super::super::task_list::{Entry, Exhausted, MOST_ID, Maker, Reset, Source, TaskList};
 use super::{entry, item, list, skill};
 
 #[test]
 fn ids_begin_above_what_is_there() {
-    let before = Roster {
+    let before = TaskList {
         tasks: (1..=5).map(|id| entry(id, Maker::Hand)).collect(),
         floor: 0,
     };
@@ -28,7 +28,7 @@ fn ids_begin_above_what_is_there() {
 
 #[test]
 fn a_reset_gives_the_old_numbers_again_but_none_below_the_mark() {
-    let before = Roster {
+    let before = TaskList {
         tasks: vec![
             entry(2, Maker::Hand),
             entry(3, skill("a")),
@@ -37,13 +37,13 @@ fn a_reset_gives_the_old_numbers_again_but_none_below_the_mark() {
         floor: 0,
     };
     let two = list([(1, &[][..]), (2, &[])]);
-    let numbers = |before: &Roster, reset| -> Vec<u64> {
+    let numbers = |before: &TaskList, reset| -> Vec<u64> {
         let after = before.lay_out(&two, "a", reset).unwrap();
         after.tasks.iter().map(|entry| entry.id).collect()
     };
     assert_eq!(numbers(&before, Reset::All), [2, 3, 4]);
     assert_eq!(numbers(&before, Reset::Skill), [2, 4, 5, 6]);
-    let marked = Roster { floor: 9, ..before };
+    let marked = TaskList { floor: 9, ..before };
     assert_eq!(numbers(&marked, Reset::All), [2, 10, 11]);
 }
 
@@ -52,7 +52,7 @@ fn references_to_what_went_are_dropped_even_where_the_number_is_given_again() {
     let mut by_hand = entry(1, Maker::Hand);
     by_hand.blocked_by = vec![2, 7];
     by_hand.blocks = vec![2];
-    let before = Roster {
+    let before = TaskList {
         tasks: vec![by_hand, entry(2, skill("a"))],
         floor: 0,
     };
@@ -67,7 +67,7 @@ fn references_to_what_went_are_dropped_even_where_the_number_is_given_again() {
 fn a_reference_to_nothing_does_not_come_to_mean_a_new_task() {
     let mut by_hand = entry(1, Maker::Hand);
     by_hand.blocked_by = vec![2, 3];
-    let before = Roster {
+    let before = TaskList {
         tasks: vec![by_hand],
         floor: 0,
     };
@@ -77,7 +77,7 @@ fn a_reference_to_nothing_does_not_come_to_mean_a_new_task() {
 
 #[test]
 fn numbers_that_the_client_cannot_count_to_are_refused() {
-    let full = Roster {
+    let full = TaskList {
         tasks: Vec::new(),
         floor: MOST_ID - 1,
     };
@@ -96,11 +96,11 @@ fn what_can_start_waits_for_nothing_open() {
     free.blocked_by = vec![1, 99];
     let mut waiting = entry(3, Maker::Hand);
     waiting.blocked_by = vec![2];
-    let roster = Roster {
+    let list = TaskList {
         tasks: vec![done, free, waiting],
         floor: 0,
     };
-    let ready: Vec<u64> = roster.ready().map(|entry| entry.id).collect();
+    let ready: Vec<u64> = list.ready().map(|entry| entry.id).collect();
     assert_eq!(ready, [2]);
 }
 
@@ -109,7 +109,7 @@ fn arbitrary_status() -> impl Strategy<Value = Status> {
 }
 
 /// Any client list: ids with gaps, references anywhere, three skills and a hand.
-fn arbitrary_roster() -> impl Strategy<Value = Roster> {
+fn arbitrary_task_list() -> impl Strategy<Value = TaskList> {
     let maker = prop_oneof![
         2 => Just(Maker::Hand),
         1 => Just(skill("a")),
@@ -119,7 +119,7 @@ fn arbitrary_roster() -> impl Strategy<Value = Roster> {
     let refs = prop::collection::vec(1_u64..40, 0..4);
     let task = (maker, arbitrary_status(), refs.clone(), refs);
     let tasks = prop::collection::btree_map(1_u64..40, task, 0..20);
-    (tasks, 0_u64..60).prop_map(|(tasks, floor)| Roster {
+    (tasks, 0_u64..60).prop_map(|(tasks, floor)| TaskList {
         tasks: tasks
             .into_iter()
             .map(|(id, (maker, status, blocked_by, blocks))| Entry {
@@ -163,7 +163,7 @@ fn arbitrary_list() -> impl Strategy<Value = List> {
 proptest! {
     #[test]
     fn no_id_is_given_twice_nor_again(
-        before in arbitrary_roster(),
+        before in arbitrary_task_list(),
         list in arbitrary_list(),
         reset in prop::sample::select(&[Reset::All, Reset::Skill][..]),
     ) {
@@ -180,7 +180,7 @@ proptest! {
 
     #[test]
     fn what_was_made_by_hand_only_loses_references_to_what_went(
-        before in arbitrary_roster(),
+        before in arbitrary_task_list(),
         list in arbitrary_list(),
         reset in prop::sample::select(&[Reset::All, Reset::Skill][..]),
     ) {
@@ -200,7 +200,7 @@ proptest! {
 
     #[test]
     fn the_new_graph_is_the_lists_own(
-        before in arbitrary_roster(),
+        before in arbitrary_task_list(),
         list in arbitrary_list(),
         reset in prop::sample::select(&[Reset::All, Reset::Skill][..]),
     ) {
@@ -230,7 +230,7 @@ proptest! {
 
     #[test]
     fn laying_out_twice_is_laying_out_once(
-        before in arbitrary_roster(),
+        before in arbitrary_task_list(),
         list in arbitrary_list(),
         reset in prop::sample::select(&[Reset::All, Reset::Skill][..]),
     ) {

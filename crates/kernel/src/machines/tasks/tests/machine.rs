@@ -7,10 +7,10 @@ use pretty_assertions::assert_eq;
 
 use super::super::check::{Fault, Problem, check};
 use super::super::draft::{Key, Status};
-use super::super::roster::{MOST_ID, Maker, Reset, Roster};
+use super::super::task_list::{MOST_ID, Maker, Reset, TaskList};
 use super::super::{Facts, Guard, Invoked, Offer, TaskTools, Tasks};
 use super::{entry, item, list, plain, row, skill};
-use crate::effect::Standing;
+use crate::effect::EffectStatus;
 use crate::event::{Event, Kind, Speaker};
 use crate::ids::Millis;
 use crate::machine::{AfterTool, BeforeTool, Input, Machine, OnContext, Step, Verdict};
@@ -47,11 +47,11 @@ fn handle<V>(
         event: &event(kind),
         now: Millis(0),
         facts,
-        standing: &Standing::Clear,
+        effect_status: &EffectStatus::Clear,
     })
 }
 
-fn after_tool(state: &Roster, facts: &Facts) -> Step<Tasks, AfterTool> {
+fn after_tool(state: &TaskList, facts: &Facts) -> Step<Tasks, AfterTool> {
     let kind = Kind::AfterTool {
         tool: "Skill".into(),
         skill: None,
@@ -59,24 +59,24 @@ fn after_tool(state: &Roster, facts: &Facts) -> Step<Tasks, AfterTool> {
     handle(kind, facts, |input| Tasks::after_tool(state, input))
 }
 
-fn expansion(state: &Roster, facts: &Facts) -> Step<Tasks, OnContext> {
+fn expansion(state: &TaskList, facts: &Facts) -> Step<Tasks, OnContext> {
     let kind = Kind::Expansion {
         command: "ship".into(),
     };
     handle(kind, facts, |input| Tasks::on_expansion(state, input))
 }
 
-fn bare() -> Roster {
-    Roster {
+fn bare() -> TaskList {
+    TaskList {
         tasks: vec![entry(1, Maker::Hand)],
         floor: 0,
     }
 }
 
-fn under_way() -> Roster {
+fn under_way() -> TaskList {
     let mut active = entry(2, skill("other"));
     active.status = Status::InProgress;
-    Roster {
+    TaskList {
         tasks: vec![entry(1, Maker::Hand), active],
         floor: 0,
     }
@@ -90,7 +90,7 @@ fn guarded() -> Invoked {
 }
 
 /// Every way an invocation can go, from either state.
-fn cases() -> Vec<(&'static str, Roster, Invoked)> {
+fn cases() -> Vec<(&'static str, TaskList, Invoked)> {
     let broken = Offer::Invalid {
         problems: vec![Problem {
             task: 1,
@@ -100,7 +100,7 @@ fn cases() -> Vec<(&'static str, Roster, Invoked)> {
         more: 0,
     };
     let none = Offer::List(list([]));
-    let full = Roster {
+    let full = TaskList {
         floor: MOST_ID,
         ..bare()
     };
@@ -177,7 +177,7 @@ fn with_task_tools_the_list_speaks_for_itself() {
 fn the_guard_only_minds_tasks_that_would_go() {
     let mut by_hand = entry(1, Maker::Hand);
     by_hand.status = Status::InProgress;
-    let state = Roster {
+    let state = TaskList {
         tasks: vec![by_hand, entry(2, skill("other"))],
         floor: 0,
     };
@@ -218,7 +218,7 @@ fn a_peek_is_denied() {
     assert_eq!(step.verdict, Verdict::Say(BeforeTool::Pass));
 }
 
-fn said(state: &Roster, offer: Offer) -> String {
+fn said(state: &TaskList, offer: Offer) -> String {
     match expansion(state, &Facts::Invoked(invoked(offer))).verdict {
         Verdict::Say(OnContext::Tell(text)) => text,
         other => panic!("{other:?}"),

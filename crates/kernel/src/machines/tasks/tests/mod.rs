@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use super::check::{Item, List};
 use super::draft::{Draft, Field, Row, Status};
-use super::roster::{Entry, Maker, Source};
+use super::task_list::{Entry, Maker, Source};
 
 /// A task with nothing but what it must have.
 fn plain(id: u64) -> Draft {

@@ -78,7 +78,7 @@ fn a_frame_that_is_popped_takes_its_fields_along_and_a_new_one_gets_none() {
 
 #[test]
 fn owner_and_acceptance_are_kept_in_the_document() {
-    let owner = Owner::Session {
+    let owner = LoopOwner::Session {
         id: SessionId::parse("s-1").unwrap(),
         client: Some(Client(7)),
     };
@@ -118,7 +118,7 @@ fn ends_are_written_as_the_seed_has_them() {
     }
     let aborted = State::Aborted {
         cause: "enough".into(),
-        owner: Owner::Nobody,
+        owner: LoopOwner::Nobody,
     };
     let written = write(Some(DOC), &aborted, now);
     assert_eq!(read(&written), aborted);

@@ -12,7 +12,7 @@ use crate::ids::Millis;
 pub const SCHEMA: u64 = 1;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Signal {
+pub struct ClaimFile {
     pub item_id: String,
     pub issue_number: u64,
     pub branch: String,
@@ -48,7 +48,7 @@ pub fn is_due(last: Option<Millis>, now: Millis) -> bool {
     }
 }
 
-impl Signal {
+impl ClaimFile {
     /// A fresh claim.
     pub fn claimed(issue_number: u64, branch: String, agent_id: String, item_id: String) -> Self {
         Self {
@@ -104,13 +104,13 @@ impl Signal {
 mod tests {
     use super::*;
 
-    fn signal() -> Signal {
-        Signal::claimed(42, "claude/fix-42".into(), "me".into(), "PVTI_1".into())
+    fn claim() -> ClaimFile {
+        ClaimFile::claimed(42, "claude/fix-42".into(), "me".into(), "PVTI_1".into())
     }
 
     #[test]
     fn the_card_is_behind_where_it_says_something_else() {
-        let mut claim = signal();
+        let mut claim = claim();
         assert!(claim.card_is_behind());
         claim.last_synced_status = Some(claim.status.clone());
         assert!(!claim.card_is_behind());
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn failures_of_one_task_add_up_and_another_task_starts_anew() {
         let now = Millis::seconds(5);
-        let twice = signal()
+        let twice = claim()
             .failed(Task::Open, "a", now, None)
             .failed(Task::Open, "b", now, None);
         assert!(matches!(

@@ -13,15 +13,15 @@ use super::jwz::{self, Jwz};
 use super::{doc, markdown};
 use crate::digest;
 use crate::error::Trouble;
+use crate::event_context::EventContext;
 use crate::limits;
 use crate::machine::FoundFile;
-use crate::scene::Scene;
-use crate::store::{atomic, linkless};
+use crate::store::{atomic, no_symlink};
 
 pub(crate) const MARKDOWN: &str = ".claude/idle-loop.local.md";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum LoopStore {
     Own,
     Jwz,
     Markdown,
@@ -29,8 +29,8 @@ pub(crate) enum Place {
 
 /// A loop as it was found, and what it was read from.
 #[derive(Debug)]
-pub(crate) struct Kept {
-    pub(crate) place: Place,
+pub(crate) struct StoredLoop {
+    pub(crate) place: LoopStore,
     pub(crate) state: State,
     /// The file that a change replaces: the store itself, or the outbox of `jwz`.
     pub(crate) file: FoundFile,
@@ -39,29 +39,29 @@ pub(crate) struct Kept {
 }
 
 /// Is there anything that could be a loop? Looks, and reads nothing.
-pub(crate) fn any(scene: &Scene<'_>) -> bool {
+pub(crate) fn any(context: &EventContext<'_>) -> bool {
     // Nor is it trusted, which a store of `jwz` would have to be.
-    if scene.is_vacant() && !scene.is_drop_in() {
+    if context.is_vacant() && !context.is_drop_in() {
         return false;
     }
     let exists = |path: &Path| std::fs::symlink_metadata(path).is_ok();
-    exists(&scene.store.own(Name::Loop))
-        || exists(&scene.site.file(MARKDOWN))
-        || Jwz::find(scene).is_some()
+    exists(&context.store.machine_file(Name::Loop))
+        || exists(&context.project.file(MARKDOWN))
+        || Jwz::find(context).is_some()
 }
 
 /// The loop that runs here: the first store in which one does; else what the first store
 /// says of the last one.
-pub(crate) fn find(scene: &Scene<'_>) -> Result<Kept, Trouble> {
-    let own = read(scene, Place::Own)?;
+pub(crate) fn find(context: &EventContext<'_>) -> Result<StoredLoop, Trouble> {
+    let own = read(context, LoopStore::Own)?;
     if !matches!(own.state, State::Idle(_)) {
         return Ok(own);
     }
-    for place in [Place::Jwz, Place::Markdown] {
-        if place == Place::Jwz && Jwz::find(scene).is_none() {
+    for place in [LoopStore::Jwz, LoopStore::Markdown] {
+        if place == LoopStore::Jwz && Jwz::find(context).is_none() {
             continue;
         }
-        let kept = read(scene, place)?;
+        let kept = read(context, place)?;
         if !matches!(kept.state, State::Idle(_)) {
             return Ok(kept);
         }
@@ -70,20 +70,20 @@ pub(crate) fn find(scene: &Scene<'_>) -> Result<Kept, Trouble> {
 }
 
 /// Where a new loop goes if nobody says.
-pub(crate) fn preferred(scene: &Scene<'_>) -> Place {
-    if Jwz::find(scene).is_some() {
-        Place::Jwz
-    } else if scene.site.file(MARKDOWN).is_file() {
-        Place::Markdown
+pub(crate) fn preferred(context: &EventContext<'_>) -> LoopStore {
+    if Jwz::find(context).is_some() {
+        LoopStore::Jwz
+    } else if context.project.file(MARKDOWN).is_file() {
+        LoopStore::Markdown
     } else {
-        Place::Own
+        LoopStore::Own
     }
 }
 
-pub(crate) fn read(scene: &Scene<'_>, place: Place) -> Result<Kept, Trouble> {
+pub(crate) fn read(context: &EventContext<'_>, place: LoopStore) -> Result<StoredLoop, Trouble> {
     match place {
-        Place::Own => {
-            let path = scene.store.own(Name::Loop);
+        LoopStore::Own => {
+            let path = context.store.machine_file(Name::Loop);
             let bytes = atomic::read(&path, limits::STATE_FILE)?;
             let state = match text(&path, bytes.as_deref())? {
                 None => State::Idle(Past::Blank),
@@ -93,39 +93,39 @@ pub(crate) fn read(scene: &Scene<'_>, place: Place) -> Result<Kept, Trouble> {
                 }
                 Some(text) => named(doc::read(text), &path),
             };
-            Ok(Kept {
+            Ok(StoredLoop {
                 place,
                 state,
                 file: FoundFile { path, bytes },
                 message: None,
             })
         }
-        Place::Jwz => {
-            let Some(jwz) = Jwz::find(scene) else {
+        LoopStore::Jwz => {
+            let Some(jwz) = Jwz::find(context) else {
                 return Err(Trouble::Other(
                     "`jwz` is not on the path, or has no store in this project".into(),
                 ));
             };
-            let file = jwz::outbox(scene)?;
+            let file = jwz::outbox(context)?;
             let message = jwz.read(&file)?;
             let state = message
                 .as_deref()
                 .map_or(State::Idle(Past::Blank), doc::read);
-            Ok(Kept {
+            Ok(StoredLoop {
                 place,
                 state,
                 file,
                 message,
             })
         }
-        Place::Markdown => {
-            let path = scene.site.file(MARKDOWN);
-            let bytes = linkless::read(&path, limits::STATE_FILE)?;
+        LoopStore::Markdown => {
+            let path = context.project.file(MARKDOWN);
+            let bytes = no_symlink::read(&path, limits::STATE_FILE)?;
             let state = match text(&path, bytes.as_deref())? {
                 None => State::Idle(Past::Blank),
                 Some(text) => named(markdown::read(text, modified(&path)), &path),
             };
-            Ok(Kept {
+            Ok(StoredLoop {
                 place,
                 state,
                 file: FoundFile { path, bytes },
@@ -135,22 +135,22 @@ pub(crate) fn read(scene: &Scene<'_>, place: Place) -> Result<Kept, Trouble> {
     }
 }
 
-impl Kept {
+impl StoredLoop {
     /// From what a loader found.
     pub(crate) fn of(
-        scene: &Scene<'_>,
+        context: &EventContext<'_>,
         state: State,
         found: &[FoundFile],
     ) -> Result<Self, Trouble> {
         let Some(file) = found.first() else {
             return Err(Trouble::Other("internal: a loop from nowhere".into()));
         };
-        let place = if file.path == scene.store.own(Name::Loop) {
-            Place::Own
-        } else if file.path == jwz::outbox_path(scene) {
-            Place::Jwz
+        let place = if file.path == context.store.machine_file(Name::Loop) {
+            LoopStore::Own
+        } else if file.path == jwz::outbox_path(context) {
+            LoopStore::Jwz
         } else {
-            Place::Markdown
+            LoopStore::Markdown
         };
         let message = found.get(1).and_then(|message| message.bytes.clone());
         Ok(Self {
@@ -176,16 +176,18 @@ impl Kept {
     /// What was read, as text.
     pub(crate) fn text(&self) -> Option<&str> {
         match self.place {
-            Place::Own | Place::Markdown => std::str::from_utf8(self.file.bytes.as_deref()?).ok(),
-            Place::Jwz => self.message.as_deref(),
+            LoopStore::Own | LoopStore::Markdown => {
+                std::str::from_utf8(self.file.bytes.as_deref()?).ok()
+            }
+            LoopStore::Jwz => self.message.as_deref(),
         }
     }
 
     /// The same store with this state in it, as text.
     pub(crate) fn written(&self, state: &State, now: Millis) -> String {
         match self.place {
-            Place::Own | Place::Jwz => doc::write(self.text(), state, now),
-            Place::Markdown => markdown::write(self.text(), state),
+            LoopStore::Own | LoopStore::Jwz => doc::write(self.text(), state, now),
+            LoopStore::Markdown => markdown::write(self.text(), state),
         }
     }
 
@@ -194,13 +196,13 @@ impl Kept {
         // A loop that is over leaves no file of ours, so that the next event has nothing to
         // look at.
         let text = match (self.place, state) {
-            (Place::Own, State::Idle(_)) => None,
+            (LoopStore::Own, State::Idle(_)) => None,
             _ => Some(self.written(state, now)),
         };
         let mut changes = vec![self.change_to(text)?];
         // What `jwz` was told before, it keeps.
         if let (Aside::Keep, Some(before)) = (aside(&self.state, state), self.text())
-            && self.place != Place::Jwz
+            && self.place != LoopStore::Jwz
         {
             let path = aside_path(&self.file.path, before.as_bytes());
             changes.push(atomic::change(&path, None, Some(before.into())));
@@ -211,11 +213,11 @@ impl Kept {
     /// The change that makes the store hold this text.
     pub(crate) fn change_to(&self, text: Option<String>) -> Result<FileChange, Trouble> {
         match self.place {
-            Place::Own | Place::Markdown => {
+            LoopStore::Own | LoopStore::Markdown => {
                 let was = self.file.bytes.as_deref();
                 Ok(atomic::change(&self.file.path, was, text))
             }
-            Place::Jwz => {
+            LoopStore::Jwz => {
                 let after = self.message.as_deref().map(str::as_bytes);
                 jwz::change(&self.file, after, text.unwrap_or_default())
             }

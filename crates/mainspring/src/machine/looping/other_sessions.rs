@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use mainspring_kernel::Millis;
-use mainspring_kernel::machines::looping::Company;
+use mainspring_kernel::machines::looping::OtherSessions;
 
-use crate::scene::Scene;
+use crate::event_context::EventContext;
 
 /// A session whose transcript has not grown for longer is not at work.
 const AT_WORK: Millis = Millis::seconds(15 * 60);
@@ -14,13 +14,13 @@ const MOST_ENTRIES: usize = 10_000;
 
 /// The host keeps the transcripts of a project's sessions in one folder, and writes to
 /// those that are at work. That is the truth about sessions that we were never told of.
-pub(crate) fn of(scene: &Scene<'_>) -> Company {
-    let transcript = scene
+pub(crate) fn of(context: &EventContext<'_>) -> OtherSessions {
+    let transcript = context
         .payload
         .and_then(|payload| payload.transcript.as_deref());
     match transcript {
-        Some(transcript) if others(transcript, scene.world.now()) => Company::Several,
-        Some(_) | None => Company::Alone,
+        Some(transcript) if others(transcript, context.env.now()) => OtherSessions::Several,
+        Some(_) | None => OtherSessions::Alone,
     }
 }
 

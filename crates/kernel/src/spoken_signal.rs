@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 /// Which signal the agent said in its final words. The shell looks; no other text counts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Heard<S> {
+pub enum SpokenSignal<S> {
     Said(S),
     /// It said the signal in a way that does not count; the sentence that tells it how to.
     Near(String),
     Nothing,
 }
 
-impl<S> Heard<S> {
+impl<S> SpokenSignal<S> {
     /// The sentence for the next reason, with the space before it; nothing where there was
     /// no near miss.
     pub(crate) fn near_miss(&self) -> String {

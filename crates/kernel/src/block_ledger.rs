@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use crate::decision::Answer;
 use crate::event::{Chain, Kind, StartSource};
 use crate::ids::{Digest, Millis};
-use crate::tally::Tally;
+use crate::receipt::Receipt;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Ledger {
+pub struct BlockLedger {
     /// Holds in a row without tool use between them, as the host counts them.
     pub blocks: u32,
     /// The transcript at the last hold since a prompt.
@@ -17,7 +17,7 @@ pub struct Ledger {
     pub mark: Option<Mark>,
     /// What keeping the agent going has taken so far, for the receipt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tally: Option<Tally>,
+    pub receipt: Option<Receipt>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Delivered>,
 }
@@ -59,7 +59,7 @@ pub enum ToolUse {
     NotSeen,
 }
 
-impl Ledger {
+impl BlockLedger {
     /// The answer that this very delivery got a moment ago.
     pub fn repeated(&self, delivery: &Digest, now: Millis) -> Option<&Answer> {
         let last = self.last.as_ref()?;
@@ -94,7 +94,7 @@ impl Ledger {
         }
         if new_chain {
             self.mark = None;
-            self.tally = None;
+            self.receipt = None;
         }
         self
     }
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn every_hold_leaves_a_mark() {
         let mark = |size, unrecorded| Mark { size, unrecorded };
-        let mut ledger = Ledger::default();
+        let mut ledger = BlockLedger::default();
         for (transcript, left) in [
             (None, mark(0, 1)),
             (None, mark(0, 2)),
@@ -143,18 +143,19 @@ mod tests {
     #[test]
     fn the_last_answer_is_kept_as_long_as_it_can_be_asked_for() {
         let said = Millis(10_000);
-        let ledger = Ledger {
+        let ledger = BlockLedger {
             blocks: 3,
             last: Some(Delivered {
                 delivery: Digest("one".into()),
                 at: said,
                 answer: Answer::nothing(&Kind::Idle),
             }),
-            ..Ledger::default()
+            ..BlockLedger::default()
         };
         for later in [Millis(0), REDELIVERY, REDELIVERY.plus(Millis(1))] {
             let now = said.plus(later);
-            let repeats = |ledger: &Ledger| ledger.repeated(&Digest("one".into()), now).is_some();
+            let repeats =
+                |ledger: &BlockLedger| ledger.repeated(&Digest("one".into()), now).is_some();
             let aged = ledger.clone().at(now);
             assert_eq!(repeats(&aged), repeats(&ledger), "{later:?}");
             assert_eq!(aged.last.is_some(), later <= REDELIVERY, "{later:?}");

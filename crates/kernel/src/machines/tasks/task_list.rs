@@ -14,7 +14,7 @@ pub const MOST_ID: u64 = (1 << 53) - 1;
 
 /// The client's list, reduced to what a layout depends on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Roster {
+pub struct TaskList {
     pub tasks: Vec<Entry>,
     /// No id up to here is given again: the client's high-water mark, and the numbers of
     /// files that could not be read as a task.
@@ -79,7 +79,7 @@ impl Reset {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exhausted;
 
-impl Roster {
+impl TaskList {
     /// The highest id that is taken or was.
     pub fn highest(&self) -> u64 {
         let taken = self.tasks.iter().map(|entry| entry.id).max();

@@ -7,18 +7,18 @@ use mainspring_kernel::event::{Chain, Kind};
 use mainspring_kernel::{Name, SessionId};
 
 use crate::config::Config;
-use crate::env::World;
+use crate::env::Environment;
 use crate::error::Trouble;
 use crate::host::Payload;
 use crate::machine::tasks::lock::Held;
-use crate::project::{Contents, Site};
+use crate::project::{Contents, Project};
 use crate::store::ProjectStore;
 use crate::transcript::{LastBlock, Tail, Transcript, expand_home};
 
 #[derive(Debug)]
-pub(crate) struct Scene<'a> {
-    pub(crate) world: &'a World,
-    pub(crate) site: &'a Site,
+pub(crate) struct EventContext<'a> {
+    pub(crate) env: &'a Environment,
+    pub(crate) project: &'a Project,
     pub(crate) store: &'a ProjectStore,
     /// The event, as the host sent it; `None` for a command or a view.
     pub(crate) payload: Option<&'a Payload>,
@@ -39,16 +39,16 @@ pub(crate) struct Scene<'a> {
     scope: OnceCell<(Name, String)>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> EventContext<'a> {
     pub(crate) fn new(
-        world: &'a World,
-        site: &'a Site,
+        env: &'a Environment,
+        project: &'a Project,
         store: &'a ProjectStore,
         payload: Option<&'a Payload>,
     ) -> Self {
         Self {
-            world,
-            site,
+            env,
+            project,
             store,
             payload,
             config: OnceCell::new(),
@@ -127,14 +127,14 @@ impl<'a> Scene<'a> {
             return Ok(config);
         }
         let config = if self.is_vacant() {
-            Config::of_user(self.world)?
+            Config::of_user(self.env)?
         } else {
-            Config::load(self.world, &self.site.root)?
+            Config::load(self.env, &self.project.root)?
         };
         Ok(self.config.get_or_init(|| config))
     }
 
-    /// Holds locks of the host's own for as long as the scene lasts.
+    /// Holds locks of the host's own for as long as this context lives.
     pub(crate) fn hold(&self, held: Held) {
         self.held.replace(Some(held));
     }
@@ -152,7 +152,7 @@ impl<'a> Scene<'a> {
     /// The session's transcript, if it can be opened.
     pub(crate) fn transcript(&self) -> Option<Transcript> {
         let path = self.payload?.transcript.as_ref()?.to_str()?;
-        let home = self.world.home().unwrap_or_default();
+        let home = self.env.home().unwrap_or_default();
         Transcript::open(&expand_home(path, &home)).ok()
     }
 
@@ -189,11 +189,11 @@ impl<'a> Scene<'a> {
     /// An event came from where no machine has a file and we have no state. A command may
     /// just be about to change that.
     pub(crate) fn is_vacant(&self) -> bool {
-        self.site.contents == Contents::Nothing && self.payload.is_some() && !self.by_command
+        self.project.contents == Contents::Nothing && self.payload.is_some() && !self.by_command
     }
 
     pub(crate) fn root(&self) -> &Path {
-        &self.site.root
+        &self.project.root
     }
 
     /// The session of the event, or of the agent whose shell runs the command, or the one
@@ -201,7 +201,7 @@ impl<'a> Scene<'a> {
     pub(crate) fn session(&self) -> Option<SessionId> {
         match self.payload {
             Some(payload) => payload.event.session.clone(),
-            None => self.world.agent_session().or_else(|| self.about.clone()),
+            None => self.env.agent_session().or_else(|| self.about.clone()),
         }
     }
 }

@@ -8,12 +8,12 @@ use super::programs::Programs;
 use super::query::BoardName;
 use crate::config::Value;
 use crate::error::Trouble;
+use crate::event_context::EventContext;
 use crate::limits;
-use crate::scene::Scene;
 use crate::store::atomic;
 
 #[derive(Debug)]
-pub(crate) struct Shop {
+pub(crate) struct GitHubContext {
     pub(crate) programs: Programs,
     pub(crate) remote: String,
     pub(crate) repository: Repository,
@@ -23,19 +23,19 @@ pub(crate) struct Shop {
 
 /// Why there is none.
 #[derive(Debug)]
-pub(crate) enum NoShop {
+pub(crate) enum ContextError {
     /// The remote names no repository that we may touch.
     Remote(String),
     Trouble(Trouble),
 }
 
-impl From<Trouble> for NoShop {
+impl From<Trouble> for ContextError {
     fn from(trouble: Trouble) -> Self {
         Self::Trouble(trouble)
     }
 }
 
-impl std::fmt::Display for NoShop {
+impl std::fmt::Display for ContextError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Remote(why) => f.write_str(why),
@@ -44,14 +44,14 @@ impl std::fmt::Display for NoShop {
     }
 }
 
-impl Shop {
-    pub(crate) fn open(scene: &Scene<'_>, limit: Millis) -> Result<Self, NoShop> {
-        let programs = Programs::of(scene, limit)?;
-        let config = scene.config()?;
+impl GitHubContext {
+    pub(crate) fn open(context: &EventContext<'_>, limit: Millis) -> Result<Self, ContextError> {
+        let programs = Programs::of(context, limit)?;
+        let config = context.config()?;
         let remote = match config.get("claim.remote").and_then(Value::text) {
             Some(remote) if is_remote(remote) => remote.to_owned(),
             other => {
-                return Err(NoShop::Remote(format!(
+                return Err(ContextError::Remote(format!(
                     "claim.remote is {other:?}, which is no remote's name"
                 )));
             }
@@ -59,11 +59,11 @@ impl Shop {
         // Not `git remote get-url`: that shows the address after git's rewriting rules.
         let address = programs
             .ask_git(&["config", "--get", &format!("remote.{remote}.url")])
-            .map_err(|_| NoShop::Remote(format!("there is no remote `{remote}` here")))?;
-        let hosts = known_hosts(scene)?;
+            .map_err(|_| ContextError::Remote(format!("there is no remote `{remote}` here")))?;
+        let hosts = known_hosts(context)?;
         let repository = Repository::parse(&address, hosts.iter().map(String::as_str))
-            .map_err(|unknown| NoShop::Remote(refusal(&remote, &address, &unknown)))?;
-        let board = board_name(scene)?.map(|(owner, number)| BoardName {
+            .map_err(|unknown| ContextError::Remote(refusal(&remote, &address, &unknown)))?;
+        let board = board_name(context)?.map(|(owner, number)| BoardName {
             owner: if owner.is_empty() {
                 repository.owner.clone()
             } else {
@@ -76,7 +76,7 @@ impl Shop {
             remote,
             repository,
             board,
-            now: scene.world.later(),
+            now: context.env.later(),
         })
     }
 
@@ -96,8 +96,8 @@ fn is_remote(name: &str) -> bool {
 }
 
 /// The board that is configured: its owner, empty for the repository's, and its number.
-pub(crate) fn board_name(scene: &Scene<'_>) -> Result<Option<(String, u64)>, Trouble> {
-    let config = scene.config()?;
+pub(crate) fn board_name(context: &EventContext<'_>) -> Result<Option<(String, u64)>, Trouble> {
+    let config = context.config()?;
     let number = config
         .get("claim.project")
         .and_then(Value::number)
@@ -111,15 +111,15 @@ pub(crate) fn board_name(scene: &Scene<'_>) -> Result<Option<(String, u64)>, Tro
 
 /// The GitHub servers that the person named: in our configuration, to `gh` when they
 /// signed in, or for this shell.
-fn known_hosts(scene: &Scene<'_>) -> Result<Vec<String>, Trouble> {
-    let listed = scene.config()?.get("claim.hosts").and_then(Value::list);
+fn known_hosts(context: &EventContext<'_>) -> Result<Vec<String>, Trouble> {
+    let listed = context.config()?.get("claim.hosts").and_then(Value::list);
     let mut hosts = listed.unwrap_or_default().to_vec();
-    hosts.extend(scene.world.var("GH_HOST"));
-    let folder = scene
-        .world
+    hosts.extend(context.env.var("GH_HOST"));
+    let folder = context
+        .env
         .var_os("GH_CONFIG_DIR")
         .map(std::path::PathBuf::from)
-        .or_else(|| Some(scene.world.home()?.join(".config/gh")));
+        .or_else(|| Some(context.env.home()?.join(".config/gh")));
     if let Some(folder) = folder
         && let Ok(Some(text)) = atomic::read_text(&folder.join("hosts.yml"), limits::CONFIG)
     {

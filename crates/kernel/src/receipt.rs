@@ -9,15 +9,15 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::decision::Reasons;
-use crate::effect::Standing;
+use crate::effect::EffectStatus;
 use crate::ids::Millis;
 use crate::machines::claim::work::Outcome as Claimed;
 use crate::machines::review::words::dollars;
 use crate::machines::review::{Finding, Outcome as Reviewed, Verdict};
-use crate::machines::{Name, Part};
+use crate::machines::{MachineInput, Name};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Tally {
+pub struct Receipt {
     /// The first hold.
     pub since: Millis,
     pub holds: u32,
@@ -39,7 +39,7 @@ pub struct Tally {
     pub pull: Option<u64>,
 }
 
-impl Tally {
+impl Receipt {
     pub(crate) fn begin(now: Millis) -> Self {
         Self {
             since: now,
@@ -62,20 +62,24 @@ impl Tally {
     }
 
     /// What effects brought back at this stop.
-    pub(crate) fn take_in(&mut self, parts: &[Part]) {
+    pub(crate) fn take_in(&mut self, parts: &[MachineInput]) {
         for part in parts {
             match part {
-                Part::Review(slot) => {
-                    if let Standing::Done(_, outcome) = &slot.standing {
+                MachineInput::Review(input) => {
+                    if let EffectStatus::Done(_, outcome) = &input.effect_status {
                         self.review(outcome);
                     }
                 }
-                Part::Claim(slot) => {
-                    if let Standing::Done(_, Claimed::Opened { pr, .. }) = &slot.standing {
+                MachineInput::Claim(input) => {
+                    if let EffectStatus::Done(_, Claimed::Opened { pr, .. }) = &input.effect_status
+                    {
                         self.pull = Some(*pr);
                     }
                 }
-                Part::Gate(_) | Part::Loop(_) | Part::Tasks(_) | Part::Pulse(_) => {}
+                MachineInput::Gate(_)
+                | MachineInput::Loop(_)
+                | MachineInput::Tasks(_)
+                | MachineInput::Pulse(_) => {}
             }
         }
     }
@@ -93,7 +97,7 @@ impl Tally {
     }
 
     /// The receipt.
-    pub(crate) fn receipt(&self, now: Millis) -> String {
+    pub(crate) fn line(&self, now: Millis) -> String {
         let by = self
             .by
             .iter()
@@ -145,29 +149,29 @@ mod tests {
 
     #[test]
     fn a_receipt_names_holds_reviews_cost_pull_request_and_time() {
-        let mut tally = Tally::begin(Millis(0));
+        let mut receipt = Receipt::begin(Millis(0));
         let gate = Reasons::one(Name::Gate, "token".into());
-        tally.hold(&gate);
+        receipt.hold(&gate);
         assert_eq!(
-            tally.receipt(Millis::seconds(9)),
+            receipt.line(Millis::seconds(9)),
             "let go after 1 held stop (gate 1), 9s"
         );
-        tally.hold(&gate.join(Reasons::one(Name::Loop, "go on".into())));
+        receipt.hold(&gate.join(Reasons::one(Name::Loop, "go on".into())));
         let review = |result, cost| Reviewed {
             result,
             took: Millis(1),
             cost,
         };
-        tally.review(&review(Finding::Reviewed(Verdict::Fail), 310_000));
-        tally.review(&review(Finding::Reviewed(Verdict::Pass), 200_000));
+        receipt.review(&review(Finding::Reviewed(Verdict::Fail), 310_000));
+        receipt.review(&review(Finding::Reviewed(Verdict::Pass), 200_000));
         assert_eq!(
-            tally.receipt(Millis::seconds(252)),
+            receipt.line(Millis::seconds(252)),
             "let go after 2 held stops (gate 2, loop 1), 2 reviews of which 1 clean, $0.51, 4m 12s"
         );
-        tally.review(&review(Finding::NotDone(Failure::NoFile), 0));
-        tally.pull = Some(44);
+        receipt.review(&review(Finding::NotDone(Failure::NoFile), 0));
+        receipt.pull = Some(44);
         assert_eq!(
-            tally.receipt(Millis::seconds(252)),
+            receipt.line(Millis::seconds(252)),
             "let go after 2 held stops (gate 2, loop 1), 2 reviews of which 1 clean, 1 review not \
              done, $0.51, PR #44, 4m 12s"
         );
@@ -177,8 +181,8 @@ mod tests {
     #[test]
     fn an_older_tally_can_be_read() {
         let old = r#"{"since":5,"holds":1,"by":{"gate":1},"reviews":2}"#;
-        let tally: Tally = serde_json::from_str(old).expect("it can be read");
-        assert_eq!((tally.reviews, tally.clean, tally.pull), (2, 0, None));
+        let receipt: Receipt = serde_json::from_str(old).expect("it can be read");
+        assert_eq!((receipt.reviews, receipt.clean, receipt.pull), (2, 0, None));
     }
 
     #[test]

@@ -1,21 +1,21 @@
 //! The agent's own words at a stop, for the machines that listen for a signal.
 
-use mainspring_kernel::heard::Heard;
+use mainspring_kernel::spoken_signal::SpokenSignal;
 
-use crate::scene::Scene;
+use crate::event_context::EventContext;
 use crate::signal::{self, Sighting, Signal};
 
 /// Which of the signals the agent said. The host's own word for its last message does not
 /// lag behind; the transcript is for hosts that do not give it.
 pub(crate) fn heard<S>(
-    scene: &Scene<'_>,
+    context: &EventContext<'_>,
     signals: &[Signal],
     meaning: impl FnOnce(usize) -> S,
-) -> Heard<S> {
-    let Some(payload) = scene.payload else {
-        return Heard::Nothing;
+) -> SpokenSignal<S> {
+    let Some(payload) = context.payload else {
+        return SpokenSignal::Nothing;
     };
-    let sighting = match (&payload.last_message, scene.tail()) {
+    let sighting = match (&payload.last_message, context.tail()) {
         (Some(text), _) => signal::find(text, signals),
         (None, Some(tail)) => {
             signal::find_last(tail.final_texts.iter().map(String::as_str), signals)
@@ -23,8 +23,8 @@ pub(crate) fn heard<S>(
         (None, None) => Sighting::Absent,
     };
     match sighting {
-        Sighting::Said { signal, .. } => Heard::Said(meaning(signal)),
-        Sighting::NearMiss(near) => Heard::Near(near.to_string()),
-        Sighting::Absent => Heard::Nothing,
+        Sighting::Said { signal, .. } => SpokenSignal::Said(meaning(signal)),
+        Sighting::NearMiss(near) => SpokenSignal::Near(near.to_string()),
+        Sighting::Absent => SpokenSignal::Nothing,
     }
 }

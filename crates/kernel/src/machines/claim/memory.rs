@@ -7,12 +7,12 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::pull::{Ci, PullState, Review};
-use super::work::Lack;
+use super::work::Missing;
 use crate::ids::{Millis, SessionId};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Memo {
+pub struct ClaimMemory {
     /// The issue that the rest is about; another one starts anew.
     pub issue: Option<u64>,
     /// The session that claimed or last moved it.
@@ -20,7 +20,7 @@ pub struct Memo {
     pub mail: Vec<Mail>,
     pub told: Told,
     /// What the agent was told is missing. The same thing is not said twice in a row.
-    pub lacking: Option<Lack>,
+    pub lacking: Option<Missing>,
     pub card: Option<CardFault>,
     pub consent: Consent,
     /// The commit by which we hold the issue on the git server; `None` where we do not.
@@ -105,7 +105,7 @@ const FORWARD: Millis = Millis::seconds(10 * 60);
 /// Nobody reads more than this at once.
 const MOST_MAIL: usize = 8;
 
-impl Memo {
+impl ClaimMemory {
     /// What is remembered of this issue; what was remembered of another is forgotten.
     #[must_use]
     pub fn about(&self, issue: u64) -> Self {
@@ -200,63 +200,63 @@ mod tests {
 
     #[test]
     fn newer_mail_on_a_topic_replaces_the_older_and_the_box_has_a_limit() {
-        let mut memo = Memo::default();
-        memo.post(mail(Topic::Ci, Weight::Info, 1, "1 running"));
-        memo.post(mail(Topic::Pull, Weight::Wake, 2, "merged"));
-        memo.post(mail(Topic::Ci, Weight::Wake, 3, "failed"));
-        let texts: Vec<&str> = memo.mail.iter().map(|mail| mail.text.as_str()).collect();
+        let mut memory = ClaimMemory::default();
+        memory.post(mail(Topic::Ci, Weight::Info, 1, "1 running"));
+        memory.post(mail(Topic::Pull, Weight::Wake, 2, "merged"));
+        memory.post(mail(Topic::Ci, Weight::Wake, 3, "failed"));
+        let texts: Vec<&str> = memory.mail.iter().map(|mail| mail.text.as_str()).collect();
         assert_eq!(texts, ["merged", "failed"]);
     }
 
     #[test]
     fn mail_is_read_once() {
-        let mut memo = Memo::default();
-        memo.post(mail(Topic::Ci, Weight::Wake, 1, "failed"));
+        let mut memory = ClaimMemory::default();
+        memory.post(mail(Topic::Ci, Weight::Wake, 1, "failed"));
         let now = Millis::seconds(2);
         assert_eq!(
-            memo.fetch(None, now, Weight::Wake).as_deref(),
+            memory.fetch(None, now, Weight::Wake).as_deref(),
             Some("failed")
         );
-        assert_eq!(memo.fetch(None, now, Weight::Info), None);
+        assert_eq!(memory.fetch(None, now, Weight::Info), None);
     }
 
     #[test]
     fn progress_alone_is_not_worth_a_turn_but_goes_with_what_is() {
-        let mut memo = Memo::default();
-        memo.post(mail(Topic::Ci, Weight::Info, 1, "2/3 passed"));
+        let mut memory = ClaimMemory::default();
+        memory.post(mail(Topic::Ci, Weight::Info, 1, "2/3 passed"));
         let now = Millis::seconds(2);
-        assert_eq!(memo.clone().fetch(None, now, Weight::Wake), None);
-        assert!(memo.clone().fetch(None, now, Weight::Info).is_some());
-        memo.post(mail(Topic::Review, Weight::Wake, 1, "changes requested"));
-        let text = memo.fetch(None, now, Weight::Wake);
+        assert_eq!(memory.clone().fetch(None, now, Weight::Wake), None);
+        assert!(memory.clone().fetch(None, now, Weight::Info).is_some());
+        memory.post(mail(Topic::Review, Weight::Wake, 1, "changes requested"));
+        let text = memory.fetch(None, now, Weight::Wake);
         assert_eq!(text.as_deref(), Some("2/3 passed\nchanges requested"));
     }
 
     #[test]
     fn another_sessions_mail_waits_for_it_but_not_for_ever() {
-        let mut memo = Memo {
+        let mut memory = ClaimMemory {
             owner: Some(session("a")),
-            ..Memo::default()
+            ..ClaimMemory::default()
         };
-        memo.post(mail(Topic::Ci, Weight::Wake, 0, "failed"));
+        memory.post(mail(Topic::Ci, Weight::Wake, 0, "failed"));
         let other = session("b");
         assert_eq!(
-            memo.fetch(Some(&other), Millis::seconds(599), Weight::Wake),
+            memory.fetch(Some(&other), Millis::seconds(599), Weight::Wake),
             None
         );
-        let text = memo.fetch(Some(&other), Millis::seconds(600), Weight::Wake);
+        let text = memory.fetch(Some(&other), Millis::seconds(600), Weight::Wake);
         assert_eq!(text.as_deref(), Some("failed"));
-        assert_eq!(memo.owner, Some(other), "who reads it goes on with it");
+        assert_eq!(memory.owner, Some(other), "who reads it goes on with it");
     }
 
     #[test]
     fn another_issue_starts_anew() {
-        let memo = Memo {
+        let memory = ClaimMemory {
             issue: Some(1),
             consent: Consent::Spoken,
-            ..Memo::default()
+            ..ClaimMemory::default()
         };
-        assert_eq!(memo.about(1).consent, Consent::Spoken);
-        assert_eq!(memo.about(2).consent, Consent::NotAsked);
+        assert_eq!(memory.about(1).consent, Consent::Spoken);
+        assert_eq!(memory.about(2).consent, Consent::NotAsked);
     }
 }

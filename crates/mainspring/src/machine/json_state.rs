@@ -5,15 +5,15 @@ use mainspring_kernel::machine::Data;
 
 use super::FoundFile;
 use crate::error::Trouble;
-use crate::scene::Scene;
+use crate::event_context::EventContext;
 use crate::store::{atomic, read_json};
 
 /// The state in the machine's own file; `None` if there is no file.
 pub(crate) fn load<S: Data>(
-    scene: &Scene<'_>,
+    context: &EventContext<'_>,
     machine: mainspring_kernel::Name,
 ) -> Result<(Option<S>, FoundFile), Trouble> {
-    let found = read_json::<S>(scene.store.own(machine))?;
+    let found = read_json::<S>(context.store.machine_file(machine))?;
     let file = FoundFile {
         path: found.path,
         bytes: found.bytes,

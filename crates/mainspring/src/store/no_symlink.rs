@@ -15,7 +15,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags, statat};
 use rustix::io::Errno;
 
-use super::atomic::{Seen, beside, create, fill, whole};
+use super::atomic::{ReadFile, create, temp_path, whole, write_contents};
 use crate::error::Trouble;
 
 const NO_LINKS: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
@@ -25,7 +25,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> 
     Ok(look(path, limit)?.map(|seen| seen.bytes))
 }
 
-pub(super) fn look(path: &Path, limit: u64) -> Result<Option<Seen>, Trouble> {
+pub(super) fn look(path: &Path, limit: u64) -> Result<Option<ReadFile>, Trouble> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     match open(path, flags) {
         Ok(file) => whole(&File::from(file), path, limit).map(Some),
@@ -96,10 +96,10 @@ pub(super) fn replace(
 ) -> Result<(), Trouble> {
     let io = |doing| move |errno| trouble(doing, path, errno);
     let (folder, name) = parent(path).map_err(io("write"))?;
-    let beside = beside(path);
+    let beside = temp_path(path);
     let beside = beside.file_name().unwrap_or_default();
     let mut file = create(&folder, Path::new(beside)).map_err(Trouble::io("write", path))?;
-    fill(&mut file, bytes, kept).map_err(Trouble::io("write", path))?;
+    write_contents(&mut file, bytes, kept).map_err(Trouble::io("write", path))?;
     drop(file);
     rustix::fs::renameat(&folder, beside, &folder, name).map_err(io("replace"))
 }

@@ -11,7 +11,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::error::Trouble;
-use crate::scene::Scene;
+use crate::event_context::EventContext;
 
 /// A child that outlives its hook for longer than this is not waited for.
 const LONGEST: Duration = Duration::from_secs(20);
@@ -19,13 +19,13 @@ const STEP: Duration = Duration::from_millis(10);
 
 /// Held while `gh` is run. Not while git is: its helpers may stay for minutes.
 #[derive(Debug)]
-pub(super) struct Alone {
+pub(super) struct GhLock {
     _lock: OwnedFd,
 }
 
-impl Alone {
-    pub(super) fn wait(scene: &Scene<'_>) -> Result<Self, Trouble> {
-        let path = scene.store.dir().join("claim-gh.lock");
+impl GhLock {
+    pub(super) fn wait(context: &EventContext<'_>) -> Result<Self, Trouble> {
+        let path = context.store.dir().join("claim-gh.lock");
         // Without O_CLOEXEC: that the children have it is the point.
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW;
         let lock = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR)

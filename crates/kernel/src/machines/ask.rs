@@ -1,0 +1,173 @@
+//! How one machine is asked about one event.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{InputOf, Name, Pending, Transition, TransitionOf};
+use crate::decision::{Decision, Reasons};
+use crate::effect::{EffectOwner, EffectStatus, Fence, Intent};
+use crate::event::{Event, Kind, Speaker};
+use crate::ids::Millis;
+use crate::machine::{
+    AfterTool, BeforeTool, Input, Machine, Nothing, OnContext, OnIdle, OnStop, Step, Verdict,
+};
+
+/// What every machine is asked about: one event, at one time, by one process.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Occasion<'a> {
+    pub(crate) event: &'a Event,
+    pub(crate) now: Millis,
+    /// The last fence number that was given out.
+    pub(crate) fence: Fence,
+    /// Who would run an effect.
+    pub(crate) me: &'a EffectOwner,
+}
+
+/// What one machine answered.
+pub(crate) struct Vote {
+    pub(crate) transition: Transition,
+    pub(crate) notes: Vec<String>,
+    pub(crate) need: Option<Pending>,
+}
+
+/// Asks one machine.
+pub(crate) fn ask<M: Machine>(
+    found: &InputOf<M>,
+    occasion: &Occasion<'_>,
+) -> (TransitionOf<M>, Vec<String>, Option<Intent<M>>) {
+    let input = Input {
+        event: occasion.event,
+        now: occasion.now,
+        facts: &found.facts,
+        effect_status: &found.effect_status,
+    };
+    let state = &found.state;
+    if occasion.event.speaker == Speaker::Subagent {
+        return (
+            stay(found, &occasion.event.kind, "subagent"),
+            Vec::new(),
+            None,
+        );
+    }
+    match &occasion.event.kind {
+        Kind::Stop { .. } => finish(found, occasion, M::on_stop(state, &input)),
+        Kind::SessionStart { .. } => finish(found, occasion, M::on_start(state, &input)),
+        Kind::Prompt { .. } => finish(found, occasion, M::on_prompt(state, &input)),
+        Kind::Expansion { .. } => finish(found, occasion, M::on_expansion(state, &input)),
+        Kind::BeforeTool { .. } => finish(found, occasion, M::before_tool(state, &input)),
+        Kind::AfterTool { .. } => finish(found, occasion, M::after_tool(state, &input)),
+        Kind::Idle => finish(found, occasion, M::on_idle(state, &input)),
+        Kind::SessionEnd { .. } => finish(found, occasion, M::on_end(state, &input)),
+        Kind::Other { .. } => (stay(found, &occasion.event.kind, ""), Vec::new(), None),
+    }
+}
+
+/// A machine that stays as it was found, and says nothing.
+pub(crate) fn stay<M: Machine>(found: &InputOf<M>, kind: &Kind, rule: &str) -> TransitionOf<M> {
+    TransitionOf {
+        rule: rule.to_string(),
+        from: M::label(&found.state).into(),
+        to: M::label(&found.state).into(),
+        state: found.state.clone(),
+        intent: found.effect_status.recorded().cloned(),
+        said: Decision::nothing(kind),
+    }
+}
+
+fn finish<M: Machine, V: Say>(
+    found: &InputOf<M>,
+    occasion: &Occasion<'_>,
+    step: Step<M, V>,
+) -> (TransitionOf<M>, Vec<String>, Option<Intent<M>>) {
+    let mut transition = stay(found, &occasion.event.kind, step.rule);
+    match step.verdict {
+        Verdict::Say(verdict) => {
+            transition.to = M::label(&step.state).into();
+            transition.state = step.state;
+            transition.said = verdict.say(M::NAME);
+            // What came back is taken in with this step; what runs elsewhere goes on; what
+            // was abandoned is forgotten only by a machine that has dealt with it.
+            transition.intent = match &found.effect_status {
+                EffectStatus::Clear | EffectStatus::Done(..) | EffectStatus::Abandoned(_) => None,
+                EffectStatus::Running(intent) => Some(intent.clone()),
+            };
+            (transition, step.notes, None)
+        }
+        Verdict::Need { effect, limit } => {
+            let intent = Intent {
+                fence: occasion.fence.next(),
+                effect,
+                owner: occasion.me.clone(),
+                since: occasion.now,
+                deadline: occasion.now.plus(limit),
+            };
+            (transition, step.notes, Some(intent))
+        }
+    }
+}
+
+/// A verdict, as the decision it would be if nobody else spoke.
+trait Say {
+    fn say(self, by: Name) -> Decision;
+}
+
+impl Say for OnStop {
+    fn say(self, by: Name) -> Decision {
+        Decision::Stop {
+            hold: match self {
+                Self::Pass => Reasons::default(),
+                Self::Hold(text) => Reasons::one(by, text),
+            },
+        }
+    }
+}
+
+impl Say for OnContext {
+    fn say(self, by: Name) -> Decision {
+        Decision::Context {
+            tell: match self {
+                Self::Pass => Reasons::default(),
+                Self::Tell(text) => Reasons::one(by, text),
+            },
+        }
+    }
+}
+
+impl Say for AfterTool {
+    fn say(self, by: Name) -> Decision {
+        let (tell, object) = match self {
+            Self::Pass => (Reasons::default(), Reasons::default()),
+            Self::Tell(text) => (Reasons::one(by, text), Reasons::default()),
+            Self::Object(text) => (Reasons::default(), Reasons::one(by, text)),
+        };
+        Decision::AfterTool { tell, object }
+    }
+}
+
+impl Say for BeforeTool {
+    fn say(self, by: Name) -> Decision {
+        Decision::BeforeTool {
+            deny: match self {
+                Self::Pass => Reasons::default(),
+                Self::Deny(text) => Reasons::one(by, text),
+            },
+        }
+    }
+}
+
+impl Say for OnIdle {
+    fn say(self, by: Name) -> Decision {
+        Decision::Idle {
+            notify: match self {
+                Self::Pass => Reasons::default(),
+                Self::Notify(text) => Reasons::one(by, text),
+            },
+        }
+    }
+}
+
+impl Say for Nothing {
+    fn say(self, _: Name) -> Decision {
+        Decision::Silent
+    }
+}
