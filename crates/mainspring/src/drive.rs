@@ -12,10 +12,7 @@ use crate::env::name;
 use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::host::Payload;
-use crate::host::claude::{self, Wording};
 use crate::machine::{self, FoundFile, Loaded, MachineShell};
-use crate::output;
-use crate::seeded::without;
 use crate::store::{Locked, atomic, orders, trust};
 use crate::transcript;
 
@@ -48,17 +45,11 @@ pub(crate) fn drive(
                     Some(trouble) if laying_out => machine::tasks::fail_closed(payload, trouble),
                     Some(_) | None => answer,
                 };
-                if driver.printed {
-                    return Answer::nothing(&payload.event.kind);
-                }
                 return driver.with_edits(answer);
             }
             Ask::Lock => driver.lock().map(|()| Reply::Done),
             Ask::Load => driver.load().map(|case| Reply::Loaded(Box::new(case))),
-            Ask::Commit(entry) => {
-                driver.print_too_early(&entry);
-                driver.commit(*entry).map(|()| Reply::Done)
-            }
+            Ask::Commit(entry) => driver.commit(*entry).map(|()| Reply::Done),
             Ask::Unlock => {
                 driver.unlock();
                 Ok(Reply::Done)
@@ -87,10 +78,6 @@ struct Driver<'a> {
     late: Vec<String>,
     /// Read again after an effect: it may have taken minutes.
     now: Millis,
-    /// Seeded: it was said before it was recorded.
-    printed: bool,
-    /// Seeded: the effect whose result is taken in whatever happened meanwhile.
-    ran: Option<Pending>,
 }
 
 struct FoundIntent {
@@ -121,19 +108,6 @@ impl<'a> Driver<'a> {
             edited: Vec::new(),
             late: Vec::new(),
             now: context.env.now(),
-            printed: false,
-            ran: None,
-        }
-    }
-
-    fn print_too_early(&mut self, entry: &Entry) {
-        if without("record before answer")
-            && let Entry::Turn { ruling, .. } = entry
-            && let Ruling::Settled(settled) = &**ruling
-            && let Some(text) =
-                claude::encode(&settled.answer, &self.payload.wire_name, Wording::Block)
-        {
-            self.printed = output::stdout(&text).is_ok();
         }
     }
 
@@ -146,9 +120,6 @@ impl<'a> Driver<'a> {
         // The host must not wait for it while an effect runs.
         self.context.release();
         if let Some(lock) = self.lock.take() {
-            if without("a lasting lock file") {
-                let _ = std::fs::remove_file(self.context.store.dir().join("lock"));
-            }
             self.edited.extend_from_slice(lock.edited());
         }
     }
@@ -215,9 +186,6 @@ impl<'a> Driver<'a> {
             };
             loaded.part.stand(pending, life);
         }
-        if let Some(ran) = self.ran.clone().filter(|ran| ran.name() == row.name) {
-            loaded.part.stand(ran, Life::Alive);
-        }
         self.intents.push(FoundIntent {
             machine: row.name,
             path: intent.path,
@@ -262,7 +230,7 @@ impl<'a> Driver<'a> {
         if self.rows.iter().all(|row| row.run.is_none()) {
             return Trust::Untrusted;
         }
-        if self.context.is_drop_in() || without("trust") {
+        if self.context.is_drop_in() {
             return Trust::Trusted;
         }
         trust::of(self.context.store.state(), self.context.root())
@@ -281,7 +249,7 @@ impl<'a> Driver<'a> {
     /// What a drop-in or a command is asked, it is asked anew.
     fn delivery(&self) -> mainspring_kernel::Digest {
         let anew = self.context.is_drop_in() || self.context.is_by_command();
-        if anew || without("redelivery") {
+        if anew {
             let now = self.context.env.later().0.to_le_bytes();
             return digest::of(&[&now, &std::process::id().to_le_bytes()]);
         }
@@ -308,11 +276,6 @@ impl<'a> Driver<'a> {
         let Some(lock) = &mut self.lock else {
             return Err(Trouble::Other("internal: a commit without the lock".into()));
         };
-        let intends =
-            matches!(&entry, Entry::Turn { ruling, .. } if matches!(**ruling, Ruling::Intends(_)));
-        if intends && without("intent") {
-            return Ok(());
-        }
         let letter = machine::looping::jwz::outgoing_message(self.context, &files);
         lock.commit(self.now, entry, files)?;
         // The record is durable: what could not be posted is posted at the next load.
@@ -347,9 +310,7 @@ impl<'a> Driver<'a> {
                 files.push(self.intent_change(part.name(), intent.as_ref())?);
             }
         }
-        if let Some(found) = &self.ledger
-            && !without("ledger")
-        {
+        if let Some(found) = &self.ledger {
             let kept = settlement.kept(case);
             if kept != case.ledger {
                 files.push(json_change(
@@ -381,7 +342,6 @@ impl<'a> Driver<'a> {
             .and_then(|row| row.run)
             .and_then(|run| run(self.context, pending));
         self.now = self.context.env.later();
-        self.ran = without("fence").then(|| pending.clone());
         finished
             .map(|finished| Reply::Ran(Box::new(finished)))
             .ok_or_else(|| {

@@ -29,7 +29,6 @@ mod process;
 mod project;
 #[cfg(test)]
 mod reference;
-mod seeded;
 mod signal;
 #[cfg(feature = "simulate")]
 pub mod simulate;

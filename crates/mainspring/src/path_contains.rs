@@ -3,12 +3,6 @@
 
 use std::path::Path;
 
-use crate::seeded::without;
-
 pub(crate) fn path_contains(path: &Path, folder: &Path) -> bool {
-    if without("containment by parts") {
-        let bytes = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
-        return bytes(path).starts_with(&bytes(folder));
-    }
     path.starts_with(folder)
 }

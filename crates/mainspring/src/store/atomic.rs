@@ -15,18 +15,11 @@ use rustix::io::{Errno, retry_on_intr};
 use super::no_symlink;
 use crate::digest;
 use crate::error::Trouble;
-use crate::seeded::without;
 
 /// `O_NONBLOCK` so that a FIFO in a file's place answers at once instead of waiting for a
 /// writer that never comes.
 pub(crate) fn flags() -> i32 {
-    let mut flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    if without("no links") {
-        flags.remove(OFlags::NOFOLLOW);
-    }
-    if without("no waiting for files") {
-        flags.remove(OFlags::NONBLOCK);
-    }
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     i32::try_from(flags.bits()).unwrap_or(0)
 }
 
@@ -108,7 +101,7 @@ pub(super) fn whole(file: &File, path: &Path, limit: u64) -> Result<ReadFile, Tr
             0 => bytes.ends_with(b"\n"),
             length => bytes.len() as u64 >= length,
         };
-        let at_end = read < room && (has_all || without("reads that go on"));
+        let at_end = read < room && has_all;
         if read == 0 || at_end {
             let permissions = meta.permissions();
             return Ok(ReadFile { bytes, permissions });
@@ -200,9 +193,6 @@ pub(crate) fn project(
 /// nobody's file of the same moment is lost. What is in the way is left to be looked at; so
 /// is all of it where the file system does not know how.
 fn create_new(path: &Path, bytes: &[u8]) -> Result<bool, Trouble> {
-    if without("temporary file") {
-        return Ok(false);
-    }
     let new = temp_path(path);
     write(&new, bytes, None, ReplaceMode::Rename)?;
     match rustix::fs::renameat_with(CWD, &new, CWD, path, RenameFlags::NOREPLACE) {
@@ -292,16 +282,12 @@ fn replace_once(
     kept: Option<&Permissions>,
     way: ReplaceMode,
 ) -> Result<(), Trouble> {
-    let beside = if without("temporary file") {
-        path.into()
-    } else {
-        temp_path(path)
-    };
-    write(&beside, bytes, kept, way)?;
+    let new = temp_path(path);
+    write(&new, bytes, kept, way)?;
     let replaced = match way {
-        ReplaceMode::Exchange if kept.is_some() => exchange(&beside, path),
+        ReplaceMode::Exchange if kept.is_some() => exchange(&new, path),
         ReplaceMode::Exchange | ReplaceMode::Rename | ReplaceMode::SyncAndRename => {
-            fs::rename(&beside, path)
+            fs::rename(&new, path)
         }
     };
     replaced.map_err(Trouble::io("replace", path))
@@ -384,9 +370,6 @@ pub(super) fn temp_path(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(".mainspring");
-    if without("one temporary name") {
-        name.push(std::process::id().to_string());
-    }
     path.with_file_name(name)
 }
 

@@ -18,7 +18,6 @@ use crate::digest;
 use crate::error::Trouble;
 
 use crate::limits;
-use crate::seeded::without;
 
 pub(crate) const CURRENT: &str = "journal.jsonl";
 
@@ -103,12 +102,7 @@ pub(super) fn append(dir: &Path, size: u64, line: &[u8]) -> Result<u64, Trouble>
     let written = file
         .write_all(&text)
         .map_err(Trouble::io("write", &path))
-        .and_then(|()| {
-            if without("sync") {
-                return Ok(());
-            }
-            atomic::sync(&file).map_err(Trouble::io("sync", &path))
-        })
+        .and_then(|()| atomic::sync(&file).map_err(Trouble::io("sync", &path)))
         .and_then(|()| if size == 0 { sync_dir(dir) } else { Ok(()) });
     if let Err(trouble) = written {
         // What was refused must not be rolled forward by the next process.
@@ -121,9 +115,6 @@ pub(super) fn append(dir: &Path, size: u64, line: &[u8]) -> Result<u64, Trouble>
 /// A new file's name survives a power loss only if its directory is synced too, and that
 /// one's name if the one above is: all that the first record of a project may have made.
 fn sync_dir(dir: &Path) -> Result<(), Trouble> {
-    if without("directory sync") {
-        return Ok(());
-    }
     for (level, path) in dir.ancestors().take(OURS + ABOVE).enumerate() {
         let synced = File::open(path).and_then(|dir| Ok(rustix::fs::fsync(&dir)?));
         // What is above our own may be nobody's to open.
@@ -228,7 +219,6 @@ impl Iterator for Reader {
         let length = match limited.read_until(b'\n', &mut bytes) {
             Ok(0) => return None,
             Ok(length) => length as u64,
-            Err(_) if without("read errors") => return None,
             Err(error) => return Some(Err(Trouble::io("read", &self.path)(error))),
         };
         if bytes.last() == Some(&b'\n') {

@@ -11,7 +11,6 @@ use super::head::Head;
 use super::journal::{self, JournalLine, Reader};
 use crate::digest;
 use crate::error::Trouble;
-use crate::seeded::without;
 
 /// The head that holds now, with all files rolled forward to it, and the edits that were
 /// found on the way.
@@ -83,12 +82,8 @@ pub(super) fn recover(
     let mut changed: Vec<Versions> = changed.into_values().collect();
     changed.sort_by_key(|versions| versions.turn);
     for versions in changed {
-        if without("roll forward") {
-            continue;
-        }
         let ours = |found: Option<&[u8]>| {
-            versions.had(found)
-                || (power_lost && !without("torn rests") && versions.left_behind(found))
+            versions.had(found) || (power_lost && versions.left_behind(found))
         };
         if let Some(change) = &versions.last
             && atomic::project(change, ours, root)? == Projected::Edited
