@@ -8,6 +8,7 @@ use mainspring_kernel::machines::{Name, Pending};
 use mainspring_kernel::{Answer, Ask, Case, Millis, Note, Reply, Turn};
 
 use crate::digest;
+use crate::effect_owner;
 use crate::env::name;
 use crate::error::Trouble;
 use crate::event_context::EventContext;
@@ -159,7 +160,7 @@ impl<'a> Driver<'a> {
             orders: orders::in_force(self.context.project, self.context.store)?,
             fence: self.lock.as_ref().map_or(Fence(0), Locked::fence),
             me: match trust {
-                Trust::Trusted => crate::store::me(),
+                Trust::Trusted => effect_owner::me(),
                 Trust::Untrusted => EffectOwner::default(),
             },
             ledger,
@@ -179,7 +180,7 @@ impl<'a> Driver<'a> {
             .intent(row.name, self.context.scope(row.name))?;
         if let Some(pending) = intent.value {
             let in_time = pending.deadline() > self.now;
-            let life = if in_time && crate::store::is_alive(pending.owner()) {
+            let life = if in_time && effect_owner::is_alive(pending.owner()) {
                 Life::Alive
             } else {
                 Life::Gone

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use mainspring_kernel::{Millis, SessionId};
+use mainspring_platform::program;
 
 /// Names of the variables we read, so that the reference and the tests can list them.
 pub(crate) mod name {
@@ -125,6 +126,11 @@ impl Environment {
     pub(crate) fn dir(&self, name: &str) -> Option<PathBuf> {
         let path = PathBuf::from(self.var_os(name)?);
         path.is_absolute().then_some(path)
+    }
+
+    /// A program of this name on the PATH.
+    pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
+        program::find(&self.var_os(name::PATH)?, name)
     }
 
     pub(crate) fn home(&self) -> Option<PathBuf> {

@@ -8,12 +8,11 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, getpgrp, kill_process_group};
+use mainspring_platform::process::{end_group, end_own_group, exit_code, lead_group};
 
 use crate::env::name;
 use crate::output;
@@ -59,8 +58,8 @@ impl Guarded<'_> {
             .env(name::DEPTH, "1")
             .stdin(Stdio::piped())
             .stdout(files.0)
-            .stderr(files.1)
-            .process_group(0);
+            .stderr(files.1);
+        lead_group(&mut command);
         for variable in self.without {
             command.env_remove(variable);
         }
@@ -80,7 +79,7 @@ impl Guarded<'_> {
         let start = Instant::now();
         loop {
             if let Some(status) = child.try_wait()? {
-                return Ok(Ended::Code(code(status)));
+                return Ok(Ended::Code(exit_code(status)));
             }
             let waited = start.elapsed();
             if waited >= self.limit {
@@ -103,13 +102,6 @@ impl Guarded<'_> {
     }
 }
 
-/// Ends a process group, if it is still there.
-pub(crate) fn end_group(leader: u32) {
-    if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-}
-
 /// The guard itself: `mainspring __guard PROGRAM ARGS…`, its stdin the lifeline.
 pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let Some(program) = args.next() else {
@@ -129,16 +121,10 @@ pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     };
     std::thread::spawn(|| {
         let _ = io::stdin().read_to_end(&mut Vec::new());
-        let _ = kill_process_group(getpgrp(), Signal::KILL);
+        end_own_group();
     });
     match child.wait() {
-        Ok(status) => ExitCode::from(u8::try_from(code(status)).unwrap_or(u8::MAX)),
+        Ok(status) => ExitCode::from(u8::try_from(exit_code(status)).unwrap_or(u8::MAX)),
         Err(_) => ExitCode::from(CANNOT_START),
     }
-}
-
-fn code(status: std::process::ExitStatus) -> i32 {
-    status
-        .code()
-        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }

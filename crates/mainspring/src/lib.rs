@@ -10,6 +10,7 @@ mod config;
 mod diff;
 mod digest;
 mod drive;
+mod effect_owner;
 mod env;
 mod error;
 mod event_context;

@@ -2,13 +2,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use mainspring_platform::process::{end_group, lead_group};
 
 use crate::env::name;
 use crate::limits;
@@ -48,8 +47,8 @@ impl Job {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .process_group(0)
             .env(name::DEPTH, "1");
+        lead_group(&mut command);
         Self {
             command,
             limit,
@@ -97,14 +96,14 @@ impl Job {
         feed(child.stdin.take(), self.stdin);
         let stdout = collect(child.stdout.take());
         let stderr = collect(child.stderr.take());
-        let group = Group::of(&child);
+        let leader = child.id();
         let (ended, wait) = mpsc::sync_channel(1);
         let waiter = std::thread::spawn(move || {
             let _ = ended.send(child.wait());
         });
         let status = wait.recv_timeout(self.limit);
         // Grandchildren may keep the pipes open after the child itself has gone.
-        group.kill();
+        end_group(leader);
         let _ = waiter.join();
         let status = status
             .map_err(|_| Failure::Timeout {
@@ -122,22 +121,6 @@ impl Job {
     fn program(&self) -> String {
         let program: OsString = self.command.get_program().into();
         program.to_string_lossy().into_owned()
-    }
-}
-
-/// A child and everything that it started.
-struct Group(Option<Pid>);
-
-impl Group {
-    fn of(child: &Child) -> Self {
-        Self(i32::try_from(child.id()).ok().and_then(Pid::from_raw))
-    }
-
-    fn kill(&self) {
-        if let Some(group) = self.0 {
-            // It may have ended by itself: then there is nothing to end.
-            let _ = kill_process_group(group, Signal::KILL);
-        }
     }
 }
 

@@ -1,27 +1,16 @@
 //! Files are read bounded, without following a link at the end and without hanging on
 //! what is no file; and they are replaced whole or not at all.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write};
-use std::os::fd::AsFd;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::journal::FileChange;
-use rustix::buffer::spare_capacity;
-use rustix::fs::{CWD, Mode, OFlags, RenameFlags};
-use rustix::io::{Errno, retry_on_intr};
+use mainspring_platform::{file, permissions, rename, sync};
 
 use super::no_symlink;
 use crate::digest;
 use crate::error::Trouble;
-
-/// `O_NONBLOCK` so that a FIFO in a file's place answers at once instead of waiting for a
-/// writer that never comes.
-pub(crate) fn flags() -> i32 {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    i32::try_from(flags.bits()).unwrap_or(0)
-}
 
 /// Opens a regular file for reading; `None` if there is none.
 pub(crate) fn open(path: &Path) -> Result<Option<File>, Trouble> {
@@ -37,11 +26,7 @@ pub(crate) fn open(path: &Path) -> Result<Option<File>, Trouble> {
 
 /// Whatever it is, it is looked at only once it is open.
 fn open_any(path: &Path) -> Result<Option<File>, Trouble> {
-    match OpenOptions::new()
-        .read(true)
-        .custom_flags(flags())
-        .open(path)
-    {
+    match file::open(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             Ok(None)
@@ -70,13 +55,12 @@ pub(super) struct ReadFile {
 }
 
 /// All of an open file, if it is a regular one and has at most `limit` bytes.
-pub(super) fn whole(file: &File, path: &Path, limit: u64) -> Result<ReadFile, Trouble> {
-    let meta = file.metadata().map_err(Trouble::io("look at", path))?;
+pub(super) fn whole(opened: &File, path: &Path, limit: u64) -> Result<ReadFile, Trouble> {
+    let meta = opened.metadata().map_err(Trouble::io("look at", path))?;
     if !meta.is_file() {
         return Err(Trouble::NotAFile { path: path.into() });
     }
-    // A file of /proc has no length; room for all of it saves asking in small pieces. It is
-    // read to its end, not to its length: an editor may just be writing it anew.
+    // It is read to its end, not to its length: an editor may just be writing it anew.
     let length = meta.len().min(limit);
     let room = match usize::try_from(length) {
         Ok(0) | Err(_) => 1024,
@@ -86,8 +70,7 @@ pub(super) fn whole(file: &File, path: &Path, limit: u64) -> Result<ReadFile, Tr
     loop {
         bytes.reserve(1);
         let room = bytes.capacity() - bytes.len();
-        let read = rustix::io::read(file, spare_capacity(&mut bytes))
-            .map_err(|errno| Trouble::io("read", path)(errno.into()))?;
+        let read = file::read(opened, &mut bytes).map_err(Trouble::io("read", path))?;
         if bytes.len() as u64 > limit {
             return Err(Trouble::TooLarge {
                 path: path.into(),
@@ -96,12 +79,7 @@ pub(super) fn whole(file: &File, path: &Path, limit: u64) -> Result<ReadFile, Tr
         }
         // A regular file gives less than there is room for only at its end. One that is
         // still short of its length was cut off just now, or is a network's: ask again.
-        // What has no length, in /proc, ends with a line.
-        let has_all = match length {
-            0 => bytes.ends_with(b"\n"),
-            length => bytes.len() as u64 >= length,
-        };
-        let at_end = read < room && has_all;
+        let at_end = read < room && length > 0 && bytes.len() as u64 >= length;
         if read == 0 || at_end {
             let permissions = meta.permissions();
             return Ok(ReadFile { bytes, permissions });
@@ -195,13 +173,11 @@ pub(crate) fn project(
 fn create_new(path: &Path, bytes: &[u8]) -> Result<bool, Trouble> {
     let new = temp_path(path);
     write(&new, bytes, None, ReplaceMode::Rename)?;
-    match rustix::fs::renameat_with(CWD, &new, CWD, path, RenameFlags::NOREPLACE) {
-        Ok(()) => Ok(true),
-        Err(Errno::EXIST | Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-            remove(&new).map(|()| false)
-        }
-        Err(errno) => Err(Trouble::io("replace", path)(errno.into())),
+    let renamed = rename::if_free(&new, path).map_err(Trouble::io("replace", path))?;
+    if !renamed {
+        remove(&new)?;
     }
+    Ok(renamed)
 }
 
 fn remove(path: &Path) -> Result<(), Trouble> {
@@ -216,7 +192,12 @@ fn remove(path: &Path) -> Result<(), Trouble> {
 /// Writes beside the file and renames over it. The name beside it is always the same, so
 /// that what a crash leaves there is taken up by the next try.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
-    replace_with(path, bytes, permissions(path).as_ref(), ReplaceMode::Rename)
+    replace_with(
+        path,
+        bytes,
+        permissions_of(path).as_ref(),
+        ReplaceMode::Rename,
+    )
 }
 
 /// The same for what no record backs: it survives a power loss as the old file or the new.
@@ -224,13 +205,11 @@ pub(crate) fn replace_durably(path: &Path, bytes: &[u8]) -> Result<(), Trouble> 
     replace_with(
         path,
         bytes,
-        permissions(path).as_ref(),
+        permissions_of(path).as_ref(),
         ReplaceMode::SyncAndRename,
     )?;
     let dir = path.parent().unwrap_or(path);
-    File::open(dir)
-        .and_then(|dir| Ok(rustix::fs::syncfs(&dir)?))
-        .map_err(Trouble::io("sync", dir))
+    sync::file_system(dir).map_err(Trouble::io("sync", dir))
 }
 
 /// How a new file takes its place.
@@ -247,7 +226,7 @@ enum ReplaceMode {
 }
 
 /// Those of the file that is there now.
-fn permissions(path: &Path) -> Option<Permissions> {
+fn permissions_of(path: &Path) -> Option<Permissions> {
     let found = fs::symlink_metadata(path).ok()?;
     found.is_file().then(|| found.permissions())
 }
@@ -300,19 +279,19 @@ fn write(
     kept: Option<&Permissions>,
     way: ReplaceMode,
 ) -> Result<(), Trouble> {
-    let mut file = match create(CWD, new) {
+    let mut made = match file::create(new) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             if let Some(parent) = new.parent() {
                 fs::create_dir_all(parent).map_err(Trouble::io("create", parent))?;
             }
-            create(CWD, new)
+            file::create(new)
         }
-        made => made,
+        created => created,
     }
     .map_err(Trouble::io("write", new))?;
-    write_contents(&mut file, bytes, kept).map_err(Trouble::io("write", new))?;
+    write_contents(&mut made, bytes, kept).map_err(Trouble::io("write", new))?;
     if way == ReplaceMode::SyncAndRename {
-        self::sync(&file).map_err(Trouble::io("sync", new))?;
+        sync::data(&made).map_err(Trouble::io("sync", new))?;
     }
     Ok(())
 }
@@ -325,45 +304,17 @@ pub(super) fn write_contents(
 ) -> io::Result<()> {
     file.write_all(bytes)?;
     match kept {
-        Some(kept) if kept.mode() & 0o7777 != OURS_ALONE => file.set_permissions(kept.clone()),
+        Some(kept) if !permissions::are_owner_only(kept) => file.set_permissions(kept.clone()),
         Some(_) | None => Ok(()),
     }
 }
 
-const OURS_ALONE: u32 = 0o600;
-
 fn exchange(new: &Path, old: &Path) -> io::Result<()> {
-    match rustix::fs::renameat_with(CWD, new, CWD, old, RenameFlags::EXCHANGE) {
+    match rename::exchange(new, old) {
         Ok(()) => fs::remove_file(new),
         // A file system that cannot, or a file that is gone just now.
         Err(_) => fs::rename(new, old),
     }
-}
-
-/// Asked once: what a sync that failed, or was interrupted, has left undone a second one may
-/// not see. The standard library's asks again for as long as it is interrupted.
-pub(super) fn sync(file: &File) -> std::io::Result<()> {
-    Ok(rustix::fs::fdatasync(file)?)
-}
-
-/// What is made anew is a regular file and need not be looked at. What a crash left under
-/// that name, or another process that holds no lock, is written over.
-pub(super) fn create(folder: impl AsFd + Copy, name: &Path) -> io::Result<File> {
-    let open = |how: OFlags| {
-        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | how;
-        let mode = Mode::from_raw_mode(OURS_ALONE);
-        retry_on_intr(|| rustix::fs::openat(folder, name, flags, mode)).map(File::from)
-    };
-    match open(OFlags::CREATE | OFlags::EXCL) {
-        Err(Errno::EXIST) => {}
-        made => return Ok(made?),
-    }
-    let file = open(OFlags::CREATE | OFlags::TRUNC)?;
-    if !file.metadata()?.is_file() {
-        return Err(Errno::EXIST.into());
-    }
-    file.set_permissions(Permissions::from_mode(OURS_ALONE))?;
-    Ok(file)
 }
 
 pub(super) fn temp_path(path: &Path) -> PathBuf {
@@ -375,6 +326,8 @@ pub(super) fn temp_path(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn changed(path: &Path, was: Option<&str>, now: Option<&str>) -> FileChange {

@@ -1,10 +1,11 @@
 //! The state directory: ours alone, or refused.
 
 use std::borrow::Cow;
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+use mainspring_platform::permissions::{self, create_owner_only_folder};
 
 use crate::digest;
 use crate::env::Environment;
@@ -53,11 +54,7 @@ impl StateDir {
     pub(crate) fn create(&self, below: &Path) -> Result<(), Trouble> {
         make_private(&self.root)?;
         if below != self.root {
-            DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(below)
-                .map_err(Trouble::io("create", below))?;
+            create_owner_only_folder(below).map_err(Trouble::io("create", below))?;
         }
         Ok(())
     }
@@ -79,38 +76,25 @@ pub(crate) fn make_private(path: &Path) -> Result<(), Trouble> {
         Err(Trouble::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
         checked => return checked,
     }
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
-        .map_err(Trouble::io("create", path))?;
+    create_owner_only_folder(path).map_err(Trouble::io("create", path))?;
     check_private(path)
 }
 
 /// A directory that is no link, belongs to us, and that nobody else may write to.
 pub(crate) fn check_private(path: &Path) -> Result<(), Trouble> {
     let meta = fs::symlink_metadata(path).map_err(Trouble::io("look at", path))?;
-    let unsafe_because = |problem: String| Trouble::Unsafe {
-        path: path.into(),
-        problem,
+    let problem = if meta.is_dir() {
+        permissions::exposed(&meta)
+    } else {
+        Some("is not a directory".into())
     };
-    if !meta.is_dir() {
-        return Err(unsafe_because("is not a directory".into()));
+    match problem {
+        None => Ok(()),
+        Some(problem) => Err(Trouble::Unsafe {
+            path: path.into(),
+            problem,
+        }),
     }
-    let me = rustix::process::geteuid().as_raw();
-    if meta.uid() != me {
-        return Err(unsafe_because(format!(
-            "belongs to user {}, not to you ({me})",
-            meta.uid()
-        )));
-    }
-    if meta.mode() & 0o022 != 0 {
-        return Err(unsafe_because(format!(
-            "can be written by others (mode {:o}): `chmod 700` it",
-            meta.mode() & 0o7777
-        )));
-    }
-    Ok(())
 }
 
 /// A name from outside as a file's name: itself where it is plain, else its digest, so

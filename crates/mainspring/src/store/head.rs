@@ -5,7 +5,8 @@
 //! that does not fit the journal's length only means that the journal is read.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+
+use mainspring_platform::file::{read_at, write_all_at};
 
 use crate::digest;
 
@@ -39,7 +40,7 @@ impl Head {
         // One read gives all of it, but for a file system that gives less: what is cut off
         // would be taken for another boot's.
         while !bytes[..length].contains(&b'\n') {
-            match file.read_at(&mut bytes[length..], length as u64) {
+            match read_at(file, &mut bytes[length..], length as u64) {
                 Ok(0) | Err(_) => return None,
                 Ok(more) => length += more,
             }
@@ -65,13 +66,14 @@ impl Head {
     pub(super) fn write(&self, file: &File) {
         let body = format!("{} {} {} {}", self.size, self.seq, self.sum, self.boot);
         let check = digest::of(&[body.as_bytes()]).0;
-        let _ = file.write_all_at(format!("{body} {check}\n").as_bytes(), 0);
+        let _ = write_all_at(file, format!("{body} {check}\n").as_bytes(), 0);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+    use std::os::unix::fs::FileExt;
 
     use super::*;
 

@@ -5,12 +5,13 @@
 //! a torn tail is no record, whatever it looks like, and a changed byte anywhere is found.
 
 use std::borrow::Cow;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::journal::{FORMAT, Record};
+use mainspring_platform::file::{self, read_exact_at};
+use mainspring_platform::sync;
 use serde::Deserialize;
 
 use super::atomic;
@@ -76,12 +77,10 @@ const ORDINARY_RECORD: usize = 8 << 10;
 /// earlier line was torn, this one starts on a line of its own.
 pub(super) fn append(dir: &Path, size: u64, line: &[u8]) -> Result<u64, Trouble> {
     let path = dir.join(CURRENT);
-    let mut file = OpenOptions::new()
+    let mut file = file::options()
         .append(true)
         .read(true)
         .create(true)
-        .mode(0o600)
-        .custom_flags(atomic::flags())
         .open(&path)
         .map_err(Trouble::io("open", &path))?;
     // What is no file has no last byte to read, either.
@@ -102,7 +101,7 @@ pub(super) fn append(dir: &Path, size: u64, line: &[u8]) -> Result<u64, Trouble>
     let written = file
         .write_all(&text)
         .map_err(Trouble::io("write", &path))
-        .and_then(|()| atomic::sync(&file).map_err(Trouble::io("sync", &path)))
+        .and_then(|()| sync::data(&file).map_err(Trouble::io("sync", &path)))
         .and_then(|()| if size == 0 { sync_dir(dir) } else { Ok(()) });
     if let Err(trouble) = written {
         // What was refused must not be rolled forward by the next process.
@@ -116,7 +115,7 @@ pub(super) fn append(dir: &Path, size: u64, line: &[u8]) -> Result<u64, Trouble>
 /// one's name if the one above is: all that the first record of a project may have made.
 fn sync_dir(dir: &Path) -> Result<(), Trouble> {
     for (level, path) in dir.ancestors().take(OURS + ABOVE).enumerate() {
-        let synced = File::open(path).and_then(|dir| Ok(rustix::fs::fsync(&dir)?));
+        let synced = sync::folder(path);
         // What is above our own may be nobody's to open.
         if level < OURS {
             synced.map_err(Trouble::io("sync", path))?;
@@ -132,8 +131,7 @@ const ABOVE: usize = 3;
 
 fn ends_with_newline(file: &File, size: u64, path: &Path) -> Result<bool, Trouble> {
     let mut last = [0];
-    file.read_exact_at(&mut last, size - 1)
-        .map_err(Trouble::io("read", path))?;
+    read_exact_at(file, &mut last, size - 1).map_err(Trouble::io("read", path))?;
     Ok(last == *b"\n")
 }
 
@@ -294,7 +292,7 @@ fn last_sum(path: &Path) -> Result<Option<String>, Trouble> {
     let Some(offset) = size.checked_sub(end.len() as u64) else {
         return Ok(None);
     };
-    file.read_exact_at(&mut end, offset).map_err(io)?;
+    read_exact_at(&file, &mut end, offset).map_err(io)?;
     let text = std::str::from_utf8(&end).ok();
     let sum = text.and_then(|text| Some(split(text.strip_suffix('\n')?)?.1.to_owned()));
     Ok(sum)

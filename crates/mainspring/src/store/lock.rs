@@ -1,24 +1,22 @@
 //! The project's lock: one writer at a time, and nobody waits for ever.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::mpsc;
 
-use super::atomic;
+use mainspring_platform::file;
+
 use crate::error::Trouble;
 use crate::limits;
 
 /// Takes the lock, which ends with the file. Waiting is done by the kernel in a thread of
 /// its own: asking again and again had a tail four times as long.
 pub(super) fn take(path: &Path) -> Result<File, Trouble> {
-    let file = OpenOptions::new()
+    let file = file::options()
         .read(true)
         .write(true)
         .create(true)
         .truncate(false)
-        .mode(0o600)
-        .custom_flags(atomic::flags())
         .open(path)
         .map_err(Trouble::io("open", path))?;
     match file.try_lock() {

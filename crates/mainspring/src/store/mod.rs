@@ -31,4 +31,4 @@ pub(crate) mod trust;
 pub(crate) use dir::{StateDir, check_private, file_name, make_private};
 #[cfg(feature = "simulate")]
 pub(crate) use project::{Found, Recorded};
-pub(crate) use project::{Locked, ProjectStore, is_alive, me, owner, read_json};
+pub(crate) use project::{Locked, ProjectStore, read_json};

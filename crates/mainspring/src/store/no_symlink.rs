@@ -5,20 +5,16 @@
 //! and in one step, so that nobody can put one there between a look and a use. What is
 //! written goes through a handle of its folder.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Permissions};
-use std::io::ErrorKind;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
+use std::fs::Permissions;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags, statat};
-use rustix::io::Errno;
+use mainspring_platform::file::is_symlink_error;
+use mainspring_platform::no_symlink::{self, Folder};
+pub(crate) use mainspring_platform::no_symlink::{Entry, leads_to};
 
-use super::atomic::{ReadFile, create, temp_path, whole, write_contents};
+use super::atomic::{ReadFile, temp_path, whole, write_contents};
 use crate::error::Trouble;
-
-const NO_LINKS: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
 
 /// The whole file, if it has at most `limit` bytes; `None` if there is none.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> {
@@ -26,66 +22,24 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> 
 }
 
 pub(super) fn look(path: &Path, limit: u64) -> Result<Option<ReadFile>, Trouble> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    match open(path, flags) {
-        Ok(file) => whole(&File::from(file), path, limit).map(Some),
-        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
-        Err(errno) => Err(trouble("open", path, errno)),
+    match no_symlink::open(path) {
+        Ok(file) => whole(&file, path, limit).map(Some),
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) => Err(trouble("open", path)(error)),
     }
-}
-
-/// An entry of a folder.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) name: OsString,
-    pub(crate) is_folder: bool,
-}
-
-/// Is something there, and no link on the way to it? Where that cannot be told, no.
-pub(crate) fn leads_to(path: &Path) -> bool {
-    // Without `NOFOLLOW`, which would open a link at the end for what it is.
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    rustix::fs::openat2(CWD, path, flags, Mode::empty(), NO_LINKS).is_ok()
 }
 
 /// What is in a folder, `most` entries of it; nothing, if it is not there.
 pub(crate) fn list(folder: &Path, most: usize) -> Result<Vec<Entry>, Trouble> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    match open(folder, flags).and_then(|handle| entries(&handle, most)) {
+    match no_symlink::list(folder, most) {
         Ok(found) => Ok(found),
-        Err(Errno::NOENT | Errno::NOTDIR) => Ok(Vec::new()),
-        Err(errno) => Err(trouble("look into", folder, errno)),
+        Err(error) if is_missing(&error) => Ok(Vec::new()),
+        Err(error) => Err(trouble("look into", folder)(error)),
     }
 }
 
-fn entries(handle: &OwnedFd, most: usize) -> Result<Vec<Entry>, Errno> {
-    // Enough for most folders at once, and little enough to be touched for nothing.
-    let mut room = Vec::with_capacity(4096);
-    let mut reader = RawDir::new(handle, room.spare_capacity_mut());
-    let mut found = Vec::new();
-    while let Some(entry) = reader.next() {
-        let entry = entry?;
-        let name = entry.file_name();
-        if matches!(name.to_bytes(), b"." | b"..") {
-            continue;
-        }
-        if found.len() == most {
-            break;
-        }
-        let kind = match entry.file_type() {
-            // Some file systems say it only to those who ask.
-            FileType::Unknown => statat(handle, name, AtFlags::SYMLINK_NOFOLLOW)
-                .map_or(FileType::Unknown, |meta| {
-                    FileType::from_raw_mode(meta.st_mode)
-                }),
-            known => known,
-        };
-        found.push(Entry {
-            name: OsStr::from_bytes(name.to_bytes()).to_owned(),
-            is_folder: kind.is_dir(),
-        });
-    }
-    Ok(found)
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// Writes beside the file and renames over it, as `atomic::replace` does.
@@ -94,83 +48,41 @@ pub(super) fn replace(
     bytes: &[u8],
     kept: Option<&Permissions>,
 ) -> Result<(), Trouble> {
-    let io = |doing| move |errno| trouble(doing, path, errno);
-    let (folder, name) = parent(path).map_err(io("write"))?;
-    let beside = temp_path(path);
-    let beside = beside.file_name().unwrap_or_default();
-    let mut file = create(&folder, Path::new(beside)).map_err(Trouble::io("write", path))?;
+    let (folder, name) = Folder::of(path).map_err(trouble("write", path))?;
+    let temp = temp_path(path);
+    let temp = temp.file_name().unwrap_or_default();
+    let mut file = folder.create(temp).map_err(Trouble::io("write", path))?;
     write_contents(&mut file, bytes, kept).map_err(Trouble::io("write", path))?;
     drop(file);
-    rustix::fs::renameat(&folder, beside, &folder, name).map_err(io("replace"))
+    folder.rename(temp, name).map_err(trouble("replace", path))
 }
 
 /// Deletes a file, if it is there.
 pub(super) fn remove(path: &Path) -> Result<(), Trouble> {
-    let removed = parent(path)
-        .and_then(|(folder, name)| rustix::fs::unlinkat(folder, name, AtFlags::empty()));
+    let removed = Folder::of(path).and_then(|(folder, name)| folder.remove(name));
     match removed {
-        Ok(()) | Err(Errno::NOENT) => Ok(()),
-        Err(errno) => Err(trouble("delete", path, errno)),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(trouble("delete", path)(error)),
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
-/// A handle of the file's folder, which is made if it is not there, and its name in it.
-fn parent(path: &Path) -> Result<(OwnedFd, &std::ffi::OsStr), Errno> {
-    let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(Errno::INVAL);
-    };
-    match folder(above) {
-        Err(Errno::NOENT) => {
-            let (folder, made) = parent(above)?;
-            match rustix::fs::mkdirat(folder, made, Mode::from_raw_mode(0o777)) {
-                Ok(()) | Err(Errno::EXIST) => Ok((self::folder(above)?, name)),
-                Err(errno) => Err(errno),
-            }
+fn trouble(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Trouble {
+    move |error| {
+        if is_symlink_error(&error) {
+            let problem =
+                "is reached through a symbolic link, and a project's links are not followed";
+            return Trouble::Unsafe {
+                path: path.into(),
+                problem: problem.into(),
+            };
         }
-        found => Ok((found?, name)),
-    }
-}
-
-fn folder(path: &Path) -> Result<OwnedFd, Errno> {
-    open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC)
-}
-
-fn open(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    match rustix::fs::openat2(CWD, path, flags, Mode::empty(), NO_LINKS) {
-        // An old kernel, or a container that does not know the call.
-        Err(Errno::NOSYS | Errno::PERM) => open_after_a_look(path, flags),
-        opened => opened,
-    }
-}
-
-/// The same in two steps, where the kernel cannot do it in one.
-fn open_after_a_look(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    let real = |path: &Path| {
-        fs::canonicalize(path).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => Errno::NOENT,
-            _ => Errno::from_io_error(&error).unwrap_or(Errno::IO),
-        })
-    };
-    let above = path.parent().unwrap_or(path);
-    if real(above)? != above {
-        return Err(Errno::LOOP);
-    }
-    rustix::fs::openat(CWD, path, flags | OFlags::NOFOLLOW, Mode::empty())
-}
-
-fn trouble(doing: &'static str, path: &Path, errno: Errno) -> Trouble {
-    match errno {
-        Errno::LOOP => Trouble::Unsafe {
-            path: path.into(),
-            problem: "is reached through a symbolic link, and a project's links are not followed"
-                .into(),
-        },
-        errno => Trouble::io(doing, path)(errno.into()),
+        Trouble::io(doing, path)(error)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -276,8 +188,7 @@ mod tests {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
                     // In one step, so that there always is one of the two.
-                    let exchange = rustix::fs::RenameFlags::EXCHANGE;
-                    rustix::fs::renameat_with(CWD, &folder, CWD, &link, exchange).unwrap();
+                    mainspring_platform::rename::exchange(&folder, &link).unwrap();
                 }
             });
             for _ in 0..tries {

@@ -1,14 +1,15 @@
 //! One project's store: lock it, load from it, commit to it.
 
-use std::cell::Cell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::block_ledger::BlockLedger;
-use mainspring_kernel::effect::{EffectOwner, Fence};
+use mainspring_kernel::effect::Fence;
 use mainspring_kernel::journal::{Entry, FORMAT, FileChange, Record};
 use mainspring_kernel::machines::{Name, Pending};
 use mainspring_kernel::{Millis, SessionId};
+use mainspring_platform::host::boot_id;
+use mainspring_platform::sync;
 use serde::de::DeserializeOwned;
 
 use super::atomic::{self, Projected};
@@ -221,9 +222,7 @@ impl Locked<'_> {
     /// so they are made durable first.
     fn close_segment(&mut self) -> Result<(), Trouble> {
         for place in [self.store.dir.as_path(), self.store.root()] {
-            File::open(place)
-                .and_then(|dir| Ok(rustix::fs::syncfs(&dir)?))
-                .map_err(Trouble::io("sync", place))?;
+            sync::file_system(place).map_err(Trouble::io("sync", place))?;
         }
         journal::rotate(&self.store.dir, self.head.seq + 1)?;
         self.head.size = 0;
@@ -247,50 +246,4 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: PathBuf) -> Result<Found<T>, 
         }
     };
     Ok(Found { path, bytes, value })
-}
-
-/// Told apart from the boots before and after. Where the system has none, every process
-/// looks after its files as if it were the first.
-pub(crate) fn boot_id() -> &'static str {
-    // With the thread's own data, which is mapped already: in a place of its own it would be
-    // two page faults, at every hook that has work to do.
-    thread_local!(static BOOT: Cell<Option<&'static str>> = const { Cell::new(None) });
-    BOOT.get().unwrap_or_else(|| {
-        let text = atomic::read_text(Path::new("/proc/sys/kernel/random/boot_id"), 64);
-        let boot = match text {
-            Ok(Some(text)) => text.trim().to_owned().leak(),
-            Ok(None) | Err(_) => "unknown",
-        };
-        BOOT.set(Some(boot));
-        boot
-    })
-}
-
-/// This process, as the owner of an effect.
-pub(crate) fn me() -> EffectOwner {
-    owner(std::process::id())
-}
-
-/// A process, told apart from a later one with its number.
-pub(crate) fn owner(pid: u32) -> EffectOwner {
-    EffectOwner {
-        pid,
-        started: started(pid).unwrap_or(0),
-        boot: boot_id().into(),
-    }
-}
-
-/// Does the process that owns an effect still run?
-pub(crate) fn is_alive(owner: &EffectOwner) -> bool {
-    owner.boot == boot_id() && started(owner.pid) == Some(owner.started)
-}
-
-/// When a process started, in clock ticks since boot: the 22nd field of its stat line,
-/// counted from behind the name, which may contain anything.
-fn started(pid: u32) -> Option<u64> {
-    let path = PathBuf::from(format!("/proc/{pid}/stat"));
-    let text = atomic::read(&path, 4096).ok()??;
-    let text = String::from_utf8_lossy(&text);
-    let (_, fields) = text.rsplit_once(')')?;
-    fields.split_whitespace().nth(19)?.parse().ok()
 }

@@ -4,12 +4,13 @@
 //! people who trust two projects in the same instant do not write over each other.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::deliberate::Trust;
+use mainspring_platform::sync;
 use serde::{Deserialize, Serialize};
 
 use super::{StateDir, atomic, read_json};
@@ -81,9 +82,7 @@ pub(crate) fn revoke(state: &StateDir, root: &Path) -> Result<bool, Trouble> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(Trouble::io("delete", &path)(error)),
     }
-    File::open(&dir)
-        .and_then(|dir| Ok(rustix::fs::fsync(&dir)?))
-        .map_err(Trouble::io("sync", &dir))?;
+    sync::folder(&dir).map_err(Trouble::io("sync", &dir))?;
     Ok(true)
 }
 

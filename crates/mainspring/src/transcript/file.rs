@@ -2,11 +2,9 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Mode, OFlags, fstat, open};
-use rustix::io::Errno;
+use mainspring_platform::file::{self, is_special_error, is_symlink_error};
 
 use super::backwards::LIMIT;
 use super::tail::{LastBlock, Tail};
@@ -49,12 +47,8 @@ impl Transcript {
             path: path.to_owned(),
             trouble,
         };
-        // Not blocking, because opening a FIFO would otherwise wait for its writer.
-        let flags =
-            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let file = open(path, flags, Mode::empty())
-            .map_err(|errno| unreadable(Unreadability::of_open(errno)))?;
-        Self::of(path, file.into())
+        let file = file::open(path).map_err(|error| unreadable(Unreadability::of_open(error)))?;
+        Self::of(path, file)
     }
 
     /// A file that is open already, under the name that it is spoken of by.
@@ -63,15 +57,16 @@ impl Transcript {
             path: path.to_owned(),
             trouble,
         };
-        let stat = fstat(&file).map_err(|errno| unreadable(Unreadability::Io(errno.into())))?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        let meta = file
+            .metadata()
+            .map_err(|error| unreadable(Unreadability::Io(error)))?;
+        if !meta.is_file() {
             return Err(unreadable(Unreadability::NotAFile));
         }
-        let size = u64::try_from(stat.st_size).unwrap_or(0);
         Ok(Self {
             path: path.to_owned(),
             file,
-            size,
+            size: meta.len(),
         })
     }
 
@@ -106,27 +101,24 @@ impl Transcript {
     }
 
     pub(super) fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Unreadable> {
-        self.file
-            .read_exact_at(buffer, offset)
-            .map_err(|error| Unreadable {
-                path: self.path.clone(),
-                trouble: match error.kind() {
-                    io::ErrorKind::UnexpectedEof => Unreadability::Shrunk,
-                    _ => Unreadability::Io(error),
-                },
-            })
+        file::read_exact_at(&self.file, buffer, offset).map_err(|error| Unreadable {
+            path: self.path.clone(),
+            trouble: match error.kind() {
+                io::ErrorKind::UnexpectedEof => Unreadability::Shrunk,
+                _ => Unreadability::Io(error),
+            },
+        })
     }
 }
 
 impl Unreadability {
-    pub(super) fn of_open(errno: Errno) -> Self {
-        match errno {
-            Errno::NOENT | Errno::NOTDIR => Self::Missing,
-            Errno::LOOP => Self::Symlink,
-            Errno::ACCESS | Errno::PERM => Self::Denied,
-            // A socket, or a device without a driver.
-            Errno::NXIO | Errno::NODEV => Self::NotAFile,
-            other => Self::Io(other.into()),
+    pub(super) fn of_open(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Missing,
+            io::ErrorKind::PermissionDenied => Self::Denied,
+            _ if is_symlink_error(&error) => Self::Symlink,
+            _ if is_special_error(&error) => Self::NotAFile,
+            _ => Self::Io(error),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! gets the cause. Exit 1 is left for the one case in which not even that can be said.
 
 use mainspring_kernel::{Answer, Decision, Kind};
-use rustix::buffer::spare_capacity;
+use mainspring_platform::stdin;
 
 use crate::drive::drive;
 use crate::env::Environment;
@@ -52,9 +52,7 @@ pub(super) fn read_stdin() -> Input {
     let mut discarded = 0_u64;
     loop {
         bytes.reserve(1);
-        // Not through the standard library's buffer: it is memory to touch, and a copy.
-        match rustix::io::read(rustix::stdio::stdin(), spare_capacity(&mut bytes)) {
-            Err(rustix::io::Errno::INTR) => {}
+        match stdin::read(&mut bytes) {
             Err(error) => return Input::Unreadable(error.to_string()),
             Ok(0) if discarded > 0 => return Input::TooLarge,
             Ok(0) => return Input::Bytes(bytes),

@@ -225,7 +225,9 @@ fn variables(args: &Args) -> Vec<&'static str> {
 fn program(cmd: &CommandContext) -> Result<PathBuf> {
     let me = std::env::current_exe()
         .map_err(|error| CliError::new(format!("our own program cannot be found: {error}")))?;
-    Ok(settings::on_path(&cmd.env, "mainspring")
+    Ok(cmd
+        .env
+        .program("mainspring")
         .filter(|found| std::fs::canonicalize(found).is_ok_and(|real| real == me))
         .unwrap_or(me))
 }

@@ -66,13 +66,6 @@ pub(crate) fn config_dir(env: &Environment) -> Option<PathBuf> {
     set.or_else(|| Some(env.home()?.join(".claude")))
 }
 
-/// A program of this name on the PATH.
-pub(crate) fn on_path(env: &Environment, program: &str) -> Option<PathBuf> {
-    let path = env.var_os(name::PATH)?;
-    let mut found = std::env::split_paths(&path).map(|folder| folder.join(program));
-    found.find(|file| file.is_absolute() && file.is_file())
-}
-
 /// A settings file as it is.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {

@@ -4,11 +4,9 @@
 //! the next hook has looked and found it open. So work at GitHub is done under a lock that
 //! the children inherit: it is free when the last of them has ended, whoever started them.
 
-use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FlockOperation, Mode, OFlags};
-use rustix::io::Errno;
+use mainspring_platform::lock::InheritedLock;
 
 use crate::error::Trouble;
 use crate::event_context::EventContext;
@@ -20,26 +18,18 @@ const STEP: Duration = Duration::from_millis(10);
 /// Held while `gh` is run. Not while git is: its helpers may stay for minutes.
 #[derive(Debug)]
 pub(super) struct GhLock {
-    _lock: OwnedFd,
+    _lock: InheritedLock,
 }
 
 impl GhLock {
     pub(super) fn wait(context: &EventContext<'_>) -> Result<Self, Trouble> {
         let path = context.store.dir().join("claim-gh.lock");
-        // Without O_CLOEXEC: that the children have it is the point.
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW;
-        let lock = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR)
-            .map_err(|error| Trouble::io("open", &path)(error.into()))?;
+        let lock = InheritedLock::open(&path).map_err(Trouble::io("open", &path))?;
         let until = Instant::now() + LONGEST;
-        loop {
-            match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-                Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < until => {
-                    std::thread::sleep(STEP);
-                }
-                Ok(()) | Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(Self { _lock: lock }),
-                // Nobody has it, and nobody gets it: waiting would be for nothing.
-                Err(error) => return Err(Trouble::io("lock", &path)(error.into())),
-            }
+        // An error is the end: nobody has it, and nobody gets it.
+        while !lock.try_take().map_err(Trouble::io("lock", &path))? && Instant::now() < until {
+            std::thread::sleep(STEP);
         }
+        Ok(Self { _lock: lock })
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use mainspring_kernel::Millis;
 
 use crate::config::{Config, Value};
-use crate::env::{Environment, name};
+use crate::env::Environment;
 use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::process::{Failure, Finished, Job};
@@ -194,11 +194,7 @@ fn find(env: &Environment, config: &Config, key: &'static str) -> Result<PathBuf
             "{key} is {wanted:?}: a name or an absolute path is wanted"
         )));
     }
-    let search = env.var_os(name::PATH).unwrap_or_default();
-    std::env::split_paths(&search)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(wanted))
-        .find(|candidate| candidate.is_file())
+    env.program(wanted)
         .ok_or_else(|| Trouble::Other(format!("{wanted} is not installed: set {key} to its path")))
 }
 

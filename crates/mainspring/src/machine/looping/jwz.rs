@@ -79,12 +79,7 @@ impl Jwz {
         if !allowed {
             return None;
         }
-        let path = context.env.var_os(name::PATH)?;
-        // A relative entry would let a repository bring the program along.
-        let program = std::env::split_paths(&path)
-            .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join("jwz"))
-            .find(|program| program.is_file())?;
+        let program = context.env.program("jwz")?;
         let ending = context
             .payload
             .is_some_and(|payload| matches!(payload.event.kind, Kind::SessionEnd { .. }));

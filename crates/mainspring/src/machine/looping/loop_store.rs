@@ -1,8 +1,8 @@
 //! Where a loop's state is kept: a file of ours, a topic of `jwz`, or the seed's Markdown
 //! file. What was read from a store is written back to the same one.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::journal::FileChange;
@@ -277,6 +277,7 @@ fn text<'a>(path: &Path, bytes: Option<&'a [u8]>) -> Result<Option<&'a str>, Tro
 }
 
 fn modified(path: &Path) -> Millis {
-    let seconds = std::fs::symlink_metadata(path).map_or(0, |meta| meta.mtime());
-    Millis::seconds(u64::try_from(seconds).unwrap_or(0))
+    let modified = std::fs::symlink_metadata(path).and_then(|meta| meta.modified());
+    let age = modified.map(|at| at.duration_since(UNIX_EPOCH).unwrap_or_default());
+    Millis::seconds(age.map_or(0, |age| age.as_secs()))
 }

@@ -1,9 +1,7 @@
 //! Every reviewer that was run here: model, duration, verdict and cost, a line each. It is
 //! for people, so it is no part of a decision.
 
-use std::fs::OpenOptions;
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use mainspring_kernel::Millis;
@@ -12,6 +10,7 @@ use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::machines::review::{
     Failure, Finding, Kind, Outcome, Request, Verdict, words,
 };
+use mainspring_platform::file;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Trouble;
@@ -57,12 +56,7 @@ pub(super) fn add(store: &ProjectStore, at: Millis, asked: &Request, outcome: &O
     if size > limits::STATE_FILE / 2 {
         let _ = std::fs::rename(&path, path.with_extension("old.jsonl"));
     }
-    let file = OpenOptions::new()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .custom_flags(atomic::flags())
-        .open(&path);
+    let file = file::options().append(true).create(true).open(&path);
     let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
 }
 

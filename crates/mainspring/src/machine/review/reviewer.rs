@@ -2,9 +2,8 @@
 //! session about it, its verdict in a file that survives us.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -14,18 +13,20 @@ use mainspring_kernel::machines::review::{
     Failure, Finding, Outcome, Request, Review, Verdict, words,
 };
 use mainspring_kernel::machines::{Name, Pending};
-use rustix::fs::OFlags;
+use mainspring_platform::file;
+use mainspring_platform::process::end_group;
 
 use super::directory::PLANS;
 use super::verdict::{self, End, Said};
 use super::{history, library, settings};
-use crate::env::{Environment, name};
+use crate::effect_owner;
+use crate::env::Environment;
 use crate::error::Trouble;
 use crate::event_context::EventContext;
-use crate::guard::{self, Ended, Guarded};
+use crate::guard::{Ended, Guarded};
 use crate::host::text::excerpt;
 use crate::limits;
-use crate::store::{self, atomic};
+use crate::store::atomic;
 
 /// What the host sets for one session, and tokens that a reviewer has no use for. All
 /// else stays: the user's credentials, proxies and provider settings.
@@ -183,7 +184,7 @@ impl<'a> ReviewRun<'a> {
                 // ends the leader it finds, so one of us sees the other.
                 note_leader(&self.attempt_dir, leader);
                 if !self.is_current() {
-                    guard::end_group(leader);
+                    end_group(leader);
                 }
             })
             .map_err(|error| Failure::Fault(format!("cannot start a reviewer: {error}")))?;
@@ -282,10 +283,7 @@ impl<'a> ReviewRun<'a> {
             return;
         };
         let said = &bytes[..bytes.len().min(LOG_EXCERPT)];
-        let file = OpenOptions::new()
-            .append(true)
-            .custom_flags(no_follow())
-            .open(self.log());
+        let file = file::options().append(true).open(self.log());
         if let Ok(mut file) = file
             && !said.is_empty()
         {
@@ -359,25 +357,18 @@ fn is_written(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() > 0)
 }
 
-fn no_follow() -> i32 {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    i32::try_from(flags.bits()).unwrap_or(0)
-}
-
 fn create(path: &Path) -> Result<File, Trouble> {
-    OpenOptions::new()
+    file::options()
         .write(true)
         .create(true)
         .truncate(true)
-        .mode(0o600)
-        .custom_flags(no_follow())
         .open(path)
         .map_err(Trouble::io("write", path))
 }
 
 /// Who leads the reviewer's group, so that whoever comes after us can end it.
 fn note_leader(attempt_dir: &Path, leader: u32) {
-    if let Ok(text) = mainspring_json::text(&store::owner(leader)) {
+    if let Ok(text) = mainspring_json::text(&effect_owner::of(leader)) {
         let _ = atomic::replace(&attempt_dir.join("leader.json"), text.as_bytes());
     }
 }
@@ -388,8 +379,8 @@ fn end_leftover(attempt_dir: &Path) {
         .ok()
         .flatten();
     let leader = leader.and_then(|bytes| mainspring_json::read::<EffectOwner>(&bytes).ok());
-    if let Some(leader) = leader.filter(store::is_alive) {
-        guard::end_group(leader.pid);
+    if let Some(leader) = leader.filter(effect_owner::is_alive) {
+        end_group(leader.pid);
     }
 }
 
@@ -407,20 +398,15 @@ fn tidy(attempt_dir: &Path) {
     }
 }
 
-/// The program as a shell would find it, but never in a relative folder: that one could
+/// The program by its name on the PATH, or by its place; not by a relative one, which could
 /// be the repository's.
 fn find(env: &Environment, program: &str) -> Option<PathBuf> {
-    let is_file = |path: &PathBuf| fs::metadata(path).is_ok_and(|meta| meta.is_file());
     if program.contains('/') {
         let path = match program.strip_prefix("~/") {
             Some(below) => env.home()?.join(below),
             None => PathBuf::from(program),
         };
-        return Some(path).filter(|path| path.is_absolute() && is_file(path));
+        return Some(path).filter(|path| path.is_absolute() && path.is_file());
     }
-    let path = env.var_os(name::PATH)?;
-    std::env::split_paths(&path)
-        .filter(|dir| dir.is_absolute())
-        .map(|dir| dir.join(program))
-        .find(is_file)
+    env.program(program)
 }

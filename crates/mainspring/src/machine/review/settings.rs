@@ -2,6 +2,7 @@
 
 use mainspring_kernel::machines::review::{OnFailure, Settings, plan};
 use mainspring_kernel::{Millis, Name};
+use mainspring_platform::permissions::am_root;
 
 use crate::config::{Key, Kind, Reach, Value};
 use crate::error::Trouble;
@@ -110,7 +111,7 @@ pub(super) fn permissions(context: &EventContext<'_>) -> Result<Permissions, Tro
         return Ok(Permissions::Skipped);
     }
     // The program refuses to skip them for root, except in a sandbox.
-    let root = rustix::process::geteuid().is_root();
+    let root = am_root();
     let sandbox = context.env.var("IS_SANDBOX").as_deref() == Some("1");
     let wanted = context
         .config()?

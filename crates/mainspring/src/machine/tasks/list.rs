@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use mainspring_kernel::machines::tasks::draft::Status;
 use mainspring_kernel::machines::tasks::task_list::{Entry, MOST_ID, Maker, Source, TaskList};
 use mainspring_kernel::machines::tasks::text::excerpt;
-use rustix::io::Errno;
+use mainspring_platform::file::is_symlink_error;
 use serde_json::{Map, Value};
 
 use super::super::FoundFile;
@@ -253,11 +253,7 @@ fn readable<T>(read: Result<Option<T>, Trouble>) -> Result<Option<T>, Trouble> {
     match read {
         Err(Trouble::NotAFile { .. } | Trouble::TooLarge { .. }) => Ok(None),
         // A link is not followed.
-        Err(Trouble::Io { source, .. })
-            if source.raw_os_error() == Some(Errno::LOOP.raw_os_error()) =>
-        {
-            Ok(None)
-        }
+        Err(Trouble::Io { source, .. }) if is_symlink_error(&source) => Ok(None),
         other => other,
     }
 }

@@ -52,7 +52,10 @@ fn what_is_not_a_transcript_is_refused_at_once() {
         Unreadability::Io(_)
     ));
     assert!(
-        matches!(Unreadability::of_open(Errno::ACCESS), Unreadability::Denied),
+        matches!(
+            Unreadability::of_open(Errno::ACCESS.into()),
+            Unreadability::Denied
+        ),
         "root may read all, so it is not tried"
     );
 

@@ -139,10 +139,8 @@ fn user(cmd: &CommandContext) -> String {
 }
 
 fn machine() -> String {
-    let name = atomic::read_text(Path::new("/proc/sys/kernel/hostname"), 256);
-    name.ok()
-        .flatten()
-        .map_or_else(|| "unknown".into(), |text| quote(&text, 80))
+    let name = mainspring_platform::host::name();
+    name.map_or_else(|| "unknown".into(), |text| quote(&text, 80))
 }
 
 /// Takes the issue on the git server, before anything else is touched.

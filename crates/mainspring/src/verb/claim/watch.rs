@@ -6,8 +6,6 @@
 //! to watch, when nobody attends (a headless run would wait for it), when the host is gone,
 //! and with the news.
 
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
 
 use mainspring_kernel::Millis;
@@ -17,6 +15,7 @@ use mainspring_kernel::machines::claim::State;
 use mainspring_kernel::machines::claim::memory::Weight;
 use mainspring_kernel::machines::claim::news::PullNews;
 use mainspring_kernel::machines::claim::pull::Pull;
+use mainspring_platform::{file, process};
 
 use crate::config::Value;
 use crate::env::Environment;
@@ -161,11 +160,10 @@ fn deliver(context: &EventContext<'_>) -> Result<Option<String>, Trouble> {
 fn lease(context: &EventContext<'_>) -> Result<Option<std::fs::File>, Trouble> {
     context.store.state().create(context.store.dir())?;
     let path = context.store.dir().join(claim::watch_lock(context));
-    let file = OpenOptions::new()
+    let file = file::options()
         .create(true)
         .truncate(false)
         .write(true)
-        .mode(0o600)
         .open(&path)
         .map_err(Trouble::io("open", &path))?;
     match file.try_lock() {
@@ -178,7 +176,7 @@ fn lease(context: &EventContext<'_>) -> Result<Option<std::fs::File>, Trouble> {
 /// Without knowing the client, the host's own limit ends us.
 fn client_lives(env: &Environment) -> bool {
     let pid = env.var(CLIENT).and_then(|text| text.parse::<u32>().ok());
-    pid.is_none_or(|pid| std::path::Path::new(&format!("/proc/{pid}")).exists())
+    pid.is_none_or(process::exists)
 }
 
 /// Asks GitHub without the lock, then takes the answer in with it.

@@ -1,8 +1,8 @@
 //! From a claimed issue to a closed one.
 
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::time::Duration;
+
+use mainspring_platform::permissions::make_owner_only;
 
 use super::stage::Stage;
 use crate::error::{CliError, Trouble};
@@ -47,13 +47,11 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
 /// A repository whose server is a folder, and a `gh` with a script. Returns the folder of
 /// the latter.
 fn set_up(stage: &Stage) -> Result<std::path::PathBuf> {
-    let project = stage.project();
     let github = stage.home().join("github");
     let server = stage.home().join("server.git");
     let gh = github.join("gh");
     atomic::replace(&gh, SCRIPTED_GH.as_bytes())?;
-    std::fs::set_permissions(&gh, std::fs::Permissions::from_mode(0o700))
-        .map_err(Trouble::io("change", &gh))?;
+    make_owner_only(&gh).map_err(Trouble::io("change", &gh))?;
     atomic::replace(&github.join("pull"), b"OPEN SUCCESS\n")?;
     let config = stage.home().join(".config/mainspring/config.toml");
     atomic::replace(
@@ -61,21 +59,24 @@ fn set_up(stage: &Stage) -> Result<std::path::PathBuf> {
         format!("[claim]\ngh = '{}'\n", gh.display()).as_bytes(),
     )?;
     let rewrite = format!("url.{}.insteadOf", server.display());
-    git(project, &["init", "--quiet", "--initial-branch=main", "."])?;
+    git(stage, &["init", "--quiet", "--initial-branch=main", "."])?;
     git(
-        project,
+        stage,
         &["init", "--quiet", "--bare", &server.to_string_lossy()],
     )?;
-    git(project, &["config", "remote.origin.url", ADDRESS])?;
-    git(project, &["config", &rewrite, ADDRESS]).map(|()| github)
+    git(stage, &["config", "remote.origin.url", ADDRESS])?;
+    git(stage, &["config", &rewrite, ADDRESS]).map(|()| github)
 }
 
-fn git(folder: &Path, args: &[&str]) -> Result<()> {
-    let finished = Job::new("git", Duration::from_secs(10))
+fn git(stage: &Stage, args: &[&str]) -> Result<()> {
+    let program = stage.env().program("git").ok_or_else(|| {
+        CliError::new("git is not on the PATH").hint("the scene `claim` needs git")
+    })?;
+    let finished = Job::new(program, Duration::from_secs(10))
         .args(args)
-        .current_dir(folder)
+        .current_dir(stage.project())
         .run()
-        .map_err(|failure| CliError::new(failure).hint("the scene `claim` needs git"))?;
+        .map_err(CliError::new)?;
     match finished.code {
         Some(0) => Ok(()),
         _ => Err(CliError::new(String::from_utf8_lossy(&finished.stderr))),

@@ -1,6 +1,6 @@
 //! A plan is reviewed until two reviews in a row are clean.
 
-use std::os::unix::fs::PermissionsExt;
+use mainspring_platform::permissions::make_owner_only;
 
 use super::stage::Stage;
 use crate::error::{CliError, Trouble};
@@ -41,7 +41,7 @@ fn set_up(stage: &Stage) -> Result<()> {
     let root = stage.project().parent().unwrap_or(stage.project());
     let reviewer = root.join("reviewer");
     atomic::replace(&reviewer, REVIEWER.as_bytes())?;
-    std::fs::set_permissions(&reviewer, std::fs::Permissions::from_mode(0o700))
+    make_owner_only(&reviewer)
         .map_err(|error| CliError::new(Trouble::io("prepare", &reviewer)(error)))?;
     let config = format!("[review]\ncommand = \"{}\"\n", reviewer.display());
     let file = root.join("home/.config/mainspring/config.toml");

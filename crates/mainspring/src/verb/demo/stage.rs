@@ -87,7 +87,7 @@ impl Stage {
         }
     }
 
-    fn env(&self) -> Environment {
+    pub(super) fn env(&self) -> Environment {
         Environment::staged(self.vars.clone(), self.now)
     }
 

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::Findings;
 use crate::config::{Config, Value};
-use crate::host::claude::settings::on_path;
 use crate::host::text::excerpt;
 use crate::process::Job;
 use crate::verb::CommandContext;
@@ -43,7 +42,7 @@ fn program(cmd: &CommandContext, findings: &mut Findings) {
         "program",
         format!("mainspring {version}{days}, {}", me.display()),
     );
-    match on_path(&cmd.env, "mainspring") {
+    match cmd.env.program("mainspring") {
         None => findings.warn(
             "program",
             "mainspring is not on the PATH: agents and plugins call it by name",
@@ -87,7 +86,7 @@ fn tested(client: &str) -> Vec<&'static str> {
 }
 
 fn client(cmd: &CommandContext, findings: &mut Findings) {
-    let Some(claude) = on_path(&cmd.env, "claude") else {
+    let Some(claude) = cmd.env.program("claude") else {
         findings.warn(
             "claude",
             "claude is not on the PATH: reviews cannot be run",
@@ -118,7 +117,7 @@ fn client(cmd: &CommandContext, findings: &mut Findings) {
 
 /// Only what is there can be asked; claims are the only ones that need it.
 fn github(cmd: &CommandContext, findings: &mut Findings) {
-    let Some(gh) = on_path(&cmd.env, "gh") else {
+    let Some(gh) = cmd.env.program("gh") else {
         findings.warn(
             "gh",
             "gh is not on the PATH: claims cannot open pull requests",

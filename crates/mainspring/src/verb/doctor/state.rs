@@ -1,22 +1,23 @@
 //! Our own files, the project's, and what they say about each other.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::fs;
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::machines::looping::{Client, LoopOwner, State as Loop};
 use mainspring_kernel::orders::{Mode, Until};
+use mainspring_platform::{permissions, process};
 
 use super::{Findings, Mend};
 use crate::config::Config;
+use crate::effect_owner;
 use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::machine::MACHINES;
 use crate::project::Project;
 use crate::store::journal::CURRENT;
-use crate::store::{ProjectStore, is_alive, orders, trust};
+use crate::store::{ProjectStore, orders, trust};
 use crate::verb::records::{self, Shown};
 use crate::verb::{CommandContext, session, timestamp};
 
@@ -44,16 +45,17 @@ fn folder(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
         }
         Err(trouble) => {
             let meta = fs::symlink_metadata(root);
-            let me = rustix::process::geteuid().as_raw();
             let fix = match &meta {
                 Ok(meta) if !meta.is_dir() => format!("mv {place} {place}.old"),
-                Ok(meta) if meta.uid() != me => format!("sudo chown -R \"$(id -un)\" {place}"),
+                Ok(meta) if !permissions::is_mine(meta) => {
+                    format!("sudo chown -R \"$(id -un)\" {place}")
+                }
                 Ok(_) | Err(_) => format!("chmod 700 {place}"),
             };
             findings.error("state", trouble.to_string(), &fix);
-            let ours = meta.is_ok_and(|meta| meta.is_dir() && meta.uid() == me);
+            let ours = meta.is_ok_and(|meta| meta.is_dir() && permissions::is_mine(&meta));
             if mend == Mend::Fix && ours {
-                let done = fs::set_permissions(root, Permissions::from_mode(0o700));
+                let done = permissions::make_owner_only(root);
                 if done.is_ok() && store.state().check().is_ok() {
                     findings.mended();
                 }
@@ -169,7 +171,7 @@ fn looping(cmd: &CommandContext, state: &Loop, ttl: Millis, findings: &mut Findi
             "mainspring loop adopt --session last",
         ),
         LoopOwner::Session { id, client } => {
-            let gone = |client: &Client| fs::metadata(format!("/proc/{}", client.0)).is_err();
+            let gone = |client: &Client| !process::exists(client.0);
             if client.as_ref().is_some_and(gone) {
                 findings.warn(
                     "loop",
@@ -207,7 +209,7 @@ fn effects(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
                 &format!("rm {}", entry.path().display()),
             ),
             Ok(found) => match found.value {
-                Some(pending) if is_alive(pending.owner()) => {
+                Some(pending) if effect_owner::is_alive(pending.owner()) => {
                     findings.fine("effects", format!("{machine}'s effect is running"));
                 }
                 Some(_) => findings.warn(

@@ -121,7 +121,10 @@ pub(super) fn of(opened: &Opened) -> Result<Route> {
 
 /// Nothing of the repository's configuration may start a program here.
 fn commits(context: &EventContext<'_>, opened: &Opened) -> Vec<String> {
-    let job = Job::new("git", Duration::from_secs(5))
+    let Some(git) = context.env.program("git") else {
+        return Vec::new();
+    };
+    let job = Job::new(git, Duration::from_secs(5))
         .args([
             "-c",
             "core.fsmonitor=false",

@@ -1,0 +1,24 @@
+//! The process that an effect belongs to: ours, or one that may be gone.
+
+use mainspring_kernel::effect::EffectOwner;
+use mainspring_platform::host::boot_id;
+use mainspring_platform::process::started;
+
+/// This process.
+pub(crate) fn me() -> EffectOwner {
+    of(std::process::id())
+}
+
+/// A process, told apart from a later one with its number.
+pub(crate) fn of(pid: u32) -> EffectOwner {
+    EffectOwner {
+        pid,
+        started: started(pid).unwrap_or(0),
+        boot: boot_id().into(),
+    }
+}
+
+/// Does it still run?
+pub(crate) fn is_alive(owner: &EffectOwner) -> bool {
+    owner.boot == boot_id() && started(owner.pid) == Some(owner.started)
+}

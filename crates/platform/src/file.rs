@@ -1,0 +1,94 @@
+//! Opening and reading files without waiting and without following a link.
+
+use std::fs::{File, OpenOptions, Permissions};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use rustix::buffer::spare_capacity;
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::{Errno, retry_on_intr};
+
+use crate::permissions::OWNER_ONLY_FILE;
+
+/// For every file that somebody else may have put there. A link at the end of the path is not
+/// followed; a FIFO answers at once instead of waiting for a writer that never comes; a
+/// terminal does not become ours.
+pub(crate) const SAFE: OFlags = OFlags::NOFOLLOW
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::CLOEXEC)
+    .union(OFlags::NOCTTY);
+
+/// Options with which no link at the end of the path is followed and nothing is waited for.
+/// A file that is made with them is for its owner only.
+pub fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options
+        .mode(OWNER_ONLY_FILE)
+        .custom_flags(i32::try_from(SAFE.bits()).unwrap_or(0));
+    options
+}
+
+/// Opens for reading whatever is there, unless it is a link: look at it before you read.
+pub fn open(path: &Path) -> io::Result<File> {
+    options().read(true).open(path)
+}
+
+/// Makes a file for its owner only, and opens it for writing. What a crash left under that
+/// name, or another process that holds no lock, is written over.
+pub fn create(path: &Path) -> io::Result<File> {
+    create_in(CWD, path)
+}
+
+/// The same in a folder that is open. What is made anew is a regular file and need not be
+/// looked at.
+pub(crate) fn create_in(folder: impl AsFd + Copy, name: &Path) -> io::Result<File> {
+    let open = |how: OFlags| {
+        let flags = OFlags::WRONLY | SAFE | how;
+        let mode = Mode::from_raw_mode(OWNER_ONLY_FILE);
+        retry_on_intr(|| rustix::fs::openat(folder, name, flags, mode)).map(File::from)
+    };
+    match open(OFlags::CREATE | OFlags::EXCL) {
+        Err(Errno::EXIST) => {}
+        made => return Ok(made?),
+    }
+    let file = open(OFlags::CREATE | OFlags::TRUNC)?;
+    if !file.metadata()?.is_file() {
+        return Err(Errno::EXIST.into());
+    }
+    file.set_permissions(Permissions::from_mode(OWNER_ONLY_FILE))?;
+    Ok(file)
+}
+
+/// One read, into the room that `bytes` has left; 0 at the end. Memory that is not read into
+/// is not touched.
+pub fn read(file: &File, bytes: &mut Vec<u8>) -> io::Result<usize> {
+    Ok(rustix::io::read(file, spare_capacity(bytes))?)
+}
+
+/// One read from this place on.
+pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.read_at(buffer, offset)
+}
+
+pub fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    file.read_exact_at(buffer, offset)
+}
+
+pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    file.write_all_at(bytes, offset)
+}
+
+/// Was a file not opened because there is a link in its place, or on the way to it?
+pub fn is_symlink_error(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
+}
+
+/// Was a file not opened because it is a socket, or a device without a driver?
+pub fn is_special_error(error: &io::Error) -> bool {
+    let special = [Errno::NXIO, Errno::NODEV];
+    special
+        .iter()
+        .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}

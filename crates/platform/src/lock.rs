@@ -1,0 +1,33 @@
+//! A lock that children have, too. For one that ends with this process, the standard
+//! library's `File::lock` is enough.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+/// A lock file that every child inherits: once taken, the lock is free only when the last of
+/// the processes that have it has ended.
+#[derive(Debug)]
+pub struct InheritedLock(OwnedFd);
+
+impl InheritedLock {
+    /// Opens the lock file, which is made if it is not there.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        // Without O_CLOEXEC: that the children have it is the point.
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW;
+        let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?;
+        Ok(Self(file))
+    }
+
+    /// Takes the lock if it is free now, and says whether it did.
+    pub fn try_take(&self) -> io::Result<bool> {
+        match rustix::fs::flock(&self.0, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(true),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(false),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+}

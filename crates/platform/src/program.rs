@@ -1,0 +1,43 @@
+//! Where a program is.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+/// The program that a shell with this PATH would start by this name. Relative folders are
+/// passed over: what they hold depends on where one stands, and that may be a repository.
+pub fn find(search_path: &OsStr, name: &str) -> Option<PathBuf> {
+    std::env::split_paths(search_path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|candidate| candidate.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{File, create_dir};
+
+    use super::*;
+
+    #[test]
+    fn the_first_absolute_folder_that_has_it_counts() {
+        let temp = tempfile::tempdir().unwrap();
+        let [one, two, three] = ["one", "two", "three"].map(|name| temp.path().join(name));
+        for folder in [&one, &two, &three] {
+            create_dir(folder).unwrap();
+        }
+        // A folder of that name is no program.
+        create_dir(one.join("tool")).unwrap();
+        File::create(two.join("tool")).unwrap();
+        File::create(three.join("tool")).unwrap();
+        let search = std::env::join_paths([&one, &two, &three]).unwrap();
+        assert_eq!(find(&search, "tool"), Some(two.join("tool")));
+        assert_eq!(find(&search, "other"), None);
+    }
+
+    #[test]
+    fn a_relative_folder_is_passed_over() {
+        // Tests run in their crate's folder, where this file is found by the relative path.
+        assert!(PathBuf::from("src/lib.rs").is_file());
+        assert_eq!(find("src:./src:".as_ref(), "lib.rs"), None);
+    }
+}
