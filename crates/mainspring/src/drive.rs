@@ -6,15 +6,14 @@ use mainspring_kernel::effect::{EffectOwner, Fence, Life};
 use mainspring_kernel::journal::{Entry, FileChange};
 use mainspring_kernel::machines::{Name, Pending};
 use mainspring_kernel::{Answer, Ask, Case, Millis, Note, Reply, Turn};
+use mainspring_store::{Locked, Trouble, digest, json_change};
 
-use crate::digest;
 use crate::effect_owner;
 use crate::env::name;
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::host::Payload;
 use crate::machine::{self, FoundFile, Loaded, MachineShell};
-use crate::store::{Locked, atomic, orders, trust};
+use crate::store::{orders, trust};
 use crate::transcript;
 
 /// The host's own limit where nothing else is set.
@@ -359,16 +358,4 @@ impl<'a> Driver<'a> {
         answer.notes.extend(self.late.into_iter().map(Note::ours));
         answer
     }
-}
-
-fn json_change<T: serde::Serialize>(
-    path: &std::path::Path,
-    was: Option<&[u8]>,
-    value: Option<&T>,
-) -> Result<FileChange, Trouble> {
-    let now = value
-        .map(|value| mainspring_json::text(value).map(|text| text + "\n"))
-        .transpose()
-        .map_err(|error| Trouble::corrupt(path, error))?;
-    Ok(atomic::change(path, was, now))
 }

@@ -1,52 +1,10 @@
 //! An error that a person reads: what went wrong, where, and what to type next.
 
 use std::fmt;
-use std::io;
-use std::path::{Path, PathBuf};
+
+use mainspring_store::Trouble;
 
 use crate::exit::Exit;
-
-/// What went wrong with a file or a child, with its place in the message.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Trouble {
-    #[error("cannot {doing} {}: {source}", path.display())]
-    Io {
-        doing: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
-    #[error("{} is larger than {limit} bytes", path.display())]
-    TooLarge { path: PathBuf, limit: u64 },
-    #[error("{} is not a regular file", path.display())]
-    NotAFile { path: PathBuf },
-    #[error("{} {problem}", path.display())]
-    Unsafe { path: PathBuf, problem: String },
-    /// A file that is there and cannot be understood: reported, never replaced.
-    #[error("cannot read {}: {problem}", path.display())]
-    Corrupt { path: PathBuf, problem: String },
-    /// The record is durable and a file of it could not follow.
-    #[error("{0}; it is recorded, and the next event tries again")]
-    Unfinished(Box<Self>),
-    #[error("{0}")]
-    Other(String),
-}
-
-impl Trouble {
-    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Io {
-            doing,
-            path: path.to_owned(),
-            source,
-        }
-    }
-
-    pub(crate) fn corrupt(path: &Path, problem: impl fmt::Display) -> Self {
-        Self::Corrupt {
-            path: path.to_owned(),
-            problem: problem.to_string(),
-        }
-    }
-}
 
 /// What a command fails with: a cause, and what to type next.
 #[derive(Debug)]

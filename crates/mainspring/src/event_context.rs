@@ -5,10 +5,10 @@ use std::path::Path;
 
 use mainspring_kernel::event::{Chain, Kind};
 use mainspring_kernel::{Name, SessionId};
+use mainspring_store::Trouble;
 
 use crate::config::Config;
 use crate::env::Environment;
-use crate::error::Trouble;
 use crate::host::Payload;
 use crate::machine::tasks::lock::Held;
 use crate::project::{Contents, Project};

@@ -197,7 +197,7 @@ fn no_text_becomes_a_path_an_option_or_a_permission() {
                 "{text:?}"
             );
         }
-        let name = crate::store::file_name(&text);
+        let name = mainspring_store::file_name(&text);
         assert_eq!(
             Path::new("/d").join(&*name).parent(),
             Some(Path::new("/d")),

@@ -2,13 +2,13 @@
 //!
 //! The flow of one event: [`host`] decodes it, [`project`] finds where it belongs,
 //! [`machine`] loads state and facts, the kernel decides, [`drive`] does what the turn
-//! asks for through [`store`], [`host`] encodes the answer. Everything else is a view or a
+//! asks for through [`store`], [`host`] encodes the answer. How a file is changed safely is
+//! `mainspring_store`'s, and what differs between systems is `mainspring_platform`'s. Everything else is a view or a
 //! command in [`verb`].
 
 mod cli;
 mod config;
 mod diff;
-mod digest;
 mod drive;
 mod effect_owner;
 mod env;
@@ -31,8 +31,6 @@ mod project;
 #[cfg(test)]
 mod reference;
 mod signal;
-#[cfg(feature = "simulate")]
-pub mod simulate;
 mod store;
 mod transcript;
 mod verb;

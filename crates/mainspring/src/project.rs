@@ -12,12 +12,13 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use mainspring_kernel::SessionId;
+use mainspring_platform::no_symlink::leads_to;
+use mainspring_store::{Trouble, atomic};
 
 use crate::env::{Environment, name};
-use crate::error::Trouble;
 use crate::limits;
 use crate::machine;
-use crate::store::{StateDir, atomic, no_symlink};
+use crate::store::StateDir;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Project {
@@ -141,7 +142,7 @@ fn binding(state: &StateDir, session: &SessionId) -> Option<PathBuf> {
 fn real(path: &Path) -> Result<PathBuf, Trouble> {
     // Mostly it is as it says, which is asked in one step; to resolve it takes one for each
     // folder on the way.
-    if is_plain(path) && no_symlink::leads_to(path) {
+    if is_plain(path) && leads_to(path) {
         return Ok(path.into());
     }
     fs::canonicalize(path).map_err(Trouble::io("find", path))

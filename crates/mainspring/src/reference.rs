@@ -22,7 +22,7 @@ fn keep(path: &str, text: &str) {
     let file = root().join(path);
     if Environment::real().var_os("GENERATE").is_some() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
-        crate::store::atomic::replace(&file, text.as_bytes()).unwrap();
+        mainspring_store::atomic::replace(&file, text.as_bytes()).unwrap();
         return;
     }
     let found = fs::read_to_string(&file).unwrap_or_default();

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const SHIPPED: &[&str] = &["json", "kernel", "mainspring"];
+const SHIPPED: &[&str] = &["json", "kernel", "mainspring", "store"];
 const OF_THE_SYSTEM: &[&str] = &["rustix::", "\"/proc", "std::os::", "nix::", "libc::"];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
+use mainspring_store::{Trouble, atomic};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::key::{Key, Kind, Reach, Value};
-use crate::error::Trouble;
 use crate::limits;
-use crate::store::atomic;
 
 /// The settings of a file; none if there is no file. What is unknown or not the writer's
 /// to say is a warning, what cannot be understood is an error.

@@ -14,8 +14,9 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use key::{Key, Kind, Reach, Value, span};
 
+use mainspring_store::Trouble;
+
 use crate::env::Environment;
-use crate::error::Trouble;
 
 pub(crate) const PROJECT_FILE: &str = "mainspring.toml";
 

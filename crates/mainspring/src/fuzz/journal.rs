@@ -4,9 +4,8 @@ use std::sync::OnceLock;
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::journal::{Entry, FORMAT, FileChange, Record};
-
-use crate::digest;
-use crate::store::journal::{self, JournalLine, Reader};
+use mainspring_store::digest;
+use mainspring_store::journal::{self, JournalLine, Reader};
 
 /// No bytes are a record unless their sum is right; and of a journal with any change made
 /// to it, every record that is still read is one that was written, in its place.

@@ -6,8 +6,7 @@ pub(crate) mod text;
 use std::path::PathBuf;
 
 use mainspring_kernel::{Digest, Event};
-
-use crate::digest;
+use mainspring_store::digest;
 
 /// One event as a host sent it, decoded.
 #[derive(Debug, Clone)]

@@ -2,11 +2,10 @@
 
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machine::Data;
+use mainspring_store::{Trouble, json_change, read_json};
 
 use super::FoundFile;
-use crate::error::Trouble;
 use crate::event_context::EventContext;
-use crate::store::{atomic, read_json};
 
 /// The state in the machine's own file; `None` if there is no file.
 pub(crate) fn load<S: Data>(
@@ -23,12 +22,5 @@ pub(crate) fn load<S: Data>(
 
 /// The file's change to this state; no file for `None`.
 pub(crate) fn change<S: Data>(found: &FoundFile, state: Option<&S>) -> Result<FileChange, Trouble> {
-    let now = state
-        .map(|state| {
-            mainspring_json::text(state)
-                .map(|text| text + "\n")
-                .map_err(|error| Trouble::corrupt(&found.path, error))
-        })
-        .transpose()?;
-    Ok(atomic::change(&found.path, found.bytes.as_deref(), now))
+    json_change(&found.path, found.bytes.as_deref(), state)
 }

@@ -14,9 +14,9 @@ use std::path::PathBuf;
 
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::{Finished, MachineInput, Name, Pending, Transition};
+use mainspring_store::Trouble;
 
 use crate::config::{self, Key};
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 
 /// One machine, as functions.

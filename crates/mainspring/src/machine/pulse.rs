@@ -7,10 +7,10 @@ use mainspring_kernel::machines::pulse::{Probed, Pulse, State};
 use mainspring_kernel::machines::{
     Finished, InputOf, MachineInput, Name, Pending, Returned, Transition,
 };
+use mainspring_store::Trouble;
 
 use super::{FoundFile, Loaded, MachineShell, json_state};
 use crate::config::{Key, Kind, Reach};
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::host::text::excerpt;
 use crate::process::Job;

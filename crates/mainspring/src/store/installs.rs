@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::Millis;
+use mainspring_store::{Trouble, atomic, digest, read_json};
 use serde::{Deserialize, Serialize};
 
-use super::{StateDir, atomic, read_json};
-use crate::digest;
-use crate::error::Trouble;
+use super::StateDir;
 use crate::limits;
 
 /// What an installation did to one settings file.

@@ -1,4 +1,5 @@
-//! Mainspring's own state, and the one way in which any file is changed.
+//! Mainspring's own state: what is kept for projects and people, and where. How files are
+//! changed is `mainspring_store`'s affair.
 //!
 //! ```text
 //! $XDG_STATE_HOME/mainspring/            0700
@@ -16,19 +17,11 @@
 //!     <machine>.json                     a machine's own state
 //! ```
 
-pub(crate) mod atomic;
 mod dir;
-mod head;
 pub(crate) mod installs;
-pub(crate) mod journal;
-mod lock;
-pub(crate) mod no_symlink;
 pub(crate) mod orders;
 mod project;
-mod recover;
 pub(crate) mod trust;
 
-pub(crate) use dir::{StateDir, check_private, file_name, make_private};
-#[cfg(feature = "simulate")]
-pub(crate) use project::{Found, Recorded};
-pub(crate) use project::{Locked, ProjectStore, read_json};
+pub(crate) use dir::StateDir;
+pub(crate) use project::ProjectStore;

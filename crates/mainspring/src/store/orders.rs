@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use mainspring_kernel::Orders;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::orders::Until;
+use mainspring_store::{Trouble, atomic, read_json};
 
-use super::{ProjectStore, atomic, read_json};
-use crate::error::Trouble;
+use super::ProjectStore;
 use crate::project::Project;
 
 /// A person's own switch: as long as it is there, nothing here is asked.

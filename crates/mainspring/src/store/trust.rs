@@ -11,10 +11,10 @@ use std::path::Path;
 use mainspring_kernel::Millis;
 use mainspring_kernel::deliberate::Trust;
 use mainspring_platform::sync;
+use mainspring_store::{Trouble, atomic, read_json};
 use serde::{Deserialize, Serialize};
 
-use super::{StateDir, atomic, read_json};
-use crate::error::Trouble;
+use super::StateDir;
 
 /// What is on record of one project. The path is for people, and for a look at whether the
 /// record is in its own place.

@@ -4,16 +4,16 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use mainspring_kernel::SessionId;
+use mainspring_store::{Trouble, atomic};
 use serde::Serialize;
 
 use super::{CommandContext, Result, session};
 use crate::config::Config;
-use crate::error::{CliError, Trouble};
+use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::machine::gate::switch::{self, GateSwitch, Switch, Switches};
 use crate::machine::gate::{self, token};
 use crate::signal::{self, Sighting, Signal};
-use crate::store::atomic;
 use crate::transcript::{LastBlock, Transcript};
 
 /// Hold every stop until the agent says its done token itself.

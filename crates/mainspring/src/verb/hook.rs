@@ -5,10 +5,10 @@
 
 use mainspring_kernel::{Answer, Decision, Kind};
 use mainspring_platform::stdin;
+use mainspring_store::Trouble;
 
 use crate::drive::drive;
 use crate::env::Environment;
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::exit::Exit;
 use crate::host::claude::Wording;

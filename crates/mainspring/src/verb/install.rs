@@ -3,14 +3,15 @@
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
+use mainspring_store::{Trouble, atomic};
+
 use super::{CommandContext, Result, trust};
 use crate::diff;
 use crate::env::name;
-use crate::error::{CliError, Trouble};
+use crate::error::CliError;
 use crate::host::claude::settings::{self, Scope, Settings, VARIABLES};
 use crate::output;
 use crate::store::StateDir;
-use crate::store::atomic;
 use crate::store::installs::{InstallRecord, Installed};
 use crate::store::trust as record;
 

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use mainspring_kernel::SessionId;
 use mainspring_kernel::machines::looping::{self, Frame, LoopOwner, Mode, Past, Refused, State};
+use mainspring_store::{Trouble, atomic};
 
 use super::{CommandContext, Result, session};
-use crate::error::{CliError, Trouble};
+use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::limits;
 use crate::machine::looping::loop_store::{self, LoopStore, StoredLoop};
 use crate::machine::looping::{client, describe, prompt, running};
-use crate::store::atomic;
 
 /// Keep the agent iterating until it gives a completion signal.
 #[derive(Debug, clap::Args)]

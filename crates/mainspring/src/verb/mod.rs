@@ -29,10 +29,11 @@ pub(crate) mod why;
 use std::path::PathBuf;
 
 use mainspring_kernel::journal::{Entry, FileChange};
+use mainspring_store::Trouble;
 use serde::Serialize;
 
 use crate::env::Environment;
-use crate::error::{CliError, Trouble};
+use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::machine::looping::jwz;
 use crate::output::Paint;

@@ -6,10 +6,10 @@ use mainspring_kernel::deliberate::{Outcome, Ruling, Settlement};
 use mainspring_kernel::journal::{Entry, Record};
 use mainspring_kernel::machines::Name;
 use mainspring_kernel::{Millis, Note, Voice};
+use mainspring_store::journal::{self, JournalLine, Reader};
 
 use super::Result;
 use crate::error::CliError;
-use crate::store::journal::{self, JournalLine, Reader};
 
 /// Which records a person wants to see.
 #[derive(Debug, Clone, Default, clap::Args)]

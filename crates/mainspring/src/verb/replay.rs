@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::journal::{Divergence, Entry, Record};
-
+use mainspring_store::journal::{JournalLine, Reader};
 use serde::Serialize;
 
 use super::records::{self, Shown};
 use super::{CommandContext, Result, timestamp};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::store::journal::{JournalLine, Reader};
 
 /// Make the decisions of a journal again, and show the first that comes out differently.
 ///

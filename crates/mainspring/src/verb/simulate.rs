@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use mainspring_kernel::deliberate;
 use mainspring_kernel::journal::{Entry, FORMAT, Record};
 use mainspring_kernel::{Kind, Ruling};
+use mainspring_store::atomic;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -17,7 +18,7 @@ use crate::host::{Payload, claude};
 use crate::limits;
 use crate::machine::{MACHINES, MachineShell};
 use crate::project;
-use crate::store::{ProjectStore, StateDir, atomic};
+use crate::store::{ProjectStore, StateDir};
 
 /// Say what would happen at an event, and change nothing.
 ///

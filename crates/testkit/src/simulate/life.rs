@@ -4,17 +4,18 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use mainspring::simulate::{Found, Store};
 use mainspring_kernel::event::{Author, Background, Chain, EndReason, Kind, StartSource};
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::machines::looping::{self, Frame, LoopOwner, Mode, State as Loop};
 use mainspring_kernel::machines::{Name, gate};
 use mainspring_kernel::{Answer, Digest, Millis, SessionId};
+use mainspring_store::Found;
 
 use super::oracle::{Oracle, holds, stack};
 use super::outside::{Folder, Server};
 use super::people;
 use super::process::{self, Delivery, End, Fate, Spoken, json};
+use super::project::{Project, change, edit, in_words, read};
 use super::random::Random;
 
 /// The host's cap: small, so that it is met.
@@ -25,7 +26,7 @@ const SESSIONS: u32 = 3;
 pub(super) struct Simulation {
     pub(super) random: Random,
     pub(super) now: Millis,
-    pub(super) store: Rc<Store>,
+    pub(super) project: Rc<Project>,
     root: PathBuf,
     pub(super) sessions: Vec<Session>,
     pub(super) alive: BTreeSet<u32>,
@@ -62,12 +63,11 @@ fn session_id(at: usize, generation: u32) -> SessionId {
 impl Simulation {
     pub(super) fn new(seed: u64, folder: &std::path::Path) -> Result<Self, String> {
         let root = folder.join("project");
-        std::fs::create_dir_all(&root).map_err(|error| error.to_string())?;
-        let store = Store::new(&folder.join("home"), &root).ok_or("no home")?;
+        let project = Project::new(folder.join("store"), &root)?;
         let mut simulation = Self {
             random: Random::new(seed),
             now: Millis::seconds(1_700_000_000),
-            store: Rc::new(store),
+            project: Rc::new(project),
             root,
             sessions: Vec::new(),
             alive: BTreeSet::new(),
@@ -85,8 +85,6 @@ impl Simulation {
             records: 0,
             torn: 0,
         };
-        // The lock makes the folders.
-        drop(simulation.store.lock()?);
         for at in 0..SESSIONS as usize {
             simulation.sessions.push(Session {
                 id: session_id(at, 0),
@@ -96,7 +94,7 @@ impl Simulation {
             });
             if simulation.random.chance(50) {
                 let waiting = json(&gate::State::Waiting { held: 0 })?;
-                Store::edit(&simulation.file(Name::Gate, at), &waiting)?;
+                edit(&simulation.file(Name::Gate, at), &waiting)?;
             }
         }
         Ok(simulation)
@@ -108,7 +106,7 @@ impl Simulation {
             Name::Gate => self.root.join(format!("gate-{session}.json")),
             Name::Claim => self.root.join("claim.json"),
             Name::Review => self.root.join("plan.json"),
-            Name::Loop | Name::Tasks | Name::Pulse => self.store.own(machine),
+            Name::Loop | Name::Tasks | Name::Pulse => self.project.machine_file(machine),
         }
     }
 
@@ -303,21 +301,22 @@ impl Simulation {
         words: &str,
         now: Option<String>,
     ) -> Result<(), String> {
-        let store = Rc::clone(&self.store);
-        let mut lock = store.lock()?;
-        let found: Found<serde_json::Value> = Store::read(path)?;
+        let project = Rc::clone(&self.project);
+        let mut lock = project.lock()?;
+        let found: Found<serde_json::Value> = read(path)?;
         let entry = Entry::Verb {
             command: words.into(),
             session: None,
             did: String::new(),
         };
-        let durable = lock.record(self.now, entry, vec![found.change(now)])?;
+        let files = vec![change(&found, now)];
+        let durable = lock.record(self.now, entry, files).map_err(in_words)?;
         if self.random.chance(10) {
             self.crashes += 1;
             return Ok(());
         }
-        for change in durable.files() {
-            lock.place(change)?;
+        for file in &durable.record.files {
+            lock.place(file).map_err(in_words)?;
         }
         lock.finish(durable);
         Ok(())
@@ -326,8 +325,8 @@ impl Simulation {
     pub(super) fn start_loop(&mut self, at: usize) -> Result<(), String> {
         let path = self.file(Name::Loop, at);
         // What a dead process left is rolled forward first.
-        drop(self.store.lock()?);
-        let found: Found<Loop> = Store::read(path.clone())?;
+        drop(self.project.lock()?);
+        let found: Found<Loop> = read(path.clone())?;
         let before = found.value.unwrap_or(Loop::Idle(looping::Past::Blank));
         let frame = Frame {
             id: "f".into(),
@@ -363,8 +362,8 @@ impl Simulation {
         if self.random.chance(50) {
             return Ok(());
         }
-        drop(self.store.lock()?);
-        let found: Found<Loop> = Store::read(self.file(Name::Loop, 0))?;
+        drop(self.project.lock()?);
+        let found: Found<Loop> = read(self.file(Name::Loop, 0))?;
         let there = found.value.as_ref().map(stack).unwrap_or_default();
         if there != self.oracle.stack {
             return Err(format!(
@@ -373,7 +372,7 @@ impl Simulation {
             ));
         }
         for session in &self.sessions {
-            let ledger = self.store.ledger(&session.id)?.value.unwrap_or_default();
+            let ledger = self.project.ledger(&session.id)?.value.unwrap_or_default();
             let should = self.oracle.blocks(&session.id);
             if ledger.blocks != should {
                 return Err(format!(
@@ -420,8 +419,8 @@ impl Simulation {
     /// The whole journal: every record replays, its numbers grow, and it has all that was
     /// said.
     fn look_back(&mut self) -> Result<(), String> {
-        drop(self.store.lock()?);
-        let (records, bad) = self.store.records()?;
+        drop(self.project.lock()?);
+        let (records, bad) = self.project.records()?;
         if bad > self.torn {
             return Err(format!(
                 "{bad} lines are no records, {} were torn",

@@ -10,6 +10,7 @@ mod oracle;
 mod outside;
 mod people;
 mod process;
+mod project;
 mod random;
 
 use std::process::ExitCode;

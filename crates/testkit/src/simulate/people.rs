@@ -1,6 +1,5 @@
 //! What a person does: orders, edits by hand, claims, merges.
 
-use mainspring::simulate::{Found, Store};
 use mainspring_kernel::machines::Name;
 use mainspring_kernel::machines::claim::State as Claim;
 use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
@@ -11,10 +10,12 @@ use mainspring_kernel::machines::review::{
 };
 use mainspring_kernel::orders::{Scope, Until};
 use mainspring_kernel::{Millis, Orders};
+use mainspring_store::Found;
 
 use super::life::Simulation;
 use super::outside::Server;
 use super::process::json;
+use super::project::{edit, read};
 
 pub(super) fn does_something(simulation: &mut Simulation, at: usize) -> Result<(), String> {
     match simulation.random.below(8) {
@@ -32,7 +33,7 @@ pub(super) fn does_something(simulation: &mut Simulation, at: usize) -> Result<(
 
 /// Brakes everything, or lets it go on.
 fn order(simulation: &mut Simulation) -> Result<(), String> {
-    let path = simulation.store.orders();
+    let path = simulation.project.orders();
     let orders = Orders::default();
     let braked = !simulation.oracle.braked && simulation.random.chance(50);
     let after = if braked {
@@ -51,7 +52,7 @@ fn order(simulation: &mut Simulation) -> Result<(), String> {
 /// Begins a plan, or turns it by hand, without any lock.
 fn plan(simulation: &mut Simulation, at: usize) -> Result<(), String> {
     let path = simulation.file(Name::Review, at);
-    let found: Found<Review> = Store::read(path.clone())?;
+    let found: Found<Review> = read(path.clone())?;
     let mut plan = match found.value {
         Some(Review::Plan(plan)) => plan,
         Some(Review::Nothing) | None => Box::new(Plan {
@@ -77,13 +78,13 @@ fn plan(simulation: &mut Simulation, at: usize) -> Result<(), String> {
     simulation.oracle.cycle += 1;
     simulation.answered = false;
     simulation.note("the plan is set by hand");
-    Store::edit(&path, &json(&Review::Plan(plan))?)
+    edit(&path, &json(&Review::Plan(plan))?)
 }
 
 /// Claims an issue by hand, hands work over, or lets an issue be closed, without any lock.
 fn claim(simulation: &mut Simulation, at: usize) -> Result<(), String> {
     let path = simulation.file(Name::Claim, at);
-    let found: Found<Claim> = Store::read(path.clone())?;
+    let found: Found<Claim> = read(path.clone())?;
     let after = match found.value {
         Some(Claim::Claimed { mut claim, memory }) => {
             claim.phase = match claim.phase {
@@ -112,5 +113,5 @@ fn claim(simulation: &mut Simulation, at: usize) -> Result<(), String> {
             Claim::Claimed { claim, memory }
         }
     };
-    Store::edit(&path, &json(&after)?)
+    edit(&path, &json(&after)?)
 }

@@ -7,7 +7,6 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use mainspring::simulate::{Found, Lock, Store};
 use mainspring_kernel::block_ledger::{Cap, ToolUse};
 use mainspring_kernel::deliberate::{Ruling, Trust};
 use mainspring_kernel::effect::{EffectOwner, Fence, Life};
@@ -22,11 +21,13 @@ use mainspring_kernel::machines::{
 };
 use mainspring_kernel::spoken_signal::SpokenSignal;
 use mainspring_kernel::{Answer, Ask, Case, Digest, Millis, Orders, Reply, SessionId, Turn};
+use mainspring_store::{Found, Locked, Trouble};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::life::{CAP, Simulation};
 use super::outside;
+use super::project::{change, read};
 
 /// What the agent said and did before its event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,6 +76,12 @@ pub(super) enum End {
     Wrong(String),
 }
 
+impl From<Trouble> for End {
+    fn from(trouble: Trouble) -> Self {
+        Self::Wrong(trouble.to_string())
+    }
+}
+
 impl From<String> for End {
     fn from(text: String) -> Self {
         Self::Wrong(text)
@@ -110,9 +117,9 @@ fn turn(
     pid: u32,
     fate: &mut Fate,
 ) -> Result<Answer, End> {
-    let store = Rc::clone(&simulation.store);
+    let project = Rc::clone(&simulation.project);
     let (mut turn, mut ask) = Turn::begin(delivery.kind.clone());
-    let mut lock: Option<Lock<'_>> = None;
+    let mut lock: Option<Locked<'_>> = None;
     let mut loaded = None;
     // The clock is read when a process begins, and again after an effect.
     let mut now = simulation.now;
@@ -120,11 +127,11 @@ fn turn(
         fate.step()?;
         let reply = match ask {
             Ask::Lock => {
-                lock = Some(store.lock()?);
+                lock = Some(project.lock()?);
                 Reply::Done
             }
             Ask::Load => {
-                let fence = lock.as_ref().map_or(Fence(0), Lock::fence);
+                let fence = lock.as_ref().map_or(Fence(0), Locked::fence);
                 let (case, found) = load(simulation, delivery, (pid, now), fence)?;
                 loaded = Some(found);
                 Reply::Loaded(Box::new(case))
@@ -157,7 +164,7 @@ fn turn(
 /// Makes the record durable, and its files one by one; death may come between any two.
 fn commit(
     simulation: &mut Simulation,
-    lock: &mut Lock<'_>,
+    lock: &mut Locked<'_>,
     loaded: &Loaded,
     entry: Entry,
     fate: &mut Fate,
@@ -171,9 +178,9 @@ fn commit(
     simulation.records += 1;
     simulation.oracle.recorded(&entry, CAP)?;
     let durable = lock.record(now, entry, files)?;
-    for change in durable.files() {
+    for file in &durable.record.files {
         fate.step()?;
-        lock.place(change)?;
+        lock.place(file)?;
     }
     fate.step()?;
     lock.finish(durable);
@@ -185,7 +192,7 @@ fn tear(simulation: &mut Simulation) {
     if simulation.random.chance(50) {
         let journal = OpenOptions::new()
             .append(true)
-            .open(simulation.store.journal());
+            .open(simulation.project.journal());
         if let Ok(mut journal) = journal {
             let torn: &[u8] = b"{\"v\":1,\"seq\":";
             if journal.write_all(torn).is_ok() {
@@ -204,7 +211,7 @@ fn changes(loaded: &Loaded, entry: &Entry) -> Result<Vec<FileChange>, String> {
         Ruling::Repeated(_) => Ok(Vec::new()),
         Ruling::Intends(pending) => {
             let found = file(pending.name()).ok_or("an effect of nobody")?;
-            Ok(vec![found.intent.change(Some(json(pending)?))])
+            Ok(vec![change(&found.intent, Some(json(pending)?))])
         }
         Ruling::Settled(settlement) => {
             let mut changes = Vec::new();
@@ -213,15 +220,15 @@ fn changes(loaded: &Loaded, entry: &Entry) -> Result<Vec<FileChange>, String> {
                 if !part.changed_by(moved) {
                     continue;
                 }
-                changes.push(found.state.change(Some(state(moved)?)));
+                changes.push(change(&found.state, Some(state(moved)?)));
                 if moved.intent() != part.recorded() {
                     let intent = moved.intent().as_ref().map(json).transpose()?;
-                    changes.push(found.intent.change(intent));
+                    changes.push(change(&found.intent, intent));
                 }
             }
             let kept = settlement.kept(case);
             if kept != case.ledger {
-                changes.push(loaded.ledger.change(Some(json(&kept)?)));
+                changes.push(change(&loaded.ledger, Some(json(&kept)?)));
             }
             Ok(changes)
         }
@@ -256,7 +263,7 @@ fn load(
         let Some((part, state)) = part(simulation, machine, path, delivery)? else {
             continue;
         };
-        let intent = simulation.store.intent(machine)?;
+        let intent = simulation.project.intent(machine)?;
         let mut part = part;
         if let Some(pending) = &intent.value {
             let alive = simulation.alive.contains(&pending.owner().pid);
@@ -274,8 +281,8 @@ fn load(
             intent,
         });
     }
-    let ledger = simulation.store.ledger(&delivery.by)?;
-    let orders: Found<Orders> = Store::read(simulation.store.orders())?;
+    let ledger = simulation.project.ledger(&delivery.by)?;
+    let orders: Found<Orders> = read(simulation.project.orders())?;
     let case = Case {
         event: Event {
             session: Some(delivery.by.clone()),
@@ -315,7 +322,7 @@ fn part(
     delivery: &Delivery,
 ) -> Result<Option<(MachineInput, Found<()>)>, String> {
     fn of<T: DeserializeOwned>(path: PathBuf) -> Result<(Option<T>, Found<()>), String> {
-        let found: Found<T> = Store::read(path)?;
+        let found: Found<T> = read(path)?;
         let file = Found {
             path: found.path,
             bytes: found.bytes,
@@ -435,7 +442,7 @@ fn effect(simulation: &mut Simulation, pending: &Pending) -> Result<Finished, En
 }
 
 fn is_current(simulation: &Simulation, fence: Fence) -> Result<bool, String> {
-    let recorded = simulation.store.intent(Name::Review)?.value;
+    let recorded = simulation.project.intent(Name::Review)?.value;
     Ok(matches!(recorded, Some(Pending::Review(intent)) if intent.fence == fence))
 }
 

@@ -6,13 +6,13 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use mainspring_store::{Trouble, atomic};
 use serde_json::{Map, Value};
 
 use super::retouch;
 use crate::env::{Environment, name};
-use crate::error::{CliError, Trouble};
+use crate::error::CliError;
 use crate::limits;
-use crate::store::atomic;
 
 /// What the plugin registers is what `install` registers: one list, in the plugin's own file.
 const PLUGIN_HOOKS: &str = include_str!("../../../../../plugins/mainspring/hooks/hooks.json");

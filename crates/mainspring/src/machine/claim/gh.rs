@@ -194,12 +194,12 @@ fn limit_header(line: &str, now: Millis) -> Option<Millis> {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
+    use mainspring_store::atomic;
     use proptest::prelude::*;
 
     use super::*;
     use crate::config::Config;
     use crate::env::Environment;
-    use crate::store::atomic;
 
     /// A `gh` that writes down what it was given, and what it was told to read.
     fn recorder(folder: &std::path::Path) -> Programs {

@@ -7,8 +7,8 @@
 use std::time::{Duration, Instant};
 
 use mainspring_platform::lock::InheritedLock;
+use mainspring_store::Trouble;
 
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 
 /// A child that outlives its hook for longer than this is not waited for.

@@ -2,15 +2,14 @@
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::machines::claim::remote::{Repository, refusal};
+use mainspring_store::{Trouble, atomic};
 
 use super::gh::GitHub;
 use super::programs::Programs;
 use super::query::BoardName;
 use crate::config::Value;
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::limits;
-use crate::store::atomic;
 
 #[derive(Debug)]
 pub(crate) struct GitHubContext {

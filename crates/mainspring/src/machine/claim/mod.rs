@@ -24,14 +24,13 @@ use mainspring_kernel::machines::{
     Finished, InputOf, MachineInput, Name, Pending, Returned, Transition,
 };
 use mainspring_kernel::{Kind, Millis};
+use mainspring_store::{Trouble, atomic, digest, read_json};
 
 use super::{FoundFile, Loaded, MachineShell, json_state};
 use crate::config::{Key, Kind as Setting, Reach};
-use crate::digest;
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::limits;
-use crate::store::{atomic, read_json, trust};
+use crate::store::trust;
 
 pub(crate) const ROW: MachineShell = MachineShell {
     name: Name::Claim,

@@ -2,13 +2,13 @@
 
 use mainspring_kernel::machines::claim::text::{body, title};
 use mainspring_kernel::machines::claim::work::{Fault, How, Missing, Open, Outcome};
+use mainspring_store::no_symlink;
 use serde_json::json;
 
 use super::change::Change;
 use super::github_context::GitHubContext;
 use super::query::{self, Found, Pull};
 use crate::limits;
-use crate::store::no_symlink;
 
 /// Where a repository keeps the text that its pull requests begin with.
 const TEMPLATES: [&str; 4] = [

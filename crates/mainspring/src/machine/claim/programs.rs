@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use mainspring_kernel::Millis;
+use mainspring_store::Trouble;
 
 use crate::config::{Config, Value};
 use crate::env::Environment;
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::process::{Failure, Finished, Job};
 

@@ -5,12 +5,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::SessionId;
+use mainspring_store::{Trouble, atomic, file_name, private};
 
 use crate::env::name;
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::machine::FoundFile;
-use crate::store::{atomic, check_private, file_name, make_private};
 
 /// A number, and what an editor may leave around it.
 const MOST_BYTES: u64 = 64;
@@ -38,7 +37,7 @@ pub(super) fn read(
 fn path(context: &EventContext<'_>, session: &SessionId) -> Result<PathBuf, Trouble> {
     let dir = temp_dir(context).join("taskmaster");
     let name = file_name(session.as_str());
-    match check_private(&dir) {
+    match private::check(&dir) {
         Ok(()) => Ok(dir.join(name.as_ref())),
         Err(Trouble::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
             Ok(dir.join(name.as_ref()))
@@ -63,7 +62,7 @@ fn temp_dir(context: &EventContext<'_>) -> PathBuf {
 /// Before the first count is written: the directory is made for us alone.
 pub(super) fn prepare(path: &Path) -> Result<(), Trouble> {
     match path.parent() {
-        Some(dir) if dir.ends_with("taskmaster") => make_private(dir),
+        Some(dir) if dir.ends_with("taskmaster") => private::make(dir),
         Some(_) | None => Ok(()),
     }
 }

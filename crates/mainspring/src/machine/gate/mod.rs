@@ -9,14 +9,13 @@ use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::gate::{Facts, RecentErrors, State, Token, Transcript};
 use mainspring_kernel::machines::{InputOf, MachineInput, Name, Transition};
 use mainspring_kernel::spoken_signal::SpokenSignal;
+use mainspring_store::{Trouble, atomic};
 
 use self::switch::{Progress, Switch, Switches};
 use super::{FoundFile, Loaded, MachineShell, final_message};
 use crate::config::{Config, Key, Kind as Sort, Reach, Value};
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::signal::Signal;
-use crate::store::atomic;
 
 pub(crate) const ROW: MachineShell = MachineShell {
     name: Name::Gate,

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use mainspring_kernel::SessionId;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::Name;
+use mainspring_store::{Trouble, atomic, file_name, read_json};
 use serde::{Deserialize, Serialize};
 
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::machine::FoundFile;
-use crate::store::{atomic, file_name, read_json};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

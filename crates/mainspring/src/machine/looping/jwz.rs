@@ -14,17 +14,16 @@ use mainspring_kernel::Digest;
 use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
+use mainspring_store::{Trouble, atomic, digest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::digest;
 use crate::env::name;
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::limits;
 use crate::machine::FoundFile;
 use crate::process::{Finished, Job};
-use crate::store::{atomic, trust};
+use crate::store::trust;
 
 const TOPIC: &str = "loop:current";
 /// It is a local tool that reads and appends to a file.

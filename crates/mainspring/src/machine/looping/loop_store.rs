@@ -8,15 +8,13 @@ use mainspring_kernel::Millis;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::Name;
 use mainspring_kernel::machines::looping::{Past, State};
+use mainspring_store::{Trouble, atomic, digest, no_symlink};
 
 use super::jwz::{self, Jwz};
 use super::{doc, markdown};
-use crate::digest;
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::limits;
 use crate::machine::FoundFile;
-use crate::store::{atomic, no_symlink};
 
 pub(crate) const MARKDOWN: &str = ".claude/idle-loop.local.md";
 

@@ -15,12 +15,12 @@ use mainspring_kernel::machines::looping::{
 };
 use mainspring_kernel::machines::{InputOf, MachineInput, Name, Transition};
 use mainspring_kernel::spoken_signal::SpokenSignal;
+use mainspring_store::Trouble;
 
 use self::loop_store::StoredLoop;
 use super::{FoundFile, Loaded, MachineShell, final_message};
 use crate::config::{Key, Kind as Sort, Reach, Value};
 use crate::env::name;
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::signal::Signal;
 

@@ -2,13 +2,14 @@
 
 use std::path::{Component, Path};
 
+use mainspring_store::no_symlink;
+
 use super::doc::{self, Prompt};
 use super::loop_store::{LoopStore, StoredLoop};
 use super::markdown;
 use crate::event_context::EventContext;
 use crate::limits;
 use crate::path_contains::path_contains;
-use crate::store::no_symlink;
 
 /// A prompt is read again by the agent at every iteration: more is cut.
 const MOST_CHARS: usize = 6_000;

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use mainspring_kernel::machines::review::structure::Nested;
-
-use crate::error::Trouble;
-use crate::store::no_symlink;
+use mainspring_store::{Trouble, no_symlink};
 
 /// Where plans are, seen from the project.
 pub(crate) const PLANS: &str = ".taskie/plans";
@@ -128,8 +126,9 @@ pub(crate) fn written(path: &Path) -> Option<SystemTime> {
 mod tests {
     use std::time::Duration;
 
+    use mainspring_store::atomic;
+
     use super::*;
-    use crate::store::atomic;
 
     fn write(path: &Path, age: u64) {
         atomic::replace(path, b"x").unwrap();

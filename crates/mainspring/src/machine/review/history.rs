@@ -11,11 +11,11 @@ use mainspring_kernel::machines::review::{
     Failure, Finding, Kind, Outcome, Request, Verdict, words,
 };
 use mainspring_platform::file;
+use mainspring_store::{Trouble, atomic};
 use serde::{Deserialize, Serialize};
 
-use crate::error::Trouble;
 use crate::limits;
-use crate::store::{ProjectStore, atomic};
+use crate::store::ProjectStore;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Past {

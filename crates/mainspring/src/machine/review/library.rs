@@ -4,8 +4,9 @@
 
 use std::path::PathBuf;
 
-use crate::error::Trouble;
-use crate::store::{StateDir, atomic};
+use mainspring_store::{Trouble, atomic};
+
+use crate::store::StateDir;
 
 const TEXTS: [(&str, &str); 5] = [
     (

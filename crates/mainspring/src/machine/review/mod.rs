@@ -21,14 +21,13 @@ use mainspring_kernel::machines::review::{
 use mainspring_kernel::machines::{
     Finished, InputOf, MachineInput, Name, Pending, Returned, Transition,
 };
+use mainspring_store::{Trouble, atomic, no_symlink, read_json};
 use serde::{Deserialize, Serialize};
 
 use self::directory::{PLANS, PlanDir, STATE};
 use super::{FoundFile, Loaded, MachineShell};
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::limits;
-use crate::store::{atomic, no_symlink, read_json};
 
 pub(crate) const ROW: MachineShell = MachineShell {
     name: Name::Review,

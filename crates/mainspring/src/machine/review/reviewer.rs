@@ -15,18 +15,17 @@ use mainspring_kernel::machines::review::{
 use mainspring_kernel::machines::{Name, Pending};
 use mainspring_platform::file;
 use mainspring_platform::process::end_group;
+use mainspring_store::{Trouble, atomic};
 
 use super::directory::PLANS;
 use super::verdict::{self, End, Said};
 use super::{history, library, settings};
 use crate::effect_owner;
 use crate::env::Environment;
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::guard::{Ended, Guarded};
 use crate::host::text::excerpt;
 use crate::limits;
-use crate::store::atomic;
 
 /// What the host sets for one session, and tokens that a reviewer has no use for. All
 /// else stays: the user's credentials, proxies and provider settings.

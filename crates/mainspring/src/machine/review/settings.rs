@@ -3,9 +3,9 @@
 use mainspring_kernel::machines::review::{OnFailure, Settings, plan};
 use mainspring_kernel::{Millis, Name};
 use mainspring_platform::permissions::am_root;
+use mainspring_store::Trouble;
 
 use crate::config::{Key, Kind, Reach, Value};
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 
 /// Always shorter than the timeout that the hook is registered with.

@@ -9,13 +9,12 @@ use mainspring_kernel::machines::tasks::draft::Status;
 use mainspring_kernel::machines::tasks::task_list::{Entry, MOST_ID, Maker, Source, TaskList};
 use mainspring_kernel::machines::tasks::text::excerpt;
 use mainspring_platform::file::is_symlink_error;
+use mainspring_store::{Trouble, atomic};
 use serde_json::{Map, Value};
 
 use super::super::FoundFile;
 use super::lock::{self, Held};
-use crate::error::Trouble;
 use crate::limits;
-use crate::store::atomic;
 
 /// The mark of a task that a skill laid out.
 pub(super) const MARK: &str = "fsm";

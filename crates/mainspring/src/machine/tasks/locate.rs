@@ -4,10 +4,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use mainspring_store::{Trouble, atomic};
+
 use super::registry;
 use super::roots::Roots;
-use crate::error::Trouble;
-use crate::store::atomic;
 
 /// The file beside a skill's text.
 pub(crate) const FILE: &str = "fsm.json";

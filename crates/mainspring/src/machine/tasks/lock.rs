@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::error::Trouble;
+use mainspring_store::Trouble;
 
 /// The client's own rule.
 const STALE: Duration = Duration::from_secs(10);

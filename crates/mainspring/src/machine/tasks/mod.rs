@@ -25,6 +25,7 @@ use mainspring_kernel::machines::tasks::task_list::{Reset, TaskList};
 use mainspring_kernel::machines::tasks::{Facts, Guard, Invoked, Offer, TaskTools, Tasks, words};
 use mainspring_kernel::machines::{InputOf, MachineInput, Name, Transition};
 use mainspring_kernel::{Answer, Decision, Note, Reasons, Voice};
+use mainspring_store::Trouble;
 
 use self::list::ClientList;
 pub(crate) use self::locate::FILE;
@@ -35,7 +36,6 @@ use self::source::{Fault, Source};
 use super::{FoundFile, Loaded, MachineShell};
 use crate::config::{self, Key, Reach};
 use crate::env::{Environment, name};
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::host::Payload;
 

@@ -69,7 +69,7 @@ fn the_published_schema_is_the_one_that_is_checked() {
             .var("MAINSPRING_GENERATE")
             .is_some()
     {
-        crate::store::atomic::replace(&path, made.as_bytes()).unwrap();
+        mainspring_store::atomic::replace(&path, made.as_bytes()).unwrap();
         return;
     }
     pretty_assertions::assert_eq!(published, made, "run the tests with MAINSPRING_GENERATE=1");

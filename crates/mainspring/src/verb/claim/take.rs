@@ -8,10 +8,10 @@ use mainspring_kernel::machines::claim::memory::ClaimMemory;
 use mainspring_kernel::machines::claim::text::quote;
 use mainspring_kernel::machines::claim::work::Board as Moved;
 use mainspring_kernel::machines::claim::{State, branch};
+use mainspring_store::{Trouble, atomic, digest};
 
 use super::{CommandContext, Result, github_context};
-use crate::digest;
-use crate::error::{CliError, Trouble};
+use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::limits;
 use crate::machine::claim::github_context::GitHubContext;
@@ -19,7 +19,7 @@ use crate::machine::claim::lease::{self, Holder, Taken};
 use crate::machine::claim::query::{self, Board, Found};
 use crate::machine::claim::{self, Change, file};
 use crate::project::Project;
-use crate::store::{ProjectStore, atomic, trust};
+use crate::store::{ProjectStore, trust};
 
 #[derive(Debug, clap::Args)]
 #[group(skip)]

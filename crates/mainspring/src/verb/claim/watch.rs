@@ -16,10 +16,10 @@ use mainspring_kernel::machines::claim::memory::Weight;
 use mainspring_kernel::machines::claim::news::PullNews;
 use mainspring_kernel::machines::claim::pull::Pull;
 use mainspring_platform::{file, process};
+use mainspring_store::Trouble;
 
 use crate::config::Value;
 use crate::env::Environment;
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::exit::Exit;
 use crate::host::{Payload, claude};

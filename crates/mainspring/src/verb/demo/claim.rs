@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use mainspring_platform::permissions::make_owner_only;
+use mainspring_store::{Trouble, atomic};
 
 use super::stage::Stage;
-use crate::error::{CliError, Trouble};
+use crate::error::CliError;
 use crate::process::Job;
-use crate::store::atomic;
 use crate::verb::Result;
 
 const SCRIPTED_GH: &str = include_str!("gh.sh");

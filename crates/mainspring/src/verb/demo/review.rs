@@ -1,10 +1,10 @@
 //! A plan is reviewed until two reviews in a row are clean.
 
 use mainspring_platform::permissions::make_owner_only;
+use mainspring_store::{Trouble, atomic};
 
 use super::stage::Stage;
-use crate::error::{CliError, Trouble};
-use crate::store::atomic;
+use crate::error::CliError;
 use crate::verb::Result;
 
 /// Finds something the first time, and nothing after that.

@@ -6,11 +6,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::Millis;
+use mainspring_store::Trouble;
 use serde_json::{Value, json};
 
 use crate::cli;
 use crate::env::{Environment, name};
-use crate::error::{CliError, Trouble};
+use crate::error::CliError;
 use crate::output::Paint;
 use crate::verb::hook::{self, Input};
 use crate::verb::{CommandContext, Result};

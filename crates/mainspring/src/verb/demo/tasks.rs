@@ -1,7 +1,8 @@
 //! A skill lays out its task list.
 
+use mainspring_store::atomic;
+
 use super::stage::Stage;
-use crate::store::atomic;
 use crate::verb::Result;
 
 const LIST: &str = r#"[

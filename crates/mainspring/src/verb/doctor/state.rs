@@ -8,15 +8,15 @@ use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::machines::looping::{Client, LoopOwner, State as Loop};
 use mainspring_kernel::orders::{Mode, Until};
 use mainspring_platform::{permissions, process};
+use mainspring_store::Trouble;
+use mainspring_store::journal::CURRENT;
 
 use super::{Findings, Mend};
 use crate::config::Config;
 use crate::effect_owner;
-use crate::error::Trouble;
 use crate::event_context::EventContext;
 use crate::machine::MACHINES;
 use crate::project::Project;
-use crate::store::journal::CURRENT;
 use crate::store::{ProjectStore, orders, trust};
 use crate::verb::records::{self, Shown};
 use crate::verb::{CommandContext, session, timestamp};
@@ -202,7 +202,7 @@ fn effects(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
             continue;
         };
         let machine = machine.trim_end_matches(".json").to_owned();
-        match crate::store::read_json::<mainspring_kernel::machines::Pending>(entry.path()) {
+        match mainspring_store::read_json::<mainspring_kernel::machines::Pending>(entry.path()) {
             Err(trouble) => findings.error(
                 "effects",
                 trouble.to_string(),

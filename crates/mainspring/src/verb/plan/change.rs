@@ -4,13 +4,13 @@ use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::review::verbs::{self, Actor, Refused, Setting};
 use mainspring_kernel::machines::review::{Fields, Phase, TaskId};
 use mainspring_kernel::{Name, SessionId};
+use mainspring_store::read_json;
 
 use super::{Which, fields, memory};
 use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::machine::FoundFile;
 use crate::machine::review::{self as plans, Opened, directory};
-use crate::store::read_json;
 use crate::verb::{CommandContext, Result};
 
 /// Record a new plan, whose first review is then due

@@ -2,6 +2,7 @@
 
 use mainspring_kernel::machines::review::words::dollars;
 use mainspring_kernel::machines::review::{Fields, Phase, Record};
+use mainspring_store::no_symlink;
 use serde::Serialize;
 
 use super::{Which, memory, route};
@@ -10,7 +11,6 @@ use crate::machine::review::directory::{self, PLANS};
 use crate::machine::review::history::{self, Past};
 use crate::machine::review::record;
 use crate::machine::review::{self as plans, Opened};
-use crate::store::no_symlink;
 use crate::verb::{CommandContext, Result, json, timestamp};
 
 /// Show where a plan stands, its next step, and every review with its cost

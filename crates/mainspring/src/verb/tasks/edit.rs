@@ -6,12 +6,12 @@ use mainspring_kernel::machines::tasks::draft::Status;
 use mainspring_kernel::machines::tasks::task_list::MOST_ID;
 use mainspring_kernel::machines::tasks::text::excerpt;
 use mainspring_kernel::machines::tasks::words::numbers;
+use mainspring_store::atomic;
 use serde_json::{Map, Value, json};
 
 use crate::error::CliError;
 use crate::machine::tasks::list::{ClientList, NOTES};
 use crate::machine::tasks::{changes, take_in};
-use crate::store::atomic;
 use crate::verb::{CommandContext, Result};
 
 pub(super) fn start(cmd: &CommandContext, folder: &Path, id: u64) -> Result {

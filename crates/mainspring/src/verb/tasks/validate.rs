@@ -6,6 +6,7 @@ use std::path::Path;
 use mainspring_kernel::machines::tasks::advice::{Advice, advise};
 use mainspring_kernel::machines::tasks::check::{List, check};
 use mainspring_kernel::machines::tasks::draft::{Key, Row};
+use mainspring_store::atomic;
 
 use super::file;
 use super::spans::{self, Element};
@@ -13,7 +14,6 @@ use crate::error::CliError;
 use crate::limits;
 use crate::machine::tasks::FILE;
 use crate::machine::tasks::source::{Fault, Source};
-use crate::store::atomic;
 use crate::verb::{CommandContext, Result};
 
 pub(super) fn run(cmd: &CommandContext, path: &Path) -> Result {

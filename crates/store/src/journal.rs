@@ -14,27 +14,27 @@ use mainspring_platform::file::{self, read_exact_at};
 use mainspring_platform::sync;
 use serde::Deserialize;
 
-use super::atomic;
+use crate::Trouble;
+use crate::atomic;
 use crate::digest;
-use crate::error::Trouble;
 
 use crate::limits;
 
-pub(crate) const CURRENT: &str = "journal.jsonl";
+pub const CURRENT: &str = "journal.jsonl";
 
 /// `,"sum":"` and `"}` around the digits.
 const SUFFIX: usize = 8 + digest::HEX + 2;
 
 /// A record with its place.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
-    pub(crate) record: Record,
-    pub(crate) sum: String,
+pub struct Entry {
+    pub record: Record,
+    pub sum: String,
 }
 
 /// What a line of the journal is.
 #[derive(Debug)]
-pub(crate) enum JournalLine {
+pub enum JournalLine {
     Record(Box<Entry>),
     /// Not a record: torn by a crash, or changed since. Kept, and skipped.
     Bad {
@@ -53,12 +53,12 @@ struct Version {
 }
 
 /// What a journal's first record continues.
-pub(crate) fn start() -> String {
+pub fn start() -> String {
     "0".repeat(digest::HEX)
 }
 
 /// The line for a record, and its sum.
-pub(crate) fn line(record: &Record, previous: &str) -> Result<(Vec<u8>, String), Trouble> {
+pub fn line(record: &Record, previous: &str) -> Result<(Vec<u8>, String), Trouble> {
     let mut line = mainspring_json::bytes(record, ORDINARY_RECORD)
         .map_err(|error| Trouble::Other(format!("a record cannot be written: {error}")))?;
     // Its closing brace.
@@ -75,7 +75,7 @@ const ORDINARY_RECORD: usize = 8 << 10;
 
 /// Appends a line to a journal of this size, in one write, and makes it durable. Where an
 /// earlier line was torn, this one starts on a line of its own.
-pub(super) fn append(dir: &Path, size: u64, line: &[u8]) -> Result<u64, Trouble> {
+pub(crate) fn append(dir: &Path, size: u64, line: &[u8]) -> Result<u64, Trouble> {
     let path = dir.join(CURRENT);
     let mut file = file::options()
         .append(true)
@@ -112,7 +112,7 @@ pub(super) fn append(dir: &Path, size: u64, line: &[u8]) -> Result<u64, Trouble>
 }
 
 /// A new file's name survives a power loss only if its directory is synced too, and that
-/// one's name if the one above is: all that the first record of a project may have made.
+/// one's name if the one above is: all that the first record of a store may have made.
 fn sync_dir(dir: &Path) -> Result<(), Trouble> {
     for (level, path) in dir.ancestors().take(OURS + ABOVE).enumerate() {
         let synced = sync::folder(path);
@@ -124,9 +124,9 @@ fn sync_dir(dir: &Path) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The project's directory, the one of all projects, and our own.
+/// The store's folder and two above it, which are made for it.
 const OURS: usize = 3;
-/// `.local`, `state` and the home.
+/// Those in which they were made, as `.local/state` in a home.
 const ABOVE: usize = 3;
 
 fn ends_with_newline(file: &File, size: u64, path: &Path) -> Result<bool, Trouble> {
@@ -137,7 +137,7 @@ fn ends_with_newline(file: &File, size: u64, path: &Path) -> Result<bool, Troubl
 
 /// Reads a segment's lines from `offset` on.
 #[derive(Debug)]
-pub(crate) struct Reader {
+pub struct Reader {
     path: PathBuf,
     lines: BufReader<File>,
     at: u64,
@@ -146,7 +146,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub(crate) fn open(
+    pub fn open(
         path: &Path,
         offset: u64,
         previous: Option<String>,
@@ -158,7 +158,7 @@ impl Reader {
     }
 
     /// A file that is open already, under the name that it is spoken of by.
-    pub(crate) fn of(
+    pub fn of(
         path: &Path,
         mut file: File,
         offset: u64,
@@ -248,8 +248,8 @@ fn split(text: &str) -> Option<(&str, &str)> {
     Some((body, sum))
 }
 
-/// A project's segments, oldest first, the current one last.
-pub(crate) fn segments(dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
+/// A store's segments, oldest first, the current one last.
+pub fn segments(dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
     let mut closed = closed(dir)?;
     closed.push(dir.join(CURRENT));
     Ok(closed)
@@ -272,7 +272,7 @@ fn closed(dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
 
 /// What the current segment's first record continues: nothing, or the last record of the
 /// segment before. `None` where that one does not end in a record.
-pub(super) fn continued(dir: &Path) -> Result<Option<String>, Trouble> {
+pub(crate) fn continued(dir: &Path) -> Result<Option<String>, Trouble> {
     match closed(dir)?.last() {
         None => Ok(Some(start())),
         Some(path) => last_sum(path),
@@ -299,7 +299,7 @@ fn last_sum(path: &Path) -> Result<Option<String>, Trouble> {
 }
 
 /// The number of the last record before the current segment; 0 if it is the first.
-pub(super) fn last_closed(dir: &Path) -> u64 {
+pub(crate) fn last_closed(dir: &Path) -> u64 {
     let newest = closed(dir).ok().and_then(|mut found| found.pop());
     newest
         .as_deref()
@@ -311,7 +311,7 @@ pub(super) fn last_closed(dir: &Path) -> u64 {
 /// Closes the current segment under the number of the record after it, and forgets the
 /// oldest ones. Everything that its records changed must be on disk before: it is not
 /// read again after a power loss.
-pub(super) fn rotate(dir: &Path, next_seq: u64) -> Result<(), Trouble> {
+pub(crate) fn rotate(dir: &Path, next_seq: u64) -> Result<(), Trouble> {
     let path = dir.join(CURRENT);
     fs::rename(&path, dir.join(format!("journal-{next_seq:012}.jsonl")))
         .map_err(Trouble::io("close", &path))?;

@@ -6,15 +6,15 @@ use std::path::Path;
 use mainspring_kernel::Digest;
 use mainspring_kernel::journal::FileChange;
 
-use super::atomic::{self, Projected};
-use super::head::Head;
-use super::journal::{self, JournalLine, Reader};
+use crate::Trouble;
+use crate::atomic::{self, Projected};
 use crate::digest;
-use crate::error::Trouble;
+use crate::head::Head;
+use crate::journal::{self, JournalLine, Reader};
 
 /// The head that holds now, with all files rolled forward to it, and the edits that were
 /// found on the way.
-pub(super) fn recover(
+pub(crate) fn recover(
     dir: &Path,
     root: &Path,
     known: Option<Head>,
@@ -94,9 +94,9 @@ pub(super) fn recover(
     Ok(Recovered { head, edited })
 }
 
-pub(super) struct Recovered {
-    pub(super) head: Head,
-    pub(super) edited: Vec<String>,
+pub(crate) struct Recovered {
+    pub(crate) head: Head,
+    pub(crate) edited: Vec<String>,
 }
 
 /// A file's last change, and all contents that it had before.

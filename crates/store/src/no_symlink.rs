@@ -10,18 +10,17 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use mainspring_platform::file::is_symlink_error;
-use mainspring_platform::no_symlink::{self, Folder};
-pub(crate) use mainspring_platform::no_symlink::{Entry, leads_to};
+use mainspring_platform::no_symlink::{self, Entry, Folder};
 
-use super::atomic::{ReadFile, temp_path, whole, write_contents};
-use crate::error::Trouble;
+use crate::Trouble;
+use crate::atomic::{ReadFile, temp_path, whole, write_contents};
 
 /// The whole file, if it has at most `limit` bytes; `None` if there is none.
-pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> {
+pub fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> {
     Ok(look(path, limit)?.map(|seen| seen.bytes))
 }
 
-pub(super) fn look(path: &Path, limit: u64) -> Result<Option<ReadFile>, Trouble> {
+pub(crate) fn look(path: &Path, limit: u64) -> Result<Option<ReadFile>, Trouble> {
     match no_symlink::open(path) {
         Ok(file) => whole(&file, path, limit).map(Some),
         Err(error) if is_missing(&error) => Ok(None),
@@ -30,7 +29,7 @@ pub(super) fn look(path: &Path, limit: u64) -> Result<Option<ReadFile>, Trouble>
 }
 
 /// What is in a folder, `most` entries of it; nothing, if it is not there.
-pub(crate) fn list(folder: &Path, most: usize) -> Result<Vec<Entry>, Trouble> {
+pub fn list(folder: &Path, most: usize) -> Result<Vec<Entry>, Trouble> {
     match no_symlink::list(folder, most) {
         Ok(found) => Ok(found),
         Err(error) if is_missing(&error) => Ok(Vec::new()),
@@ -43,7 +42,7 @@ fn is_missing(error: &io::Error) -> bool {
 }
 
 /// Writes beside the file and renames over it, as `atomic::replace` does.
-pub(super) fn replace(
+pub(crate) fn replace(
     path: &Path,
     bytes: &[u8],
     kept: Option<&Permissions>,
@@ -58,7 +57,7 @@ pub(super) fn replace(
 }
 
 /// Deletes a file, if it is there.
-pub(super) fn remove(path: &Path) -> Result<(), Trouble> {
+pub(crate) fn remove(path: &Path) -> Result<(), Trouble> {
     let removed = Folder::of(path).and_then(|(folder, name)| folder.remove(name));
     match removed {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(trouble("delete", path)(error)),
@@ -146,9 +145,8 @@ mod tests {
             for at in ["a", "a/b", "a/b/file", "a/b/.file.mainspring"] {
                 for missing in ["", "made/"] {
                     let place = place();
-                    super::super::atomic::replace(&place.outside.join("b/file"), b"secret")
-                        .unwrap();
-                    super::super::atomic::replace(&place.outside.join("file"), b"secret").unwrap();
+                    crate::atomic::replace(&place.outside.join("b/file"), b"secret").unwrap();
+                    crate::atomic::replace(&place.outside.join("file"), b"secret").unwrap();
                     let before = listing(&place.outside);
                     let link = place.project.join(at);
                     let _ = fs::remove_dir_all(&link);
@@ -191,7 +189,11 @@ mod tests {
                     mainspring_platform::rename::exchange(&folder, &link).unwrap();
                 }
             });
-            for _ in 0..tries {
+            for tried in 0..tries * 250 {
+                // On a busy machine the other thread may get its turn late.
+                if tried >= tries && written > 0 && refused > 0 {
+                    break;
+                }
                 match replace(&path, b"x", None) {
                     Ok(()) => written += 1,
                     Err(_) => refused += 1,

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use mainspring_kernel::journal::FileChange;
 use mainspring_platform::{file, permissions, rename, sync};
 
-use super::no_symlink;
+use crate::Trouble;
 use crate::digest;
-use crate::error::Trouble;
+use crate::no_symlink;
 
 /// Opens a regular file for reading; `None` if there is none.
-pub(crate) fn open(path: &Path) -> Result<Option<File>, Trouble> {
+pub fn open(path: &Path) -> Result<Option<File>, Trouble> {
     let Some(file) = open_any(path)? else {
         return Ok(None);
     };
@@ -36,7 +36,7 @@ fn open_any(path: &Path) -> Result<Option<File>, Trouble> {
 }
 
 /// The whole file, if it has at most `limit` bytes; `None` if there is none.
-pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> {
+pub fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> {
     Ok(look(path, limit)?.map(|seen| seen.bytes))
 }
 
@@ -49,13 +49,13 @@ fn look(path: &Path, limit: u64) -> Result<Option<ReadFile>, Trouble> {
 
 /// A file as it was read.
 #[derive(Debug)]
-pub(super) struct ReadFile {
-    pub(super) bytes: Vec<u8>,
-    pub(super) permissions: Permissions,
+pub(crate) struct ReadFile {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) permissions: Permissions,
 }
 
 /// All of an open file, if it is a regular one and has at most `limit` bytes.
-pub(super) fn whole(opened: &File, path: &Path, limit: u64) -> Result<ReadFile, Trouble> {
+pub(crate) fn whole(opened: &File, path: &Path, limit: u64) -> Result<ReadFile, Trouble> {
     let meta = opened.metadata().map_err(Trouble::io("look at", path))?;
     if !meta.is_file() {
         return Err(Trouble::NotAFile { path: path.into() });
@@ -87,7 +87,7 @@ pub(super) fn whole(opened: &File, path: &Path, limit: u64) -> Result<ReadFile, 
     }
 }
 
-pub(crate) fn read_text(path: &Path, limit: u64) -> Result<Option<String>, Trouble> {
+pub fn read_text(path: &Path, limit: u64) -> Result<Option<String>, Trouble> {
     let Some(bytes) = read(path, limit)? else {
         return Ok(None);
     };
@@ -97,7 +97,7 @@ pub(crate) fn read_text(path: &Path, limit: u64) -> Result<Option<String>, Troub
 }
 
 /// A change of this file from what was read of it to `now`; nothing, if it is that already.
-pub(crate) fn change(path: &Path, was: Option<&[u8]>, now: Option<String>) -> FileChange {
+pub fn change(path: &Path, was: Option<&[u8]>, now: Option<String>) -> FileChange {
     let path = path.to_string_lossy().into_owned();
     if was == now.as_deref().map(str::as_bytes) {
         let (was, now) = (None, None);
@@ -112,7 +112,7 @@ pub(crate) fn change(path: &Path, was: Option<&[u8]>, now: Option<String>) -> Fi
 
 /// What came of projecting a change onto its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Projected {
+pub enum Projected {
     Written,
     /// It was there already.
     Current,
@@ -123,7 +123,7 @@ pub(crate) enum Projected {
 /// Makes the file what the change says, if it still is what the change found. `ours` knows
 /// further contents that it may have: older versions of ours. Below `root`, the project, no
 /// link is followed.
-pub(crate) fn project(
+pub fn project(
     change: &FileChange,
     ours: impl Fn(Option<&[u8]>) -> bool,
     root: &Path,
@@ -191,7 +191,7 @@ fn remove(path: &Path) -> Result<(), Trouble> {
 
 /// Writes beside the file and renames over it. The name beside it is always the same, so
 /// that what a crash leaves there is taken up by the next try.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
     replace_with(
         path,
         bytes,
@@ -201,7 +201,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
 }
 
 /// The same for what no record backs: it survives a power loss as the old file or the new.
-pub(crate) fn replace_durably(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+pub fn replace_durably(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
     replace_with(
         path,
         bytes,
@@ -297,7 +297,7 @@ fn write(
 }
 
 /// A file of the user's that others may read stays readable to them.
-pub(super) fn write_contents(
+pub(crate) fn write_contents(
     file: &mut File,
     bytes: &[u8],
     kept: Option<&Permissions>,
@@ -317,7 +317,7 @@ fn exchange(new: &Path, old: &Path) -> io::Result<()> {
     }
 }
 
-pub(super) fn temp_path(path: &Path) -> PathBuf {
+pub(crate) fn temp_path(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(".mainspring");

@@ -11,30 +11,30 @@ use mainspring_platform::file::{read_at, write_all_at};
 use crate::digest;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Head {
+pub(crate) struct Head {
     /// The journal's length after the last record whose files are in place.
-    pub(super) size: u64,
+    pub(crate) size: u64,
     /// That record's number; 0 before the first.
-    pub(super) seq: u64,
+    pub(crate) seq: u64,
     /// The sum that the next record continues.
-    pub(super) sum: String,
+    pub(crate) sum: String,
     /// The boot in which it was written: files of before a power loss may be older.
-    pub(super) boot: String,
+    pub(crate) boot: String,
 }
 
 const LENGTH: usize = 256;
 
 impl Head {
-    pub(super) fn empty(boot: &str) -> Self {
+    pub(crate) fn empty(boot: &str) -> Self {
         Self {
             size: 0,
             seq: 0,
-            sum: super::journal::start(),
+            sum: crate::journal::start(),
             boot: boot.into(),
         }
     }
 
-    pub(super) fn read(file: &File) -> Option<Self> {
+    pub(crate) fn read(file: &File) -> Option<Self> {
         let mut bytes = [0; LENGTH];
         let mut length = 0;
         // One read gives all of it, but for a file system that gives less: what is cut off
@@ -63,7 +63,7 @@ impl Head {
 
     /// One write of a few bytes. A failure is no failure: the next process reads the
     /// journal instead.
-    pub(super) fn write(&self, file: &File) {
+    pub(crate) fn write(&self, file: &File) {
         let body = format!("{} {} {} {}", self.size, self.seq, self.sum, self.boot);
         let check = digest::of(&[body.as_bytes()]).0;
         let _ = write_all_at(file, format!("{body} {check}\n").as_bytes(), 0);

@@ -1,4 +1,4 @@
-//! The project's lock: one writer at a time, and nobody waits for ever.
+//! The store's lock: one writer at a time, and nobody waits for ever.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::sync::mpsc;
 
 use mainspring_platform::file;
 
-use crate::error::Trouble;
+use crate::Trouble;
 use crate::limits;
 
 /// Takes the lock, which ends with the file. Waiting is done by the kernel in a thread of
 /// its own: asking again and again had a tail four times as long.
-pub(super) fn take(path: &Path) -> Result<File, Trouble> {
+pub(crate) fn take(path: &Path) -> Result<File, Trouble> {
     let file = file::options()
         .read(true)
         .write(true)

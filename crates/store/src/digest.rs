@@ -4,10 +4,10 @@ use blake2::digest::consts::U16;
 use blake2::{Blake2b, Digest as _};
 use mainspring_kernel::Digest;
 
-pub(crate) const HEX: usize = 32;
+pub const HEX: usize = 32;
 
 /// The digest of these pieces, one after the other.
-pub(crate) fn of(pieces: &[&[u8]]) -> Digest {
+pub fn of(pieces: &[&[u8]]) -> Digest {
     let mut hash = Blake2b::<U16>::new();
     for piece in pieces {
         hash.update(piece);

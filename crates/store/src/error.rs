@@ -1,0 +1,47 @@
+//! What can go wrong with a file, with its place in the message.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What went wrong, and with which file.
+#[derive(Debug, thiserror::Error)]
+pub enum Trouble {
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Io {
+        doing: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
+    #[error("{} is larger than {limit} bytes", path.display())]
+    TooLarge { path: PathBuf, limit: u64 },
+    #[error("{} is not a regular file", path.display())]
+    NotAFile { path: PathBuf },
+    #[error("{} {problem}", path.display())]
+    Unsafe { path: PathBuf, problem: String },
+    /// A file that is there and cannot be understood: reported, never replaced.
+    #[error("cannot read {}: {problem}", path.display())]
+    Corrupt { path: PathBuf, problem: String },
+    /// The record is durable and a file of it could not follow.
+    #[error("{0}; it is recorded, and the next event tries again")]
+    Unfinished(Box<Self>),
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Trouble {
+    pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io {
+            doing,
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    pub fn corrupt(path: &Path, problem: impl fmt::Display) -> Self {
+        Self::Corrupt {
+            path: path.to_owned(),
+            problem: problem.to_string(),
+        }
+    }
+}

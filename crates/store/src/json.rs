@@ -1,0 +1,47 @@
+//! JSON files of ours: read with what they were, written with what they become.
+
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::journal::FileChange;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::{Trouble, atomic, limits};
+
+/// A file of ours as it was read, so that its change can say what it found.
+#[derive(Debug, Clone)]
+pub struct Found<T> {
+    pub path: PathBuf,
+    pub bytes: Option<Vec<u8>>,
+    pub value: Option<T>,
+}
+
+/// Reads a JSON file; one that cannot be understood is reported and stays.
+pub fn read_json<T: DeserializeOwned>(path: PathBuf) -> Result<Found<T>, Trouble> {
+    let bytes = atomic::read(&path, limits::STATE_FILE)?;
+    let value = match &bytes {
+        None => None,
+        Some(bytes) => {
+            // To serde, a list of a struct's values is that struct, and an empty one is a
+            // struct of nothing but defaults: a switch that is off.
+            if bytes.trim_ascii_start().starts_with(b"[") {
+                return Err(Trouble::corrupt(&path, "it is a list, and no object"));
+            }
+            Some(mainspring_json::read(bytes).map_err(|error| Trouble::corrupt(&path, error))?)
+        }
+    };
+    Ok(Found { path, bytes, value })
+}
+
+/// A change of this file from what was read of it to this value; no file for `None`.
+pub fn json_change<T: Serialize>(
+    path: &Path,
+    was: Option<&[u8]>,
+    value: Option<&T>,
+) -> Result<FileChange, Trouble> {
+    let now = value
+        .map(|value| mainspring_json::text(value).map(|text| text + "\n"))
+        .transpose()
+        .map_err(|error| Trouble::corrupt(path, error))?;
+    Ok(atomic::change(path, was, now))
+}

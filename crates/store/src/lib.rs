@@ -1,0 +1,25 @@
+//! The one way in which files are changed: a journal whose records are the transactions,
+//! files that follow them and are replaced whole or not at all, a lock, and what a crash
+//! left unfinished.
+//!
+//! It knows no machine, no host and no project. What is where in a [`Store`]'s folder, and
+//! what may be done there, is decided by whoever uses it.
+
+pub mod atomic;
+pub mod digest;
+mod error;
+mod file_name;
+mod head;
+pub mod journal;
+mod json;
+pub mod limits;
+mod lock;
+pub mod no_symlink;
+pub mod private;
+mod recover;
+mod store;
+
+pub use error::Trouble;
+pub use file_name::file_name;
+pub use json::{Found, json_change, read_json};
+pub use store::{Held, Locked, Recorded, Store};

@@ -1,0 +1,14 @@
+//! A limit on everything that the store reads, waits for or writes.
+
+use std::time::Duration;
+
+/// A state file, ours or a seed's.
+pub const STATE_FILE: u64 = 1024 * 1024;
+/// One journal record, with the files it carries.
+pub const RECORD: u64 = 16 * 1024 * 1024;
+/// A segment of the journal; then a new one is begun.
+pub(crate) const SEGMENT: u64 = 8 * 1024 * 1024;
+/// Closed segments that are kept.
+pub(crate) const SEGMENTS: usize = 8;
+/// How long a process waits for another one that works on the same store.
+pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(5);

@@ -1,0 +1,279 @@
+//! A store: lock it, finish what others left, commit to it.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::Millis;
+use mainspring_kernel::effect::Fence;
+use mainspring_kernel::journal::{Entry, FORMAT, FileChange, Record};
+use mainspring_platform::host::boot_id;
+use mainspring_platform::sync;
+
+use crate::atomic::{self, Projected};
+use crate::head::Head;
+use crate::{Trouble, journal, limits, lock, recover};
+
+/// A folder with a lock, a journal, and files that the journal's records change.
+#[derive(Debug, Clone)]
+pub struct Store {
+    dir: PathBuf,
+    root: PathBuf,
+}
+
+/// The store's lock, taken: what a dead process left is not looked at yet.
+#[derive(Debug)]
+pub struct Held<'a> {
+    store: &'a Store,
+    lock: File,
+    head: Option<Head>,
+}
+
+/// The store while we hold its lock, with nothing left unfinished.
+#[derive(Debug)]
+pub struct Locked<'a> {
+    store: &'a Store,
+    lock: File,
+    head: Head,
+    /// Files that somebody edited while a change of ours was on its way.
+    edited: Vec<String>,
+}
+
+/// A record that is durable, with files that may not be in place.
+#[derive(Debug)]
+pub struct Recorded {
+    pub record: Record,
+    /// Of the journal with it.
+    size: u64,
+    sum: String,
+}
+
+impl Store {
+    /// `dir` has the lock and the journal. Records may also change files below `root`, which
+    /// is not ours: no link is followed there.
+    pub fn new(dir: PathBuf, root: PathBuf) -> Self {
+        Self { dir, root }
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Did a process die between a record and its files? Asked without the lock: a live
+    /// process that is just there is taken for a dead one, and then waited for.
+    pub fn unfinished(&self) -> bool {
+        let journal = std::fs::symlink_metadata(self.dir.join(journal::CURRENT));
+        let Ok(journal) = journal else { return false };
+        let head = File::open(self.dir.join(LOCK)).ok();
+        let head = head.and_then(|lock| Head::read(&lock));
+        // Of another boot: a power loss may have torn files that nobody else looks at.
+        head.is_none_or(|head| head.size != journal.len() || head.boot != boot_id())
+    }
+
+    /// Takes the lock. An error of the kind `NotFound` says that `dir` is not there.
+    pub fn hold(&self) -> Result<Held<'_>, Trouble> {
+        let lock = lock::take(&self.dir.join(LOCK))?;
+        Ok(Held {
+            store: self,
+            head: Head::read(&lock),
+            lock,
+        })
+    }
+}
+
+/// Never renamed, never deleted; holds the journal's head.
+const LOCK: &str = "lock";
+
+impl<'a> Held<'a> {
+    /// Has nobody been here yet? Also true after a process that died in its first moment.
+    pub fn is_new(&self) -> bool {
+        self.head.is_none()
+    }
+
+    /// Finishes what a crashed process left unfinished.
+    pub fn recover(self) -> Result<Locked<'a>, Trouble> {
+        let Self { store, lock, head } = self;
+        let recovered = recover::recover(&store.dir, &store.root, head.clone(), boot_id())?;
+        if head.as_ref() != Some(&recovered.head) {
+            recovered.head.write(&lock);
+        }
+        Ok(Locked {
+            store,
+            lock,
+            head: recovered.head,
+            edited: recovered.edited,
+        })
+    }
+}
+
+impl Locked<'_> {
+    /// The number of the last record: an effect that is intended next is fenced by the one
+    /// after it.
+    pub fn fence(&self) -> Fence {
+        Fence(self.head.seq)
+    }
+
+    pub fn edited(&self) -> &[String] {
+        &self.edited
+    }
+
+    /// Makes the entry durable, then replaces its files.
+    pub fn commit(
+        &mut self,
+        at: Millis,
+        entry: Entry,
+        files: Vec<FileChange>,
+    ) -> Result<(), Trouble> {
+        let recorded = self.record(at, entry, files)?;
+        for change in &recorded.record.files {
+            self.place(change)?;
+        }
+        self.finish(recorded);
+        Ok(())
+    }
+
+    /// Makes the entry durable.
+    pub fn record(
+        &mut self,
+        at: Millis,
+        entry: Entry,
+        mut files: Vec<FileChange>,
+    ) -> Result<Recorded, Trouble> {
+        files.retain(|change| !change.is_nothing());
+        if self.head.size > limits::SEGMENT {
+            self.close_segment()?;
+        }
+        let record = Record {
+            v: FORMAT,
+            seq: self.head.seq + 1,
+            at,
+            entry,
+            files,
+        };
+        let (line, sum) = journal::line(&record, &self.head.sum)?;
+        if line.len() as u64 > limits::RECORD {
+            return Err(Trouble::Other(format!(
+                "this change is larger than {} bytes",
+                limits::RECORD
+            )));
+        }
+        let size = journal::append(&self.store.dir, self.head.size, &line)?;
+        Ok(Recorded { record, size, sum })
+    }
+
+    /// Replaces one of its files.
+    pub fn place(&mut self, change: &FileChange) -> Result<(), Trouble> {
+        let projected = atomic::project(change, |_| false, &self.store.root)
+            .map_err(|trouble| Trouble::Unfinished(Box::new(trouble)))?;
+        if projected == Projected::Edited {
+            self.edited.push(change.path.clone());
+        }
+        Ok(())
+    }
+
+    /// All of its files are in place.
+    pub fn finish(&mut self, recorded: Recorded) {
+        self.head.size = recorded.size;
+        self.head.seq = recorded.record.seq;
+        self.head.sum = recorded.sum;
+        self.head.write(&self.lock);
+    }
+
+    /// The files of the segment that is closed are not looked at again after a power loss,
+    /// so they are made durable first.
+    fn close_segment(&mut self) -> Result<(), Trouble> {
+        for place in [&self.store.dir, &self.store.root] {
+            sync::file_system(place).map_err(Trouble::io("sync", place))?;
+        }
+        journal::rotate(&self.store.dir, self.head.seq + 1)?;
+        self.head.size = 0;
+        self.head.write(&self.lock);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    struct Place {
+        _temp: tempfile::TempDir,
+        store: Store,
+        file: PathBuf,
+    }
+
+    fn place() -> Place {
+        let temp = tempfile::tempdir().unwrap();
+        let (dir, root) = (temp.path().join("store"), temp.path().join("root"));
+        fs::create_dir(&dir).unwrap();
+        fs::create_dir(&root).unwrap();
+        Place {
+            file: dir.join("state"),
+            store: Store::new(dir, root),
+            _temp: temp,
+        }
+    }
+
+    fn lock(store: &Store) -> Locked<'_> {
+        store.hold().unwrap().recover().unwrap()
+    }
+
+    fn entry() -> Entry {
+        Entry::Verb {
+            command: "a command".into(),
+            session: None,
+            did: String::new(),
+        }
+    }
+
+    /// A process that dies as soon as its record is durable.
+    fn record_and_die(place: &Place, was: Option<&str>, now: &str) {
+        let was = was.map(str::as_bytes);
+        let change = atomic::change(&place.file, was, Some(now.into()));
+        lock(&place.store)
+            .record(Millis(1), entry(), vec![change])
+            .unwrap();
+    }
+
+    #[test]
+    fn what_a_dead_process_recorded_is_finished_by_the_next() {
+        let place = place();
+        assert!(place.store.hold().unwrap().is_new());
+        record_and_die(&place, None, "one");
+        assert!(!place.file.exists());
+        assert!(place.store.unfinished());
+        let locked = lock(&place.store);
+        assert_eq!(fs::read(&place.file).unwrap(), b"one");
+        assert!(locked.edited().is_empty());
+        assert_eq!(locked.fence(), Fence(1));
+        drop(locked);
+        assert!(!place.store.unfinished());
+        assert!(!place.store.hold().unwrap().is_new());
+    }
+
+    #[test]
+    fn an_edit_after_the_death_stays_and_is_named() {
+        let place = place();
+        record_and_die(&place, None, "one");
+        atomic::replace(&place.file, b"somebody's").unwrap();
+        let path = place.file.display().to_string();
+        assert_eq!(lock(&place.store).edited(), [path]);
+        assert_eq!(fs::read(&place.file).unwrap(), b"somebody's");
+    }
+
+    #[test]
+    fn a_folder_that_is_missing_is_an_error_of_its_kind() {
+        let store = Store::new("/nonexistent/store".into(), "/nonexistent".into());
+        let missing = matches!(
+            store.hold(),
+            Err(Trouble::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound
+        );
+        assert!(missing);
+        assert!(!store.unfinished());
+    }
+}
