@@ -276,6 +276,6 @@ fn text<'a>(path: &Path, bytes: Option<&'a [u8]>) -> Result<Option<&'a str>, Tro
 
 fn modified(path: &Path) -> Millis {
     let modified = std::fs::symlink_metadata(path).and_then(|meta| meta.modified());
-    let age = modified.map(|at| at.duration_since(UNIX_EPOCH).unwrap_or_default());
-    Millis::seconds(age.map_or(0, |age| age.as_secs()))
+    let since_epoch = modified.map(|at| at.duration_since(UNIX_EPOCH).unwrap_or_default());
+    Millis::seconds(since_epoch.map_or(0, |span| span.as_secs()))
 }

@@ -143,6 +143,8 @@ fn everything_that_is_built_comes_from_the_registry_or_is_ours() {
             "mainspring",
             "mainspring-json",
             "mainspring-kernel",
+            "mainspring-platform",
+            "mainspring-store",
             "mainspring-testkit"
         ]
     );
@@ -154,7 +156,14 @@ fn no_crate_of_ours_has_unsafe_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let workspace = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
     assert!(workspace.contains("unsafe_code = \"forbid\""));
-    for name in ["kernel", "mainspring", "testkit"] {
+    for name in [
+        "json",
+        "kernel",
+        "mainspring",
+        "platform",
+        "store",
+        "testkit",
+    ] {
         let manifest = std::fs::read_to_string(root.join("crates").join(name).join("Cargo.toml"));
         assert!(
             manifest.unwrap().contains("[lints]\nworkspace = true"),
