@@ -7,17 +7,17 @@
 //! repository's top or the home; else the directory itself. The process's own directory
 //! says nothing and is never used.
 
+mod checkout;
+
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use mainspring_kernel::SessionId;
 use mainspring_platform::no_symlink::leads_to;
 use mainspring_store::{Trouble, atomic};
 
+use self::checkout::{Checkout, holds_something};
 use crate::env::{Environment, name};
-use crate::limits;
-use crate::machine;
 use crate::store::StateDir;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,134 +159,6 @@ fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// The checkout that a directory is in.
-#[derive(Debug)]
-struct Checkout {
-    /// The checkout's top: the nearest folder with a `.git`, else the directory.
-    top: PathBuf,
-    /// The repository's primary checkout: another folder than `top` in a linked worktree.
-    primary: PathBuf,
-    /// The folder above which nothing is looked for.
-    ceiling: PathBuf,
-}
-
-impl Checkout {
-    fn of(cwd: &Path, env: &Environment) -> Result<Self, Trouble> {
-        let home = env.home();
-        for folder in cwd.ancestors() {
-            let git = folder.join(".git");
-            match fs::symlink_metadata(&git) {
-                Ok(meta) => {
-                    let primary = (!meta.is_dir())
-                        .then(|| primary_checkout(&git))
-                        .flatten()
-                        .unwrap_or_else(|| folder.into());
-                    return Ok(Self {
-                        top: folder.into(),
-                        primary,
-                        ceiling: folder.into(),
-                    });
-                }
-                // Nothing can be below a file.
-                Err(error) if error.kind() == ErrorKind::NotADirectory => {
-                    return Err(Trouble::Other(format!(
-                        "{} is not a directory",
-                        folder.display()
-                    )));
-                }
-                Err(_) => {}
-            }
-            if Some(folder) == home.as_deref() {
-                break;
-            }
-        }
-        // Outside a repository the search ends at the home, or at the top of the disk.
-        let ceiling = cwd
-            .ancestors()
-            .find(|folder| Some(*folder) == home.as_deref())
-            .or_else(|| cwd.ancestors().last())
-            .unwrap_or(cwd);
-        Ok(Self {
-            top: cwd.into(),
-            primary: cwd.into(),
-            ceiling: ceiling.into(),
-        })
-    }
-
-    fn is_worktree(&self) -> bool {
-        self.top != self.primary
-    }
-
-    /// The nearest folder that holds something of a machine's.
-    fn search(&self, cwd: &Path, state: &StateDir) -> Option<Project> {
-        for folder in cwd.ancestors() {
-            if holds_something(folder, state) {
-                return Some(self.project(folder));
-            }
-            if folder == self.ceiling {
-                break;
-            }
-        }
-        (self.is_worktree() && holds_something(&self.primary, state)).then(|| Project {
-            root: self.primary.clone(),
-            worktree: self.top.clone(),
-            bound: Bound::NotYet,
-            contents: Contents::Something,
-        })
-    }
-
-    /// A folder of a linked worktree belongs to the primary checkout's project.
-    fn project(&self, folder: &Path) -> Project {
-        let root = match folder.strip_prefix(&self.top) {
-            // Joining nothing would add a slash, and the path is a key.
-            Ok(below) if below.as_os_str().is_empty() => self.primary.clone(),
-            Ok(below) if self.is_worktree() => self.primary.join(below),
-            Ok(_) | Err(_) => folder.into(),
-        };
-        Project {
-            root,
-            worktree: folder.into(),
-            bound: Bound::NotYet,
-            contents: Contents::Something,
-        }
-    }
-
-    /// Where the search found nothing.
-    fn fallback(&self, cwd: PathBuf) -> Project {
-        let (root, worktree) = if self.is_worktree() {
-            (self.primary.clone(), self.top.clone())
-        } else {
-            (cwd.clone(), cwd)
-        };
-        Project {
-            root,
-            worktree,
-            bound: Bound::NotYet,
-            contents: Contents::Nothing,
-        }
-    }
-}
-
-fn holds_something(folder: &Path, state: &StateDir) -> bool {
-    machine::markers().any(|marker| exists(&folder.join(marker))) || exists(&state.project(folder))
-}
-
-/// From a linked worktree's `.git` file to the checkout that it was made from:
-/// `gitdir: <checkout>/.git/worktrees/<name>`.
-fn primary_checkout(git_file: &Path) -> Option<PathBuf> {
-    let text = atomic::read_text(git_file, limits::CONFIG).ok()??;
-    let dir = PathBuf::from(text.strip_prefix("gitdir:")?.trim());
-    let dir = if dir.is_absolute() {
-        dir
-    } else {
-        git_file.parent()?.join(dir)
-    };
-    let dir = fs::canonicalize(dir).ok()?;
-    let worktrees = dir.parent().filter(|dir| dir.ends_with("worktrees"))?;
-    let git = worktrees.parent().filter(|dir| dir.ends_with(".git"))?;
-    git.parent().map(Path::to_path_buf)
-}
-
 #[cfg(test)]
 mod tests {
     use mainspring_kernel::Millis;
@@ -344,6 +216,11 @@ mod tests {
             atomic::replace(
                 &tree.join(".git"),
                 format!("gitdir: {}\n", admin.display()).as_bytes(),
+            )
+            .unwrap();
+            atomic::replace(
+                &admin.join("gitdir"),
+                format!("{}\n", tree.join(".git").display()).as_bytes(),
             )
             .unwrap();
         }

@@ -4,6 +4,7 @@
 mod clone;
 mod damage;
 mod forged;
+mod found;
 mod links;
 mod secrets;
 mod supply;

@@ -1,0 +1,150 @@
+//! The checkout that a directory is in, and the nearest folder of it that is a project.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use mainspring_platform::path::of_bytes;
+use mainspring_store::{Trouble, atomic};
+
+use super::{Bound, Contents, Project, exists};
+use crate::env::Environment;
+use crate::machine;
+use crate::store::StateDir;
+
+/// The checkout that a directory is in.
+#[derive(Debug)]
+pub(super) struct Checkout {
+    /// The checkout's top: the nearest folder with a `.git`, else the directory.
+    pub(super) top: PathBuf,
+    /// The repository's primary checkout: another folder than `top` in a linked worktree.
+    pub(super) primary: PathBuf,
+    /// The folder above which nothing is looked for.
+    ceiling: PathBuf,
+}
+
+impl Checkout {
+    pub(super) fn of(cwd: &Path, env: &Environment) -> Result<Self, Trouble> {
+        let home = env.home();
+        for folder in cwd.ancestors() {
+            let git = folder.join(".git");
+            match fs::symlink_metadata(&git) {
+                Ok(meta) => {
+                    let primary = (!meta.is_dir())
+                        .then(|| primary_checkout(&git))
+                        .flatten()
+                        .unwrap_or_else(|| folder.into());
+                    return Ok(Self {
+                        top: folder.into(),
+                        primary,
+                        ceiling: folder.into(),
+                    });
+                }
+                // Nothing can be below a file.
+                Err(error) if error.kind() == ErrorKind::NotADirectory => {
+                    return Err(Trouble::Other(format!(
+                        "{} is not a directory",
+                        folder.display()
+                    )));
+                }
+                Err(_) => {}
+            }
+            if Some(folder) == home.as_deref() {
+                break;
+            }
+        }
+        // Outside a repository the search ends at the home, or at the top of the disk.
+        let ceiling = cwd
+            .ancestors()
+            .find(|folder| Some(*folder) == home.as_deref())
+            .or_else(|| cwd.ancestors().last())
+            .unwrap_or(cwd);
+        Ok(Self {
+            top: cwd.into(),
+            primary: cwd.into(),
+            ceiling: ceiling.into(),
+        })
+    }
+
+    fn is_worktree(&self) -> bool {
+        self.top != self.primary
+    }
+
+    /// The nearest folder that holds something of a machine's.
+    pub(super) fn search(&self, cwd: &Path, state: &StateDir) -> Option<Project> {
+        for folder in cwd.ancestors() {
+            if holds_something(folder, state) {
+                return Some(self.project(folder));
+            }
+            if folder == self.ceiling {
+                break;
+            }
+        }
+        (self.is_worktree() && holds_something(&self.primary, state)).then(|| Project {
+            root: self.primary.clone(),
+            worktree: self.top.clone(),
+            bound: Bound::NotYet,
+            contents: Contents::Something,
+        })
+    }
+
+    /// A folder of a linked worktree belongs to the primary checkout's project.
+    pub(super) fn project(&self, folder: &Path) -> Project {
+        let root = match folder.strip_prefix(&self.top) {
+            // Joining nothing would add a slash, and the path is a key.
+            Ok(below) if below.as_os_str().is_empty() => self.primary.clone(),
+            Ok(below) if self.is_worktree() => self.primary.join(below),
+            Ok(_) | Err(_) => folder.into(),
+        };
+        Project {
+            root,
+            worktree: folder.into(),
+            bound: Bound::NotYet,
+            contents: Contents::Something,
+        }
+    }
+
+    /// Where the search found nothing.
+    pub(super) fn fallback(&self, cwd: PathBuf) -> Project {
+        let (root, worktree) = if self.is_worktree() {
+            (self.primary.clone(), self.top.clone())
+        } else {
+            (cwd.clone(), cwd)
+        };
+        Project {
+            root,
+            worktree,
+            bound: Bound::NotYet,
+            contents: Contents::Nothing,
+        }
+    }
+}
+
+pub(super) fn holds_something(folder: &Path, state: &StateDir) -> bool {
+    machine::markers().any(|marker| exists(&folder.join(marker))) || exists(&state.project(folder))
+}
+
+/// From a linked worktree's `.git` file to the checkout that it was made from:
+/// `gitdir: <checkout>/.git/worktrees/<name>`. Whoever packs an archive can write such a
+/// file, so the repository's own `worktrees/<name>/gitdir` must name this worktree too.
+fn primary_checkout(git_file: &Path) -> Option<PathBuf> {
+    let line = first_line(git_file)?;
+    let named = line.strip_prefix(b"gitdir:")?.trim_ascii();
+    let admin = fs::canonicalize(git_file.parent()?.join(of_bytes(named))).ok()?;
+    let worktrees = admin.parent().filter(|dir| dir.ends_with("worktrees"))?;
+    let git = worktrees.parent().filter(|dir| dir.ends_with(".git"))?;
+    let back = first_line(&admin.join("gitdir"))?;
+    let back = admin.join(of_bytes(back.trim_ascii()));
+    let is_this_one = fs::canonicalize(back).ok()? == fs::canonicalize(git_file).ok()?;
+    git.parent().filter(|_| is_this_one).map(Path::to_path_buf)
+}
+
+/// A path has at most this many bytes.
+const PATH_LIMIT: u64 = 8 * 1024;
+
+fn first_line(path: &Path) -> Option<Vec<u8>> {
+    let mut bytes = atomic::read(path, PATH_LIMIT).ok()??;
+    let end = bytes.iter().position(|byte| *byte == b'\n');
+    bytes.truncate(end.unwrap_or(bytes.len()));
+    Some(bytes)
+}
