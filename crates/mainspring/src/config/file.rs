@@ -7,6 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::key::{Key, Kind, Reach, Value};
+use crate::host::text::excerpt;
 use crate::limits;
 
 /// The settings of a file; none if there is no file. What is unknown or not the writer's
@@ -33,26 +34,34 @@ fn parse(
         format!("{}: {}", at(offset), error.message())
     })?;
     let mut settings = Vec::new();
+    let mut warned = 0_usize;
+    // A file may be nothing but mistakes. To find the place of one takes a walk through all
+    // of it, so only the first are looked up; the rest is counted.
+    let mut warn = |offset: usize, problem: &dyn Fn() -> String| {
+        warned += 1;
+        if warned <= MOST_WARNINGS {
+            warnings.push(format!("{}: {}", at(offset), problem()));
+        }
+    };
     for (section, body) in table.get_ref() {
         let DeValue::Table(body) = body.get_ref() else {
-            warnings.push(format!(
-                "{}: {:?} stands outside a [section] and is ignored",
-                at(section.span().start),
-                section.get_ref()
-            ));
+            warn(section.span().start, &|| {
+                let name = excerpt(section.get_ref());
+                format!("{name:?} stands outside a [section] and is ignored")
+            });
             continue;
         };
         for (name, value) in body {
             let full = format!("{}.{}", section.get_ref(), name.get_ref());
-            let here = at(name.span().start);
+            let start = name.span().start;
             let Some(key) = crate::machine::keys().find(|key| key.name == full) else {
-                warnings.push(format!("{here}: {}", unknown(&full)));
+                warn(start, &|| unknown(&full));
                 continue;
             };
             if key.reach == Reach::User && writer == Reach::Anyone {
-                warnings.push(format!(
-                    "{here}: {full} says what is executed, so only your own config.toml may set it"
-                ));
+                warn(start, &|| {
+                    format!("{full} says what is executed, so only your own config.toml may set it")
+                });
                 continue;
             }
             let value = convert(key, value)
@@ -60,8 +69,15 @@ fn parse(
             settings.push((key, value));
         }
     }
+    if warned > MOST_WARNINGS {
+        let more = warned - MOST_WARNINGS;
+        warnings.push(format!("{more} more problems of this kind"));
+    }
     Ok(settings)
 }
+
+/// So many problems of one file are named.
+const MOST_WARNINGS: usize = 10;
 
 fn convert(key: &Key, value: &Spanned<DeValue<'_>>) -> Result<Value, String> {
     match (key.kind, value.get_ref()) {
@@ -104,14 +120,19 @@ fn place(text: &str, offset: usize) -> String {
 
 fn unknown(full: &str) -> String {
     let nearest = crate::machine::keys()
+        .filter(|_| full.len() <= LONGEST_NAME)
         .map(|key| (distance(key.name, full), key.name))
         .min()
         .filter(|(distance, _)| *distance <= 4);
-    match nearest {
-        Some((_, name)) => format!("there is no setting {full}; did you mean {name}?"),
-        None => format!("there is no setting {full}; `mainspring config` lists them"),
+    if let Some((_, name)) = nearest {
+        return format!("there is no setting {full}; did you mean {name}?");
     }
+    let full = excerpt(full);
+    format!("there is no setting {full}; `mainspring config` lists them")
 }
+
+/// What is longer is no setting with a letter too many.
+const LONGEST_NAME: usize = 64;
 
 /// How many letters must be typed, dropped or changed to get from one name to the other.
 fn distance(one: &str, other: &str) -> usize {
@@ -162,6 +183,27 @@ mod tests {
                 "line 1, column 1: \"top\" stands outside a [section] and is ignored",
             ]
         );
+    }
+
+    #[test]
+    fn of_many_problems_the_first_are_named_and_the_rest_is_counted() {
+        for (count, named) in [(1, 1), (10, 10), (11, 11), (30_000, 11)] {
+            let keys: Vec<String> = (0..count).map(|n| format!("k{n} = 1\n")).collect();
+            let keys = keys.concat();
+            for text in [format!("[pulse]\n{keys}"), keys] {
+                let mut warnings = Vec::new();
+                parse(&text, Reach::User, &mut warnings).unwrap();
+                assert_eq!(warnings.len(), named, "{count}");
+                if count > 10 {
+                    let rest = format!("{} more problems of this kind", count - 10);
+                    assert_eq!(warnings[10], rest);
+                }
+            }
+        }
+        let long = format!("[pulse]\n{} = 1\n", "x".repeat(200_000));
+        let mut warnings = Vec::new();
+        parse(&long, Reach::User, &mut warnings).unwrap();
+        assert!(warnings[0].len() < 400, "{}", warnings[0].len());
     }
 
     #[test]

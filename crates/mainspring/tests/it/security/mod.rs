@@ -7,6 +7,7 @@ mod forged;
 mod found;
 mod links;
 mod secrets;
+mod settings;
 mod supply;
 mod verdicts;
 
