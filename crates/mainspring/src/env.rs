@@ -31,6 +31,10 @@ pub(crate) mod name {
     pub(crate) const CLAUDE_PROJECT: &str = "CLAUDE_PROJECT_DIR";
     /// Claude Code: its own process, which outlives a `/clear`.
     pub(crate) const CLAUDE_PID: &str = "CLAUDE_PID";
+    /// Under `sudo`: the user who called it, whose files count for root too.
+    pub(crate) const SUDO_UID: &str = "SUDO_UID";
+    /// Under `sudo`: that user's group.
+    pub(crate) const SUDO_GID: &str = "SUDO_GID";
     /// Where the gate's counts are, in a folder of their own.
     pub(crate) const TMPDIR: &str = "TMPDIR";
     /// The loop lets go at once, as its seed has it.

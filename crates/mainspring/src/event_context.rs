@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::env::Environment;
 use crate::host::Payload;
 use crate::machine::tasks::lock::Held;
+use crate::ownership::Ignored;
 use crate::project::{Contents, Project};
 use crate::store::ProjectStore;
 use crate::transcript::{LastBlock, Tail, Transcript, expand_home};
@@ -132,6 +133,15 @@ impl<'a> EventContext<'a> {
             Config::load(self.env, &self.project.root)?
         };
         Ok(self.config.get_or_init(|| config))
+    }
+
+    /// Files that were found on the way here and do not count because of whose they are.
+    pub(crate) fn ignored(&self) -> impl Iterator<Item = &Ignored> {
+        let of_config = self.config.get().map(|config| &config.ignored);
+        self.project
+            .ignored
+            .iter()
+            .chain(of_config.into_iter().flatten())
     }
 
     /// Holds locks of the host's own for as long as this context lives.

@@ -24,6 +24,8 @@ mod hostile;
 mod limits;
 mod machine;
 mod output;
+mod own_files;
+mod ownership;
 mod panic;
 mod path_contains;
 mod process;
@@ -32,6 +34,7 @@ mod project;
 mod reference;
 mod signal;
 mod store;
+mod told;
 mod transcript;
 mod verb;
 

@@ -16,8 +16,9 @@ use mainspring_kernel::SessionId;
 use mainspring_platform::no_symlink::leads_to;
 use mainspring_store::{Trouble, atomic};
 
-use self::checkout::{Checkout, holds_something};
+use self::checkout::Checkout;
 use crate::env::{Environment, name};
+use crate::ownership::Ignored;
 use crate::store::StateDir;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub(crate) struct Project {
     pub(crate) worktree: PathBuf,
     pub(crate) bound: Bound,
     pub(crate) contents: Contents,
+    /// Files that would have made a folder on the way the project, were they the person's.
+    pub(crate) ignored: Vec<Ignored>,
 }
 
 /// What the search for the project saw on its way.
@@ -78,6 +81,7 @@ pub(crate) fn find(
             worktree,
             bound: Bound::Yes,
             contents: Contents::Something,
+            ignored: Vec::new(),
         });
     }
     let Some(cwd) = cwd.map(real).transpose()? else {
@@ -86,15 +90,18 @@ pub(crate) fn find(
         ));
     };
     let checkout = Checkout::of(&cwd, env)?;
-    if let Some(project) = checkout.search(&cwd, state) {
-        return Ok(project);
+    let mut ignored = Vec::new();
+    if let Some(project) = checkout.search(&cwd, state, env, &mut ignored) {
+        return Ok(Project { ignored, ..project });
     }
     // The session may have been started elsewhere before the agent moved here.
     let started = env.var_os(name::CLAUDE_PROJECT).map(PathBuf::from);
     let started = started.and_then(|path| real(&path).ok());
     if let Some(started) = started.filter(|started| *started != cwd) {
         let origin = Checkout::of(&started, env).ok();
-        if let Some(project) = origin.and_then(|origin| origin.search(&started, state)) {
+        if let Some(project) =
+            origin.and_then(|origin| origin.search(&started, state, env, &mut ignored))
+        {
             let worktree = if checkout.primary == project.root && checkout.top != project.root {
                 checkout.top
             } else {
@@ -102,11 +109,13 @@ pub(crate) fn find(
             };
             return Ok(Project {
                 worktree,
+                ignored,
                 ..project
             });
         }
     }
-    Ok(checkout.fallback(cwd))
+    let project = checkout.fallback(cwd);
+    Ok(Project { ignored, ..project })
 }
 
 /// The project of a command. One typed in a repository that holds nothing yet is about the
@@ -118,11 +127,24 @@ pub(crate) fn of_command(
     cwd: &Path,
 ) -> Result<Project, Trouble> {
     let project = find(env, state, session, Some(cwd))?;
-    if project.bound == Bound::Yes || holds_something(&project.root, state) {
+    if project.bound == Bound::Yes || project.contents == Contents::Something {
         return Ok(project);
     }
     let checkout = Checkout::of(&project.worktree, env)?;
-    Ok(checkout.project(&checkout.top))
+    if !checkout.is_own(&project.worktree, env) {
+        return Ok(Project {
+            contents: Contents::Something,
+            ..project
+        });
+    }
+    let ignored = project.ignored;
+    let project = checkout.project(&checkout.top);
+    Ok(Project { ignored, ..project })
+}
+
+/// Is this a folder of a repository that counts as the person's?
+pub(crate) fn is_in_own_repository(folder: &Path, env: &Environment) -> bool {
+    Checkout::of(folder, env).is_ok_and(|checkout| checkout.is_own(folder, env))
 }
 
 /// Binds a session, once. It is a hint that a crash may lose, so it is not synced; two

@@ -8,6 +8,7 @@ pub mod file;
 pub mod host;
 pub mod lock;
 pub mod no_symlink;
+pub mod owner;
 pub mod path;
 pub mod permissions;
 mod proc;

@@ -40,7 +40,8 @@ pub fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> {
     Ok(look(path, limit)?.map(|seen| seen.bytes))
 }
 
-fn look(path: &Path, limit: u64) -> Result<Option<ReadFile>, Trouble> {
+/// The same with what the system says of it.
+pub fn look(path: &Path, limit: u64) -> Result<Option<ReadFile>, Trouble> {
     match open_any(path)? {
         Some(file) => whole(&file, path, limit).map(Some),
         None => Ok(None),
@@ -49,9 +50,9 @@ fn look(path: &Path, limit: u64) -> Result<Option<ReadFile>, Trouble> {
 
 /// A file as it was read.
 #[derive(Debug)]
-pub(crate) struct ReadFile {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) permissions: Permissions,
+pub struct ReadFile {
+    pub bytes: Vec<u8>,
+    pub meta: fs::Metadata,
 }
 
 /// All of an open file, if it is a regular one and has at most `limit` bytes.
@@ -81,8 +82,7 @@ pub(crate) fn whole(opened: &File, path: &Path, limit: u64) -> Result<ReadFile, 
         // still short of its length was cut off just now, or is a network's: ask again.
         let at_end = read < room && length > 0 && bytes.len() as u64 >= length;
         if read == 0 || at_end {
-            let permissions = meta.permissions();
-            return Ok(ReadFile { bytes, permissions });
+            return Ok(ReadFile { bytes, meta });
         }
     }
 }
@@ -140,7 +140,9 @@ pub fn project(
     } else {
         look(path, crate::limits::RECORD)?
     };
-    let (found, kept) = seen.map(|seen| (seen.bytes, seen.permissions)).unzip();
+    let (found, kept) = seen
+        .map(|seen| (seen.bytes, seen.meta.permissions()))
+        .unzip();
     let is_current = found.as_deref() == change.now.as_deref().map(str::as_bytes);
     let is_edited = || {
         let sum = found.as_ref().map(|bytes| digest::of(&[bytes]));

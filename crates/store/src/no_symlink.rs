@@ -42,11 +42,7 @@ fn is_missing(error: &io::Error) -> bool {
 }
 
 /// Writes beside the file and renames over it, as `atomic::replace` does.
-pub(crate) fn replace(
-    path: &Path,
-    bytes: &[u8],
-    kept: Option<&Permissions>,
-) -> Result<(), Trouble> {
+pub fn replace(path: &Path, bytes: &[u8], kept: Option<&Permissions>) -> Result<(), Trouble> {
     let (folder, name) = Folder::of(path).map_err(trouble("write", path))?;
     let temp = temp_path(path);
     let temp = temp.file_name().unwrap_or_default();
@@ -57,7 +53,7 @@ pub(crate) fn replace(
 }
 
 /// Deletes a file, if it is there.
-pub(crate) fn remove(path: &Path) -> Result<(), Trouble> {
+pub fn remove(path: &Path) -> Result<(), Trouble> {
     let removed = Folder::of(path).and_then(|(folder, name)| folder.remove(name));
     match removed {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(trouble("delete", path)(error)),

@@ -2,25 +2,63 @@
 
 use std::path::Path;
 
+use mainspring_platform::owner::Owner;
 use mainspring_store::{Trouble, atomic};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::key::{Key, Kind, Reach, Value};
+use crate::env::Environment;
 use crate::host::text::excerpt;
-use crate::limits;
+use crate::own_files::{self, Check, OwnFile};
+use crate::ownership::{self, Ignored};
+use crate::{limits, project};
 
-/// The settings of a file; none if there is no file. What is unknown or not the writer's
-/// to say is a warning, what cannot be understood is an error.
-pub(super) fn read(
-    path: &Path,
-    writer: Reach,
-    warnings: &mut Vec<String>,
-) -> Result<Vec<(&'static Key, Value)>, Trouble> {
-    let Some(text) = atomic::read_text(path, limits::CONFIG)? else {
-        return Ok(Vec::new());
+/// What a file says.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub(super) settings: Vec<(&'static Key, Value)>,
+    /// What is unknown, or not the writer's to say.
+    pub(super) warnings: Vec<String>,
+    /// It is there, and says nothing because of whose it is.
+    pub(super) ignored: Option<Ignored>,
+}
+
+/// Nothing, if there is no file. What cannot be understood is an error.
+pub(super) fn read(env: &Environment, path: &Path, writer: Reach) -> Result<Said, Trouble> {
+    let found = match writer {
+        Reach::Anyone => of_project(env, path)?,
+        Reach::User => own_files::read(env, path, limits::CONFIG, Check::Always)?,
     };
-    parse(&text, writer, warnings).map_err(|problem| Trouble::corrupt(path, problem))
+    let mut said = Said::default();
+    match found {
+        OwnFile::Absent => {}
+        OwnFile::Ignored(ignored) => said.ignored = Some(ignored),
+        OwnFile::Read(bytes) => {
+            let text = String::from_utf8(bytes)
+                .map_err(|_| Trouble::corrupt(path, "it is not UTF-8 text"))?;
+            said.settings = parse(&text, writer, &mut said.warnings)
+                .map_err(|problem| Trouble::corrupt(path, problem))?;
+        }
+    }
+    Ok(said)
+}
+
+/// A repository's file comes with the repository; what lies in any other folder must be the
+/// person's or the folder's owner's.
+fn of_project(env: &Environment, path: &Path) -> Result<OwnFile, Trouble> {
+    let Some(file) = atomic::look(path, limits::CONFIG)? else {
+        return Ok(OwnFile::Absent);
+    };
+    let folder = path.parent().unwrap_or(path);
+    let doubt = ownership::doubt(Owner::of(&file.meta), env, Some(folder));
+    Ok(match doubt {
+        Some(doubt) if !project::is_in_own_repository(folder, env) => OwnFile::Ignored(Ignored {
+            path: path.into(),
+            doubt,
+        }),
+        Some(_) | None => OwnFile::Read(file.bytes),
+    })
 }
 
 fn parse(

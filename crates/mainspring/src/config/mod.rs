@@ -17,6 +17,7 @@ pub(crate) use key::{Key, Kind, Reach, Value, span};
 use mainspring_store::Trouble;
 
 use crate::env::Environment;
+use crate::ownership::Ignored;
 
 pub(crate) const PROJECT_FILE: &str = "mainspring.toml";
 
@@ -71,6 +72,8 @@ pub(crate) struct Config {
     defaults: Vec<OnceCell<Value>>,
     /// What was found and not taken: unknown keys, values that only the user may set.
     pub(crate) warnings: Vec<String>,
+    /// Files that were not read because of whose they are.
+    pub(crate) ignored: Vec<Ignored>,
 }
 
 impl Config {
@@ -89,17 +92,20 @@ impl Config {
             written: Vec::new(),
             defaults: crate::machine::keys().map(|_| OnceCell::new()).collect(),
             warnings: Vec::new(),
+            ignored: Vec::new(),
         };
         let files = [(project, Reach::Anyone), (env.config_file(), Reach::User)];
         for (path, writer) in files {
             let Some(path) = path else { continue };
-            let mut warnings = Vec::new();
-            for (key, value) in file::read(&path, writer, &mut warnings)? {
+            let said = file::read(env, &path, writer)?;
+            for (key, value) in said.settings {
                 config.set(key, value, Source::File(path.clone()));
             }
             let place = path.display();
-            let placed = warnings.iter().map(|warning| format!("{place}: {warning}"));
+            let warnings = said.warnings.iter();
+            let placed = warnings.map(|warning| format!("{place}: {warning}"));
             config.warnings.extend(placed);
+            config.ignored.extend(said.ignored);
         }
         for key in crate::machine::keys() {
             let Some(name) = key.variable else { continue };
@@ -116,10 +122,16 @@ impl Config {
 
     /// Reads one file as it is written, for whoever may write it: how many settings it has,
     /// and what is wrong with it.
-    pub(crate) fn check(path: &Path, writer: Reach) -> Result<(usize, Vec<String>), Trouble> {
-        let mut warnings = Vec::new();
-        let settings = file::read(path, writer, &mut warnings)?;
-        Ok((settings.len(), warnings))
+    pub(crate) fn check(
+        env: &Environment,
+        path: &Path,
+        writer: Reach,
+    ) -> Result<(usize, Vec<String>), Trouble> {
+        let mut said = file::read(env, path, writer)?;
+        let ignored = said.ignored.iter();
+        said.warnings
+            .extend(ignored.map(|ignored| format!("ignored: it {}", ignored.doubt)));
+        Ok((said.settings.len(), said.warnings))
     }
 
     fn set(&mut self, key: &'static Key, value: Value, source: Source) {

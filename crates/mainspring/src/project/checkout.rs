@@ -1,15 +1,17 @@
 //! The checkout that a directory is in, and the nearest folder of it that is a project.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use mainspring_platform::owner::Owner;
 use mainspring_platform::path::of_bytes;
 use mainspring_store::{Trouble, atomic};
 
 use super::{Bound, Contents, Project, exists};
 use crate::env::Environment;
 use crate::machine;
+use crate::ownership::{self, Ignored};
 use crate::store::StateDir;
 
 /// The checkout that a directory is in.
@@ -21,6 +23,8 @@ pub(super) struct Checkout {
     pub(super) primary: PathBuf,
     /// The folder above which nothing is looked for.
     ceiling: PathBuf,
+    /// Of its `.git`; `None` outside a repository.
+    owner: Option<Owner>,
 }
 
 impl Checkout {
@@ -38,6 +42,7 @@ impl Checkout {
                         top: folder.into(),
                         primary,
                         ceiling: folder.into(),
+                        owner: Some(Owner::of(&meta)),
                     });
                 }
                 // Nothing can be below a file.
@@ -63,28 +68,53 @@ impl Checkout {
             top: cwd.into(),
             primary: cwd.into(),
             ceiling: ceiling.into(),
+            owner: None,
         })
+    }
+
+    /// Is it a repository, and the person's, or of whoever owns the folder that they are in?
+    /// Anybody can make one in a folder that is open to all, above the folders of others.
+    pub(super) fn is_own(&self, cwd: &Path, env: &Environment) -> bool {
+        self.owner
+            .is_some_and(|owner| ownership::belongs(owner, env, cwd))
     }
 
     fn is_worktree(&self) -> bool {
         self.top != self.primary
     }
 
-    /// The nearest folder that holds something of a machine's.
-    pub(super) fn search(&self, cwd: &Path, state: &StateDir) -> Option<Project> {
+    /// The nearest folder that holds something of a machine's. What others may have put on
+    /// the way does not count.
+    pub(super) fn search(
+        &self,
+        cwd: &Path,
+        state: &StateDir,
+        env: &Environment,
+        ignored: &mut Vec<Ignored>,
+    ) -> Option<Project> {
         for folder in cwd.ancestors() {
-            if holds_something(folder, state) {
+            let counts = |path: PathBuf, meta: &Metadata| {
+                let doubt = ownership::doubt(Owner::of(meta), env, Some(cwd));
+                match doubt.filter(|_| !self.is_own(cwd, env)) {
+                    None => true,
+                    Some(doubt) => {
+                        ignored.push(Ignored { path, doubt });
+                        false
+                    }
+                }
+            };
+            if holds_something(folder, state, counts) {
                 return Some(self.project(folder));
             }
             if folder == self.ceiling {
                 break;
             }
         }
-        (self.is_worktree() && holds_something(&self.primary, state)).then(|| Project {
+        let primary = self.primary.as_path();
+        (self.is_worktree() && holds_something(primary, state, |_, _| true)).then(|| Project {
             root: self.primary.clone(),
             worktree: self.top.clone(),
-            bound: Bound::NotYet,
-            contents: Contents::Something,
+            ..self.project(cwd)
         })
     }
 
@@ -101,6 +131,7 @@ impl Checkout {
             worktree: folder.into(),
             bound: Bound::NotYet,
             contents: Contents::Something,
+            ignored: Vec::new(),
         }
     }
 
@@ -116,12 +147,22 @@ impl Checkout {
             worktree,
             bound: Bound::NotYet,
             contents: Contents::Nothing,
+            ignored: Vec::new(),
         }
     }
 }
 
-pub(super) fn holds_something(folder: &Path, state: &StateDir) -> bool {
-    machine::markers().any(|marker| exists(&folder.join(marker))) || exists(&state.project(folder))
+/// A machine's file that counts, or state of ours.
+fn holds_something(
+    folder: &Path,
+    state: &StateDir,
+    mut counts: impl FnMut(PathBuf, &Metadata) -> bool,
+) -> bool {
+    let marked = machine::markers().any(|marker| {
+        let path = folder.join(marker);
+        fs::symlink_metadata(&path).is_ok_and(|meta| counts(path, &meta))
+    });
+    marked || exists(&state.project(folder))
 }
 
 /// From a linked worktree's `.git` file to the checkout that it was made from:

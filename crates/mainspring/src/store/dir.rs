@@ -37,6 +37,11 @@ impl StateDir {
         self.root.join("sessions").join(file_name(session).as_ref())
     }
 
+    /// Which sessions have heard of this file.
+    pub(crate) fn told_of(&self, path: &Path) -> PathBuf {
+        self.root.join("told").join(key(path))
+    }
+
     /// Where it is recorded which projects are trusted.
     pub(crate) fn trusted(&self) -> PathBuf {
         self.root.join("trusted")

@@ -6,6 +6,7 @@
 //!   sessions/<session>                   which project a session is bound to
 //!   installs/<key>/                      a settings file as it was before an installation
 //!   trusted/<key>.json                   a project that a person has trusted
+//!   told/<key>                           the sessions that heard of a file that is ignored
 //!   projects/<key>/
 //!     lock                               never renamed, never deleted; holds the journal's head
 //!     journal.jsonl                      one record per decision, append only

@@ -137,7 +137,7 @@ fn check(file: Option<&Path>, cmd: &CommandContext) -> Result<Vec<Checked>> {
                     .hint("without a name, the project's and your own are checked"));
             }
         } else {
-            match Config::check(&path, writer) {
+            match Config::check(&cmd.env, &path, writer) {
                 Err(trouble) => checked.error = Some(trouble.to_string()),
                 Ok((count, warnings)) => {
                     checked.settings = Some(count);
@@ -188,6 +188,9 @@ fn show(args: &Args, cmd: &CommandContext) -> Result {
         out += &cmd
             .paint
             .dim(&format!("  # {}: {}\n", setting.source, setting.key.about));
+    }
+    for ignored in &config.ignored {
+        out += &format!("{} {ignored}\n", cmd.paint.warn("warning:"));
     }
     for warning in &config.warnings {
         out += &format!("{} {warning}\n", cmd.paint.warn("warning:"));

@@ -3,7 +3,7 @@
 //! Whatever goes wrong, the host gets an answer that asks nothing of it, and the person
 //! gets the cause. Exit 1 is left for the one case in which not even that can be said.
 
-use mainspring_kernel::{Answer, Decision, Kind};
+use mainspring_kernel::{Answer, Decision, Kind, Note, SessionId};
 use mainspring_platform::stdin;
 use mainspring_store::Trouble;
 
@@ -18,6 +18,7 @@ use crate::machine::{self, MACHINES, MachineShell};
 use crate::output;
 use crate::project::{self, Bound};
 use crate::store::{ProjectStore, StateDir};
+use crate::told;
 
 pub(crate) fn run(env: &Environment) -> Exit {
     crate::panic::answer_on_panic();
@@ -188,12 +189,13 @@ fn decide_by(
         if !context.is_vacant() && store.unfinished() {
             drop(store.lock()?);
         }
-        return nothing();
+        let answer = Answer::nothing(&payload.event.kind);
+        return Ok(Spoken::plainly(with_ignored(&context, answer)));
     }
     if let (Bound::NotYet, Some(session)) = (project.bound, session) {
         project::bind(store.state(), session, &project.root)?;
     }
-    let answer = drive(&context, payload, &rows);
+    let answer = with_ignored(&context, drive(&context, payload, &rows));
     let holds = matches!(&answer.decision, Decision::Stop { hold } if !hold.is_empty());
     Ok(if holds {
         let wording = wording(&context);
@@ -201,6 +203,24 @@ fn decide_by(
     } else {
         Spoken::plainly(answer)
     })
+}
+
+/// A file that does not count because of whose it is: the person hears of it at a stop, once
+/// in a session. A drop-in says what its script would.
+fn with_ignored(context: &EventContext<'_>, mut answer: Answer) -> Answer {
+    if context.at_stop() && !context.is_drop_in() {
+        let session = context.session();
+        let news = context.ignored().filter(|ignored| {
+            let id = session.as_ref().map_or("", SessionId::as_str);
+            told::is_news(context.store.state(), &ignored.path, id)
+        });
+        answer.notes.extend(news.map(|ignored| {
+            Note::ours(format!(
+                "{ignored}. `mainspring doctor` has the command that changes that"
+            ))
+        }));
+    }
+    answer
 }
 
 /// Our own failure. At a stop the person hears of it, and where a skill has a task list

@@ -3,7 +3,7 @@
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use mainspring_store::{Trouble, atomic};
+use mainspring_store::{Trouble, atomic, no_symlink};
 
 use super::{CommandContext, Result, trust};
 use crate::diff;
@@ -14,6 +14,7 @@ use crate::output;
 use crate::store::StateDir;
 use crate::store::installs::{InstallRecord, Installed};
 use crate::store::trust as record;
+use crate::{limits, own_files};
 
 /// Register with Claude Code: our hooks in its settings file, and two of its variables.
 ///
@@ -102,7 +103,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     };
     if !changes.is_empty() {
         remember(cmd, store.state(), &before, &after, trusted.as_deref())?;
-        write(&after.path, &after.render()?)?;
+        write(args.scope, &after.path, &after.render()?)?;
     }
     let place = after.path.display();
     let mut out = if changes.is_empty() {
@@ -174,8 +175,8 @@ pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
         confirm(&shown)?;
     }
     match text {
-        Some(text) => write(&after.path, &text)?,
-        None => std::fs::remove_file(&after.path).map_err(Trouble::io("delete", &after.path))?,
+        Some(text) => write(args.scope, &after.path, &text)?,
+        None => no_symlink::remove(&after.path)?,
     }
     if let Some(project) = installed.and_then(|installed| installed.trusted) {
         record::revoke(&cmd.state()?, Path::new(&project))?;
@@ -209,10 +210,19 @@ fn restored(
     }
 }
 
+/// Your own file may be a link to where you keep it; a repository's may be none, and lie
+/// behind none.
 fn file(scope: Scope, cmd: &CommandContext, here: &Path) -> Result<PathBuf> {
-    scope
+    let path = scope
         .file(&cmd.env, here)
-        .ok_or_else(|| CliError::new("there is no home to install into").hint("set HOME"))
+        .ok_or_else(|| CliError::new("there is no home to install into").hint("set HOME"))?;
+    match scope {
+        Scope::User => Ok(own_files::real_path(&cmd.env, &path)?),
+        Scope::Project | Scope::Local => {
+            no_symlink::read(&path, limits::CONFIG)?;
+            Ok(path)
+        }
+    }
 }
 
 fn variables(args: &Args) -> Vec<&'static str> {
@@ -338,8 +348,15 @@ fn remember(
 }
 
 /// Whole or not at all, and on the disk before we say that it is done.
-fn write(path: &Path, text: &str) -> Result<()> {
-    atomic::replace(path, text.as_bytes())?;
+fn write(scope: Scope, path: &Path, text: &str) -> Result<()> {
+    match scope {
+        Scope::User => atomic::replace(path, text.as_bytes())?,
+        Scope::Project | Scope::Local => {
+            let found = std::fs::symlink_metadata(path).ok();
+            let kept = found.map(|found| found.permissions());
+            no_symlink::replace(path, text.as_bytes(), kept.as_ref())?;
+        }
+    }
     std::fs::File::open(path)
         .and_then(|file| file.sync_all())
         .map_err(Trouble::io("sync", path))?;

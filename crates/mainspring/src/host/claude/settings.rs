@@ -13,6 +13,7 @@ use super::retouch;
 use crate::env::{Environment, name};
 use crate::error::CliError;
 use crate::limits;
+use crate::own_files::{self, Check, OwnFile};
 
 /// What the plugin registers is what `install` registers: one list, in the plugin's own file.
 const PLUGIN_HOOKS: &str = include_str!("../../../../../plugins/mainspring/hooks/hooks.json");
@@ -225,8 +226,11 @@ pub(crate) fn plugin_is_on<'a>(
     });
     let list = config_dir(env).map(|dir| dir.join("plugins/installed_plugins.json"));
     let installed = list
-        .and_then(|path| atomic::read_text(&path, limits::STATE_FILE).ok()?)
-        .is_some_and(|text| text.contains("\"mainspring@"));
+        .and_then(|path| own_files::read(env, &path, limits::STATE_FILE, Check::Links).ok())
+        .is_some_and(|list| match list {
+            OwnFile::Read(bytes) => String::from_utf8_lossy(&bytes).contains("\"mainspring@"),
+            OwnFile::Absent | OwnFile::Ignored(_) => false,
+        });
     enabled && installed
 }
 

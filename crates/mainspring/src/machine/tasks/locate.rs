@@ -8,6 +8,8 @@ use mainspring_store::{Trouble, atomic};
 
 use super::registry;
 use super::roots::Roots;
+use crate::env::Environment;
+use crate::own_files::{self, Check, OwnFile};
 
 /// The file beside a skill's text.
 pub(crate) const FILE: &str = "fsm.json";
@@ -24,6 +26,7 @@ pub(super) enum Origin {
 /// The skill's `fsm.json`; `None` where the skill has none, which is the usual case.
 /// A plugin's skill cannot be found without the client's registry: that is an error.
 pub(super) fn locate(
+    env: &Environment,
     roots: &Roots,
     skill: &str,
     origin: Origin,
@@ -32,7 +35,7 @@ pub(super) fn locate(
         (Some(parts), Origin::Unsaid) => parts,
         (Some(_), Origin::Own) | (None, _) => return Ok(in_folders(&roots.skills, &[skill])),
     };
-    let installs = installed(&roots.registry).map_err(|problem| {
+    let installs = installed(env, &roots.registry).map_err(|problem| {
         format!(
             "Skill '{skill}' not found - installed_plugins.json is missing or malformed{problem}"
         )
@@ -49,10 +52,11 @@ pub(super) fn locate(
     Ok(in_folders(&folders, &[rest]))
 }
 
-fn installed(path: &Path) -> Result<Vec<registry::Install>, String> {
-    let bytes = match atomic::read(path, registry::LIMIT) {
-        Ok(Some(bytes)) => bytes,
-        Ok(None) => return Err(String::new()),
+fn installed(env: &Environment, path: &Path) -> Result<Vec<registry::Install>, String> {
+    let bytes = match own_files::read(env, path, registry::LIMIT, Check::Links) {
+        Ok(OwnFile::Read(bytes)) => bytes,
+        Ok(OwnFile::Absent) => return Err(String::new()),
+        Ok(OwnFile::Ignored(ignored)) => return Err(format!(": {ignored}")),
         Err(trouble) => return Err(format!(": {trouble}")),
     };
     registry::parse(&bytes).map_err(|problem| format!(": {}: {problem}", path.display()))
@@ -139,7 +143,8 @@ mod tests {
                 let inside = path.strip_prefix(self.temp.path()).unwrap();
                 inside.display().to_string()
             };
-            Ok(locate(&roots, skill, Origin::Unsaid)?.map(shown))
+            let env = Environment::given(&[], mainspring_kernel::Millis(0));
+            Ok(locate(&env, &roots, skill, Origin::Unsaid)?.map(shown))
         }
     }
 

@@ -105,7 +105,7 @@ fn invocation<'a>(
         Some(_) => Origin::Own,
     };
     let roots = Roots::of(env, payload.cwd.as_deref())?;
-    Some((skill, locate::locate(&roots, skill, origin)))
+    Some((skill, locate::locate(env, &roots, skill, origin)))
 }
 
 fn load(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {

@@ -72,6 +72,7 @@ fn decide(env: &Environment, mut payload: Payload, chain: Chain, root: PathBuf) 
         return encode(&Answer::fault(&payload.event.kind, note));
     };
     let project = Project {
+        ignored: Vec::new(),
         worktree: root.clone(),
         bound: Bound::Yes,
         contents: Contents::Something,

@@ -16,6 +16,7 @@ use crate::config::Config;
 use crate::effect_owner;
 use crate::event_context::EventContext;
 use crate::machine::MACHINES;
+use crate::ownership::Ignored;
 use crate::project::Project;
 use crate::store::{ProjectStore, orders, trust};
 use crate::verb::records::{self, Shown};
@@ -115,6 +116,12 @@ fn settings(cmd: &CommandContext, project: &Project, findings: &mut Findings) {
     match Config::load(&cmd.env, &project.root) {
         Err(trouble) => findings.error("config", trouble.to_string(), "mainspring config check"),
         Ok(config) => {
+            let of_config = config.ignored.iter();
+            let mut ignored: Vec<&Ignored> = project.ignored.iter().chain(of_config).collect();
+            ignored.dedup();
+            for file in ignored {
+                findings.warn("config", file.to_string(), &file.fix());
+            }
             for warning in config.warnings {
                 findings.warn("config", warning, "mainspring config check");
             }

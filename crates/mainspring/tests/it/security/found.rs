@@ -107,3 +107,141 @@ fn a_worktree_with_relative_pointers_is_one_too() {
     fs::rename(&tree, &moved).unwrap();
     assert_eq!(project_of(&env, &moved), moved);
 }
+
+const OTHER: u32 = 65_534;
+
+/// Makes it another user's; `false` where only root could.
+fn give_away(path: &Path) -> bool {
+    let given = std::os::unix::fs::chown(path, Some(OTHER), Some(OTHER)).is_ok();
+    if !given {
+        eprintln!("skipped: only root can make another user's file");
+    }
+    given
+}
+
+fn chmod(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// A folder like `/tmp`, and one of the person's in it.
+fn shared(env: &TestEnv) -> (PathBuf, PathBuf) {
+    let (open, work) = (env.root().join("open"), env.root().join("open/work"));
+    fs::create_dir_all(&work).unwrap();
+    chmod(&open, 0o1777);
+    (open, work)
+}
+
+const GATE: &str = "[gate]\nenabled = true\n";
+const PAGE: &str = "---\nactive: true\nmode: loop\niteration: 1\nmax_iterations: 9\n---\n\nGo.\n";
+
+#[test]
+fn what_another_user_put_above_a_folder_holds_nobody_and_is_named_once() {
+    for (file, text) in [
+        ("mainspring.toml", GATE),
+        (".claude/idle-loop.local.md", PAGE),
+        (".agent-claim.json", "{}"),
+        (".taskie/plans/demo/plan.md", "# Plan\n"),
+    ] {
+        // A repository of theirs in the same place changes nothing.
+        for repository in [false, true] {
+            let env = TestEnv::new();
+            let (open, work) = shared(&env);
+            put(&open.join(file), text);
+            let marker = if file.starts_with(".taskie") {
+                open.join(".taskie/plans")
+            } else {
+                open.join(file)
+            };
+            if repository {
+                fs::create_dir(open.join(".git")).unwrap();
+                give_away(&open.join(".git"));
+            }
+            if !give_away(&marker) {
+                return;
+            }
+            for folder in [&work, &open] {
+                let said = stop_in(&env, folder).let_go();
+                let whose = format!("{} is ignored: it belongs to user 65534", marker.display());
+                assert!(said.contains(&whose), "{file}: {said}");
+                assert_eq!(stop_in(&env, folder).let_go(), "", "it was said");
+            }
+            assert_eq!(project_of(&env, &work), work, "{file}");
+            let mut doctor = env.command();
+            let examined = finish(doctor.arg("doctor").current_dir(&work), b"").stdout;
+            let fix = format!("sudo chown \"$(id -un)\" {}", marker.display());
+            assert!(examined.contains(&fix), "{file}: {examined}");
+        }
+    }
+}
+
+#[test]
+fn what_everybody_can_write_above_a_folder_holds_nobody() {
+    for mode in [0o666, 0o602, 0o777] {
+        let env = TestEnv::new();
+        let (open, work) = shared(&env);
+        let file = open.join("mainspring.toml");
+        put(&file, GATE);
+        let _ = stop_in(&env, &work).held();
+        chmod(&file, mode);
+        let again = work.join("again");
+        fs::create_dir(&again).unwrap();
+        let said = stop_in(&env, &again).let_go();
+        assert!(said.contains("can be written by everybody"), "{said}");
+        let mut doctor = env.command();
+        let examined = finish(doctor.arg("doctor").current_dir(&again), b"").stdout;
+        let fix = format!("chmod go-w {}", file.display());
+        assert!(examined.contains(&fix), "{examined}");
+    }
+}
+
+/// Not even where the project is that very folder, because the person has state there.
+#[test]
+fn a_file_that_another_user_adds_to_a_project_without_a_repository_is_not_read() {
+    let env = TestEnv::new();
+    let (open, _) = shared(&env);
+    let mut pulse = env.command();
+    finish(pulse.args(["pulse", "1"]).current_dir(&open), b"").ok();
+    put(&open.join("mainspring.toml"), GATE);
+    if !give_away(&open.join("mainspring.toml")) {
+        return;
+    }
+    let mut config = env.command();
+    let shown = finish(config.arg("config").current_dir(&open), b"").ok();
+    assert!(shown.contains("enabled = false"), "{shown}");
+    assert!(shown.contains("belongs to user 65534"), "{shown}");
+}
+
+/// In a container a project is mounted with the numbers of another system: its folder and
+/// its files have one owner, who is not the user there.
+#[test]
+fn a_project_that_belongs_to_one_other_user_altogether_is_one() {
+    for repository in [false, true] {
+        let env = TestEnv::new();
+        let (mounted, below) = (env.root().join("mounted"), env.root().join("mounted/src"));
+        fs::create_dir_all(&below).unwrap();
+        put(&mounted.join("mainspring.toml"), GATE);
+        let mut all = vec![&mounted, &below];
+        let (file, git) = (mounted.join("mainspring.toml"), mounted.join(".git"));
+        all.push(&file);
+        if repository {
+            fs::create_dir(&git).unwrap();
+            all.push(&git);
+        }
+        if !all.into_iter().all(|path| give_away(path)) {
+            return;
+        }
+        let _ = stop_in(&env, &mounted).held();
+        let _ = stop_in(&env, &below).held();
+    }
+}
+
+/// In a repository its files are what they are: a team may share it.
+#[test]
+fn a_repository_of_the_persons_may_hold_files_that_others_can_write() {
+    let env = TestEnv::new();
+    fs::create_dir(env.project().join(".git")).unwrap();
+    put(&env.project().join("mainspring.toml"), GATE);
+    chmod(&env.project().join("mainspring.toml"), 0o666);
+    let _ = env.stop("x").held();
+}
