@@ -98,7 +98,9 @@ fn parse(
             };
             if key.reach == Reach::User && writer == Reach::Anyone {
                 warn(start, &|| {
-                    format!("{full} says what is executed, so only your own config.toml may set it")
+                    format!(
+                        "{full} decides what is executed, so only your own config.toml may set it"
+                    )
                 });
                 continue;
             }

@@ -7,12 +7,14 @@
 mod file;
 mod key;
 pub(crate) mod schema;
+mod trust_roots;
 
 use std::cell::OnceCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub(crate) use key::{Key, Kind, Reach, Value, span};
+pub(crate) use trust_roots::{is_below, trust_roots};
 
 use mainspring_store::Trouble;
 
@@ -22,14 +24,24 @@ use crate::ownership::Ignored;
 pub(crate) const PROJECT_FILE: &str = "mainspring.toml";
 
 /// Keys that belong to no machine.
-pub(crate) const KEYS: &[Key] = &[Key {
-    name: "host.continue_as",
-    kind: Kind::Choice(&["auto", "block", "context"]),
-    default: "auto",
-    reach: Reach::Anyone,
-    variable: Some("MAINSPRING_CONTINUE_AS"),
-    about: "how the agent is told to go on: context (quiet in Claude Code), block (what every host understands), auto (context where Claude Code runs us)",
-}];
+pub(crate) const KEYS: &[Key] = &[
+    Key {
+        name: trust_roots::NAME,
+        kind: Kind::List,
+        default: "",
+        reach: Reach::User,
+        variable: None,
+        about: "folders, from / or ~/: you trust every project in them, and what its files start",
+    },
+    Key {
+        name: "host.continue_as",
+        kind: Kind::Choice(&["auto", "block", "context"]),
+        default: "auto",
+        reach: Reach::Anyone,
+        variable: Some("MAINSPRING_CONTINUE_AS"),
+        about: "how the agent is told to go on: context (quiet in Claude Code), block (what every host understands), auto (context where Claude Code runs us)",
+    },
+];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {

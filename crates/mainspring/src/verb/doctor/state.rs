@@ -12,7 +12,7 @@ use mainspring_store::Trouble;
 use mainspring_store::journal::CURRENT;
 
 use super::{Findings, Mend};
-use crate::config::Config;
+use crate::config::{Config, is_below, trust_roots};
 use crate::effect_owner;
 use crate::event_context::EventContext;
 use crate::machine::MACHINES;
@@ -29,7 +29,7 @@ pub(super) fn examine(cmd: &CommandContext, mend: Mend, findings: &mut Findings)
     };
     folder(&store, mend, findings);
     findings.fine("project", project.root.display().to_string());
-    allowed(&project, &store, findings);
+    allowed(cmd, &project, &store, findings);
     settings(cmd, &project, findings);
     machines(cmd, &project, &store, findings);
     effects(&store, mend, findings);
@@ -65,7 +65,14 @@ fn folder(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
     }
 }
 
-fn allowed(project: &Project, store: &ProjectStore, findings: &mut Findings) {
+fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findings: &mut Findings) {
+    match trust_roots(&cmd.env) {
+        Err(trouble) => findings.error("trust", trouble.to_string(), "mainspring config check"),
+        Ok(folders) if is_below(&project.root, &folders) => {
+            findings.fine("trust", "in a folder that your [trust] roots name");
+        }
+        Ok(_) => {}
+    }
     match trust::all(store.state()) {
         Err(trouble) => findings.error(
             "trust",

@@ -335,3 +335,36 @@ fn install_writes_through_no_link_of_a_repository() {
         env.run(&["uninstall", "--scope", scope, "--yes"]).ok();
     }
 }
+
+#[test]
+fn only_the_persons_own_configuration_names_folders_to_trust() {
+    let env = TestEnv::new();
+    let named = "in a folder that your [trust] roots name";
+    put(
+        &env.project().join("mainspring.toml"),
+        &format!("[trust]\nroots = [{:?}]\n", env.root()),
+    );
+    let examined = env.run(&["doctor"]).stdout;
+    assert!(!examined.contains(named), "{examined}");
+    let checked = env.run(&["config", "check"]).stdout;
+    assert!(
+        checked.contains("trust.roots decides what is executed"),
+        "{checked}"
+    );
+    let own = env.home().join(".config/mainspring/config.toml");
+    symlink(env.root(), env.home().join("all")).unwrap();
+    for (roots, is) in [
+        ("[\"~/all\"]", true),
+        ("[\"~/all/project\"]", true),
+        ("[\"~\", \"/nowhere\"]", false),
+        ("[\"~/all/proj\"]", false),
+        ("[]", false),
+    ] {
+        put(&own, &format!("[trust]\nroots = {roots}\n"));
+        let examined = env.run(&["doctor"]).stdout;
+        assert_eq!(examined.contains(named), is, "{roots}: {examined}");
+    }
+    put(&own, "[trust]\nroots = [\"work\"]\n");
+    let examined = env.run(&["doctor"]).stdout;
+    assert!(examined.contains("no absolute path"), "{examined}");
+}
