@@ -14,6 +14,7 @@ use std::path::{Component, Path, PathBuf};
 
 use mainspring_kernel::SessionId;
 use mainspring_platform::no_symlink::leads_to;
+use mainspring_platform::path::from_bytes;
 use mainspring_store::{Trouble, atomic};
 
 use self::checkout::Checkout;
@@ -84,11 +85,12 @@ pub(crate) fn find(
             ignored: Vec::new(),
         });
     }
-    let Some(cwd) = cwd.map(real).transpose()? else {
+    let Some(cwd) = cwd else {
         return Err(Trouble::Other(
             "the event has no working directory, so no project was looked at".into(),
         ));
     };
+    let cwd = real(cwd).map_err(|trouble| explained(trouble, cwd))?;
     let checkout = Checkout::of(&cwd, env)?;
     let mut ignored = Vec::new();
     if let Some(project) = checkout.search(&cwd, state, env, &mut ignored) {
@@ -157,7 +159,7 @@ pub(crate) fn bind(state: &StateDir, session: &SessionId, root: &Path) -> Result
 
 fn binding(state: &StateDir, session: &SessionId) -> Option<PathBuf> {
     let bytes = atomic::read(&state.binding(session.as_str()), 4096).ok()??;
-    let path = PathBuf::from(String::from_utf8(bytes).ok()?);
+    let path = from_bytes(bytes);
     (path.is_absolute() && path.is_dir()).then_some(path)
 }
 
@@ -168,6 +170,19 @@ fn real(path: &Path) -> Result<PathBuf, Trouble> {
         return Ok(path.into());
     }
     fs::canonicalize(path).map_err(Trouble::io("find", path))
+}
+
+/// A host's event is text. Bytes of a name that are none arrive as this character, and what
+/// they were nobody can tell.
+fn explained(trouble: Trouble, cwd: &Path) -> Trouble {
+    match cwd.to_str() {
+        Some(text) if text.contains(char::REPLACEMENT_CHARACTER) => Trouble::Other(format!(
+            "{trouble}. The folder's name is not UTF-8 text, which the host cannot pass on: \
+             rename it, or switch on what you want from the agent's own shell, with \
+             `mainspring gate on` or `mainspring loop start`"
+        )),
+        Some(_) | None => trouble,
+    }
 }
 
 /// From the top, without detours, as `canonicalize` would write it.

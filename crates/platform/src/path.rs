@@ -1,10 +1,19 @@
 //! A path as the system has it: bytes, which need not be text.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+pub fn bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_bytes()
+}
 
 /// The path of these bytes.
 pub fn of_bytes(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
+}
+
+/// The same, with the bytes as its own.
+pub fn from_bytes(bytes: Vec<u8>) -> PathBuf {
+    PathBuf::from(OsString::from_vec(bytes))
 }

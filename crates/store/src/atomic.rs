@@ -11,6 +11,7 @@ use mainspring_platform::{file, permissions, rename, sync};
 use crate::Trouble;
 use crate::digest;
 use crate::no_symlink;
+use crate::path_text;
 
 /// Opens a regular file for reading; `None` if there is none.
 pub fn open(path: &Path) -> Result<Option<File>, Trouble> {
@@ -98,7 +99,7 @@ pub fn read_text(path: &Path, limit: u64) -> Result<Option<String>, Trouble> {
 
 /// A change of this file from what was read of it to `now`; nothing, if it is that already.
 pub fn change(path: &Path, was: Option<&[u8]>, now: Option<String>) -> FileChange {
-    let path = path.to_string_lossy().into_owned();
+    let path = path_text::to_text(path);
     if was == now.as_deref().map(str::as_bytes) {
         let (was, now) = (None, None);
         return FileChange { path, was, now };
@@ -128,7 +129,7 @@ pub fn project(
     ours: impl Fn(Option<&[u8]>) -> bool,
     root: &Path,
 ) -> Result<Projected, Trouble> {
-    let path = Path::new(&change.path);
+    let path = &*path_text::from_text(&change.path);
     let theirs = path.starts_with(root);
     if let (None, Some(text), false) = (&change.was, &change.now, theirs)
         && create_new(path, text.as_bytes())?

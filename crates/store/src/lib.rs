@@ -15,6 +15,7 @@ mod json;
 pub mod limits;
 mod lock;
 pub mod no_symlink;
+pub mod path_text;
 pub mod private;
 mod recover;
 mod store;

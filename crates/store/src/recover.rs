@@ -11,6 +11,7 @@ use crate::atomic::{self, Projected};
 use crate::digest;
 use crate::head::Head;
 use crate::journal::{self, JournalLine, Reader};
+use crate::path_text;
 
 /// The head that holds now, with all files rolled forward to it, and the edits that were
 /// found on the way.
@@ -88,7 +89,7 @@ pub(crate) fn recover(
         if let Some(change) = &versions.last
             && atomic::project(change, ours, root)? == Projected::Edited
         {
-            edited.push(change.path.clone());
+            edited.push(path_text::shown(change));
         }
     }
     Ok(Recovered { head, edited })

@@ -11,7 +11,7 @@ use mainspring_platform::sync;
 
 use crate::atomic::{self, Projected};
 use crate::head::Head;
-use crate::{Trouble, journal, limits, lock, recover};
+use crate::{Trouble, journal, limits, lock, path_text, recover};
 
 /// A folder with a lock, a journal, and files that the journal's records change.
 #[derive(Debug, Clone)]
@@ -169,7 +169,7 @@ impl Locked<'_> {
         let projected = atomic::project(change, |_| false, &self.store.root)
             .map_err(|trouble| Trouble::Unfinished(Box::new(trouble)))?;
         if projected == Projected::Edited {
-            self.edited.push(change.path.clone());
+            self.edited.push(path_text::shown(change));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use mainspring_store::{Trouble, atomic, no_symlink};
+use mainspring_store::{Trouble, atomic, no_symlink, path_text};
 
 use super::{CommandContext, Result, trust};
 use crate::diff;
@@ -62,6 +62,13 @@ impl Extra {
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let program = program(cmd)?;
+    if program.to_str().is_none() {
+        let program = program.display();
+        return Err(CliError::new(format!(
+            "{program} is not UTF-8 text, and a settings file can name nothing else"
+        ))
+        .hint("put mainspring into another folder"));
+    }
     if args.print {
         let mut settings = Settings {
             path: PathBuf::new(),
@@ -98,7 +105,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         Scope::User => None,
         Scope::Project | Scope::Local => {
             let new = record::grant(store.state(), &project.root, cmd.env.now())?;
-            new.then(|| project.root.to_string_lossy().into_owned())
+            new.then(|| path_text::to_text(&project.root))
         }
     };
     if !changes.is_empty() {
@@ -179,7 +186,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
         None => no_symlink::remove(&after.path)?,
     }
     if let Some(project) = installed.and_then(|installed| installed.trusted) {
-        record::revoke(&cmd.state()?, Path::new(&project))?;
+        record::revoke(&cmd.state()?, &path_text::from_text(&project))?;
     }
     place.forget()?;
     Ok(format!(

@@ -14,7 +14,7 @@ use mainspring_kernel::Digest;
 use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
-use mainspring_store::{Trouble, atomic, digest};
+use mainspring_store::{Trouble, atomic, digest, path_text};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -222,7 +222,7 @@ pub(crate) fn outgoing_message(
     let path = outbox_path(context);
     let change = changes
         .iter()
-        .find(|change| Path::new(&change.path) == path)?;
+        .find(|change| path_text::from_text(&change.path) == path)?;
     serde_json::from_str(change.now.as_deref()?).ok()
 }
 

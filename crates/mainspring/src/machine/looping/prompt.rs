@@ -53,7 +53,12 @@ pub(crate) fn put_file(place: LoopStore, text: &str, path: &Path, contents: &str
     match place {
         LoopStore::Markdown => markdown::with_prompt(text, contents),
         LoopStore::Own | LoopStore::Jwz => {
-            doc::with_prompt(text, &Prompt::File(path.to_string_lossy().into_owned()))
+            // A document is text, and cannot name every file.
+            let prompt = match path.to_str() {
+                Some(path) => Prompt::File(path.to_owned()),
+                None => Prompt::Text(contents.to_owned()),
+            };
+            doc::with_prompt(text, &prompt)
         }
     }
 }

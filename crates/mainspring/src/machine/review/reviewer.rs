@@ -229,7 +229,11 @@ impl<'a> ReviewRun<'a> {
 
     /// The seed's flags, hooks off, and the prompt last.
     fn args(&self, library: &Path) -> Result<Vec<OsString>, Trouble> {
-        let library = library.to_string_lossy();
+        let library = library.to_str().ok_or_else(|| Trouble::Unsafe {
+            path: library.into(),
+            problem: "is not UTF-8 text, so a reviewer cannot be told of it: set XDG_STATE_HOME"
+                .into(),
+        })?;
         let mut args: Vec<OsString> = [
             "--print",
             "--model",
@@ -245,13 +249,13 @@ impl<'a> ReviewRun<'a> {
             settings::Permissions::Skipped => args.push("--dangerously-skip-permissions".into()),
             settings::Permissions::Scoped => {
                 args.extend(["--permission-mode".into(), "default".into()]);
-                args.extend(["--add-dir".into(), OsString::from(&*library)]);
+                args.extend(["--add-dir".into(), OsString::from(library)]);
                 args.push("--allowedTools".into());
                 args.extend(tools(self.asked)?.into_iter().map(OsString::from));
             }
         }
         args.extend(["--settings", NO_HOOKS].map(OsString::from));
-        args.push(words::prompt(self.asked, &library).into());
+        args.push(words::prompt(self.asked, library).into());
         Ok(args)
     }
 

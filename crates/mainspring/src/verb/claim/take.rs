@@ -246,19 +246,20 @@ fn worktree(
     issue: u64,
     branch: &str,
 ) -> Result<PathBuf> {
-    let name = project
-        .root
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy();
-    let place = project.root.with_file_name(format!("{name}-{issue}"));
+    let mut name = project.root.file_name().unwrap_or_default().to_owned();
+    name.push(format!("-{issue}"));
+    let place = project.root.with_file_name(name);
     if place.exists() {
         return Err(CliError::new(format!(
             "{} is there already",
             place.display()
         )));
     }
-    let text = place.to_string_lossy();
+    let Some(text) = place.to_str() else {
+        let place = place.display();
+        return Err(CliError::new(format!("{place} is not UTF-8 text"))
+            .hint("make the worktree yourself, and claim in it without --worktree"));
+    };
     let known = format!("refs/heads/{branch}");
     let exists = github_context
         .programs
@@ -267,11 +268,11 @@ fn worktree(
     let made = if exists {
         github_context
             .programs
-            .ask_git(&["worktree", "add", "--quiet", &text, branch])
+            .ask_git(&["worktree", "add", "--quiet", text, branch])
     } else {
         github_context
             .programs
-            .ask_git(&["worktree", "add", "--quiet", "-b", branch, &text])
+            .ask_git(&["worktree", "add", "--quiet", "-b", branch, text])
     };
     made.map_err(CliError::new)?;
     std::fs::canonicalize(&place).map_err(|error| Trouble::io("find", &place)(error).into())

@@ -1,5 +1,6 @@
 //! `claim` with the real `gh` and the real `git`, against a stand-in for GitHub.
 
+mod bytes;
 mod client;
 mod compat;
 mod crash;

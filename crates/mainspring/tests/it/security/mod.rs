@@ -1,6 +1,7 @@
 //! What somebody who is not the person can do: with a repository, a text, a file, a name.
 //! SECURITY.md has the table.
 
+mod bytes;
 mod clone;
 mod damage;
 mod forged;
