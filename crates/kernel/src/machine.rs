@@ -103,7 +103,7 @@ pub struct Step<M: Machine, V> {
 pub enum Verdict<M: Machine, V> {
     Say(V),
     /// It depends on something outside. If nothing cheaper holds the agent, the effect is
-    /// run and the handler is called again with [`Standing::Done`].
+    /// run and the handler is called again with [`EffectStatus::Done`].
     Need {
         effect: M::Effect,
         /// How long it may take.
@@ -181,18 +181,38 @@ pub struct Nothing;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, serde::Deserialize)]
 pub enum Never {}
 
-/// One line of a transition table.
+/// The `from` of an arrow that leaves every state.
+pub const ANY: &[&str] = &["any"];
+
+/// The `to` of an arrow that leads back to the state that it left.
+pub const SAME: &str = "same";
+
+/// One row of a transition table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrow {
     /// Its name in the journal, unique among the arrows that leave the same state.
     pub rule: &'static str,
-    pub from: &'static str,
+    /// The states that it leaves; [`ANY`] for every one.
+    pub from: &'static [&'static str],
+    /// The event, `verb` for a command, `released` or `continued` for the end of a stop.
     pub on: &'static str,
+    /// Where it leads; [`SAME`] where it stays.
+    pub to: &'static str,
     /// The condition, in words.
     pub when: &'static str,
-    pub to: &'static str,
     /// What is said or done, in words.
     pub does: &'static str,
     /// What would have made it go otherwise: for the person who asks `why`.
     pub remedy: &'static str,
+}
+
+impl Arrow {
+    pub fn leaves(&self, state: &str) -> bool {
+        self.from == ANY || self.from.contains(&state)
+    }
+
+    /// Where it leads from this state.
+    pub fn target<'a>(&self, from: &'a str) -> &'a str {
+        if self.to == SAME { from } else { self.to }
+    }
 }

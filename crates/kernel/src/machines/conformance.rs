@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::effect::EffectStatus;
 use crate::event::{Author, Background, Chain, EndReason, Event, Kind, Speaker, StartSource};
 use crate::ids::{Millis, SessionId};
-use crate::machine::{Input, Machine, Settled, Step};
+use crate::machine::{ANY, Input, Machine, Settled, Step};
 
 /// What a handler did, whatever its event allows it to say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,25 +25,45 @@ impl<M: Machine> Taken<M> {
     }
 }
 
-/// The rules that a test has seen taken.
+/// The arrows that a test has seen taken: the rule, and the state that it left.
 #[derive(Debug, Default)]
-pub(crate) struct Coverage(BTreeSet<&'static str>);
+pub(crate) struct Coverage(BTreeSet<(&'static str, &'static str)>);
 
 impl Coverage {
-    pub(crate) fn saw(&mut self, rule: &'static str) {
-        self.0.insert(rule);
+    pub(crate) fn saw(&mut self, rule: &'static str, from: &'static str) {
+        self.0.insert((rule, from));
     }
 
-    /// Every arrow that an event or the end of a stop can take was taken.
+    /// Every arrow was taken, from every state that it leaves.
     pub(crate) fn assert_complete<M: Machine>(&self) {
-        let unique: BTreeSet<_> = M::TABLE.iter().map(|arrow| arrow.rule).collect();
-        assert_eq!(unique.len(), M::TABLE.len(), "two arrows share a rule");
+        assert_unambiguous::<M>();
+        let taken = |rule, from| match from {
+            "any" => self.0.iter().any(|(seen, _)| *seen == rule),
+            from => self.0.contains(&(rule, from)),
+        };
         let missing: Vec<_> = M::TABLE
             .iter()
-            .filter(|arrow| arrow.on != "verb" && !self.0.contains(arrow.rule))
-            .map(|arrow| arrow.rule)
+            .filter(|arrow| arrow.on != "verb")
+            .flat_map(|arrow| arrow.from.iter().map(|from| (arrow.rule, *from)))
+            .filter(|(rule, from)| !taken(*rule, from))
             .collect();
         assert!(missing.is_empty(), "never taken: {missing:?}");
+    }
+}
+
+/// A rule and the state that it left name one arrow: that is how `why` finds it.
+fn assert_unambiguous<M: Machine>() {
+    for (at, arrow) in M::TABLE.iter().enumerate() {
+        for other in M::TABLE.iter().skip(at + 1) {
+            let shared = arrow.from == ANY
+                || other.from == ANY
+                || arrow.from.iter().any(|state| other.leaves(state));
+            assert!(
+                arrow.rule != other.rule || !shared,
+                "two arrows {} leave one state",
+                arrow.rule
+            );
+        }
     }
 }
 
@@ -158,7 +178,7 @@ pub(crate) fn settle<M: Machine>(
     let (from, to) = (M::label(state), M::label(&next));
     let rule = M::TABLE
         .iter()
-        .find(|arrow| arrow.on == on && arrow.from == from && arrow.to == to)
+        .find(|arrow| arrow.on == on && arrow.leaves(from) && arrow.target(from) == to)
         .map(|arrow| arrow.rule);
     if next != *state {
         assert!(rule.is_some(), "no arrow from {from} to {to} on {on}");
@@ -167,14 +187,15 @@ pub(crate) fn settle<M: Machine>(
 }
 
 pub(crate) fn assert_arrow<M: Machine>(rule: &str, from: &M::State, on: &str, to: &M::State) {
+    let (from, to) = (M::label(from), M::label(to));
     let arrow = M::TABLE
         .iter()
-        .find(|arrow| arrow.rule == rule)
-        .unwrap_or_else(|| panic!("{rule} is not in the table"));
-    assert_eq!(
-        (arrow.from, arrow.on, arrow.to),
-        (M::label(from), on, M::label(to)),
-        "{rule}"
+        .find(|arrow| arrow.rule == rule && arrow.leaves(from))
+        .unwrap_or_else(|| panic!("no arrow {rule} leaves {from}"));
+    assert_eq!(arrow.target(from), to, "{rule} from {from}");
+    assert!(
+        arrow.on.split(", ").any(|named| named == on),
+        "{rule}: {on}"
     );
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Name;
 use crate::event::{Author, Background, Kind};
-use crate::machine::{Arrow, Input, Machine, Never, OnContext, OnStop, Settled, Step};
+use crate::machine::{Arrow, Input, Machine, Never, OnContext, OnStop, SAME, Settled, Step};
 use crate::spoken_signal::SpokenSignal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -68,21 +68,32 @@ impl Machine for Gate {
 
     #[rustfmt::skip]
     const TABLE: &'static [Arrow] = &[
-        Arrow { rule: "off",        from: "off",     on: "stop",      when: "not switched on",                        to: "off",     does: "pass",                        remedy: "switch it on with `mainspring gate on`" },
-        Arrow { rule: "holds",      from: "said",    on: "stop",      when: "the token was said since the prompt",    to: "said",    does: "pass",                        remedy: "a new prompt asks for the token again" },
-        Arrow { rule: "short",      from: "waiting", on: "stop",      when: "a transcript as short as a sub-agent's", to: "waiting", does: "pass",                        remedy: "the rule is only for hosts that do not name sub-agents" },
-        Arrow { rule: "token",      from: "waiting", on: "stop",      when: "the agent said the token",               to: "said",    does: "pass",                        remedy: "a new prompt asks for the token again" },
-        Arrow { rule: "late-token", from: "gave_up",    on: "stop",      when: "the agent said the token after all",     to: "said",    does: "pass",                        remedy: "a new prompt asks for the token again" },
-        Arrow { rule: "background", from: "waiting", on: "stop",      when: "a sub-agent or workflow still runs",     to: "waiting", does: "pass, count nothing",         remedy: "the host wakes the agent when it ends" },
-        Arrow { rule: "max",        from: "waiting", on: "stop",      when: "the count reaches the maximum",          to: "gave_up",    does: "pass, tell the person",       remedy: "raise `[gate] max`, or 0 for none" },
-        Arrow { rule: "block",      from: "waiting", on: "stop",      when: "the token was not said",                 to: "waiting", does: "hold and count",              remedy: "say the token on a line of its own, or `mainspring gate off`" },
-        Arrow { rule: "gave-up", from: "gave_up",    on: "stop",      when: "another machine held the last stop",     to: "gave_up",    does: "pass",                        remedy: "raise `[gate] max`, or 0 for none" },
-        Arrow { rule: "asked",      from: "said",    on: "prompt",    when: "a person prompts",                       to: "waiting", does: "await the token anew",        remedy: "switch it off with `mainspring gate off`" },
-        Arrow { rule: "asked-gave-up", from: "gave_up",    on: "prompt",    when: "a person prompts",                       to: "waiting", does: "await the token anew",        remedy: "switch it off with `mainspring gate off`" },
-        Arrow { rule: "typed",      from: "said",    on: "expansion", when: "a person types a command",               to: "waiting", does: "await the token anew",        remedy: "switch it off with `mainspring gate off`" },
-        Arrow { rule: "typed-gave-up", from: "gave_up",    on: "expansion", when: "a person types a command",               to: "waiting", does: "await the token anew",        remedy: "switch it off with `mainspring gate off`" },
-        Arrow { rule: "rest",       from: "said",    on: "released",  when: "every machine lets go",                  to: "said",    does: "clear the count",             remedy: "a new prompt asks for the token again" },
-        Arrow { rule: "rewind",     from: "gave_up",    on: "released",  when: "every machine lets go",                  to: "waiting", does: "clear the count",             remedy: "raise `[gate] max`, or 0 for none" },
+        Arrow { rule: "off",        on: "stop",      from: &["off"], to: "off",
+            when: "not switched on", does: "pass", remedy: "switch it on with `mainspring gate on`" },
+        Arrow { rule: "holds",      on: "stop",      from: &["said"], to: SAME,
+            when: "the token was said since the prompt", does: "pass", remedy: "a new prompt asks for the token again" },
+        Arrow { rule: "short",      on: "stop",      from: &["waiting"], to: SAME,
+            when: "a transcript as short as a sub-agent's", does: "pass", remedy: "the rule is only for hosts that do not name sub-agents" },
+        Arrow { rule: "token",      on: "stop",      from: &["waiting"], to: "said",
+            when: "the agent said the token", does: "pass", remedy: "a new prompt asks for the token again" },
+        Arrow { rule: "late-token", on: "stop",      from: &["gave_up"], to: "said",
+            when: "the agent said the token after all", does: "pass", remedy: "a new prompt asks for the token again" },
+        Arrow { rule: "background", on: "stop",      from: &["waiting"], to: SAME,
+            when: "a sub-agent or workflow still runs", does: "pass, count nothing", remedy: "the host wakes the agent when it ends" },
+        Arrow { rule: "max",        on: "stop",      from: &["waiting"], to: "gave_up",
+            when: "the count reaches the maximum", does: "pass, tell the person", remedy: "raise `[gate] max`, or 0 for none" },
+        Arrow { rule: "block",      on: "stop",      from: &["waiting"], to: SAME,
+            when: "the token was not said", does: "hold and count", remedy: "say the token on a line of its own, or `mainspring gate off`" },
+        Arrow { rule: "gave-up",    on: "stop",      from: &["gave_up"], to: SAME,
+            when: "another machine held the last stop", does: "pass", remedy: "raise `[gate] max`, or 0 for none" },
+        Arrow { rule: "asked",      on: "prompt",    from: &["said", "gave_up"], to: "waiting",
+            when: "a person prompts", does: "await the token anew", remedy: "switch it off with `mainspring gate off`" },
+        Arrow { rule: "typed",      on: "expansion", from: &["said", "gave_up"], to: "waiting",
+            when: "a person types a command", does: "await the token anew", remedy: "switch it off with `mainspring gate off`" },
+        Arrow { rule: "rest",       on: "released",  from: &["said"], to: SAME,
+            when: "every machine lets go", does: "clear the count", remedy: "a new prompt asks for the token again" },
+        Arrow { rule: "rewind",     on: "released",  from: &["gave_up"], to: "waiting",
+            when: "every machine lets go", does: "clear the count", remedy: "raise `[gate] max`, or 0 for none" },
     ];
 
     type State = State;
@@ -125,31 +136,16 @@ impl Machine for Gate {
     }
 
     fn on_prompt(state: &State, input: &Input<'_, Self>) -> Step<Self, OnContext> {
-        match (&input.event.kind, *state) {
-            (
-                Kind::Prompt {
-                    author: Author::Person,
-                },
-                State::Said { held },
-            ) => Step::take("asked", State::Waiting { held }, OnContext::Pass),
-            (
-                Kind::Prompt {
-                    author: Author::Person,
-                },
-                State::GaveUp { held },
-            ) => Step::take("asked-gave-up", State::Waiting { held }, OnContext::Pass),
+        match &input.event.kind {
+            Kind::Prompt {
+                author: Author::Person,
+            } => await_anew("asked", *state),
             _ => Step::ignore(state, OnContext::Pass),
         }
     }
 
     fn on_expansion(state: &State, _: &Input<'_, Self>) -> Step<Self, OnContext> {
-        match *state {
-            State::Said { held } => Step::take("typed", State::Waiting { held }, OnContext::Pass),
-            State::GaveUp { held } => {
-                Step::take("typed-gave-up", State::Waiting { held }, OnContext::Pass)
-            }
-            State::Off | State::Waiting { .. } => Step::ignore(state, OnContext::Pass),
-        }
+        await_anew("typed", *state)
     }
 
     fn settle(state: State, settled: Settled) -> State {
@@ -160,6 +156,16 @@ impl Machine for Gate {
                 state
             }
         }
+    }
+}
+
+/// The person asks for something new: a token said before that is no longer the end.
+fn await_anew(rule: &'static str, state: State) -> Step<Gate, OnContext> {
+    match state {
+        State::Said { held } | State::GaveUp { held } => {
+            Step::take(rule, State::Waiting { held }, OnContext::Pass)
+        }
+        State::Off | State::Waiting { .. } => Step::ignore(&state, OnContext::Pass),
     }
 }
 

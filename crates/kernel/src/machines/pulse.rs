@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Name;
 use crate::effect::EffectStatus;
 use crate::ids::{Millis, SessionId};
-use crate::machine::{Arrow, Input, Machine, OnStop, Settled, Step};
+use crate::machine::{Arrow, Input, Machine, OnStop, SAME, Settled, Step};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Pulse;
@@ -51,13 +51,20 @@ impl Machine for Pulse {
 
     #[rustfmt::skip]
     const TABLE: &'static [Arrow] = &[
-        Arrow { rule: "still",     from: "still",   on: "stop", when: "no check asked for",       to: "still",   does: "pass",                     remedy: "start one with `mainspring pulse`" },
-        Arrow { rule: "not-ours",  from: "beating", on: "stop", when: "another session's check",  to: "beating", does: "pass",                     remedy: "run `mainspring pulse` in this session" },
-        Arrow { rule: "beat",      from: "beating", on: "stop", when: "beats left",               to: "beating", does: "hold and count",           remedy: "answer once more, or `mainspring pulse off`" },
-        Arrow { rule: "probe",     from: "beating", on: "stop", when: "last beat, no child yet",  to: "beating", does: "start a child",            remedy: "answer once more, or `mainspring pulse off`" },
-        Arrow { rule: "last-beat", from: "beating", on: "stop", when: "last beat, child is back", to: "spent",   does: "hold with what it said",   remedy: "answer once more: the next stop passes" },
-        Arrow { rule: "spent",     from: "spent",   on: "stop", when: "its own session",          to: "spent",   does: "pass",                     remedy: "start another with `mainspring pulse`" },
-        Arrow { rule: "over",      from: "spent",   on: "released", when: "no other machine holds it", to: "still", does: "forget the check",     remedy: "start another with `mainspring pulse`" },
+        Arrow { rule: "still",     on: "stop",     from: &["still"], to: SAME,
+            when: "no check asked for", does: "pass", remedy: "start one with `mainspring pulse`" },
+        Arrow { rule: "not-ours",  on: "stop",     from: &["beating"], to: SAME,
+            when: "another session's check", does: "pass", remedy: "run `mainspring pulse` in this session" },
+        Arrow { rule: "beat",      on: "stop",     from: &["beating"], to: SAME,
+            when: "beats left", does: "hold and count", remedy: "answer once more, or `mainspring pulse off`" },
+        Arrow { rule: "probe",     on: "stop",     from: &["beating"], to: SAME,
+            when: "last beat, no child yet", does: "start a child", remedy: "answer once more, or `mainspring pulse off`" },
+        Arrow { rule: "last-beat", on: "stop",     from: &["beating"], to: "spent",
+            when: "last beat, child is back", does: "hold with what it said", remedy: "answer once more: the next stop passes" },
+        Arrow { rule: "spent",     on: "stop",     from: &["spent"], to: SAME,
+            when: "its own session", does: "pass", remedy: "start another with `mainspring pulse`" },
+        Arrow { rule: "over",      on: "released", from: &["spent"], to: "still",
+            when: "no other machine holds it", does: "forget the check", remedy: "start another with `mainspring pulse`" },
     ];
 
     type State = State;
@@ -166,19 +173,19 @@ mod tests {
                 for id in ["mine", "another", ""] {
                     let taken = step::<Pulse>(&state, &event(id, kind.clone()), &(), Millis(0));
                     if !taken.rule.is_empty() {
-                        seen.saw(taken.rule);
+                        seen.saw(taken.rule, Pulse::label(&state));
                     }
                 }
             }
             for settled in [Settled::Released, Settled::Continued] {
                 if let (_, Some(rule)) = settle::<Pulse>(&state, settled) {
-                    seen.saw(rule);
+                    seen.saw(rule, Pulse::label(&state));
                 }
             }
         }
         for outcome in [Probed::Version("1".into()), Probed::Failed("no".into())] {
             let last = last_beat(&outcome);
-            seen.saw(last.rule);
+            seen.saw(last.rule, "beating");
         }
         // The last beat asks for its child first.
         let before_last = State::Beating {
@@ -193,7 +200,7 @@ mod tests {
             Millis(0),
         );
         assert_eq!(taken.said, "Need");
-        seen.saw(taken.rule);
+        seen.saw(taken.rule, "beating");
         seen.assert_complete::<Pulse>();
     }
 

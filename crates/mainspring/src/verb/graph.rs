@@ -67,10 +67,10 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 }
 
 fn plain(name: Name, table: &[Arrow], here: Option<&str>) -> Value {
-    let arrows = table.iter().map(|arrow| {
+    let arrows = each(table).map(|(from, arrow, to)| {
         json!({
-            "rule": arrow.rule, "from": arrow.from, "on": arrow.on, "when": arrow.when,
-            "to": arrow.to, "does": arrow.does, "remedy": arrow.remedy,
+            "rule": arrow.rule, "from": from, "on": arrow.on, "when": arrow.when,
+            "to": to, "does": arrow.does, "remedy": arrow.remedy,
         })
     });
     json!({
@@ -89,10 +89,18 @@ fn current(name: Name, cmd: &CommandContext) -> Option<&'static str> {
     Some(loaded.part.label())
 }
 
+/// Each arrow as often as it leaves a state: from, arrow, to.
+fn each(table: &[Arrow]) -> impl Iterator<Item = (&'static str, &Arrow, &'static str)> {
+    let one = |arrow| move |from: &&'static str| (*from, arrow, Arrow::target(arrow, from));
+    table
+        .iter()
+        .flat_map(move |arrow| arrow.from.iter().map(one(arrow)))
+}
+
 /// The states, in the order in which the table names them.
 fn states(table: &[Arrow]) -> Vec<&'static str> {
     let mut states = Vec::new();
-    for state in table.iter().flat_map(|arrow| [arrow.from, arrow.to]) {
+    for state in each(table).flat_map(|(from, _, to)| [from, to]) {
         if !states.contains(&state) {
             states.push(state);
         }
@@ -105,11 +113,11 @@ fn text(name: Name, table: &[Arrow], here: Option<&str>) -> String {
     for state in states(table) {
         let mark = if here == Some(state) { "●" } else { "○" };
         let _ = writeln!(out, "{mark} {state}");
-        for arrow in table.iter().filter(|arrow| arrow.from == state) {
+        for (_, arrow, to) in each(table).filter(|(from, ..)| *from == state) {
             let _ = writeln!(
                 out,
-                "    ─ {}: {} ─▶ {}  ({}; {})",
-                arrow.on, arrow.when, arrow.to, arrow.rule, arrow.does
+                "    ─ {}: {} ─▶ {to}  ({}; {})",
+                arrow.on, arrow.when, arrow.rule, arrow.does
             );
         }
     }
@@ -122,10 +130,10 @@ fn mermaid(table: &[Arrow], here: Option<&str>) -> String {
     for state in states(table) {
         let _ = writeln!(out, "    state \"{state}\" as {}", id(state));
     }
-    for arrow in table {
+    for (from, arrow, to) in each(table) {
         // A colon or a semicolon would end the label.
         let label = format!("{}, {}", arrow.on, arrow.when).replace([':', ';', '#'], ",");
-        let _ = writeln!(out, "    {} --> {} : {label}", id(arrow.from), id(arrow.to));
+        let _ = writeln!(out, "    {} --> {} : {label}", id(from), id(to));
     }
     if let Some(here) = here {
         out.push_str("    classDef here stroke-width:4px\n");
@@ -148,13 +156,13 @@ fn dot(name: Name, table: &[Arrow], here: Option<&str>) -> String {
         };
         let _ = writeln!(out, "    {}{mark}", quoted(state));
     }
-    for arrow in table {
+    for (from, arrow, to) in each(table) {
         let label = quoted(&format!("{}: {}", arrow.on, arrow.when));
         let _ = writeln!(
             out,
             "    {} -> {} [label={label}]",
-            quoted(arrow.from),
-            quoted(arrow.to)
+            quoted(from),
+            quoted(to)
         );
     }
     out + "}\n"
@@ -162,12 +170,14 @@ fn dot(name: Name, table: &[Arrow], here: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use mainspring_kernel::machine::SAME;
+
     use super::*;
 
     const TABLE: &[Arrow] = &[
         Arrow {
             rule: "go",
-            from: "at-rest",
+            from: &["at-rest", "asleep"],
             on: "stop",
             when: "it's \"time\": now",
             to: "moving",
@@ -176,10 +186,10 @@ mod tests {
         },
         Arrow {
             rule: "on",
-            from: "moving",
+            from: &["moving"],
             on: "stop",
             when: "always",
-            to: "moving",
+            to: SAME,
             does: "pass",
             remedy: "",
         },
@@ -193,12 +203,16 @@ mod tests {
             ─ stop: it's "time": now ─▶ moving  (go; hold)
         ● moving
             ─ stop: always ─▶ moving  (on; pass)
+        ○ asleep
+            ─ stop: it's "time": now ─▶ moving  (go; hold)
         "#);
         insta::assert_snapshot!(mermaid(TABLE, Some("at-rest")), @r#"
         stateDiagram-v2
             state "at-rest" as at_rest
             state "moving" as moving
+            state "asleep" as asleep
             at_rest --> moving : stop, it's "time", now
+            asleep --> moving : stop, it's "time", now
             moving --> moving : stop, always
             classDef here stroke-width:4px
             class at_rest here
@@ -208,7 +222,9 @@ mod tests {
             node [shape=box, style=rounded]
             "at-rest"
             "moving"
+            "asleep"
             "at-rest" -> "moving" [label="stop: it's \"time\": now"]
+            "asleep" -> "moving" [label="stop: it's \"time\": now"]
             "moving" -> "moving" [label="stop: always"]
         }
         "#);

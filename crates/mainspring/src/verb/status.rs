@@ -229,12 +229,12 @@ impl Machine {
     /// It is in this state: what may happen next?
     fn found(&mut self, label: &'static str, name: Name) {
         self.state = Some(label);
-        let leaves = |arrow: &&Arrow| arrow.from == label || arrow.from == "any";
+        let leaves = |arrow: &&Arrow| arrow.leaves(label);
         let table = name.table().unwrap_or_default().iter().filter(leaves);
         let next = table.map(|arrow| Next {
             on: arrow.on,
             when: arrow.when,
-            to: arrow.to,
+            to: arrow.target(label),
             does: arrow.does,
         });
         self.next = next.collect();

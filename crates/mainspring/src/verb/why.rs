@@ -205,7 +205,7 @@ fn because(case: &Case, moved: &Transition) -> Because {
     let arrow = moved.name().table().and_then(|table| {
         table
             .iter()
-            .find(|arrow| arrow.rule == moved.rule() && arrow.from == moved.from())
+            .find(|arrow| arrow.rule == moved.rule() && arrow.leaves(moved.from()))
     });
     let (when, did, otherwise) = match arrow {
         Some(arrow) => (arrow.when.into(), arrow.does.into(), arrow.remedy.into()),

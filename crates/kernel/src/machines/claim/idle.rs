@@ -24,71 +24,35 @@ pub(super) fn on_idle(state: &State, input: &In<'_>) -> Idle {
     match state {
         State::Newer { .. } => Step::ignore(state, OnIdle::Pass),
         State::Unclaimed(memory) => unclaimed(memory, input),
-        State::Claimed { claim, memory } => {
-            let rules = match &claim.phase {
-                Phase::PrCreated => &CREATED,
-                Phase::ChecksRunning => &RUNNING,
-                Phase::Coding
-                | Phase::ReadyForPr
-                | Phase::MergedDetected
-                | Phase::Done
-                | Phase::Failed(_) => return Step::ignore(state, OnIdle::Pass),
-            };
-            match claim.pr_number {
-                Some(pr) => poll(rules, pr, claim, memory.about(claim.issue_number), input),
-                None => Step::ignore(state, OnIdle::Pass),
-            }
-        }
+        State::Claimed { claim, memory } => match state.watched() {
+            Some((_, _, pr)) => poll(pr, claim, memory.about(claim.issue_number), input),
+            None => Step::ignore(state, OnIdle::Pass),
+        },
     }
 }
 
-/// The arrows' names, by the phase they start from.
-struct Rules {
-    backoff: &'static str,
-    poll: &'static str,
-    polled: &'static str,
-    merged: &'static str,
-    unpolled: &'static str,
-}
-
-const CREATED: Rules = Rules {
-    backoff: "created-backoff",
-    poll: "created-poll",
-    polled: "created-polled",
-    merged: "created-merged",
-    unpolled: "created-unpolled",
-};
-
-const RUNNING: Rules = Rules {
-    backoff: "running-backoff",
-    poll: "running-poll",
-    polled: "running-polled",
-    merged: "running-merged",
-    unpolled: "running-unpolled",
-};
-
-fn poll(rules: &Rules, pr: u64, claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Idle {
+fn poll(pr: u64, claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Idle {
     let waiting = memory.not_before.is_some_and(|at| input.now < at);
     let state = |claim: ClaimFile, memory| State::Claimed { claim, memory };
     match input.effect_status {
         EffectStatus::Done(intent, Outcome::Polled(pull))
             if intent.effect == (Effect::Poll { pr }) =>
         {
-            polled(rules, claim, &memory, pull, input.now)
+            polled(claim, &memory, pull, input.now)
         }
         EffectStatus::Done(_, Outcome::Failed(fault)) => {
-            unpolled(rules, claim.clone(), memory, fault, input.now)
+            unpolled(claim.clone(), memory, fault, input.now)
         }
         EffectStatus::Done(..) | EffectStatus::Running(_) => {
-            Step::take(rules.backoff, state(claim.clone(), memory), OnIdle::Pass)
+            Step::take("poll-backoff", state(claim.clone(), memory), OnIdle::Pass)
         }
         EffectStatus::Clear | EffectStatus::Abandoned(_)
             if waiting || !is_due(claim.last_check_poll, input.now) =>
         {
-            Step::take(rules.backoff, state(claim.clone(), memory), OnIdle::Pass)
+            Step::take("poll-backoff", state(claim.clone(), memory), OnIdle::Pass)
         }
         EffectStatus::Clear | EffectStatus::Abandoned(_) => Step::need(
-            rules.poll,
+            "poll",
             state(claim.clone(), memory),
             Effect::Poll { pr },
             LOOK_LIMIT,
@@ -96,26 +60,20 @@ fn poll(rules: &Rules, pr: u64, claim: &ClaimFile, memory: ClaimMemory, input: &
     }
 }
 
-fn polled(
-    rules: &Rules,
-    claim: &ClaimFile,
-    memory: &ClaimMemory,
-    pull: &Pull,
-    now: Millis,
-) -> Idle {
+fn polled(claim: &ClaimFile, memory: &ClaimMemory, pull: &Pull, now: Millis) -> Idle {
     let mut seen = PullNews::of(claim, memory, pull, now);
     let wake = seen.wake();
     for mail in seen.news.drain(..) {
         seen.memory.post(mail);
     }
     let rule = match &seen.claim.phase {
-        Phase::MergedDetected => rules.merged,
+        Phase::MergedDetected => "merged",
         Phase::Coding
         | Phase::ReadyForPr
         | Phase::PrCreated
         | Phase::ChecksRunning
         | Phase::Done
-        | Phase::Failed(_) => rules.polled,
+        | Phase::Failed(_) => "polled",
     };
     let PullNews { claim, memory, .. } = seen;
     let say = wake.map_or(OnIdle::Pass, OnIdle::Notify);
@@ -124,25 +82,14 @@ fn polled(
 
 /// The back-off counts from a poll that failed, too: a server in trouble is not asked more
 /// often than a healthy one.
-fn unpolled(
-    rules: &Rules,
-    mut claim: ClaimFile,
-    mut memory: ClaimMemory,
-    fault: &Fault,
-    now: Millis,
-) -> Idle {
+fn unpolled(mut claim: ClaimFile, mut memory: ClaimMemory, fault: &Fault, now: Millis) -> Idle {
     claim.last_check_poll = Some(now);
     memory.not_before = fault.not_before;
     let note = format!(
         "the pull request could not be looked at: {}",
         quote(&fault.cause, 300)
     );
-    Step::take(
-        rules.unpolled,
-        State::Claimed { claim, memory },
-        OnIdle::Pass,
-    )
-    .note(note)
+    Step::take("unpolled", State::Claimed { claim, memory }, OnIdle::Pass).note(note)
 }
 
 fn unclaimed(memory: &ClaimMemory, input: &In<'_>) -> Idle {

@@ -44,7 +44,7 @@ fn fresh(claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
     match &claim.phase {
         Phase::ReadyForPr => match Open::of(claim) {
             Ok(open) => need("open", claim, memory, Effect::Open(open), OPEN_LIMIT),
-            Err(lack) => lacking("lacking", claim.clone(), memory, lack, input),
+            Err(lack) => lacking(claim.clone(), memory, lack, input),
         },
         Phase::Done => {
             let close = Effect::Close(Close::of(claim, memory.lease.as_ref()));
@@ -57,7 +57,7 @@ fn fresh(claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
         Phase::Coding | Phase::PrCreated | Phase::ChecksRunning | Phase::MergedDetected => {
             if input.facts.board == BoardUse::On && card_is_due(claim, &memory, input.now) {
                 let card = Effect::Sync(CardUpdate::of(claim, &claim.status));
-                return need(card_rule(&claim.phase), claim, memory, card, CARD_LIMIT);
+                return need("card", claim, memory, card, CARD_LIMIT);
             }
             resting(claim.clone(), memory, input)
         }
@@ -72,22 +72,22 @@ fn retry(claim: &ClaimFile, memory: ClaimMemory, failure: &Failure, input: &In<'
         }
         Task::Open => match Open::of(claim) {
             Ok(open) => need("retry", claim, memory, Effect::Open(open), OPEN_LIMIT),
-            Err(lack) => lacking("retry-lacking", claim.clone(), memory, lack, input),
+            Err(lack) => lacking(claim.clone(), memory, lack, input),
         },
     }
 }
 
 /// Another process is at it. Nothing is said twice: that process will say it.
 fn busy(claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
-    let (rule, doing) = match &claim.phase {
-        Phase::ReadyForPr => ("opening", Task::Open),
-        Phase::Done => ("closing", Task::Close),
-        Phase::Failed(failure) => ("retrying", failure.during),
+    let doing = match &claim.phase {
+        Phase::ReadyForPr => Task::Open,
+        Phase::Done => Task::Close,
+        Phase::Failed(failure) => failure.during,
         Phase::Coding | Phase::PrCreated | Phase::ChecksRunning | Phase::MergedDetected => {
             return resting(claim.clone(), memory, input);
         }
     };
-    claimed(rule, claim.clone(), memory, OnStop::Pass)
+    claimed("busy", claim.clone(), memory, OnStop::Pass)
         .note(format!("another process is {}", doing.as_str()))
 }
 
@@ -122,8 +122,7 @@ fn came_back(
             input,
         ),
         (Effect::Open(_), Outcome::Lacking(lack)) => match &claim.phase {
-            Phase::ReadyForPr => lacking("lacking", claim, memory, lack.clone(), input),
-            Phase::Failed(_) => lacking("retry-lacking", claim, memory, lack.clone(), input),
+            Phase::ReadyForPr | Phase::Failed(_) => lacking(claim, memory, lack.clone(), input),
             Phase::Coding
             | Phase::PrCreated
             | Phase::ChecksRunning
@@ -176,9 +175,8 @@ fn opened(
     opened: &Opened<'_>,
     input: &In<'_>,
 ) -> Stop {
-    let rule = match &claim.phase {
-        Phase::ReadyForPr => "opened",
-        Phase::Failed(_) => "retry-opened",
+    match &claim.phase {
+        Phase::ReadyForPr | Phase::Failed(_) => {}
         Phase::Coding
         | Phase::PrCreated
         | Phase::ChecksRunning
@@ -187,7 +185,7 @@ fn opened(
             claim.pr_number = Some(opened.pr);
             return claimed("late", claim, memory, OnStop::Pass);
         }
-    };
+    }
     claim.phase = Phase::PrCreated;
     claim.pr_number = Some(opened.pr);
     claim.status = status::IN_REVIEW.into();
@@ -211,7 +209,7 @@ fn opened(
          the pull request is merged."
     );
     noted(
-        tell(rule, memory, text, input, |memory| State::Claimed {
+        tell("opened", memory, text, input, |memory| State::Claimed {
             claim,
             memory,
         }),
@@ -226,9 +224,8 @@ struct Closed<'a> {
 }
 
 fn closed(claim: &ClaimFile, mut memory: ClaimMemory, closed: &Closed<'_>, input: &In<'_>) -> Stop {
-    let rule = match &claim.phase {
-        Phase::Failed(_) => "retry-closed",
-        Phase::Done => "closed",
+    match &claim.phase {
+        Phase::Failed(_) | Phase::Done => {}
         Phase::Coding
         | Phase::ReadyForPr
         | Phase::PrCreated
@@ -239,7 +236,7 @@ fn closed(claim: &ClaimFile, mut memory: ClaimMemory, closed: &Closed<'_>, input
                 claim.issue_number
             ));
         }
-    };
+    }
     let mut gone = claim.clone();
     let note = card_result(
         &mut gone,
@@ -264,25 +261,19 @@ fn closed(claim: &ClaimFile, mut memory: ClaimMemory, closed: &Closed<'_>, input
         Board::Off | Board::Lacks(_) | Board::Unreachable(_) => "",
     };
     let text = format!("{issue}{card} Signal file cleaned up.");
-    let step = tell(rule, memory.after(), text, input, State::Unclaimed);
+    let step = tell("closed", memory.after(), text, input, State::Unclaimed);
     noted(noted(step, note), unreleased)
 }
 
-fn lacking(
-    rule: &'static str,
-    mut claim: ClaimFile,
-    mut memory: ClaimMemory,
-    lack: Missing,
-    input: &In<'_>,
-) -> Stop {
+fn lacking(mut claim: ClaimFile, mut memory: ClaimMemory, lack: Missing, input: &In<'_>) -> Stop {
     claim.phase = Phase::ReadyForPr;
     let advice = lack.advice(&claim);
     if memory.lacking.as_ref() == Some(&lack) {
         // Said already and nothing changed: saying it again would only trap the agent.
-        return claimed(rule, claim, memory, OnStop::Pass).note(advice);
+        return claimed("lacking", claim, memory, OnStop::Pass).note(advice);
     }
     memory.lacking = Some(lack);
-    tell(rule, memory, advice, input, |memory| State::Claimed {
+    tell("lacking", memory, advice, input, |memory| State::Claimed {
         claim,
         memory,
     })
@@ -349,17 +340,18 @@ fn carded(
     input: &In<'_>,
 ) -> Stop {
     let note = card_result(&mut claim, &mut memory, &card.status, board, input.now);
-    let rule = card_rule(&claim.phase);
-    if rule.is_empty() {
-        return noted(claimed("late", claim, memory, OnStop::Pass), note);
-    }
-    noted(
-        quiet(rule, memory, input, |memory| State::Claimed {
-            claim,
-            memory,
-        }),
-        note,
-    )
+    let step = match &claim.phase {
+        Phase::Coding | Phase::PrCreated | Phase::ChecksRunning | Phase::MergedDetected => {
+            quiet("card", memory, input, |memory| State::Claimed {
+                claim,
+                memory,
+            })
+        }
+        Phase::ReadyForPr | Phase::Done | Phase::Failed(_) => {
+            claimed("late", claim, memory, OnStop::Pass)
+        }
+    };
+    noted(step, note)
 }
 
 /// Takes in what came of moving a card. A note where there is something new to say.
@@ -410,8 +402,7 @@ fn card_is_due(claim: &ClaimFile, memory: &ClaimMemory, now: Millis) -> bool {
 fn resting(claim: ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
     let rule = match &claim.phase {
         Phase::Coding => "coding",
-        Phase::PrCreated => "created",
-        Phase::ChecksRunning => "running",
+        Phase::PrCreated | Phase::ChecksRunning => "watched",
         Phase::MergedDetected => "asked",
         Phase::ReadyForPr | Phase::Done | Phase::Failed(_) => "late",
     };
@@ -419,16 +410,6 @@ fn resting(claim: ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
         claim,
         memory,
     })
-}
-
-const fn card_rule(phase: &Phase) -> &'static str {
-    match phase {
-        Phase::Coding => "coding-card",
-        Phase::PrCreated => "created-card",
-        Phase::ChecksRunning => "running-card",
-        Phase::MergedDetected => "asked-card",
-        Phase::ReadyForPr | Phase::Done | Phase::Failed(_) => "",
-    }
 }
 
 /// Lets go, or holds for mail that is worth a turn.

@@ -62,14 +62,14 @@ fn every_state_and_event_follows_the_table() {
         for kind in every_kind() {
             for facts in all_facts() {
                 let taken = step::<Gate>(&state, &event("s-1", kind.clone()), &facts, NOW);
-                coverage.saw(taken.rule);
+                coverage.saw(taken.rule, Gate::label(&state));
                 let nameless = step::<Gate>(&state, &event("null", kind.clone()), &facts, NOW);
                 assert!(!nameless.holds(), "a session without an id is never held");
             }
         }
         for settled in [Settled::Released, Settled::Continued] {
             let (_, rule) = settle::<Gate>(&state, settled);
-            coverage.saw(rule.unwrap_or_default());
+            coverage.saw(rule.unwrap_or_default(), Gate::label(&state));
         }
     }
     coverage.assert_complete::<Gate>();

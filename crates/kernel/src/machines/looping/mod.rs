@@ -25,7 +25,9 @@ use self::owner::Ownership;
 use super::Name;
 use crate::event::{Author, Background, Kind};
 use crate::ids::{Millis, SessionId};
-use crate::machine::{Arrow, Input, Machine, Never, Nothing, OnContext, OnStop, Settled, Step};
+use crate::machine::{
+    Arrow, Input, Machine, Never, Nothing, OnContext, OnStop, SAME, Settled, Step,
+};
 use crate::spoken_signal::SpokenSignal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,37 +59,62 @@ impl Machine for Loop {
 
     #[rustfmt::skip]
     const TABLE: &'static [Arrow] = &[
-        Arrow { rule: "start",        from: "idle",       on: "verb",          when: "`loop start`",                            to: "active",     does: "put the first frame on the stack",    remedy: "`mainspring loop abort`" },
-        Arrow { rule: "push",         from: "active",     on: "verb",          when: "`loop push`",                             to: "active",     does: "put an inner frame on the stack",     remedy: "`mainspring loop abort`" },
-        Arrow { rule: "adopt",        from: "active",     on: "verb",          when: "`loop adopt`",                            to: "active",     does: "give it to a session",                remedy: "`mainspring loop abort`" },
-        Arrow { rule: "abort",        from: "active",     on: "verb",          when: "`loop abort`",                            to: "aborted",    does: "end every frame",                     remedy: "`mainspring loop start` begins another" },
-        Arrow { rule: "idle",         from: "idle",       on: "stop",          when: "no loop, or an empty stack",              to: "idle",       does: "pass",                                remedy: "`mainspring loop start` begins one" },
-        Arrow { rule: "aborted",      from: "aborted",    on: "stop",          when: "an abort event is in the store",          to: "aborted",    does: "pass, tell the person",               remedy: "`mainspring loop start` begins another" },
-        Arrow { rule: "corruption",   from: "active",     on: "stop",          when: "the state cannot be read",                to: "aborted",    does: "pass, keep it aside, tell",           remedy: "mend the file that was kept aside, or start anew" },
-        Arrow { rule: "not-ours",     from: "active",     on: "stop",          when: "another session's loop",                  to: "active",     does: "pass",                                remedy: "`mainspring loop adopt` takes it over" },
-        Arrow { rule: "unclaimed",    from: "active",     on: "stop",          when: "nobody's loop, and several sessions",     to: "active",     does: "pass, tell the person",               remedy: "`mainspring loop adopt` takes it" },
-        Arrow { rule: "stale",        from: "active",     on: "stop",          when: "it has not moved for longer than the ttl", to: "stuck",     does: "pass, tell the person",               remedy: "raise `[loop] ttl`, or start anew" },
-        Arrow { rule: "background",   from: "active",     on: "stop",          when: "a sub-agent or workflow still runs",      to: "active",     does: "pass, spend nothing",                 remedy: "the host wakes the agent when it ends" },
-        Arrow { rule: "max",          from: "active",     on: "stop",          when: "the iteration reached the maximum",       to: "stuck",      does: "pass, tell the person",               remedy: "`mainspring loop start --max N` with more" },
-        Arrow { rule: "signal",       from: "active",     on: "stop",          when: "the agent gave the top frame's signal",   to: "completing", does: "pass",                                remedy: "a new prompt before the end takes it back" },
-        Arrow { rule: "iterate",      from: "active",     on: "stop",          when: "no signal",                               to: "active",     does: "hold, count one iteration",           remedy: "give the signal on a line of its own, or `mainspring loop abort`" },
-        Arrow { rule: "completing",   from: "completing", on: "stop",          when: "another machine held the last stop",      to: "completing", does: "pass",                                remedy: "a new prompt before the end takes it back" },
-        Arrow { rule: "stuck",        from: "stuck",      on: "stop",          when: "another machine held the last stop",      to: "stuck",      does: "pass",                                remedy: "start anew" },
-        Arrow { rule: "pop-last",     from: "completing", on: "released",      when: "no frame is left",                        to: "idle",       does: "end the loop",                        remedy: "`mainspring loop start` begins another" },
-        Arrow { rule: "pop-outer",    from: "completing", on: "released",      when: "an outer frame is left",                  to: "active",     does: "end the frame; the outer goes on",    remedy: "`mainspring loop abort` ends all" },
-        Arrow { rule: "give-up",      from: "stuck",      on: "released",      when: "every machine lets go",                   to: "idle",       does: "end the loop, keep its state aside",  remedy: "start anew" },
-        Arrow { rule: "not-yet",      from: "stuck",      on: "continued",     when: "another machine holds",                   to: "active",     does: "look again at the next stop",         remedy: "start anew" },
-        Arrow { rule: "cleared-away", from: "aborted",    on: "released",      when: "every machine lets go",                   to: "idle",       does: "forget the abort",                    remedy: "`mainspring loop start` begins another" },
-        Arrow { rule: "taken-back",   from: "completing", on: "prompt",        when: "the owner's person prompts",              to: "active",     does: "forget the signal",                   remedy: "give the signal again" },
-        Arrow { rule: "typed",        from: "completing", on: "expansion",     when: "the owner's person types a command",      to: "active",     does: "forget the signal",                   remedy: "give the signal again" },
-        Arrow { rule: "follow",       from: "active",     on: "session_start", when: "the owner was cleared in this client",    to: "active",     does: "give it to the new session",          remedy: "`mainspring loop abort`" },
-        Arrow { rule: "follow-done",  from: "completing", on: "session_start", when: "the owner was cleared in this client",    to: "active",     does: "give it to the new session, forget the signal",          remedy: "`mainspring loop abort`" },
-        Arrow { rule: "return",       from: "active",     on: "session_start", when: "the owner starts again",                  to: "active",     does: "remember its client",                 remedy: "`mainspring loop abort`" },
-        Arrow { rule: "return-done",  from: "completing", on: "session_start", when: "the owner starts again",                  to: "active",     does: "remember its client, forget the signal",                 remedy: "`mainspring loop abort`" },
-        Arrow { rule: "take",         from: "active",     on: "session_start", when: "nobody's loop, and a new session",        to: "active",     does: "give it to the session, tell it",     remedy: "`mainspring loop abort`" },
-        Arrow { rule: "take-done",    from: "completing", on: "session_start", when: "nobody's loop, and a new session",        to: "active",     does: "give it to the session, tell it, forget the signal",     remedy: "`mainspring loop abort`" },
-        Arrow { rule: "leave",        from: "active",     on: "session_end",   when: "the owner is cleared",                    to: "active",     does: "remember its client",                 remedy: "`mainspring loop abort`" },
-        Arrow { rule: "leave-done",   from: "completing", on: "session_end",   when: "the owner is cleared",                    to: "active",     does: "remember its client, forget the signal",                 remedy: "`mainspring loop abort`" },
+        Arrow { rule: "start",        on: "verb",          from: &["idle", "aborted"], to: "active",
+            when: "`loop start`", does: "put the first frame on the stack", remedy: "`mainspring loop abort`" },
+        Arrow { rule: "push",         on: "verb",          from: &["active", "completing", "stuck"], to: "active",
+            when: "`loop push`", does: "put an inner frame on the stack, forget a signal", remedy: "`mainspring loop abort`" },
+        Arrow { rule: "adopt",        on: "verb",          from: &["active", "completing", "stuck"], to: "active",
+            when: "`loop adopt`", does: "give it to a session, forget a signal", remedy: "`mainspring loop abort`" },
+        Arrow { rule: "abort",        on: "verb",          from: &["active", "completing", "stuck"], to: "aborted",
+            when: "`loop abort`", does: "end every frame", remedy: "`mainspring loop start` begins another" },
+        Arrow { rule: "abort",        on: "verb",          from: &["corrupt"], to: "idle",
+            when: "`loop abort`", does: "keep aside what cannot be read", remedy: "`mainspring loop start` begins another" },
+        Arrow { rule: "idle",         on: "stop",          from: &["idle"], to: SAME,
+            when: "no loop, or an empty stack", does: "pass", remedy: "`mainspring loop start` begins one" },
+        Arrow { rule: "aborted",      on: "stop",          from: &["aborted"], to: SAME,
+            when: "an abort event is in the store", does: "pass, tell the person", remedy: "`mainspring loop start` begins another" },
+        Arrow { rule: "corruption",   on: "stop",          from: &["corrupt"], to: "aborted",
+            when: "the state cannot be read", does: "pass, keep it aside, tell", remedy: "mend the file that was kept aside, or start anew" },
+        Arrow { rule: "not-ours",     on: "stop",          from: &["active"], to: SAME,
+            when: "another session's loop", does: "pass", remedy: "`mainspring loop adopt` takes it over" },
+        Arrow { rule: "unclaimed",    on: "stop",          from: &["active"], to: SAME,
+            when: "nobody's loop, and several sessions", does: "pass, tell the person", remedy: "`mainspring loop adopt` takes it" },
+        Arrow { rule: "stale",        on: "stop",          from: &["active"], to: "stuck",
+            when: "it has not moved for longer than the ttl", does: "pass, tell the person", remedy: "raise `[loop] ttl`, or start anew" },
+        Arrow { rule: "background",   on: "stop",          from: &["active"], to: SAME,
+            when: "a sub-agent or workflow still runs", does: "pass, spend nothing", remedy: "the host wakes the agent when it ends" },
+        Arrow { rule: "max",          on: "stop",          from: &["active"], to: "stuck",
+            when: "the iteration reached the maximum", does: "pass, tell the person", remedy: "`mainspring loop start --max N` with more" },
+        Arrow { rule: "signal",       on: "stop",          from: &["active"], to: "completing",
+            when: "the agent gave the top frame's signal", does: "pass", remedy: "a new prompt before the end takes it back" },
+        Arrow { rule: "iterate",      on: "stop",          from: &["active"], to: SAME,
+            when: "no signal", does: "hold, count one iteration", remedy: "give the signal on a line of its own, or `mainspring loop abort`" },
+        Arrow { rule: "completing",   on: "stop",          from: &["completing"], to: SAME,
+            when: "another machine held the last stop", does: "pass", remedy: "a new prompt before the end takes it back" },
+        Arrow { rule: "stuck",        on: "stop",          from: &["stuck"], to: SAME,
+            when: "another machine held the last stop", does: "pass", remedy: "start anew" },
+        Arrow { rule: "pop-last",     on: "released",      from: &["completing"], to: "idle",
+            when: "no frame is left", does: "end the loop", remedy: "`mainspring loop start` begins another" },
+        Arrow { rule: "pop-outer",    on: "released",      from: &["completing"], to: "active",
+            when: "an outer frame is left", does: "end the frame; the outer goes on", remedy: "`mainspring loop abort` ends all" },
+        Arrow { rule: "give-up",      on: "released",      from: &["stuck"], to: "idle",
+            when: "every machine lets go", does: "end the loop, keep its state aside", remedy: "start anew" },
+        Arrow { rule: "not-yet",      on: "continued",     from: &["stuck"], to: "active",
+            when: "another machine holds", does: "look again at the next stop", remedy: "start anew" },
+        Arrow { rule: "cleared-away", on: "released",      from: &["aborted"], to: "idle",
+            when: "every machine lets go", does: "forget the abort", remedy: "`mainspring loop start` begins another" },
+        Arrow { rule: "taken-back",   on: "prompt",        from: &["completing"], to: "active",
+            when: "the owner's person prompts", does: "forget the signal", remedy: "give the signal again" },
+        Arrow { rule: "typed",        on: "expansion",     from: &["completing"], to: "active",
+            when: "the owner's person types a command", does: "forget the signal", remedy: "give the signal again" },
+        Arrow { rule: "follow",       on: "session_start", from: &["active", "completing"], to: "active",
+            when: "the owner was cleared in this client", does: "give it to the new session, forget a signal", remedy: "`mainspring loop abort`" },
+        Arrow { rule: "return",       on: "session_start", from: &["active", "completing"], to: "active",
+            when: "the owner starts again", does: "remember its client, forget a signal", remedy: "`mainspring loop abort`" },
+        Arrow { rule: "take",         on: "session_start", from: &["active", "completing"], to: "active",
+            when: "nobody's loop, and a new session", does: "give it to the session, tell it, forget a signal", remedy: "`mainspring loop abort`" },
+        Arrow { rule: "leave",        on: "session_end",   from: &["active", "completing"], to: "active",
+            when: "the owner is cleared", does: "remember its client, forget a signal", remedy: "`mainspring loop abort`" },
     ];
 
     type State = State;
@@ -98,10 +125,11 @@ impl Machine for Loop {
     fn label(state: &State) -> &'static str {
         match state {
             State::Idle(_) => "idle",
-            State::Active(_) | State::Corrupt(_) => "active",
+            State::Active(_) => "active",
             State::Completing { .. } => "completing",
             State::Stuck { .. } => "stuck",
             State::Aborted { .. } => "aborted",
+            State::Corrupt(_) => "corrupt",
         }
     }
 

@@ -69,16 +69,14 @@ pub(super) fn on_start(state: &State, input: &Input<'_, Loop>) -> Step<Loop, OnC
     match (&run.owner, source) {
         (_, StartSource::Compact | StartSource::Fork) => Step::ignore(state, OnContext::Pass),
         (LoopOwner::Session { id, .. }, _) if id == here => {
-            let rule = by_state(state, "return", "return-done");
             let next = State::Active(owned(run, here, client));
-            Step::take(rule, next, OnContext::Pass)
+            Step::take("return", next, OnContext::Pass)
         }
         (LoopOwner::Session { client: last, .. }, StartSource::Clear)
             if last.is_some() && *last == client =>
         {
-            let rule = by_state(state, "follow", "follow-done");
             let next = State::Active(owned(run, here, client));
-            Step::take(rule, next, OnContext::Pass)
+            Step::take("follow", next, OnContext::Pass)
         }
         (LoopOwner::Session { .. }, _) => Step::ignore(state, OnContext::Pass),
         (LoopOwner::Nobody, _) => {
@@ -88,8 +86,7 @@ pub(super) fn on_start(state: &State, input: &Input<'_, Loop>) -> Step<Loop, OnC
                 tell.push_str("\n\n");
                 tell.push_str(prompt);
             }
-            let rule = by_state(state, "take", "take-done");
-            Step::take(rule, State::Active(run), OnContext::Tell(tell))
+            Step::take("take", State::Active(run), OnContext::Tell(tell))
         }
     }
 }
@@ -101,9 +98,8 @@ pub(super) fn on_end(state: &State, input: &Input<'_, Loop>) -> Step<Loop, Nothi
     };
     match (run(state), &input.event.session) {
         (Some(run), Some(here)) if run.owner.is(here) && input.event.kind == cleared => {
-            let rule = by_state(state, "leave", "leave-done");
             let next = State::Active(owned(run, here, input.facts.client));
-            Step::take(rule, next, Nothing)
+            Step::take("leave", next, Nothing)
         }
         _ => Step::ignore(state, Nothing),
     }
@@ -126,16 +122,5 @@ fn run(state: &State) -> Option<&Run> {
     match state {
         State::Active(run) | State::Completing { run, .. } => Some(run),
         State::Idle(_) | State::Stuck { .. } | State::Aborted { .. } | State::Corrupt(_) => None,
-    }
-}
-
-fn by_state(state: &State, active: &'static str, completing: &'static str) -> &'static str {
-    match state {
-        State::Completing { .. } => completing,
-        State::Idle(_)
-        | State::Active(_)
-        | State::Stuck { .. }
-        | State::Aborted { .. }
-        | State::Corrupt(_) => active,
     }
 }

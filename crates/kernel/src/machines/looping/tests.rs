@@ -134,14 +134,14 @@ fn every_state_and_event_follows_the_table() {
         for kind in every_kind() {
             for facts in all_facts() {
                 let taken = step::<Loop>(&state, &event("mine", kind.clone()), &facts, NOW);
-                coverage.saw(taken.rule);
+                coverage.saw(taken.rule, Loop::label(&state));
                 let nameless = step::<Loop>(&state, &event("", kind.clone()), &facts, NOW);
                 assert_eq!(nameless.rule, "", "no session, no loop");
             }
         }
         for settled in [Settled::Released, Settled::Continued] {
             let (_, rule) = settle::<Loop>(&state, settled);
-            coverage.saw(rule.unwrap_or_default());
+            coverage.saw(rule.unwrap_or_default(), Loop::label(&state));
         }
     }
     coverage.assert_complete::<Loop>();

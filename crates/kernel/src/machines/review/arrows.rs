@@ -1,10 +1,7 @@
 //! Every transition against the table.
 
-use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
-
-use pretty_assertions::assert_eq;
 
 use super::phase::Phase;
 use super::table::Tasks;
@@ -13,28 +10,21 @@ use super::*;
 use crate::deliberate::{Ruling, deliberate};
 use crate::effect::{EffectOwner, EffectStatus, Intent};
 use crate::event::{Background, Chain, EndReason, Kind as EventKind};
+use crate::machines::conformance::Coverage;
 use crate::machines::{Pending, Transition};
-
-#[test]
-fn no_two_arrows_of_a_name_leave_one_state() {
-    let mut seen = BTreeSet::new();
-    for arrow in Review::TABLE {
-        assert!(seen.insert((arrow.rule, arrow.from)), "{arrow:?}");
-    }
-}
 
 /// Every pair of a state and an event, under every fact that the table speaks of: each
 /// answer is an arrow of the table, and each arrow is reached.
 #[test]
 fn the_table_is_what_happens() {
-    let mut reached = BTreeSet::new();
+    let mut coverage = Coverage::default();
     for world in worlds() {
         let states = [State::Nothing, State::Plan(world.plan.clone().into())];
         for state in states {
             let case = world.case(state);
             match deliberate(&case) {
                 Ruling::Intends(Pending::Review(_)) => {
-                    reached.insert(("review", case.inputs[0].label()));
+                    coverage.saw("review", case.inputs[0].label());
                 }
                 Ruling::Settled(settled) => {
                     let Transition::Review(moved) = &settled.transitions[0] else {
@@ -42,21 +32,14 @@ fn the_table_is_what_happens() {
                     };
                     if !moved.rule.is_empty() {
                         let arrow = assert_in_table(moved, case.event.kind.name());
-                        reached.insert((arrow.rule, arrow.from));
+                        coverage.saw(arrow.rule, case.inputs[0].label());
                     }
                 }
                 other => panic!("{other:?}"),
             }
         }
     }
-    let all: BTreeSet<_> = Review::TABLE
-        .iter()
-        .map(|arrow| (arrow.rule, arrow.from))
-        .collect();
-    assert_eq!(
-        all.difference(&reached).collect::<Vec<_>>(),
-        [] as [&(&str, &str); 0]
-    );
+    coverage.assert_complete::<Review>();
 }
 
 fn worlds() -> Vec<World> {

@@ -233,8 +233,8 @@ pub(super) fn assert_in_table(moved: &TransitionOf<Review>, on: &str) -> &'stati
         .iter()
         .find(|arrow| {
             arrow.rule == moved.rule
-                && arrow.from == moved.from
-                && arrow.to == moved.to
+                && arrow.leaves(&moved.from)
+                && arrow.target(&moved.from) == moved.to
                 && arrow.on == on
         })
         .unwrap_or_else(|| {

@@ -26,7 +26,9 @@ use self::check::{List, Problem};
 use self::draft::Status;
 use self::task_list::{Maker, Reset, TaskList};
 use super::Name;
-use crate::machine::{AfterTool, Arrow, BeforeTool, Input, Machine, Never, OnContext, Step};
+use crate::machine::{
+    ANY, AfterTool, Arrow, BeforeTool, Input, Machine, Never, OnContext, SAME, Step,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tasks;
@@ -108,14 +110,24 @@ impl Machine for Tasks {
 
     #[rustfmt::skip]
     const TABLE: &'static [Arrow] = &[
-        Arrow { rule: "unavailable", from: "any",      on: "after_tool, expansion", when: "the list cannot be read or had", to: "any",      does: "change nothing, tell agent and person", remedy: "mend what the message names, and invoke the skill again" },
-        Arrow { rule: "invalid",     from: "any",      on: "after_tool, expansion", when: "the list has faults",            to: "any",      does: "change nothing, tell all of them",      remedy: "`mainspring tasks validate` the skill's fsm.json" },
-        Arrow { rule: "exhausted",   from: "any",      on: "after_tool, expansion", when: "no ids are left",                to: "any",      does: "change nothing, tell agent and person", remedy: "remove the task file with the huge number, or its high-water mark" },
-        Arrow { rule: "guarded",     from: "laid-out", on: "after_tool, expansion", when: "guard on, a task in progress would go", to: "laid-out", does: "change nothing, name the tasks", remedy: "finish the tasks, or turn `guard_active` off" },
-        Arrow { rule: "lay-out",     from: "bare",     on: "after_tool, expansion", when: "no skill's tasks yet",           to: "laid-out", does: "lay the list out",                      remedy: "invoke another skill to replace it" },
-        Arrow { rule: "reset",       from: "laid-out", on: "after_tool, expansion", when: "skills' tasks are there",        to: "laid-out", does: "replace them",                          remedy: "`reset = \"skill\"` keeps other skills' tasks" },
-        Arrow { rule: "empty",       from: "any",      on: "after_tool, expansion", when: "the list has no tasks",          to: "any",      does: "discard skills' tasks",                 remedy: "give the skill's fsm.json a task" },
-        Arrow { rule: "peek",        from: "any",      on: "before_tool",           when: "guard on, a skill's files are read", to: "any",  does: "deny",                                  remedy: "FSM_BYPASS=1 lifts the guard" },
+        Arrow { rule: "unavailable",  on: "after_tool, expansion", from: ANY, to: SAME,
+            when: "the list cannot be read or had", does: "change nothing, tell agent and person", remedy: "mend what the message names, and invoke it again" },
+        Arrow { rule: "invalid",      on: "after_tool, expansion", from: ANY, to: SAME,
+            when: "the list has faults", does: "change nothing, tell all of them", remedy: "`mainspring tasks validate` the skill's fsm.json" },
+        Arrow { rule: "exhausted",    on: "after_tool, expansion", from: ANY, to: SAME,
+            when: "no ids are left", does: "change nothing, tell agent and person", remedy: "remove the file with the huge number, or its high-water mark" },
+        Arrow { rule: "guarded",      on: "after_tool, expansion", from: &["laid-out"], to: SAME,
+            when: "guard on, a task in progress would go", does: "change nothing, name the tasks", remedy: "finish the tasks, or turn `guard_active` off" },
+        Arrow { rule: "lay-out",      on: "after_tool, expansion", from: &["bare"], to: "laid-out",
+            when: "no skill's tasks yet", does: "lay the list out", remedy: "invoke another skill to replace it" },
+        Arrow { rule: "reset",        on: "after_tool, expansion", from: &["laid-out"], to: "laid-out",
+            when: "skills' tasks are there", does: "replace them", remedy: "`reset = \"skill\"` keeps other skills' tasks" },
+        Arrow { rule: "empty",        on: "after_tool, expansion", from: ANY, to: "bare",
+            when: "the list has no tasks", does: "discard skills' tasks", remedy: "give the skill's fsm.json a task" },
+        Arrow { rule: "empty-beside", on: "after_tool, expansion", from: &["laid-out"], to: SAME,
+            when: "the list has no tasks, and other skills' stay", does: "discard the tasks of this skill", remedy: "give the skill's fsm.json a task" },
+        Arrow { rule: "peek",         on: "before_tool",           from: ANY, to: SAME,
+            when: "guard on, a skill's files are read", does: "deny", remedy: "FSM_BYPASS=1 lifts the guard" },
     ];
 
     type State = TaskList;
@@ -208,10 +220,11 @@ fn invoke(before: &TaskList, invoked: &Invoked) -> Invocation {
         let cause = "A task or the high-water mark there has a number so large that none is left.";
         return refuse("exhausted", cause);
     };
-    let rule = match (Tasks::label(before), list.items.is_empty()) {
-        (_, true) => "empty",
-        ("bare", false) => "lay-out",
-        (_, false) => "reset",
+    let rule = match (Tasks::label(before), Tasks::label(&after)) {
+        (_, "bare") => "empty",
+        (_, _) if list.items.is_empty() => "empty-beside",
+        ("bare", _) => "lay-out",
+        (_, _) => "reset",
     };
     let word = match invoked.tools {
         TaskTools::Shown => Word::Nothing,

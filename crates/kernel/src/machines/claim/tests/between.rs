@@ -13,7 +13,7 @@ fn idle_polls_once_in_two_minutes_and_its_news_waits() {
     let red = pull(&[("test", CheckState::Failed, Need::Optional)]);
     let done = EffectStatus::Done(intent(effect), Outcome::Polled(red));
     let polled = at(&state, NOW, &done);
-    assert_eq!(polled.rule, "created-polled");
+    assert_eq!(polled.rule, "polled");
     assert!(
         polled
             .said

@@ -4,7 +4,6 @@ mod between;
 mod lives;
 mod stops;
 
-use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -23,7 +22,7 @@ use crate::effect::{EffectOwner, EffectStatus, Fence, Intent};
 use crate::event::{Author, Background, EndReason, Event, Kind, StartSource};
 use crate::ids::Millis;
 use crate::machine::{Input, Machine, Step, Verdict};
-use crate::machines::conformance::{event, every_kind, session, stop};
+use crate::machines::conformance::{Coverage, assert_arrow, event, every_kind, session, stop};
 
 const NOW: Millis = Millis::seconds(100_000);
 
@@ -287,9 +286,6 @@ fn every_outcome() -> Vec<Outcome> {
 
 #[test]
 fn every_step_is_an_arrow_of_the_table_and_every_arrow_is_taken() {
-    let unique: BTreeSet<_> = Claim::TABLE.iter().map(|arrow| arrow.rule).collect();
-    assert_eq!(unique.len(), Claim::TABLE.len(), "two arrows share a rule");
-
     let mut standings = Vec::from([EffectStatus::Clear]);
     for effect in every_effect() {
         standings.push(EffectStatus::Running(intent(effect.clone())));
@@ -298,7 +294,7 @@ fn every_step_is_an_arrow_of_the_table_and_every_arrow_is_taken() {
             standings.push(EffectStatus::Done(intent(effect.clone()), outcome));
         }
     }
-    let mut taken = BTreeSet::new();
+    let mut coverage = Coverage::default();
     for state in every_state() {
         for kind in every_kind() {
             for effect_status in &standings {
@@ -309,30 +305,13 @@ fn every_step_is_an_arrow_of_the_table_and_every_arrow_is_taken() {
                         assert_eq!((&did.state, did.said, did.need), (&state, None, None));
                         continue;
                     }
-                    let arrow = Claim::TABLE.iter().find(|arrow| arrow.rule == did.rule);
-                    let arrow = arrow.unwrap_or_else(|| panic!("{} is not in the table", did.rule));
-                    let (from, to) = (Claim::label(&state), Claim::label(&did.state));
-                    let labels = match arrow.from {
-                        "any" => from == to,
-                        _ => (arrow.from, arrow.to) == (from, to),
-                    };
-                    assert!(
-                        labels,
-                        "{}: {from} → {to}, {state:?} {effect_status:?}",
-                        did.rule
-                    );
-                    assert_eq!(arrow.on, kind.name(), "{}", did.rule);
-                    taken.insert(did.rule);
+                    assert_arrow::<Claim>(did.rule, &state, kind.name(), &did.state);
+                    coverage.saw(did.rule, Claim::label(&state));
                 }
             }
         }
     }
-    let by_events = Claim::TABLE.iter().filter(|arrow| arrow.on != "verb");
-    let missing: Vec<_> = by_events
-        .map(|arrow| arrow.rule)
-        .filter(|rule| !taken.contains(rule))
-        .collect();
-    assert!(missing.is_empty(), "never taken: {missing:?}");
+    coverage.assert_complete::<Claim>();
 }
 
 #[test]

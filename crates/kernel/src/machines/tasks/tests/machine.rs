@@ -14,6 +14,7 @@ use crate::effect::EffectStatus;
 use crate::event::{Event, Kind, Speaker};
 use crate::ids::Millis;
 use crate::machine::{AfterTool, BeforeTool, Input, Machine, OnContext, Step, Verdict};
+use crate::machines::conformance::{Coverage, assert_arrow};
 
 fn invoked(offer: Offer) -> Invoked {
     Invoked {
@@ -116,28 +117,36 @@ fn cases() -> Vec<(&'static str, TaskList, Invoked)> {
         ("lay-out", bare(), invoked(two())),
         ("reset", under_way(), invoked(two())),
         ("empty", bare(), invoked(none.clone())),
-        ("empty", under_way(), invoked(none)),
+        ("empty", under_way(), invoked(none.clone())),
+        (
+            "empty-beside",
+            under_way(),
+            Invoked {
+                reset: Reset::Skill,
+                ..invoked(none)
+            },
+        ),
     ]
 }
 
 #[test]
 fn every_way_is_an_arrow_of_the_table() {
+    let mut coverage = Coverage::default();
     for (rule, state, invoked) in cases() {
         let facts = Facts::Invoked(invoked);
         let tool = after_tool(&state, &facts);
         let typed = expansion(&state, &facts);
         assert_eq!((tool.rule, typed.rule), (rule, rule));
         assert_eq!(tool.state, typed.state, "{rule}");
-        let arrow = Tasks::TABLE.iter().find(|arrow| arrow.rule == rule);
-        let arrow = arrow.unwrap();
-        for (named, state) in [(arrow.from, &state), (arrow.to, &tool.state)] {
-            assert!(named == "any" || named == Tasks::label(state), "{rule}");
+        for on in ["after_tool", "expansion"] {
+            assert_arrow::<Tasks>(rule, &state, on, &tool.state);
         }
+        coverage.saw(rule, Tasks::label(&state));
     }
-    let tried: Vec<&str> = cases().iter().map(|(rule, ..)| *rule).collect();
-    for arrow in Tasks::TABLE.iter().filter(|arrow| arrow.rule != "peek") {
-        assert!(tried.contains(&arrow.rule), "{}", arrow.rule);
-    }
+    let peek = peek();
+    assert_arrow::<Tasks>(peek.rule, &bare(), "before_tool", &peek.state);
+    coverage.saw(peek.rule, "bare");
+    coverage.assert_complete::<Tasks>();
 }
 
 #[test]
@@ -148,7 +157,8 @@ fn a_refusal_changes_nothing_and_tells_both() {
         let refused = matches!(tool.verdict, Verdict::Say(AfterTool::Object(_)));
         let told_person = !tool.notes.is_empty();
         assert_eq!(refused, told_person, "{rule}");
-        assert_eq!(refused, tool.state == state && rule != "empty", "{rule}");
+        let emptied = rule.starts_with("empty");
+        assert_eq!(refused, tool.state == state && !emptied, "{rule}");
         // A typed skill is never refused: that would erase what the person typed.
         let typed = expansion(&state, &facts);
         let Verdict::Say(OnContext::Tell(_)) = typed.verdict else {
@@ -201,21 +211,24 @@ fn events_without_a_list_are_ignored() {
 
 #[test]
 fn a_peek_is_denied() {
+    let step = peek();
+    assert_eq!(step.rule, "peek");
+    assert!(matches!(step.verdict, Verdict::Say(BeforeTool::Deny(_))));
+    let step = before_tool(&Facts::Nothing);
+    assert_eq!(step.verdict, Verdict::Say(BeforeTool::Pass));
+}
+
+fn peek() -> Step<Tasks, BeforeTool> {
+    before_tool(&Facts::Peek {
+        file: "fsm.json".into(),
+    })
+}
+
+fn before_tool(facts: &Facts) -> Step<Tasks, BeforeTool> {
     let kind = Kind::BeforeTool {
         tool: "Read".into(),
     };
-    let facts = Facts::Peek {
-        file: "fsm.json".into(),
-    };
-    let step = handle(kind.clone(), &facts, |input| {
-        Tasks::before_tool(&bare(), input)
-    });
-    assert_eq!(step.rule, "peek");
-    assert!(matches!(step.verdict, Verdict::Say(BeforeTool::Deny(_))));
-    let step = handle(kind, &Facts::Nothing, |input| {
-        Tasks::before_tool(&bare(), input)
-    });
-    assert_eq!(step.verdict, Verdict::Say(BeforeTool::Pass));
+    handle(kind, facts, |input| Tasks::before_tool(&bare(), input))
 }
 
 fn said(state: &TaskList, offer: Offer) -> String {
