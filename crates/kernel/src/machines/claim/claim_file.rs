@@ -71,14 +71,13 @@ impl ClaimFile {
     }
 
     /// One more attempt has failed.
-    #[must_use]
-    pub fn failed(
-        mut self,
+    pub fn fail(
+        &mut self,
         during: Task,
         cause: &str,
         now: Millis,
         not_before: Option<Millis>,
-    ) -> Self {
+    ) -> Failure {
         let before = match &self.phase {
             Phase::Failed(failure) if failure.during == during => failure.attempts,
             Phase::Failed(_)
@@ -90,13 +89,14 @@ impl ClaimFile {
             | Phase::Done => 0,
         };
         let attempts = before.saturating_add(1);
-        self.phase = Phase::Failed(Failure {
+        let failure = Failure {
             during,
             attempts,
             next: Next::after(attempts, now, not_before),
             cause: cause.into(),
-        });
-        self
+        };
+        self.phase = Phase::Failed(failure.clone());
+        failure
     }
 }
 
@@ -123,22 +123,13 @@ mod tests {
     #[test]
     fn failures_of_one_task_add_up_and_another_task_starts_anew() {
         let now = Millis::seconds(5);
-        let twice = claim()
-            .failed(Task::Open, "a", now, None)
-            .failed(Task::Open, "b", now, None);
-        assert!(matches!(
-            &twice.phase,
-            Phase::Failed(Failure { attempts: 2, cause, .. }) if cause == "b"
-        ));
-        let other = twice.failed(Task::Close, "c", now, None);
-        assert!(matches!(
-            other.phase,
-            Phase::Failed(Failure {
-                attempts: 1,
-                during: Task::Close,
-                ..
-            })
-        ));
+        let mut claim = claim();
+        claim.fail(Task::Open, "a", now, None);
+        let twice = claim.fail(Task::Open, "b", now, None);
+        assert_eq!((twice.attempts, twice.cause.as_str()), (2, "b"));
+        assert_eq!(claim.phase, Phase::Failed(twice));
+        let other = claim.fail(Task::Close, "c", now, None);
+        assert_eq!((other.attempts, other.during), (1, Task::Close));
     }
 
     #[test]

@@ -280,7 +280,7 @@ fn lacking(mut claim: ClaimFile, mut memory: ClaimMemory, lack: Missing, input: 
 }
 
 fn failed(
-    claim: ClaimFile,
+    mut claim: ClaimFile,
     memory: ClaimMemory,
     task: Task,
     fault: &Fault,
@@ -295,11 +295,7 @@ fn failed(
         }
     };
     let cause = quote(&fault.cause, 300);
-    let claim = claim.failed(task, &cause, input.now, fault.not_before);
-    let (attempts, next) = match &claim.phase {
-        Phase::Failed(Failure { attempts, next, .. }) => (*attempts, *next),
-        _ => (0, Next::Never),
-    };
+    let Failure { attempts, next, .. } = claim.fail(task, &cause, input.now, fault.not_before);
     let doing = task.as_str();
     let issue = claim.issue_number;
     match next {

@@ -158,7 +158,7 @@ fn due(plan: Plan, review: Kind, input: &Input<'_, Review>) -> Stop {
     {
         return conclude(plan, &intent.effect, outcome, input);
     }
-    let step = match before(&plan, review, task, input) {
+    let step = match before(&plan, fields, review, task, input) {
         Before::Pass(rule, target) => pass(plan, rule, target),
         Before::Examine(rule, note) => examine(plan, input, rule).note(note),
         Before::LetGo(rule, note) => with_notes(
@@ -187,15 +187,13 @@ enum Before {
 
 fn before(
     plan: &Plan,
+    fields: &Fields,
     review: Kind,
     task: Option<super::TaskId>,
     input: &Input<'_, Review>,
 ) -> Before {
     let facts = input.facts;
     let settings = &facts.settings;
-    let Record::Fields(fields) = &plan.record else {
-        return Before::LetGo("no-subject", None);
-    };
     if is_waiting(input) {
         return Before::LetGo("background", None);
     }

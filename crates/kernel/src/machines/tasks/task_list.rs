@@ -161,17 +161,6 @@ impl TaskList {
             .map(|entry| entry.id)
             .collect()
     }
-
-    /// Tasks that a skill laid out, by skill.
-    pub fn by_skill(&self) -> BTreeMap<&str, Vec<&Entry>> {
-        let mut skills: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
-        for entry in &self.tasks {
-            if let Maker::Skill(name) = &entry.maker {
-                skills.entry(name).or_default().push(entry);
-            }
-        }
-        skills
-    }
 }
 
 fn translate(item: &Item, base: u64, skill: &str) -> Entry {

@@ -257,7 +257,8 @@ mod tests {
     fn a_failure_reads_back_and_goes_with_its_phase() {
         let claim = read_claim(SEED);
         let now = Millis(1_767_600_000_000);
-        let failed = claim.clone().failed(Task::Open, "HTTP 502", now, None);
+        let mut failed = claim.clone();
+        failed.fail(Task::Open, "HTTP 502", now, None);
         let text = write(Some(SEED.as_bytes()), Some(&claim), &failed);
         assert!(
             text.contains("\"retry_at\": \"2026-01-05T08:02:00Z\""),
