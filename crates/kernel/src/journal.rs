@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::deliberate::{Case, Ruling, deliberate};
 use crate::ids::{Digest, Millis, SessionId};
+use crate::machines::Name;
 
 /// The format that this version writes. A newer one is read where it can be and never
 /// written to.
@@ -38,6 +39,10 @@ pub enum Entry {
     Verb {
         /// The command, as it can be typed again.
         command: String,
+        /// The machine that it is about, where it is about one. Earlier versions did not
+        /// say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        machine: Option<Name>,
         /// The agent's session, where one ran it.
         session: Option<SessionId>,
         /// What it did, in a sentence.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use mainspring_kernel::machines;
+use mainspring_kernel::machines::verbs::Refusal as _;
 use mainspring_store::Trouble;
 
 use crate::exit::Exit;
@@ -39,6 +41,22 @@ impl CliError {
         self
     }
 }
+
+/// What a machine refuses, with what to type next.
+macro_rules! refusals {
+    ($($machine:ident,)*) => {
+        $(impl From<machines::$machine::verbs::Refused> for CliError {
+            fn from(refused: machines::$machine::verbs::Refused) -> Self {
+                Self {
+                    hints: refused.next(),
+                    ..Self::new(refused)
+                }
+            }
+        })*
+    };
+}
+
+refusals! { gate, looping, review, claim, tasks, pulse, }
 
 impl From<Trouble> for CliError {
     fn from(trouble: Trouble) -> Self {

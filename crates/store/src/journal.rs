@@ -337,6 +337,7 @@ mod tests {
             at: Millis(seq),
             entry: Kept::Verb {
                 command: "gate on".into(),
+                machine: None,
                 session: None,
                 did: format!("did {seq}"),
             },

@@ -226,6 +226,7 @@ mod tests {
     fn entry() -> Entry {
         Entry::Verb {
             command: "a command".into(),
+            machine: None,
             session: None,
             did: String::new(),
         }

@@ -8,6 +8,7 @@ use crate::effect::EffectStatus;
 use crate::event::{Author, Background, Chain, EndReason, Event, Kind, Speaker, StartSource};
 use crate::ids::{Millis, SessionId};
 use crate::machine::{ANY, Input, Machine, Settled, Step};
+use crate::machines::verbs::{Actor, VerbStep};
 
 /// What a handler did, whatever its event allows it to say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +44,6 @@ impl Coverage {
         };
         let missing: Vec<_> = M::TABLE
             .iter()
-            .filter(|arrow| arrow.on != "verb")
             .flat_map(|arrow| arrow.from.iter().map(|from| (arrow.rule, *from)))
             .filter(|(rule, from)| !taken(*rule, from))
             .collect();
@@ -69,6 +69,11 @@ fn assert_unambiguous<M: Machine>() {
 
 pub(crate) fn session(id: &str) -> SessionId {
     SessionId::parse(id).expect("a usable id")
+}
+
+pub(crate) fn actors() -> [Actor; 3] {
+    let agent = |id| Actor::Agent(session(id));
+    [agent("s1"), agent("other"), Actor::Person]
 }
 
 pub(crate) fn event(session_id: &str, kind: Kind) -> Event {
@@ -163,6 +168,24 @@ pub(crate) fn step<M: Machine>(
         assert_arrow::<M>(taken.rule, state, event.kind.name(), &taken.state);
     }
     taken
+}
+
+/// Checks what a command came to against the table. A refusal has moved nothing.
+pub(crate) fn verb<M: Machine, E>(
+    coverage: &mut Coverage,
+    state: &M::State,
+    came_to: Result<VerbStep<M>, E>,
+) {
+    let Ok(step) = came_to else { return };
+    if step.rule.is_empty() {
+        assert_eq!(
+            &step.state, state,
+            "a command without an arrow moves nothing"
+        );
+        return;
+    }
+    assert_arrow::<M>(step.rule, state, "verb", &step.state);
+    coverage.saw(step.rule, M::label(state));
 }
 
 /// Tells the machine how the stop ended, and finds the arrow for it if it moved.

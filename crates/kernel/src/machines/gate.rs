@@ -4,6 +4,8 @@
 //! agent going, or the host may wake it for a finished sub-agent, without asking it to
 //! say again what it said. The count of blocks lives until a stop is let through.
 
+pub mod verbs;
+
 use alloc::format;
 use alloc::string::String;
 
@@ -11,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Name;
 use crate::event::{Author, Background, Kind};
-use crate::machine::{Arrow, Input, Machine, Never, OnContext, OnStop, SAME, Settled, Step};
+use crate::machine::{ANY, Arrow, Input, Machine, Never, OnContext, OnStop, SAME, Settled, Step};
 use crate::spoken_signal::SpokenSignal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -68,6 +70,12 @@ impl Machine for Gate {
 
     #[rustfmt::skip]
     const TABLE: &'static [Arrow] = &[
+        Arrow { rule: "switch-on",  on: "verb",      from: &["off"], to: "waiting",
+            when: "`gate on`", does: "await the token", remedy: "`mainspring gate off`" },
+        Arrow { rule: "switch-on",  on: "verb",      from: &["waiting", "said", "gave_up"], to: SAME,
+            when: "`gate on`, and it is on", does: "record that it was asked for", remedy: "`mainspring gate off`" },
+        Arrow { rule: "switch-off", on: "verb",      from: ANY, to: "off",
+            when: "`gate off`", does: "hold no stop for the token", remedy: "`mainspring gate on`" },
         Arrow { rule: "off",        on: "stop",      from: &["off"], to: "off",
             when: "not switched on", does: "pass", remedy: "switch it on with `mainspring gate on`" },
         Arrow { rule: "holds",      on: "stop",      from: &["said"], to: SAME,

@@ -11,6 +11,7 @@ pub mod looping;
 pub mod pulse;
 pub mod review;
 pub mod tasks;
+pub mod verbs;
 
 use alloc::string::String;
 

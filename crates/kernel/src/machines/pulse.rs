@@ -4,6 +4,8 @@
 //! starts a child process before the last one, and lets go. It is how a person checks an
 //! installation, and the smallest machine that uses every part of a turn.
 
+pub mod verbs;
+
 use alloc::format;
 use alloc::string::String;
 
@@ -12,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::Name;
 use crate::effect::EffectStatus;
 use crate::ids::{Millis, SessionId};
-use crate::machine::{Arrow, Input, Machine, OnStop, SAME, Settled, Step};
+use crate::machine::{ANY, Arrow, Input, Machine, OnStop, SAME, Settled, Step};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Pulse;
@@ -51,6 +53,10 @@ impl Machine for Pulse {
 
     #[rustfmt::skip]
     const TABLE: &'static [Arrow] = &[
+        Arrow { rule: "begin",     on: "verb",     from: ANY, to: "beating",
+            when: "`pulse N`", does: "hold the next N stops", remedy: "`mainspring pulse off`" },
+        Arrow { rule: "off",       on: "verb",     from: &["beating", "spent"], to: "still",
+            when: "`pulse off`", does: "forget the check", remedy: "start another with `mainspring pulse`" },
         Arrow { rule: "still",     on: "stop",     from: &["still"], to: SAME,
             when: "no check asked for", does: "pass", remedy: "start one with `mainspring pulse`" },
         Arrow { rule: "not-ours",  on: "stop",     from: &["beating"], to: SAME,
@@ -144,7 +150,7 @@ mod tests {
     use crate::event::Background;
     use crate::machine::Verdict;
     use crate::machines::conformance::{
-        Coverage, assert_arrow, event, every_kind, session, settle, step, stop,
+        Coverage, actors, assert_arrow, event, every_kind, session, settle, step, stop, verb,
     };
 
     fn states() -> [State; 5] {
@@ -201,6 +207,16 @@ mod tests {
         );
         assert_eq!(taken.said, "Need");
         seen.saw(taken.rule, "beating");
+        for state in states() {
+            verb(&mut seen, &state, verbs::off(&state));
+            for actor in actors() {
+                verb(
+                    &mut seen,
+                    &state,
+                    Ok::<_, verbs::Refused>(verbs::begin(2, &actor)),
+                );
+            }
+        }
         seen.assert_complete::<Pulse>();
     }
 
@@ -249,6 +265,22 @@ mod tests {
             };
             assert!(reason.ends_with(words), "{reason}");
         }
+    }
+
+    #[test]
+    fn a_check_has_at_least_one_beat_and_is_of_the_agent_that_asks() {
+        let [agent, ..] = actors();
+        let asked = verbs::begin(0, &agent).state;
+        let session = agent.session().cloned();
+        assert_eq!(
+            asked,
+            State::Beating {
+                beat: 0,
+                of: 1,
+                session
+            }
+        );
+        assert_eq!(verbs::off(&State::Still), Err(verbs::Refused::NoCheck));
     }
 
     #[test]

@@ -73,6 +73,7 @@ fn record(seq: u64) -> Record {
         at: Millis(1_767_600_000_000 + seq),
         entry: Entry::Verb {
             command: "loop start".into(),
+            machine: None,
             session: None,
             did: format!("began {seq}"),
         },

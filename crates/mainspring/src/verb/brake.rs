@@ -46,7 +46,7 @@ pub(crate) struct ResumeArgs {
 
 pub(crate) fn stop(args: &StopArgs, cmd: &CommandContext) -> Result {
     let command = command("stop", args.machine);
-    order(cmd, &command, |orders| {
+    order(cmd, args.machine, &command, |orders| {
         let did = format!(
             "{} lets go from the next stop on; `mainspring resume` goes on",
             subject(args.machine)
@@ -58,7 +58,7 @@ pub(crate) fn stop(args: &StopArgs, cmd: &CommandContext) -> Result {
 pub(crate) fn pause(args: &PauseArgs, cmd: &CommandContext) -> Result {
     let end = cmd.env.now().plus(args.span);
     let command = command(&format!("pause {}s", args.span.0 / 1_000), args.machine);
-    order(cmd, &command, |orders| {
+    order(cmd, args.machine, &command, |orders| {
         let did = format!("{} lets go until {}", subject(args.machine), timestamp(end));
         Ok((orders.stopped(scope(args.machine), Until::At(end)), did))
     })
@@ -74,7 +74,8 @@ pub(crate) fn resume(args: &ResumeArgs, cmd: &CommandContext) -> Result {
         );
     }
     let now = cmd.env.now();
-    order(cmd, &command("resume", args.machine), |orders| {
+    let command = command("resume", args.machine);
+    order(cmd, args.machine, &command, |orders| {
         let braked = |name: &Name| orders.brake(*name, now).is_some();
         let any = match args.machine {
             Some(name) => braked(&name),
@@ -99,6 +100,7 @@ pub(crate) fn resume(args: &ResumeArgs, cmd: &CommandContext) -> Result {
 /// off, or put it on to be let go, has none.
 pub(super) fn order(
     cmd: &CommandContext,
+    machine: Option<Name>,
     command: &str,
     change: impl FnOnce(Orders) -> Result<(Orders, String)>,
 ) -> Result {
@@ -106,7 +108,7 @@ pub(super) fn order(
         return Err(CliError::new("an agent cannot give orders; a person must")
             .hint(format!("run `mainspring {command}` in your own terminal")));
     }
-    let did = cmd.commit(command, |context| {
+    let did = cmd.commit(machine, command, |context| {
         let recorded = Recorded::load(context.store)?;
         let (orders, did) = change(recorded.orders.clone())?;
         Ok((vec![recorded.change(&orders)?], did))

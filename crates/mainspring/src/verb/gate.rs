@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use mainspring_kernel::SessionId;
+use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::gate::State;
+use mainspring_kernel::machines::gate::verbs::{self, Refused, Switch};
+use mainspring_kernel::{Name, SessionId};
 use mainspring_store::{Trouble, atomic};
 use serde::Serialize;
 
@@ -11,8 +14,8 @@ use super::{CommandContext, Result, session};
 use crate::config::Config;
 use crate::error::CliError;
 use crate::event_context::EventContext;
-use crate::machine::gate::switch::{self, GateSwitch, Switch, Switches};
-use crate::machine::gate::{self, token};
+use crate::machine::gate::switch::{self, GateSwitch, Progress, Switches};
+use crate::machine::gate::{self, counter, token};
 use crate::signal::{self, Sighting, Signal};
 use crate::transcript::{LastBlock, Transcript};
 
@@ -74,46 +77,66 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
 }
 
-fn set(cmd: &CommandContext, whose: &Whose, switch: Switch) -> Result {
-    let word = switch.as_str();
+fn set(cmd: &CommandContext, whose: &Whose, to: Switch) -> Result {
+    let word = to.as_str();
+    if whose.project {
+        let command = format!("gate {word} --project");
+        let did = cmd.commit(Name::Gate, &command, |context| {
+            let file = switch_project(context, to)?;
+            let did =
+                format!("the gate is {word} for every session here that does not say otherwise");
+            Ok((vec![file], did))
+        })?;
+        return Ok(format!("{did}\n"));
+    }
     let (_, store) = cmd.project()?;
-    let session = if whose.project {
-        None
-    } else {
-        let session = session::wanted(cmd, &store, whose.session.as_deref())?;
-        Some(session.ok_or_else(|| nobody(word))?)
-    };
-    let command = match &session {
-        None => format!("gate {word} --project"),
-        Some(id) => format!("gate {word} --session {id}"),
-    };
-    let did = cmd.commit(&command, |context| {
-        let (card, file) = match &session {
-            None => switch::project(context)?,
-            Some(id) => {
-                let switches = Switches::read(context, id)?;
-                (switches.session, switches.session_file)
-            }
-        };
-        let card = GateSwitch {
-            switch: Some(switch),
-            ..card
-        };
-        let did = match &session {
-            None => {
-                format!("the gate is {word} for every session here that does not say otherwise")
-            }
-            Some(id) => format!("the gate is {word} for session {id}"),
-        };
-        Ok((vec![switch::change(&file, &card)?], did))
+    let session = session::wanted(cmd, &store, whose.session.as_deref())?;
+    let session = session.ok_or(Refused::NoSession(to))?;
+    let command = format!("gate {word} --session {session}");
+    let did = cmd.commit(Name::Gate, &command, |context| {
+        let files = switch_session(context, &session, to)?;
+        Ok((files, format!("the gate is {word} for session {session}")))
     })?;
     Ok(format!("{did}\n"))
 }
 
-fn nobody(word: &str) -> CliError {
-    CliError::new("this is not an agent's shell, so there is no session to switch it for").hint(
-        format!("`mainspring gate {word} --project`, or `--session ID`"),
-    )
+/// What holds for a session that does not say otherwise.
+fn switch_project(context: &EventContext<'_>, to: Switch) -> Result<FileChange> {
+    let (project, file) = switch::project(context)?;
+    let next = GateSwitch {
+        switch: Some(to),
+        ..project
+    };
+    Ok(switch::change(&file, &next)?)
+}
+
+/// The session's switch, and what it remembers: the count belongs to a gate that is on.
+fn switch_session(
+    context: &EventContext<'_>,
+    session: &SessionId,
+    to: Switch,
+) -> Result<Vec<FileChange>> {
+    let switches = Switches::read(context, session)?;
+    let (held, counter) = counter::read(context, session)?;
+    let before = if gate::is_on(context, &switches)? {
+        switches.session.stage.state(held)
+    } else {
+        State::Off
+    };
+    let after = verbs::switch(before, to).state;
+    let next = GateSwitch {
+        switch: Some(to),
+        stage: Progress::of(after),
+    };
+    let mut files = vec![switch::change(&switches.session_file, &next)?];
+    if after != before {
+        files.push(atomic::change(
+            &counter.path,
+            counter.bytes.as_deref(),
+            None,
+        ));
+    }
+    Ok(files)
 }
 
 /// The gate as it stands.

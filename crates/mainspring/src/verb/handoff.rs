@@ -1,9 +1,8 @@
 //! `mainspring handoff`: the claimed work is ready for a pull request.
 
-use mainspring_kernel::machines::claim::State;
-use mainspring_kernel::machines::claim::memory::ClaimMemory;
-use mainspring_kernel::machines::claim::phase::Phase;
-use mainspring_kernel::machines::claim::work::Open;
+use mainspring_kernel::Name;
+use mainspring_kernel::machines::claim::verbs;
+use mainspring_kernel::machines::verbs::Actor;
 
 use super::{CommandContext, Result};
 use crate::error::CliError;
@@ -29,36 +28,28 @@ pub(crate) struct Args {
 const PUSH_LIMIT: mainspring_kernel::Millis = mainspring_kernel::Millis::seconds(300);
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
-    let (mut claim, _) = super::claim::claimed(&claim::state(&context)?.0)?;
-    claim.summary.clone_from(&args.summary);
-    Open::of(&claim).map_err(|lack| CliError::new(lack.advice(&claim)))?;
+    let actor = cmd.actor();
     if args.push {
-        push(&context, &claim.branch)?;
+        let (project, store) = cmd.project()?;
+        let context = EventContext::new(&cmd.env, &project, &store, None);
+        let (state, _) = claim::state(&context)?;
+        // What is refused is not pushed.
+        verbs::handoff(&state, &args.summary, &actor)?;
+        push(&context, &verbs::claimed(&state)?.0.branch)?;
     }
-    let session = cmd.env.agent_session();
-    let did = cmd.commit("handoff", |context| {
+    let did = cmd.commit(Name::Claim, "handoff", |context| {
         let (state, found) = claim::state(context)?;
-        let (mut claim, memory) = super::claim::claimed(&state)?;
-        claim.summary.clone_from(&args.summary);
-        claim.phase = Phase::ReadyForPr;
-        let issue = claim.issue_number;
-        let memory = ClaimMemory {
-            owner: session.clone().or(memory.owner.clone()),
-            lacking: None,
-            ..memory
-        };
-        let next = State::Claimed { claim, memory };
-        let files = claim::changes(&found, &state, &next)?;
+        let step = verbs::handoff(&state, &args.summary, &actor)?;
+        let issue = verbs::claimed(&state)?.0.issue_number;
+        let files = claim::changes(&found, &state, &step.state)?;
         Ok((
             files,
             format!("issue #{issue} is ready for its pull request"),
         ))
     })?;
-    Ok(match session {
-        Some(_) => format!("{did}: it is opened when you stop\n"),
-        None => format!("{did}: it is opened at the agent's next stop\n"),
+    Ok(match actor {
+        Actor::Agent(_) => format!("{did}: it is opened when you stop\n"),
+        Actor::Person => format!("{did}: it is opened at the agent's next stop\n"),
     })
 }
 

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use mainspring_kernel::SessionId;
-use mainspring_kernel::machines::looping::{self, Frame, LoopOwner, Mode, Past, Refused, State};
+use mainspring_kernel::machines::looping::verbs::{self, Refused};
+use mainspring_kernel::machines::looping::{Frame, LoopOwner, Mode, Past, Run, State};
+use mainspring_kernel::{Name, SessionId};
 use mainspring_store::{Trouble, atomic};
 
 use super::{CommandContext, Result, session};
@@ -108,7 +109,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 fn begin(cmd: &CommandContext, start: &Start) -> Result {
     let (project, store) = cmd.project()?;
     let owner = session::wanted(cmd, &store, start.session.as_deref())?;
-    let did = cmd.commit("loop start", |context| {
+    let did = cmd.commit(Name::Loop, "loop start", |context| {
         let found = loop_store::find(context)?;
         let wanted = start.store.map(|store| match store {
             Store::Own => LoopStore::Own,
@@ -123,8 +124,7 @@ fn begin(cmd: &CommandContext, start: &Start) -> Result {
         let id = new_id("loop", cmd);
         let owned = owner_of(owner.clone(), context);
         let frame = frame(&start.shape, cmd);
-        let state = looping::start(&found.state, id, frame, owned, cmd.env.now())
-            .map_err(|refused| explain(refused, &found))?;
+        let state = verbs::start(&found.state, id, frame, owned, cmd.env.now())?.state;
         let mut files = Vec::new();
         let kept = if found.place == target {
             found
@@ -143,7 +143,7 @@ fn begin(cmd: &CommandContext, start: &Start) -> Result {
 
 fn push(cmd: &CommandContext, shape: &Shape) -> Result {
     let (project, _) = cmd.project()?;
-    let did = cmd.commit("loop push", |context| {
+    let did = cmd.commit(Name::Loop, "loop push", |context| {
         let kept = loop_store::find(context)?;
         if kept.place == LoopStore::Markdown {
             return Err(
@@ -151,8 +151,7 @@ fn push(cmd: &CommandContext, shape: &Shape) -> Result {
                     .hint("abort it, and start the outer loop with `--store own`"),
             );
         }
-        let state = looping::push(&kept.state, frame(shape, cmd), cmd.env.now())
-            .map_err(|refused| explain(refused, &kept))?;
+        let state = verbs::push(&kept.state, frame(shape, cmd), cmd.env.now())?.state;
         let text = prompted(&kept, &state, shape, cmd, &project.root)?;
         Ok((vec![kept.change_to(Some(text))?], started(&state)))
     })?;
@@ -160,26 +159,11 @@ fn push(cmd: &CommandContext, shape: &Shape) -> Result {
 }
 
 fn abort(cmd: &CommandContext, reason: &str) -> Result {
-    let by = match cmd.env.agent_session() {
-        Some(_) => "by the agent",
-        None => "by a person",
-    };
-    let cause = if reason.is_empty() {
-        by.to_owned()
-    } else {
-        format!("{by}: {}", crate::host::text::excerpt(reason))
-    };
-    let did = cmd.commit("loop abort", |context| {
+    let reason = crate::host::text::excerpt(reason);
+    let did = cmd.commit(Name::Loop, "loop abort", |context| {
         let kept = loop_store::find(context)?;
-        let aborted = looping::abort(&kept.state, cause.clone())
-            .map_err(|refused| explain(refused, &kept))?;
-        // Where nothing can be read there is nobody to tell, and nothing to keep but the
-        // file itself.
-        let state = match kept.state {
-            State::Corrupt(_) => State::Idle(Past::Aborted),
-            _ => aborted,
-        };
-        let frames = running(&kept.state).map_or(0, looping::Run::depth);
+        let state = verbs::abort(&kept.state, &cmd.actor(), &reason)?.state;
+        let frames = running(&kept.state).map_or(0, Run::depth);
         let did = match frames {
             0 => "the loop is off; what could not be read is kept beside it".into(),
             1 => "the loop is over; its next stop passes".to_owned(),
@@ -192,18 +176,13 @@ fn abort(cmd: &CommandContext, reason: &str) -> Result {
 
 fn adopt(cmd: &CommandContext, named: Option<&str>) -> Result {
     let (_, store) = cmd.project()?;
-    let Some(session) = session::wanted(cmd, &store, named)? else {
-        return Err(CliError::new(
-            "this is not an agent's shell, so there is no session to give it to",
-        )
-        .hint("`mainspring loop adopt --session ID`, or `--session last`"));
-    };
-    let did = cmd.commit(&format!("loop adopt --session {session}"), |context| {
+    let session = session::wanted(cmd, &store, named)?.ok_or(Refused::NoSession)?;
+    let command = format!("loop adopt --session {session}");
+    let did = cmd.commit(Name::Loop, &command, |context| {
         let kept = loop_store::find(context)?;
         let own = cmd.env.agent_session().as_ref() == Some(&session);
         let client = client(context).filter(|_| own);
-        let state = looping::adopt(&kept.state, session.clone(), client, cmd.env.now())
-            .map_err(|refused| explain(refused, &kept))?;
+        let state = verbs::adopt(&kept.state, session.clone(), client, cmd.env.now())?.state;
         let did = format!("the loop now belongs to session {session}");
         Ok((kept.changes(&state, cmd.env.now())?, did))
     })?;
@@ -333,16 +312,4 @@ fn how_to_end(mode: Mode) -> String {
         "To end it, the agent says one of these bare, on a line of its own: {}",
         signals.join(" ")
     )
-}
-
-fn explain(refused: Refused, kept: &StoredLoop) -> CliError {
-    let error = CliError::new(refused);
-    match refused {
-        Refused::Running => error
-            .hint("`mainspring loop push` starts an inner one")
-            .hint("`mainspring loop abort` ends it"),
-        Refused::Corrupt => error.hint(describe(&kept.state)),
-        Refused::NoLoop => error.hint("`mainspring loop start` begins one"),
-        Refused::NoIterations | Refused::TooDeep => error,
-    }
 }

@@ -28,7 +28,9 @@ pub(crate) mod why;
 
 use std::path::PathBuf;
 
+use mainspring_kernel::Name;
 use mainspring_kernel::journal::{Entry, FileChange};
+use mainspring_kernel::machines::verbs::Actor;
 use mainspring_store::Trouble;
 use serde::Serialize;
 
@@ -73,9 +75,18 @@ impl CommandContext {
         Ok((project, store))
     }
 
+    /// Who typed it.
+    pub(crate) fn actor(&self) -> Actor {
+        match self.env.agent_session() {
+            Some(session) => Actor::Agent(session),
+            None => Actor::Person,
+        }
+    }
+
     /// Changes state as a command: under the lock, with a record, the session bound.
     pub(crate) fn commit(
         &self,
+        machine: impl Into<Option<Name>>,
         command: &str,
         change: impl FnOnce(
             &EventContext<'_>,
@@ -88,6 +99,7 @@ impl CommandContext {
         let session = self.env.agent_session();
         let entry = Entry::Verb {
             command: command.into(),
+            machine: machine.into(),
             session: session.clone(),
             did: did.clone(),
         };

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         ),
         Switch::Off => (Mode::Act, "observe off", "machines act again"),
     };
-    order(cmd, command, |orders| {
+    order(cmd, None, command, |orders| {
         Ok((Orders { mode, ..orders }, did.into()))
     })
 }

@@ -1,10 +1,9 @@
 //! `mainspring pulse`: check that Mainspring reaches the agent.
 
 use mainspring_kernel::Name;
-use mainspring_kernel::machines::pulse::State;
+use mainspring_kernel::machines::pulse::{State, verbs};
 
 use super::{CommandContext, Result};
-use crate::error::CliError;
 use crate::machine::json_state;
 
 /// Check that Mainspring reaches the agent: its next stops are held with a sentence that
@@ -46,39 +45,32 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         Some(Beats::Off) => "pulse off".into(),
         Some(Beats::Of(beats)) => format!("pulse {beats}"),
     };
-    let did = cmd.commit(&command, |context| {
+    let did = cmd.commit(Name::Pulse, &command, |context| {
         let (found, file) = json_state::load::<State>(context, Name::Pulse)?;
-        let (state, did) = match args.beats {
-            Some(Beats::Off) if found.is_none() => {
-                return Err(CliError::new("no check is under way here")
-                    .hint("`mainspring pulse 1` begins one"));
-            }
-            Some(Beats::Off) => (None, "the check is over; no stop is held".to_owned()),
-            Some(Beats::Of(_)) | None => {
-                let of = match args.beats {
-                    Some(Beats::Of(beats)) => beats,
-                    Some(Beats::Off) | None => default_beats(context)?,
-                };
-                let session = context.session();
-                let whose = match &session {
-                    Some(_) => "this session's",
-                    None => "the next session's",
-                };
-                let state = State::Beating {
-                    beat: 0,
-                    of,
-                    session,
-                };
-                let did = match of {
-                    1 => format!("{whose} next stop here is held"),
-                    of => format!("{whose} next {of} stops here are held, one by one"),
-                };
-                (Some(state), did)
-            }
+        let step = match args.beats {
+            Some(Beats::Off) => verbs::off(&found.unwrap_or(State::Still))?,
+            Some(Beats::Of(of)) => verbs::begin(of, &cmd.actor()),
+            None => verbs::begin(default_beats(context)?, &cmd.actor()),
         };
-        Ok((vec![json_state::change(&file, state.as_ref())?], did))
+        // A check that is over leaves no file.
+        let kept = (step.state != State::Still).then_some(&step.state);
+        Ok((vec![json_state::change(&file, kept)?], told(&step.state)))
     })?;
     Ok(format!("{did}\n"))
+}
+
+fn told(state: &State) -> String {
+    let State::Beating { of, session, .. } = state else {
+        return "the check is over; no stop is held".into();
+    };
+    let whose = match session {
+        Some(_) => "this session's",
+        None => "the next session's",
+    };
+    match of {
+        1 => format!("{whose} next stop here is held"),
+        of => format!("{whose} next {of} stops here are held, one by one"),
+    }
 }
 
 fn default_beats(context: &crate::event_context::EventContext<'_>) -> Result<u32> {
@@ -88,6 +80,5 @@ fn default_beats(context: &crate::event_context::EventContext<'_>) -> Result<u32
         .and_then(crate::config::Value::number);
     Ok(beats
         .and_then(|beats| u32::try_from(beats).ok())
-        .unwrap_or(1)
-        .max(1))
+        .unwrap_or(1))
 }

@@ -46,13 +46,21 @@ impl Filter {
     }
 }
 
-/// Did this machine take an arrow, or ask for an effect?
+/// The machine that a command's first word names: all that records of earlier versions say.
+fn named_by(command: &str) -> Option<Name> {
+    match command.split(' ').next()? {
+        "plan" => Some(Name::Review),
+        "handoff" => Some(Name::Claim),
+        verb => machine(verb).ok(),
+    }
+}
+
+/// Did this machine take an arrow, ask for an effect, or get a command?
 fn concerns(record: &Record, name: Name) -> bool {
     match &record.entry {
-        Entry::Verb { command, .. } => command
-            .split(' ')
-            .next()
-            .is_some_and(|verb| verb == name.as_str()),
+        Entry::Verb {
+            command, machine, ..
+        } => machine.or_else(|| named_by(command)) == Some(name),
         Entry::Turn { case, ruling } => {
             let broken = case.broken.iter().any(|broken| broken.machine == name);
             broken
@@ -129,5 +137,39 @@ pub(crate) fn outcome(ruling: &Ruling) -> &'static str {
             Outcome::Told => "told",
             Outcome::Observed => "observed",
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_of_an_earlier_version_is_its_first_words_machines() {
+        for (command, expected) in [
+            ("plan set next_phase null", Some(Name::Review)),
+            ("handoff", Some(Name::Claim)),
+            ("claim done", Some(Name::Claim)),
+            ("gate on --project", Some(Name::Gate)),
+            ("observe", None),
+            ("", None),
+        ] {
+            let old =
+                serde_json::json!({ "verb": { "command": command, "session": null, "did": "" } });
+            let entry: Entry = serde_json::from_value(old).unwrap();
+            let record = Record {
+                v: 1,
+                seq: 1,
+                at: Millis(0),
+                entry,
+                files: Vec::new(),
+            };
+            let about: Vec<Name> = Name::ALL
+                .iter()
+                .copied()
+                .filter(|name| concerns(&record, *name))
+                .collect();
+            assert_eq!(about, expected.into_iter().collect::<Vec<_>>(), "{command}");
+        }
     }
 }

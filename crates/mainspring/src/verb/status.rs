@@ -5,13 +5,13 @@ use std::time::Duration;
 use mainspring_kernel::Name;
 use mainspring_kernel::machine::Arrow;
 use mainspring_kernel::machines::MachineInput;
+use mainspring_kernel::machines::gate::verbs::Switch;
 use mainspring_kernel::orders::{Mode, Until};
 use serde::Serialize;
 
 use super::{CommandContext, Result, session, timestamp};
 use crate::event_context::EventContext;
 use crate::machine::MACHINES;
-use crate::machine::gate::switch::Switch;
 use crate::output::{self, Paint};
 use crate::store::{orders, trust};
 

@@ -43,6 +43,22 @@ fn it_is_off_until_somebody_switches_it_on() {
 }
 
 #[test]
+fn a_gate_that_is_switched_on_again_asks_for_the_token_anew() {
+    let env = gated();
+    env.stop("bye").held();
+    env.stop("bye again").held();
+    assert_eq!(counter(&env).as_deref(), Some("2\n"));
+    env.agent("s", &["gate", "on"]).ok();
+    assert_eq!(counter(&env).as_deref(), Some("2\n"), "it was on");
+    env.stop(TOKEN).let_go();
+    env.agent("s", &["gate", "off"]).ok();
+    assert_eq!(env.stop("off").let_go(), "");
+    env.agent("s", &["gate", "on"]).ok();
+    let reason = env.stop("what was said is long ago").held();
+    assert!(reason.starts_with("TASKMASTER (1):"), "{reason}");
+}
+
+#[test]
 fn the_configuration_switches_it_on_and_shapes_it() {
     let env = TestEnv::new();
     let config = "[gate]\nenabled = true\nmax = 3\nprefix = \"ALL_DONE\"\n";

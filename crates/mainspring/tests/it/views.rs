@@ -69,6 +69,38 @@ fn log_has_a_line_per_decision_and_filters() {
     }
 }
 
+/// Whatever a machine's commands are called, its log has them, and no other has.
+#[test]
+fn the_log_of_a_machine_has_the_commands_about_it() {
+    let env = TestEnv::new();
+    std::fs::create_dir_all(env.project().join(".taskie/plans/demo")).unwrap();
+    let claim = r#"{"schema_version":1,"item_id":"","issue_number":42,"branch":"fix",
+        "agent_id":"ada-1","phase":"coding","summary":"","status":"","pr_number":null}"#;
+    std::fs::write(env.project().join(".agent-claim.json"), claim).unwrap();
+    env.run(&["pulse", "1"]).ok();
+    env.agent("s", &["gate", "on"]).ok();
+    env.agent("s", &["loop", "start", "--max", "4"]).ok();
+    env.agent("s", &["plan", "init", "demo"]).ok();
+    env.agent("s", &["plan", "set", "tdd", "true"]).ok();
+    env.agent("s", &["handoff", "--summary", "Fix it"]).ok();
+    env.run(&["stop", "loop"]).ok();
+    env.run(&["observe"]).ok();
+    let commands = |machine: &str| -> Vec<String> {
+        let log = env.run(&["log", "--machine", machine]).ok();
+        let command = |line: &str| {
+            let (_, rest) = line.split_once("mainspring ").unwrap();
+            rest.split_once(": ").unwrap().0.to_owned()
+        };
+        log.lines().map(command).collect()
+    };
+    assert_eq!(commands("pulse"), ["pulse 1"]);
+    assert_eq!(commands("gate"), ["gate on --session s"]);
+    assert_eq!(commands("loop"), ["loop start", "stop loop"]);
+    assert_eq!(commands("review"), ["plan init demo", "plan set tdd true"]);
+    assert_eq!(commands("claim"), ["handoff"]);
+    assert_eq!(commands("tasks"), [""; 0]);
+}
+
 #[test]
 fn views_of_nothing_say_what_to_do() {
     let env = TestEnv::new();

@@ -14,6 +14,7 @@ use mainspring_kernel::machines::gate::{self, RecentErrors, Token, Transcript};
 use mainspring_kernel::machines::looping::{
     self, Ending, Frame, LoopOwner, Mode, OtherSessions, Run, State,
 };
+use mainspring_kernel::machines::verbs::Actor;
 use mainspring_kernel::machines::{Finished, InputOf, MachineInput, Pending, Transition};
 use mainspring_kernel::orders::{Scope, Until};
 use mainspring_kernel::spoken_signal::SpokenSignal;
@@ -400,11 +401,11 @@ impl Protocol for Loops {
                     return;
                 };
                 let next = match act {
-                    Act::Push => looping::push(&input.state, frame, now),
-                    _ => looping::abort(&input.state, "by hand".into()),
+                    Act::Push => looping::verbs::push(&input.state, frame, now),
+                    _ => looping::verbs::abort(&input.state, &Actor::Person, ""),
                 };
                 if let Ok(next) = next {
-                    input.state = next;
+                    input.state = next.state;
                 }
                 let oracle = &mut world.env().oracle;
                 if let Act::Push = act {

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use mainspring_kernel::event::{Author, Background, Chain, EndReason, Kind, StartSource};
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::machines::looping::{self, Frame, LoopOwner, Mode, State as Loop};
+use mainspring_kernel::machines::verbs::Actor;
 use mainspring_kernel::machines::{Name, gate};
 use mainspring_kernel::{Answer, Digest, Millis, SessionId};
 use mainspring_store::Found;
@@ -306,6 +307,7 @@ impl Simulation {
         let found: Found<serde_json::Value> = read(path)?;
         let entry = Entry::Verb {
             command: words.into(),
+            machine: None,
             session: None,
             did: String::new(),
         };
@@ -338,18 +340,21 @@ impl Simulation {
             id: self.sessions[at].id.clone(),
             client: u32::try_from(at).ok().map(looping::Client),
         };
-        let started = looping::start(&before, "l".into(), frame.clone(), owner, self.now);
-        let (words, after) = match started {
+        let started = looping::verbs::start(&before, "l".into(), frame.clone(), owner, self.now);
+        let (words, step) = match started {
             Ok(started) => ("loop start", started),
-            Err(_) if self.random.chance(50) => match looping::push(&before, frame, self.now) {
-                Ok(pushed) => ("loop push", pushed),
-                Err(_) => return Ok(()),
-            },
-            Err(_) => match looping::abort(&before, "by hand".into()) {
+            Err(_) if self.random.chance(50) => {
+                match looping::verbs::push(&before, frame, self.now) {
+                    Ok(pushed) => ("loop push", pushed),
+                    Err(_) => return Ok(()),
+                }
+            }
+            Err(_) => match looping::verbs::abort(&before, &Actor::Person, "") {
                 Ok(aborted) => ("loop abort", aborted),
                 Err(_) => return Ok(()),
             },
         };
+        let after = step.state;
         self.note(words);
         self.oracle.stack = stack(&after);
         self.verb(path, words, Some(json(&after)?))

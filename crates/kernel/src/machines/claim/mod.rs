@@ -19,6 +19,7 @@ mod stop;
 #[cfg(test)]
 mod tests;
 pub mod text;
+pub mod verbs;
 pub mod work;
 
 use serde::{Deserialize, Serialize};
@@ -62,18 +63,35 @@ pub enum BoardUse {
     Off,
 }
 
+/// Every state of a claim that is there.
+const CLAIMED: &[&str] = &[
+    "coding",
+    "ready_for_pr",
+    "pr_created",
+    "checks_running",
+    "merged_detected",
+    "done",
+    "failed",
+];
+
 impl Machine for Claim {
     const NAME: Name = Name::Claim;
 
     #[rustfmt::skip]
     const TABLE: &'static [Arrow] = &[
         Arrow { rule: "claim",        on: "verb",          from: &["unclaimed"], to: "coding",
-            when: "`claim N`, and nobody else has it", does: "card to In Progress, assign, write the file", remedy: "" },
-        Arrow { rule: "handoff",      on: "verb",          from: &["coding", "failed"], to: "ready_for_pr",
-            when: "`handoff`, or the phase set by hand", does: "keep the summary", remedy: "" },
-        Arrow { rule: "done",         on: "verb",          from: &["merged_detected"], to: "done",
-            when: "`claim done`, and the person has spoken", does: "nothing before the next stop", remedy: "ask the person" },
-        Arrow { rule: "abort",        on: "verb",          from: ANY, to: "unclaimed",
+            when: "`claim N`, and nobody else has it", does: "card to In Progress, assign, write file", remedy: "`mainspring claim abort` gives it back" },
+        Arrow { rule: "handoff",      on: "verb",          from: &["coding", "ready_for_pr", "pr_created", "checks_running", "failed"], to: "ready_for_pr",
+            when: "`handoff`, and the pull request is not merged", does: "keep the summary", remedy: "set `phase` back to `coding`" },
+        Arrow { rule: "done",         on: "verb",          from: &["merged_detected", "done", "failed"], to: "done",
+            when: "`claim done`, and the user has written since the merge was reported", does: "close the issue at the next stop", remedy: "ask the user" },
+        Arrow { rule: "done-yes",     on: "verb",          from: CLAIMED, to: "done",
+            when: "`claim done --yes`, by a person", does: "close the issue at once", remedy: "" },
+        Arrow { rule: "seen",         on: "verb",          from: &["pr_created", "checks_running"], to: "checks_running",
+            when: "`claim status --now` or the watcher: it is open or closed", does: "say what changed, once", remedy: "" },
+        Arrow { rule: "seen-merged",  on: "verb",          from: &["pr_created", "checks_running"], to: "merged_detected",
+            when: "`claim status --now` or the watcher: it is merged", does: "ask whether to close, once", remedy: "" },
+        Arrow { rule: "abort",        on: "verb",          from: CLAIMED, to: "unclaimed",
             when: "`claim abort`", does: "give the issue back, remove the file", remedy: "" },
         Arrow { rule: "unclaimed",    on: "stop",          from: &["unclaimed"], to: SAME,
             when: "no claim here", does: "pass; give waiting mail", remedy: "claim an issue with `mainspring claim N`" },

@@ -4,8 +4,9 @@ use alloc::vec::Vec;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
+use super::verbs::{Refused, Switch, in_force, switch};
 use super::*;
-use crate::machines::conformance::{Coverage, event, every_kind, settle, step, stop};
+use crate::machines::conformance::{Coverage, event, every_kind, settle, step, stop, verb};
 
 const NOW: crate::ids::Millis = crate::ids::Millis(1_000_000);
 
@@ -70,6 +71,11 @@ fn every_state_and_event_follows_the_table() {
         for settled in [Settled::Released, Settled::Continued] {
             let (_, rule) = settle::<Gate>(&state, settled);
             coverage.saw(rule.unwrap_or_default(), Gate::label(&state));
+        }
+    }
+    for state in states() {
+        for to in [Switch::On, Switch::Off] {
+            verb(&mut coverage, &state, Ok::<_, Refused>(switch(state, to)));
         }
     }
     coverage.assert_complete::<Gate>();
@@ -180,6 +186,25 @@ fn background_work_spends_nothing() {
     let taken = step::<Gate>(&state, &working, &Facts { max: 2, ..facts() }, NOW);
     assert_eq!((taken.rule, taken.state), ("background", state));
     assert_eq!(settle::<Gate>(&state, Settled::Released).0, state);
+}
+
+#[test]
+fn a_gate_that_was_off_awaits_the_token_anew_and_one_that_is_on_stays() {
+    assert_eq!(
+        switch(State::Off, Switch::On).state,
+        State::Waiting { held: 0 }
+    );
+    let said = State::Said { held: 3 };
+    assert_eq!(switch(said, Switch::On).state, said);
+    assert_eq!(switch(said, Switch::Off).state, State::Off);
+}
+
+#[test]
+fn the_sessions_own_switch_comes_before_the_projects_and_that_before_the_configuration() {
+    let (on, off) = (Switch::On, Switch::Off);
+    assert_eq!(in_force(Some(off), Some(on), on), off);
+    assert_eq!(in_force(None, Some(off), on), off);
+    assert_eq!(in_force(None, None, on), on);
 }
 
 proptest! {

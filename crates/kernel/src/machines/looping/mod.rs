@@ -6,7 +6,7 @@
 
 mod owner;
 mod run;
-mod verbs;
+pub mod verbs;
 
 #[cfg(test)]
 mod properties;
@@ -18,8 +18,7 @@ use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
-pub use run::{Client, Ending, Frame, LoopOwner, Mode, Past, Run, State, Stuck};
-pub use verbs::{MOST_FRAMES, Refused, abort, adopt, push, start};
+pub use run::{Client, Ending, Frame, LoopOwner, MOST_FRAMES, Mode, Past, Run, State, Stuck};
 
 use self::owner::Ownership;
 use super::Name;

@@ -89,6 +89,9 @@ pub enum Stuck {
     Stale,
 }
 
+/// Loops in loops in loops: more is a mistake that repeats itself.
+pub const MOST_FRAMES: usize = 16;
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Run {
     pub id: String,

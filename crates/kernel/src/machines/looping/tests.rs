@@ -3,11 +3,13 @@ use alloc::vec::Vec;
 
 use pretty_assertions::assert_eq;
 
+use super::verbs::{Refused, abort, adopt, push, start};
 use super::*;
 use crate::event::{EndReason, StartSource};
 use crate::machines::conformance::{
-    Coverage, Taken, assert_arrow, event, every_kind, session, settle, step, stop,
+    Coverage, Taken, actors, event, every_kind, session, settle, step, stop, verb,
 };
+use crate::machines::verbs::Actor;
 
 const NOW: Millis = Millis::seconds(100_000);
 const TTL: Millis = Millis::seconds(7_200);
@@ -142,6 +144,23 @@ fn every_state_and_event_follows_the_table() {
         for settled in [Settled::Released, Settled::Continued] {
             let (_, rule) = settle::<Loop>(&state, settled);
             coverage.saw(rule.unwrap_or_default(), Loop::label(&state));
+        }
+    }
+    for state in states() {
+        let one = || frame(Mode::Loop, 1, 1);
+        verb(
+            &mut coverage,
+            &state,
+            start(&state, "l".into(), one(), owner("mine"), NOW),
+        );
+        verb(&mut coverage, &state, push(&state, one(), NOW));
+        verb(
+            &mut coverage,
+            &state,
+            adopt(&state, session("next"), None, NOW),
+        );
+        for actor in actors() {
+            verb(&mut coverage, &state, abort(&state, &actor, "enough"));
         }
     }
     coverage.assert_complete::<Loop>();
@@ -413,14 +432,13 @@ fn the_next_session_that_starts_takes_nobodys_loop_and_is_told() {
 }
 
 #[test]
-fn the_verbs_follow_the_table() {
+fn a_loop_is_started_pushed_adopted_and_aborted() {
     let idle = State::Idle(Past::Blank);
     let first = frame(Mode::Grind, 1, 100);
     let active = start(&idle, "loop-1".into(), first.clone(), owner("mine"), NOW).unwrap();
-    assert_arrow::<Loop>("start", &idle, "verb", &active);
-
-    let pushed = push(&active, frame(Mode::Issue, 1, 10), NOW).unwrap();
-    assert_arrow::<Loop>("push", &active, "verb", &pushed);
+    let pushed = push(&active.state, frame(Mode::Issue, 1, 10), NOW)
+        .unwrap()
+        .state;
     let State::Active(run) = &pushed else {
         panic!("{pushed:?}")
     };
@@ -429,15 +447,12 @@ fn the_verbs_follow_the_table() {
         (&[first][..], Mode::Issue)
     );
 
-    let adopted = adopt(&pushed, session("next"), None, NOW).unwrap();
-    assert_arrow::<Loop>("adopt", &pushed, "verb", &adopted);
-
-    let aborted = abort(&adopted, "enough".into()).unwrap();
-    assert_arrow::<Loop>("abort", &adopted, "verb", &aborted);
+    let adopted = adopt(&pushed, session("next"), None, NOW).unwrap().state;
+    let aborted = abort(&adopted, &Actor::Person, "enough").unwrap().state;
     assert_eq!(
         aborted,
         State::Aborted {
-            cause: "enough".into(),
+            cause: "by a person: enough".into(),
             owner: LoopOwner::Session {
                 id: session("next"),
                 client: None
@@ -451,22 +466,23 @@ fn a_verb_that_makes_no_sense_is_refused() {
     let idle = State::Idle(Past::Blank);
     let active = State::Active(run(frame(Mode::Loop, 1, 5)));
     let corrupt = State::Corrupt("torn".into());
+    let torn = || Refused::Corrupt("torn".into());
     let one = || frame(Mode::Loop, 1, 1);
     let begin = |state: &State, frame| start(state, "loop-1".into(), frame, LoopOwner::Nobody, NOW);
     assert_eq!(begin(&active, one()), Err(Refused::Running));
-    assert_eq!(begin(&corrupt, one()), Err(Refused::Corrupt));
+    assert_eq!(begin(&corrupt, one()), Err(torn()));
     assert_eq!(
         begin(&idle, frame(Mode::Loop, 1, 0)),
         Err(Refused::NoIterations)
     );
     assert_eq!(push(&idle, one(), NOW), Err(Refused::NoLoop));
-    assert_eq!(push(&corrupt, one(), NOW), Err(Refused::Corrupt));
-    assert_eq!(abort(&idle, "x".into()), Err(Refused::NoLoop));
+    assert_eq!(push(&corrupt, one(), NOW), Err(torn()));
+    assert_eq!(abort(&idle, &Actor::Person, "x"), Err(Refused::NoLoop));
     assert_eq!(adopt(&idle, session("s"), None, NOW), Err(Refused::NoLoop));
 
     let mut deep = active;
     for _ in 1..MOST_FRAMES {
-        deep = push(&deep, one(), NOW).unwrap();
+        deep = push(&deep, one(), NOW).unwrap().state;
     }
     assert_eq!(push(&deep, one(), NOW), Err(Refused::TooDeep));
 }
@@ -493,8 +509,8 @@ fn a_command_is_a_move() {
         updated: Millis(0),
         ..run(frame(Mode::Loop, 1, 5))
     });
-    let pushed = push(&old, frame(Mode::Loop, 1, 5), NOW).unwrap();
-    let adopted = adopt(&old, session("mine"), None, NOW).unwrap();
+    let pushed = push(&old, frame(Mode::Loop, 1, 5), NOW).unwrap().state;
+    let adopted = adopt(&old, session("mine"), None, NOW).unwrap().state;
     for state in [pushed, adopted] {
         assert_eq!(
             at_stop(&state, &facts()).rule,

@@ -1,27 +1,46 @@
 //! What a person or an agent does to a loop by command. Pure, like everything here: the
 //! shell loads the state, calls one of these, and writes what comes back.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Client, Frame, LoopOwner, Run, State};
+use super::{Client, Frame, Loop, LoopOwner, MOST_FRAMES, Past, Run, State};
 use crate::ids::{Millis, SessionId};
+use crate::machine::{Nothing, Step};
+use crate::machines::verbs::{Actor, Refusal, VerbStep};
 
-/// Loops in loops in loops: more is a mistake that repeats itself.
-pub const MOST_FRAMES: usize = 16;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Refused {
     #[error("a loop runs here already: push an inner one, or abort it first")]
     Running,
     #[error("no loop runs here")]
     NoLoop,
-    #[error("the loop's state here cannot be read: mend it, or abort the loop to keep it aside")]
-    Corrupt,
+    #[error("the loop's state here cannot be read: {0}")]
+    Corrupt(String),
     #[error("a loop needs at least one iteration")]
     NoIterations,
     #[error("the stack is full: {MOST_FRAMES} frames")]
     TooDeep,
+    #[error("this is not an agent's shell, so there is no session to give it to")]
+    NoSession,
+}
+
+impl Refusal for Refused {
+    fn next(&self) -> Vec<String> {
+        let lines: &[&str] = match self {
+            Self::Running => &[
+                "`mainspring loop push` starts an inner one",
+                "`mainspring loop abort` ends it",
+            ],
+            Self::NoLoop => &["`mainspring loop start` begins one"],
+            Self::Corrupt(_) => &["mend it, or `mainspring loop abort` keeps it aside"],
+            Self::NoIterations => &["`--max N` says how many"],
+            Self::TooDeep => &["`mainspring loop abort` ends all of them"],
+            Self::NoSession => &["`mainspring loop adopt --session ID`, or `--session last`"],
+        };
+        lines.iter().copied().map(Into::into).collect()
+    }
 }
 
 pub fn start(
@@ -30,23 +49,26 @@ pub fn start(
     frame: Frame,
     owner: LoopOwner,
     now: Millis,
-) -> Result<State, Refused> {
+) -> Result<VerbStep<Loop>, Refused> {
     match state {
-        State::Idle(_) | State::Aborted { .. } => Ok(State::Active(Run {
-            id,
-            updated: now,
-            owner,
-            outer: Vec::new(),
-            top: runnable(frame)?,
-        })),
+        State::Idle(_) | State::Aborted { .. } => {
+            let run = Run {
+                id,
+                updated: now,
+                owner,
+                outer: Vec::new(),
+                top: runnable(frame)?,
+            };
+            Ok(Step::take("start", State::Active(run), Nothing))
+        }
         State::Active(_) | State::Completing { .. } | State::Stuck { .. } => Err(Refused::Running),
-        State::Corrupt(_) => Err(Refused::Corrupt),
+        State::Corrupt(cause) => Err(Refused::Corrupt(cause.clone())),
     }
 }
 
 /// Puts an inner loop on the stack. The outer ones wait until it ends; a signal that was
 /// given for the frame below is forgotten, because there is more to do.
-pub fn push(state: &State, frame: Frame, now: Millis) -> Result<State, Refused> {
+pub fn push(state: &State, frame: Frame, now: Millis) -> Result<VerbStep<Loop>, Refused> {
     let mut run = running(state)?.clone();
     if run.depth() >= MOST_FRAMES {
         return Err(Refused::TooDeep);
@@ -54,7 +76,7 @@ pub fn push(state: &State, frame: Frame, now: Millis) -> Result<State, Refused> 
     let below = core::mem::replace(&mut run.top, runnable(frame)?);
     run.outer.push(below);
     run.updated = now;
-    Ok(State::Active(run))
+    Ok(Step::take("push", State::Active(run), Nothing))
 }
 
 /// Gives the loop to a session. It counts as a move: what was stale is not any more,
@@ -64,39 +86,45 @@ pub fn adopt(
     session: SessionId,
     client: Option<Client>,
     now: Millis,
-) -> Result<State, Refused> {
+) -> Result<VerbStep<Loop>, Refused> {
     let mut run = running(state)?.clone();
     run.owner = LoopOwner::Session {
         id: session,
         client,
     };
     run.updated = now;
-    Ok(State::Active(run))
+    Ok(Step::take("adopt", State::Active(run), Nothing))
 }
 
-/// Ends every frame. The owner's next stop passes, and its person is told why.
-pub fn abort(state: &State, cause: String) -> Result<State, Refused> {
-    match state {
-        State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => {
-            Ok(State::Aborted {
-                cause,
-                owner: run.owner.clone(),
-            })
+/// Ends every frame. The owner's next stop passes, and its person is told why; where
+/// nothing can be read there is nobody to tell.
+pub fn abort(state: &State, actor: &Actor, reason: &str) -> Result<VerbStep<Loop>, Refused> {
+    let run = match state {
+        State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => run,
+        State::Corrupt(_) => {
+            return Ok(Step::take("abort", State::Idle(Past::Aborted), Nothing));
         }
-        // Whose it was cannot be read either: whoever stops next is told.
-        State::Corrupt(_) => Ok(State::Aborted {
-            cause,
-            owner: LoopOwner::Nobody,
-        }),
-        State::Idle(_) | State::Aborted { .. } => Err(Refused::NoLoop),
-    }
+        State::Idle(_) | State::Aborted { .. } => return Err(Refused::NoLoop),
+    };
+    let by = match actor {
+        Actor::Agent(_) => "by the agent",
+        Actor::Person => "by a person",
+    };
+    let aborted = State::Aborted {
+        cause: match reason {
+            "" => by.into(),
+            reason => format!("{by}: {reason}"),
+        },
+        owner: run.owner.clone(),
+    };
+    Ok(Step::take("abort", aborted, Nothing))
 }
 
 fn running(state: &State) -> Result<&Run, Refused> {
     match state {
         State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => Ok(run),
         State::Idle(_) | State::Aborted { .. } => Err(Refused::NoLoop),
-        State::Corrupt(_) => Err(Refused::Corrupt),
+        State::Corrupt(cause) => Err(Refused::Corrupt(cause.clone())),
     }
 }
 

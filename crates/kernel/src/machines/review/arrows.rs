@@ -5,12 +5,13 @@ use alloc::vec::Vec;
 
 use super::phase::Phase;
 use super::table::Tasks;
+use super::verbs::Setting;
 use super::world::{FAIL, PASS, World, assert_in_table, session};
 use super::*;
 use crate::deliberate::{Ruling, deliberate};
 use crate::effect::{EffectOwner, EffectStatus, Intent};
 use crate::event::{Background, Chain, EndReason, Kind as EventKind};
-use crate::machines::conformance::Coverage;
+use crate::machines::conformance::{Coverage, actors, verb};
 use crate::machines::{Pending, Transition};
 
 /// Every pair of a state and an event, under every fact that the table speaks of: each
@@ -39,7 +40,66 @@ fn the_table_is_what_happens() {
             }
         }
     }
+    for state in plans() {
+        command(&mut coverage, &state);
+    }
     coverage.assert_complete::<Review>();
+}
+
+/// A plan in every state, and none.
+fn plans() -> Vec<State> {
+    let mut all = vec![State::Nothing];
+    let nexts = [
+        None,
+        Some(Phase::CompleteTask),
+        Some(Phase::Review(Kind::Code)),
+        Some(Phase::PostReview(Kind::Code)),
+        Some(Phase::Unknown("later".into())),
+    ];
+    for next in nexts {
+        let mut world = World::due(Kind::Code);
+        world.fields().next_phase = next;
+        all.push(State::Plan(world.plan.clone().into()));
+        for record in [Record::Missing, Record::Unreadable("line 1".into())] {
+            world.plan.record = record;
+            all.push(State::Plan(world.plan.clone().into()));
+        }
+    }
+    all
+}
+
+/// Every command, by everybody.
+fn command(coverage: &mut Coverage, state: &State) {
+    let models = ["opus".into(), "sonnet".into()];
+    let task = TaskId::parse("7");
+    for actor in actors() {
+        let memory = plan::Memory::default();
+        verb(
+            coverage,
+            state,
+            verbs::init(state, "demo", memory, &actor, &models),
+        );
+        let State::Plan(plan) = state else { continue };
+        for phase in Phase::ALL {
+            for task in [None, task.as_ref()] {
+                let advanced = verbs::advance(plan, &phase, task, &actor, &models);
+                verb(coverage, state, advanced);
+            }
+            let aim = Setting::NextPhase(Some(phase));
+            verb(coverage, state, verbs::set(plan, aim, &actor));
+        }
+        for setting in [
+            Setting::NextPhase(None),
+            Setting::MaxReviews(3),
+            Setting::CurrentTask(task.clone()),
+            Setting::Tdd(true),
+        ] {
+            verb(coverage, state, verbs::set(plan, setting, &actor));
+        }
+        let adopted = verbs::adopt(plan, actor.session());
+        verb(coverage, state, Ok::<_, verbs::Refused>(adopted));
+        verb(coverage, state, verbs::review_now(plan, &actor));
+    }
 }
 
 fn worlds() -> Vec<World> {

@@ -20,6 +20,19 @@ pub enum State {
     Plan(Box<Plan>),
 }
 
+impl State {
+    /// The fields of its `state.json`, where it has one that can be read.
+    pub fn fields(&self) -> Option<&Fields> {
+        match self {
+            Self::Plan(plan) => match &plan.record {
+                Record::Fields(fields) => Some(fields),
+                Record::Missing | Record::Unreadable(_) => None,
+            },
+            Self::Nothing => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Plan {
     /// The name of its directory.

@@ -18,7 +18,7 @@ use crate::event::Chain;
 /// The planning flow of the seed's diagram, in one chain of stops.
 #[test]
 fn a_plan_is_reviewed_until_two_in_a_row_are_clean() {
-    let mut world = World::new(verbs::init(&["opus".into(), "sonnet".into()]));
+    let mut world = World::new(verbs::fresh(&["opus".into(), "sonnet".into()]));
     let mut story = format!("{}\n", world.line());
     for result in [FAIL, PASS, FAIL, PASS] {
         let (request, hold, _) = world.reviewed(result);

@@ -1,19 +1,26 @@
 //! What a person or an agent does to a plan by a command.
 
-use alloc::string::String;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
-use super::phase::{Phase, Review, TaskId};
-use super::plan::Fields;
-
-/// Who runs a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Actor {
-    Agent,
-    Person,
-}
+use super::Review;
+use super::phase::{Phase, Review as Kind, TaskId};
+use super::plan::{Fields, Memory, Plan, Record, State};
+use super::words::directory;
+use crate::ids::SessionId;
+use crate::machine::{Machine, Nothing, Step};
+use crate::machines::verbs::{Actor, Refusal, VerbStep};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
+    #[error("plan '{0}' exists already: it has a state.json")]
+    Recorded(String),
+    #[error("plan '{0}' has no state.json")]
+    NoState(String),
+    #[error("plan '{plan}': {problem}")]
+    Unreadable { plan: String, problem: String },
     #[error("there is no phase \"{0}\"")]
     NoSuchPhase(String),
     #[error("{0} of state.json is \"{1}\", which this version does not know: it is left as it is")]
@@ -24,25 +31,92 @@ pub enum Refused {
         "the {} of this plan is not over, and an agent does not leave it: finish it, or ask the \
          person who may (`mainspring plan set next_phase null` ends it)", .0.words()
     )]
-    UnderReview(Review),
+    UnderReview(Kind),
+    #[error("no review of plan '{0}' is due")]
+    NothingDue(String),
 }
 
-/// A new plan: the only state that is made from nothing.
-pub fn init(models: &[String]) -> Fields {
+impl Refusal for Refused {
+    fn next(&self) -> Vec<String> {
+        match self {
+            Self::Recorded(_) => Vec::from([
+                "`mainspring plan status` shows it; `mainspring plan advance` moves it".into(),
+            ]),
+            Self::NoState(plan) => Vec::from([format!("`mainspring plan init {plan}` makes one")]),
+            Self::Unreadable { plan, .. } => Vec::from([format!(
+                "put {}/state.json right by hand; it is never written over",
+                directory(plan)
+            )]),
+            Self::NoSuchPhase(_) => {
+                let names: Vec<String> = Phase::ALL.iter().map(ToString::to_string).collect();
+                Vec::from([format!("the phases are {}", names.join(", "))])
+            }
+            Self::NothingDue(_) => {
+                Vec::from(["`mainspring plan set next_phase plan-review` makes one due".into()])
+            }
+            // They say it.
+            Self::Unknown(..) | Self::NoTask(_) | Self::UnderReview(_) => Vec::new(),
+        }
+    }
+}
+
+/// Records a new plan, whose first review is then due. What we remember of one of the same
+/// name stays, as what it has cost.
+pub fn init(
+    state: &State,
+    name: &str,
+    memory: Memory,
+    actor: &Actor,
+    models: &[String],
+) -> Result<VerbStep<Review>, Refused> {
+    let recorded = match state {
+        State::Nothing => false,
+        State::Plan(plan) => plan.record != Record::Missing,
+    };
+    if recorded {
+        return Err(Refused::Recorded(name.into()));
+    }
+    let plan = Plan {
+        id: name.into(),
+        record: Record::Fields(fresh(models)),
+        memory,
+        passing: None,
+    };
+    Ok(moved("init", plan, actor))
+}
+
+/// The only state that is made from nothing.
+pub(super) fn fresh(models: &[String]) -> Fields {
     let mut fields = Fields {
         phase: Some(Phase::NewPlan),
         ..Fields::default()
     };
-    fields.enter(Review::Plan, models);
+    fields.enter(Kind::Plan, models);
     fields
 }
 
 /// An action is done: what the plan's state is then.
 pub fn advance(
+    plan: &Plan,
+    phase: &Phase,
+    task: Option<&TaskId>,
+    actor: &Actor,
+    models: &[String],
+) -> Result<VerbStep<Review>, Refused> {
+    let next = advanced(fields(plan)?, phase, task, actor, models)?;
+    let rule = match phase {
+        Phase::ContinueTask => "continue",
+        _ if next.due().is_some() => "advance-due",
+        _ => "advance-idle",
+    };
+    Ok(moved(rule, with_fields(plan, next), actor))
+}
+
+fn advanced(
     fields: &Fields,
     phase: &Phase,
     task: Option<&TaskId>,
-    actor: Actor,
+    actor: &Actor,
     models: &[String],
 ) -> Result<Fields, Refused> {
     if let Phase::Unknown(text) = phase {
@@ -51,7 +125,7 @@ pub fn advance(
     if let Some((field, text)) = fields.unknown() {
         return Err(Refused::Unknown(field, text.into()));
     }
-    if actor == Actor::Agent {
+    if let Actor::Agent(_) = actor {
         stay_under_review(fields, phase, task)?;
     }
     let mut next = fields.clone();
@@ -66,16 +140,16 @@ pub fn advance(
     match phase {
         Phase::NewPlan => {
             next.current_task = None;
-            next.enter(Review::Plan, models);
+            next.enter(Kind::Plan, models);
         }
         Phase::CreateTasks => {
             next.current_task = None;
-            next.enter(Review::Tasks, models);
+            next.enter(Kind::Tasks, models);
         }
         Phase::CompleteTask | Phase::CompleteTaskTdd => {
             need_task()?;
             next.tdd = *phase == Phase::CompleteTaskTdd;
-            next.enter(Review::Code, models);
+            next.enter(Kind::Code, models);
         }
         Phase::NextTask | Phase::NextTaskTdd => {
             need_task()?;
@@ -106,9 +180,9 @@ fn stay_under_review(fields: &Fields, phase: &Phase, task: Option<&TaskId>) -> R
         || match phase {
             Phase::PostReview(answered) => *answered == review,
             Phase::ContinueTask => true,
-            Phase::NewPlan => review == Review::Plan,
-            Phase::CreateTasks => review == Review::Tasks,
-            Phase::CompleteTask | Phase::CompleteTaskTdd => review == Review::Code && same_task,
+            Phase::NewPlan => review == Kind::Plan,
+            Phase::CreateTasks => review == Kind::Tasks,
+            Phase::CompleteTask | Phase::CompleteTaskTdd => review == Kind::Code && same_task,
             Phase::NextTask
             | Phase::NextTaskTdd
             | Phase::Review(_)
@@ -131,8 +205,10 @@ pub enum Setting {
     Tdd(bool),
 }
 
-pub fn set(fields: &Fields, setting: Setting, actor: Actor) -> Result<Fields, Refused> {
-    let mut next = fields.clone();
+pub fn set(plan: &Plan, setting: Setting, actor: &Actor) -> Result<VerbStep<Review>, Refused> {
+    let before = fields(plan)?;
+    let mut next = before.clone();
+    let aims = matches!(setting, Setting::NextPhase(_));
     match setting {
         Setting::MaxReviews(count) => next.max_reviews = count,
         Setting::CurrentTask(task) => next.current_task = task.map(|task| task.as_str().into()),
@@ -141,175 +217,64 @@ pub fn set(fields: &Fields, setting: Setting, actor: Actor) -> Result<Fields, Re
         Setting::NextPhase(phase) => {
             let around = match &phase {
                 None | Some(Phase::Review(_) | Phase::PostReview(_)) => false,
-                Some(_) => actor == Actor::Agent,
+                Some(_) => matches!(actor, Actor::Agent(_)),
             };
-            match fields.due().or_else(|| fields.unanswered()) {
+            match before.due().or_else(|| before.unanswered()) {
                 Some(review) if around => return Err(Refused::UnderReview(review)),
                 Some(_) | None => next.next_phase = phase,
             }
         }
     }
-    Ok(next)
+    let plan = with_fields(plan, next);
+    let rule = match Review::label(&State::Plan(Box::new(plan.clone()))) {
+        _ if !aims => "set",
+        "due" => "set-due",
+        "answering" => "set-answering",
+        _ => "set-idle",
+    };
+    Ok(moved(rule, plan, actor))
+}
+
+/// Gives the plan to a session; a person who names none, to the next one that stops here.
+pub fn adopt(plan: &Plan, to: Option<&SessionId>) -> VerbStep<Review> {
+    let mut plan = plan.clone();
+    plan.memory.moved_by(to);
+    plan.memory.owner = to.cloned();
+    Step::take("adopt", State::Plan(plan.into()), Nothing)
+}
+
+/// The review that is due is asked for now: one that failed, or waits for a person, is
+/// tried again.
+pub fn review_now(plan: &Plan, actor: &Actor) -> Result<VerbStep<Review>, Refused> {
+    let fields = fields(plan)?;
+    if fields.due().is_none() && fields.unanswered().is_none() {
+        return Err(Refused::NothingDue(plan.id.clone()));
+    }
+    Ok(moved("review-now", plan.clone(), actor))
+}
+
+fn fields(plan: &Plan) -> Result<&Fields, Refused> {
+    match &plan.record {
+        Record::Fields(fields) => Ok(fields),
+        Record::Missing => Err(Refused::NoState(plan.id.clone())),
+        Record::Unreadable(problem) => Err(Refused::Unreadable {
+            plan: plan.id.clone(),
+            problem: problem.clone(),
+        }),
+    }
+}
+
+fn with_fields(plan: &Plan, fields: Fields) -> Plan {
+    Plan {
+        record: Record::Fields(fields),
+        ..plan.clone()
+    }
+}
+
+fn moved(rule: &'static str, mut plan: Plan, actor: &Actor) -> VerbStep<Review> {
+    plan.memory.moved_by(actor.session());
+    Step::take(rule, State::Plan(plan.into()), Nothing)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::borrow::ToOwned;
-    use alloc::format;
-    use alloc::string::ToString;
-    use alloc::vec::Vec;
-    use core::fmt::Write as _;
-    use pretty_assertions::assert_eq;
-
-    fn models() -> Vec<String> {
-        ["opus", "sonnet"].map(ToOwned::to_owned).into()
-    }
-
-    fn id(text: &str) -> TaskId {
-        TaskId::parse(text).expect("an id")
-    }
-
-    fn line(fields: &Fields) -> String {
-        let text =
-            |phase: &Option<Phase>| phase.as_ref().map_or("null".into(), ToString::to_string);
-        format!(
-            "{} → {} task {} iter {} {} clean {} max {} tdd {}",
-            text(&fields.phase),
-            text(&fields.next_phase),
-            fields.current_task.as_deref().unwrap_or("null"),
-            fields
-                .phase_iteration
-                .map_or("null".into(), |n| n.to_string()),
-            fields.review_model,
-            fields.consecutive_clean,
-            fields.max_reviews,
-            fields.tdd
-        )
-    }
-
-    /// Each action sets the state that the seed gives it.
-    #[test]
-    fn every_action_sets_its_state() {
-        let busy = Fields {
-            max_reviews: 5,
-            current_task: Some("2".into()),
-            phase: Some(Phase::CompleteTask),
-            phase_iteration: Some(3),
-            next_phase: None,
-            review_model: "sonnet".into(),
-            consecutive_clean: 1,
-            tdd: true,
-        };
-        let mut table = format!("{:22}{}\n", "init", line(&init(&models())));
-        for phase in Phase::ALL {
-            let task = id("7");
-            let next = advance(&busy, &phase, Some(&task), Actor::Person, &models());
-            let _ = writeln!(table, "{phase:22}{}", line(&next.expect("a person may")));
-        }
-        insta::assert_snapshot!(table, @r"
-        init                  new-plan → plan-review task null iter 0 opus clean 0 max 8 tdd false
-        new-plan              new-plan → plan-review task null iter 0 opus clean 0 max 5 tdd true
-        plan-review           plan-review → null task 7 iter null sonnet clean 1 max 5 tdd true
-        post-plan-review      post-plan-review → plan-review task 7 iter 3 sonnet clean 1 max 5 tdd true
-        create-tasks          create-tasks → tasks-review task null iter 0 opus clean 0 max 5 tdd true
-        tasks-review          tasks-review → null task 7 iter null sonnet clean 1 max 5 tdd true
-        post-tasks-review     post-tasks-review → tasks-review task 7 iter 3 sonnet clean 1 max 5 tdd true
-        next-task             next-task → null task 7 iter null sonnet clean 1 max 5 tdd true
-        next-task-tdd         next-task-tdd → null task 7 iter null sonnet clean 1 max 5 tdd true
-        complete-task         complete-task → code-review task 7 iter 0 opus clean 0 max 5 tdd false
-        complete-task-tdd     complete-task-tdd → code-review task 7 iter 0 opus clean 0 max 5 tdd true
-        continue-task         continue-task → null task 7 iter 3 sonnet clean 1 max 5 tdd true
-        code-review           code-review → null task 7 iter null sonnet clean 1 max 5 tdd true
-        post-code-review      post-code-review → code-review task 7 iter 3 sonnet clean 1 max 5 tdd true
-        all-code-review       all-code-review → null task 7 iter null sonnet clean 1 max 5 tdd true
-        post-all-code-review  post-all-code-review → all-code-review task 7 iter 3 sonnet clean 1 max 5 tdd true
-        complete              complete → null task 7 iter 3 sonnet clean 1 max 5 tdd true
-        ");
-    }
-
-    #[test]
-    fn a_review_by_hand_starts_no_cycle_with_its_answer() {
-        let fields = Fields::default();
-        let review = Phase::Review(Review::Code);
-        let after = advance(&fields, &review, Some(&id("1")), Actor::Agent, &models());
-        let answer = Phase::PostReview(Review::Code);
-        let after = advance(
-            &after.expect("allowed"),
-            &answer,
-            None,
-            Actor::Agent,
-            &models(),
-        );
-        assert_eq!(after.expect("allowed").next_phase, None);
-    }
-
-    #[test]
-    fn continue_task_lets_the_due_review_be() {
-        let due = Fields {
-            next_phase: Some(Phase::Review(Review::Code)),
-            ..Fields::default()
-        };
-        let after = advance(&due, &Phase::ContinueTask, None, Actor::Agent, &models());
-        assert_eq!(after.expect("allowed").due(), Some(Review::Code));
-    }
-
-    #[test]
-    fn an_agent_does_not_go_around_a_review() {
-        let due = Fields {
-            current_task: Some("1".into()),
-            phase_iteration: Some(1),
-            next_phase: Some(Phase::Review(Review::Code)),
-            ..Fields::default()
-        };
-        let (same, other) = (id("1"), id("2"));
-        for (phase, task, allowed) in [
-            (Phase::Complete, None, false),
-            (Phase::NextTask, Some(&other), false),
-            (Phase::CompleteTask, Some(&other), false),
-            (Phase::CompleteTask, Some(&same), true),
-            (Phase::CreateTasks, None, false),
-            (Phase::Review(Review::Code), None, false),
-            (Phase::PostReview(Review::Plan), None, false),
-            (Phase::PostReview(Review::Code), None, true),
-        ] {
-            let agent = advance(&due, &phase, task, Actor::Agent, &models());
-            assert_eq!(agent.is_ok(), allowed, "{phase}");
-            assert!(advance(&due, &phase, task, Actor::Person, &models()).is_ok());
-        }
-        let jump = Setting::NextPhase(Some(Phase::Complete));
-        assert_eq!(
-            set(&due, jump.clone(), Actor::Agent),
-            Err(Refused::UnderReview(Review::Code))
-        );
-        assert!(set(&due, jump, Actor::Person).is_ok());
-        let hatch = set(&due, Setting::NextPhase(None), Actor::Agent);
-        assert_eq!(hatch.expect("the escape hatch").next_phase, None);
-    }
-
-    #[test]
-    fn what_is_not_known_is_not_written_over() {
-        let later = Fields {
-            phase: Some(Phase::parse("polish")),
-            ..Fields::default()
-        };
-        let refused = advance(&later, &Phase::Complete, None, Actor::Person, &models());
-        assert_eq!(refused, Err(Refused::Unknown("phase", "polish".into())));
-        let refused = advance(
-            &Fields::default(),
-            &Phase::parse("x"),
-            None,
-            Actor::Person,
-            &models(),
-        );
-        assert_eq!(refused, Err(Refused::NoSuchPhase("x".into())));
-        let refused = advance(
-            &Fields::default(),
-            &Phase::NextTask,
-            None,
-            Actor::Agent,
-            &models(),
-        );
-        assert_eq!(refused, Err(Refused::NoTask(Phase::NextTask)));
-    }
-}
+mod tests;

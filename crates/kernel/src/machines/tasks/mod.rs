@@ -15,6 +15,7 @@ pub mod task_list;
 #[cfg(test)]
 mod tests;
 pub mod text;
+pub mod verbs;
 pub mod words;
 
 use alloc::string::String;
@@ -110,6 +111,14 @@ impl Machine for Tasks {
 
     #[rustfmt::skip]
     const TABLE: &'static [Arrow] = &[
+        Arrow { rule: "start",        on: "verb",                  from: ANY, to: SAME,
+            when: "`tasks start ID`, and it waits for nothing", does: "mark it in progress", remedy: "`mainspring tasks next` shows what can be started" },
+        Arrow { rule: "done",         on: "verb",                  from: ANY, to: SAME,
+            when: "`tasks done ID`", does: "mark it completed", remedy: "`mainspring tasks start ID` takes it up again" },
+        Arrow { rule: "note",         on: "verb",                  from: ANY, to: SAME,
+            when: "`tasks note ID TEXT`", does: "add the note to it", remedy: "" },
+        Arrow { rule: "add",          on: "verb",                  from: ANY, to: SAME,
+            when: "`tasks add SUBJECT`", does: "add a task that no skill replaces", remedy: "" },
         Arrow { rule: "unavailable",  on: "after_tool, expansion", from: ANY, to: SAME,
             when: "the list cannot be read or had", does: "change nothing, tell agent and person", remedy: "mend what the message names, and invoke it again" },
         Arrow { rule: "invalid",      on: "after_tool, expansion", from: ANY, to: SAME,

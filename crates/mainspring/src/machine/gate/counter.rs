@@ -15,7 +15,7 @@ use crate::machine::FoundFile;
 const MOST_BYTES: u64 = 64;
 
 /// The count, and the file it is in.
-pub(super) fn read(
+pub(crate) fn read(
     context: &EventContext<'_>,
     session: &SessionId,
 ) -> Result<(u32, FoundFile), Trouble> {

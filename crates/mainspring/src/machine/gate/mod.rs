@@ -1,17 +1,18 @@
 //! `gate`, in the shell: who switched it on, how often it blocked, what the agent said.
 
-mod counter;
+pub(crate) mod counter;
 pub(crate) mod switch;
 
 use mainspring_kernel::SessionId;
 use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::gate::verbs::{Switch, in_force};
 use mainspring_kernel::machines::gate::{Facts, RecentErrors, State, Token, Transcript};
 use mainspring_kernel::machines::{InputOf, MachineInput, Name, Transition};
 use mainspring_kernel::spoken_signal::SpokenSignal;
 use mainspring_store::{Trouble, atomic};
 
-use self::switch::{Progress, Switch, Switches};
+use self::switch::{Progress, Switches};
 use super::{FoundFile, Loaded, MachineShell, final_message};
 use crate::config::{Config, Key, Kind as Sort, Reach, Value};
 use crate::event_context::EventContext;
@@ -83,10 +84,13 @@ pub(crate) fn is_on(context: &EventContext<'_>, switches: &Switches) -> Result<b
     if context.is_registered(Name::Gate) {
         return Ok(true);
     }
-    Ok(match (switches.session.switch, switches.project.switch) {
-        (Some(switch), _) | (None, Some(switch)) => switch == Switch::On,
-        (None, None) => enabled(context.config()?),
-    })
+    let configured = if enabled(context.config()?) {
+        Switch::On
+    } else {
+        Switch::Off
+    };
+    let in_force = in_force(switches.session.switch, switches.project.switch, configured);
+    Ok(in_force == Switch::On)
 }
 
 fn load(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {

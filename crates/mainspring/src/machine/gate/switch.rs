@@ -5,27 +5,13 @@ use std::path::PathBuf;
 use mainspring_kernel::SessionId;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::Name;
+use mainspring_kernel::machines::gate::State;
+use mainspring_kernel::machines::gate::verbs::Switch;
 use mainspring_store::{Trouble, atomic, file_name, read_json};
 use serde::{Deserialize, Serialize};
 
 use crate::event_context::EventContext;
 use crate::machine::FoundFile;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Switch {
-    On,
-    Off,
-}
-
-impl Switch {
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::On => "on",
-            Self::Off => "off",
-        }
-    }
-}
 
 /// Where the session is between a prompt and its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +22,25 @@ pub(crate) enum Progress {
     Said,
     #[serde(alias = "worn")]
     GaveUp,
+}
+
+impl Progress {
+    /// What a gate that is on remembers of this count.
+    pub(crate) const fn state(self, held: u32) -> State {
+        match self {
+            Self::Waiting => State::Waiting { held },
+            Self::Said => State::Said { held },
+            Self::GaveUp => State::GaveUp { held },
+        }
+    }
+
+    pub(crate) const fn of(state: State) -> Self {
+        match state {
+            State::Off | State::Waiting { .. } => Self::Waiting,
+            State::Said { .. } => Self::Said,
+            State::GaveUp { .. } => Self::GaveUp,
+        }
+    }
 }
 
 /// One file: the project's, or a session's.

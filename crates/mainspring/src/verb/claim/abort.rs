@@ -1,8 +1,8 @@
 //! `mainspring claim abort`: the issue is given back.
 
-use mainspring_kernel::machines::claim::State;
+use mainspring_kernel::Name;
 use mainspring_kernel::machines::claim::claim_file::status;
-use mainspring_kernel::machines::claim::memory::ClaimMemory;
+use mainspring_kernel::machines::claim::verbs;
 use mainspring_kernel::machines::claim::work::Board as Moved;
 
 use super::{CommandContext, Result, github_context};
@@ -17,7 +17,7 @@ pub(super) struct Args {}
 pub(super) fn run(_: &Args, cmd: &CommandContext) -> Result {
     let (project, store) = cmd.project()?;
     let context = EventContext::new(&cmd.env, &project, &store, None);
-    let (claim, memory) = super::claimed(&claim::state(&context)?.0)?;
+    let (claim, memory) = verbs::claimed(&claim::state(&context)?.0)?;
     let issue = claim.issue_number;
     let mut warnings = Vec::new();
     // What cannot be undone on the server does not keep a person from giving up here.
@@ -59,10 +59,9 @@ pub(super) fn run(_: &Args, cmd: &CommandContext) -> Result {
             }
         }
     }
-    let did = cmd.commit("claim abort", |context| {
+    let did = cmd.commit(Name::Claim, "claim abort", |context| {
         let (state, found) = claim::state(context)?;
-        super::claimed(&state)?;
-        let files = claim::changes(&found, &state, &State::Unclaimed(ClaimMemory::default()))?;
+        let files = claim::changes(&found, &state, &verbs::abort(&state)?.state)?;
         Ok((files, format!("issue #{issue} is given back")))
     })?;
     let lines: Vec<String> = warnings

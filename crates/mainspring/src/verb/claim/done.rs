@@ -1,8 +1,7 @@
 //! `mainspring claim done`: a person's word that the issue may be closed.
 
-use mainspring_kernel::machines::claim::State;
-use mainspring_kernel::machines::claim::memory::{ClaimMemory, Consent};
-use mainspring_kernel::machines::claim::phase::Phase;
+use mainspring_kernel::machines::claim::verbs;
+use mainspring_kernel::machines::verbs::Actor;
 use mainspring_kernel::{Decision, Name, Note, Voice};
 use serde_json::json;
 
@@ -25,52 +24,17 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
-    let session = cmd.env.agent_session();
-    let mut phase = String::new();
-    let did = cmd.commit("claim done", |context| {
+    let actor = cmd.actor();
+    let did = cmd.commit(Name::Claim, "claim done", |context| {
         let (state, found) = claim::state(context)?;
-        let (mut claim, memory) = super::claimed(&state)?;
-        phase = claim.phase.as_str().into();
-        match (&session, args.yes) {
-            (None, true) => {}
-            (None, false) => {
-                return Err(CliError::new(format!(
-                    "issue #{} would be closed",
-                    claim.issue_number
-                ))
-                .hint("`mainspring claim done --yes` closes it"));
-            }
-            (Some(_), _) => heard(&claim.phase, &memory, claim.issue_number)?,
-        }
-        claim.phase = Phase::Done;
-        let issue = claim.issue_number;
-        let memory = ClaimMemory {
-            owner: session.clone().or(memory.owner.clone()),
-            ..memory
-        };
-        let next = State::Claimed { claim, memory };
-        let files = claim::changes(&found, &state, &next)?;
+        let step = verbs::done(&state, &actor, args.yes)?;
+        let issue = verbs::claimed(&state)?.0.issue_number;
+        let files = claim::changes(&found, &state, &step.state)?;
         Ok((files, format!("issue #{issue} may be closed")))
     })?;
-    if session.is_some() {
-        return Ok(format!("{did}: it is closed when you stop\n"));
-    }
-    close_now(cmd)
-}
-
-/// An agent needs a person's prompt after the merge was reported.
-fn heard(phase: &Phase, memory: &ClaimMemory, issue: u64) -> Result<()> {
-    let merged = matches!(phase, Phase::MergedDetected | Phase::Done);
-    match memory.consent {
-        Consent::Spoken if merged => Ok(()),
-        Consent::NotAsked | Consent::Asked if merged => Err(CliError::new(format!(
-            "the user has not answered since the merge was reported: ask them whether to close issue #{issue}"
-        ))
-        .hint("their next message counts; or they run `mainspring claim done --yes` in a terminal")),
-        Consent::NotAsked | Consent::Asked | Consent::Spoken => Err(CliError::new(
-            "the pull request has not been seen merged yet",
-        )
-        .hint("`mainspring claim status --now` looks; a person can run `mainspring claim done --yes`")),
+    match actor {
+        Actor::Agent(_) => Ok(format!("{did}: it is closed when you stop\n")),
+        Actor::Person => close_now(cmd),
     }
 }
 

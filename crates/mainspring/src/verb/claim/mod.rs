@@ -7,9 +7,6 @@ mod take;
 pub(crate) mod watch;
 
 use mainspring_kernel::Millis;
-use mainspring_kernel::machines::claim::State;
-use mainspring_kernel::machines::claim::claim_file::ClaimFile;
-use mainspring_kernel::machines::claim::memory::ClaimMemory;
 
 use super::{CommandContext, Result};
 use crate::error::CliError;
@@ -59,18 +56,4 @@ fn github_context(context: &EventContext<'_>) -> Result<GitHubContext> {
             .hint("`git remote -v` shows them; `[claim] remote` names the one to use"),
         ContextError::Trouble(trouble) => trouble.into(),
     })
-}
-
-/// The claim of this checkout.
-pub(super) fn claimed(state: &State) -> Result<(ClaimFile, ClaimMemory)> {
-    match state {
-        State::Claimed { claim, memory } => Ok((claim.clone(), memory.about(claim.issue_number))),
-        State::Unclaimed(_) => {
-            Err(CliError::new("no issue is claimed here").hint("`mainspring claim N` claims one"))
-        }
-        State::Newer { version } => Err(CliError::new(format!(
-            ".agent-claim.json has schema_version {version}, which is newer than this Mainspring \
-             writes"
-        ))),
-    }
 }

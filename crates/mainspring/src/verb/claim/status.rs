@@ -1,9 +1,10 @@
 //! `mainspring claim status`.
 
-use mainspring_kernel::machines::claim::State;
+use mainspring_kernel::Name;
 use mainspring_kernel::machines::claim::memory::Consent;
 use mainspring_kernel::machines::claim::phase::{Next, Phase};
-use mainspring_kernel::machines::claim::pull::PullState;
+use mainspring_kernel::machines::claim::pull::{Pull, PullState};
+use mainspring_kernel::machines::claim::verbs;
 use serde_json::json;
 
 use super::{CommandContext, Result, github_context};
@@ -25,23 +26,14 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let (project, store) = cmd.project()?;
     let context = EventContext::new(&cmd.env, &project, &store, None);
+    let pull = args.now.then(|| look(cmd, &context)).transpose()?;
     let (state, found) = claim::state(&context)?;
-    let State::Claimed { claim, memory } = &state else {
-        return super::claimed(&state).map(|_| String::new());
-    };
-    let pull = match (args.now, claim.pr_number) {
-        (true, Some(pr)) => {
-            let github_context = github_context(&context)?;
-            Some(poll::poll(&github_context, pr).map_err(|fault| CliError::new(fault.cause))?)
-        }
-        (true, None) => {
-            return Err(CliError::new("there is no pull request yet")
-                .hint("`mainspring handoff --summary \"…\"` asks for one"));
-        }
-        (false, _) => None,
-    };
+    let (claim, memory) = verbs::claimed(&state)?;
+    let told = pull.as_ref().and_then(|(_, told)| told.clone());
+    let mail: Vec<&str> = memory.mail.iter().map(|mail| mail.text.as_str()).collect();
+    let mail: Vec<&str> = told.as_deref().into_iter().chain(mail).collect();
+    let pull = pull.map(|(pull, _)| pull);
     if args.json {
-        let mail: Vec<&str> = memory.mail.iter().map(|mail| mail.text.as_str()).collect();
         return crate::verb::json(&json!({
             "file": found[0].path,
             "issue": claim.issue_number,
@@ -81,11 +73,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         out += &format!("PR      #{pr}\n");
     }
     if let Some(pull) = &pull {
-        out += &match pull.state {
-            PullState::Merged => "checks  merged\n".to_owned(),
-            PullState::Closed => "checks  closed without being merged\n".to_owned(),
-            PullState::Open => format!("checks  {}\n", pull.sentence()),
-        };
+        out += &format!("checks  {}\n", words(pull));
     }
     if claim.phase == Phase::MergedDetected && memory.consent != Consent::Spoken {
         out += "waits   for the user's word on closing the issue\n";
@@ -94,9 +82,39 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         Some(_) => "server  reserved on the git server\n",
         None => "server  not reserved on the git server\n",
     };
-    for mail in &memory.mail {
-        out += &format!("mail    {}\n", mail.text);
+    for text in mail {
+        out += &format!("mail    {text}\n");
     }
     out += &format!("file    {}\n", found[0].path.display());
     Ok(out)
+}
+
+fn words(pull: &Pull) -> String {
+    match pull.state {
+        PullState::Merged => "merged".into(),
+        PullState::Closed => "closed without being merged".into(),
+        PullState::Open => pull.sentence(),
+    }
+}
+
+/// Asks GitHub, and takes in what it says. With the text that the agent now has read.
+fn look(cmd: &CommandContext, context: &EventContext<'_>) -> Result<(Pull, Option<String>)> {
+    let (state, _) = claim::state(context)?;
+    let pr = verbs::pull(&state)?;
+    let pull = poll::poll(&github_context(context)?, pr);
+    let pull = pull.map_err(|fault| CliError::new(fault.cause))?;
+    let (actor, now) = (cmd.actor(), cmd.env.later());
+    // A look at which nothing changed leaves no record.
+    if verbs::look(&state, &pull, &actor, now)?.0.rule.is_empty() {
+        return Ok((pull, None));
+    }
+    let mut told = None;
+    cmd.commit(Name::Claim, "claim status --now", |context| {
+        let (state, found) = claim::state(context)?;
+        let (step, text) = verbs::look(&state, &pull, &actor, now)?;
+        told = text;
+        let files = claim::changes(&found, &state, &step.state)?;
+        Ok((files, format!("PR #{}: {}", pull.number, words(&pull))))
+    })?;
+    Ok((pull, told))
 }

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use mainspring_kernel::Millis;
+use mainspring_kernel::machines::claim::State;
 use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
-use mainspring_kernel::machines::claim::memory::ClaimMemory;
 use mainspring_kernel::machines::claim::text::quote;
+use mainspring_kernel::machines::claim::verbs::{self, Lease, Refused};
 use mainspring_kernel::machines::claim::work::Board as Moved;
-use mainspring_kernel::machines::claim::{State, branch};
+use mainspring_kernel::{Millis, Name};
 use mainspring_store::{Trouble, atomic, digest};
 
 use super::{CommandContext, Result, github_context};
@@ -44,17 +44,15 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         .ok_or_else(|| CliError::new("which issue?").hint("`mainspring claim N`"))?;
     let (project, store) = cmd.project()?;
     let context = EventContext::new(&cmd.env, &project, &store, None);
-    if let State::Claimed { claim, .. } = claim::state(&context)?.0
-        && !args.worktree
+    let (state, _) = claim::state(&context)?;
+    if !args.worktree
+        && let Some(claim) = verbs::may_take(&state, issue)?
     {
-        return already(&claim, issue);
+        return Ok(already(claim));
     }
-    let github_context = github_context(&context)?;
     let wanted = args.branch.as_deref();
-    if let Some(name) = wanted {
-        branch::check(name)
-            .map_err(|bad| CliError::new(format!("{name:?} cannot be a branch: {bad}")))?;
-    }
+    verbs::branch_for(wanted, issue, "")?;
+    let github_context = github_context(&context)?;
     let found = query::find(
         &github_context.github(),
         issue,
@@ -62,17 +60,14 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         github_context.board.as_ref(),
     )
     .map_err(|fault| CliError::new(fault.cause))?;
-    let Some(seen) = &found.issue else {
-        return Err(CliError::new(format!(
-            "{} has no issue #{issue}",
-            github_context.repository
-        )));
-    };
+    let seen = found.issue.as_ref().ok_or_else(|| Refused::NoIssue {
+        repository: github_context.repository.to_string(),
+        issue,
+    })?;
     if !seen.is_open {
-        return Err(CliError::new(format!("issue #{issue} is closed"))
-            .hint(format!("`gh issue reopen {issue}`, or claim another one")));
+        return Err(Refused::IssueClosed(issue).into());
     }
-    let name = wanted.map_or_else(|| branch::for_issue(issue, &seen.title), str::to_owned);
+    let name = verbs::branch_for(wanted, issue, &seen.title)?;
     let agent = agent_id(cmd);
     let mut warnings = Vec::new();
     let lease = reserve(
@@ -94,13 +89,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         last_synced_status: synced.then(|| status::IN_PROGRESS.to_owned()),
         ..ClaimFile::claimed(issue, name, agent, item)
     };
-    let memory = ClaimMemory {
-        issue: Some(issue),
-        owner: cmd.env.agent_session(),
-        lease,
-        ..ClaimMemory::default()
-    };
-    write(cmd, &project, &store, &place, &claim, memory)?;
+    write(cmd, &project, &place, &claim, lease)?;
     if trust::of(store.state(), &project.root) == mainspring_kernel::deliberate::Trust::Untrusted {
         warnings.push(
             "this project is not trusted yet: no pull request is opened until a person runs \
@@ -111,21 +100,13 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     Ok(told(&claim, &seen.title, args, &place, &warnings))
 }
 
-fn already(claim: &ClaimFile, issue: u64) -> Result {
-    if claim.issue_number == issue {
-        return Ok(format!(
-            "issue #{issue} is claimed here already, on branch {}, phase {}\n",
-            claim.branch,
-            claim.phase.as_str()
-        ));
-    }
-    Err(CliError::new(format!(
-        "issue #{} is claimed here, phase {}",
+fn already(claim: &ClaimFile) -> String {
+    format!(
+        "issue #{} is claimed here already, on branch {}, phase {}\n",
         claim.issue_number,
+        claim.branch,
         claim.phase.as_str()
-    ))
-    .hint("finish it, or give it back with `mainspring claim abort`")
-    .hint("`--worktree` claims another one beside it"))
+    )
 }
 
 /// Who works on it: the person, and when they began.
@@ -185,26 +166,26 @@ fn reserve(
             ));
             Ok(None)
         }
-        Taken::Theirs { holder, .. } => Err(held_by(issue, &holder, now)),
+        Taken::Theirs { holder, .. } => Err(held_by(issue, &holder, now).into()),
     }
 }
 
-fn held_by(issue: u64, holder: &Holder, now: Millis) -> CliError {
+fn held_by(issue: u64, holder: &Holder, now: Millis) -> Refused {
     let owner = if holder.owner.is_empty() {
         "somebody"
     } else {
         &holder.owner
     };
     let hours = now.since(holder.at).0 / 3_600_000;
-    let error = CliError::new(format!(
-        "issue #{issue} is claimed by {owner} ({}), since {} ({hours} h ago)",
-        holder.agent,
-        file::iso(holder.at)
-    ));
-    if holder.is_expired(now) {
-        error.hint("`--steal` takes it over: it has been held for more than a day")
-    } else {
-        error.hint("it can be taken over a day after it was claimed")
+    let since = file::iso(holder.at);
+    Refused::Held {
+        issue,
+        holder: format!("{owner} ({}), since {since} ({hours} h ago)", holder.agent),
+        lease: if holder.is_expired(now) {
+            Lease::Expired
+        } else {
+            Lease::Live
+        },
     }
 }
 
@@ -282,41 +263,33 @@ fn worktree(
 fn write(
     cmd: &CommandContext,
     project: &Project,
-    store: &ProjectStore,
     place: &Path,
     claim: &ClaimFile,
-    memory: ClaimMemory,
+    lease: Option<String>,
 ) -> Result<()> {
     let there = Project {
         worktree: place.into(),
         ..project.clone()
     };
-    let context = EventContext::new(&cmd.env, &there, store, None);
-    let (old, mut found) = claim::state(&context)?;
-    if found[0].path.parent() != Some(place) {
-        // The root's file was found, and a new worktree has none of its own yet.
-        found[0] = crate::machine::FoundFile {
-            path: place.join(file::NAME),
-            bytes: None,
-        };
-    }
-    let new = State::Claimed {
-        claim: claim.clone(),
-        memory,
-    };
-    let mut files = claim::changes(&found, &old_or_none(old, &found), &new)?;
-    files.extend(ignored(cmd, &there, place)?);
-    cmd.commit(&format!("claim {}", claim.issue_number), |_| {
+    let gitignore = ignored(cmd, &there, place)?;
+    let command = format!("claim {}", claim.issue_number);
+    cmd.commit(Name::Claim, &command, |context| {
+        let context = EventContext::new(&cmd.env, &there, context.store, None);
+        let (mut state, mut found) = claim::state(&context)?;
+        if found[0].path.parent() != Some(place) {
+            // The root's file was found, and a new worktree has none of its own yet.
+            found[0] = crate::machine::FoundFile {
+                path: place.join(file::NAME),
+                bytes: None,
+            };
+            state = State::Unclaimed(state.memory().cloned().unwrap_or_default());
+        }
+        let step = verbs::take(&state, claim.clone(), lease, &cmd.actor())?;
+        let mut files = claim::changes(&found, &state, &step.state)?;
+        files.extend(gitignore);
         Ok((files, format!("issue #{} is claimed", claim.issue_number)))
     })?;
     Ok(())
-}
-
-fn old_or_none(old: State, found: &[crate::machine::FoundFile]) -> State {
-    match (old, &found[0].bytes) {
-        (State::Claimed { memory, .. }, None) => State::Unclaimed(memory),
-        (old, _) => old,
-    }
 }
 
 /// The change of `.gitignore`, if git does not ignore the file yet.

@@ -8,13 +8,13 @@
 
 use std::time::Duration;
 
-use mainspring_kernel::Millis;
 use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::machines::claim::State;
 use mainspring_kernel::machines::claim::memory::Weight;
-use mainspring_kernel::machines::claim::news::PullNews;
 use mainspring_kernel::machines::claim::pull::Pull;
+use mainspring_kernel::machines::claim::verbs;
+use mainspring_kernel::{Millis, Name};
 use mainspring_platform::{file, process};
 use mainspring_store::Trouble;
 
@@ -149,6 +149,7 @@ fn deliver(context: &EventContext<'_>) -> Result<Option<String>, Trouble> {
     let files = claim::changes(&found, &state, &state.with_memo(memory))?;
     let entry = Entry::Verb {
         command: "claim watch".into(),
+        machine: Some(Name::Claim),
         session,
         did: text.clone(),
     };
@@ -186,35 +187,27 @@ fn look(context: &EventContext<'_>, pr: u64) -> Result<Option<String>, Trouble> 
         Err(none) => return Err(Trouble::Other(none.to_string())),
     };
     match poll::poll(&github_context, pr) {
-        Ok(pull) => take_in(context, pr, &pull),
+        Ok(pull) => take_in(context, &pull),
         // The next look may fare better; the idle hook reports what stays.
         Err(_) => Ok(None),
     }
 }
 
-fn take_in(context: &EventContext<'_>, pr: u64, pull: &Pull) -> Result<Option<String>, Trouble> {
+fn take_in(context: &EventContext<'_>, pull: &Pull) -> Result<Option<String>, Trouble> {
     let mut lock = context.store.lock()?;
     let (state, found) = claim::state(context)?;
-    let Some((claim, memory, number)) = state.watched() else {
-        return Ok(None);
-    };
-    if number != pr {
-        return Ok(None);
-    }
     let now = context.env.later();
-    let memory = memory.about(claim.issue_number);
-    let (after, remembered, wake) = PullNews::of(claim, &memory, pull, now).deliver();
-    // A look at which nothing changed leaves no record: only its time would differ.
-    if remembered == memory && after.phase == claim.phase {
+    let Ok((step, wake)) = verbs::watch(&state, pull, now) else {
+        return Ok(None);
+    };
+    // A look at which nothing changed leaves no record.
+    if step.rule.is_empty() {
         return Ok(None);
     }
-    let next = State::Claimed {
-        claim: after,
-        memory: remembered,
-    };
-    let files = claim::changes(&found, &state, &next)?;
+    let files = claim::changes(&found, &state, &step.state)?;
     let entry = Entry::Verb {
         command: "claim watch".into(),
+        machine: Some(Name::Claim),
         session: context.session(),
         did: wake.clone().unwrap_or_else(|| pull.sentence()),
     };

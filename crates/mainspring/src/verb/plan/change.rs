@@ -1,16 +1,14 @@
 //! What changes a plan's state. Each is one record, under the lock.
 
-use mainspring_kernel::journal::FileChange;
-use mainspring_kernel::machines::review::verbs::{self, Actor, Refused, Setting};
-use mainspring_kernel::machines::review::{Fields, Phase, TaskId};
+use mainspring_kernel::machines::review::verbs::{self, Setting};
+use mainspring_kernel::machines::review::{Phase, State, TaskId};
 use mainspring_kernel::{Name, SessionId};
 use mainspring_store::read_json;
 
-use super::{Which, fields, memory};
+use super::{Which, changes, plan, remembered};
 use crate::error::CliError;
-use crate::event_context::EventContext;
 use crate::machine::FoundFile;
-use crate::machine::review::{self as plans, Opened, directory};
+use crate::machine::review::{self as plans, directory};
 use crate::verb::{CommandContext, Result};
 
 /// Record a new plan, whose first review is then due
@@ -52,13 +50,6 @@ pub(super) struct AdoptArgs {
     which: Which,
 }
 
-fn actor(cmd: &CommandContext) -> Actor {
-    match cmd.env.agent_session() {
-        Some(_) => Actor::Agent,
-        None => Actor::Person,
-    }
-}
-
 pub(super) fn init(args: &InitArgs, cmd: &CommandContext) -> Result {
     let name = directory::plan_id(&args.name)
         .filter(|name| !name.starts_with('-'))
@@ -66,29 +57,28 @@ pub(super) fn init(args: &InitArgs, cmd: &CommandContext) -> Result {
             CliError::new(format!("{:?} cannot be a plan's name", args.name))
                 .hint("it is a folder in .taskie/plans: letters, digits, `-` and `_`")
         })?;
-    let did = cmd.commit(&format!("plan init {name}"), |context| {
-        let path = context
-            .project
-            .file(directory::PLANS)
-            .join(&name)
-            .join(directory::STATE);
-        if std::fs::symlink_metadata(&path).is_ok() {
-            return Err(CliError::new(format!("{} exists already", path.display()))
-                .hint("`mainspring plan status` shows it; `mainspring plan advance` moves it"));
-        }
-        let file = FoundFile { path, bytes: None };
-        let state = plans::write_state(&file, &verbs::init(&plans::models(context)?));
-        let found = read_json::<plans::Memories>(context.store.machine_file(Name::Review))?;
-        let memories = found.value.unwrap_or_default();
-        let mut memory = memories.plans.get(&name).cloned().unwrap_or_default();
-        memory.moved_by(context.session().as_ref());
+    let did = cmd.commit(Name::Review, &format!("plan init {name}"), |context| {
+        let found = plans::open(context, Some(&name))?;
+        let state = found.as_ref().map_or(State::Nothing, |opened| {
+            State::Plan(Box::new(super::plan(opened)))
+        });
+        let memories = read_json::<plans::Memories>(context.store.machine_file(Name::Review))?;
+        let memory = memories.value.unwrap_or_default().plans.remove(&name);
+        let memory = memory.unwrap_or_default();
+        let models = plans::models(context)?;
+        let step = verbs::init(&state, &name, memory, &cmd.actor(), &models)?;
+        let path = context.project.file(directory::PLANS).join(&name);
         let file = FoundFile {
-            path: found.path,
-            bytes: found.bytes,
+            path: path.join(directory::STATE),
+            bytes: None,
         };
-        let memory = plans::remember(&file, &name, memory)?;
+        let memory_file = FoundFile {
+            path: memories.path,
+            bytes: memories.bytes,
+        };
+        let files = changes(&file, &memory_file, &step.state)?;
         let did = format!("plan '{name}' is recorded; its review starts at the next stop");
-        Ok((vec![state, memory], did))
+        Ok((files, did))
     })?;
     Ok(format!("{did}\n"))
 }
@@ -100,12 +90,13 @@ pub(super) fn advance(args: &AdvanceArgs, cmd: &CommandContext) -> Result {
         Some(task) => format!("plan advance {phase} --task {task}"),
         None => format!("plan advance {phase}"),
     };
-    let did = cmd.commit(&command, |context| {
+    let did = cmd.commit(Name::Review, &command, |context| {
         let opened = args.which.open(context)?;
         let models = plans::models(context)?;
-        let next = verbs::advance(fields(&opened)?, &phase, task.as_ref(), actor(cmd), &models)
-            .map_err(|error| refused(&error))?;
-        Ok((changes(context, &opened, &next)?, told(&opened, &next)))
+        let plan = plan(&opened);
+        let step = verbs::advance(&plan, &phase, task.as_ref(), &cmd.actor(), &models)?;
+        let files = changes(&opened.state_file, &opened.memory_file, &step.state)?;
+        Ok((files, told(&plan.id, &step.state)))
     })?;
     Ok(format!("{did}\n"))
 }
@@ -113,11 +104,12 @@ pub(super) fn advance(args: &AdvanceArgs, cmd: &CommandContext) -> Result {
 pub(super) fn set(args: &SetArgs, cmd: &CommandContext) -> Result {
     let setting = setting(&args.field, &args.value)?;
     let command = format!("plan set {} {}", args.field, args.value);
-    let did = cmd.commit(&command, |context| {
+    let did = cmd.commit(Name::Review, &command, |context| {
         let opened = args.which.open(context)?;
-        let next =
-            verbs::set(fields(&opened)?, setting, actor(cmd)).map_err(|error| refused(&error))?;
-        Ok((changes(context, &opened, &next)?, told(&opened, &next)))
+        let plan = plan(&opened);
+        let step = verbs::set(&plan, setting, &cmd.actor())?;
+        let files = changes(&opened.state_file, &opened.memory_file, &step.state)?;
+        Ok((files, told(&plan.id, &step.state)))
     })?;
     Ok(format!("{did}\n"))
 }
@@ -130,40 +122,25 @@ pub(super) fn adopt(args: &AdoptArgs, cmd: &CommandContext) -> Result {
         ),
         None => cmd.env.agent_session(),
     };
-    let did = cmd.commit("plan adopt", |context| {
+    let did = cmd.commit(Name::Review, "plan adopt", |context| {
         let opened = args.which.open(context)?;
-        let mut memory = memory(&opened);
-        memory.moved_by(session.as_ref());
-        memory.owner.clone_from(&session);
+        let step = verbs::adopt(&plan(&opened), session.as_ref());
         let whose = match &session {
             Some(session) => format!("belongs to session {session}"),
             None => "belongs to the next session that stops here".into(),
         };
-        let id = &opened.dir.id;
-        let change = plans::remember(&opened.memory_file, id, memory)?;
-        Ok((vec![change], format!("plan '{id}' {whose}")))
+        let did = format!("plan '{}' {whose}", opened.dir.id);
+        Ok((remembered(&opened.memory_file, &step.state)?, did))
     })?;
     Ok(format!("{did}\n"))
 }
 
-/// The state, and whose the plan is from now on.
-fn changes(context: &EventContext<'_>, opened: &Opened, next: &Fields) -> Result<Vec<FileChange>> {
-    let mut memory = memory(opened);
-    memory.moved_by(context.session().as_ref());
-    Ok(vec![
-        plans::write_state(&opened.state_file, next),
-        plans::remember(&opened.memory_file, &opened.dir.id, memory)?,
-    ])
-}
-
-fn told(opened: &Opened, fields: &Fields) -> String {
-    let text = |phase: &Option<Phase>| {
-        phase
-            .as_ref()
-            .map_or_else(|| "nothing".to_owned(), ToString::to_string)
-    };
-    let (phase, next) = (text(&fields.phase), text(&fields.next_phase));
-    format!("plan '{}': phase {phase}, next {next}", opened.dir.id)
+fn told(plan: &str, state: &State) -> String {
+    let text = |phase: Option<&Phase>| phase.map_or("nothing", Phase::as_str).to_owned();
+    let fields = state.fields();
+    let phase = text(fields.and_then(|fields| fields.phase.as_ref()));
+    let next = text(fields.and_then(|fields| fields.next_phase.as_ref()));
+    format!("plan '{plan}': phase {phase}, next {next}")
 }
 
 fn task_id(text: &str) -> Result<TaskId> {
@@ -191,21 +168,5 @@ fn setting(field: &str, value: &str) -> Result<Setting> {
         },
         _ => Err(CliError::new(format!("{field:?} cannot be set"))
             .hint("max_reviews, next_phase, current_task and tdd can")),
-    }
-}
-
-fn refused(refused: &Refused) -> CliError {
-    let phases = || {
-        let names: Vec<String> = Phase::ALL.iter().map(ToString::to_string).collect();
-        format!("the phases are {}", names.join(", "))
-    };
-    let hint = match refused {
-        Refused::NoSuchPhase(_) => Some(phases()),
-        Refused::Unknown(..) | Refused::NoTask(_) | Refused::UnderReview(_) => None,
-    };
-    let error = CliError::new(refused);
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
     }
 }

@@ -5,11 +5,13 @@ mod review;
 mod route;
 mod view;
 
-use mainspring_kernel::machines::review::{Fields, Memory, Record};
+use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::review::{Plan, State};
 
 use super::{CommandContext, Result};
 use crate::error::CliError;
 use crate::event_context::EventContext;
+use crate::machine::FoundFile;
 use crate::machine::review::{self as plans, Opened};
 
 /// A plan's state: record it, move it, look at it.
@@ -69,23 +71,34 @@ impl Which {
     }
 }
 
-/// The plan's fields, or why there are none.
-fn fields(opened: &Opened) -> Result<&Fields> {
+/// The plan as it was found.
+fn plan(opened: &Opened) -> Plan {
     let id = &opened.dir.id;
-    match &opened.record {
-        Record::Fields(fields) => Ok(fields),
-        Record::Missing => Err(CliError::new(format!("plan '{id}' has no state.json"))
-            .hint(format!("`mainspring plan init {id}` makes one"))),
-        Record::Unreadable(problem) => Err(CliError::new(format!("plan '{id}': {problem}")).hint(
-            format!(
-                "put {} right by hand; it is never written over",
-                opened.state_file.path.display()
-            ),
-        )),
+    Plan {
+        id: id.clone(),
+        record: opened.record.clone(),
+        memory: opened.memories.plans.get(id).cloned().unwrap_or_default(),
+        passing: None,
     }
 }
 
-fn memory(opened: &Opened) -> Memory {
-    let memories = &opened.memories.plans;
-    memories.get(&opened.dir.id).cloned().unwrap_or_default()
+/// What we remember of a plan after a command: whose it is.
+fn remembered(file: &FoundFile, after: &State) -> Result<Vec<FileChange>> {
+    match after {
+        State::Nothing => Ok(Vec::new()),
+        State::Plan(plan) => {
+            let change = plans::remember(file, &plan.id, plan.memory.clone())?;
+            Ok(vec![change])
+        }
+    }
+}
+
+/// A plan's state after a command, and whose it is.
+fn changes(state: &FoundFile, memory: &FoundFile, after: &State) -> Result<Vec<FileChange>> {
+    let mut changes = Vec::new();
+    if let Some(fields) = after.fields() {
+        changes.push(plans::write_state(state, fields));
+    }
+    changes.extend(remembered(memory, after)?);
+    Ok(changes)
 }

@@ -1,9 +1,10 @@
 //! `mainspring plan review --now`: the review that is due, without waiting for a stop.
 
-use mainspring_kernel::Decision;
+use mainspring_kernel::machines::review::verbs;
+use mainspring_kernel::{Decision, Name};
 use serde_json::json;
 
-use super::{Which, fields, memory};
+use super::{Which, plan, remembered};
 use crate::drive::drive;
 use crate::error::CliError;
 use crate::event_context::EventContext;
@@ -15,8 +16,8 @@ use crate::verb::{CommandContext, Result};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Start it now: it takes minutes, and costs what a review costs
-    #[arg(long, required = true)]
-    now: bool,
+    #[arg(long = "now", required = true)]
+    _now: bool,
     #[command(flatten)]
     which: Which,
 }
@@ -25,26 +26,14 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let (project, store) = cmd.project()?;
     let context = EventContext::new(&cmd.env, &project, &store, None);
     let opened = args.which.open(&context)?;
-    let state = fields(&opened)?;
-    if args.now && state.due().is_none() && state.unanswered().is_none() {
-        return Err(
-            CliError::new(format!("no review of plan '{}' is due", opened.dir.id))
-                .hint("`mainspring plan set next_phase plan-review` makes one due"),
-        );
-    }
     let which = Which {
         plan: Some(opened.dir.id.clone()),
     };
-    cmd.commit("plan review --now", |context| {
+    cmd.commit(Name::Review, "plan review --now", |context| {
         let opened = which.open(context)?;
-        let mut memory = memory(&opened);
-        memory.moved_by(context.session().as_ref());
-        let id = &opened.dir.id;
-        let change = plans::remember(&opened.memory_file, id, memory)?;
-        Ok((
-            vec![change],
-            format!("the due review of plan '{id}' is asked for"),
-        ))
+        let step = verbs::review_now(&plan(&opened), &cmd.actor())?;
+        let did = format!("the due review of plan '{}' is asked for", opened.dir.id);
+        Ok((remembered(&opened.memory_file, &step.state)?, did))
     })?;
     let event = json!({
         "session_id": cmd.env.agent_session().map(|id| id.to_string()),
@@ -53,7 +42,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     });
     let payload = claude::decode(event.to_string().into_bytes()).map_err(CliError::new)?;
     let context = EventContext::new(&cmd.env, &project, &store, Some(&payload)).by_command();
-    context.stay_with(mainspring_kernel::Name::Review, &opened.dir.id);
+    context.stay_with(Name::Review, &opened.dir.id);
     let answer = drive(&context, &payload, &[&plans::ROW]);
     let mut out = String::new();
     if let Decision::Stop { hold } = &answer.decision

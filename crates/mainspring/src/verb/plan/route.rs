@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use mainspring_kernel::Name;
 use mainspring_kernel::machines::review::route::{Artifacts, By, Route, route};
 use mainspring_kernel::machines::review::table::{Document, Subtasks, Tasks};
-use mainspring_kernel::machines::review::{Fields, Record};
+use mainspring_kernel::machines::review::{Fields, Record, verbs};
 use serde::Serialize;
 
-use super::{Which, memory};
+use super::{Which, plan, remembered};
 use crate::event_context::EventContext;
 use crate::host::text::excerpt;
 use crate::machine::review::{self as plans, Opened};
@@ -58,22 +59,17 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
 /// Whoever continues a plan owns it.
 fn adopt(cmd: &CommandContext, opened: &Opened) -> Result<()> {
     let session = cmd.env.agent_session();
-    if session.is_none() || memory(opened).owner == session {
+    if session.is_none() || plan(opened).memory.owner == session {
         return Ok(());
     }
     let which = Which {
         plan: Some(opened.dir.id.clone()),
     };
-    cmd.commit("plan route", |context| {
+    cmd.commit(Name::Review, "plan route", |context| {
         let opened = which.open(context)?;
-        let mut memory = memory(&opened);
-        memory.moved_by(session.as_ref());
-        let id = &opened.dir.id;
-        let change = plans::remember(&opened.memory_file, id, memory)?;
-        Ok((
-            vec![change],
-            format!("plan '{id}' is continued by this session"),
-        ))
+        let step = verbs::adopt(&plan(&opened), session.as_ref());
+        let did = format!("plan '{}' is continued by this session", opened.dir.id);
+        Ok((remembered(&opened.memory_file, &step.state)?, did))
     })?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use mainspring_kernel::machines::review::{Fields, Phase, Record};
 use mainspring_store::no_symlink;
 use serde::Serialize;
 
-use super::{Which, memory, route};
+use super::{Which, plan, route};
 use crate::event_context::EventContext;
 use crate::machine::review::directory::{self, PLANS};
 use crate::machine::review::history::{self, Past};
@@ -57,7 +57,7 @@ pub(super) fn status(args: &StatusArgs, cmd: &CommandContext) -> Result {
 }
 
 fn look(context: &EventContext<'_>, opened: &Opened) -> Result<Status> {
-    let memory = memory(opened);
+    let memory = plan(opened).memory;
     let state = match &opened.record {
         Record::Fields(fields) => Some(fields.clone()),
         Record::Missing | Record::Unreadable(_) => None,

@@ -2,84 +2,70 @@
 
 use std::path::Path;
 
-use mainspring_kernel::machines::tasks::draft::Status;
-use mainspring_kernel::machines::tasks::task_list::MOST_ID;
+use mainspring_kernel::Name;
+use mainspring_kernel::machines::tasks::task_list::TaskList;
 use mainspring_kernel::machines::tasks::text::excerpt;
-use mainspring_kernel::machines::tasks::words::numbers;
+use mainspring_kernel::machines::tasks::verbs::{self, Refused};
 use mainspring_store::atomic;
 use serde_json::{Map, Value, json};
 
-use crate::error::CliError;
-use crate::machine::tasks::list::{ClientList, NOTES};
+use crate::machine::tasks::list::NOTES;
 use crate::machine::tasks::{changes, take_in};
 use crate::verb::{CommandContext, Result};
 
+type Fields = Map<String, Value>;
+
 pub(super) fn start(cmd: &CommandContext, folder: &Path, id: u64) -> Result {
-    change(cmd, folder, id, &format!("tasks start {id}"), |found| {
-        let list = found.task_list();
-        let open = list.open();
-        let entry = list.entry(id);
-        let waits: Vec<u64> = entry
-            .iter()
-            .flat_map(|entry| &entry.blocked_by)
-            .copied()
-            .filter(|blocker| open.contains(blocker))
-            .collect();
-        if waits.is_empty() {
-            return Ok(("started", set(Status::InProgress)));
-        }
-        Err(
-            CliError::new(format!("#{id} waits for {}", numbers(&waits)))
-                .hint("`mainspring tasks next` shows what can be started"),
-        )
+    let command = format!("tasks start {id}");
+    change(cmd, folder, id, &command, |list, fields| {
+        set_status(fields, &verbs::start(list, id)?.state, id);
+        Ok("started")
     })
 }
 
 pub(super) fn done(cmd: &CommandContext, folder: &Path, id: u64) -> Result {
-    change(cmd, folder, id, &format!("tasks done {id}"), |_| {
-        Ok(("completed", set(Status::Completed)))
+    let command = format!("tasks done {id}");
+    change(cmd, folder, id, &command, |list, fields| {
+        set_status(fields, &verbs::done(list, id)?.state, id);
+        Ok("completed")
     })
 }
 
 pub(super) fn note(cmd: &CommandContext, folder: &Path, id: u64, text: &str) -> Result {
     let command = format!("tasks note {id} {:?}", excerpt(text));
-    change(cmd, folder, id, &command, |_| {
-        Ok(("noted", |fields: &mut Map<String, Value>| {
-            let metadata = fields.entry("metadata").or_insert_with(|| json!({}));
-            if !metadata.is_object() {
-                *metadata = json!({});
-            }
-            match metadata.get_mut(NOTES) {
-                Some(Value::Array(notes)) => notes.push(text.into()),
-                Some(_) | None => metadata[NOTES] = json!([text]),
-            }
-        }))
+    change(cmd, folder, id, &command, |list, fields| {
+        verbs::note(list, id)?;
+        let metadata = fields.entry("metadata").or_insert_with(|| json!({}));
+        if !metadata.is_object() {
+            *metadata = json!({});
+        }
+        match metadata.get_mut(NOTES) {
+            Some(Value::Array(notes)) => notes.push(text.into()),
+            Some(_) | None => metadata[NOTES] = json!([text]),
+        }
+        Ok("noted")
     })
 }
 
-fn set(status: Status) -> impl FnOnce(&mut Map<String, Value>) {
-    move |fields| {
-        fields.insert("status".into(), status.as_str().into());
+fn set_status(fields: &mut Fields, after: &TaskList, id: u64) {
+    if let Some(entry) = after.entry(id) {
+        fields.insert("status".into(), entry.status.as_str().into());
     }
 }
 
 /// Reads the task under its lock, changes it, and says what became of it.
-fn change<E: FnOnce(&mut Map<String, Value>)>(
+fn change(
     cmd: &CommandContext,
     folder: &Path,
     id: u64,
     command: &str,
-    plan: impl FnOnce(&ClientList) -> Result<(&'static str, E)>,
+    edit: impl FnOnce(&TaskList, &mut Fields) -> std::result::Result<&'static str, Refused>,
 ) -> Result {
-    let did = cmd.commit(command, |context| {
+    let did = cmd.commit(Name::Tasks, command, |context| {
         let found = take_in(context, folder, &[id])?;
-        let Some(task) = found.tasks.get(&id) else {
-            return Err(CliError::new(format!("there is no task #{id}"))
-                .hint("`mainspring tasks list` shows all"));
-        };
-        let (became, edit) = plan(&found)?;
+        let task = found.tasks.get(&id).ok_or(Refused::NoTask(id))?;
         let mut fields = task.fields.clone();
-        edit(&mut fields);
+        let became = edit(&found.task_list(), &mut fields)?;
         let now = changes::text(&fields)?;
         let change = atomic::change(&found.path(id), Some(&task.bytes), Some(now));
         let subject = excerpt(task.text("subject"));
@@ -95,37 +81,26 @@ pub(super) fn add(
     description: &str,
     after: &[u64],
 ) -> Result {
-    if subject.trim().is_empty() {
-        return Err(CliError::new("a task needs a subject"));
-    }
     let command = format!("tasks add {:?}", excerpt(subject));
-    let did = cmd.commit(&command, |context| {
+    let did = cmd.commit(Name::Tasks, &command, |context| {
         let found = take_in(context, folder, after)?;
-        if let Some(none) = after.iter().find(|id| !found.tasks.contains_key(id)) {
-            return Err(CliError::new(format!("there is no task #{none}"))
-                .hint("`mainspring tasks list` shows them"));
-        }
-        let id = found.task_list().highest().saturating_add(1);
-        if id > MOST_ID {
-            return Err(CliError::new("no number is left in this list"));
-        }
+        let (added, _) = verbs::add(&found.task_list(), subject, after)?;
+        let id = added.id;
         let names = |ids: &[u64]| -> Value { ids.iter().map(u64::to_string).collect() };
-        let task = json!({
-            "id": id.to_string(),
-            "subject": subject,
-            "description": description,
-            "status": Status::default().as_str(),
-            "blocks": [],
-            "blockedBy": names(after),
-        });
-        let mut files = Vec::new();
-        if let Value::Object(fields) = &task {
-            files.push(atomic::change(
-                &found.path(id),
-                None,
-                Some(changes::text(fields)?),
-            ));
-        }
+        let task = [
+            ("id", json!(id.to_string())),
+            ("subject", json!(subject)),
+            ("description", json!(description)),
+            ("status", json!(added.status.as_str())),
+            ("blocks", json!([])),
+            ("blockedBy", names(&added.blocked_by)),
+        ];
+        let task: Fields = task
+            .map(|(key, value)| (key.into(), value))
+            .into_iter()
+            .collect();
+        let text = changes::text(&task)?;
+        let mut files = vec![atomic::change(&found.path(id), None, Some(text))];
         // Both sides know of it, as when the client adds one.
         for blocker in after {
             if let Some(task) = found.tasks.get(blocker) {

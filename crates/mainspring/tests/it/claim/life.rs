@@ -128,6 +128,41 @@ fn from_a_claimed_issue_to_a_closed_one() {
     assert_eq!((world.github.prs_created(), world.github.closes()), (1, 1));
 }
 
+/// What `claim status --now` sees counts: the merge is known, and the question has been
+/// asked of whoever read it.
+#[test]
+fn a_merge_that_status_sees_is_taken_in_and_ends_the_handing_over() {
+    let Some(world) = world() else { return };
+    world.with_pull_request();
+    world.widgets().merge(44);
+    let seen = world.env.run(&["claim", "status", "--now"]).ok();
+    assert!(seen.contains("phase   merged_detected\n"), "{seen}");
+    assert!(seen.contains("mail    PR #44 merged!"), "{seen}");
+    let refused = world.env.agent("s", &["claim", "done"]).failed();
+    assert!(refused.contains("the user has not answered"), "{refused}");
+    let said = context(world.prompt("what is new?"));
+    assert!(
+        said.contains("Should I close issue #42?"),
+        "a person saw it, the agent not"
+    );
+    let refused = world
+        .env
+        .agent("s", &["handoff", "--summary", "More"])
+        .failed();
+    assert_eq!(
+        refused,
+        "error: the pull request of issue #42 is merged, and a claim has one\n\
+         hint: `mainspring claim done` closes the issue when the user says so\n\
+         hint: for more work on it, set `phase` to `coding` in .agent-claim.json\n"
+    );
+    assert_eq!(world.claim()["phase"], "merged_detected");
+    let log = world.env.run(&["log", "--machine", "claim"]).ok();
+    assert!(
+        log.contains("mainspring claim status --now: PR #44: merged"),
+        "{log}"
+    );
+}
+
 #[test]
 fn a_status_that_the_agent_sets_reaches_the_board_in_two_calls() {
     let Some(world) = world() else { return };

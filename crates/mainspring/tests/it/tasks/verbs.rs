@@ -37,7 +37,10 @@ fn an_agent_without_task_tools_works_through_its_list() {
     error: there is no task #9
     hint: `mainspring tasks list` shows all
     ");
-    assert_snapshot!(agent(&["add", " "]).failed(), @"error: a task needs a subject");
+    assert_snapshot!(agent(&["add", " "]).failed(), @r#"
+    error: a task needs a subject
+    hint: `mainspring tasks add "What to do"`
+    "#);
     for id in ["2", "3", "4"] {
         agent(&["done", id]).ok();
     }

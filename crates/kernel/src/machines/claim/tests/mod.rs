@@ -1,6 +1,7 @@
 //! Every state, every event, every way an effect can stand, against the table.
 
 mod between;
+mod commands;
 mod lives;
 mod stops;
 
@@ -310,6 +311,9 @@ fn every_step_is_an_arrow_of_the_table_and_every_arrow_is_taken() {
                 }
             }
         }
+    }
+    for state in every_state() {
+        commands::run_all(&mut coverage, &state);
     }
     coverage.assert_complete::<Claim>();
 }

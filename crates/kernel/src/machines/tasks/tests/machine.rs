@@ -8,13 +8,14 @@ use pretty_assertions::assert_eq;
 use super::super::check::{Fault, Problem, check};
 use super::super::draft::{Key, Status};
 use super::super::task_list::{MOST_ID, Maker, Reset, TaskList};
+use super::super::verbs::{self, Refused};
 use super::super::{Facts, Guard, Invoked, Offer, TaskTools, Tasks};
 use super::{entry, item, list, plain, row, skill};
 use crate::effect::EffectStatus;
 use crate::event::{Event, Kind, Speaker};
 use crate::ids::Millis;
 use crate::machine::{AfterTool, BeforeTool, Input, Machine, OnContext, Step, Verdict};
-use crate::machines::conformance::{Coverage, assert_arrow};
+use crate::machines::conformance::{Coverage, assert_arrow, verb};
 
 fn invoked(offer: Offer) -> Invoked {
     Invoked {
@@ -146,7 +147,55 @@ fn every_way_is_an_arrow_of_the_table() {
     let peek = peek();
     assert_arrow::<Tasks>(peek.rule, &bare(), "before_tool", &peek.state);
     coverage.saw(peek.rule, "bare");
+    for state in [bare(), under_way()] {
+        for id in [1, 2, 99] {
+            verb(&mut coverage, &state, verbs::start(&state, id));
+            verb(&mut coverage, &state, verbs::done(&state, id));
+            verb(&mut coverage, &state, verbs::note(&state, id));
+            let added = verbs::add(&state, "More", &[id]);
+            verb(&mut coverage, &state, added.map(|(_, step)| step));
+        }
+    }
     coverage.assert_complete::<Tasks>();
+}
+
+#[test]
+fn a_task_waits_for_what_is_open_before_it() {
+    let (second, step) = verbs::add(&bare(), "Then this", &[1]).unwrap();
+    let added = step.state;
+    assert_eq!((second.maker, second.blocked_by), (Maker::Hand, vec![1]));
+    assert_eq!(added.entry(1).unwrap().blocks, [2], "both sides know");
+    let waits = Refused::Waits {
+        id: 2,
+        waits_for: vec![1],
+    };
+    assert_eq!(verbs::start(&added, 2), Err(waits));
+    let free = verbs::done(&added, 1).unwrap().state;
+    let started = verbs::start(&free, 2).unwrap().state;
+    assert_eq!(started.entry(2).unwrap().status, Status::InProgress);
+}
+
+#[test]
+fn a_command_about_no_task_is_refused() {
+    let full = TaskList {
+        floor: MOST_ID,
+        ..bare()
+    };
+    assert_eq!(verbs::start(&bare(), 7), Err(Refused::NoTask(7)));
+    assert_eq!(verbs::done(&bare(), 7), Err(Refused::NoTask(7)));
+    assert_eq!(verbs::note(&bare(), 7), Err(Refused::NoTask(7)));
+    assert_eq!(
+        verbs::add(&bare(), "x", &[7]).map(drop),
+        Err(Refused::NoTask(7))
+    );
+    assert_eq!(
+        verbs::add(&bare(), " ", &[]).map(drop),
+        Err(Refused::NoSubject)
+    );
+    assert_eq!(
+        verbs::add(&full, "x", &[]).map(drop),
+        Err(Refused::NoNumber)
+    );
 }
 
 #[test]

@@ -1,0 +1,314 @@
+//! What a person or an agent does to a claim by command, and what a look at its pull
+//! request changes. GitHub and git have been asked before.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::branch;
+use super::claim_file::ClaimFile;
+use super::memory::{ClaimMemory, Consent, Weight};
+use super::news::PullNews;
+use super::phase::{Failure, Phase, Task};
+use super::pull::Pull;
+use super::work::Open;
+use super::{Claim, State};
+use crate::ids::Millis;
+use crate::machine::{Nothing, Step};
+use crate::machines::verbs::{Actor, Refusal, VerbStep};
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Refused {
+    #[error("no issue is claimed here")]
+    NoClaim,
+    #[error(".agent-claim.json has schema_version {0}, which is newer than this Mainspring writes")]
+    Newer(u64),
+    #[error("issue #{issue} is claimed here, phase {phase}")]
+    AnotherIssue { issue: u64, phase: &'static str },
+    #[error("{name:?} cannot be a branch: {why}")]
+    Branch { name: String, why: String },
+    #[error("{repository} has no issue #{issue}")]
+    NoIssue { repository: String, issue: u64 },
+    #[error("issue #{0} is closed")]
+    IssueClosed(u64),
+    #[error("issue #{issue} is claimed by {holder}")]
+    Held {
+        issue: u64,
+        /// Who, and since when.
+        holder: String,
+        lease: Lease,
+    },
+    /// The text says what the pull request lacks.
+    #[error("{0}")]
+    Lacking(String),
+    #[error("the pull request of issue #{0} is merged, and a claim has one")]
+    Merged(u64),
+    #[error("issue #{0} is being closed")]
+    Closing(u64),
+    #[error("there is no pull request yet")]
+    NoPull,
+    #[error("issue #{0} would be closed")]
+    Unconfirmed(u64),
+    #[error(
+        "the user has not answered since the merge was reported: ask them whether to close issue \
+         #{0}"
+    )]
+    Unanswered(u64),
+    #[error("the pull request has not been seen merged yet")]
+    NotMerged,
+}
+
+/// May somebody else's claim be taken over?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Lease {
+    Live,
+    Expired,
+}
+
+impl Refusal for Refused {
+    fn next(&self) -> Vec<String> {
+        let lines: &[&str] = match self {
+            Self::IssueClosed(issue) => {
+                return Vec::from([format!("`gh issue reopen {issue}`, or claim another one")]);
+            }
+            // It says what to do.
+            Self::Lacking(_) => &[],
+            Self::NoClaim => &["`mainspring claim N` claims one"],
+            Self::Newer(_) => &["use the Mainspring that wrote it, or remove the file"],
+            Self::AnotherIssue { .. } => &[
+                "finish it, or give it back with `mainspring claim abort`",
+                "`--worktree` claims another one beside it",
+            ],
+            Self::Branch { .. } => &["`--branch NAME` names another one"],
+            Self::NoIssue { .. } => &["`gh issue list` shows what there is"],
+            Self::Held { lease, .. } => match lease {
+                Lease::Expired => {
+                    &["`--steal` takes it over: it has been held for more than a day"]
+                }
+                Lease::Live => &["it can be taken over a day after it was claimed"],
+            },
+            Self::Merged(_) => &[
+                "`mainspring claim done` closes the issue when the user says so",
+                "for more work on it, set `phase` to `coding` in .agent-claim.json",
+            ],
+            Self::Closing(_) => &[
+                "it is closed at the next stop",
+                "for more work on it, set `phase` to `coding` in .agent-claim.json",
+            ],
+            Self::NoPull => &["`mainspring handoff --summary \"…\"` asks for one"],
+            Self::Unconfirmed(_) => &["`mainspring claim done --yes` closes it"],
+            Self::Unanswered(_) => &[
+                "their next message counts; or they run `mainspring claim done --yes` in a terminal",
+            ],
+            Self::NotMerged => &[
+                "`mainspring claim status --now` looks; a person can run `mainspring claim done --yes`",
+            ],
+        };
+        lines.iter().copied().map(Into::into).collect()
+    }
+}
+
+/// May this issue be claimed here? The claim, where it is claimed here already.
+pub fn may_take(state: &State, issue: u64) -> Result<Option<&ClaimFile>, Refused> {
+    match state {
+        State::Unclaimed(_) => Ok(None),
+        State::Claimed { claim, .. } if claim.issue_number == issue => Ok(Some(claim)),
+        State::Claimed { claim, .. } => Err(Refused::AnotherIssue {
+            issue: claim.issue_number,
+            phase: claim.phase.as_str(),
+        }),
+        State::Newer { version } => Err(Refused::Newer(*version)),
+    }
+}
+
+/// The branch to work on: the one that is wanted, or one made from the issue's title.
+pub fn branch_for(wanted: Option<&str>, issue: u64, title: &str) -> Result<String, Refused> {
+    let Some(name) = wanted else {
+        return Ok(branch::for_issue(issue, title));
+    };
+    match branch::check(name) {
+        Ok(()) => Ok(name.into()),
+        Err(bad) => Err(Refused::Branch {
+            name: name.into(),
+            why: bad.to_string(),
+        }),
+    }
+}
+
+/// Takes the issue. `lease` is the commit by which we hold it on the git server.
+pub fn take(
+    state: &State,
+    claim: ClaimFile,
+    lease: Option<String>,
+    actor: &Actor,
+) -> Result<VerbStep<Claim>, Refused> {
+    if let Some(held) = may_take(state, claim.issue_number)? {
+        return Err(Refused::AnotherIssue {
+            issue: held.issue_number,
+            phase: held.phase.as_str(),
+        });
+    }
+    let memory = ClaimMemory {
+        issue: Some(claim.issue_number),
+        owner: actor.session().cloned(),
+        lease,
+        ..ClaimMemory::default()
+    };
+    Ok(Step::take(
+        "claim",
+        State::Claimed { claim, memory },
+        Nothing,
+    ))
+}
+
+/// The work is ready for its pull request. One that is open is found at the stop and not
+/// made again; one that was closed unmerged is followed by another. After the merge there
+/// is nothing to hand over.
+pub fn handoff(state: &State, summary: &str, actor: &Actor) -> Result<VerbStep<Claim>, Refused> {
+    let (mut claim, memory) = claimed(state)?;
+    match &claim.phase {
+        Phase::Coding | Phase::ReadyForPr | Phase::PrCreated | Phase::ChecksRunning => {}
+        Phase::Failed(Failure { during, .. }) => match during {
+            Task::Open => {}
+            Task::Close => return Err(Refused::Closing(claim.issue_number)),
+        },
+        Phase::MergedDetected => return Err(Refused::Merged(claim.issue_number)),
+        Phase::Done => return Err(Refused::Closing(claim.issue_number)),
+    }
+    claim.summary = summary.into();
+    Open::of(&claim).map_err(|lack| Refused::Lacking(lack.advice(&claim)))?;
+    claim.phase = Phase::ReadyForPr;
+    let memory = ClaimMemory {
+        lacking: None,
+        // What the user said was said about another pull request.
+        consent: Consent::NotAsked,
+        ..moved_by(memory, actor)
+    };
+    Ok(Step::take(
+        "handoff",
+        State::Claimed { claim, memory },
+        Nothing,
+    ))
+}
+
+/// The issue may be closed. A person says so with `--yes`, whatever the phase; an agent
+/// needs a prompt of theirs that came after the merge was reported.
+pub fn done(state: &State, actor: &Actor, yes: bool) -> Result<VerbStep<Claim>, Refused> {
+    let (mut claim, memory) = claimed(state)?;
+    let issue = claim.issue_number;
+    let rule = match actor {
+        Actor::Person if yes => "done-yes",
+        Actor::Person => return Err(Refused::Unconfirmed(issue)),
+        Actor::Agent(_) => {
+            if !was_merged(&claim.phase) {
+                return Err(Refused::NotMerged);
+            }
+            match memory.consent {
+                Consent::Spoken => "done",
+                Consent::NotAsked | Consent::Asked => return Err(Refused::Unanswered(issue)),
+            }
+        }
+    };
+    claim.phase = Phase::Done;
+    let memory = moved_by(memory, actor);
+    Ok(Step::take(rule, State::Claimed { claim, memory }, Nothing))
+}
+
+/// Only a claim whose merge was seen gets as far as these.
+const fn was_merged(phase: &Phase) -> bool {
+    match phase {
+        Phase::MergedDetected | Phase::Done => true,
+        Phase::Failed(failure) => matches!(failure.during, Task::Close),
+        Phase::Coding | Phase::ReadyForPr | Phase::PrCreated | Phase::ChecksRunning => false,
+    }
+}
+
+/// The issue is given back.
+pub fn abort(state: &State) -> Result<VerbStep<Claim>, Refused> {
+    claimed(state)?;
+    let unclaimed = State::Unclaimed(ClaimMemory::default());
+    Ok(Step::take("abort", unclaimed, Nothing))
+}
+
+/// The pull request to look at.
+pub fn pull(state: &State) -> Result<u64, Refused> {
+    claimed(state)?.0.pr_number.ok_or(Refused::NoPull)
+}
+
+/// Somebody looked at the pull request by command. What is new goes into the mailbox, and
+/// an agent whose claim it is reads it at once: that is the text.
+pub fn look(
+    state: &State,
+    pull: &Pull,
+    actor: &Actor,
+    now: Millis,
+) -> Result<(VerbStep<Claim>, Option<String>), Refused> {
+    seen(state, pull, now, |mut news| {
+        for mail in news.news.drain(..) {
+            news.memory.post(mail);
+        }
+        let told = match actor {
+            Actor::Agent(session) => news.memory.fetch(Some(session), now, Weight::Info),
+            Actor::Person => None,
+        };
+        (news.claim, news.memory, told)
+    })
+}
+
+/// The watcher looked, and wakes its session with the text.
+pub fn watch(
+    state: &State,
+    pull: &Pull,
+    now: Millis,
+) -> Result<(VerbStep<Claim>, Option<String>), Refused> {
+    seen(state, pull, now, PullNews::deliver)
+}
+
+/// A look at which nothing changed is no step: only its time would differ.
+fn seen(
+    state: &State,
+    pull: &Pull,
+    now: Millis,
+    deliver: impl FnOnce(PullNews) -> (ClaimFile, ClaimMemory, Option<String>),
+) -> Result<(VerbStep<Claim>, Option<String>), Refused> {
+    let (claim, memory) = claimed(state)?;
+    match state.watched() {
+        Some((_, _, pr)) if pr == pull.number => {}
+        Some(_) | None => return Ok((Step::ignore(state, Nothing), None)),
+    }
+    let (after, remembered, told) = deliver(PullNews::of(&claim, &memory, pull, now));
+    if remembered == memory && after.phase == claim.phase {
+        return Ok((Step::ignore(state, Nothing), told));
+    }
+    let rule = match &after.phase {
+        Phase::MergedDetected => "seen-merged",
+        Phase::Coding
+        | Phase::ReadyForPr
+        | Phase::PrCreated
+        | Phase::ChecksRunning
+        | Phase::Done
+        | Phase::Failed(_) => "seen",
+    };
+    let next = State::Claimed {
+        claim: after,
+        memory: remembered,
+    };
+    Ok((Step::take(rule, next, Nothing), told))
+}
+
+/// The claim here, with what is remembered of its issue.
+pub fn claimed(state: &State) -> Result<(ClaimFile, ClaimMemory), Refused> {
+    match state {
+        State::Claimed { claim, memory } => Ok((claim.clone(), memory.about(claim.issue_number))),
+        State::Unclaimed(_) => Err(Refused::NoClaim),
+        State::Newer { version } => Err(Refused::Newer(*version)),
+    }
+}
+
+/// The agent that moves a claim has it; a person who moves it leaves it to whose it is.
+fn moved_by(memory: ClaimMemory, actor: &Actor) -> ClaimMemory {
+    ClaimMemory {
+        owner: actor.session().cloned().or(memory.owner),
+        ..memory
+    }
+}

@@ -1,0 +1,60 @@
+//! What a person or an agent does to the gate by command.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Gate, State};
+use crate::machine::{Nothing, Step};
+use crate::machines::verbs::{Refusal, VerbStep};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Switch {
+    On,
+    Off,
+}
+
+impl Switch {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::On => "on",
+            Self::Off => "off",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Refused {
+    #[error("this is not an agent's shell, so there is no session to switch it for")]
+    NoSession(Switch),
+}
+
+impl Refusal for Refused {
+    fn next(&self) -> Vec<String> {
+        let Self::NoSession(switch) = self;
+        Vec::from([format!(
+            "`mainspring gate {} --project`, or `--session ID`",
+            switch.as_str()
+        )])
+    }
+}
+
+/// The switch that counts: the session's own, then the project's, then the configuration.
+pub fn in_force(session: Option<Switch>, project: Option<Switch>, configured: Switch) -> Switch {
+    session.or(project).unwrap_or(configured)
+}
+
+/// A gate that was off awaits the token anew, whatever was said before; one that is on
+/// stays as it is.
+pub fn switch(state: State, to: Switch) -> VerbStep<Gate> {
+    match (state, to) {
+        (_, Switch::Off) => Step::take("switch-off", State::Off, Nothing),
+        (State::Off, Switch::On) => Step::take("switch-on", State::Waiting { held: 0 }, Nothing),
+        (State::Waiting { .. } | State::Said { .. } | State::GaveUp { .. }, Switch::On) => {
+            Step::take("switch-on", state, Nothing)
+        }
+    }
+}

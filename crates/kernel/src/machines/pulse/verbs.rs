@@ -1,0 +1,39 @@
+//! What a person or an agent does to a check by command.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Pulse, State};
+use crate::machine::{Nothing, Step};
+use crate::machines::verbs::{Actor, Refusal, VerbStep};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Refused {
+    #[error("no check is under way here")]
+    NoCheck,
+}
+
+impl Refusal for Refused {
+    fn next(&self) -> Vec<String> {
+        let Self::NoCheck = self;
+        Vec::from(["`mainspring pulse 1` begins one".into()])
+    }
+}
+
+/// Begins a check of so many beats, at least one: of the agent that asks, or of the next
+/// session that stops. One that is under way is over.
+pub fn begin(of: u32, actor: &Actor) -> VerbStep<Pulse> {
+    let beating = State::Beating {
+        beat: 0,
+        of: of.max(1),
+        session: actor.session().cloned(),
+    };
+    Step::take("begin", beating, Nothing)
+}
+
+pub fn off(state: &State) -> Result<VerbStep<Pulse>, Refused> {
+    match state {
+        State::Still => Err(Refused::NoCheck),
+        State::Beating { .. } | State::Spent { .. } => Ok(Step::take("off", State::Still, Nothing)),
+    }
+}
