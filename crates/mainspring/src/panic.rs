@@ -19,3 +19,49 @@ pub(crate) fn answer_on_panic() {
         std::process::exit(i32::from(!printed));
     }));
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use mainspring_kernel::Millis;
+    use serde_json::Value;
+
+    use crate::env::Environment;
+    use crate::verb::hook;
+
+    /// It ends its process: the test below runs it in one of its own.
+    #[test]
+    #[ignore = "panics by intent, in a process that another test starts"]
+    fn a_hook_that_panics() {
+        let silent = Environment::given(&[("MAINSPRING_DISABLE", "1")], Millis(0));
+        hook::run(&silent);
+        panic!("by intent");
+    }
+
+    #[test]
+    fn a_panic_of_a_hook_lets_go_and_names_its_place() {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "no child of the product's: this test program, with one other test"
+        )]
+        let mut panics = Command::new(std::env::current_exe().unwrap());
+        let ran = panics
+            .args(["--exact", "panic::tests::a_hook_that_panics", "--ignored"])
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+        let stdout = String::from_utf8(ran.stdout).unwrap();
+        let answer = stdout
+            .lines()
+            .find_map(|line| line.find('{').map(|at| &line[at..]));
+        let answer: Value = serde_json::from_str(answer.unwrap()).unwrap();
+        let said = answer["systemMessage"].as_str().unwrap();
+        assert!(said.contains("internal error at"), "{said}");
+        assert!(said.contains("panic.rs"), "{said}");
+        assert_eq!(answer["decision"], Value::Null);
+        let stderr = String::from_utf8(ran.stderr).unwrap();
+        assert!(stderr.contains("by intent"), "{stderr}");
+    }
+}

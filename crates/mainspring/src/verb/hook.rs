@@ -88,8 +88,6 @@ pub(crate) fn answer(env: &Environment, input: Input) -> Option<String> {
         }
         Input::Unreadable(error) => return fault(format!("cannot read the hook's input: {error}")),
     };
-    #[cfg(debug_assertions)]
-    panic_on_demand(env);
     match claude::decode(bytes) {
         Err(error) => fault(format!("{error}: nothing was checked")),
         Ok(payload) => {
@@ -130,15 +128,6 @@ pub(super) fn wording(context: &EventContext<'_>) -> Wording {
             Some(_) | None => Wording::Block,
         },
     }
-}
-
-/// So that a test can see what a panic does.
-#[cfg(debug_assertions)]
-fn panic_on_demand(env: &Environment) {
-    assert!(
-        env.var_os("MAINSPRING_TEST_PANIC").is_none(),
-        "asked for by MAINSPRING_TEST_PANIC"
-    );
 }
 
 fn decide(env: &Environment, payload: &Payload) -> Result<Spoken, Trouble> {

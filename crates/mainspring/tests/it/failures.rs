@@ -247,24 +247,6 @@ fn a_full_stdout_is_a_failure_that_blocks_nobody() {
 }
 
 #[test]
-fn a_panic_lets_go_and_names_its_place() {
-    if !cfg!(debug_assertions) {
-        return;
-    }
-    let env = beating().with("MAINSPRING_TEST_PANIC", "1");
-    let payload = crate::env::payload(&env.project(), "Stop", json!({}));
-    let ran = env.hook_bytes(payload.to_string().as_bytes());
-    assert_eq!(ran.code, Some(0));
-    let answer: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-    let said = answer["systemMessage"].as_str().unwrap();
-    assert!(
-        said.contains("internal error at") && said.contains("hook.rs"),
-        "{said}"
-    );
-    assert_eq!(answer["decision"], serde_json::Value::Null);
-}
-
-#[test]
 fn switched_off_and_inside_a_child_of_ours_it_leaves_at_once() {
     for variable in ["MAINSPRING_DISABLE", "MAINSPRING_DEPTH"] {
         let env = beating();
