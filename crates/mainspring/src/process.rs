@@ -153,11 +153,13 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> 
 
 #[cfg(test)]
 mod tests {
+    use mainspring_testkit::process::PATIENCE;
+
     use super::*;
 
     #[test]
     fn a_childs_words_and_code_come_back() {
-        let job = Job::new("/bin/sh", Duration::from_secs(5)).args([
+        let job = Job::new("/bin/sh", PATIENCE).args([
             "-c",
             "echo out; echo err >&2; echo $MAINSPRING_DEPTH; exit 3",
         ]);
@@ -170,7 +172,7 @@ mod tests {
     #[test]
     fn a_child_gets_what_it_is_given_and_nothing_else() {
         let big = vec![b'x'; 200_000];
-        let job = Job::new("/bin/sh", Duration::from_secs(5))
+        let job = Job::new("/bin/sh", PATIENCE)
             .args(["-c", "wc -c; env | grep -v ^_= | sort"])
             .only_env([("PATH", "/usr/bin:/bin"), ("TITLE", "$(id) '")])
             .stdin(big);
@@ -192,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_grandchild_that_keeps_the_pipe_open_does_not_keep_us() {
-        let job = Job::new("/bin/sh", Duration::from_secs(5)).args(["-c", "sleep 1000 & echo out"]);
+        let job = Job::new("/bin/sh", PATIENCE).args(["-c", "sleep 1000 & echo out"]);
         assert_eq!(job.run().unwrap().stdout, b"out\n");
     }
 
@@ -204,10 +206,9 @@ mod tests {
 
     #[test]
     fn a_flood_is_cut_and_a_missing_program_named() {
-        let job =
-            Job::new("/bin/sh", Duration::from_secs(20)).args(["-c", "head -c 8000000 /dev/zero"]);
+        let job = Job::new("/bin/sh", PATIENCE).args(["-c", "head -c 8000000 /dev/zero"]);
         assert_eq!(job.run().unwrap().stdout.len() as u64, limits::CHILD_OUTPUT);
-        let error = Job::new("/nonexistent/program", Duration::from_secs(1))
+        let error = Job::new("/nonexistent/program", PATIENCE)
             .run()
             .unwrap_err();
         assert!(error.to_string().contains("/nonexistent/program"));

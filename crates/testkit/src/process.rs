@@ -15,8 +15,23 @@ use rustix::process::{Pid, Signal, kill_process_group};
 const OUTPUT_LIMIT: usize = 64 << 20;
 /// Between asking a group to end and ending it.
 const GRACE: Duration = Duration::from_secs(1);
+/// How long an ended child's output is waited for, where a grandchild keeps the pipe open.
+const OUTPUT_GRACE: Duration = Duration::from_secs(3);
+/// How long something is waited for that comes in any case. It only ends a test that would
+/// never end: how busy the machine is must not decide one.
+pub const PATIENCE: Duration = Duration::from_secs(180);
 /// How often a waiting test looks.
 pub(crate) const POLL: Duration = Duration::from_millis(10);
+
+/// Waits until it is so; fails with `what` if it never is.
+#[track_caller]
+pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !done() {
+        assert!(Instant::now() < deadline, "waited until {what}");
+        thread::sleep(POLL);
+    }
+}
 
 /// A child that is still running. Dropping it ends its group.
 #[derive(Debug)]
@@ -198,7 +213,7 @@ impl Printed {
     /// All of it, unless a grandchild out of reach keeps the pipe open: then
     /// what there is.
     fn take(&self) -> Vec<u8> {
-        let _ = self.finished.recv_timeout(GRACE);
+        let _ = self.finished.recv_timeout(OUTPUT_GRACE);
         mem::take(&mut self.bytes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

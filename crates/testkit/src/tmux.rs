@@ -11,18 +11,14 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::process::{Finished, POLL, Running};
+use crate::process::{Finished, PATIENCE, POLL, Running};
 
 /// Wide enough that what a test looks for is not wrapped.
 const COLUMNS: &str = "160";
 const ROWS: &str = "50";
-/// What one command of tmux may take.
-const TMUX_LIMIT: Duration = Duration::from_secs(10);
 /// What a program may take to end once the terminal is gone.
 const HANG_UP_LIMIT: Duration = Duration::from_secs(5);
 const PROCESS_ID: [&str; 3] = ["list-panes", "-F", "#{pane_pid}"];
-/// What a screen may take to change.
-const SCREEN_LIMIT: Duration = Duration::from_secs(30);
 
 /// A running program and its screen.
 #[derive(Debug)]
@@ -96,7 +92,7 @@ impl Terminal {
     /// Waits until the screen is as `wanted` says.
     #[track_caller]
     pub fn wait_until(&self, what: &str, wanted: impl Fn(&str) -> bool) -> String {
-        let deadline = Instant::now() + SCREEN_LIMIT;
+        let deadline = Instant::now() + PATIENCE;
         loop {
             let screen = self.screen();
             if wanted(&screen) {
@@ -110,7 +106,7 @@ impl Terminal {
     /// Waits until the program has ended by itself.
     #[track_caller]
     pub fn wait_for_end(self) {
-        let deadline = Instant::now() + SCREEN_LIMIT;
+        let deadline = Instant::now() + PATIENCE;
         while run(self.tmux().arg("has-session")).succeeded() {
             assert!(Instant::now() < deadline, "still there:\n{}", self.screen());
             thread::sleep(POLL * 5);
@@ -172,5 +168,5 @@ fn is_running(id: i32) -> bool {
 }
 
 fn run(tmux: &mut Command) -> Finished {
-    Running::start(tmux).wait(TMUX_LIMIT)
+    Running::start(tmux).wait(PATIENCE)
 }

@@ -62,6 +62,16 @@ impl World {
         self.root().join("project")
     }
 
+    /// Does any process run that was started with this world around it?
+    pub fn is_lived_in(&self) -> bool {
+        let root = self.root().as_os_str().as_encoded_bytes();
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        // Of one that has ended and that nobody has reaped yet, this is empty.
+        let mut variables =
+            processes.filter_map(|process| std::fs::read(process.path().join("environ")).ok());
+        variables.any(|text| text.windows(root.len()).any(|part| part == root))
+    }
+
     /// Variables beside HOME and PATH: a temporary folder of its own, and none of the host's
     /// caps on blocks.
     pub fn env(&self) -> Vec<(String, String)> {

@@ -7,11 +7,10 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use mainspring_testkit::clients::pinned_version;
 use mainspring_testkit::files;
-use mainspring_testkit::process::{End, Running};
+use mainspring_testkit::process::{End, PATIENCE, Running};
 use pretty_assertions::assert_eq;
 use tempfile::TempDir;
 
@@ -64,7 +63,7 @@ impl Checkout {
             .env_clear()
             .env("PATH", self.at("bin"))
             .env("ASKED", self.at("asked"));
-        let done = Running::start(&mut script).wait(Duration::from_secs(30));
+        let done = Running::start(&mut script).wait(PATIENCE);
         match done.end {
             End::Exited(status) => (status.code().expect("a code"), done.stderr_text()),
             End::DeadlinePassed => panic!("it never ended"),

@@ -4,13 +4,12 @@
 #![expect(clippy::disallowed_methods, reason = "a test starts what it tests")]
 
 use std::process::Command;
-use std::time::Duration;
 
 use mainspring_testkit::clients::Client;
 use mainspring_testkit::github::{
     self, AccountKind, BareRepo, CountedGh, GitHub, IssueState, LOGIN, TOKEN, Token, bare_repo,
 };
-use mainspring_testkit::process::Running;
+use mainspring_testkit::process::{PATIENCE, Running};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -285,7 +284,7 @@ fn each_start_of_gh_is_counted_with_its_arguments() {
             .args(arguments)
             .env_clear()
             .env("PATH", "/usr/bin:/bin");
-        let done = Running::start(command.envs(github.env())).wait(Duration::from_secs(30));
+        let done = Running::start(command.envs(github.env())).wait(PATIENCE);
         assert!(done.succeeded(), "{}", done.stderr_text());
     }
 

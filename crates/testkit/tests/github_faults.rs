@@ -1,10 +1,10 @@
 //! Each way in which a request can go wrong, as the real `gh` lives through it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mainspring_testkit::clients::Client;
 use mainspring_testkit::github::{self, BareRepo, Fault, GitHub, Outcome, bare_repo, on, on_any};
-use mainspring_testkit::process::{End, Finished};
+use mainspring_testkit::process::{End, Finished, PATIENCE};
 use pretty_assertions::assert_eq;
 
 const CREATE: [&str; 10] = [
@@ -29,8 +29,6 @@ const CREATE_BY_REST: [&str; 8] = [
     "-f",
     "title=Fix",
 ];
-const LIMIT: Duration = Duration::from_secs(30);
-
 fn world() -> Option<(GitHub, BareRepo)> {
     if github::client() == Client::Skipped {
         return None;
@@ -238,14 +236,12 @@ fn a_hanging_request_ends_with_the_deadline_and_commits_or_not() {
             return;
         };
         github.fault(on("createPullRequest"), fault.clone());
-        let started = Instant::now();
 
         let running = github.gh(CREATE).start();
-        assert!(github.wait_for_request("createPullRequest", LIMIT));
+        assert!(github.wait_for_request("createPullRequest", PATIENCE));
         let run = running.wait(Duration::from_millis(300));
 
         assert_eq!(run.end, End::DeadlinePassed, "{fault:?}");
-        assert!(started.elapsed() < LIMIT);
         assert_eq!(github.prs_created(), created, "{fault:?}");
         assert_eq!(
             github.requests_of("createPullRequest")[0].outcome,
@@ -262,9 +258,9 @@ fn a_hanging_request_that_is_released_is_dropped() {
     github.fault(on("createPullRequest"), Fault::HangAfterCommit);
 
     let running = github.gh(CREATE).start();
-    assert!(github.wait_for_request("createPullRequest", LIMIT));
+    assert!(github.wait_for_request("createPullRequest", PATIENCE));
     github.release();
-    let run = running.wait(LIMIT);
+    let run = running.wait(PATIENCE);
 
     assert_eq!(code(&run), Some(1));
     assert!(run.stderr_text().contains("EOF"), "{}", run.stderr_text());

@@ -4,9 +4,9 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
 
 use mainspring_testkit::model::{Model, Script, Turn};
+use mainspring_testkit::process::PATIENCE;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn send(model: &Model, method: &str, path: &str, body: &str) -> (u16, String) {
     let address = model.url().trim_start_matches("http://");
     let mut connection = TcpStream::connect(address).expect("the model listens");
     connection
-        .set_read_timeout(Some(Duration::from_secs(10)))
+        .set_read_timeout(Some(PATIENCE))
         .expect("a limit");
     let length = body.len();
     write!(
@@ -222,7 +222,7 @@ fn a_turn_that_waits_keeps_nobody_else_waiting() {
             );
             hung.write_all((head + &body).as_bytes())
                 .expect("it is taken");
-            assert!(model.sees_text_within("hello", Duration::from_secs(10)));
+            model.wait_for_text("hello");
             assert!(ask(&model, &request("claude-opus")).1.contains("quick"));
         });
     });

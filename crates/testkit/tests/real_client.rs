@@ -6,7 +6,7 @@ use std::time::Duration;
 use mainspring_testkit::claude::{Claude, Hook};
 use mainspring_testkit::files;
 use mainspring_testkit::model::{Model, Script, Turn};
-use mainspring_testkit::process::{End, Running};
+use mainspring_testkit::process::{End, PATIENCE, Running};
 use mainspring_testkit::recorder::{HookCall, Outcome};
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -169,6 +169,10 @@ fn a_witness_sees_what_a_hook_is_given_and_answers() {
     assert!(calls[0].env.keys().all(|name| !name.contains("TOKEN")));
 }
 
+/// In seconds: the client counts from before the witness runs, and the witness has to have
+/// begun by then.
+const HOOK_TIMEOUT: u32 = 10;
+
 #[test]
 fn a_hook_killed_by_the_client_is_seen_too() {
     let model = Model::play([Turn::say("I am done.")]);
@@ -176,7 +180,7 @@ fn a_hook_killed_by_the_client_is_seen_too() {
         return;
     };
     let claude = claude
-        .hook("Stop", &Hook::shell("sleep 60").timeout(1))
+        .hook("Stop", &Hook::shell("sleep 3600").timeout(HOOK_TIMEOUT))
         .recording();
 
     claude.run("do it").expect_success();
@@ -232,7 +236,9 @@ fn a_model_that_hangs_meets_the_deadline() {
         return;
     };
 
-    let run = claude.ask("do it").within(Duration::from_secs(2)).run();
+    let asked = claude.ask("do it").start();
+    model.wait_for_text("do it");
+    let run = asked.wait_for(Duration::from_millis(200));
 
     assert_eq!(run.end, End::DeadlinePassed);
     model.assert_played_out();
@@ -352,7 +358,7 @@ fn a_session_may_run_in_a_worktree() {
     let worktree = claude.home().join("worktree");
     let mut git = claude.command("git");
     let added = Running::start(git.args(["worktree", "add"]).arg(&worktree));
-    assert!(added.wait(Duration::from_secs(10)).succeeded());
+    assert!(added.wait(PATIENCE).succeeded());
 
     let run = claude.ask("where are you?").in_folder(&worktree).run();
 
@@ -371,7 +377,7 @@ fn a_client_that_is_killed_fires_nothing_more() {
         .recording();
 
     let asked = claude.ask("a long errand").start();
-    assert!(model.sees_text_within("a long errand", Duration::from_secs(30)));
+    model.wait_for_text("a long errand");
     asked.kill();
 
     assert!(claude.hook_calls().is_empty());

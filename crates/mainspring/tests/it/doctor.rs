@@ -326,10 +326,15 @@ fn locks_that_a_dead_client_left_on_its_task_lists_are_named_and_removed() {
         fs::create_dir_all(&lock).unwrap();
         lock
     });
-    let then = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
-    for lock in [&stale, &task] {
-        let times = fs::FileTimes::new().set_modified(then);
-        fs::File::open(lock).unwrap().set_times(times).unwrap();
+    let minute = std::time::Duration::from_secs(60);
+    let now = std::time::SystemTime::now();
+    for (lock, time) in [
+        (&stale, now - minute),
+        (&task, now - minute),
+        (&fresh, now + 60 * minute),
+    ] {
+        let dir = fs::File::open(lock).unwrap();
+        dir.set_modified(time).unwrap();
     }
     let (found, _) = about(&env, "task lists");
     let named: Vec<bool> = found

@@ -234,15 +234,13 @@ fn a_jwz_that_babbles_or_hangs_lets_go() {
         ("echo one two three", "printed no JSON"),
         ("echo '[{\"id\":1}]'", "without a body"),
         ("echo '{}'", ""),
-        ("sleep 30", "took longer than 3 s"),
+        ("sleep 3600", "took longer than 3 s"),
     ] {
         let env = with_jwz();
         let program = env.root().join("bin/jwz");
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-        let began = std::time::Instant::now();
         let note = env.stop("x").let_go();
         assert!(note.contains(told), "{script}: {note}");
-        assert!(began.elapsed().as_secs() < 20, "{script}");
     }
 }
 

@@ -1,19 +1,18 @@
 //! The product as its users meet it, in the real client.
 
 use std::path::Path;
-use std::time::Duration;
 
 use mainspring_testkit::claude::Claude;
 use mainspring_testkit::clients::{self, Client};
-use mainspring_testkit::model::{Model, Turn};
-use mainspring_testkit::process::Running;
+use mainspring_testkit::model::{Cue, Model, Turn};
+use mainspring_testkit::process::{PATIENCE, Running};
 use serde_json::Value;
 
 use crate::env::MAINSPRING;
 
 /// A program in the client's world, to its end; what it printed.
 fn run(claude: &Claude, program: &str, args: &[&str]) -> String {
-    let done = Running::start(claude.command(program).args(args)).wait(Duration::from_secs(60));
+    let done = Running::start(claude.command(program).args(args)).wait(PATIENCE);
     assert!(
         done.succeeded(),
         "{args:?}: {}{}",
@@ -99,10 +98,8 @@ fn what_install_puts_into_the_users_settings_reaches_hooks_and_agent() {
 
 #[test]
 fn a_person_stops_it_from_another_terminal_while_the_agent_works() {
-    let model = Model::play([
-        Turn::say("One."),
-        Turn::say("Two.").after(Duration::from_secs(2)),
-    ]);
+    let stopped = Cue::default();
+    let model = Model::play([Turn::say("One."), Turn::say("Two.").on(&stopped)]);
     let Some(claude) = Claude::new(&model) else {
         return;
     };
@@ -110,11 +107,9 @@ fn a_person_stops_it_from_another_terminal_while_the_agent_works() {
     mainspring(&claude, &["install", "--scope", "local", "--yes"]);
     mainspring(&claude, &["pulse", "9"]);
     let asked = claude.ask("go on for ever").start();
-    assert!(model.sees_text_within(
-        "Mainspring is connected (beat 1 of 9)",
-        Duration::from_secs(60)
-    ));
+    model.wait_for_text("Mainspring is connected (beat 1 of 9)");
     mainspring(&claude, &["stop"]);
+    stopped.give();
     let answer = asked.wait().expect_success();
     assert_eq!(answer.answer(), "Two.");
     assert_eq!(held(&claude), 1);
@@ -190,8 +185,8 @@ fn the_plugin_is_installed_from_the_marketplace_and_its_hooks_run() {
     let answer = claude.run("say hello").expect_success();
     assert_eq!(answer.answer(), "I read it.");
     let findings: Value = serde_json::from_str(&{
-        let done = Running::start(claude.command(MAINSPRING).args(["doctor", "--json"]))
-            .wait(Duration::from_secs(60));
+        let done =
+            Running::start(claude.command(MAINSPRING).args(["doctor", "--json"])).wait(PATIENCE);
         done.stdout_text()
     })
     .unwrap();

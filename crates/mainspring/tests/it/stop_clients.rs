@@ -2,10 +2,10 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use mainspring_testkit::claude::{Claude, Hook};
-use mainspring_testkit::model::{Model, Script, Turn};
+use mainspring_testkit::model::{Cue, Model, Script, Turn};
+use mainspring_testkit::process::wait_until;
 use mainspring_testkit::recorder::{HookCall, Outcome};
 use serde_json::{Value, json};
 
@@ -284,10 +284,11 @@ fn a_cd_into_a_nested_repository_and_a_worktree_loses_nothing() {
 
 #[test]
 fn two_sessions_in_one_directory_and_only_the_owner_is_held() {
+    let other_ended = Cue::default();
     let script = Script::new([
         agent("loop start --max 5"),
         Turn::say("One."),
-        Turn::say("Two.").after(Duration::from_secs(6)),
+        Turn::say("Two.").on(&other_ended),
         Turn::say(LOOP_DONE),
     ])
     .when_told(
@@ -298,10 +299,11 @@ fn two_sessions_in_one_directory_and_only_the_owner_is_held() {
     let Some(claude) = hooked(&model) else { return };
     let asked = claude.ask("loop on it").args(["--session-id", SESSION]);
     let first = asked.start();
-    while claude.hook_calls_of("Stop").is_empty() {
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    wait_until("the first stop", || {
+        !claude.hook_calls_of("Stop").is_empty()
+    });
     let other = claude.run("I am the other one").expect_success();
+    other_ended.give();
     first.wait().expect_success();
     for call in claude.hook_calls_of("Stop") {
         let mine = call.input["session_id"] == SESSION;
@@ -317,6 +319,7 @@ fn two_sessions_in_one_directory_and_only_the_owner_is_held() {
 
 #[test]
 fn a_sub_agent_in_the_background_spends_no_iteration() {
+    let waited_for = Cue::default();
     let script = Script::new([
         agent("loop start --max 5"),
         Turn::call(
@@ -328,10 +331,16 @@ fn a_sub_agent_in_the_background_spends_no_iteration() {
         Turn::say("The helper is back."),
         Turn::say(LOOP_DONE),
     ])
-    .for_subagents([Turn::say("Looked.").after(Duration::from_secs(3))]);
+    .for_subagents([Turn::say("Looked.").on(&waited_for)]);
     let model = Model::play(script);
     let Some(claude) = hooked(&model) else { return };
-    run(&claude, "loop on it");
+    let asked = claude.ask("loop on it").args(["--session-id", SESSION]);
+    let asked = asked.start();
+    wait_until("the agent waits for the helper", || {
+        !claude.hook_calls_of("Stop").is_empty()
+    });
+    waited_for.give();
+    asked.wait().expect_success();
     let stops = claude.hook_calls_of("Stop");
     let working = |call: &HookCall| {
         let tasks = call.input["background_tasks"]

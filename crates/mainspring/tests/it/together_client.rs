@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::time::Duration;
 
 use mainspring_testkit::claude::Claude;
 use mainspring_testkit::github::{Check, IssueState};
@@ -20,7 +19,6 @@ use crate::tasks::{STEPS, put};
 
 const SKILL: &str = "---\nname: ship\ndescription: Ship it\n---\nShip the thing, step by step.\n";
 const LOOP_DONE: &str = "<loop-done>COMPLETE</loop-done>";
-const SEEN: Duration = Duration::from_secs(40);
 
 /// The client in a checkout of `acme/widgets`, with the plugin as it is shipped, a skill with
 /// a task list, and a person's trust.
@@ -133,15 +131,15 @@ fn five_machines_at_once_until_all_are_satisfied() {
     let terminal = claude.interactive();
 
     terminal.enter("ship issue 42");
-    assert!(model.sees_text_within("PR #44 created", Duration::from_secs(120)));
+    model.wait_for_text("PR #44 created");
     terminal.wait_for("PR #44, ");
     let head = git(claude.project(), &["rev-parse", "HEAD"]);
     let green = Check::completed("test", "SUCCESS");
     world.widgets().set_check(&head, green);
-    assert!(model.sees_text_within("CI passed! All 1 check green.", SEEN));
+    model.wait_for_text("CI passed! All 1 check green.");
     terminal.wait_for("CI is green.");
     world.widgets().merge(44);
-    assert!(model.sees_text_within("PR #44 merged! Should I close issue #42?", SEEN));
+    model.wait_for_text("PR #44 merged! Should I close issue #42?");
     terminal.wait_for("Shall I close issue 42?");
     terminal.enter("yes");
     terminal.wait_for("It is closed; that was all.");

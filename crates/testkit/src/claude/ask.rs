@@ -8,10 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Claude;
-use crate::process::{End, Running};
-
-/// A scripted session takes about a second; a busy machine many.
-const DEADLINE: Duration = Duration::from_secs(90);
+use crate::process::{End, PATIENCE, Running};
 
 /// A run that is being put together.
 #[derive(Debug)]
@@ -20,7 +17,6 @@ pub struct Ask<'a> {
     claude: &'a Claude,
     args: Vec<OsString>,
     folder: PathBuf,
-    deadline: Duration,
 }
 
 /// A headless run in progress.
@@ -28,7 +24,6 @@ pub struct Ask<'a> {
 pub struct Asked<'a> {
     claude: &'a Claude,
     running: Running,
-    deadline: Duration,
 }
 
 /// A run that is over.
@@ -50,7 +45,6 @@ impl<'a> Ask<'a> {
             claude,
             args: Vec::new(),
             folder: claude.project().to_path_buf(),
-            deadline: DEADLINE,
         }
         .args(["-p", prompt, "--output-format", "json"])
     }
@@ -87,22 +81,16 @@ impl<'a> Ask<'a> {
         self
     }
 
-    pub fn within(mut self, deadline: Duration) -> Self {
-        self.deadline = deadline;
-        self
-    }
-
     /// Starts the run and does not wait for it.
     pub fn start(self) -> Asked<'a> {
         let mut command = self.claude.client();
         Asked {
             claude: self.claude,
             running: Running::start(command.args(&self.args).current_dir(self.folder)),
-            deadline: self.deadline,
         }
     }
 
-    /// Runs to the end, or to the deadline.
+    /// Runs to the end.
     pub fn run(self) -> Run {
         self.start().wait()
     }
@@ -113,8 +101,14 @@ impl Asked<'_> {
         self.running.id()
     }
 
+    /// Waits for the end.
     pub fn wait(self) -> Run {
-        let finished = self.running.wait(self.deadline);
+        self.wait_for(PATIENCE)
+    }
+
+    /// Waits for the end, or makes it after this time.
+    pub fn wait_for(self, limit: Duration) -> Run {
+        let finished = self.running.wait(limit);
         let stdout = finished.stdout_text();
         let result: Value = serde_json::from_str(&stdout).unwrap_or_default();
         let transcript = self

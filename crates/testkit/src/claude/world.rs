@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use crate::files;
-use crate::process::Running;
+use crate::process::{PATIENCE, Running};
 
 /// Where git, sh and the like are.
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -104,7 +104,7 @@ impl World {
             &["commit", "--quiet", "--allow-empty", "--message=start"],
         ] {
             let git = Running::start(self.command("git").args(args));
-            let done = git.wait(std::time::Duration::from_secs(10));
+            let done = git.wait(PATIENCE);
             assert!(done.succeeded(), "git {args:?}: {}", done.stderr_text());
         }
     }

@@ -17,7 +17,7 @@ use super::scenario::{Act, Group, Scenario, Uses};
 use crate::files;
 
 /// How long a caller may take to close stdin before it counts as left open.
-const STDIN_PATIENCE: Duration = Duration::from_millis(500);
+const STDIN_PATIENCE: Duration = Duration::from_secs(5);
 /// The status of a call that no rule is for.
 const NONE_FITS: u8 = 97;
 

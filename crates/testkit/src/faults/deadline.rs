@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// Four times our longest wait, the one for a lock.
-pub(super) const LIMIT: Duration = Duration::from_secs(20);
+/// Twelve times our longest wait, the one for a lock.
+pub(super) const LIMIT: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(250);
 
 /// What is run now, each in a group of its own, and since when.

@@ -13,6 +13,7 @@ use super::paths::{Does, Path, Who};
 use super::strace::{self, Injection};
 use super::sweep::Tally;
 use super::tree::Tree;
+use crate::process::wait_until;
 use crate::world::World;
 
 /// The binary under test, and what surrounds it.
@@ -124,7 +125,9 @@ impl<'a> Lab<'a> {
     /// What a killed process had started ends by itself, and must not end in the next world.
     pub(super) fn settle(&self) {
         if self.path.has_children {
-            std::thread::sleep(Duration::from_millis(15));
+            wait_until("what a killed process had started has ended", || {
+                !self.world.is_lived_in()
+            });
         }
     }
 

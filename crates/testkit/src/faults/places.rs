@@ -39,7 +39,7 @@ const KINDS: [Kind; 7] = [
 ];
 
 /// Longer than any wait of ours but the one for a lock.
-const PATIENCE: Duration = Duration::from_secs(8);
+const PATIENCE: Duration = Duration::from_secs(30);
 const SECRET: &str = "the-secret-of-somebody-else";
 
 pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {

@@ -12,10 +12,10 @@ use tempfile::TempDir;
 
 use super::GitHub;
 use crate::clients::Client;
-use crate::process::{Finished, Running};
+use crate::process::{Finished, PATIENCE, Running};
 
 /// A `gh` that hangs is a failed test, not a test that never ends.
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = PATIENCE;
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Finds `gh`: what `MAINSPRING_TEST_GH` names, else the system's. Skipped with

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::process::Running;
+use crate::process::{PATIENCE, Running};
 
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = PATIENCE;
 /// The tree without files, which git always knows.
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 

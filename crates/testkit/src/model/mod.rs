@@ -29,4 +29,4 @@ mod wire;
 pub use request::{Purpose, Request};
 pub use script::Script;
 pub use server::Model;
-pub use turn::Turn;
+pub use turn::{Cue, Turn};

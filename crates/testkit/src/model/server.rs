@@ -3,7 +3,6 @@
 use std::io::{Cursor, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tiny_http::{Header, Method, Response, Server};
@@ -12,6 +11,7 @@ use super::request::{Purpose, Request};
 use super::script::Script;
 use super::turn::{Reply, Turn};
 use super::wire::{self, Message};
+use crate::process::wait_until;
 
 /// More than the client's largest request seen, and still a limit.
 const BODY_LIMIT: u64 = 64 << 20;
@@ -85,18 +85,11 @@ impl Model {
     }
 
     /// Waits until `text` has reached the model.
-    #[must_use = "it may not have come"]
-    pub fn sees_text_within(&self, text: &str, limit: Duration) -> bool {
-        let deadline = Instant::now() + limit;
-        loop {
-            if self.saw_text(text) {
-                return true;
-            }
-            if Instant::now() >= deadline {
-                return false;
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
+    #[track_caller]
+    pub fn wait_for_text(&self, text: &str) {
+        wait_until(&format!("the model is told {text:?}"), || {
+            self.saw_text(text)
+        });
     }
 
     /// Fails unless every scripted turn was asked for, and no more than those.
@@ -187,7 +180,9 @@ fn perform(
     serial: usize,
     turn: Turn,
 ) {
-    thread::sleep(turn.delay);
+    if let Some(cue) = &turn.cue {
+        cue.wait();
+    }
     match turn.reply {
         Reply::Decide(decide) => {
             perform(stage, incoming, request, serial, decide(request));

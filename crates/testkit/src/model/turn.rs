@@ -1,17 +1,39 @@
 //! What the model does when it is its turn.
 
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use serde_json::Value;
 
 use super::request::Request;
+use crate::process::PATIENCE;
 
 /// One answer of the model.
 #[derive(Debug)]
 #[must_use]
 pub struct Turn {
-    pub(super) delay: Duration,
+    pub(super) cue: Option<Cue>,
     pub(super) reply: Reply,
+}
+
+/// What a turn waits for, so that a test decides what happens before it.
+#[derive(Clone, Debug, Default)]
+pub struct Cue {
+    given: Arc<(Mutex<bool>, Condvar)>,
+}
+
+impl Cue {
+    pub fn give(&self) {
+        let (given, changed) = &*self.given;
+        *given.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        changed.notify_all();
+    }
+
+    pub(super) fn wait(&self) {
+        let (given, changed) = &*self.given;
+        let now = given.lock().unwrap_or_else(PoisonError::into_inner);
+        // A test that failed gives none: nobody waits for it for ever.
+        let _ = changed.wait_timeout_while(now, PATIENCE, |given| !*given);
+    }
 }
 
 pub(super) enum Reply {
@@ -102,9 +124,9 @@ impl Turn {
         })
     }
 
-    /// Waits before answering.
-    pub fn after(mut self, delay: Duration) -> Self {
-        self.delay = delay;
+    /// Answers only once the test gives the cue.
+    pub fn on(mut self, cue: &Cue) -> Self {
+        self.cue = Some(cue.clone());
         self
     }
 
@@ -121,10 +143,7 @@ impl Turn {
 
 impl From<Reply> for Turn {
     fn from(reply: Reply) -> Self {
-        Self {
-            delay: Duration::ZERO,
-            reply,
-        }
+        Self { cue: None, reply }
     }
 }
 

@@ -158,6 +158,7 @@ fn lock_of(file: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use std::fs::{File, FileTimes};
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::SystemTime;
 
     use super::*;
@@ -198,17 +199,16 @@ mod tests {
         assert!(!lock.exists());
 
         aged(&lock, 0);
-        let release = {
-            let lock = lock.clone();
-            std::thread::spawn(move || {
+        let released = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
                 std::thread::sleep(Duration::from_millis(40));
-                fs::remove_dir(lock).unwrap();
-            })
-        };
-        let started = Instant::now();
-        drop(Held::list(temp.path()).unwrap());
-        assert!(started.elapsed() >= Duration::from_millis(35));
-        release.join().unwrap();
+                released.store(true, Ordering::SeqCst);
+                fs::remove_dir(&lock).unwrap();
+            });
+            drop(Held::list(temp.path()).unwrap());
+            assert!(released.load(Ordering::SeqCst), "it was held by another");
+        });
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
 
 use mainspring_testkit::github::Check;
+use mainspring_testkit::process::{PATIENCE, wait_until};
 use serde_json::json;
 
 use super::world::{World, world};
@@ -29,13 +29,11 @@ impl Watcher {
         Self(child)
     }
 
-    /// Its exit code and what it woke the agent with, within some seconds.
+    /// Its exit code and what it woke the agent with.
     fn end(mut self) -> (Option<i32>, String) {
-        let until = Instant::now() + Duration::from_secs(20);
-        while self.0.try_wait().unwrap().is_none() {
-            assert!(Instant::now() < until, "it still watches");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        wait_until("it has watched enough", || {
+            self.0.try_wait().unwrap().is_some()
+        });
         let output = self.0.wait_with_output().unwrap();
         (
             output.status.code(),
@@ -50,11 +48,7 @@ fn it_wakes_once_per_change_and_one_watches_a_claim() {
     let head = world.with_pull_request();
     world.widgets().set_check(&head, Check::running("test"));
     let first = Watcher::start(&world, &[]);
-    assert!(
-        world
-            .github
-            .wait_for_request("ClaimPoll", Duration::from_secs(10))
-    );
+    assert!(world.github.wait_for_request("ClaimPoll", PATIENCE));
     let second = Watcher::start(&world, &[]);
     assert_eq!(second.end(), (Some(0), String::new()), "one is enough");
     world
@@ -71,11 +65,7 @@ fn it_wakes_once_per_change_and_one_watches_a_claim() {
     // The same failure does not wake again, neither here nor at the next stop or idle.
     let third = Watcher::start(&world, &[]);
     world.github.take_requests();
-    assert!(
-        world
-            .github
-            .wait_for_request("ClaimPoll", Duration::from_secs(10))
-    );
+    assert!(world.github.wait_for_request("ClaimPoll", PATIENCE));
     world.two_minutes_later();
     assert_eq!(world.idle().ok(), "");
     assert_eq!(world.stop("looked at it").let_go(), "");

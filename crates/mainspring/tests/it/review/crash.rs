@@ -4,10 +4,11 @@ use std::fs;
 use std::io::Write as _;
 use std::process::{Child, Stdio};
 
+use mainspring_testkit::process::wait_until;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use super::{stop, trusted, wait_until};
+use super::{stop, trusted};
 use crate::env::{Ran, payload};
 use crate::taskie::{Taskie, write};
 

@@ -4,8 +4,6 @@ mod crash;
 mod plans;
 mod reviewer;
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
 use crate::env::{Ran, payload};
@@ -35,12 +33,4 @@ fn config(taskie: &Taskie, text: &str) {
 /// The last plan of the world is what `plan status` tells.
 fn status(taskie: &Taskie) -> Value {
     taskie.run(&["plan", "status", "--json"], b"").json()
-}
-
-fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
