@@ -5,6 +5,9 @@
 //! asks for through [`store`], [`host`] encodes the answer. How a file is changed safely is
 //! `mainspring_store`'s, and what differs between systems is `mainspring_platform`'s. Everything else is a view or a
 //! command in [`verb`].
+//!
+//! It is a library so that what reads foreign bytes can be called with any bytes: [`formats`]
+//! is all that it shows beside the program.
 
 mod cli;
 mod config;
@@ -15,8 +18,7 @@ mod env;
 mod error;
 mod event_context;
 mod exit;
-#[cfg(any(test, feature = "fuzz"))]
-pub mod fuzz;
+pub mod formats;
 mod guard;
 mod host;
 #[cfg(test)]
@@ -40,8 +42,7 @@ mod verb;
 
 use std::process::ExitCode;
 
-/// The program. It is a library's function so that the fuzzer can reach the parsers; nothing
-/// else uses it as one.
+/// The program.
 pub fn main() -> ExitCode {
     cli::main()
 }

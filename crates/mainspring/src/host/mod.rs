@@ -10,15 +10,15 @@ use mainspring_store::digest;
 
 /// One event as a host sent it, decoded.
 #[derive(Debug, Clone)]
-pub(crate) struct Payload {
-    pub(crate) event: Event,
+pub struct Payload {
+    pub event: Event,
     /// The host's own name for the event: it wants it back in the answer.
-    pub(crate) wire_name: String,
+    pub wire_name: String,
     /// The agent's directory at that moment; it moves when the agent runs `cd`.
-    pub(crate) cwd: Option<PathBuf>,
-    pub(crate) transcript: Option<PathBuf>,
+    pub cwd: Option<PathBuf>,
+    pub transcript: Option<PathBuf>,
     /// The agent's last words, where the host gives them.
-    pub(crate) last_message: Option<String>,
+    pub last_message: Option<String>,
     /// What a tool is about to be given, as JSON; only before it runs.
     pub(crate) tool_input: Option<String>,
     /// Where a typed command comes from: `projectSettings`, `plugin`.

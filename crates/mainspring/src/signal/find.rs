@@ -8,14 +8,14 @@ use super::near_miss::{Flaw, NearMiss};
 
 /// One whole line that an agent may say, and how the same line begins with another id in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Signal {
+pub struct Signal {
     line: String,
     stem: String,
 }
 
 impl Signal {
     /// `TASKMASTER_DONE::<session>`.
-    pub(crate) fn token(prefix: &str, id: &str) -> Self {
+    pub fn token(prefix: &str, id: &str) -> Self {
         let stem = format!("{}::", prefix.trim());
         Self {
             line: format!("{stem}{}", id.trim()),
@@ -24,7 +24,7 @@ impl Signal {
     }
 
     /// `<loop-done>COMPLETE</loop-done>`.
-    pub(crate) fn element(name: &str, value: &str) -> Self {
+    pub fn element(name: &str, value: &str) -> Self {
         let stem = format!("<{name}>");
         Self {
             line: format!("{stem}{value}</{name}>"),
@@ -33,14 +33,14 @@ impl Signal {
     }
 
     /// What the agent has to say.
-    pub(crate) fn line(&self) -> &str {
+    pub fn line(&self) -> &str {
         &self.line
     }
 }
 
 /// What a text says of the signals asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sighting {
+pub enum Sighting {
     Said {
         /// Which of the signals asked for.
         signal: usize,
@@ -53,7 +53,7 @@ pub(crate) enum Sighting {
 
 /// Looks for the signals in one text. The last one said counts, because an agent's later word
 /// corrects its earlier one; without any, the last near miss is the latest attempt.
-pub(crate) fn find(text: &str, signals: &[Signal]) -> Sighting {
+pub fn find(text: &str, signals: &[Signal]) -> Sighting {
     let text = with_unix_lines(text);
     let candidates = candidates(&text, signals);
     let spans: Vec<_> = candidates
@@ -91,7 +91,7 @@ pub(crate) fn find(text: &str, signals: &[Signal]) -> Sighting {
 
 /// Looks for the signals in several texts, oldest first, each rendered apart from the others: a fence
 /// left open in one does not reach into the next, and a signal cut in two by them was not said.
-pub(crate) fn find_last<'t>(
+pub fn find_last<'t>(
     texts: impl IntoIterator<Item = &'t str, IntoIter: DoubleEndedIterator>,
     signals: &[Signal],
 ) -> Sighting {

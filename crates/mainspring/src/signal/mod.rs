@@ -13,6 +13,6 @@ mod near_miss;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use find::{Sighting, Signal, find, find_last};
+pub use find::{Sighting, Signal, find, find_last};
 #[cfg(test)]
 pub(crate) use near_miss::{Flaw, NearMiss};

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A signal that is in the text and does not count. Displays as the sentence for the next reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NearMiss {
+pub struct NearMiss {
     pub(crate) flaw: Flaw,
     /// Counted from 1.
     pub(crate) line: u32,

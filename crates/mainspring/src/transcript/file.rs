@@ -11,7 +11,7 @@ use super::tail::{LastBlock, Tail};
 
 /// An open transcript, of the size it had when it was opened.
 #[derive(Debug)]
-pub(crate) struct Transcript {
+pub struct Transcript {
     path: PathBuf,
     file: File,
     size: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Transcript {
 /// Why a transcript tells nothing.
 #[derive(Debug, thiserror::Error)]
 #[error("transcript {}: {trouble}", path.display())]
-pub(crate) struct Unreadable {
+pub struct Unreadable {
     pub(crate) path: PathBuf,
     pub(crate) trouble: Unreadability,
 }
@@ -52,7 +52,7 @@ impl Transcript {
     }
 
     /// A file that is open already, under the name that it is spoken of by.
-    pub(crate) fn of(path: &Path, file: File) -> Result<Self, Unreadable> {
+    pub fn of(path: &Path, file: File) -> Result<Self, Unreadable> {
         let unreadable = |trouble| Unreadable {
             path: path.to_owned(),
             trouble,
@@ -75,7 +75,7 @@ impl Transcript {
     }
 
     /// What the end of the transcript tells. `last_block` is what the ledger knows of our own.
-    pub(crate) fn tail(&self, last_block: LastBlock) -> Result<Tail, Unreadable> {
+    pub fn tail(&self, last_block: LastBlock) -> Result<Tail, Unreadable> {
         Tail::read(self, last_block)
     }
 

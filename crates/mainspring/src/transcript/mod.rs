@@ -15,10 +15,12 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use file::{Transcript, expand_home};
+pub use file::Transcript;
+pub(crate) use file::expand_home;
 #[cfg(test)]
 pub(crate) use file::{Unreadability, Unreadable};
-pub(crate) use repair::repair;
+pub use repair::repair;
 #[cfg(test)]
 pub(crate) use tail::Run;
-pub(crate) use tail::{LastBlock, Tail, ToolUse};
+pub(crate) use tail::ToolUse;
+pub use tail::{LastBlock, Tail};

@@ -5,7 +5,7 @@ use std::fmt::Write;
 /// A copy without what `serde_json` refuses in real transcripts and payloads: halves of surrogate
 /// pairs and bytes that are not UTF-8 become U+FFFD, control characters are escaped within strings
 /// and space outside of them. What is broken in other ways stays so.
-pub(crate) fn repair(json: &[u8]) -> String {
+pub fn repair(json: &[u8]) -> String {
     let json = String::from_utf8_lossy(json);
     let mut out = String::with_capacity(json.len());
     let mut in_string = false;

@@ -9,11 +9,11 @@ const RECENT_LINES: u32 = 40;
 
 /// What the end of a transcript tells.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Tail {
+pub struct Tail {
     /// The text blocks, oldest first, of the agent's latest message that has any, since the user's last
     /// prompt and the last block. Empty if there is none, or if it may be older than our last block.
     /// Where a payload has `last_assistant_message`, that is the last of these and does not lag.
-    pub(crate) final_texts: Vec<String>,
+    pub final_texts: Vec<String>,
     /// Blocked stops in a row, without tool use between them, up to now.
     pub(crate) run: Run,
     /// How many of our own blocks have not been written into the transcript yet.
@@ -21,10 +21,10 @@ pub(crate) struct Tail {
     /// Whether one of the last tool calls failed.
     pub(crate) recent_error: bool,
     /// How much of the file was understood: without a last line that is still being written.
-    pub(crate) size: u64,
+    pub size: u64,
     /// The whole file's, with such a line.
     pub(crate) length: u64,
-    pub(crate) bytes_read: usize,
+    pub bytes_read: usize,
 }
 
 /// What the ledger wrote down when it last blocked a stop of this session.
@@ -33,7 +33,7 @@ pub(crate) struct Tail {
 /// block before was not in it yet. Counting what has appeared since then tells how many blocks are
 /// still to come, and that what is there is older than they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LastBlock {
+pub enum LastBlock {
     /// None since the user's last prompt: at the latest when a payload's `stop_hook_active` is false.
     None,
     At {

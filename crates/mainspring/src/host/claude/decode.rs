@@ -11,7 +11,7 @@ use super::wire::{BackgroundTask, Field, SkillInput, SkillResponse, Wire};
 use crate::host::Payload;
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub(crate) enum DecodeError {
+pub enum DecodeError {
     #[error("the hook got no input")]
     Empty,
     #[error("the hook's input is not UTF-8 text")]
@@ -20,7 +20,7 @@ pub(crate) enum DecodeError {
     NotJson(String),
 }
 
-pub(crate) fn decode(bytes: Vec<u8>) -> Result<Payload, DecodeError> {
+pub fn decode(bytes: Vec<u8>) -> Result<Payload, DecodeError> {
     let text = std::str::from_utf8(&bytes).map_err(|_| DecodeError::NotText)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {

@@ -11,14 +11,14 @@ pub(crate) const NAME: &str = ".agent-claim.json";
 
 /// A signal file that can be understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Read {
+pub enum Read {
     Signal(Box<ClaimFile>),
     /// Of a later schema: read by others, not by us.
     Newer(u64),
 }
 
 /// What the file says; the error names the field or the line.
-pub(crate) fn read(bytes: &[u8]) -> Result<Read, String> {
+pub fn read(bytes: &[u8]) -> Result<Read, String> {
     let fields: Map<String, Value> =
         mainspring_json::read(bytes).map_err(|error| error.to_string())?;
     match fields.get("schema_version") {
@@ -95,7 +95,7 @@ fn failure(told: &Value) -> Option<Failure> {
 }
 
 /// The file with the fields that changed, and every other as it was.
-pub(crate) fn write(found: Option<&[u8]>, old: Option<&ClaimFile>, new: &ClaimFile) -> String {
+pub fn write(found: Option<&[u8]>, old: Option<&ClaimFile>, new: &ClaimFile) -> String {
     let mut fields: Map<String, Value> = found
         .and_then(|bytes| mainspring_json::read(bytes).ok())
         .unwrap_or_default();

@@ -19,10 +19,10 @@ pub(crate) struct GitHub<'a> {
 
 /// An answer that came, whatever it says.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Reply {
+pub struct Reply {
     status: u16,
     not_before: Option<Millis>,
-    pub(crate) body: Value,
+    pub body: Value,
 }
 
 impl GitHub<'_> {
@@ -77,7 +77,7 @@ impl Reply {
     }
 
     /// The errors' messages.
-    pub(crate) fn errors(&self) -> Vec<&str> {
+    pub fn errors(&self) -> Vec<&str> {
         let listed = self.body["errors"].as_array().into_iter().flatten();
         listed
             .filter_map(|error| error["message"].as_str().or(error.as_str()))
@@ -94,7 +94,7 @@ impl Reply {
     }
 
     /// A token that may not see boards is refused as a whole.
-    pub(crate) fn is_scope_missing(&self) -> bool {
+    pub fn is_scope_missing(&self) -> bool {
         let listed = self.body["errors"].as_array().into_iter().flatten();
         let mut scopes = listed.filter(|error| error["type"] == "INSUFFICIENT_SCOPES");
         scopes.next().is_some()
@@ -104,7 +104,7 @@ impl Reply {
         self.errors().iter().any(|message| message.contains(words))
     }
 
-    pub(crate) fn fault(&self) -> Fault {
+    pub fn fault(&self) -> Fault {
         let said = match self.errors().first() {
             Some(message) => (*message).to_owned(),
             None => self.body["message"]
@@ -137,7 +137,7 @@ fn arguments(repository: &Repository, path: &str) -> [String; 6] {
 }
 
 /// Status line, headers, an empty line, and the body: what `gh api --include` prints.
-pub(crate) fn parse(stdout: &[u8], now: Millis) -> Option<Reply> {
+pub fn parse(stdout: &[u8], now: Millis) -> Option<Reply> {
     let text = std::str::from_utf8(stdout).ok()?;
     let mut status = None;
     let mut not_before = None;

@@ -51,7 +51,7 @@ pub(crate) fn poll(github_context: &GitHubContext, number: u64) -> Result<Pull, 
     })
 }
 
-pub(crate) fn read(pull: &Value) -> Option<Pull> {
+pub fn read(pull: &Value) -> Option<Pull> {
     let head = pull["headRefOid"].as_str()?.to_owned();
     let commit = &pull["commits"]["nodes"][0]["commit"];
     // Checks of a commit that is no longer the head say nothing about the head.

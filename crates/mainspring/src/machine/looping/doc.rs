@@ -15,7 +15,7 @@ const SCHEMA: u64 = 1;
 
 /// What a document says. What is no state of a loop, but wants to be one, is corrupt; what
 /// does not even want to is none.
-pub(crate) fn read(text: &str) -> State {
+pub fn read(text: &str) -> State {
     match Fields::read(text) {
         Ok(doc) => state(&doc).unwrap_or_else(State::Corrupt),
         Err(error) if error.is_data() && serde_json::from_str::<IgnoredAny>(text).is_ok() => {
@@ -158,7 +158,7 @@ fn owner(doc: &Fields<'_>) -> Result<LoopOwner, String> {
 }
 
 /// The document for a state, on top of what was there: fields that are not ours stay.
-pub(crate) fn write(before: Option<&str>, state: &State, now: Millis) -> String {
+pub fn write(before: Option<&str>, state: &State, now: Millis) -> String {
     let mut doc = before
         .and_then(|text| Fields::read(text).ok())
         .unwrap_or_default();

@@ -101,7 +101,7 @@ impl Page {
 }
 
 /// What the file says. It has no date of its own at first: then its time on disk counts.
-pub(crate) fn read(text: &str, modified: Millis) -> State {
+pub fn read(text: &str, modified: Millis) -> State {
     let Some(page) = Page::parse(text).filter(|page| page.get("active").as_deref() == Some("true"))
     else {
         return State::Idle(Past::Blank);
@@ -153,7 +153,7 @@ fn run(page: &Page, modified: Millis) -> Result<Run, String> {
 }
 
 /// The file for a state, on top of what was there.
-pub(crate) fn write(before: Option<&str>, state: &State) -> String {
+pub fn write(before: Option<&str>, state: &State) -> String {
     let mut page = before.and_then(Page::parse).unwrap_or(Page {
         front: Vec::new(),
         rest: format!("{FENCE}\n"),
@@ -194,7 +194,7 @@ pub(crate) fn write(before: Option<&str>, state: &State) -> String {
 }
 
 /// The prompt: what follows the front matter.
-pub(crate) fn prompt(text: &str) -> Option<String> {
+pub fn prompt(text: &str) -> Option<String> {
     let page = Page::parse(text)?;
     let (_, body) = page.rest.split_once('\n')?;
     let body = body.trim();

@@ -15,7 +15,7 @@ const REQUIRED: [&str; 6] = [
 ];
 
 /// The record, and what is to be said about it: the person hears it, nobody is held.
-pub(crate) fn read(bytes: Option<&[u8]>) -> (Record, Vec<String>) {
+pub fn read(bytes: Option<&[u8]>) -> (Record, Vec<String>) {
     let Some(bytes) = bytes else {
         return (Record::Missing, Vec::new());
     };
@@ -89,7 +89,7 @@ fn text(document: &Map<String, Value>, field: &str) -> Result<Option<String>, St
 
 /// The document with these fields: what did not change stays as it was written, order and
 /// unknown fields included; what was missing is there.
-pub(crate) fn write(bytes: Option<&[u8]>, fields: &Fields) -> String {
+pub fn write(bytes: Option<&[u8]>, fields: &Fields) -> String {
     let found = bytes.and_then(|bytes| mainspring_json::read::<Value>(bytes).ok());
     let mut document = match found {
         Some(Value::Object(document)) => document,

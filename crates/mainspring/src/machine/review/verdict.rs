@@ -12,8 +12,8 @@ use serde_json::Value;
 pub(crate) const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]}},"required":["verdict"]}"#;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Said {
-    pub(crate) verdict: Verdict,
+pub struct Said {
+    pub verdict: Verdict,
     /// In millionths of a dollar.
     pub(crate) cost: u64,
     pub(crate) end: End,
@@ -27,7 +27,7 @@ pub(crate) enum End {
 }
 
 /// `None` if it is not a result object.
-pub(crate) fn read(stdout: &[u8]) -> Option<Said> {
+pub fn read(stdout: &[u8]) -> Option<Said> {
     let result = unambiguous(std::str::from_utf8(stdout).ok()?)?;
     let result = result.as_object()?;
     if result.get("type").is_some_and(|kind| kind != "result") {

@@ -13,12 +13,12 @@ use crate::path_contains::path_contains;
 pub(crate) const LIMIT: u64 = 4 * 1024 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Install {
+pub struct Install {
     /// `plugin@marketplace`, or `plugin@version` in the oldest format.
     key: String,
     scope: Scope,
     project: Option<PathBuf>,
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
 }
 
 /// The least specific first, so that the greatest wins.
@@ -43,7 +43,7 @@ impl Scope {
 }
 
 /// All entries, or what is wrong with the file.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Vec<Install>, String> {
+pub fn parse(bytes: &[u8]) -> Result<Vec<Install>, String> {
     let root: Value = mainspring_json::read(bytes).map_err(|error| error.to_string())?;
     match &root {
         Value::Array(entries) => Ok(entries
@@ -86,7 +86,7 @@ fn install(key: &str, entry: &Value) -> Option<Install> {
 
 /// The installations of a plugin that hold in `cwd`, of the most specific scope only.
 /// There are several where more than one marketplace has a plugin of that name.
-pub(crate) fn applicable<'a>(all: &'a [Install], plugin: &str, cwd: &Path) -> Vec<&'a Install> {
+pub fn applicable<'a>(all: &'a [Install], plugin: &str, cwd: &Path) -> Vec<&'a Install> {
     let mut held: Vec<(&Install, Scope, usize)> = all
         .iter()
         .filter(|install| install.is_of(plugin))

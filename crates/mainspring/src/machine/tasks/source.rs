@@ -15,14 +15,14 @@ const QUOTED: usize = 40;
 
 /// The file's tasks as it has them.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub struct Source {
     values: Vec<Value>,
     by_local: BTreeMap<u64, usize>,
 }
 
 /// Why there is no list.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// It could not be read as a list of anything.
     File(String),
     Tasks(Vec<Problem>),
@@ -33,7 +33,7 @@ impl Source {
         locate::read(path, MOST_BYTES).map_err(|trouble| Fault::File(trouble.to_string()))
     }
 
-    pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Self, Fault> {
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, Fault> {
         let fault = |problem: String| Fault::File(format!("{}: {problem}", path.display()));
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         match mainspring_json::read(bytes) {
@@ -58,16 +58,16 @@ impl Source {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<List, Fault> {
+    pub fn check(&self) -> Result<List, Fault> {
         check(&self.rows()).map_err(Fault::Tasks)
     }
 
-    pub(crate) fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<Row> {
         self.values.iter().map(row).collect()
     }
 
     /// The task with this local id, in a list that passed the check.
-    pub(crate) fn task(&self, local: u64) -> Option<&Map<String, Value>> {
+    pub fn task(&self, local: u64) -> Option<&Map<String, Value>> {
         self.values.get(*self.by_local.get(&local)?)?.as_object()
     }
 }

@@ -4,13 +4,13 @@
 
 /// One element of the array.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Element {
-    pub(crate) at: usize,
+pub struct Element {
+    pub at: usize,
     /// Every field with the place of its value; a name may be there twice.
-    pub(crate) fields: Vec<(String, usize)>,
+    pub fields: Vec<(String, usize)>,
 }
 
-pub(crate) fn elements(text: &str) -> Vec<Element> {
+pub fn elements(text: &str) -> Vec<Element> {
     let mut walk = Walk {
         bytes: text.as_bytes(),
         at: 0,
@@ -36,7 +36,7 @@ pub(crate) fn elements(text: &str) -> Vec<Element> {
 }
 
 /// Line and column, from 1, in characters.
-pub(crate) fn place(text: &str, at: usize) -> (usize, usize) {
+pub fn place(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let column = before

@@ -92,14 +92,14 @@ fn is_allowed(licence: &str) -> bool {
 /// The fuzzer has a lock file of its own, and is not built by any test.
 #[test]
 fn the_fuzzer_is_made_of_the_same_crates() {
-    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/Cargo.lock");
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/libfuzzer/Cargo.lock");
     let lock = std::fs::read_to_string(lock).unwrap();
     for package in shipped().keys() {
         let (name, version) = package.split_once(" v").unwrap();
         let row = format!("name = \"{name}\"\nversion = \"{version}\"\n");
         assert!(
             lock.contains(&row),
-            "{package}: `cargo metadata` in crates/fuzz mends its lock file"
+            "{package}: `cargo metadata` in crates/fuzz/libfuzzer mends its lock file"
         );
     }
 }
@@ -141,6 +141,7 @@ fn everything_that_is_built_comes_from_the_registry_or_is_ours() {
         ours,
         [
             "mainspring",
+            "mainspring-fuzz",
             "mainspring-json",
             "mainspring-kernel",
             "mainspring-platform",
@@ -157,6 +158,7 @@ fn no_crate_of_ours_has_unsafe_code() {
     let workspace = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
     assert!(workspace.contains("unsafe_code = \"forbid\""));
     for name in [
+        "fuzz",
         "json",
         "kernel",
         "mainspring",

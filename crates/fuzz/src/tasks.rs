@@ -6,13 +6,12 @@ use std::path::Path;
 use mainspring_kernel::machines::tasks::check::MOST_TASKS;
 use serde_json::Value;
 
-use super::json;
-use crate::machine::tasks::source::{Fault, Source};
-use crate::verb::tasks::spans;
+use crate::json;
+use mainspring::formats::task_list::{Fault, Source, elements, place};
 
 /// A list that passes can be laid out: ids are unique, every edge has its end, every task
 /// is there. What does not pass is refused with its place.
-pub(super) fn run(bytes: &[u8]) {
+pub(crate) fn run(bytes: &[u8]) {
     let path = Path::new("skills/x/fsm.json");
     let text = std::str::from_utf8(bytes).ok();
     let text = text.map(|text| text.strip_prefix('\u{feff}').unwrap_or(text));
@@ -53,7 +52,7 @@ pub(super) fn run(bytes: &[u8]) {
 
 /// What the author is pointed at is where the parser found it.
 fn places(text: &str) {
-    let found = spans::elements(text);
+    let found = elements(text);
     let Ok(Value::Array(values)) = serde_json::from_str(text) else {
         return;
     };
@@ -62,7 +61,7 @@ fn places(text: &str) {
         let names: BTreeSet<&str> = element.fields.iter().map(|(name, _)| &**name).collect();
         let keys = value.as_object().into_iter().flat_map(|map| map.keys());
         assert_eq!(names, keys.map(String::as_str).collect());
-        let (line, column) = spans::place(text, element.at);
+        let (line, column) = place(text, element.at);
         assert!(line >= 1 && column >= 1 && element.at < text.len());
     }
 }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 const DEEPEST: usize = 127;
 
 /// Is it one JSON value, of a depth that can be read?
-pub(super) fn is_json(text: &str) -> bool {
+pub(crate) fn is_json(text: &str) -> bool {
     let mut walk = Walk {
         rest: text.as_bytes(),
     };
@@ -22,7 +22,7 @@ pub(super) fn is_json(text: &str) -> bool {
 
 /// The two must agree, but for what only one of them knows: numbers beyond a float, and
 /// halves of surrogate pairs, which are grammatical and no text.
-pub(super) fn agrees(text: &str) {
+pub(crate) fn agrees(text: &str) {
     match serde_json::from_str::<Value>(text) {
         Ok(_) => assert!(is_json(text), "it was taken for JSON: {text:?}"),
         Err(error) => {
@@ -35,7 +35,7 @@ pub(super) fn agrees(text: &str) {
 }
 
 /// The members of an object as they are written; `None` if it is none.
-pub(super) fn members(text: &str) -> Option<Vec<(String, String)>> {
+pub(crate) fn members(text: &str) -> Option<Vec<(String, String)>> {
     struct Members;
     impl<'de> Visitor<'de> for Members {
         type Value = Vec<(String, String)>;
@@ -61,7 +61,7 @@ pub(super) fn members(text: &str) -> Option<Vec<(String, String)>> {
 /// Every member that is not one of `ours` is there again, as it was written: same order,
 /// same number, same text. Only the space between may differ. A name that was there twice
 /// is left out: the last one is what every reader of ours sees.
-pub(super) fn strangers_stay(before: &str, after: &str, ours: &[&str]) {
+pub(crate) fn strangers_stay(before: &str, after: &str, ours: &[&str]) {
     let (Some(before), Some(after)) = (members(before), members(after)) else {
         panic!("what was written is no object: {after}");
     };
@@ -129,7 +129,7 @@ fn string_length(text: &str) -> usize {
 }
 
 /// Whether a text has a member of this name more than once, at its top.
-pub(super) fn repeats(text: &str, names: &[&str]) -> bool {
+pub(crate) fn repeats(text: &str, names: &[&str]) -> bool {
     let members: Option<Vec<String>> = names_of(text);
     let members = members.unwrap_or_default();
     names

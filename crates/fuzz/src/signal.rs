@@ -1,13 +1,13 @@
 //! The agent's final text, and the signals that it may say there.
 
-use crate::signal::{Sighting, Signal, find, find_last};
+use mainspring::formats::signal::{Sighting, Signal, find, find_last};
 
 const TOKEN: &str = "TASKMASTER_DONE::s-1";
 
 /// What is said is a line of its own; what is shown in a quote, a fence, a comment or among
 /// other words is not said, whatever the text is; and an honest word in a text of its own
 /// is heard, whatever came before.
-pub(super) fn run(bytes: &[u8]) {
+pub(crate) fn run(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };

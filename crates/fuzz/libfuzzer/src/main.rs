@@ -6,7 +6,7 @@
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use mainspring::fuzz::{TARGETS, Target};
+use mainspring_fuzz::{TARGETS, Target};
 
 fn target() -> &'static Target {
     static TARGET: OnceLock<&'static Target> = OnceLock::new();

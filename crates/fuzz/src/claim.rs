@@ -5,8 +5,8 @@ use mainspring_kernel::machines::claim::claim_file::{ClaimFile, SCHEMA};
 use mainspring_kernel::machines::claim::phase::Phase;
 use mainspring_kernel::machines::claim::text;
 
-use super::json;
-use crate::machine::claim::file::{self, Read};
+use crate::json;
+use mainspring::formats::claim::{self as file, Read};
 
 const OURS: [&str; 12] = [
     "schema_version",
@@ -25,7 +25,7 @@ const OURS: [&str; 12] = [
 
 /// What is read and written again is the same claim, with every stranger in its place; a
 /// branch that is taken can be no option; a title is one line.
-pub(super) fn run(bytes: &[u8]) {
+pub(crate) fn run(bytes: &[u8]) {
     let claim = match file::read(bytes) {
         Err(problem) => {
             assert!(!problem.is_empty());

@@ -4,14 +4,14 @@ use mainspring_kernel::Millis;
 use mainspring_kernel::machines::claim::pull::Ci;
 use serde_json::Value;
 
-use crate::machine::claim::{gh, poll};
+use mainspring::formats::github;
 
 const NOW: Millis = Millis(1_767_600_000_000);
 
 /// Nobody is made to wait beyond a day, no text comes through unbounded or with characters
 /// that move a terminal, and nothing is green that GitHub did not say is.
-pub(super) fn run(bytes: &[u8]) {
-    let Some(reply) = gh::parse(bytes, NOW) else {
+pub(crate) fn run(bytes: &[u8]) {
+    let Some(reply) = github::parse(bytes, NOW) else {
         return;
     };
     let fault = reply.fault();
@@ -21,7 +21,7 @@ pub(super) fn run(bytes: &[u8]) {
     harmless(&fault.cause, 260);
     let _ = (reply.errors(), reply.is_scope_missing());
     let pull = &reply.body["data"]["repository"]["pullRequest"];
-    if let Some(read) = poll::read(pull) {
+    if let Some(read) = github::pull_request(pull) {
         harmless(&read.sentence(), 2_000);
         if read.ci() == Ci::Passed {
             assert!(has_success(pull), "{pull}");

@@ -3,14 +3,14 @@
 use mainspring_kernel::Millis;
 use mainspring_kernel::machines::looping::{Ending, MOST_FRAMES, Past, Run, State};
 
-use super::json;
-use crate::machine::looping::{doc, markdown};
+use crate::json;
+use mainspring::formats::{loop_document as doc, loop_page as markdown};
 
 const NOW: Millis = Millis(1_767_600_000_000);
 
 /// A loop that is read and written again is the same loop, whatever else the file says, and
 /// one that is over stays over.
-pub(super) fn run(bytes: &[u8]) {
+pub(crate) fn run(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };

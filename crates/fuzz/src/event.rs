@@ -5,8 +5,8 @@ use std::path::Path;
 use mainspring_kernel::event::Kind;
 use serde_json::Value;
 
-use super::json;
-use crate::host::claude::decode::{DecodeError, decode};
+use crate::json;
+use mainspring::formats::event::{DecodeError, decode};
 
 /// The members that we read.
 const OURS: [&str; 18] = [
@@ -32,7 +32,7 @@ const OURS: [&str; 18] = [
 
 /// What is an object is an event, whatever is in it, unless it says one thing twice; and
 /// what we make of it is what any other reader sees there.
-pub(super) fn run(bytes: &[u8]) {
+pub(crate) fn run(bytes: &[u8]) {
     let decoded = decode(bytes.to_vec());
     let text = std::str::from_utf8(bytes);
     let text = text.map(|text| text.strip_prefix('\u{feff}').unwrap_or(text));

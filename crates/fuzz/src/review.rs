@@ -3,8 +3,8 @@
 use mainspring_kernel::machines::review::{Record, Verdict};
 use serde_json::Value;
 
-use super::json;
-use crate::machine::review::{record, verdict};
+use crate::json;
+use mainspring::formats::{plan, verdict};
 
 const OURS: [&str; 8] = [
     "max_reviews",
@@ -19,18 +19,18 @@ const OURS: [&str; 8] = [
 
 /// What is read and written again is the same, strangers included; what is refused is
 /// refused aloud; and no bytes but a schema's own are a verdict.
-pub(super) fn run(bytes: &[u8]) {
-    match record::read(Some(bytes)) {
+pub(crate) fn run(bytes: &[u8]) {
+    match plan::read(Some(bytes)) {
         (Record::Missing, _) => panic!("a file that is there is missing"),
         (Record::Unreadable(problem), warnings) => {
             assert!(problem.contains("state.json"), "{problem}");
             assert_eq!(warnings, [problem], "a refusal is heard once");
         }
         (Record::Fields(fields), _) => {
-            let written = record::write(Some(bytes), &fields);
-            let again = record::read(Some(written.as_bytes()));
+            let written = plan::write(Some(bytes), &fields);
+            let again = plan::read(Some(written.as_bytes()));
             assert_eq!(again.0, Record::Fields(fields.clone()));
-            assert_eq!(record::write(Some(written.as_bytes()), &fields), written);
+            assert_eq!(plan::write(Some(written.as_bytes()), &fields), written);
             if let Ok(text) = std::str::from_utf8(bytes) {
                 json::strangers_stay(text, &written, &OURS);
             }

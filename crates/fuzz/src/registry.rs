@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::json;
-use crate::machine::tasks::registry::{applicable, parse};
+use crate::json;
+use mainspring::formats::plugins::{applicable, parse};
 
 /// What holds is a part of what is there, and each of it names a place; what is no registry
 /// is refused with a reason.
-pub(super) fn run(bytes: &[u8]) {
+pub(crate) fn run(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         json::agrees(text);
     }

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::transcript::{LastBlock, Tail, Transcript, repair};
+use mainspring::formats::transcript::{LastBlock, Tail, Transcript, repair};
 
 /// The agent's words are in a line of the main chain that the agent itself wrote, and are
 /// gone with the user's next prompt; nothing before them keeps a later line from counting.
-pub(super) fn run(bytes: &[u8]) {
+pub(crate) fn run(bytes: &[u8]) {
     let Some(tail) = tail(bytes) else { return };
     assert!(tail.size <= bytes.len() as u64);
     assert!(tail.bytes_read <= 1 << 20);
@@ -39,7 +39,7 @@ pub(super) fn run(bytes: &[u8]) {
 }
 
 fn tail(bytes: &[u8]) -> Option<Tail> {
-    let transcript = Transcript::of("fuzz".as_ref(), super::file(bytes)?).ok()?;
+    let transcript = Transcript::of("fuzz".as_ref(), crate::file(bytes)?).ok()?;
     transcript.tail(LastBlock::None).ok()
 }
 

@@ -9,7 +9,7 @@ use mainspring_store::journal::{self, JournalLine, Reader};
 
 /// No bytes are a record unless their sum is right; and of a journal with any change made
 /// to it, every record that is still read is one that was written, in its place.
-pub(super) fn run(bytes: &[u8]) {
+pub(crate) fn run(bytes: &[u8]) {
     for line in lines(bytes) {
         if let JournalLine::Record(entry) = line {
             assert_eq!(entry.sum.len(), digest::HEX);
@@ -38,7 +38,7 @@ pub(super) fn run(bytes: &[u8]) {
 }
 
 fn lines(bytes: &[u8]) -> Vec<JournalLine> {
-    let Some(file) = super::file(bytes) else {
+    let Some(file) = crate::file(bytes) else {
         return Vec::new();
     };
     let reader = Reader::of("fuzz".as_ref(), file, 0, Some(journal::start()));

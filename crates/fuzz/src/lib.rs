@@ -1,10 +1,6 @@
-//! What the fuzzer calls: every parser of something that comes from outside, each with what
-//! must hold for *any* bytes. `crates/fuzz` runs these under libFuzzer; a test replays its
-//! corpus. A target fails by a panic; time and memory are the fuzzer's to bound.
-#![allow(
-    clippy::panic,
-    reason = "a target that finds something says so by a panic"
-)]
+//! Every parser of something that comes from outside, each with what must hold for *any*
+//! bytes. `libfuzzer` beside this runs the targets under libFuzzer; a test replays the corpus.
+//! A target fails by a panic; time and memory are the fuzzer's to bound.
 
 mod claim;
 mod event;

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::TARGETS;
+use crate::TARGETS;
 
 /// More than this is no corpus that a checkout should carry.
 const MOST_BYTES: u64 = 1_000_000;
 
 fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")
 }
 
 #[test]

@@ -1,0 +1,63 @@
+//! Everything here reads bytes which somebody else wrote: a host's events and transcripts,
+//! files that people, agents and other tools edit, what `gh` and a reviewer print. (The
+//! journal is the store's.) Where a file is written again, what writes it is here too. Each
+//! takes any bytes and says what it makes of them; `crates/fuzz` says what must hold, and
+//! tries it.
+
+/// A hook's stdin.
+pub mod event {
+    pub use crate::host::Payload;
+    pub use crate::host::claude::decode::{DecodeError, decode};
+}
+
+/// The end of a session's transcript.
+pub mod transcript {
+    pub use crate::transcript::{LastBlock, Tail, Transcript, repair};
+}
+
+/// The signals that an agent may say in its final text.
+pub mod signal {
+    pub use crate::signal::{Sighting, Signal, find, find_last};
+}
+
+/// A skill's `fsm.json`, and where in it something stands.
+pub mod task_list {
+    pub use crate::machine::tasks::source::{Fault, Source};
+    pub use crate::verb::tasks::spans::{Element, elements, place};
+}
+
+/// The client's list of installed plugins.
+pub mod plugins {
+    pub use crate::machine::tasks::registry::{Install, applicable, parse};
+}
+
+/// A plan's `state.json`.
+pub mod plan {
+    pub use crate::machine::review::record::{read, write};
+}
+
+/// What a reviewer printed.
+pub mod verdict {
+    pub use crate::machine::review::verdict::{Said, read};
+}
+
+/// `.agent-claim.json`.
+pub mod claim {
+    pub use crate::machine::claim::file::{Read, read, write};
+}
+
+/// What `gh api --include` printed.
+pub mod github {
+    pub use crate::machine::claim::gh::{Reply, parse};
+    pub use crate::machine::claim::poll::read as pull_request;
+}
+
+/// A loop's state as a JSON document.
+pub mod loop_document {
+    pub use crate::machine::looping::doc::{read, write};
+}
+
+/// A loop's state as a page of Markdown.
+pub mod loop_page {
+    pub use crate::machine::looping::markdown::{prompt, read, write};
+}
