@@ -1,6 +1,6 @@
-//! Tells the linker how to lay out the release: smaller, and with what a hook runs in one
-//! place. All of it is a hint. Where the linker is not the one that Rust brings for this
-//! target, the program is linked without and does the same.
+//! Tells the linker how to lay out the release: smaller, and, where a profile is given, with
+//! what a hook runs in one place. All of it is a hint. Where the linker is not the one that
+//! Rust brings for this target, the program is linked without and does the same.
 
 #![expect(
     clippy::disallowed_methods,
@@ -14,12 +14,17 @@ use std::process::Command;
 /// The first compiler that links with its own `lld` on this target.
 const OWN_LINKER: u32 = 90;
 
-/// For whoever makes the list: `cargo run -p mainspring-testkit --release -- layout`.
+/// The list of functions that a hook runs, as `cargo run -p mainspring-testkit --release --
+/// layout` makes it. It is of one build, like any profile, and so is not in the tree.
+const LAYOUT: &str = "MAINSPRING_LAYOUT";
+
+/// For whoever makes that list.
 const KEEP_NAMES: &str = "MAINSPRING_KEEP_NAMES";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=link");
+    println!("cargo::rerun-if-env-changed={LAYOUT}");
     println!("cargo::rerun-if-env-changed={KEEP_NAMES}");
     if var("PROFILE") != "release" {
         return;
@@ -27,13 +32,6 @@ fn main() {
     // Not by the profile: the names in the list would be others, with it and without.
     if var("CARGO_CFG_TARGET_OS") == "linux" && env::var_os(KEEP_NAMES).is_none() {
         link("--strip-all");
-    }
-    if var("CARGO_CFG_TARGET_ENV") == "gnu" {
-        // Before `main`, the standard library asks where the stack ends, for a kinder word if it
-        // should ever overflow. The C library finds out by reading `/proc/self/maps`, which is
-        // 0.05 ms of every start. Anything but 0 is a failure: then it is not known, and an
-        // overflow ends the program all the same.
-        link("--defsym=pthread_getattr_np=getpid");
     }
     if !links_with_lld() {
         return;
@@ -47,9 +45,12 @@ fn main() {
         folder.join("no-unwinding.ld").display()
     ));
     // What a hook touches lies together, so that it is a few pages and not many.
-    let order = folder.join("hook-first.txt");
-    link(&format!("--symbol-ordering-file={}", order.display()));
-    link("--no-warn-symbol-ordering");
+    if let Some(list) = env::var_os(LAYOUT) {
+        let list = Path::new(&list).display();
+        println!("cargo::rerun-if-changed={list}");
+        link(&format!("--symbol-ordering-file={list}"));
+        link("--no-warn-symbol-ordering");
+    }
 }
 
 fn link(argument: &str) {

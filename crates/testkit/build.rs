@@ -12,7 +12,5 @@ fn main() {
     // page tables, which is timed with it, and which many threads wait for one by one.
     if std::env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "gnu") {
         println!("cargo::rustc-link-arg-bins=-Wl,--undefined=posix_spawn_file_actions_addchdir_np");
-        // As the product is: see its build script.
-        println!("cargo::rustc-link-arg-bin=bare-calls=-Wl,--defsym=pthread_getattr_np=getpid");
     }
 }

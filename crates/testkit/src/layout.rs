@@ -1,23 +1,28 @@
 //! Which functions a hook runs, as a list for the linker: what lies together is mapped
 //! together, and a hook's price is mostly the pages that it touches.
 //!
-//! The list is a hint. Names that a later change or another compiler makes anew are passed
-//! over, and the program only becomes a little slower to start, until it is made again.
+//! It is a profile: of one build, and used for the next. The release is built with the names
+//! of its functions, its cases are run, and it is built again with the list. The list is a
+//! hint: names that a later change or another compiler makes anew are passed over, and a build
+//! without one only starts a little slower.
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::bench::cases::{self, Case, Start};
 use crate::bench::{Prepared, Programs};
 use crate::clients::workspace;
 
-/// Find the functions that a hook runs, and write them down for the linker
+/// Build the release so that the functions that a hook runs lie together
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
-/// Where the build script looks for it.
-const LIST: &str = "crates/mainspring/link/hook-first.txt";
+/// Where the list is, once it was made: every later build of ours uses it.
+pub(crate) fn list() -> PathBuf {
+    workspace().join("target/layout.txt")
+}
 
 /// What every process runs too, and valgrind does not show: a page of its own for each.
 const UNSEEN: [&str; 2] = ["frame_dummy", "__pthread_mutex_lock"];
@@ -40,8 +45,8 @@ pub fn run(_: &Args) -> ExitCode {
         println!("{:>6} functions with {}", list.order.len(), case.name);
     }
     let text = list.order.join("\n") + "\n";
-    fs::write(workspace().join(LIST), text).expect("the list can be written");
-    println!("{LIST} is written; the next release build follows it");
+    fs::write(self::list(), text).expect("the list can be written");
+    println!("{}", Programs::build().mainspring.display());
     ExitCode::SUCCESS
 }
 

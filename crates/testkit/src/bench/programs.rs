@@ -1,5 +1,6 @@
 //! The programs that are measured.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,6 +8,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::clients::workspace;
+use crate::layout;
 
 /// The release builds.
 #[derive(Debug)]
@@ -19,16 +21,22 @@ pub struct Programs {
 }
 
 impl Programs {
+    /// With a layout, if one was made: see [`layout`].
     pub fn build() -> Self {
-        Self::built(&[])
+        let list = layout::list();
+        if list.is_file() {
+            Self::built(&[("MAINSPRING_LAYOUT", list.as_os_str())])
+        } else {
+            Self::built(&[])
+        }
     }
 
-    /// The same programs, with the names of their functions.
+    /// The same programs, with the names of their functions and without a layout.
     pub(crate) fn with_names() -> Self {
-        Self::built(&[("MAINSPRING_KEEP_NAMES", "1")])
+        Self::built(&[("MAINSPRING_KEEP_NAMES", OsStr::new("1"))])
     }
 
-    fn built(variables: &[(&str, &str)]) -> Self {
+    fn built(variables: &[(&str, &OsStr)]) -> Self {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         for selection in [
             ["--package=mainspring", "--bin=mainspring"],
