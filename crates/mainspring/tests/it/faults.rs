@@ -21,11 +21,3 @@ fn no_fault_at_any_file_call_tears_loses_or_leaves_anything() {
     );
     assert!(points > 20 * faults::all().len(), "only {points} points");
 }
-
-/// What the harness can take away exists in its own build alone.
-#[test]
-fn no_seeded_bug_is_in_the_program() {
-    let program = std::fs::read(MAINSPRING).unwrap();
-    let name = b"MAINSPRING_SEEDED_BUG";
-    assert!(!program.windows(name.len()).any(|bytes| bytes == name));
-}

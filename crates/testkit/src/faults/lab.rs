@@ -22,8 +22,6 @@ pub(super) struct Subject {
     pub(super) mainspring: PathBuf,
     /// Where worlds are made.
     pub(super) place: PathBuf,
-    /// Variables for every process: the bug that is seeded.
-    pub(super) vars: Vec<(String, String)>,
     /// Only this of the errors.
     pub(super) error: Option<String>,
     /// One failure tells as much as many.
@@ -42,7 +40,6 @@ impl Subject {
         Self {
             mainspring: mainspring.into(),
             place,
-            vars: Vec::new(),
             error: None,
             one_will_do: false,
         }
@@ -54,11 +51,7 @@ impl Subject {
     }
 
     pub(super) fn world(&self) -> World {
-        let mut world = World::below(&self.place, &self.mainspring);
-        for (name, value) in &self.vars {
-            world = world.with(name, value);
-        }
-        world
+        World::below(&self.place, &self.mainspring)
     }
 }
 

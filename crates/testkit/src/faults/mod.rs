@@ -59,14 +59,14 @@ pub struct Args {
     /// Only the calls that touch files, and one error: what `./test` runs
     #[arg(long)]
     quick: bool,
-    /// Take every protection away in turn, in a build of its own: each must be missed
+    /// Take every protection away in turn, by a patch to a copy of the tree: each must be missed
     #[arg(long)]
     seeded: bool,
     /// The card as JSON
     #[arg(long)]
     json: bool,
     /// This binary, instead of a release build
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "seeded")]
     program: Option<PathBuf>,
 }
 
@@ -158,9 +158,7 @@ const QUICK: [Fault; 2] = [Fault::Error("ENOSPC"), Fault::ErrorsFromThenOn("EINT
 #[expect(clippy::print_stdout, reason = "the card is its output")]
 pub fn run(args: &Args) -> ExitCode {
     if args.seeded {
-        let program = args.program.clone().unwrap_or_else(seeded::build);
-        let subject = Subject::new(&program);
-        let tally = seeded::run(&subject, args.only.as_deref(), &|line| println!("{line}"));
+        let tally = seeded::run(args.only.as_deref(), &|line| println!("{line}"));
         println!(
             "{} protections, {} failed",
             tally.points,

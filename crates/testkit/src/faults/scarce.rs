@@ -278,10 +278,7 @@ fn on_a_small_disk(subject: &Subject, path: &Path, tally: &mut Tally) {
             .insert("a real full or read-only disk: skipped, mounting is not allowed here".into());
         return;
     };
-    let mut world = World::below(mount.0.path(), &subject.mainspring);
-    for (name, value) in &subject.vars {
-        world = world.with(name, value);
-    }
+    let world = World::below(mount.0.path(), &subject.mainspring);
     let lab = Lab::of(world, path);
     for free in [0, 4096, 8192, 16384] {
         lab.reset();

@@ -1,8 +1,13 @@
-//! Is the harness any good? Each protection is taken away in a build that can do without
-//! it, and the part that is to miss it must fail.
+//! Is the harness any good? Each protection is taken away by a patch, in a copy of the tree,
+//! and the part that is to miss it must fail.
+//!
+//! The patches are `seeded/NAME.patch`: what is taken away, in words, and a diff with as
+//! little around it as can be. One that no longer applies is a failure, here and in `./test`.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 
 use super::lab::Subject;
 use super::paths::{self, Path};
@@ -82,60 +87,164 @@ const BUGS: &[Bug] = &[
     ),
 ];
 
-/// A build of the program that can do without its protections.
-pub(super) fn build() -> PathBuf {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let target = workspace().join("target/seeded");
-    let status = Command::new(cargo)
-        .args([
-            "build",
-            "--quiet",
-            "--package=mainspring",
-            "--bin=mainspring",
-        ])
-        .args(["--features=seeded-bugs", "--target-dir"])
-        .arg(&target)
-        .current_dir(workspace())
-        .status()
-        .expect("cargo runs");
-    assert!(status.success(), "the build with seeded bugs failed");
-    let this = std::env::current_exe().expect("it has a path");
-    // …/target/<triple>/<profile>/program
-    let triple = this.ancestors().nth(2).and_then(std::path::Path::file_name);
-    target
-        .join(triple.expect("it is in a folder of the target's"))
-        .join("debug/mainspring")
+impl Bug {
+    fn patch(&self) -> PathBuf {
+        folder().join(format!("{}.patch", self.without.replace(' ', "-")))
+    }
+}
+
+fn folder() -> PathBuf {
+    workspace().join("crates/testkit/seeded")
+}
+
+/// A copy of the tree, from which protections can be taken.
+struct Copy {
+    tree: PathBuf,
+    target: PathBuf,
+}
+
+impl Copy {
+    fn new() -> Self {
+        let place = workspace().join("target/seeded");
+        Self {
+            tree: place.join("tree"),
+            target: place.join("target"),
+        }
+    }
+
+    /// The tree as it is. What has not changed is not written, so that it is not built anew.
+    fn restore(&self) {
+        let listed = git(
+            &workspace(),
+            &["ls-files", "-z", "-co", "--exclude-standard"],
+        );
+        assert!(listed.status.success(), "{}", words(&listed));
+        let names = String::from_utf8(listed.stdout).expect("names of ours are text");
+        let before = self.tree.with_file_name("names");
+        let once = fs::read_to_string(&before).unwrap_or_default();
+        let all: BTreeSet<&str> = once.split('\0').chain(names.split('\0')).collect();
+        fs::create_dir_all(&self.tree).expect("the target folder is ours");
+        fs::write(before, &names).expect("the target folder is ours");
+        for name in all.into_iter().filter(|name| !name.is_empty()) {
+            let copy = self.tree.join(name);
+            let Ok(bytes) = fs::read(workspace().join(name)) else {
+                // It was there once.
+                let _ = fs::remove_file(copy);
+                continue;
+            };
+            if fs::read(&copy).is_ok_and(|found| found == bytes) {
+                continue;
+            }
+            let above = copy.parent().expect("it is in the tree");
+            fs::create_dir_all(above).expect("the target folder is ours");
+            fs::write(&copy, bytes).expect("the target folder is ours");
+        }
+    }
+
+    /// Takes a protection away.
+    fn apply(&self, bug: &Bug) -> Result<(), String> {
+        apply(&self.tree, bug, &[])
+    }
+
+    /// The program of this tree.
+    fn build(&self) -> Result<PathBuf, String> {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let built = Command::new(cargo)
+            .args(["build", "--quiet", "--locked", "--package=mainspring"])
+            .args(["--bin=mainspring", "--target-dir"])
+            .arg(&self.target)
+            .current_dir(&self.tree)
+            .stdin(Stdio::null())
+            .output()
+            .expect("cargo runs");
+        if !built.status.success() {
+            return Err(format!("it does not build: {}", words(&built)));
+        }
+        let this = std::env::current_exe().expect("it has a path");
+        // …/target/<triple>/<profile>/program
+        let triple = this.ancestors().nth(2).and_then(std::path::Path::file_name);
+        let triple = triple.expect("it is in a folder of the target's");
+        Ok(self.target.join(triple).join("debug/mainspring"))
+    }
+}
+
+/// `git apply` for this bug's patch: to the tree, or with `--check` only in thought.
+fn apply(tree: &std::path::Path, bug: &Bug, options: &[&str]) -> Result<(), String> {
+    let patch = bug.patch();
+    let path = patch.to_string_lossy();
+    let mut args = vec!["apply", "--recount"];
+    args.extend(options);
+    args.push(&path);
+    let applied = git(tree, &args);
+    if applied.status.success() {
+        return Ok(());
+    }
+    let name = patch.file_name().unwrap_or_default().display();
+    Err(format!("{name} no longer applies: {}", words(&applied)))
+}
+
+/// Git in a folder that it takes for no repository: in a part of one, `git apply` passes over
+/// what is elsewhere without a word.
+fn git(folder: &std::path::Path, args: &[&str]) -> Output {
+    let mut git = Command::new("git");
+    if args.first() == Some(&"apply") {
+        git.env("GIT_CEILING_DIRECTORIES", folder.parent().unwrap_or(folder));
+    }
+    git.args(args)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .expect("git runs")
+}
+
+fn words(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).trim().to_owned()
 }
 
 /// Takes every protection away in turn; one that nobody misses is a failure. And where all
 /// are there, the same parts find nothing.
-pub(super) fn run(subject: &Subject, only: Option<&str>, report: &dyn Fn(&str)) -> Tally {
+pub(super) fn run(only: Option<&str>, report: &dyn Fn(&str)) -> Tally {
+    let copy = Copy::new();
     let mut tally = Tally::default();
     let mut control: Vec<&Bug> = Vec::new();
     for bug in BUGS {
         if only.is_some_and(|only| !bug.without.contains(only)) {
             continue;
         }
-        let found = try_one(subject, bug, Some(bug.without));
-        let first = found.failures.first().and_then(|text| text.lines().next());
+        copy.restore();
+        let caught = copy.apply(bug).and_then(|()| copy.build()).map(|program| {
+            let mut subject = subject(&program);
+            subject.one_will_do = true;
+            try_one(&subject, bug)
+        });
+        let caught = caught.and_then(|found| {
+            let first = found.failures.first().and_then(|text| text.lines().next());
+            let first = first.ok_or_else(|| "NOBODY MISSES IT".to_owned())?;
+            let (failed, points) = (found.failures.len(), found.points);
+            Ok(format!("{failed:>4} of {points} points fail: {first}"))
+        });
+        let (Ok(words) | Err(words)) = &caught;
         report(&format!(
-            "without {:<22} {:<8} {:>4} of {} points fail: {}",
-            bug.without,
-            bug.part,
-            found.failures.len(),
-            found.points,
-            first.unwrap_or("NOBODY MISSES IT")
+            "without {:<22} {:<8} {words}",
+            bug.without, bug.part
         ));
-        let caught = first.map(drop).ok_or_else(|| "nobody misses it".to_owned());
-        tally.add(format!("without {}", bug.without), caught);
+        tally.add(format!("without {}", bug.without), caught.map(drop));
         let same =
             |other: &&Bug| (other.part, other.path, other.depth) == (bug.part, bug.path, bug.depth);
         if !control.iter().any(same) {
             control.push(bug);
         }
     }
+    copy.restore();
+    let program = match copy.build() {
+        Ok(program) => program,
+        Err(problem) => {
+            tally.add("with everything", Err(problem));
+            return tally;
+        }
+    };
     for bug in control {
-        let found = try_one(subject, bug, None);
+        let found = try_one(&subject(&program), bug);
         let first = found.failures.first();
         report(&format!(
             "with everything: {} on {}: {} points, {} failed{}",
@@ -150,14 +259,13 @@ pub(super) fn run(subject: &Subject, only: Option<&str>, report: &dyn Fn(&str)) 
     tally
 }
 
-fn try_one(subject: &Subject, bug: &Bug, without: Option<&str>) -> Tally {
-    let mut subject = subject.clone();
+fn subject(program: &std::path::Path) -> Subject {
+    let mut subject = Subject::new(program);
     subject.error = Some("EIO".into());
-    if let Some(protection) = without {
-        let variable = ("MAINSPRING_SEEDED_BUG".into(), protection.into());
-        subject.vars.push(variable);
-        subject.one_will_do = true;
-    }
+    subject
+}
+
+fn try_one(subject: &Subject, bug: &Bug) -> Tally {
     let part = PARTS.iter().find(|part| part.name == bug.part);
     let part = part.expect("a part of that name");
     let paths: Vec<&Path> = paths::ALL
@@ -166,5 +274,34 @@ fn try_one(subject: &Subject, bug: &Bug, without: Option<&str>) -> Tally {
         .collect();
     assert_eq!(paths.len(), 1, "one path named {}", bug.path);
     // A world that cannot even be laid out is a way to notice, too.
-    part.run(&subject, &paths, bug.depth, Progress::Silent)
+    part.run(subject, &paths, bug.depth, Progress::Silent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `mainspring-testkit faults --seeded` builds them; this only sees that it can.
+    #[test]
+    fn every_seeded_bug_still_applies_to_the_tree() {
+        let problems: Vec<String> = BUGS
+            .iter()
+            .filter_map(|bug| apply(&workspace(), bug, &["--check"]).err())
+            .collect();
+        assert!(problems.is_empty(), "{}", problems.join("\n"));
+    }
+
+    #[test]
+    fn every_patch_says_what_it_takes_away_and_is_tried() {
+        let mut there = BTreeSet::new();
+        for entry in fs::read_dir(folder()).expect("the folder is there") {
+            let path = entry.expect("it can be read").path();
+            let text = fs::read_to_string(&path).expect("a patch is text");
+            let words = text.lines().next().unwrap_or_default();
+            assert!(words.ends_with('.'), "{}: {words:?}", path.display());
+            there.insert(path);
+        }
+        let tried: BTreeSet<PathBuf> = BUGS.iter().map(Bug::patch).collect();
+        assert_eq!(there, tried);
+    }
 }
