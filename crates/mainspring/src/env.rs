@@ -126,6 +126,18 @@ impl Environment {
         self.var_os(name)?.into_string().ok()
     }
 
+    /// Every variable, as it is.
+    pub(crate) fn vars(&self) -> Vec<(OsString, OsString)> {
+        match &self.vars {
+            #[expect(clippy::disallowed_methods, reason = "this is the door")]
+            Vars::Process => std::env::vars_os().collect(),
+            Vars::Given(vars) => vars
+                .iter()
+                .map(|(name, value)| (name.into(), value.clone()))
+                .collect(),
+        }
+    }
+
     /// A variable's value, if it is an absolute path.
     pub(crate) fn dir(&self, name: &str) -> Option<PathBuf> {
         let path = PathBuf::from(self.var_os(name)?);

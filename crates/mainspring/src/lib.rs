@@ -9,6 +9,7 @@
 //! It is a library so that what reads foreign bytes can be called with any bytes: [`formats`]
 //! is all that it shows beside the program.
 
+mod child_env;
 mod cli;
 mod config;
 mod diff;
@@ -19,6 +20,7 @@ mod error;
 mod event_context;
 mod exit;
 pub mod formats;
+mod git;
 mod guard;
 mod host;
 #[cfg(test)]

@@ -12,8 +12,8 @@ use mainspring_platform::process::{end_group, lead_group};
 use crate::env::name;
 use crate::limits;
 
-/// What to run. The environment is inherited unless it is cleared; our depth variable is
-/// always set, so that a hook in the child leaves at once.
+/// What to run. Nothing of our environment is inherited: the child gets what it is given, and
+/// our depth variable, so that a hook in it leaves at once.
 #[derive(Debug)]
 pub(crate) struct Job {
     command: Command,
@@ -47,6 +47,7 @@ impl Job {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
+            .env_clear()
             .env(name::DEPTH, "1");
         lead_group(&mut command);
         Self {
@@ -68,13 +69,13 @@ impl Job {
         self
     }
 
-    /// Nothing of our environment but this, and the depth variable.
+    /// Variables that it gets.
     #[must_use]
-    pub(crate) fn only_env<N: AsRef<OsStr>, V: AsRef<OsStr>>(
+    pub(crate) fn env<N: AsRef<OsStr>, V: AsRef<OsStr>>(
         mut self,
         vars: impl IntoIterator<Item = (N, V)>,
     ) -> Self {
-        self.command.env_clear().envs(vars).env(name::DEPTH, "1");
+        self.command.envs(vars).env(name::DEPTH, "1");
         self
     }
 
@@ -174,7 +175,7 @@ mod tests {
         let big = vec![b'x'; 200_000];
         let job = Job::new("/bin/sh", PATIENCE)
             .args(["-c", "wc -c; env | grep -v ^_= | sort"])
-            .only_env([("PATH", "/usr/bin:/bin"), ("TITLE", "$(id) '")])
+            .env([("PATH", "/usr/bin:/bin"), ("TITLE", "$(id) '")])
             .stdin(big);
         let said = String::from_utf8(job.run().unwrap().stdout).unwrap();
         let names: Vec<&str> = said

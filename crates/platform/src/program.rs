@@ -1,6 +1,6 @@
 //! Where a program is.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 /// The program that a shell with this PATH would start by this name. Relative folders are
@@ -10,6 +10,13 @@ pub fn find(search_path: &OsStr, name: &str) -> Option<PathBuf> {
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(name))
         .find(|candidate| candidate.is_file())
+}
+
+/// The same PATH without its relative folders, for a child.
+pub fn absolute_folders(search_path: &OsStr) -> OsString {
+    let folders = std::env::split_paths(search_path).filter(|folder| folder.is_absolute());
+    // Folders that came out of a PATH can be joined to one again.
+    std::env::join_paths(folders).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -39,5 +46,7 @@ mod tests {
         // Tests run in their crate's folder, where this file is found by the relative path.
         assert!(PathBuf::from("src/lib.rs").is_file());
         assert_eq!(find("src:./src:".as_ref(), "lib.rs"), None);
+        assert_eq!(absolute_folders(".:/a::b:/c".as_ref()), "/a:/c");
+        assert_eq!(absolute_folders(".".as_ref()), "");
     }
 }

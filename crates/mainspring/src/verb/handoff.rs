@@ -1,5 +1,7 @@
 //! `mainspring handoff`: the claimed work is ready for a pull request.
 
+use std::time::{Duration, Instant};
+
 use mainspring_kernel::Name;
 use mainspring_kernel::machines::claim::verbs;
 use mainspring_kernel::machines::verbs::Actor;
@@ -7,8 +9,9 @@ use mainspring_kernel::machines::verbs::Actor;
 use super::{CommandContext, Result};
 use crate::error::CliError;
 use crate::event_context::EventContext;
+use crate::git::Git;
 use crate::machine::claim;
-use crate::machine::claim::programs::{Hooks, Programs, said};
+use crate::machine::claim::github_context;
 
 /// Hand the claimed work over: its pull request is opened at the agent's next stop.
 #[derive(Debug, clap::Args)]
@@ -25,7 +28,7 @@ pub(crate) struct Args {
 }
 
 /// A push may take this long.
-const PUSH_LIMIT: mainspring_kernel::Millis = mainspring_kernel::Millis::seconds(300);
+const PUSH_LIMIT: Duration = Duration::from_secs(300);
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let actor = cmd.actor();
@@ -54,21 +57,8 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 }
 
 fn push(context: &EventContext<'_>, branch: &str) -> Result<()> {
-    let programs = Programs::of(context, PUSH_LIMIT)?;
-    let remote = context
-        .config()?
-        .get("claim.remote")
-        .and_then(crate::config::Value::text);
-    let remote = remote.unwrap_or("origin");
-    let refspec = format!("refs/heads/{branch}:refs/heads/{branch}");
-    let pushed = programs
-        .git_with(
-            &["push", "--quiet", "--set-upstream", remote, &refspec],
-            Hooks::On,
-            &[],
-        )
-        .map_err(CliError::new)?;
-    said(&pushed)
-        .map(drop)
-        .map_err(|cause| CliError::new(format!("git push: {cause}")))
+    let remote = github_context::remote(context.config()?).map_err(CliError::new)?;
+    Git::of(context, Instant::now() + PUSH_LIMIT)?
+        .push_branch(&remote, branch)
+        .map_err(CliError::new)
 }

@@ -77,7 +77,7 @@ fn close(github_context: &GitHubContext, close: &Close, alone: GhLock) -> Result
     let release = match &close.lease {
         None => Release::NotHeld,
         Some(commit) => match lease::release(
-            &github_context.programs,
+            &github_context.programs.git,
             &github_context.remote,
             close.issue,
             commit,

@@ -7,8 +7,9 @@ use mainspring_store::{Trouble, atomic};
 use super::gh::GitHub;
 use super::programs::Programs;
 use super::query::BoardName;
-use crate::config::Value;
+use crate::config::{Config, Value};
 use crate::event_context::EventContext;
+use crate::git::is_remote;
 use crate::limits;
 
 #[derive(Debug)]
@@ -47,17 +48,10 @@ impl GitHubContext {
     pub(crate) fn open(context: &EventContext<'_>, limit: Millis) -> Result<Self, ContextError> {
         let programs = Programs::of(context, limit)?;
         let config = context.config()?;
-        let remote = match config.get("claim.remote").and_then(Value::text) {
-            Some(remote) if is_remote(remote) => remote.to_owned(),
-            other => {
-                return Err(ContextError::Remote(format!(
-                    "claim.remote is {other:?}, which is no remote's name"
-                )));
-            }
-        };
-        // Not `git remote get-url`: that shows the address after git's rewriting rules.
+        let remote = remote(config).map_err(ContextError::Remote)?;
         let address = programs
-            .ask_git(&["config", "--get", &format!("remote.{remote}.url")])
+            .git
+            .address(&remote)
             .map_err(|_| ContextError::Remote(format!("there is no remote `{remote}` here")))?;
         let hosts = known_hosts(context)?;
         let repository = Repository::parse(&address, hosts.iter().map(String::as_str))
@@ -88,10 +82,14 @@ impl GitHubContext {
     }
 }
 
-fn is_remote(name: &str) -> bool {
-    let plain =
-        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
-    !name.is_empty() && !name.starts_with(['-', '.', '/']) && name.bytes().all(plain)
+/// The remote that is configured, which a repository may do too.
+pub(crate) fn remote(config: &Config) -> Result<String, String> {
+    match config.get("claim.remote").and_then(Value::text) {
+        Some(remote) if is_remote(remote) => Ok(remote.to_owned()),
+        other => Err(format!(
+            "claim.remote is {other:?}, which is no remote's name"
+        )),
+    }
 }
 
 /// The board that is configured: its owner, empty for the repository's, and its number.
@@ -144,18 +142,5 @@ mod tests {
         let text = "github.com:\n    user: octo\n    oauth_token: x\n\"git.corp.example\":\n    user: o\n# c:\n";
         let hosts: Vec<String> = signed_in(text).collect();
         assert_eq!(hosts, ["github.com", "git.corp.example"]);
-    }
-
-    #[test]
-    fn a_remotes_name_is_no_option() {
-        for (name, usable) in [
-            ("origin", true),
-            ("up/stream", true),
-            ("--exec=x", false),
-            ("", false),
-            ("a b", false),
-        ] {
-            assert_eq!(is_remote(name), usable, "{name:?}");
-        }
     }
 }

@@ -8,7 +8,7 @@ use mainspring_kernel::Millis;
 use mainspring_kernel::machines::claim::text::quote;
 
 use super::file::iso;
-use super::programs::{Programs, said};
+use crate::git::{Git, said};
 
 /// After this an issue may be taken over from somebody who went away.
 pub(crate) const TIME_TO_LIVE: Millis = Millis::seconds(24 * 60 * 60);
@@ -39,18 +39,13 @@ pub(crate) fn reference(issue: u64) -> String {
 }
 
 /// Takes the issue, if nobody has it.
-pub(crate) fn take(
-    programs: &Programs,
-    remote: &str,
-    issue: u64,
-    me: &Holder,
-) -> Result<Taken, String> {
-    let commit = record(programs, issue, me)?;
-    match push(programs, remote, issue, &commit, "")? {
+pub(crate) fn take(git: &Git, remote: &str, issue: u64, me: &Holder) -> Result<Taken, String> {
+    let commit = record(git, issue, me)?;
+    match push(git, remote, issue, &commit, "")? {
         Pushed::Done => Ok(Taken::Ours(commit)),
         Pushed::Refused(why) => Ok(Taken::Refused(why)),
         Pushed::Stale => {
-            let (commit, holder) = read(programs, remote, issue)?
+            let (commit, holder) = read(git, remote, issue)?
                 .ok_or("the claim on the git server went away while it was looked at: try again")?;
             // The same checkout: a claim whose process died before it wrote the file.
             if holder.owner == me.owner && holder.place == me.place {
@@ -63,18 +58,18 @@ pub(crate) fn take(
 
 /// Takes it over from somebody who had it, if they still have it by that very commit.
 pub(crate) fn steal(
-    programs: &Programs,
+    git: &Git,
     remote: &str,
     issue: u64,
     me: &Holder,
     from: &str,
 ) -> Result<Taken, String> {
-    let commit = record(programs, issue, me)?;
-    match push(programs, remote, issue, &commit, from)? {
+    let commit = record(git, issue, me)?;
+    match push(git, remote, issue, &commit, from)? {
         Pushed::Done => Ok(Taken::Ours(commit)),
         Pushed::Refused(why) => Ok(Taken::Refused(why)),
         Pushed::Stale => {
-            let (commit, holder) = read(programs, remote, issue)?
+            let (commit, holder) = read(git, remote, issue)?
                 .ok_or("the claim on the git server went away while it was looked at: try again")?;
             Ok(Taken::Theirs { holder, commit })
         }
@@ -82,23 +77,15 @@ pub(crate) fn steal(
 }
 
 /// Lets go of it, if it still is ours.
-pub(crate) fn release(
-    programs: &Programs,
-    remote: &str,
-    issue: u64,
-    commit: &str,
-) -> Result<(), String> {
+pub(crate) fn release(git: &Git, remote: &str, issue: u64, commit: &str) -> Result<(), String> {
     let reference = reference(issue);
-    let lease = format!("--force-with-lease={reference}:{commit}");
-    let gone = format!(":{reference}");
-    let pushed = programs
-        .git(&["push", "--porcelain", &lease, remote, &gone])
-        .map_err(|failure| failure.to_string())?;
+    let lease = format!("{reference}:{commit}");
+    let pushed = git.push(remote, &lease, &format!(":{reference}"))?;
     if pushed.code == Some(0) {
         return Ok(());
     }
     // Gone already is as good as let go of.
-    match read(programs, remote, issue)? {
+    match read(git, remote, issue)? {
         None => Ok(()),
         Some((now, _)) if now == commit => said(&pushed).map(drop),
         Some((_, holder)) => Err(format!("{} has taken it over", quote(&holder.owner, 80))),
@@ -113,18 +100,15 @@ enum Pushed {
 }
 
 fn push(
-    programs: &Programs,
+    git: &Git,
     remote: &str,
     issue: u64,
     commit: &str,
     expected: &str,
 ) -> Result<Pushed, String> {
     let reference = reference(issue);
-    let lease = format!("--force-with-lease={reference}:{expected}");
-    let refspec = format!("{commit}:{reference}");
-    let finished = programs
-        .git(&["push", "--porcelain", &lease, remote, &refspec])
-        .map_err(|failure| failure.to_string())?;
+    let lease = format!("{reference}:{expected}");
+    let finished = git.push(remote, &lease, &format!("{commit}:{reference}"))?;
     if finished.code == Some(0) {
         return Ok(Pushed::Done);
     }
@@ -154,8 +138,7 @@ fn push(
 }
 
 /// A commit of the empty tree that says who has the issue.
-fn record(programs: &Programs, issue: u64, me: &Holder) -> Result<String, String> {
-    let tree = programs.ask_git(&["hash-object", "-t", "tree", "-w", "/dev/null"])?;
+fn record(git: &Git, issue: u64, me: &Holder) -> Result<String, String> {
     let message = format!(
         "mainspring claim\n\nissue: {issue}\nowner: {}\nagent: {}\nplace: {}\nat: {}\ngeneration: {}\n",
         me.owner,
@@ -164,39 +147,21 @@ fn record(programs: &Programs, issue: u64, me: &Holder) -> Result<String, String
         iso(me.at),
         me.generation
     );
-    let identity = [
-        ("GIT_AUTHOR_NAME", "mainspring"),
-        ("GIT_AUTHOR_EMAIL", "mainspring@localhost"),
-        ("GIT_COMMITTER_NAME", "mainspring"),
-        ("GIT_COMMITTER_EMAIL", "mainspring@localhost"),
-    ];
-    let args = ["commit-tree", &tree, "-m", &message];
-    let finished = programs
-        .git_with(&args, super::programs::Hooks::Off, &identity)
-        .map_err(|failure| failure.to_string())?;
-    said(&finished).map_err(|cause| format!("git commit-tree: {cause}"))
+    git.store_note(&message)
 }
 
 /// Who has it, by which commit.
 pub(crate) fn read(
-    programs: &Programs,
+    git: &Git,
     remote: &str,
     issue: u64,
 ) -> Result<Option<(String, Holder)>, String> {
     let reference = reference(issue);
-    let listed = programs.ask_git(&["ls-remote", remote, &reference])?;
-    let Some(commit) = listed.split_whitespace().next().map(str::to_owned) else {
+    let Some(commit) = git.listed(remote, &reference)? else {
         return Ok(None);
     };
-    programs.ask_git(&[
-        "fetch",
-        "--quiet",
-        "--no-tags",
-        "--no-write-fetch-head",
-        remote,
-        &reference,
-    ])?;
-    let message = programs.ask_git(&["cat-file", "commit", &commit])?;
+    git.fetch(remote, &reference)?;
+    let message = git.commit_text(&commit)?;
     Ok(Some((commit, holder(&message))))
 }
 

@@ -127,10 +127,7 @@ fn adopt<'a>(found: &'a Found, local: Option<&str>) -> Option<&'a Pull> {
 
 fn local_head(github_context: &GitHubContext, branch: &str) -> Option<String> {
     let commit = format!("refs/heads/{branch}^{{commit}}");
-    github_context
-        .programs
-        .ask_git(&["rev-parse", "--verify", "--quiet", &commit])
-        .ok()
+    github_context.programs.git.resolve(&commit)
 }
 
 /// What the agent must do first.
@@ -152,9 +149,7 @@ fn lacking(
         return Some(Missing::Behind);
     }
     let range = format!("{}..{head}", found.base_commit);
-    let ahead = github_context
-        .programs
-        .ask_git(&["rev-list", "--count", &range]);
+    let ahead = github_context.programs.git.count(&range);
     if head == found.base_commit || ahead.as_deref() == Ok("0") {
         return Some(Missing::NotAhead {
             base: found.base.clone(),
@@ -166,10 +161,7 @@ fn lacking(
 /// Is there a commit here that the server's branch does not have? Where the server's
 /// commit is not known here, somebody else pushed it: then it is theirs that counts.
 fn has_more(github_context: &GitHubContext, local: &str, head: &str) -> bool {
-    let ancestor = github_context
-        .programs
-        .git(&["merge-base", "--is-ancestor", local, head]);
-    ancestor.is_ok_and(|finished| finished.code == Some(1))
+    github_context.programs.git.is_ancestor(local, head) == Some(false)
 }
 
 fn finish(

@@ -18,6 +18,7 @@ use mainspring_store::{Trouble, atomic, digest, path_text};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::child_env::{self, PERSON};
 use crate::env::name;
 use crate::event_context::EventContext;
 use crate::limits;
@@ -30,18 +31,6 @@ const TOPIC: &str = "loop:current";
 const LIMIT: Duration = Duration::from_secs(3);
 /// At a session's end the host gives all hooks together a second and a half.
 const LIMIT_AT_END: Duration = Duration::from_millis(500);
-/// What it may see of our environment: nothing of the host's session, and no token.
-const PASSED_ON: [&str; 9] = [
-    "HOME",
-    "PATH",
-    "USER",
-    "LOGNAME",
-    "LANG",
-    "LC_ALL",
-    "TZ",
-    "TMPDIR",
-    "JWZ_STORE",
-];
 /// Names of the store, new and old.
 pub(crate) const STORES: [&str; 2] = [".jwz", ".zawinski"];
 
@@ -50,7 +39,7 @@ pub(crate) struct Jwz {
     program: PathBuf,
     /// The folder that holds the store.
     dir: PathBuf,
-    env: Vec<(&'static str, OsString)>,
+    env: Vec<(OsString, OsString)>,
     limit: Duration,
 }
 
@@ -85,10 +74,7 @@ impl Jwz {
         Some(Self {
             program,
             dir,
-            env: PASSED_ON
-                .iter()
-                .filter_map(|name| Some((*name, context.env.var_os(name)?)))
-                .collect(),
+            env: child_env::listed(context.env, &[PERSON, &[name::JWZ_STORE]]),
             limit: if ending { LIMIT_AT_END } else { LIMIT },
         })
     }
@@ -155,7 +141,7 @@ impl Jwz {
     fn run(&self, args: &[&str]) -> Result<Finished, Trouble> {
         Job::new(&self.program, self.limit)
             .args(args)
-            .only_env(self.env.iter().map(|(name, value)| (name, value)))
+            .env(self.env.iter().map(|(name, value)| (name, value)))
             .current_dir(&self.dir)
             .run()
             .map_err(|failure| Trouble::Other(failure.to_string()))

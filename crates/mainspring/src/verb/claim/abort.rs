@@ -47,7 +47,7 @@ pub(super) fn run(_: &Args, cmd: &CommandContext) -> Result {
             }
             if let Some(commit) = &memory.lease
                 && let Err(cause) = lease::release(
-                    &github_context.programs,
+                    &github_context.programs.git,
                     &github_context.remote,
                     issue,
                     commit,

@@ -1,6 +1,7 @@
 //! `mainspring claim N`.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use mainspring_kernel::machines::claim::State;
 use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
@@ -13,6 +14,7 @@ use mainspring_store::{Trouble, atomic, digest};
 use super::{CommandContext, Result, github_context};
 use crate::error::CliError;
 use crate::event_context::EventContext;
+use crate::git::Git;
 use crate::limits;
 use crate::machine::claim::github_context::GitHubContext;
 use crate::machine::claim::lease::{self, Holder, Taken};
@@ -142,13 +144,18 @@ fn reserve(
         at: now,
         generation: 1,
     };
-    let taken = lease::take(&github_context.programs, &github_context.remote, issue, &me)
-        .map_err(CliError::new)?;
+    let taken = lease::take(
+        &github_context.programs.git,
+        &github_context.remote,
+        issue,
+        &me,
+    )
+    .map_err(CliError::new)?;
     let taken = match taken {
         Taken::Theirs { holder, commit } if args.steal && holder.is_expired(now) => {
             me.generation = holder.generation.saturating_add(1);
             lease::steal(
-                &github_context.programs,
+                &github_context.programs.git,
                 &github_context.remote,
                 issue,
                 &me,
@@ -241,21 +248,8 @@ fn worktree(
         return Err(CliError::new(format!("{place} is not UTF-8 text"))
             .hint("make the worktree yourself, and claim in it without --worktree"));
     };
-    let known = format!("refs/heads/{branch}");
-    let exists = github_context
-        .programs
-        .ask_git(&["rev-parse", "--verify", "--quiet", &known])
-        .is_ok();
-    let made = if exists {
-        github_context
-            .programs
-            .ask_git(&["worktree", "add", "--quiet", text, branch])
-    } else {
-        github_context
-            .programs
-            .ask_git(&["worktree", "add", "--quiet", "-b", branch, text])
-    };
-    made.map_err(CliError::new)?;
+    let git = &github_context.programs.git;
+    git.add_worktree(text, branch).map_err(CliError::new)?;
     std::fs::canonicalize(&place).map_err(|error| Trouble::io("find", &place)(error).into())
 }
 
@@ -300,10 +294,8 @@ fn ignored(
 ) -> Result<Option<mainspring_kernel::journal::FileChange>> {
     let store = ProjectStore::new(cmd.state()?, &project.root);
     let context = EventContext::new(&cmd.env, project, &store, None);
-    let programs =
-        crate::machine::claim::programs::Programs::of(&context, super::LIMIT)?.in_dir(place);
-    let asked = programs.git(&["check-ignore", "--quiet", file::NAME]);
-    if asked.is_ok_and(|finished| finished.code == Some(0)) {
+    let until = Instant::now() + Duration::from_millis(super::LIMIT.0);
+    if Git::of(&context, until)?.in_dir(place).ignores(file::NAME) {
         return Ok(None);
     }
     let path = place.join(".gitignore");

@@ -1,16 +1,19 @@
 //! From a claimed issue to a closed one.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mainspring_platform::permissions::make_owner_only;
 use mainspring_store::{Trouble, atomic};
 
 use super::stage::Stage;
+use crate::config::Config;
 use crate::error::CliError;
-use crate::process::Job;
+use crate::git::Git;
 use crate::verb::Result;
 
 const SCRIPTED_GH: &str = include_str!("gh.sh");
+/// What it may take to make two repositories.
+const GIT_LIMIT: Duration = Duration::from_secs(10);
 const ADDRESS: &str = "https://github.com/you/project.git";
 
 pub(super) fn play(stage: &mut Stage) -> Result<()> {
@@ -59,26 +62,18 @@ fn set_up(stage: &Stage) -> Result<std::path::PathBuf> {
         format!("[claim]\ngh = '{}'\n", gh.display()).as_bytes(),
     )?;
     let rewrite = format!("url.{}.insteadOf", server.display());
-    git(stage, &["init", "--quiet", "--initial-branch=main", "."])?;
-    git(
-        stage,
-        &["init", "--quiet", "--bare", &server.to_string_lossy()],
+    let env = stage.env();
+    let git = Git::new(
+        &env,
+        &Config::of_user(&env)?,
+        stage.project(),
+        Instant::now() + GIT_LIMIT,
     )?;
-    git(stage, &["config", "remote.origin.url", ADDRESS])?;
-    git(stage, &["config", &rewrite, ADDRESS]).map(|()| github)
-}
-
-fn git(stage: &Stage, args: &[&str]) -> Result<()> {
-    let program = stage.env().program("git").ok_or_else(|| {
-        CliError::new("git is not on the PATH").hint("the scene `claim` needs git")
-    })?;
-    let finished = Job::new(program, Duration::from_secs(10))
-        .args(args)
-        .current_dir(stage.project())
-        .run()
-        .map_err(CliError::new)?;
-    match finished.code {
-        Some(0) => Ok(()),
-        _ => Err(CliError::new(String::from_utf8_lossy(&finished.stderr))),
-    }
+    let made = git
+        .init(None)
+        .and_then(|_| git.init(Some(&server.to_string_lossy())))
+        .and_then(|_| git.configure("remote.origin.url", ADDRESS))
+        .and_then(|_| git.configure(&rewrite, ADDRESS));
+    made.map_err(|cause| CliError::new(cause).hint("the scene `claim` needs git"))?;
+    Ok(github)
 }

@@ -1,9 +1,11 @@
 //! The program, the client, and the tools that effects need.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
 use super::Findings;
+use crate::child_env::{self, GH, NETWORK, PERSON};
 use crate::config::{Config, Value};
 use crate::host::text::excerpt;
 use crate::process::Job;
@@ -61,8 +63,8 @@ fn program(cmd: &CommandContext, findings: &mut Findings) {
 }
 
 /// The first line of what a program says of itself.
-fn ask(program: &Path, args: &[&str]) -> Result<String, String> {
-    match Job::new(program, ANSWER_LIMIT).args(args).run() {
+fn ask(program: &Path, args: &[&str], env: Vec<(OsString, OsString)>) -> Result<String, String> {
+    match Job::new(program, ANSWER_LIMIT).args(args).env(env).run() {
         Err(failure) => Err(failure.to_string()),
         Ok(done) => {
             let said = [done.stdout, done.stderr].concat();
@@ -95,7 +97,8 @@ fn client(cmd: &CommandContext, findings: &mut Findings) {
         return;
     };
     let known = tested("claude");
-    match ask(&claude, &["--version"]) {
+    let env = child_env::listed(&cmd.env, &[PERSON]);
+    match ask(&claude, &["--version"], env) {
         Err(cause) => findings.warn("claude", excerpt(&cause), "claude --version"),
         Ok(said) => {
             let version = said
@@ -125,7 +128,8 @@ fn github(cmd: &CommandContext, findings: &mut Findings) {
         );
         return;
     };
-    match ask(&gh, &["auth", "status"]) {
+    let env = child_env::listed(&cmd.env, &[PERSON, NETWORK, GH]);
+    match ask(&gh, &["auth", "status"], env) {
         Err(_) => findings.warn(
             "gh",
             "gh is not signed in: claims cannot open pull requests",

@@ -1,6 +1,6 @@
 //! `mainspring plan route`: what continuing the plan means now.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mainspring_kernel::Name;
 use mainspring_kernel::machines::review::route::{Artifacts, By, Route, route};
@@ -10,10 +10,12 @@ use serde::Serialize;
 
 use super::{Which, plan, remembered};
 use crate::event_context::EventContext;
-use crate::host::text::excerpt;
+use crate::git::Git;
 use crate::machine::review::{self as plans, Opened};
-use crate::process::Job;
 use crate::verb::{CommandContext, Result, json};
+
+/// What the history may take to be read.
+const LOOK_LIMIT: Duration = Duration::from_secs(5);
 
 /// Say what continuing the plan means now; an agent that asks makes the plan its own
 #[derive(Debug, clap::Args)]
@@ -115,26 +117,10 @@ pub(super) fn of(opened: &Opened) -> Result<Route> {
     Ok(route(&opened.record, &artifacts))
 }
 
-/// Nothing of the repository's configuration may start a program here.
 fn commits(context: &EventContext<'_>, opened: &Opened) -> Vec<String> {
-    let Some(git) = context.env.program("git") else {
+    let Ok(git) = Git::of(context, Instant::now() + LOOK_LIMIT) else {
         return Vec::new();
     };
-    let job = Job::new(git, Duration::from_secs(5))
-        .args([
-            "-c",
-            "core.fsmonitor=false",
-            "-c",
-            "core.hooksPath=/dev/null",
-        ])
-        .args(["log", "-n", "5", "--format=%h %s", "--"])
-        .args([&opened.dir.path])
-        .current_dir(context.root());
-    match job.run() {
-        Ok(finished) if finished.code == Some(0) => String::from_utf8_lossy(&finished.stdout)
-            .lines()
-            .map(excerpt)
-            .collect(),
-        Ok(_) | Err(_) => Vec::new(),
-    }
+    let path = opened.dir.path.to_string_lossy();
+    git.in_dir(context.root()).latest(&path)
 }

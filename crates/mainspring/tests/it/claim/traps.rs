@@ -73,6 +73,10 @@ fn a_repository_with_traps_in_its_configuration_springs_none() {
         ("sequence.editor", &run),
         ("uploadpack.packObjectsHook", &run),
         ("protocol.ext.allow", "always"),
+        ("remote.origin.uploadpack", &run),
+        ("remote.origin.receivepack", &run),
+        ("log.showSignature", "true"),
+        ("gpg.ssh.program", &run),
     ] {
         world.git(&["config", name, value]);
     }

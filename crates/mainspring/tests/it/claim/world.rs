@@ -84,6 +84,14 @@ impl World {
         (value("Status"), value("Agent"))
     }
 
+    /// Where its programs are, the counted `gh` first.
+    pub(crate) fn path(&self) -> String {
+        format!(
+            "{}:/usr/local/bin:/usr/bin:/bin",
+            self.gh.folder().display()
+        )
+    }
+
     pub(crate) fn file(&self) -> PathBuf {
         self.env.project().join(".agent-claim.json")
     }

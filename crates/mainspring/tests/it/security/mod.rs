@@ -6,6 +6,7 @@ mod clone;
 mod damage;
 mod forged;
 mod found;
+mod git;
 mod links;
 mod secrets;
 mod settings;

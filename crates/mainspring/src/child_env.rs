@@ -1,0 +1,129 @@
+//! What a child may see of our environment: a list of what it needs, never a list of what it
+//! must not have. A variable that nobody thought of is not passed on.
+
+use std::ffi::{OsStr, OsString};
+
+use mainspring_platform::program;
+
+use crate::env::{Environment, name};
+
+/// Names of variables. One star stands for any characters: `LC_*`, `XDG_*_HOME`.
+pub(crate) type Names = &'static [&'static str];
+
+/// The person, their language, their folders.
+pub(crate) const PERSON: Names = &[
+    "HOME",
+    "PATH",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TERM",
+    "TZ",
+    "TMPDIR",
+    "XDG_*_HOME",
+];
+
+/// How the network is reached, and whose certificates count.
+pub(crate) const NETWORK: Names = &[
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+];
+
+/// What `gh` needs beside these: its tokens and its own settings, and the way to the keyring.
+pub(crate) const GH: Names = &[
+    "GH_TOKEN",
+    "GITHUB_TOKEN",
+    "GH_ENTERPRISE_TOKEN",
+    "GITHUB_ENTERPRISE_TOKEN",
+    "GH_HOST",
+    "GH_CONFIG_DIR",
+    "GH_TELEMETRY",
+    "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS",
+];
+
+/// The variables that are on one of the lists. `PATH` loses its relative folders: in a
+/// project they would be the project's.
+pub(crate) fn listed(env: &Environment, lists: &[Names]) -> Vec<(OsString, OsString)> {
+    let on_a_list = |variable: &OsStr| {
+        let text = variable.to_str();
+        text.is_some_and(|text| {
+            lists
+                .iter()
+                .any(|list| list.iter().any(|one| fits(one, text)))
+        })
+    };
+    let mut listed = env.vars();
+    listed.retain(|(variable, _)| on_a_list(variable));
+    for (variable, value) in &mut listed {
+        if variable == name::PATH {
+            *value = program::absolute_folders(value);
+        }
+    }
+    listed
+}
+
+fn fits(pattern: &str, variable: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == variable,
+        Some((start, end)) => {
+            variable.len() >= start.len() + end.len()
+                && variable.starts_with(start)
+                && variable.ends_with(end)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mainspring_kernel::Millis;
+
+    use super::*;
+
+    fn names(env: &Environment, lists: &[Names]) -> Vec<String> {
+        listed(env, lists)
+            .into_iter()
+            .map(|(name, value)| format!("{}={}", name.display(), value.display()))
+            .collect()
+    }
+
+    #[test]
+    fn only_what_is_on_the_list_is_passed_on() {
+        let vars = [
+            ("HOME", "/h"),
+            ("LC_TIME", "C"),
+            ("LC", "no"),
+            ("XDG_DATA_HOME", "/d"),
+            ("XDG_HOME", "no"),
+            ("XDG_RUNTIME_DIR", "no"),
+            ("NPM_TOKEN", "no"),
+            ("HOMEPAGE", "no"),
+            ("EMPTY", ""),
+            ("TZ", ""),
+            ("PATH", "/a::./b:c:/d"),
+        ];
+        let env = Environment::given(&vars, Millis(0));
+        assert_eq!(
+            names(&env, &[PERSON]),
+            [
+                "HOME=/h",
+                "LC_TIME=C",
+                "PATH=/a:/d",
+                "TZ=",
+                "XDG_DATA_HOME=/d"
+            ]
+        );
+        assert!(names(&env, &[]).is_empty());
+    }
+}

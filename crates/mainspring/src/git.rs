@@ -1,0 +1,423 @@
+//! Every git command of ours is made here, as one of three kinds.
+//!
+//! A **look** asks about what is here: nothing that the repository configures is run, and no
+//! server is asked, not even for an object that a partial clone left there. A command that would
+//! read the work tree's content (`status`, `diff`, `add`) runs the repository's filters whatever
+//! is set: there is none among the looks.
+//!
+//! What goes to the **server** runs no hook. Its transport (`core.sshCommand`,
+//! `credential.helper`) is the repository's only where a person trusted the project, else the
+//! person's own.
+//!
+//! What somebody asked for in their **own name**, a push of their branch or a new worktree, runs
+//! as if they had typed it in a trusted project: hooks, filters and their whole environment.
+//!
+//! The system's configuration counts (no `GIT_CONFIG_NOSYSTEM`): it is root's, and may hold the
+//! `safe.directory` without which git refuses a folder.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use mainspring_kernel::deliberate::Trust;
+use mainspring_store::Trouble;
+
+use crate::child_env::{self, GH, NETWORK, Names, PERSON};
+use crate::config::{Config, Value};
+use crate::env::Environment;
+use crate::event_context::EventContext;
+use crate::host::text::excerpt;
+use crate::process::{Failure, Finished, Job};
+use crate::store::trust;
+
+/// What no configuration may change, whatever the command.
+const ALWAYS: &[&str] = &[
+    "core.fsmonitor=false",
+    "core.pager=cat",
+    "protocol.ext.allow=never",
+];
+
+/// What would run a program, or do more than was asked.
+const NOTHING_RUNS: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.askPass=",
+    // It is run by a shell, which has this one built in: it prints nothing.
+    "core.alternateRefsCommand=true",
+    "log.showSignature=false",
+    "push.gpgSign=false",
+    "push.recurseSubmodules=no",
+    "fetch.recurseSubmodules=false",
+    "submodule.recurse=false",
+    "maintenance.auto=false",
+    "gc.auto=0",
+];
+
+/// The transport as git has it where nobody configured one.
+const PLAIN_TRANSPORT: &[&str] = &["core.sshCommand=ssh", "credential.helper="];
+const TRANSPORT: &str = r"^(core\.sshcommand|credential\..*)$";
+
+/// No child waits for a person, prints colours, or translates what we read.
+const SET: &[(&str, &str)] = &[
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("NO_COLOR", "1"),
+    ("LC_ALL", "C"),
+];
+const NO_SERVER: &[(&str, &str)] = &[("GIT_ALLOW_PROTOCOL", ""), ("GIT_NO_LAZY_FETCH", "1")];
+/// Those that name no program, which `ext` and a remote's `vcs` do, and `git` by its proxy.
+const SERVERS: &[(&str, &str)] = &[("GIT_ALLOW_PROTOCOL", "file:http:https:ssh")];
+
+/// Beside the person's and the network's: keys, and what a credential helper needs.
+const KEYS: Names = &["SSH_AUTH_SOCK"];
+
+/// Variables that would point git at another repository than the one we are in: what
+/// `git rev-parse --local-env-vars` lists.
+const ANOTHER_REPOSITORY: &[&str] = &[
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+
+/// Whose name is on a claim's commit.
+const OURSELVES: &[(&str, &str)] = &[
+    ("GIT_AUTHOR_NAME", "mainspring"),
+    ("GIT_AUTHOR_EMAIL", "mainspring@localhost"),
+    ("GIT_COMMITTER_NAME", "mainspring"),
+    ("GIT_COMMITTER_EMAIL", "mainspring@localhost"),
+];
+
+/// git in one folder, with one deadline for everything that is asked.
+#[derive(Debug)]
+pub(crate) struct Git {
+    program: PathBuf,
+    dir: PathBuf,
+    env: Environment,
+    trust: Trust,
+    until: Instant,
+}
+
+impl Git {
+    pub(crate) fn of(context: &EventContext<'_>, until: Instant) -> Result<Self, Trouble> {
+        let trust = if context.is_drop_in() {
+            Trust::Trusted
+        } else {
+            trust::of(context.store.state(), context.root())
+        };
+        let dir = &context.project.worktree;
+        Self::new(context.env, context.config()?, dir, until).map(|git| Self { trust, ..git })
+    }
+
+    /// In a folder that nobody trusted.
+    pub(crate) fn new(
+        env: &Environment,
+        config: &Config,
+        dir: &Path,
+        until: Instant,
+    ) -> Result<Self, Trouble> {
+        Ok(Self {
+            program: find(env, config, "claim.git")?,
+            dir: dir.into(),
+            env: env.clone(),
+            trust: Trust::Untrusted,
+            until,
+        })
+    }
+
+    /// The same in another folder of the project.
+    pub(crate) fn in_dir(self, dir: &Path) -> Self {
+        Self {
+            dir: dir.into(),
+            ..self
+        }
+    }
+
+    fn job(&self, config: &[&str], args: &[&str]) -> Job {
+        let settings = ALWAYS.iter().chain(config).flat_map(|one| ["-c", one]);
+        let left = self.until.saturating_duration_since(Instant::now());
+        Job::new(&self.program, left)
+            .args(["--no-pager"])
+            .args(settings)
+            .args(args)
+            .current_dir(&self.dir)
+    }
+
+    /// Asks about what is here.
+    fn look(&self, args: &[&str], vars: &[(&str, &str)]) -> Result<Finished, Failure> {
+        self.job(NOTHING_RUNS, args)
+            .env(child_env::listed(&self.env, &[PERSON]))
+            .env(SET.iter().chain(NO_SERVER).chain(vars).copied())
+            .run()
+    }
+
+    fn ask(&self, args: &[&str]) -> Result<String, String> {
+        heard(args, self.look(args, &[]))
+    }
+
+    /// Asks or tells the server about a ref of ours.
+    fn server(&self, args: &[&str]) -> Result<Finished, Failure> {
+        let transport = self.transport();
+        let config: Vec<&str> = NOTHING_RUNS
+            .iter()
+            .copied()
+            .chain(transport.iter().map(String::as_str))
+            .collect();
+        self.job(&config, args)
+            .env(child_env::listed(&self.env, &[PERSON, NETWORK, GH, KEYS]))
+            .env(SET.iter().chain(SERVERS).copied())
+            .run()
+    }
+
+    /// What overrides the repository's transport where nobody trusted it.
+    fn transport(&self) -> Vec<String> {
+        if self.trust == Trust::Trusted {
+            return Vec::new();
+        }
+        let mut settings: Vec<String> = PLAIN_TRANSPORT.iter().map(|&one| one.into()).collect();
+        for scope in ["--system", "--global"] {
+            let args = [
+                "config",
+                scope,
+                "--includes",
+                "--null",
+                "--get-regexp",
+                TRANSPORT,
+            ];
+            let Ok(finished) = self.look(&args, &[]) else {
+                continue;
+            };
+            let text = String::from_utf8_lossy(&finished.stdout);
+            let entries = text.split('\0').filter_map(|entry| entry.split_once('\n'));
+            settings.extend(
+                entries
+                    .filter(|(key, _)| !key.contains('='))
+                    .map(|(key, value)| format!("{key}={value}")),
+            );
+        }
+        settings
+    }
+
+    /// Does what somebody asked for. In a project that nobody trusted, no hook runs.
+    fn own(&self, args: &[&str]) -> Result<Finished, Failure> {
+        if self.trust == Trust::Untrusted {
+            return self.server(args);
+        }
+        let mut env = self.env.vars();
+        env.retain(|(variable, _)| !ANOTHER_REPOSITORY.iter().any(|name| variable == name));
+        self.job(&[], args)
+            .env(env)
+            .env([("GIT_TERMINAL_PROMPT", "0"), ("NO_COLOR", "1")])
+            .run()
+    }
+}
+
+/// Looks.
+impl Git {
+    /// A remote's address as it is configured. Not `git remote get-url`: that shows it after
+    /// git's rewriting rules.
+    pub(crate) fn address(&self, remote: &str) -> Result<String, String> {
+        self.ask(&["config", "--get", &format!("remote.{remote}.url")])
+    }
+
+    /// The commit or branch of this name, if it is there.
+    pub(crate) fn resolve(&self, name: &str) -> Option<String> {
+        self.ask(&["rev-parse", "--verify", "--quiet", name]).ok()
+    }
+
+    /// How many commits the range has, in git's own digits.
+    pub(crate) fn count(&self, range: &str) -> Result<String, String> {
+        self.ask(&["rev-list", "--count", "--end-of-options", range])
+    }
+
+    /// `None` where one of them is not known here.
+    pub(crate) fn is_ancestor(&self, one: &str, other: &str) -> Option<bool> {
+        let asked = self.look(&["merge-base", "--is-ancestor", "--", one, other], &[]);
+        match asked.ok()?.code {
+            Some(0) => Some(true),
+            Some(1) => Some(false),
+            Some(_) | None => None,
+        }
+    }
+
+    pub(crate) fn ignores(&self, path: &str) -> bool {
+        let asked = self.look(&["check-ignore", "--quiet", "--", path], &[]);
+        asked.is_ok_and(|finished| finished.code == Some(0))
+    }
+
+    /// A commit as git stores it.
+    pub(crate) fn commit_text(&self, commit: &str) -> Result<String, String> {
+        self.ask(&["cat-file", "commit", commit])
+    }
+
+    /// The latest commits that touched this path: a short id and the first line each.
+    pub(crate) fn latest(&self, path: &str) -> Vec<String> {
+        let format = ["log", "-n", "5", "--format=%h %s", "--no-show-signature"];
+        let plain = ["--no-ext-diff", "--no-textconv", "--no-mailmap", "--", path];
+        let args = [format, plain].concat();
+        let asked = self.look(&args, &[("GIT_LITERAL_PATHSPECS", "1")]);
+        let said = heard(&args, asked).unwrap_or_default();
+        said.lines().map(excerpt).collect()
+    }
+
+    /// Stores a commit of the empty tree with this message.
+    pub(crate) fn store_note(&self, message: &str) -> Result<String, String> {
+        let tree = self.ask(&["hash-object", "-t", "tree", "-w", "/dev/null"])?;
+        let args = ["commit-tree", &tree, "-m", message];
+        heard(&args, self.look(&args, OURSELVES))
+    }
+
+    /// Makes a repository: the folder itself, or a bare one at this path.
+    pub(crate) fn init(&self, bare: Option<&str>) -> Result<String, String> {
+        match bare {
+            Some(path) => self.ask(&["init", "--quiet", "--bare", "--", path]),
+            None => self.ask(&["init", "--quiet", "--initial-branch=main", "."]),
+        }
+    }
+
+    pub(crate) fn configure(&self, name: &str, value: &str) -> Result<String, String> {
+        self.ask(&["config", name, value])
+    }
+}
+
+/// What goes to the server, about refs that are ours.
+impl Git {
+    /// The commit that the server has under this name.
+    pub(crate) fn listed(&self, remote: &str, name: &str) -> Result<Option<String>, String> {
+        let plain = "--upload-pack=git-upload-pack";
+        let args = ["ls-remote", plain, "--", remote, name];
+        let said = heard(&args, self.server(&args))?;
+        Ok(said.split_whitespace().next().map(str::to_owned))
+    }
+
+    pub(crate) fn fetch(&self, remote: &str, name: &str) -> Result<(), String> {
+        let quiet = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
+        let plain = ["--upload-pack=git-upload-pack", "--", remote, name];
+        let args: Vec<&str> = quiet.into_iter().chain(plain).collect();
+        heard(&args, self.server(&args)).map(drop)
+    }
+
+    /// Moves a ref of ours, if the server still has there what the lease says.
+    pub(crate) fn push(&self, remote: &str, lease: &str, to: &str) -> Result<Finished, String> {
+        let lease = format!("--force-with-lease={lease}");
+        let plain = "--receive-pack=git-receive-pack";
+        let args = [
+            "push",
+            "--porcelain",
+            "--no-verify",
+            plain,
+            &lease,
+            "--",
+            remote,
+            to,
+        ];
+        self.server(&args).map_err(|failure| failure.to_string())
+    }
+}
+
+/// In somebody's own name.
+impl Git {
+    pub(crate) fn push_branch(&self, remote: &str, branch: &str) -> Result<(), String> {
+        let refspec = format!("refs/heads/{branch}:refs/heads/{branch}");
+        let args = ["push", "--quiet", "--set-upstream", "--", remote, &refspec];
+        heard(&args, self.own(&args)).map(drop)
+    }
+
+    /// A worktree at this place, on the branch, which is made if it is not there.
+    pub(crate) fn add_worktree(&self, place: &str, branch: &str) -> Result<(), String> {
+        let known = self.resolve(&format!("refs/heads/{branch}")).is_some();
+        let mut args = vec!["worktree", "add", "--quiet"];
+        if known {
+            args.extend(["--", place, branch]);
+        } else {
+            args.extend(["-b", branch, "--", place]);
+        }
+        heard(&args, self.own(&args)).map(drop)
+    }
+}
+
+/// What git printed, without the line's end; the error says what it said.
+fn heard(args: &[&str], asked: Result<Finished, Failure>) -> Result<String, String> {
+    let finished = asked.map_err(|failure| failure.to_string())?;
+    said(&finished).map_err(|cause| format!("git {}: {cause}", args[0]))
+}
+
+/// What a child printed; or, if it failed, the last line of its complaint.
+pub(crate) fn said(finished: &Finished) -> Result<String, String> {
+    if finished.code == Some(0) {
+        return Ok(String::from_utf8_lossy(&finished.stdout)
+            .trim_end()
+            .to_owned());
+    }
+    let stderr = String::from_utf8_lossy(&finished.stderr);
+    let last = stderr.lines().rev().find(|line| !line.trim().is_empty());
+    Err(last.map_or_else(|| format!("it ended with {:?}", finished.code), excerpt))
+}
+
+/// An absolute path, from the user's configuration or from `PATH`.
+pub(crate) fn find(
+    env: &Environment,
+    config: &Config,
+    key: &'static str,
+) -> Result<PathBuf, Trouble> {
+    let wanted = config.get(key).and_then(Value::text).unwrap_or_default();
+    let path = Path::new(wanted);
+    if path.is_absolute() {
+        return Ok(path.into());
+    }
+    if wanted.is_empty() || wanted.contains('/') {
+        return Err(Trouble::Other(format!(
+            "{key} is {wanted:?}: a name or an absolute path is wanted"
+        )));
+    }
+    env.program(wanted)
+        .ok_or_else(|| Trouble::Other(format!("{wanted} is not installed: set {key} to its path")))
+}
+
+/// A remote by its name: no address, which could be a program, and no option.
+pub(crate) fn is_remote(name: &str) -> bool {
+    let plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
+    !name.is_empty() && !name.starts_with(['-', '.', '/']) && name.bytes().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use mainspring_kernel::Millis;
+
+    use super::*;
+
+    #[test]
+    fn a_relative_entry_of_path_is_not_searched() {
+        let env = Environment::given(&[("PATH", ".:bin:/usr/bin:/bin")], Millis(0));
+        let config = Config::load(&env, Path::new("/nonexistent")).unwrap();
+        let git = find(&env, &config, "claim.git").unwrap();
+        assert!(git.is_absolute(), "{git:?}");
+        let nowhere = Environment::given(&[("PATH", ".")], Millis(0));
+        let error = find(&nowhere, &config, "claim.git").unwrap_err();
+        assert!(error.to_string().contains("claim.git"), "{error}");
+    }
+
+    #[test]
+    fn a_remotes_name_is_no_option() {
+        for (name, usable) in [
+            ("origin", true),
+            ("up/stream", true),
+            ("--exec=x", false),
+            ("ext::sh", false),
+            ("", false),
+            ("a b", false),
+        ] {
+            assert_eq!(is_remote(name), usable, "{name:?}");
+        }
+    }
+}
