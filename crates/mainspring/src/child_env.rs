@@ -53,6 +53,26 @@ pub(crate) const GH: Names = &[
     "DBUS_SESSION_BUS_ADDRESS",
 ];
 
+/// What a client of some vendor needs beside the person's and the network's.
+#[derive(Debug)]
+pub(crate) struct VendorEnv {
+    pub(crate) always: Names,
+    /// The credentials of a provider, behind the variable that switches to it.
+    pub(crate) providers: &'static [(&'static str, Names)],
+}
+
+impl VendorEnv {
+    /// The lists that count here.
+    pub(crate) fn lists(&self, env: &Environment) -> Vec<Names> {
+        let switched_on = self
+            .providers
+            .iter()
+            .filter(|(switch, _)| is_on(env, switch))
+            .map(|(_, names)| *names);
+        [self.always].into_iter().chain(switched_on).collect()
+    }
+}
+
 /// The variables that are on one of the lists. `PATH` loses its relative folders: in a
 /// project they would be the project's.
 pub(crate) fn listed(env: &Environment, lists: &[Names]) -> Vec<(OsString, OsString)> {
@@ -72,6 +92,12 @@ pub(crate) fn listed(env: &Environment, lists: &[Names]) -> Vec<(OsString, OsStr
         }
     }
     listed
+}
+
+fn is_on(env: &Environment, switch: &str) -> bool {
+    let off = |value: &str| matches!(value, "0" | "false" | "no" | "off");
+    env.var(switch)
+        .is_some_and(|value| !off(&value.to_ascii_lowercase()))
 }
 
 fn fits(pattern: &str, variable: &str) -> bool {
@@ -125,5 +151,19 @@ mod tests {
             ]
         );
         assert!(names(&env, &[]).is_empty());
+    }
+
+    #[test]
+    fn a_providers_credentials_are_behind_its_switch() {
+        const VENDOR: VendorEnv = VendorEnv {
+            always: &["KEY"],
+            providers: &[("USE_CLOUD", &["CLOUD_*"])],
+        };
+        for (switch, passed) in [("1", 2), ("true", 2), ("0", 1), ("False", 1), ("", 1)] {
+            let vars = [("KEY", "k"), ("CLOUD_SECRET", "s"), ("USE_CLOUD", switch)];
+            let env = Environment::given(&vars, Millis(0));
+            let lists = VENDOR.lists(&env);
+            assert_eq!(names(&env, &lists).len(), passed, "{switch:?}");
+        }
     }
 }

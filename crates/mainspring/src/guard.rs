@@ -28,8 +28,8 @@ pub(crate) struct Guarded<'a> {
     pub(crate) program: PathBuf,
     pub(crate) args: Vec<OsString>,
     pub(crate) dir: &'a Path,
-    /// Variables that it is not to see.
-    pub(crate) without: &'a [&'a str],
+    /// All that it sees of our environment.
+    pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) stdout: &'a Path,
     pub(crate) stderr: &'a Path,
     /// In bytes, for each of the two.
@@ -55,14 +55,13 @@ impl Guarded<'_> {
             .arg(&self.program)
             .args(&self.args)
             .current_dir(self.dir)
+            .env_clear()
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
             .env(name::DEPTH, "1")
             .stdin(Stdio::piped())
             .stdout(files.0)
             .stderr(files.1);
         lead_group(&mut command);
-        for variable in self.without {
-            command.env_remove(variable);
-        }
         let mut child = command.spawn()?;
         // Held open for as long as we live.
         let lifeline = child.stdin.take();

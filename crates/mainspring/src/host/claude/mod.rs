@@ -2,6 +2,7 @@
 
 pub(crate) mod decode;
 mod encode;
+pub(crate) mod environment;
 mod retouch;
 pub(crate) mod settings;
 mod wire;

@@ -27,35 +27,6 @@ use crate::guard::{Ended, Guarded};
 use crate::host::text::excerpt;
 use crate::limits;
 
-/// What the host sets for one session, and tokens that a reviewer has no use for. All
-/// else stays: the user's credentials, proxies and provider settings.
-const WITHOUT: &[&str] = &[
-    "AI_AGENT",
-    "CLAUDECODE",
-    "CLAUDE_CODE_CHILD_SESSION",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_EXECPATH",
-    "CLAUDE_CODE_MESSAGING_SOCKET",
-    "CLAUDE_CODE_MESSAGING_TOKEN",
-    "CLAUDE_CODE_SESSION_ATTENDED",
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDE_CODE_SSE_PORT",
-    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
-    "CLAUDE_CODE_TASK_LIST_ID",
-    "CLAUDE_EFFORT",
-    "CLAUDE_ENV_FILE",
-    "CLAUDE_PID",
-    "CLAUDE_PLUGIN_DATA",
-    "CLAUDE_PLUGIN_ROOT",
-    "CLAUDE_PROJECT_DIR",
-    "COREPACK_ENABLE_AUTO_PIN",
-    "GH_ENTERPRISE_TOKEN",
-    "GH_TOKEN",
-    "GITHUB_ENTERPRISE_TOKEN",
-    "GITHUB_TOKEN",
-    "NoDefaultCurrentDirectoryInExePath",
-];
-
 /// Hooks off in the child: it must not review itself.
 const NO_HOOKS: &str = r#"{"disableAllHooks":true}"#;
 /// What was left by reviewers is kept for a while, for a person who looks.
@@ -171,7 +142,7 @@ impl<'a> ReviewRun<'a> {
             program,
             args,
             dir: &self.root,
-            without: WITHOUT,
+            env: settings::environment(self.context).map_err(fault)?,
             stdout: &stdout,
             stderr: &log,
             most_output: limits::CHILD_OUTPUT,

@@ -1,12 +1,16 @@
 //! `[review]`: what a person may set, and what a repository may not.
 
+use std::ffi::OsString;
+
 use mainspring_kernel::machines::review::{OnFailure, Settings, plan};
 use mainspring_kernel::{Millis, Name};
 use mainspring_platform::permissions::am_root;
 use mainspring_store::Trouble;
 
+use crate::child_env::{self, NETWORK, PERSON};
 use crate::config::{Key, Kind, Reach, Value};
 use crate::event_context::EventContext;
+use crate::host::claude::environment;
 
 /// Always shorter than the timeout that the hook is registered with.
 const LONGEST: Millis = Millis::seconds(600);
@@ -19,6 +23,15 @@ pub(super) const KEYS: &[Key] = &[
         reach: Reach::User,
         variable: None,
         about: "the reviewer's program: a name on the PATH, or an absolute path",
+    },
+    Key {
+        name: "review.env",
+        kind: Kind::List,
+        default: "",
+        reach: Reach::User,
+        variable: None,
+        about: "more variables that the reviewer may see, by name: it gets those of the person, \
+                the network and its own vendor, and no other",
     },
     Key {
         name: "review.models",
@@ -96,6 +109,21 @@ pub(super) fn command(context: &EventContext<'_>) -> Result<String, Trouble> {
     let config = context.config()?;
     let command = config.get("review.command").and_then(Value::text);
     Ok(command.unwrap_or("claude").to_owned())
+}
+
+/// All that the reviewer sees of our environment.
+pub(super) fn environment(
+    context: &EventContext<'_>,
+) -> Result<Vec<(OsString, OsString)>, Trouble> {
+    let config = context.config()?;
+    let more = config.get("review.env").and_then(Value::list);
+    let vendor = environment::VENDOR.lists(context.env);
+    let mut listed = child_env::listed(context.env, &[&[PERSON, NETWORK], &vendor[..]].concat());
+    for name in more.unwrap_or_default() {
+        let value = context.env.var_os(name);
+        listed.extend(value.map(|value| (name.into(), value)));
+    }
+    Ok(listed)
 }
 
 /// What the reviewer may do.

@@ -69,36 +69,6 @@ fn the_reviewers_arguments() {
 }
 
 #[test]
-fn nothing_of_the_session_reaches_the_reviewer_and_the_users_own_does() {
-    let taskie = trusted(json!({"next_phase": "plan-review"}));
-    let seen = taskie.env.root().join("seen");
-    let script = format!("#!/bin/sh\nenv > {}\nexit 1\n", seen.display());
-    write(&taskie.env.root().join("bin/claude"), &script);
-    for session in [
-        "CLAUDECODE",
-        "CLAUDE_CODE_SESSION_ID",
-        "CLAUDE_PROJECT_DIR",
-        "CLAUDE_PID",
-        "GH_TOKEN",
-    ] {
-        taskie.set(session, "secret-of-the-session");
-    }
-    for own in [
-        "ANTHROPIC_API_KEY",
-        "HTTPS_PROXY",
-        "CLAUDE_CODE_USE_BEDROCK",
-        "AWS_PROFILE",
-    ] {
-        taskie.set(own, "the-users-own");
-    }
-    let _ = stop(&taskie, "s", "one").let_go();
-    let env = fs::read_to_string(seen).unwrap();
-    assert!(!env.contains("secret-of-the-session"), "{env}");
-    assert_eq!(env.matches("the-users-own").count(), 4, "{env}");
-    assert!(env.contains("MAINSPRING_DEPTH=1"), "{env}");
-}
-
-#[test]
 fn a_repository_cannot_name_the_reviewer() {
     let taskie = trusted(json!({"next_phase": "plan-review"}));
     let evil = taskie.env.project().join("evil.sh");

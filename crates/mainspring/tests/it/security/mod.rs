@@ -8,6 +8,7 @@ mod forged;
 mod found;
 mod git;
 mod links;
+mod reviewer;
 mod secrets;
 mod settings;
 mod supply;

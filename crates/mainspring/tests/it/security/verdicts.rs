@@ -344,9 +344,11 @@ impl Reviewed {
         let taskie = Taskie::with_state(json!({}));
         let _ = taskie.run(&["trust"], b"").ok();
         let said = taskie.env.root().join("said");
+        let exit = taskie.env.root().join("exit");
         let script = format!(
-            "#!/bin/sh\necho '# Review' > .taskie/plans/demo/plan-review-1.md\ncat {}\nexit $EXIT\n",
-            said.display()
+            "#!/bin/sh\necho '# Review' > .taskie/plans/demo/plan-review-1.md\ncat {}\nexit $(cat {})\n",
+            said.display(),
+            exit.display()
         );
         write(&taskie.env.root().join("bin/claude"), &script);
         Self(taskie)
@@ -360,7 +362,7 @@ impl Reviewed {
         }
         taskie.state(json!({"next_phase": "plan-review", "consecutive_clean": clean}));
         fs::write(taskie.env.root().join("said"), &output.bytes).unwrap();
-        taskie.set("EXIT", &output.exit.to_string());
+        fs::write(taskie.env.root().join("exit"), output.exit.to_string()).unwrap();
         let words = json!({"last_assistant_message": format!("stop {number}")});
         let event = payload(&taskie.env.project(), "Stop", words);
         let ran = taskie.run(&["hook"], event.to_string().as_bytes());

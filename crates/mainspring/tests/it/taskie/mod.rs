@@ -20,8 +20,10 @@ use serde_json::{Value, json};
 
 use crate::env::{Ran, TestEnv, finish};
 
-/// Writes the review that its prompt asks for, says the verdict, and keeps its arguments.
-pub(crate) const MOCK_CLAUDE: &str = r#"#!/bin/sh
+/// Writes the review that its prompt asks for, says the verdict, and keeps its arguments. What
+/// it does else is in a file: no variable of ours would reach it.
+const MOCK_CLAUDE: &str = r#"#!/bin/sh
+. SETTINGS
 for arg in "$@"; do
     printf '%s\n' "$arg" >> "${MOCK_CLAUDE_LOG:-/dev/null}"
     last=$arg
@@ -71,7 +73,9 @@ impl Taskie {
         };
         let bin = taskie.env.root().join("bin");
         fs::create_dir(&bin).unwrap();
-        write(&bin.join("claude"), MOCK_CLAUDE);
+        let settings = taskie.settings_path();
+        let mock = MOCK_CLAUDE.replace("SETTINGS", &settings.to_string_lossy());
+        write(&bin.join("claude"), &mock);
         fs::set_permissions(bin.join("claude"), fs::Permissions::from_mode(0o755)).unwrap();
         taskie.set("PATH", &format!("{}:/usr/bin:/bin", bin.display()));
         taskie.set("MOCK_CLAUDE_LOG", &taskie.log_path().to_string_lossy());
@@ -93,8 +97,20 @@ impl Taskie {
         taskie
     }
 
+    /// A variable of the binary's, or a setting of the stand-in.
     pub(crate) fn set(&self, name: &str, value: &str) {
-        self.vars.borrow_mut().insert(name.into(), value.into());
+        if !name.starts_with("MOCK_CLAUDE_") {
+            self.vars.borrow_mut().insert(name.into(), value.into());
+            return;
+        }
+        let mut text = fs::read_to_string(self.settings_path()).unwrap_or_default();
+        let quoted = value.replace('\'', r"'\''");
+        text += &format!("{name}='{quoted}'\n");
+        write(&self.settings_path(), &text);
+    }
+
+    fn settings_path(&self) -> PathBuf {
+        self.env.root().join("mock-settings")
     }
 
     pub(crate) fn verdict(&self, verdict: &str) {

@@ -1,0 +1,155 @@
+//! What a reviewer sees of the person's environment.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::env::{Ran, payload};
+use crate::taskie::{Taskie, write};
+
+fn trusted() -> Taskie {
+    let taskie = Taskie::with_state(json!({"next_phase": "plan-review"}));
+    let _ = taskie.run(&["trust"], b"").ok();
+    taskie
+}
+
+fn event(taskie: &Taskie) -> Value {
+    let words = json!({"last_assistant_message": "done"});
+    payload(&taskie.env.project(), "Stop", words)
+}
+
+fn stop(taskie: &Taskie) -> Ran {
+    taskie.run(&["hook"], event(taskie).to_string().as_bytes())
+}
+
+/// The reviewer of this world does this, in a shell.
+fn reviewer(taskie: &Taskie, script: &str) {
+    let text = format!("#!/bin/sh\n{script}\n");
+    write(&taskie.env.root().join("bin/claude"), &text);
+}
+
+fn configure(taskie: &Taskie, text: &str) {
+    let file = taskie.env.home().join(".config/mainspring/config.toml");
+    write(&file, text);
+}
+
+/// What a reviewer saw of these variables; each has its own name for a value.
+fn seen(taskie: &Taskie, set: &[&str]) -> BTreeMap<String, String> {
+    let seen = taskie.env.root().join("seen");
+    reviewer(taskie, &format!("env > {}; exit 1", seen.display()));
+    for name in set {
+        taskie.set(name, &format!("value-of-{name}"));
+    }
+    let _ = stop(taskie).let_go();
+    let text = fs::read_to_string(seen).unwrap();
+    let lines = text.lines().filter_map(|line| line.split_once('='));
+    lines
+        // What the shell itself adds.
+        .filter(|(name, _)| !matches!(*name, "PWD" | "OLDPWD" | "SHLVL" | "_"))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+fn names(seen: &BTreeMap<String, String>) -> Vec<&str> {
+    seen.keys().map(String::as_str).collect()
+}
+
+/// The session's, tokens of all kinds, and what nobody has thought of yet.
+const SECRETS: [&str; 24] = [
+    "CLAUDECODE",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_PROJECT_DIR",
+    "CLAUDE_PID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AZURE_CLIENT_SECRET",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "CLOUDSDK_AUTH_ACCESS_TOKEN",
+    "ANTHROPIC_ADMIN_KEY",
+    "ANTHROPIC_FOUNDRY_API_KEY",
+    "GH_TOKEN",
+    "GITHUB_TOKEN",
+    "GITHUB_PAT",
+    "NPM_TOKEN",
+    "OPENAI_API_KEY",
+    "DATABASE_URL",
+    "SSH_AUTH_SOCK",
+    "KUBECONFIG",
+    "NODE_OPTIONS",
+    "LD_PRELOAD_OF_MINE",
+    "GIT_SSH_COMMAND",
+    "SOMETHING_NEW",
+];
+
+#[test]
+fn a_reviewer_sees_what_it_needs_and_nothing_else() {
+    let taskie = trusted();
+    let needed = [
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_BASE_URL",
+        "ANTHROPIC_DEFAULT_OPUS_MODEL",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "HTTPS_PROXY",
+        "LANG",
+        "LC_ALL",
+        "NODE_EXTRA_CA_CERTS",
+        "SSL_CERT_FILE",
+        "TZ",
+        "USER",
+        "XDG_CACHE_HOME",
+        "no_proxy",
+    ];
+    let seen = seen(&taskie, &[&SECRETS[..], &needed].concat());
+    let mut expected = needed.to_vec();
+    expected.extend(["HOME", "MAINSPRING_DEPTH", "PATH", "TMPDIR"]);
+    expected.sort_unstable();
+    assert_eq!(names(&seen), expected);
+    assert_eq!(seen["ANTHROPIC_API_KEY"], "value-of-ANTHROPIC_API_KEY");
+    assert_eq!(seen["MAINSPRING_DEPTH"], "1");
+}
+
+#[test]
+fn a_providers_credentials_reach_a_reviewer_that_is_told_to_use_it() {
+    let providers = [
+        ("CLAUDE_CODE_USE_BEDROCK", "AWS_SECRET_ACCESS_KEY"),
+        ("CLAUDE_CODE_USE_VERTEX", "GOOGLE_APPLICATION_CREDENTIALS"),
+        ("CLAUDE_CODE_USE_FOUNDRY", "ANTHROPIC_FOUNDRY_API_KEY"),
+    ];
+    for (switch, secret) in providers {
+        let taskie = trusted();
+        let secrets = providers.map(|(_, secret)| secret);
+        let seen = seen(&taskie, &[&[switch], &secrets[..]].concat());
+        let through: Vec<&str> = secrets
+            .into_iter()
+            .filter(|secret| seen.contains_key(*secret))
+            .collect();
+        assert_eq!(through, [secret], "with {switch}");
+    }
+}
+
+#[test]
+fn the_user_may_pass_on_more_and_a_repository_may_not() {
+    let taskie = trusted();
+    configure(&taskie, "[review]\nenv = [\"CARGO_HOME\", \"UNSET\"]\n");
+    let seen_by_user = seen(&taskie, &["CARGO_HOME", "NPM_TOKEN"]);
+    assert_eq!(seen_by_user["CARGO_HOME"], "value-of-CARGO_HOME");
+    assert!(!seen_by_user.contains_key("NPM_TOKEN"));
+
+    let taskie = trusted();
+    let file = taskie.env.project().join("mainspring.toml");
+    write(&file, "[review]\nenv = [\"NPM_TOKEN\"]\n");
+    let seen_by_repository = seen(&taskie, &["NPM_TOKEN"]);
+    assert!(!seen_by_repository.contains_key("NPM_TOKEN"));
+}
+
+#[test]
+fn a_relative_folder_of_the_path_does_not_reach_a_reviewer() {
+    let taskie = trusted();
+    let bin = taskie.env.root().join("bin");
+    taskie.set("PATH", &format!(".:bin:{}:/usr/bin:/bin", bin.display()));
+    let path = seen(&taskie, &[]).remove("PATH").unwrap();
+    assert_eq!(path, format!("{}:/usr/bin:/bin", bin.display()));
+}
