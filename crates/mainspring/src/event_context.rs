@@ -2,6 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::path::Path;
+use std::time::Instant;
 
 use mainspring_kernel::event::{Chain, Kind};
 use mainspring_kernel::{Name, SessionId};
@@ -21,6 +22,8 @@ pub(crate) struct EventContext<'a> {
     pub(crate) env: &'a Environment,
     pub(crate) project: &'a Project,
     pub(crate) store: &'a ProjectStore,
+    /// When the work on it began: a host waits for some events for a moment only.
+    pub(crate) began: Instant,
     /// The event, as the host sent it; `None` for a command or a view.
     pub(crate) payload: Option<&'a Payload>,
     config: OnceCell<Config>,
@@ -51,6 +54,7 @@ impl<'a> EventContext<'a> {
             env,
             project,
             store,
+            began: Instant::now(),
             payload,
             config: OnceCell::new(),
             held: RefCell::new(None),

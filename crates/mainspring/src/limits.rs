@@ -1,6 +1,8 @@
 //! A limit on everything that is read, waited for or written, in one place. The store's own
 //! are beside it.
 
+use std::time::Duration;
+
 pub(crate) use mainspring_store::limits::STATE_FILE;
 
 /// A hook's payload. The largest field is a tool's response, which hosts bound themselves.
@@ -11,5 +13,7 @@ pub(crate) const CONFIG: u64 = 256 * 1024;
 pub(crate) const TEXT_CHARS: usize = 9_000;
 /// What is quoted from elsewhere in a message or a record.
 pub(crate) const EXCERPT_CHARS: usize = 200;
+/// How long a child that has ended is listened to, where somebody else holds its pipe.
+pub(crate) const LAST_WORDS: Duration = Duration::from_millis(250);
 /// What a child process may print.
 pub(crate) const CHILD_OUTPUT: u64 = 4 * 1024 * 1024;

@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::{Duration, Instant};
 
-use mainspring_platform::process::{end_group, lead_group};
+use mainspring_platform::process::{end_group, end_process, lead_group};
 
 use crate::env::name;
 use crate::limits;
@@ -87,7 +87,9 @@ impl Job {
         self
     }
 
-    /// Waits for its end, or ends it and everything that it started.
+    /// Waits for its end, or ends it at its deadline. What it started and left behind in its
+    /// group is ended too; what went to a session of its own (a connection that `ssh` keeps for
+    /// the next time) lives on, and nobody waits for it.
     pub(crate) fn run(mut self) -> Result<Finished, Failure> {
         let program = self.program();
         let mut child = self.command.spawn().map_err(|source| Failure::Start {
@@ -103,19 +105,23 @@ impl Job {
             let _ = ended.send(child.wait());
         });
         let status = wait.recv_timeout(self.limit);
-        // Grandchildren may keep the pipes open after the child itself has gone.
         end_group(leader);
-        let _ = waiter.join();
-        let status = status
-            .map_err(|_| Failure::Timeout {
-                program: program.clone(),
+        let Ok(status) = status else {
+            // One that has left its group is not ended with it. Nobody waits for it any more:
+            // not for its end, and not for its words.
+            end_process(leader);
+            return Err(Failure::Timeout {
+                program,
                 limit: self.limit,
-            })?
-            .map_err(|source| Failure::Wait { program, source })?;
+            });
+        };
+        let _ = waiter.join();
+        let status = status.map_err(|source| Failure::Wait { program, source })?;
+        let enough = Instant::now() + limits::LAST_WORDS;
         Ok(Finished {
             code: status.code(),
-            stdout: stdout.recv().unwrap_or_default(),
-            stderr: stderr.recv().unwrap_or_default(),
+            stdout: stdout.until(enough),
+            stderr: stderr.until(enough),
         })
     }
 
@@ -135,21 +141,46 @@ fn feed(pipe: Option<impl Write + Send + 'static>, bytes: Vec<u8>) {
     }
 }
 
+/// What came out of a pipe so far.
+struct Output {
+    kept: Arc<Mutex<Vec<u8>>>,
+    ended: mpsc::Receiver<()>,
+}
+
+impl Output {
+    /// All of it; or, where somebody else still holds the pipe then, what came until `enough`.
+    /// A grandchild in a session of its own outlives the child, and may hold it for hours.
+    fn until(self, enough: Instant) -> Vec<u8> {
+        let left = enough.saturating_duration_since(Instant::now());
+        let _ = self.ended.recv_timeout(left);
+        std::mem::take(&mut lock(&self.kept))
+    }
+}
+
 /// Reads a pipe in a thread: what is over the limit is read and dropped, so that the
 /// child does not hang on a full pipe.
-fn collect(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
-    let (done, wait) = mpsc::sync_channel(1);
+fn collect(mut pipe: Option<impl Read + Send + 'static>) -> Output {
+    let (end, ended) = mpsc::sync_channel(1);
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let output = Output {
+        kept: Arc::clone(&kept),
+        ended,
+    };
     std::thread::spawn(move || {
-        let mut kept = Vec::new();
-        if let Some(mut pipe) = pipe {
-            let _ = (&mut pipe)
-                .take(limits::CHILD_OUTPUT)
-                .read_to_end(&mut kept);
-            let _ = io::copy(&mut pipe, &mut io::sink());
+        let mut chunk = [0; 8192];
+        while let Some(Ok(read @ 1..)) = pipe.as_mut().map(|pipe| pipe.read(&mut chunk)) {
+            let mut kept = lock(&kept);
+            let room = usize::try_from(limits::CHILD_OUTPUT).unwrap_or(usize::MAX) - kept.len();
+            kept.extend_from_slice(&chunk[..read.min(room)]);
         }
-        let _ = done.send(kept);
+        let _ = end.send(());
     });
-    wait
+    output
+}
+
+/// Nobody panics while holding it; and if somebody did, what was read is still what was read.
+fn lock(kept: &Mutex<Vec<u8>>) -> MutexGuard<'_, Vec<u8>> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

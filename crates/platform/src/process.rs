@@ -4,7 +4,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use rustix::process::{Pid, Signal, getpgrp, kill_process_group};
+use rustix::process::{Pid, Signal, getpgrp, kill_process, kill_process_group};
 
 use crate::proc;
 
@@ -37,6 +37,13 @@ pub fn end_group(leader: u32) {
 /// Ends the group that we belong to, ourselves included.
 pub fn end_own_group() {
     let _ = kill_process_group(getpgrp(), Signal::KILL);
+}
+
+/// Ends one process, if it is still there.
+pub fn end_process(pid: u32) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
 }
 
 /// A child's exit code; where a signal ended it, what a shell says of that.

@@ -8,7 +8,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mainspring_kernel::Digest;
 use mainspring_kernel::deliberate::Trust;
@@ -29,8 +29,9 @@ use crate::store::trust;
 const TOPIC: &str = "loop:current";
 /// It is a local tool that reads and appends to a file.
 const LIMIT: Duration = Duration::from_secs(3);
-/// At a session's end the host gives all hooks together a second and a half.
-const LIMIT_AT_END: Duration = Duration::from_millis(500);
+/// All that it may take at a session's end: there a host waits for a second, or for one and a
+/// half for all hooks together.
+const LIMIT_AT_END: Duration = Duration::from_millis(700);
 /// Names of the store, new and old.
 pub(crate) const STORES: [&str; 2] = [".jwz", ".zawinski"];
 
@@ -40,7 +41,7 @@ pub(crate) struct Jwz {
     /// The folder that holds the store.
     dir: PathBuf,
     env: Vec<(OsString, OsString)>,
-    limit: Duration,
+    until: Option<Instant>,
 }
 
 enum Newest {
@@ -75,7 +76,7 @@ impl Jwz {
             program,
             dir,
             env: child_env::listed(context.env, &[PERSON, &[name::JWZ_STORE]]),
-            limit: if ending { LIMIT_AT_END } else { LIMIT },
+            until: ending.then(|| context.began + LIMIT_AT_END),
         })
     }
 
@@ -139,7 +140,15 @@ impl Jwz {
     }
 
     fn run(&self, args: &[&str]) -> Result<Finished, Trouble> {
-        Job::new(&self.program, self.limit)
+        let left = self
+            .until
+            .map(|until| until.saturating_duration_since(Instant::now()));
+        if left == Some(Duration::ZERO) {
+            return Err(Trouble::Other(
+                "the session ends: no time is left for `jwz`".into(),
+            ));
+        }
+        Job::new(&self.program, left.unwrap_or(LIMIT).min(LIMIT))
             .args(args)
             .env(self.env.iter().map(|(name, value)| (name, value)))
             .current_dir(&self.dir)

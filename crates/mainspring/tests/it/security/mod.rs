@@ -7,6 +7,7 @@ mod damage;
 mod forged;
 mod found;
 mod git;
+mod holding;
 mod links;
 mod reviewer;
 mod secrets;
@@ -17,6 +18,13 @@ mod verdicts;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Is there a process of this number that has not ended? One that nobody has waited for has.
+fn runs(pid: &str) -> bool {
+    let stat = fs::read_to_string(Path::new("/proc").join(pid).join("stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").map(|(_, fields)| &fields[..1]);
+    state.is_some_and(|state| state != "Z")
+}
 
 /// Everything below a folder: files with their bytes, links with where they lead.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
