@@ -2,8 +2,8 @@
 //!
 //! Whoever kills a hook with SIGKILL leaves nobody to end its child. So the child is
 //! started by a second process of ours, which does nothing but wait: for the child, and
-//! for the end of a pipe whose other end only the hook holds. Where the hook is gone, it
-//! ends the whole process group, itself included.
+//! for the end of a pipe whose other end only the hook holds. Where either is gone, it ends
+//! all that is left of what the child started, and itself.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use mainspring_platform::process::{end_group, end_own_group, exit_code, lead_group};
+use mainspring_platform::process::{
+    adopt_orphans, end_below, end_group, end_own_group, end_tree, exit_code, lead_group,
+};
 
 use crate::env::name;
 use crate::output;
@@ -67,8 +69,11 @@ impl Guarded<'_> {
         let lifeline = child.stdin.take();
         began(child.id());
         let ended = self.wait(&mut child);
-        // Whatever it started and left behind.
-        end_group(child.id());
+        match ended {
+            // The guard has ended whatever was left behind, unless it was killed itself.
+            Ok(Ended::Code(_)) => end_group(child.id()),
+            Ok(Ended::TimedOut | Ended::Flooded) | Err(_) => end_tree(child.id()),
+        }
         let _ = child.wait();
         drop(lifeline);
         ended
@@ -106,6 +111,7 @@ pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let Some(program) = args.next() else {
         return ExitCode::from(CANNOT_START);
     };
+    adopt_orphans();
     #[expect(clippy::disallowed_methods, reason = "the other side of that door")]
     let child = Command::new(&program)
         .args(args)
@@ -120,9 +126,12 @@ pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     };
     std::thread::spawn(|| {
         let _ = io::stdin().read_to_end(&mut Vec::new());
+        end_below(std::process::id());
         end_own_group();
     });
-    match child.wait() {
+    let ended = child.wait();
+    end_below(std::process::id());
+    match ended {
         Ok(status) => ExitCode::from(u8::try_from(exit_code(status)).unwrap_or(u8::MAX)),
         Err(_) => ExitCode::from(CANNOT_START),
     }

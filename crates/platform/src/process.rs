@@ -3,10 +3,16 @@
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, getpgrp, kill_process, kill_process_group};
+use rustix::process::{
+    Pid, Signal, getpgrp, getpid, kill_process, kill_process_group, set_child_subreaper,
+};
 
 use crate::proc;
+
+/// How long what is below a process is looked for and ended.
+const ENDING: Duration = Duration::from_secs(2);
 
 /// Is there a process with this number? It may be a later one than was meant.
 pub fn exists(pid: u32) -> bool {
@@ -44,6 +50,62 @@ pub fn end_process(pid: u32) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
         let _ = kill_process(pid, Signal::KILL);
     }
+}
+
+/// What loses its parent below this process becomes a child of this process, whatever group or
+/// session it went to, and is found by [`end_below`].
+pub fn adopt_orphans() {
+    let _ = set_child_subreaper(Some(getpid()));
+}
+
+/// Ends a process that adopts orphans, and everything below it. Nobody must have waited for it:
+/// its number could be another's by now.
+pub fn end_tree(ancestor: u32) {
+    // It is the last: what is below it would no longer be found.
+    end_below(ancestor);
+    end_group(ancestor);
+}
+
+/// Ends everything below a process that adopts orphans. It may start more meanwhile, so it is
+/// looked for until there is none, or until somebody starts processes faster than they end.
+pub fn end_below(ancestor: u32) {
+    let start = Instant::now();
+    while start.elapsed() < ENDING {
+        let below = descendants(ancestor);
+        if below.is_empty() {
+            return;
+        }
+        below.into_iter().for_each(end_process);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The processes below this one that have not ended.
+fn descendants(ancestor: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten();
+    let living: Vec<(u32, u32)> = entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter_map(|pid| Some((pid, living_parent(pid)?)))
+        .collect();
+    let mut found = vec![ancestor];
+    let mut next = 0;
+    while let Some(&parent) = found.get(next) {
+        let children = living.iter().filter(|(_, of)| *of == parent);
+        found.extend(children.map(|(pid, _)| *pid));
+        next += 1;
+    }
+    found.split_off(1)
+}
+
+/// The parent of a process, if that process has not ended.
+fn living_parent(pid: u32) -> Option<u32> {
+    let line = proc::read(&PathBuf::from(format!("/proc/{pid}/stat")), 4096)?;
+    // State and parent follow the name, which may contain anything.
+    let (_, fields) = line.rsplit_once(')')?;
+    let mut fields = fields.split_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    (!matches!(state, "Z" | "X")).then_some(parent)
 }
 
 /// A child's exit code; where a signal ended it, what a shell says of that.

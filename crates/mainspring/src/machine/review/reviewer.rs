@@ -14,7 +14,7 @@ use mainspring_kernel::machines::review::{
 };
 use mainspring_kernel::machines::{Name, Pending};
 use mainspring_platform::file;
-use mainspring_platform::process::end_group;
+use mainspring_platform::process::end_tree;
 use mainspring_store::{Trouble, atomic};
 
 use super::directory::PLANS;
@@ -154,7 +154,7 @@ impl<'a> ReviewRun<'a> {
                 // ends the leader it finds, so one of us sees the other.
                 note_leader(&self.attempt_dir, leader);
                 if !self.is_current() {
-                    end_group(leader);
+                    end_tree(leader);
                 }
             })
             .map_err(|error| Failure::Fault(format!("cannot start a reviewer: {error}")))?;
@@ -354,7 +354,7 @@ fn end_leftover(attempt_dir: &Path) {
         .flatten();
     let leader = leader.and_then(|bytes| mainspring_json::read::<EffectOwner>(&bytes).ok());
     if let Some(leader) = leader.filter(effect_owner::is_alive) {
-        end_group(leader.pid);
+        end_tree(leader.pid);
     }
 }
 

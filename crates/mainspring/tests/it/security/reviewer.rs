@@ -1,11 +1,14 @@
-//! What a reviewer sees of the person's environment.
+//! What a reviewer sees of the person's environment, and what is left of it when it is over.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+use super::runs;
 use crate::env::{Ran, payload};
 use crate::taskie::{Taskie, write};
 
@@ -152,4 +155,77 @@ fn a_relative_folder_of_the_path_does_not_reach_a_reviewer() {
     taskie.set("PATH", &format!(".:bin:{}:/usr/bin:/bin", bin.display()));
     let path = seen(&taskie, &[]).remove("PATH").unwrap();
     assert_eq!(path, format!("{}:/usr/bin:/bin", bin.display()));
+}
+
+/// A reviewer that starts something in a session of its own, whose process id it leaves in a
+/// file, and goes on with `then`.
+fn leaves_behind(taskie: &Taskie, then: &str) {
+    let file = taskie.env.root().join("left-behind");
+    let script = format!(
+        "setsid sh -c 'echo $$ > {file}.new; mv {file}.new {file}; exec sleep 600' &\n\
+         while [ ! -e {file} ]; do sleep 0.01; done\n{then}",
+        file = file.display()
+    );
+    reviewer(taskie, &script);
+}
+
+fn left_behind(taskie: &Taskie) -> Option<String> {
+    let text = fs::read_to_string(taskie.env.root().join("left-behind")).ok()?;
+    Some(text.trim().to_owned())
+}
+
+#[test]
+fn what_a_reviewer_started_in_its_own_session_ends_with_the_reviewer() {
+    for then in ["exit 0", "exit 3", "kill -9 $$"] {
+        let taskie = trusted();
+        leaves_behind(&taskie, then);
+        let _ = stop(&taskie).let_go();
+        let pid = left_behind(&taskie).unwrap();
+        assert!(!runs(&pid), "{then}");
+    }
+}
+
+#[test]
+fn what_a_reviewer_started_in_its_own_session_ends_at_the_deadline() {
+    let taskie = trusted();
+    configure(&taskie, "[review]\ndeadline = \"2s\"\n");
+    leaves_behind(&taskie, "sleep 600");
+    let said = stop(&taskie).let_go();
+    assert!(said.contains("did not"), "{said}");
+    let pid = left_behind(&taskie).unwrap();
+    assert!(!runs(&pid), "{said}");
+}
+
+#[test]
+fn what_a_reviewer_started_in_its_own_session_ends_with_a_hook_that_is_killed() {
+    let taskie = trusted();
+    leaves_behind(&taskie, "sleep 600");
+    let mut hook = start(&taskie);
+    until("the reviewer has started it", || {
+        left_behind(&taskie).is_some()
+    });
+    hook.kill().unwrap();
+    hook.wait().unwrap();
+    let pid = left_behind(&taskie).unwrap();
+    until("it ends", || !runs(&pid));
+}
+
+/// A stop that is under way.
+fn start(taskie: &Taskie) -> Child {
+    let mut command = taskie.command();
+    command.arg("hook").stdin(Stdio::piped());
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let input = event(taskie).to_string();
+    let mut stdin = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut stdin, input.as_bytes()).unwrap();
+    child
+}
+
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
