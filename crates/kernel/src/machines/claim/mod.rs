@@ -14,6 +14,7 @@ pub mod memory;
 pub mod news;
 pub mod phase;
 pub mod pull;
+mod refused;
 pub mod remote;
 mod stop;
 #[cfg(test)]
