@@ -54,18 +54,18 @@ complete -c mainspring -n "__fish_mainspring_needs_command" -f -a "hook" -d 'Wha
 complete -c mainspring -n "__fish_mainspring_needs_command" -f -a "compat" -d 'Stand in for a public script: its stdin, stdout, exit codes and messages'
 complete -c mainspring -n "__fish_mainspring_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c mainspring -n "__fish_mainspring_using_subcommand demo" -s h -l help -d 'Print help'
-complete -c mainspring -n "__fish_mainspring_using_subcommand install" -l scope -d 'Which settings file' -r -f -a "user\t'~/.claude/settings.json: every project'
-project\t'.claude/settings.json: this project, for everybody who works on it'
-local\t'.claude/settings.local.json: this project, for you'"
+complete -c mainspring -n "__fish_mainspring_using_subcommand install" -l scope -d 'Which settings file' -r -f -a "user\t'Your own settings: every project'
+project\t'The project\'s settings: this project, for everybody who works on it'
+local\t'The project\'s settings that are not shared: this project, for you'"
 complete -c mainspring -n "__fish_mainspring_using_subcommand install" -l without -d 'Leave a variable of the host\'s as it is' -r -f -a "cap\t'The limit on blocked stops: 100 in a row instead of 8'
 task-tools\t'The agent\'s task tools'"
 complete -c mainspring -n "__fish_mainspring_using_subcommand install" -l dry-run -d 'Show what would change, and change nothing'
 complete -c mainspring -n "__fish_mainspring_using_subcommand install" -s y -l yes -d 'Do not ask'
 complete -c mainspring -n "__fish_mainspring_using_subcommand install" -l print -d 'Only print what belongs into a settings file'
 complete -c mainspring -n "__fish_mainspring_using_subcommand install" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c mainspring -n "__fish_mainspring_using_subcommand uninstall" -l scope -d 'Which settings file' -r -f -a "user\t'~/.claude/settings.json: every project'
-project\t'.claude/settings.json: this project, for everybody who works on it'
-local\t'.claude/settings.local.json: this project, for you'"
+complete -c mainspring -n "__fish_mainspring_using_subcommand uninstall" -l scope -d 'Which settings file' -r -f -a "user\t'Your own settings: every project'
+project\t'The project\'s settings: this project, for everybody who works on it'
+local\t'The project\'s settings that are not shared: this project, for you'"
 complete -c mainspring -n "__fish_mainspring_using_subcommand uninstall" -l dry-run -d 'Show what would change, and change nothing'
 complete -c mainspring -n "__fish_mainspring_using_subcommand uninstall" -s y -l yes -d 'Do not ask'
 complete -c mainspring -n "__fish_mainspring_using_subcommand uninstall" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -1,6 +1,8 @@
 //! The hosts: what their hooks send, and how they want to be answered.
 
 pub(crate) mod claude;
+pub(crate) mod install;
+mod jsonc;
 pub(crate) mod text;
 
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mainspring_kernel::Millis;
+use mainspring_kernel::{Digest, Millis};
 use mainspring_store::{Trouble, atomic, digest, read_json};
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,9 @@ use crate::limits;
 pub(crate) struct Installed {
     pub(crate) path: String,
     pub(crate) at: Millis,
+    /// What we wrote: whoever has changed the file since keeps what they changed.
+    #[serde(default)]
+    pub(crate) written: Option<Digest>,
     /// The variables that were set by it.
     pub(crate) variables: Vec<String>,
     /// The project that was trusted by it.

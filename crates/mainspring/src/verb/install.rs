@@ -3,13 +3,13 @@
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use mainspring_store::{Trouble, atomic, no_symlink, path_text};
+use mainspring_store::{Trouble, atomic, digest, no_symlink, path_text};
 
 use super::{CommandContext, Result, trust};
 use crate::diff;
-use crate::env::name;
 use crate::error::CliError;
-use crate::host::claude::settings::{self, Scope, Settings, VARIABLES};
+use crate::host::claude::settings::INSTALLATION as HOST;
+use crate::host::install::{self, Purpose, Scope, Settings, Variable};
 use crate::output;
 use crate::store::StateDir;
 use crate::store::installs::{InstallRecord, Installed};
@@ -37,27 +37,10 @@ pub(crate) struct Args {
     yes: bool,
     /// Leave a variable of the host's as it is
     #[arg(long, value_enum, value_delimiter = ',')]
-    without: Vec<Extra>,
+    without: Vec<Purpose>,
     /// Only print what belongs into a settings file
     #[arg(long, conflicts_with_all = ["dry_run", "yes"])]
     print: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Extra {
-    /// The limit on blocked stops: 100 in a row instead of 8
-    Cap,
-    /// The agent's task tools
-    TaskTools,
-}
-
-impl Extra {
-    fn variable(self) -> &'static str {
-        match self {
-            Self::Cap => name::CLAUDE_BLOCK_CAP,
-            Self::TaskTools => name::CLAUDE_TODO_TOOLS,
-        }
-    }
 }
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
@@ -70,30 +53,21 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         .hint("put mainspring into another folder"));
     }
     if args.print {
-        let mut settings = Settings {
-            path: PathBuf::new(),
-            text: None,
-            root: serde_json::Map::new(),
-        };
-        settings.register(&program, &variables(args))?;
-        return settings.render();
+        let printed = (HOST.register)("", &program, &names(&variables(args)));
+        return printed.map_err(CliError::new);
     }
     let (project, store) = cmd.project()?;
     let path = file(args.scope, cmd, &project.worktree)?;
-    let before = Settings::read(&path)?;
-    let mut after = before.clone();
+    let before = Settings::read(&HOST, &path)?;
     let mut variables = variables(args);
     if !args.yes && !args.dry_run {
         trust::person_only(cmd, "install")?;
         choose(&before, &mut variables)?;
     }
-    after.register(&program, &variables)?;
-    let changes = if after.root == before.root {
-        Vec::new()
-    } else {
-        diff::lines(before.text.as_deref().unwrap_or_default(), &after.render()?)
-    };
-    let shown = show(cmd, &after.path, &changes);
+    let after = (HOST.register)(before.text(), &program, &names(&variables));
+    let after = before.changed(after)?;
+    let changes = diff::lines(before.text(), &after);
+    let shown = show(cmd, &before.path, &changes);
     if args.dry_run {
         return Ok(shown);
     }
@@ -110,9 +84,9 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     };
     if !changes.is_empty() {
         remember(cmd, store.state(), &before, &after, trusted.as_deref())?;
-        write(args.scope, &after.path, &after.render()?)?;
+        write(args.scope, &before.path, &after)?;
     }
-    let place = after.path.display();
+    let place = before.path.display();
     let mut out = if changes.is_empty() {
         format!("{place} is as it should be\n")
     } else {
@@ -127,7 +101,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
             format!("registered for {}, which is trusted now\n", project.root.display())
         }
     };
-    for elsewhere in settings::elsewhere(&cmd.env, &project.worktree, args.scope) {
+    for elsewhere in install::elsewhere(&HOST, &cmd.env, &project.worktree, args.scope) {
         out += &format!("{} {elsewhere}\n", cmd.paint.warn("also registered:"));
     }
     out += "start claude anew, then `mainspring pulse 1` checks that we reach it\n";
@@ -154,26 +128,18 @@ pub(crate) struct UninstallArgs {
 pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
     let (project, store) = cmd.project()?;
     let path = file(args.scope, cmd, &project.worktree)?;
-    let before = Settings::read(&path)?;
+    let before = Settings::read(&HOST, &path)?;
     let place = InstallRecord::of(store.state(), &before.path);
     let installed = place.load()?;
-    if before.ours().is_empty() && installed.is_none() {
+    if before.found.handlers.is_empty() && installed.is_none() {
         return Err(
             CliError::new(format!("{} has no entry of ours", before.path.display()))
                 .hint("`mainspring doctor` shows where we are registered"),
         );
     }
-    let mut after = before.clone();
-    after.unregister();
-    for name in installed.iter().flat_map(|installed| &installed.variables) {
-        after.unset(name);
-    }
-    let text = restored(&place, installed.as_ref(), &after)?;
-    let changes = diff::lines(
-        before.text.as_deref().unwrap_or_default(),
-        text.as_deref().unwrap_or_default(),
-    );
-    let shown = show(cmd, &after.path, &changes);
+    let text = restored(&place, installed.as_ref(), &before)?;
+    let changes = diff::lines(before.text(), text.as_deref().unwrap_or_default());
+    let shown = show(cmd, &before.path, &changes);
     if args.dry_run {
         return Ok(shown);
     }
@@ -182,8 +148,8 @@ pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
         confirm(&shown)?;
     }
     match text {
-        Some(text) => write(args.scope, &after.path, &text)?,
-        None => no_symlink::remove(&after.path)?,
+        Some(text) => write(args.scope, &before.path, &text)?,
+        None => no_symlink::remove(&before.path)?,
     }
     if let Some(project) = installed.and_then(|installed| installed.trusted) {
         record::revoke(&cmd.state()?, &path_text::from_text(&project))?;
@@ -191,37 +157,33 @@ pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
     place.forget()?;
     Ok(format!(
         "our entries are gone from {}\n",
-        after.path.display()
+        before.path.display()
     ))
 }
 
-/// The file without us: the very bytes of before, if nothing else has changed since; no file,
-/// if we made it.
+/// The file without us: the very bytes of before, if nobody has changed it since we wrote it;
+/// no file, if we made it and nothing else is in it.
 fn restored(
     place: &InstallRecord,
     installed: Option<&Installed>,
-    after: &Settings,
+    now: &Settings,
 ) -> Result<Option<String>> {
-    let Some(_) = installed else {
-        return after.render().map(Some);
-    };
-    match place.before()? {
-        None if after.root.is_empty() => Ok(None),
-        Some(text)
-            if serde_json::from_str::<serde_json::Value>(&text)
-                .is_ok_and(|root| root.as_object() == Some(&after.root)) =>
-        {
-            Ok(Some(text))
-        }
-        Some(_) | None => after.render().map(Some),
+    let before = place.before()?;
+    let written = installed.and_then(|installed| installed.written.as_ref());
+    if written == Some(&digest::of(&[now.text().as_bytes()])) {
+        return Ok(before);
     }
+    let variables = installed.map_or(&[][..], |installed| &installed.variables);
+    let text = now.changed((HOST.unregister)(now.text(), variables))?;
+    let ours = installed.is_some() && before.is_none();
+    let empty = (HOST.look)(&text).is_ok_and(|found| found.empty);
+    Ok((!ours || !empty).then_some(text))
 }
 
 /// Your own file may be a link to where you keep it; a repository's may be none, and lie
 /// behind none.
 fn file(scope: Scope, cmd: &CommandContext, here: &Path) -> Result<PathBuf> {
-    let path = scope
-        .file(&cmd.env, here)
+    let path = (HOST.file)(scope, &cmd.env, here)
         .ok_or_else(|| CliError::new("there is no home to install into").hint("set HOME"))?;
     match scope {
         Scope::User => Ok(own_files::real_path(&cmd.env, &path)?),
@@ -232,10 +194,14 @@ fn file(scope: Scope, cmd: &CommandContext, here: &Path) -> Result<PathBuf> {
     }
 }
 
-fn variables(args: &Args) -> Vec<&'static str> {
-    let declined = |variable: &str| args.without.iter().any(|one| one.variable() == variable);
-    let all = VARIABLES.iter().map(|(name, _)| *name);
-    all.filter(|name| !declined(name)).collect()
+fn variables(args: &Args) -> Vec<&'static Variable> {
+    let all = HOST.variables.iter();
+    all.filter(|variable| !args.without.contains(&variable.purpose))
+        .collect()
+}
+
+fn names(variables: &[&Variable]) -> Vec<&'static str> {
+    variables.iter().map(|variable| variable.name).collect()
 }
 
 /// The program to register: by the name under which it is on the PATH, if that is us, because
@@ -267,23 +233,16 @@ fn show(cmd: &CommandContext, path: &Path, changes: &[String]) -> String {
 }
 
 /// What to switch on is asked only where it is not decided yet.
-fn choose(before: &Settings, variables: &mut Vec<&'static str>) -> Result<()> {
-    for (extra, question) in [
-        (
-            Extra::Cap,
-            "Claude Code ends a turn after 8 held stops in a row without a tool call. Raise that to 100?",
-        ),
-        (
-            Extra::TaskTools,
-            "A skill's task list needs Claude Code's task tools, which may be off. Switch them on?",
-        ),
-    ] {
-        let variable = extra.variable();
-        let open = variables.contains(&variable) && before.variable(variable).is_none();
-        if open && !answers(&format!("{question} [Y/n] "), Unless::No)? {
-            variables.retain(|one| *one != variable);
+fn choose(before: &Settings, variables: &mut Vec<&'static Variable>) -> Result<()> {
+    let mut wanted = Vec::new();
+    for variable in variables.drain(..) {
+        let decided = before.found.variables.contains_key(variable.name);
+        let question = format!("{} [Y/n] ", variable.question);
+        if decided || answers(&question, Unless::No)? {
+            wanted.push(variable);
         }
     }
+    *variables = wanted;
     Ok(())
 }
 
@@ -325,19 +284,21 @@ fn remember(
     cmd: &CommandContext,
     state: &StateDir,
     before: &Settings,
-    after: &Settings,
+    after: &str,
     trusted: Option<&str>,
 ) -> Result<()> {
-    let place = InstallRecord::of(state, &after.path);
-    let earlier = place.load()?.filter(|_| !before.ours().is_empty());
-    let set = VARIABLES
-        .iter()
-        .map(|(name, _)| *name)
-        .filter(|name| before.variable(name).is_none() && after.variable(name).is_some());
+    let place = InstallRecord::of(state, &before.path);
+    let earlier = place.load()?.filter(|_| !before.found.handlers.is_empty());
+    let found = (HOST.look)(after).map_err(CliError::new)?;
+    let set = HOST.variables.iter().map(|variable| variable.name);
+    let set = set.filter(|name| {
+        !before.found.variables.contains_key(*name) && found.variables.contains_key(*name)
+    });
     let mut variables: Vec<String> = set.map(str::to_owned).collect();
     let mut installed = Installed {
-        path: after.path.to_string_lossy().into_owned(),
+        path: before.path.to_string_lossy().into_owned(),
         at: cmd.env.now(),
+        written: Some(digest::of(&[after.as_bytes()])),
         variables: Vec::new(),
         trusted: trusted.map(str::to_owned),
     };

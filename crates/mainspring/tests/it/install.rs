@@ -111,12 +111,56 @@ fn taking_us_out_of_a_changed_file_leaves_the_rest_as_it_is_written() {
     fs::write(user_file(&env), text.replace("opus", "haiku")).unwrap();
     env.run(&["uninstall", "--yes"]).ok();
     let after = fs::read_to_string(user_file(&env)).unwrap();
-    // One bracket stays on a line of its own, because ours had made the list tall.
+    assert_eq!(after, THEIRS.replace("opus", "haiku"));
+}
+
+/// Comments, trailing commas, line ends, a byte order mark, tabs: what a person may write.
+#[test]
+fn a_file_is_changed_around_everything_that_a_person_may_write() {
+    for text in [
+        "// mine\n{\n  /* the */ \"model\": \"opus\", // large\n  \"env\": {},\n}\n",
+        "{\r\n\t\"model\": \"opus\",\r\n\t\"hooks\": {\"Stop\": []}\r\n}",
+        "\u{feff}{\n    \"hooks\": {\n        // none yet\n    }\n}\n\n",
+        "{\"model\":\"opus\"}",
+        "",
+        "// nothing yet\n",
+    ] {
+        let env = TestEnv::new();
+        fs::create_dir_all(env.home().join(".claude")).unwrap();
+        fs::write(user_file(&env), text).unwrap();
+        env.run(&["install", "--yes"]).ok();
+        let with_us = fs::read_to_string(user_file(&env)).unwrap();
+        assert!(with_us.contains(MAINSPRING), "{with_us}");
+        for word in [
+            "// mine",
+            "/* the */",
+            "// large",
+            "// none yet",
+            "// nothing yet",
+        ] {
+            assert_eq!(with_us.contains(word), text.contains(word), "{with_us}");
+        }
+        assert_eq!(with_us.contains("\r\n"), text.contains("\r\n"), "{with_us}");
+        env.run(&["uninstall", "--yes"]).ok();
+        assert_eq!(fs::read_to_string(user_file(&env)).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_comment_that_was_written_in_between_stays() {
+    let env = with_theirs();
+    env.run(&["install", "--yes"]).ok();
+    let text = fs::read_to_string(user_file(&env)).unwrap();
+    fs::write(
+        user_file(&env),
+        text.replace("\"opus\",", "\"opus\", // the large one"),
+    )
+    .unwrap();
+    env.run(&["uninstall", "--yes"]).ok();
+    let after = fs::read_to_string(user_file(&env)).unwrap();
     assert_eq!(
         after,
-        THEIRS
-            .replace("opus", "haiku")
-            .replace("done\"}]}]", "done\"}]}\n\t\t]")
+        THEIRS.replace("\"opus\",", "\"opus\", // the large one")
     );
 }
 
@@ -182,12 +226,8 @@ fn an_old_registration_is_replaced_and_never_doubled() {
 }
 
 #[test]
-fn what_would_be_lost_or_cannot_be_read_is_refused_and_named() {
+fn what_cannot_be_read_is_refused_and_named() {
     for (text, said) in [
-        (
-            "{\n  // my hooks\n  \"model\": \"opus\"\n}",
-            "it has comments",
-        ),
         ("{\"model\": }", "it was left alone"),
         ("[]", "is not a JSON object"),
         ("{\"hooks\": []}", "hooks is not an object"),

@@ -3,7 +3,6 @@
 pub(crate) mod decode;
 mod encode;
 pub(crate) mod environment;
-mod retouch;
 pub(crate) mod settings;
 mod wire;
 

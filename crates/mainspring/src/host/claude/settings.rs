@@ -1,266 +1,221 @@
 //! Claude Code's settings files, and our entries in them. Everything else in a file stays as it
 //! is written.
 
-use std::fmt;
-use std::fs;
-use std::io::ErrorKind;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mainspring_store::{Trouble, atomic};
+use jsonc_parser::cst::{CstArray, CstObject};
 use serde_json::{Map, Value};
 
-use super::retouch;
 use crate::env::{Environment, name};
-use crate::error::CliError;
+use crate::host::install::{Found, Handler, Installation, Purpose, Scope, Variable};
+use crate::host::jsonc;
 use crate::limits;
 use crate::own_files::{self, Check, OwnFile};
 
 /// What the plugin registers is what `install` registers: one list, in the plugin's own file.
 const PLUGIN_HOOKS: &str = include_str!("../../../../../plugins/mainspring/hooks/hooks.json");
 
-/// Variables that the host must have for the machines to work as they are meant to. A person's
-/// own value is left alone.
-pub(crate) const VARIABLES: [(&str, &str); 2] = [
-    // The host ends a turn after eight blocks without tool use; we let go long before a
-    // hundred by our own limits.
-    (name::CLAUDE_BLOCK_CAP, "100"),
-    (name::CLAUDE_TODO_TOOLS, "1"),
-];
+pub(crate) const INSTALLATION: Installation = Installation {
+    file,
+    look,
+    register,
+    unregister,
+    wanted,
+    has_plugin,
+    remove_plugin: "claude plugin uninstall mainspring@mainspring",
+    variables: &[
+        // The host ends a turn after eight blocks without tool use; we let go long before a
+        // hundred by our own limits.
+        Variable {
+            name: name::CLAUDE_BLOCK_CAP,
+            value: "100",
+            purpose: Purpose::Cap,
+            question: "Claude Code ends a turn after 8 held stops in a row without a tool call. Raise that to 100?",
+        },
+        Variable {
+            name: name::CLAUDE_TODO_TOOLS,
+            value: "1",
+            purpose: Purpose::TaskTools,
+            question: "A skill's task list needs Claude Code's task tools, which may be off. Switch them on?",
+        },
+    ],
+};
 
-/// Which of the host's settings files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Scope {
-    /// ~/.claude/settings.json: every project
-    User,
-    /// .claude/settings.json: this project, for everybody who works on it
-    Project,
-    /// .claude/settings.local.json: this project, for you
-    Local,
-}
-
-impl Scope {
-    pub(crate) const ALL: [Self; 3] = [Self::User, Self::Project, Self::Local];
-
-    /// The file, for a project whose checkout is here.
-    pub(crate) fn file(self, env: &Environment, here: &Path) -> Option<PathBuf> {
-        Some(match self {
-            Self::User => config_dir(env)?.join("settings.json"),
-            Self::Project => here.join(".claude/settings.json"),
-            Self::Local => here.join(".claude/settings.local.json"),
-        })
-    }
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::User => "user",
-            Self::Project => "project",
-            Self::Local => "local",
-        })
-    }
+fn file(scope: Scope, env: &Environment, here: &Path) -> Option<PathBuf> {
+    Some(match scope {
+        Scope::User => config_dir(env)?.join("settings.json"),
+        Scope::Project => here.join(".claude/settings.json"),
+        Scope::Local => here.join(".claude/settings.local.json"),
+    })
 }
 
 /// The host's own folder.
-pub(crate) fn config_dir(env: &Environment) -> Option<PathBuf> {
+fn config_dir(env: &Environment) -> Option<PathBuf> {
     let set = env.dir(name::CLAUDE_CONFIG);
     set.or_else(|| Some(env.home()?.join(".claude")))
 }
 
-/// A settings file as it is.
-#[derive(Debug, Clone)]
-pub(crate) struct Settings {
-    pub(crate) path: PathBuf,
-    /// `None`: there is no file yet.
-    pub(crate) text: Option<String>,
-    pub(crate) root: Map<String, Value>,
+fn look(text: &str) -> Result<Found, String> {
+    let root = jsonc::read(text)?;
+    let handlers = ours(&root)
+        .into_iter()
+        .map(|(event, fields)| handler(event, fields));
+    let variables = root.get("env").and_then(Value::as_object);
+    let variables: BTreeMap<String, String> = variables
+        .into_iter()
+        .flatten()
+        .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+        .collect();
+    let plugins = root.get("enabledPlugins").and_then(Value::as_object);
+    let mut plugins = plugins.into_iter().flatten();
+    let off = root.get(HOOKS_OFF).and_then(Value::as_bool) == Some(true);
+    Ok(Found {
+        handlers: handlers.collect(),
+        variables,
+        hooks_off: off.then_some(HOOKS_OFF),
+        plugin: plugins
+            .any(|(name, on)| name.starts_with("mainspring@") && on.as_bool() != Some(false)),
+        empty: text.split_whitespace().collect::<String>() == "{}",
+    })
 }
 
-impl Settings {
-    /// Reads the file. One that is a link, as people keep who have their dotfiles elsewhere,
-    /// is read and later replaced where it really is.
-    pub(crate) fn read(path: &Path) -> Result<Self, CliError> {
-        let path = match fs::canonicalize(path) {
-            Ok(real) => real,
-            Err(error) if error.kind() == ErrorKind::NotFound => path.to_owned(),
-            Err(error) => return Err(Trouble::io("find", path)(error).into()),
-        };
-        let text = atomic::read_text(&path, limits::CONFIG)?;
-        let root = match text.as_deref().map(str::trim) {
-            None | Some("") => Map::new(),
-            Some(text) => match serde_json::from_str(text) {
-                Ok(Value::Object(root)) => root,
-                Ok(_) => {
-                    return Err(CliError::new(format!(
-                        "{} is not a JSON object",
-                        path.display()
-                    )));
-                }
-                Err(error) => return Err(unreadable(&path, text, &error)),
-            },
-        };
-        Ok(Self { path, text, root })
-    }
+const HOOKS_OFF: &str = "disableAllHooks";
 
-    /// As it is to be written: what is not changed as it was written before.
-    pub(crate) fn render(&self) -> Result<String, CliError> {
-        let written = self.text.as_deref().filter(|text| !text.trim().is_empty());
-        if let Some(text) = written.and_then(|text| retouch::retouch(text, &self.root)) {
-            return Ok(text);
-        }
-        retouch::fresh(&self.root).ok_or_else(|| CliError::new("the settings cannot be written"))
-    }
-
-    /// Our handlers, each with its event.
-    pub(crate) fn ours(&self) -> Vec<(&str, &Map<String, Value>)> {
-        ours(&self.root)
-    }
-
-    /// Registers this program, once for each event, and sets the variables that are asked for
-    /// and not set. What is as wanted already is not touched.
-    pub(crate) fn register(&mut self, program: &Path, variables: &[&str]) -> Result<(), CliError> {
-        let wanted = wanted(program)?;
-        let mut have = Map::new();
-        have.insert(
-            "hooks".into(),
-            self.root.get("hooks").cloned().unwrap_or_default(),
-        );
-        let same = {
-            let mut want = Map::new();
-            want.insert("hooks".into(), Value::Object(wanted.clone()));
-            ours(&have) == ours(&want)
-        };
-        if !same {
-            self.unregister();
-            let hooks = self.section("hooks")?;
-            for (event, groups) in wanted {
-                let input = hooks
-                    .entry(event.clone())
-                    .or_insert_with(|| Value::Array(vec![]));
-                let (Value::Array(input), Value::Array(groups)) = (input, groups) else {
-                    return Err(CliError::new(format!("hooks.{event} is not a list")));
-                };
-                input.extend(groups);
-            }
-        }
-        for (name, value) in VARIABLES {
-            if variables.contains(&name) {
-                self.section("env")?
-                    .entry(name)
-                    .or_insert_with(|| value.into());
-            }
-        }
-        Ok(())
-    }
-
-    fn section(&mut self, name: &str) -> Result<&mut Map<String, Value>, CliError> {
-        let place = self.path.display().to_string();
-        let input = self
-            .root
-            .entry(name)
-            .or_insert_with(|| Value::Object(Map::new()));
-        input
-            .as_object_mut()
-            .ok_or_else(|| CliError::new(format!("{place}: {name} is not an object")))
-    }
-
-    /// Takes our handlers out, and the lists that they leave empty.
-    pub(crate) fn unregister(&mut self) {
-        let Some(Value::Object(hooks)) = self.root.get_mut("hooks") else {
-            return;
-        };
-        let mut emptied = Vec::new();
-        for (event, groups) in hooks.iter_mut() {
-            let Value::Array(groups) = groups else {
-                continue;
-            };
-            let before = groups.len();
-            groups.retain_mut(|group| {
-                let Some(Value::Array(handlers)) = group.get_mut("hooks") else {
-                    return true;
-                };
-                let before = handlers.len();
-                handlers.retain(|handler| !handler.as_object().is_some_and(is_ours));
-                handlers.len() == before || !handlers.is_empty()
-            });
-            if groups.is_empty() && before > 0 {
-                emptied.push(event.clone());
-            }
-        }
-        for event in &emptied {
-            hooks.shift_remove(event);
-        }
-        if hooks.is_empty() && !emptied.is_empty() {
-            self.root.shift_remove("hooks");
-        }
-    }
-
-    /// A variable that the host is given.
-    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
-        self.root.get("env")?.get(name)?.as_str()
-    }
-
-    /// Takes a variable out, if it still has the value that we gave it.
-    pub(crate) fn unset(&mut self, name: &str) {
-        let given = VARIABLES.iter().find(|(known, _)| *known == name);
-        if let (Some((_, value)), Some(Value::Object(env))) = (given, self.root.get_mut("env"))
-            && env.get(name).and_then(Value::as_str) == Some(value)
-        {
-            env.shift_remove(name);
-            if env.is_empty() {
-                self.root.shift_remove("env");
-            }
-        }
-    }
-}
-
-/// Is our plugin installed, and enabled in one of these files?
-pub(crate) fn plugin_is_on<'a>(
-    env: &Environment,
-    mut files: impl Iterator<Item = &'a Settings>,
-) -> bool {
-    let enabled = files.any(|file| {
-        let plugins = file.root.get("enabledPlugins").and_then(Value::as_object);
-        let mut plugins = plugins.into_iter().flatten();
-        plugins.any(|(name, on)| name.starts_with("mainspring@") && on.as_bool() != Some(false))
-    });
+fn has_plugin(env: &Environment) -> bool {
     let list = config_dir(env).map(|dir| dir.join("plugins/installed_plugins.json"));
-    let installed = list
-        .and_then(|path| own_files::read(env, &path, limits::STATE_FILE, Check::Links).ok())
+    list.and_then(|path| own_files::read(env, &path, limits::STATE_FILE, Check::Links).ok())
         .is_some_and(|list| match list {
             OwnFile::Read(bytes) => String::from_utf8_lossy(&bytes).contains("\"mainspring@"),
             OwnFile::Absent | OwnFile::Ignored(_) => false,
-        });
-    enabled && installed
+        })
 }
 
-/// Where else we are registered than in this scope, and the command that ends it.
-pub(crate) fn elsewhere(env: &Environment, here: &Path, scope: Scope) -> Vec<String> {
-    let paths = Scope::ALL.map(|scope| (scope, scope.file(env, here)));
-    let files: Vec<(Scope, Settings)> = paths
-        .into_iter()
-        .filter_map(|(scope, path)| Some((scope, Settings::read(&path?).ok()?)))
-        .collect();
-    let others = files
+fn register(text: &str, program: &Path, variables: &[&str]) -> Result<String, String> {
+    let wanted = hooks(program);
+    let have = jsonc::read(text)?;
+    let same = {
+        let mut want = Map::new();
+        want.insert("hooks".into(), Value::Object(wanted.clone()));
+        ours(&have) == ours(&want)
+    };
+    let is_set = |name: &str| have.get("env").is_some_and(|env| env.get(name).is_some());
+    let missing: Vec<&Variable> = INSTALLATION
+        .variables
         .iter()
-        .filter(|(other, file)| *other != scope && !file.ours().is_empty());
-    let mut found: Vec<String> = others
-        .map(|(other, _)| {
-            format!("in the {other} settings; `mainspring uninstall --scope {other}`")
-        })
+        .filter(|variable| variables.contains(&variable.name) && !is_set(variable.name))
         .collect();
-    if plugin_is_on(env, files.iter().map(|(_, file)| file)) {
-        found.push("by the plugin; `claude plugin uninstall mainspring@mainspring`".into());
+    if same && missing.is_empty() {
+        return Ok(text.to_owned());
     }
-    found
+    jsonc::edit(text, |root| {
+        if !same {
+            take_out(root);
+            let hooks = jsonc::object_of(root, "hooks")?;
+            for (event, groups) in &wanted {
+                let list = jsonc::list_of(&hooks, event)
+                    .ok_or_else(|| format!("hooks.{event} is not a list"))?;
+                for group in groups.as_array().into_iter().flatten() {
+                    list.append(jsonc::input(group));
+                }
+            }
+        }
+        if !missing.is_empty() {
+            let env = jsonc::object_of(root, "env")?;
+            for variable in missing {
+                jsonc::append_text(&env, variable.name, variable.value);
+            }
+        }
+        Ok(())
+    })
+}
+
+fn unregister(text: &str, variables: &[String]) -> Result<String, String> {
+    let given = |name: &String| {
+        let mut all = INSTALLATION.variables.iter();
+        all.find(|variable| variable.name == name)
+    };
+    jsonc::edit(text, |root| {
+        take_out(root);
+        let Some(member) = jsonc::member(root, "env") else {
+            return Ok(());
+        };
+        let Some(env) = member.object_value() else {
+            return Ok(());
+        };
+        let mut taken = false;
+        for variable in variables.iter().filter_map(given) {
+            if let Some(set) = jsonc::member(&env, variable.name)
+                && set.to_serde_value().as_ref().and_then(Value::as_str) == Some(variable.value)
+            {
+                jsonc::remove(set);
+                taken = true;
+            }
+        }
+        if taken && jsonc::is_bare(&member) {
+            jsonc::remove(member);
+        }
+        Ok(())
+    })
+}
+
+/// Takes our handlers out, and the lists that they leave empty.
+fn take_out(root: &CstObject) {
+    let Some(member) = jsonc::member(root, "hooks") else {
+        return;
+    };
+    let Some(hooks) = member.object_value() else {
+        return;
+    };
+    let mut emptied = false;
+    for event in hooks.properties() {
+        let Some(groups) = event.array_value() else {
+            continue;
+        };
+        if take_out_of(&groups) && jsonc::is_bare(&event) {
+            jsonc::remove(event);
+            emptied = true;
+        }
+    }
+    if emptied && jsonc::is_bare(&member) {
+        jsonc::remove(member);
+    }
+}
+
+/// Takes our handlers out of one event's groups; were there any?
+fn take_out_of(groups: &CstArray) -> bool {
+    let mut taken = false;
+    for group in groups.elements() {
+        let handlers = group
+            .as_object()
+            .and_then(|group| jsonc::member(&group, "hooks")?.array_value());
+        let Some(handlers) = handlers else { continue };
+        let mut taken_here = false;
+        for handler in handlers.elements() {
+            let fields = handler.to_serde_value();
+            if fields
+                .as_ref()
+                .and_then(Value::as_object)
+                .is_some_and(is_ours)
+            {
+                jsonc::remove(handler);
+                taken_here = true;
+            }
+        }
+        if taken_here && handlers.elements().is_empty() && !jsonc::has_comment(&group) {
+            jsonc::remove(group);
+        }
+        taken |= taken_here;
+    }
+    taken
 }
 
 /// What is registered, with this program.
-pub(crate) fn wanted(program: &Path) -> Result<Map<String, Value>, CliError> {
-    let mut plugin: Value = serde_json::from_str(PLUGIN_HOOKS).map_err(CliError::new)?;
-    let mut hooks = match plugin.get_mut("hooks").map(Value::take) {
-        Some(Value::Object(hooks)) => hooks,
-        _ => Map::new(),
+fn hooks(program: &Path) -> Map<String, Value> {
+    let plugin = serde_json::from_str::<Map<String, Value>>(PLUGIN_HOOKS);
+    let hooks = plugin.ok().and_then(|mut plugin| plugin.remove("hooks"));
+    let Some(Value::Object(mut hooks)) = hooks else {
+        return Map::new();
     };
     let program = program.to_string_lossy();
     for groups in hooks.values_mut().filter_map(Value::as_array_mut) {
@@ -271,16 +226,24 @@ pub(crate) fn wanted(program: &Path) -> Result<Map<String, Value>, CliError> {
             handler["command"] = Value::from(&*program);
         }
     }
-    Ok(hooks)
+    hooks
 }
 
+fn wanted(program: &Path) -> Vec<Handler> {
+    let mut root = Map::new();
+    root.insert("hooks".into(), Value::Object(hooks(program)));
+    let all = ours(&root).into_iter();
+    all.map(|(event, fields)| handler(event, fields)).collect()
+}
+
+/// Our handlers by their events' names, whatever order the file has.
 fn ours(root: &Map<String, Value>) -> Vec<(&str, &Map<String, Value>)> {
     let events = root
         .get("hooks")
         .and_then(Value::as_object)
         .into_iter()
         .flatten();
-    events
+    let mut ours: Vec<(&str, &Map<String, Value>)> = events
         .flat_map(|(event, groups)| {
             let groups = groups.as_array().into_iter().flatten();
             let handlers = groups
@@ -291,168 +254,44 @@ fn ours(root: &Map<String, Value>) -> Vec<(&str, &Map<String, Value>)> {
                 .filter(|one| is_ours(one));
             ours.map(|handler| (event.as_str(), handler))
         })
-        .collect()
+        .collect();
+    ours.sort_by_key(|(event, _)| *event);
+    ours
 }
 
-/// Is it our program, asked for what hosts ask of it? In exec form, or as a shell's words.
-fn is_ours(handler: &Map<String, Value>) -> bool {
-    let Some(command) = handler.get("command").and_then(Value::as_str) else {
+fn handler(event: &str, fields: &Map<String, Value>) -> Handler {
+    let (program, args) = called(fields).unwrap_or_default();
+    Handler {
+        event: event.to_owned(),
+        program: program.into(),
+        args: args.into_iter().map(str::to_owned).collect(),
+        timeout: fields.get("timeout").and_then(Value::as_u64),
+    }
+}
+
+/// Is it our program, asked for what hosts ask of it?
+fn is_ours(fields: &Map<String, Value>) -> bool {
+    let Some((program, args)) = called(fields) else {
         return false;
     };
-    let args = handler.get("args").and_then(Value::as_array);
-    let (program, rest): (&str, Vec<&str>) = if let Some(args) = args {
+    let named = Path::new(program)
+        .file_name()
+        .is_some_and(|name| name == "mainspring");
+    named && matches!(args.as_slice(), ["hook"] | ["claim", "watch"])
+}
+
+/// The program and its arguments, in exec form or as a shell's words.
+fn called(fields: &Map<String, Value>) -> Option<(&str, Vec<&str>)> {
+    let command = fields.get("command")?.as_str()?;
+    let args = fields.get("args").and_then(Value::as_array);
+    Some(if let Some(args) = args {
         (command, args.iter().filter_map(Value::as_str).collect())
     } else {
         let words = command.split_whitespace();
         let mut words = words.map(|word| word.trim_matches(['"', '\'']));
         (words.next().unwrap_or_default(), words.collect())
-    };
-    let named = Path::new(program)
-        .file_name()
-        .is_some_and(|name| name == "mainspring");
-    named && matches!(rest.as_slice(), ["hook"] | ["claim", "watch"])
-}
-
-fn unreadable(path: &Path, text: &str, error: &serde_json::Error) -> CliError {
-    let commented = text.lines().any(|line| {
-        let line = line.trim_start();
-        line.starts_with("//") || line.starts_with("/*") || line.contains(" //")
-    });
-    let what = if commented {
-        "it has comments, which would be lost, so it was left alone"
-    } else {
-        "it was left alone"
-    };
-    CliError::new(format!(
-        "{} cannot be read as JSON: {error}; {what}",
-        path.display()
-    ))
-    .hint("put it right, or add by hand what `mainspring install --print` shows")
+    })
 }
 
 #[cfg(test)]
-mod tests {
-    use pretty_assertions::assert_eq;
-    use proptest::prelude::*;
-    use serde_json::json;
-
-    use super::*;
-
-    fn settings(root: Value) -> Settings {
-        let Value::Object(root) = root else {
-            panic!("an object")
-        };
-        Settings {
-            path: "/s.json".into(),
-            text: None,
-            root,
-        }
-    }
-
-    fn both() -> Vec<&'static str> {
-        VARIABLES.iter().map(|(name, _)| *name).collect()
-    }
-
-    #[test]
-    fn every_event_is_registered_once_with_a_time_limit_longer_than_our_own() {
-        let mut one = settings(json!({}));
-        one.register(Path::new("/bin/mainspring"), &both()).unwrap();
-        let ours = one.ours();
-        let events: Vec<&str> = ours.iter().map(|(event, _)| *event).collect();
-        for event in [
-            "SessionStart",
-            "UserPromptSubmit",
-            "UserPromptExpansion",
-            "PostToolUse",
-            "Notification",
-            "SessionEnd",
-        ] {
-            assert_eq!(
-                events.iter().filter(|one| **one == event).count(),
-                1,
-                "{event}"
-            );
-        }
-        assert_eq!(events.iter().filter(|one| **one == "Stop").count(), 2);
-        for (event, handler) in ours {
-            assert_eq!(handler["command"], "/bin/mainspring", "{event}");
-            assert!(handler["timeout"].as_u64().unwrap() > 0, "{event}");
-        }
-    }
-
-    #[test]
-    fn twice_is_once_and_another_program_of_ours_is_replaced() {
-        let mut one = settings(json!({"model": "opus", "hooks": {"Stop": [{"hooks": [
-            {"type": "command", "command": "/old/mainspring hook"},
-            {"type": "command", "command": "say", "args": ["mainspring", "hook"]},
-        ]}]}}));
-        one.register(Path::new("/bin/mainspring"), &both()).unwrap();
-        let once = one.clone();
-        one.register(Path::new("/bin/mainspring"), &both()).unwrap();
-        assert_eq!(one.root, once.root);
-        let keys: Vec<&String> = one.root.keys().collect();
-        assert_eq!(keys, ["model", "hooks", "env"]);
-        assert_eq!(
-            one.root["hooks"]["Stop"][0]["hooks"]
-                .as_array()
-                .unwrap()
-                .len(),
-            1,
-            "theirs"
-        );
-        assert!(
-            one.ours()
-                .iter()
-                .all(|(_, handler)| handler["command"] == "/bin/mainspring")
-        );
-    }
-
-    #[test]
-    fn a_persons_own_value_of_a_variable_stays() {
-        let mut one = settings(json!({"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "20"}}));
-        one.register(Path::new("/bin/mainspring"), &both()).unwrap();
-        assert_eq!(one.variable(name::CLAUDE_BLOCK_CAP), Some("20"));
-        one.unset(name::CLAUDE_BLOCK_CAP);
-        assert_eq!(one.variable(name::CLAUDE_BLOCK_CAP), Some("20"));
-        one.unset(name::CLAUDE_TODO_TOOLS);
-        assert_eq!(one.variable(name::CLAUDE_TODO_TOOLS), None);
-    }
-
-    fn hooks() -> impl Strategy<Value = Value> {
-        let theirs = prop_oneof![
-            Just(json!({"type": "command", "command": "lint"})),
-            Just(json!({"type": "prompt", "prompt": "mainspring hook"})),
-        ];
-        let group = proptest::collection::vec(theirs, 0..3)
-            .prop_map(|handlers| json!({"matcher": "x", "hooks": handlers}));
-        let groups = proptest::collection::vec(group, 0..3);
-        proptest::collection::vec(groups, 0..4).prop_map(|lists| {
-            let events = ["Stop", "PreToolUse", "SessionEnd", "Custom"];
-            let hooks: Map<String, Value> = events
-                .iter()
-                .zip(lists)
-                .map(|(event, groups)| ((*event).to_owned(), groups.into()))
-                .collect();
-            json!({"a": 1, "hooks": hooks, "z": [true]})
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn taking_out_is_the_inverse_of_putting_in(root in hooks()) {
-            let mut one = settings(root);
-            let before = one.root.clone();
-            one.register(Path::new("/bin/mainspring"), &[]).unwrap();
-            one.unregister();
-            // Lists that were empty before may be gone; nothing else is.
-            let thin = |mut root: Map<String, Value>| {
-                if let Some(Value::Object(hooks)) = root.get_mut("hooks") {
-                    hooks.retain(|_, groups| groups.as_array().is_none_or(|list| !list.is_empty()));
-                }
-                root.retain(|key, value| key != "hooks" || value != &json!({}));
-                root
-            };
-            prop_assert_eq!(thin(one.root), thin(before));
-        }
-    }
-}
+mod tests;

@@ -3,11 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::{Map, Value};
-
 use super::Findings;
 use crate::env::name;
-use crate::host::claude::settings::{self, Scope, Settings, wanted};
+use crate::host::claude::settings::INSTALLATION as HOST;
+use crate::host::install::{Handler, Scope, Settings};
 use crate::verb::CommandContext;
 
 type Files = Vec<(Scope, Settings)>;
@@ -18,10 +17,10 @@ fn read(cmd: &CommandContext, findings: &mut Findings) -> Files {
     };
     let mut files = Vec::new();
     for scope in Scope::ALL {
-        let Some(path) = scope.file(&cmd.env, &project.worktree) else {
+        let Some(path) = (HOST.file)(scope, &cmd.env, &project.worktree) else {
             continue;
         };
-        match Settings::read(&path) {
+        match Settings::read(&HOST, &path) {
             Ok(settings) => files.push((scope, settings)),
             Err(error) => {
                 let fix = format!("put it right: $EDITOR {}", path.display());
@@ -42,9 +41,10 @@ pub(super) fn examine(cmd: &CommandContext, findings: &mut Findings) {
 fn registration(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
     let registered: Vec<&(Scope, Settings)> = files
         .iter()
-        .filter(|(_, file)| !file.ours().is_empty())
+        .filter(|(_, file)| !file.found.handlers.is_empty())
         .collect();
-    let plugin = settings::plugin_is_on(&cmd.env, files.iter().map(|(_, file)| file));
+    let enabled = files.iter().any(|(_, file)| file.found.plugin);
+    let plugin = enabled && (HOST.has_plugin)(&cmd.env);
     match (registered.as_slice(), plugin) {
         ([], false) => {
             findings.error(
@@ -80,20 +80,21 @@ fn registration(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
 /// the same command puts all of them right.
 fn handlers(scope: Scope, file: &Settings, findings: &mut Findings) {
     let again = format!("mainspring install --scope {scope}");
-    let ours = file.ours();
-    for (event, handler) in &ours {
-        if let Some(wrong) = wrong(event, handler) {
+    let ours = &file.found.handlers;
+    for handler in ours {
+        if let Some(wrong) = wrong(handler) {
             return match wrong {
                 Wrong::Gone(what) => findings.error("hooks", what, &again),
                 Wrong::Other(what) => findings.warn("hooks", what, &again),
             };
         }
     }
-    let Ok(wanted) = wanted(Path::new("mainspring")) else {
-        return;
-    };
-    let missing = |event: &&String| !ours.iter().any(|(have, _)| have == event);
-    let missing: Vec<&str> = wanted.keys().filter(missing).map(String::as_str).collect();
+    let mut missing: Vec<String> = (HOST.wanted)(Path::new("mainspring"))
+        .into_iter()
+        .map(|handler| handler.event)
+        .filter(|event| !ours.iter().any(|have| have.event == *event))
+        .collect();
+    missing.dedup();
     if !missing.is_empty() {
         let what = format!("not registered for {}", missing.join(", "));
         findings.warn("hooks", what, &again);
@@ -107,10 +108,8 @@ enum Wrong {
     Other(String),
 }
 
-fn wrong(event: &str, handler: &Map<String, Value>) -> Option<Wrong> {
-    let command = handler.get("command").and_then(Value::as_str);
-    let program = command.and_then(|command| command.split_whitespace().next());
-    let program = Path::new(program.unwrap_or_default());
+fn wrong(handler: &Handler) -> Option<Wrong> {
+    let Handler { event, program, .. } = handler;
     if program.is_absolute() && !program.is_file() {
         let what = format!("{event} calls {}, which is not there", program.display());
         return Some(Wrong::Gone(what));
@@ -129,17 +128,10 @@ fn wrong(event: &str, handler: &Map<String, Value>) -> Option<Wrong> {
         );
         return Some(Wrong::Other(what));
     }
-    let wanted = wanted(program).ok()?;
-    let groups = wanted.get(event).and_then(Value::as_array);
-    let same = |one: &&Value| one["args"] == handler.get("args").cloned().unwrap_or_default();
-    let least = groups
-        .into_iter()
-        .flatten()
-        .filter_map(|group| group["hooks"].as_array())
-        .flatten()
-        .find(same)
-        .and_then(|one| one["timeout"].as_u64())?;
-    match handler.get("timeout").and_then(Value::as_u64) {
+    let wanted = (HOST.wanted)(program);
+    let same = |one: &&Handler| one.event == *event && one.args == handler.args;
+    let least = wanted.iter().find(same)?.timeout?;
+    match handler.timeout {
         Some(has) if has >= least => None,
         Some(has) => Some(Wrong::Other(format!(
             "{event} is given {has} s; what it may start takes longer"
@@ -152,11 +144,11 @@ fn wrong(event: &str, handler: &Map<String, Value>) -> Option<Wrong> {
 
 fn switches(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
     for (scope, file) in files {
-        if file.root.get("disableAllHooks").and_then(Value::as_bool) == Some(true) {
+        if let Some(switch) = file.found.hooks_off {
             findings.error(
                 "switched off",
-                format!("disableAllHooks is set in the {scope} settings: no hook runs"),
-                &format!("delete disableAllHooks from {}", file.path.display()),
+                format!("{switch} is set in the {scope} settings: no hook runs"),
+                &format!("delete {switch} from {}", file.path.display()),
             );
         }
     }
@@ -178,8 +170,8 @@ fn variables(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
         let set = files
             .iter()
             .rev()
-            .find_map(|(_, file)| file.variable(variable));
-        set.map(str::to_owned).or_else(|| cmd.env.var(variable))
+            .find_map(|(_, file)| file.found.variables.get(variable));
+        set.cloned().or_else(|| cmd.env.var(variable))
     };
     match value(name::CLAUDE_BLOCK_CAP).map(|text| text.parse::<u32>()) {
         Some(Ok(0)) => findings.fine("block cap", "off"),

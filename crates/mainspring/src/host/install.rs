@@ -1,0 +1,169 @@
+//! Registering with a host, as far as it is the same for every one: a settings file is read
+//! whole, its host says what is in it and what it should say, and it is written whole.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use mainspring_store::{Trouble, atomic};
+
+use crate::env::Environment;
+use crate::error::CliError;
+use crate::limits;
+
+/// Which of a host's settings files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Scope {
+    /// Your own settings: every project
+    User,
+    /// The project's settings: this project, for everybody who works on it
+    Project,
+    /// The project's settings that are not shared: this project, for you
+    Local,
+}
+
+impl Scope {
+    pub(crate) const ALL: [Self; 3] = [Self::User, Self::Project, Self::Local];
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Local => "local",
+        })
+    }
+}
+
+/// How a host is told to call us. All but `file` and the plugin's look only at texts.
+#[derive(Debug)]
+pub(crate) struct Installation {
+    /// The settings file of a scope, for a project whose checkout is here.
+    pub(crate) file: fn(Scope, &Environment, &Path) -> Option<PathBuf>,
+    /// What a settings file says about us.
+    pub(crate) look: fn(&str) -> Result<Found, String>,
+    /// The text with this program registered once for each event, and with these variables
+    /// where they are not set. What is as wanted already is not touched.
+    pub(crate) register: fn(&str, &Path, &[&str]) -> Result<String, String>,
+    /// The text without our entries, and without these variables where they still have the
+    /// value that we gave them.
+    pub(crate) unregister: fn(&str, &[String]) -> Result<String, String>,
+    /// What `register` writes for this program.
+    pub(crate) wanted: fn(&Path) -> Vec<Handler>,
+    /// Is our plugin installed with the host?
+    pub(crate) has_plugin: fn(&Environment) -> bool,
+    /// The command that takes the plugin out again.
+    pub(crate) remove_plugin: &'static str,
+    pub(crate) variables: &'static [Variable],
+}
+
+/// A variable that the host must have for the machines to work as they are meant to. A
+/// person's own value is left alone.
+#[derive(Debug)]
+pub(crate) struct Variable {
+    pub(crate) name: &'static str,
+    pub(crate) value: &'static str,
+    /// What it is for, as it is declined.
+    pub(crate) purpose: Purpose,
+    /// What a person is asked before it is set.
+    pub(crate) question: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Purpose {
+    /// The limit on blocked stops: 100 in a row instead of 8
+    Cap,
+    /// The agent's task tools
+    TaskTools,
+}
+
+/// What a settings file says about us.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) handlers: Vec<Handler>,
+    /// What the host is given as variables.
+    pub(crate) variables: BTreeMap<String, String>,
+    /// The name of the switch that turns all hooks off, if it does.
+    pub(crate) hooks_off: Option<&'static str>,
+    /// Is our plugin enabled here?
+    pub(crate) plugin: bool,
+    /// Is there nothing at all in it, not even a comment?
+    pub(crate) empty: bool,
+}
+
+/// A program that the host calls at an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Handler {
+    pub(crate) event: String,
+    pub(crate) program: PathBuf,
+    pub(crate) args: Vec<String>,
+    pub(crate) timeout: Option<u64>,
+}
+
+/// A settings file as it is.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) path: PathBuf,
+    /// `None`: there is no file yet.
+    pub(crate) text: Option<String>,
+    pub(crate) found: Found,
+}
+
+impl Settings {
+    /// Reads the file. One that is a link, as people keep who have their dotfiles elsewhere,
+    /// is read and later replaced where it really is.
+    pub(crate) fn read(host: &Installation, path: &Path) -> Result<Self, CliError> {
+        let path = match fs::canonicalize(path) {
+            Ok(real) => real,
+            Err(error) if error.kind() == ErrorKind::NotFound => path.to_owned(),
+            Err(error) => return Err(Trouble::io("find", path)(error).into()),
+        };
+        let text = atomic::read_text(&path, limits::CONFIG)?;
+        let found = (host.look)(text.as_deref().unwrap_or_default())
+            .map_err(|problem| left_alone(&path, &problem))?;
+        Ok(Self { path, text, found })
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        self.text.as_deref().unwrap_or_default()
+    }
+
+    /// The text after a change that its host makes.
+    pub(crate) fn changed(&self, text: Result<String, String>) -> Result<String, CliError> {
+        text.map_err(|problem| left_alone(&self.path, &problem))
+    }
+}
+
+fn left_alone(path: &Path, problem: &str) -> CliError {
+    CliError::new(format!("{}: {problem}; it was left alone", path.display()))
+        .hint("put it right, or add by hand what `mainspring install --print` shows")
+}
+
+/// Where else we are registered than in this scope, and the command that ends it.
+pub(crate) fn elsewhere(
+    host: &Installation,
+    env: &Environment,
+    here: &Path,
+    scope: Scope,
+) -> Vec<String> {
+    let paths = Scope::ALL.map(|scope| (scope, (host.file)(scope, env, here)));
+    let files: Vec<(Scope, Settings)> = paths
+        .into_iter()
+        .filter_map(|(scope, path)| Some((scope, Settings::read(host, &path?).ok()?)))
+        .collect();
+    let others = files
+        .iter()
+        .filter(|(other, file)| *other != scope && !file.found.handlers.is_empty());
+    let mut found: Vec<String> = others
+        .map(|(other, _)| {
+            format!("in the {other} settings; `mainspring uninstall --scope {other}`")
+        })
+        .collect();
+    if files.iter().any(|(_, file)| file.found.plugin) && (host.has_plugin)(env) {
+        found.push(format!("by the plugin; `{}`", host.remove_plugin));
+    }
+    found
+}
