@@ -6,7 +6,7 @@ use mainspring_kernel::event::Kind;
 use serde_json::Value;
 
 use crate::json;
-use mainspring::formats::event::{DecodeError, decode};
+use mainspring::formats::event::{DecodeAs, DecodeError, decode};
 
 /// The members that we read.
 const OURS: [&str; 18] = [
@@ -33,7 +33,7 @@ const OURS: [&str; 18] = [
 /// What is an object is an event, whatever is in it, unless it says one thing twice; and
 /// what we make of it is what any other reader sees there.
 pub(crate) fn run(bytes: &[u8]) {
-    let decoded = decode(bytes.to_vec());
+    let decoded = decode(bytes.to_vec(), DecodeAs::Named);
     let text = std::str::from_utf8(bytes);
     let text = text.map(|text| text.strip_prefix('\u{feff}').unwrap_or(text));
     let (payload, text) = match (decoded, text) {

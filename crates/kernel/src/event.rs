@@ -14,6 +14,23 @@ pub struct Event {
     pub kind: Kind,
 }
 
+impl Event {
+    /// The agent's own event.
+    pub fn of(session: Option<SessionId>, kind: Kind) -> Self {
+        Self {
+            session,
+            speaker: Speaker::Main,
+            kind,
+        }
+    }
+
+    /// A stop at which nothing runs any more.
+    pub fn stop(session: Option<SessionId>, chain: Chain) -> Self {
+        let background = Background::Quiet;
+        Self::of(session, Kind::Stop { chain, background })
+    }
+}
+
 /// Whose event it is. A sub-agent's stop is not the agent's, and nothing it says counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

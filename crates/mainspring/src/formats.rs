@@ -6,8 +6,8 @@
 
 /// A hook's stdin.
 pub mod event {
-    pub use crate::host::Payload;
-    pub use crate::host::claude::decode::{DecodeError, decode};
+    pub use crate::host::claude::decode;
+    pub use crate::host::{DecodeAs, DecodeError, Payload};
 }
 
 /// The end of a session's transcript.

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use mainspring_kernel::{Answer, Voice};
+
 use crate::limits;
 
 /// Keeps line breaks and tabs; drops other control characters, and the invisible ones
@@ -23,6 +25,15 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
         kept.push_str(" … (cut)");
     }
     Cow::Owned(kept)
+}
+
+/// What the person is told, each line with who says it.
+pub(crate) fn notes(answer: &Answer) -> String {
+    let lines = answer.notes.iter().map(|note| match note.by {
+        Voice::Machine(name) => format!("mainspring {name}: {}", note.text),
+        Voice::Mainspring | Voice::Optional => format!("mainspring: {}", note.text),
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A quote from elsewhere, on one line.

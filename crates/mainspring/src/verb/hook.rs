@@ -11,8 +11,7 @@ use crate::drive::drive;
 use crate::env::Environment;
 use crate::event_context::EventContext;
 use crate::exit::Exit;
-use crate::host::claude::Wording;
-use crate::host::{Payload, claude};
+use crate::host::{self, DecodeAs, Payload, Wording};
 use crate::limits;
 use crate::machine::{self, MACHINES, MachineShell};
 use crate::output;
@@ -77,7 +76,7 @@ pub(crate) fn answer(env: &Environment, input: Input) -> Option<String> {
     let unknown = Kind::Other {
         name: String::new(),
     };
-    let fault = |cause: String| claude::encode(&Answer::fault(&unknown, cause), "", Wording::Block);
+    let fault = |cause: String| host::encode(&Answer::fault(&unknown, cause), "", Wording::Block);
     let bytes = match input {
         Input::Bytes(bytes) => bytes,
         Input::TooLarge => {
@@ -88,14 +87,22 @@ pub(crate) fn answer(env: &Environment, input: Input) -> Option<String> {
         }
         Input::Unreadable(error) => return fault(format!("cannot read the hook's input: {error}")),
     };
-    match claude::decode(bytes) {
+    match host::decode(bytes, DecodeAs::Named) {
         Err(error) => fault(format!("{error}: nothing was checked")),
         Ok(payload) => {
-            let Spoken { answer, wording } = decide(env, &payload)
-                .unwrap_or_else(|trouble| Spoken::plainly(let_go(env, &payload, &trouble)));
-            claude::encode(&answer, &payload.wire_name, wording)
+            let Spoken { answer, wording } = spoken(env, &payload);
+            host::encode(&answer, &payload.wire_name, wording)
         }
     }
+}
+
+/// The answer to an event that the demo plays.
+pub(super) fn played(env: &Environment, payload: &Payload) -> Answer {
+    spoken(env, payload).answer
+}
+
+fn spoken(env: &Environment, payload: &Payload) -> Spoken {
+    decide(env, payload).unwrap_or_else(|trouble| Spoken::plainly(let_go(env, payload, &trouble)))
 }
 
 /// An answer, and the words that this host is to be given it in.

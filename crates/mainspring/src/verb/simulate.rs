@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_kernel::deliberate;
 use mainspring_kernel::journal::{Entry, FORMAT, Record};
-use mainspring_kernel::{Kind, Ruling};
+use mainspring_kernel::{Kind, Ruling, SessionId};
 use mainspring_store::atomic;
 use serde::Serialize;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use super::{CommandContext, Result, session, why};
 use crate::drive;
 use crate::error::CliError;
 use crate::event_context::EventContext;
-use crate::host::{Payload, claude};
+use crate::host::{self, DecodeAs, Payload};
 use crate::limits;
 use crate::machine::{MACHINES, MachineShell};
 use crate::project;
@@ -67,8 +67,8 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         Ruling::Settled(settlement) => Some(&settlement.answer),
         Ruling::Intends(_) => None,
     };
-    let answer = answer
-        .and_then(|answer| claude::encode(answer, &payload.wire_name, hook::wording(&context)));
+    let answer =
+        answer.and_then(|answer| host::encode(answer, &payload.wire_name, hook::wording(&context)));
     if args.json {
         let answer = answer.as_deref().unwrap_or("null");
         return super::json(&View {
@@ -107,29 +107,24 @@ fn event(path: &Path, cmd: &CommandContext) -> Result<Payload> {
                 .hint("`mainspring simulate -` reads the event from stdin; `{}` is a stop")
         })?
     };
-    let mut event: Value = mainspring_json::read(&bytes).map_err(|error| {
+    let event: Value = mainspring_json::read(&bytes).map_err(|error| {
         CliError::new(format!("{} is not JSON: {error}", path.display()))
             .hint("an event is what the host sends a hook; `{}` is a stop")
     })?;
-    let Value::Object(fields) = &mut event else {
+    if !event.is_object() {
         return Err(CliError::new(format!(
             "{} is not a JSON object",
             path.display()
         )));
-    };
+    }
+    let mut payload = host::decode(bytes, DecodeAs::StopUnlessNamed).map_err(CliError::new)?;
     let session = cmd.env.agent_session().or_else(|| {
         let (_, store) = cmd.project().ok()?;
         Some(session::latest(&store)?.0)
     });
-    let session = session.map_or_else(|| "simulated".to_owned(), |id| id.to_string());
-    for (field, value) in [
-        ("hook_event_name", Value::from("Stop")),
-        ("cwd", cmd.cwd.to_string_lossy().into()),
-        ("session_id", session.into()),
-    ] {
-        fields.entry(field).or_insert(value);
-    }
-    let payload = claude::decode(event.to_string().into_bytes()).map_err(CliError::new)?;
+    let session = session.or_else(|| SessionId::parse("simulated"));
+    payload.event.session = payload.event.session.or(session);
+    payload.cwd.get_or_insert_with(|| cmd.cwd.clone());
     match &payload.event.kind {
         Kind::Other { name } => Err(CliError::new(format!("no machine listens to {name:?}"))
             .hint("`mainspring graph` shows what each listens to")),

@@ -8,19 +8,9 @@ use mainspring_kernel::event::{
 };
 
 use super::wire::{BackgroundTask, Field, SkillInput, SkillResponse, Wire};
-use crate::host::Payload;
+use crate::host::{DecodeAs, DecodeError, Payload};
 
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum DecodeError {
-    #[error("the hook got no input")]
-    Empty,
-    #[error("the hook's input is not UTF-8 text")]
-    NotText,
-    #[error("the hook's input is not a JSON object: {0}")]
-    NotJson(String),
-}
-
-pub fn decode(bytes: Vec<u8>) -> Result<Payload, DecodeError> {
+pub fn decode(bytes: Vec<u8>, known: DecodeAs) -> Result<Payload, DecodeError> {
     let text = std::str::from_utf8(&bytes).map_err(|_| DecodeError::NotText)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
@@ -34,7 +24,7 @@ pub fn decode(bytes: Vec<u8>) -> Result<Payload, DecodeError> {
     }
     let wire: Wire<'_> =
         serde_json::from_str(text).map_err(|error| DecodeError::NotJson(error.to_string()))?;
-    let wire_name = wire.hook_event_name.text().unwrap_or_default().into_owned();
+    let wire_name = event_name(&wire, known);
     let speaker = match wire.agent_id.text() {
         Some(id) if !id.is_empty() => Speaker::Subagent,
         Some(_) | None => Speaker::Main,
@@ -44,7 +34,7 @@ pub fn decode(bytes: Vec<u8>) -> Result<Payload, DecodeError> {
         event: Event {
             session: wire.session_id.text().and_then(|id| SessionId::parse(&id)),
             speaker,
-            kind: kind(&wire_name, &wire),
+            kind: kind(&wire_name, &wire, known),
         },
         cwd: wire.cwd.text().and_then(path),
         transcript: wire.transcript_path.text().and_then(path),
@@ -66,10 +56,25 @@ fn given(field: &Field<'_>) -> Option<String> {
     (!text.is_empty()).then(|| text.into_owned())
 }
 
-fn kind(name: &str, wire: &Wire<'_>) -> Kind {
+/// The name that the host gives the event, or would give it.
+fn event_name(wire: &Wire<'_>, known: DecodeAs) -> String {
+    let named = wire.hook_event_name.text().unwrap_or_default();
+    match known {
+        DecodeAs::Named => named.into_owned(),
+        DecodeAs::StopUnlessNamed if !named.is_empty() => named.into_owned(),
+        DecodeAs::Stop | DecodeAs::StopUnlessNamed => "Stop".into(),
+        DecodeAs::Skill if named == "UserPromptExpansion" => named.into_owned(),
+        DecodeAs::Skill => "PostToolUse".into(),
+        DecodeAs::Idle => "Notification".into(),
+        DecodeAs::SessionStart => "SessionStart".into(),
+    }
+}
+
+fn kind(name: &str, wire: &Wire<'_>, known: DecodeAs) -> Kind {
     match name {
         "SessionStart" => Kind::SessionStart {
             source: match wire.source.text().as_deref() {
+                None if known == DecodeAs::SessionStart => StartSource::Startup,
                 Some("startup") => StartSource::Startup,
                 Some("resume") => StartSource::Resume,
                 Some("clear") => StartSource::Clear,
@@ -94,7 +99,13 @@ fn kind(name: &str, wire: &Wire<'_>) -> Kind {
             tool: wire.tool_name.text().unwrap_or_default().into_owned(),
         },
         "PostToolUse" => {
-            let tool = wire.tool_name.text().unwrap_or_default().into_owned();
+            let unnamed = if known == DecodeAs::Skill {
+                "Skill"
+            } else {
+                ""
+            };
+            let tool = wire.tool_name.text().unwrap_or(unnamed.into());
+            let tool = tool.into_owned();
             let skill = (tool == "Skill").then(|| skill(wire)).flatten();
             Kind::AfterTool { tool, skill }
         }
@@ -105,6 +116,7 @@ fn kind(name: &str, wire: &Wire<'_>) -> Kind {
             },
             background: background(wire),
         },
+        _ if known == DecodeAs::Idle => Kind::Idle,
         "Notification" if wire.notification_type.text().as_deref() == Some("idle_prompt") => {
             Kind::Idle
         }
@@ -156,6 +168,10 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
+
+    fn decode(bytes: Vec<u8>) -> Result<Payload, DecodeError> {
+        super::decode(bytes, DecodeAs::Named)
+    }
 
     fn kind_of(json: &str) -> Kind {
         decode(json.as_bytes().to_vec()).unwrap().event.kind
@@ -259,6 +275,63 @@ mod tests {
             Some("cut \u{fffd}\n\nDONE")
         );
         assert_eq!(payload.event.session, None);
+    }
+
+    /// A script's payload may be `{}`: what it is registered for says the rest.
+    #[test]
+    fn what_a_drop_in_is_registered_for_says_what_its_payload_does_not() {
+        let stop = Kind::Stop {
+            chain: Chain::First,
+            background: Background::Quiet,
+        };
+        let skill = |tool: &str, skill: Option<&str>| Kind::AfterTool {
+            tool: tool.into(),
+            skill: skill.map(str::to_owned),
+        };
+        for (json, known, kind) in [
+            ("{}", DecodeAs::Stop, stop.clone()),
+            (
+                r#"{"hook_event_name":"SubagentStop"}"#,
+                DecodeAs::Stop,
+                stop.clone(),
+            ),
+            ("{}", DecodeAs::StopUnlessNamed, stop),
+            (
+                r#"{"hook_event_name":"SessionEnd"}"#,
+                DecodeAs::StopUnlessNamed,
+                Kind::SessionEnd {
+                    reason: EndReason::Other,
+                },
+            ),
+            ("{}", DecodeAs::Idle, Kind::Idle),
+            (
+                "{}",
+                DecodeAs::SessionStart,
+                Kind::SessionStart {
+                    source: StartSource::Startup,
+                },
+            ),
+            (
+                r#"{"tool_input":{"skill":"s"}}"#,
+                DecodeAs::Skill,
+                skill("Skill", Some("s")),
+            ),
+            (
+                r#"{"tool_name":"Bash","tool_input":{"skill":"s"}}"#,
+                DecodeAs::Skill,
+                skill("Bash", None),
+            ),
+            (
+                r#"{"hook_event_name":"UserPromptExpansion","command_name":"s"}"#,
+                DecodeAs::Skill,
+                Kind::Expansion {
+                    command: "s".into(),
+                },
+            ),
+        ] {
+            let payload = super::decode(json.as_bytes().to_vec(), known).unwrap();
+            assert_eq!(payload.event.kind, kind, "{json} as {known:?}");
+        }
     }
 
     #[test]

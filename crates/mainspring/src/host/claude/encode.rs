@@ -1,20 +1,10 @@
 //! From our answer to Claude Code's JSON.
 
-use mainspring_kernel::{Answer, Decision, Reasons, Voice};
+use mainspring_kernel::{Answer, Decision, Reasons};
 use serde_json::{Map, Value, json};
 
-use crate::host::text::clean;
-
-/// How the agent is told to go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wording {
-    /// `decision: block`, which every client and every host of this family understands. The
-    /// person reads it as "Stop hook error", and the agent reads it twice.
-    Block,
-    /// As context, which the person reads as "Stop hook feedback". The client counts it as it
-    /// counts a block.
-    Context,
-}
+use crate::host::Wording;
+use crate::host::text::{self, clean};
 
 /// One line of JSON, or nothing where there is nothing to say.
 pub(crate) fn encode(answer: &Answer, event: &str, wording: Wording) -> Option<String> {
@@ -74,15 +64,7 @@ pub(crate) fn encode(answer: &Answer, event: &str, wording: Wording) -> Option<S
         Decision::Silent => {}
     }
     if !answer.notes.is_empty() {
-        let lines: Vec<String> = answer
-            .notes
-            .iter()
-            .map(|note| match note.by {
-                Voice::Machine(name) => format!("mainspring {name}: {}", note.text),
-                Voice::Mainspring | Voice::Optional => format!("mainspring: {}", note.text),
-            })
-            .collect();
-        out.insert("systemMessage".into(), clean(&lines.join("\n")).into());
+        out.insert("systemMessage".into(), clean(&text::notes(answer)).into());
     }
     if out.is_empty() {
         return None;
@@ -99,7 +81,7 @@ fn block(out: &mut Map<String, Value>, reasons: &Reasons) {
 
 #[cfg(test)]
 mod tests {
-    use mainspring_kernel::{Name, Note};
+    use mainspring_kernel::{Name, Note, Voice};
 
     use super::*;
 

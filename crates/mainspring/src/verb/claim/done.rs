@@ -1,15 +1,15 @@
 //! `mainspring claim done`: a person's word that the issue may be closed.
 
+use mainspring_kernel::event::Chain;
 use mainspring_kernel::machines::claim::verbs;
 use mainspring_kernel::machines::verbs::Actor;
-use mainspring_kernel::{Decision, Name, Note, Voice};
-use serde_json::json;
+use mainspring_kernel::{Decision, Event, Name, Note, Voice};
 
 use super::{CommandContext, Result};
 use crate::drive::drive;
 use crate::error::CliError;
 use crate::event_context::EventContext;
-use crate::host::claude;
+use crate::host::Payload;
 use crate::machine::{self, claim};
 
 /// The pull request is merged and the user said yes: close the issue.
@@ -41,12 +41,8 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
 /// No agent stops here, so the stop at which it would be closed is ours.
 fn close_now(cmd: &CommandContext) -> Result {
     let (project, store) = cmd.project()?;
-    let stop = json!({
-        "hook_event_name": "Stop",
-        "cwd": project.worktree,
-        "at": cmd.env.now(),
-    });
-    let payload = claude::decode(stop.to_string().into_bytes()).map_err(CliError::new)?;
+    let stop = Event::stop(None, Chain::First);
+    let payload = Payload::played(stop, project.worktree.clone(), cmd.env.now());
     // A person typed it: that is their permission.
     let context =
         EventContext::new(&cmd.env, &project, &store, Some(&payload)).registered(Name::Claim);

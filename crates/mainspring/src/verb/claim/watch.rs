@@ -22,7 +22,7 @@ use crate::config::Value;
 use crate::env::Environment;
 use crate::event_context::EventContext;
 use crate::exit::Exit;
-use crate::host::{Payload, claude};
+use crate::host::{self, DecodeAs, Payload};
 use crate::machine::claim::{self, github_context::GitHubContext, poll};
 use crate::output;
 use crate::project;
@@ -55,7 +55,7 @@ pub(crate) fn run(env: &Environment) -> Exit {
     let Input::Bytes(bytes) = input else {
         return Exit::Success;
     };
-    let Ok(payload) = claude::decode(bytes) else {
+    let Ok(payload) = host::decode(bytes, DecodeAs::Named) else {
         return Exit::Success;
     };
     match watch(env, &payload) {

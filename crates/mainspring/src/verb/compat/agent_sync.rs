@@ -11,16 +11,16 @@ use serde_json::{Map, Value, json};
 
 use super::Reply;
 use crate::env::{Environment, name};
-use crate::host::claude;
 use crate::host::text::clean;
+use crate::host::{self, DecodeAs, Wording};
 use crate::machine::claim;
 use crate::verb::hook::{Input, decide_among};
 
 pub(super) fn run(env: &Environment, args: &[OsString], input: Input) -> Reply {
     let event = match args.first().and_then(|arg| arg.to_str()) {
-        Some("on-stop") => "Stop",
-        Some("on-idle") => "Notification",
-        Some("session-start") => "SessionStart",
+        Some("on-stop") => DecodeAs::Stop,
+        Some("on-idle") => DecodeAs::Idle,
+        Some("session-start") => DecodeAs::SessionStart,
         Some(_) | None => {
             return Reply {
                 stdout: String::new(),
@@ -30,7 +30,7 @@ pub(super) fn run(env: &Environment, args: &[OsString], input: Input) -> Reply {
         }
     };
     match answer(env, event, input) {
-        Ok(answer) => reply(&answer, event),
+        Ok((answer, event)) => reply(answer, &event),
         Err(cause) => Reply {
             stdout: String::new(),
             stderr: format!("[agent-sync] {cause}"),
@@ -39,71 +39,59 @@ pub(super) fn run(env: &Environment, args: &[OsString], input: Input) -> Reply {
     }
 }
 
-/// The script takes `{}`: the event is its argument, the project a variable.
-fn answer(env: &Environment, event: &str, input: Input) -> Result<Answer, String> {
+/// The script takes `{}`: the event is its argument, the project a variable. Returns the
+/// host's name for the event, too.
+fn answer(env: &Environment, event: DecodeAs, input: Input) -> Result<(Answer, String), String> {
     let bytes = match input {
         Input::Bytes(bytes) => bytes,
         Input::TooLarge => return Err("the hook's input is too large".into()),
         Input::Unreadable(problem) => return Err(problem),
     };
-    let mut fields: Map<String, Value> = mainspring_json::read(&bytes).unwrap_or_default();
-    fields.insert("hook_event_name".into(), event.into());
-    if event == "Notification" {
-        fields.insert("notification_type".into(), "idle_prompt".into());
-    }
-    if event == "SessionStart" {
-        fields.entry("source").or_insert_with(|| "startup".into());
-    }
-    if fields.get("cwd").and_then(Value::as_str).is_none() {
+    let mut payload = host::decode(bytes, event)
+        .or_else(|_| host::decode(b"{}".to_vec(), event))
+        .map_err(|problem| problem.to_string())?;
+    if payload.cwd.is_none() {
         let project = env.var_os(name::CLAUDE_PROJECT).map(PathBuf::from);
         let project = project.unwrap_or_else(|| ".".into());
         let project = std::fs::canonicalize(&project)
             .map_err(|problem| format!("{}: {problem}", project.display()))?;
-        fields.insert("cwd".into(), json!(project));
+        payload.cwd = Some(project);
     }
-    // Two stops with the same `{}` are two stops.
-    fields.insert("at".into(), json!(env.now()));
-    let text = Value::Object(fields).to_string();
-    let payload = claude::decode(text.into_bytes()).map_err(|problem| problem.to_string())?;
-    decide_among(&[&claim::ROW], env, &payload).map_err(|trouble| trouble.to_string())
+    let answer =
+        decide_among(&[&claim::ROW], env, &payload).map_err(|trouble| trouble.to_string())?;
+    Ok((answer, payload.wire_name))
 }
 
-fn reply(answer: &Answer, event: &str) -> Reply {
-    let notes: Vec<String> = answer
-        .notes
+fn reply(mut answer: Answer, event: &str) -> Reply {
+    let notes = std::mem::take(&mut answer.notes);
+    let notes = notes
         .iter()
-        .map(|note| format!("[agent-sync] {}", clean(&note.text)))
-        .collect();
+        .map(|note| format!("[agent-sync] {}", clean(&note.text)));
+    let stderr = notes.collect::<Vec<_>>().join("\n");
     let said = match &answer.decision {
         Decision::Stop { hold: said }
         | Decision::Context { tell: said }
-        | Decision::Idle { notify: said } => said,
+        | Decision::Idle { notify: said } => said.text(),
         Decision::AfterTool { .. } | Decision::BeforeTool { .. } | Decision::Silent => {
-            return Reply {
-                stdout: String::new(),
-                stderr: notes.join("\n"),
-                code: 0,
-            };
+            String::new()
         }
     };
-    let stdout = if said.is_empty() {
-        String::new()
-    } else {
-        let text = said.text();
-        let text = clean(&text);
-        let mut out = json!({ "additionalContext": text });
-        if event == "Notification" {
-            let line = text.replace(['\n', '\t'], " ");
-            out["terminalSequence"] = format!("\u{1b}]9;{line}\u{7}").into();
-        } else {
-            out["hookSpecificOutput"] =
-                json!({ "hookEventName": event, "additionalContext": text });
-        }
-        format!("{out}\n")
-    };
+    let mut out = Map::new();
+    if !said.is_empty() {
+        out.insert("additionalContext".into(), json!(clean(&said)));
+        let line = host::encode(&answer, event, Wording::Context);
+        out.extend(
+            line.and_then(|line| serde_json::from_str::<Map<_, _>>(&line).ok())
+                .unwrap_or_default(),
+        );
+    }
     Reply {
-        stdout,
-        stderr: notes.join("\n"),
+        stdout: if out.is_empty() {
+            String::new()
+        } else {
+            format!("{}\n", Value::Object(out))
+        },
+        stderr,
         code: 0,
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::Reply;
 use crate::env::Environment;
-use crate::host::claude;
+use crate::host::{self, DecodeAs};
 use crate::machine::tasks;
 use crate::verb::hook::{Input, decide_among};
 
@@ -28,27 +28,14 @@ fn answer(env: &Environment, input: Input) -> Result<Answer, String> {
         Input::TooLarge => return Err(invalid("it is too large")),
         Input::Unreadable(problem) => return Err(invalid(&problem)),
     };
-    let mut payload: Value =
+    let payload: Value =
         mainspring_json::read(&bytes).map_err(|problem| invalid(&problem.to_string()))?;
-    let fields = payload.as_object_mut();
-    let fields = fields.ok_or_else(|| invalid("it is no object"))?;
-    if fields.get("hook_event_name").and_then(Value::as_str) != Some("UserPromptExpansion") {
-        fields.insert("hook_event_name".into(), "PostToolUse".into());
-        let tool = fields.entry("tool_name").or_insert_with(|| "Skill".into());
-        if tool != "Skill" {
-            return Ok(nothing());
-        }
+    if !payload.is_object() {
+        return Err(invalid("it is no object"));
     }
-    let payload = claude::decode(payload.to_string().into_bytes())
-        .map_err(|problem| invalid(&problem.to_string()))?;
+    let payload =
+        host::decode(bytes, DecodeAs::Skill).map_err(|problem| invalid(&problem.to_string()))?;
     decide_among(&[&tasks::ROW], env, &payload).map_err(|trouble| trouble.to_string())
-}
-
-fn nothing() -> Answer {
-    Answer {
-        decision: Decision::Silent,
-        notes: Vec::new(),
-    }
 }
 
 fn reply(answer: &Answer) -> Reply {

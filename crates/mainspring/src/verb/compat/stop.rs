@@ -5,7 +5,7 @@ use mainspring_kernel::{Answer, Decision};
 use serde_json::Value;
 
 use crate::env::Environment;
-use crate::host::claude;
+use crate::host::{self, DecodeAs};
 use crate::machine::MachineShell;
 use crate::verb::hook::{Input, decide_among};
 
@@ -20,14 +20,12 @@ pub(super) fn answer(
         Input::TooLarge => return Err("the input is too large".into()),
         Input::Unreadable(problem) => return Err(problem),
     };
-    let mut payload: Value = mainspring_json::read(&bytes)
+    let payload: Value = mainspring_json::read(&bytes)
         .map_err(|problem| format!("the input is not JSON: {problem}"))?;
-    let Some(fields) = payload.as_object_mut() else {
+    if !payload.is_object() {
         return Err("the input is no JSON object".into());
-    };
-    fields.insert("hook_event_name".into(), "Stop".into());
-    let mut payload =
-        claude::decode(payload.to_string().into_bytes()).map_err(|problem| problem.to_string())?;
+    }
+    let mut payload = host::decode(bytes, DecodeAs::Stop).map_err(|problem| problem.to_string())?;
     if payload.cwd.is_none() {
         #[expect(
             clippy::disallowed_methods,

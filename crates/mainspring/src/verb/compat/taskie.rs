@@ -16,7 +16,7 @@ use crate::drive::drive;
 use crate::env::Environment;
 use crate::event_context::EventContext;
 use crate::host::text::clean;
-use crate::host::{Payload, claude};
+use crate::host::{self, DecodeAs, Payload};
 use crate::machine::review;
 use crate::project::{Bound, Contents, Project};
 use crate::store::{ProjectStore, StateDir};
@@ -48,10 +48,10 @@ fn read(input: Input) -> Result<(Payload, Chain), String> {
         Input::TooLarge => return Err("it is too large".into()),
         Input::Unreadable(error) => return Err(error),
     };
-    let fields: Value = mainspring_json::read(&bytes).map_err(|error| error.to_string())?;
-    let payload = claude::decode(bytes).map_err(|error| error.to_string())?;
-    let chain = match fields["stop_hook_active"] {
-        Value::Bool(true) => Chain::Continued,
+    let _: Value = mainspring_json::read(&bytes).map_err(|error| error.to_string())?;
+    let payload = host::decode(bytes, DecodeAs::Stop).map_err(|error| error.to_string())?;
+    let chain = match payload.event.kind {
+        Kind::Stop { chain, .. } => chain,
         _ => Chain::First,
     };
     Ok((payload, chain))

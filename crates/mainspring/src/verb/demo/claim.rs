@@ -21,28 +21,28 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
     let pull = |says: &str| atomic::replace(&github.join("pull"), says.as_bytes());
     stage.narrate("A checkout of a project on GitHub. A person has trusted it.");
     stage.person_runs("trust");
-    stage.person_says("/claim 42")?;
+    stage.person_says("/claim 42");
     stage.agent_runs("claim 42");
-    stage.agent_stops("I have begun.")?;
+    stage.agent_stops("I have begun.");
     stage.narrate("While the agent codes, nothing is asked of GitHub. Then it hands over.");
     stage.agent_runs("handoff --summary Fix-the-race");
-    stage.agent_stops("Handed over.")?;
-    stage.agent_stops("The pull request is open.")?;
+    stage.agent_stops("Handed over.");
+    stage.agent_stops("The pull request is open.");
     stage
         .narrate("The agent waits. CI fails; the person gets a desktop notice, the agent is told.");
     pull("OPEN FAILURE\n")?;
-    stage.agent_waits()?;
-    stage.person_says("Have a look at CI.")?;
-    stage.agent_stops("I pushed a fix.")?;
+    stage.agent_waits();
+    stage.person_says("Have a look at CI.");
+    stage.agent_stops("I pushed a fix.");
     stage.narrate("Somebody merges. The question is asked once, and only a person answers it.");
     pull("MERGED SUCCESS\n")?;
-    stage.agent_waits()?;
-    stage.person_says("What is new?")?;
+    stage.agent_waits();
+    stage.person_says("What is new?");
     stage.agent_runs("claim done");
-    stage.agent_stops("The pull request is merged. Should I close issue #42?")?;
-    stage.person_says("Yes, close it.")?;
+    stage.agent_stops("The pull request is merged. Should I close issue #42?");
+    stage.person_says("Yes, close it.");
     stage.agent_runs("claim done");
-    stage.agent_stops("Closing it.")?;
+    stage.agent_stops("Closing it.");
     stage.person_runs("log");
     Ok(())
 }

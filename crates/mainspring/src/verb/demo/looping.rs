@@ -5,15 +5,15 @@ use crate::verb::Result;
 
 pub(super) fn play(stage: &mut Stage) -> Result<()> {
     stage.narrate("The agent grinds through issues, and loops on each.");
-    stage.person_says("Grind through the open bugs.")?;
+    stage.person_says("Grind through the open bugs.");
     stage.agent_runs("loop start --mode grind --max 20");
     stage.agent_runs("loop push --mode issue --max 3");
-    stage.agent_stops("Reproduced the first bug.")?;
+    stage.agent_stops("Reproduced the first bug.");
     stage.narrate("Its word ends the inner loop; at the next stop the outer one goes on.");
-    stage.agent_stops("Fixed and tested.\n\n<issue-complete>DONE</issue-complete>")?;
-    stage.agent_stops("What is next?")?;
+    stage.agent_stops("Fixed and tested.\n\n<issue-complete>DONE</issue-complete>");
+    stage.agent_stops("What is next?");
     stage.person_runs("graph loop");
     stage.person_runs("loop abort enough for today");
-    stage.agent_stops("On to the second bug.")?;
+    stage.agent_stops("On to the second bug.");
     Ok(())
 }

@@ -7,10 +7,10 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
     stage.narrate("A person wants to know whether the hooks work, and asks for two beats.");
     stage.person_runs("trust");
     stage.person_runs("pulse 2");
-    stage.person_says("Say hello.")?;
-    stage.agent_stops("Hello!")?;
-    stage.agent_stops("I read that Mainspring is connected.")?;
-    stage.agent_stops("Read again; goodbye.")?;
+    stage.person_says("Say hello.");
+    stage.agent_stops("Hello!");
+    stage.agent_stops("I read that Mainspring is connected.");
+    stage.agent_stops("Read again; goodbye.");
     stage.narrate("Why was the agent held, and what would have changed it?");
     stage.person_runs("why --last 2");
     stage.person_runs("log");

@@ -23,14 +23,14 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
     );
     set_up(stage)?;
     stage.person_runs("trust");
-    stage.person_says("Plan the export.")?;
+    stage.person_says("Plan the export.");
     stage.agent_runs("plan init export");
-    stage.agent_stops("The plan is written.")?;
+    stage.agent_stops("The plan is written.");
     stage.narrate("The agent answers each review, and stops again.");
     answer(stage, 1)?;
-    stage.agent_stops("I made the error cases clear.")?;
+    stage.agent_stops("I made the error cases clear.");
     answer(stage, 2)?;
-    stage.agent_stops("Nothing was left to do.")?;
+    stage.agent_stops("Nothing was left to do.");
     stage.narrate("Two in a row were clean: the person has the word.");
     stage.person_runs("plan list");
     stage.person_runs("plan route");

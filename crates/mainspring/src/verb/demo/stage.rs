@@ -5,15 +5,16 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use mainspring_kernel::Millis;
+use mainspring_kernel::event::{Author, Chain};
+use mainspring_kernel::{Answer, Decision, Event, Kind, Millis, Reasons, SessionId};
 use mainspring_store::Trouble;
-use serde_json::{Value, json};
 
 use crate::cli;
 use crate::env::{Environment, name};
-use crate::error::CliError;
+use crate::host::Payload;
+use crate::host::text::{self, clean};
 use crate::output::Paint;
-use crate::verb::hook::{self, Input};
+use crate::verb::hook;
 use crate::verb::{CommandContext, Result};
 
 /// 2026-01-05, a Monday morning.
@@ -124,86 +125,85 @@ impl Stage {
         self.now = self.now.plus(Millis::seconds(5));
     }
 
-    pub(crate) fn person_says(&mut self, prompt: &str) -> Result<()> {
+    pub(crate) fn person_says(&mut self, prompt: &str) {
         self.continued = false;
         self.line("person", prompt);
-        let answer = self.event("UserPromptSubmit", &json!({ "prompt": prompt }))?;
+        let author = Author::Person;
+        let answer = self.play(Event::of(self.session(), Kind::Prompt { author }), None);
         self.show(&answer);
-        Ok(())
     }
 
     /// The agent says its last words and stops. Returns whether it was kept going.
-    pub(crate) fn agent_stops(&mut self, words: &str) -> Result<bool> {
+    pub(crate) fn agent_stops(&mut self, words: &str) -> bool {
         self.line("agent", words);
-        let fields = json!({
-            "stop_hook_active": self.continued,
-            "last_assistant_message": words,
-            "background_tasks": [],
-        });
-        let answer = self.event("Stop", &fields)?;
-        let held = answer["decision"] == "block";
+        let chain = if self.continued {
+            Chain::Continued
+        } else {
+            Chain::First
+        };
+        let answer = self.play(Event::stop(self.session(), chain), Some(words));
+        let held = matches!(&answer.decision, Decision::Stop { hold } if !hold.is_empty());
         self.continued |= held;
         self.show(&answer);
         if !held {
             self.line("", &self.paint.good("the agent stops"));
         }
-        Ok(held)
+        held
     }
 
     /// Nobody types for a while, and the host says so.
-    pub(crate) fn agent_waits(&mut self) -> Result<()> {
+    pub(crate) fn agent_waits(&mut self) {
         self.now = self.now.plus(Millis::seconds(180));
         self.line("", &self.paint.dim("three minutes pass"));
-        let fields = json!({ "notification_type": "idle_prompt" });
-        let answer = self.event("Notification", &fields)?;
+        let answer = self.play(Event::of(self.session(), Kind::Idle), None);
         self.show(&answer);
-        Ok(())
     }
 
     /// The agent calls a skill by its client's tool.
-    pub(crate) fn agent_invokes(&mut self, skill: &str) -> Result<()> {
+    pub(crate) fn agent_invokes(&mut self, skill: &str) {
         self.line("agent", &format!("(invokes the skill {skill})"));
-        let fields = json!({
-            "tool_name": "Skill",
-            "tool_input": { "skill": skill },
-            "tool_response": { "success": true, "commandName": skill },
-        });
-        let answer = self.event("PostToolUse", &fields)?;
+        let invoked = Kind::AfterTool {
+            tool: "Skill".into(),
+            skill: Some(skill.into()),
+        };
+        let answer = self.play(Event::of(self.session(), invoked), None);
         self.show(&answer);
-        Ok(())
     }
 
-    /// Any event, through the very code that a host calls.
-    pub(crate) fn event(&mut self, event: &str, fields: &Value) -> Result<Value> {
+    fn session(&self) -> Option<SessionId> {
+        SessionId::parse(self.session)
+    }
+
+    /// Any event, through the very code that answers a host.
+    fn play(&mut self, event: Event, words: Option<&str>) -> Answer {
         self.now = self.now.plus(Millis::seconds(20));
-        let mut payload = json!({
-            "session_id": self.session,
-            "cwd": self.project,
-            "hook_event_name": event,
-        });
-        if let (Value::Object(payload), Value::Object(fields)) = (&mut payload, fields) {
-            payload.extend(fields.clone());
-        }
-        let bytes = payload.to_string().into_bytes();
-        match hook::answer(&self.env(), Input::Bytes(bytes)) {
-            None => Ok(Value::Null),
-            Some(line) => serde_json::from_str(&line).map_err(CliError::new),
-        }
+        let mut payload = Payload::played(event, self.project.clone(), self.now);
+        payload.last_message = words.map(str::to_owned);
+        hook::played(&self.env(), &payload)
     }
 
-    fn show(&mut self, answer: &Value) {
-        if let Some(reason) = answer["reason"].as_str() {
-            self.line("mainspring", &self.paint.warn(reason));
+    fn show(&mut self, answer: &Answer) {
+        let nothing = Reasons::default();
+        let (held, told) = match &answer.decision {
+            Decision::Stop { hold } => (hold, &nothing),
+            Decision::BeforeTool { deny } => (deny, &nothing),
+            Decision::Context { tell } => (&nothing, tell),
+            Decision::AfterTool { tell, object } => (object, tell),
+            Decision::Idle { .. } | Decision::Silent => (&nothing, &nothing),
+        };
+        if !held.is_empty() {
+            self.line("mainspring", &self.paint.warn(&clean(&held.text())));
         }
-        if let Some(context) = answer["hookSpecificOutput"]["additionalContext"].as_str() {
-            self.line("mainspring", context);
+        if !told.is_empty() {
+            self.line("mainspring", &clean(&told.text()));
         }
-        if let Some(sequence) = answer["terminalSequence"].as_str() {
-            let notice = sequence.trim_start_matches("\u{1b}]9;");
-            self.line("desktop", notice.trim_end_matches('\u{7}'));
+        if let Decision::Idle { notify } = &answer.decision
+            && !notify.is_empty()
+        {
+            self.line("desktop", &clean(&notify.text()).replace(['\n', '\t'], " "));
         }
-        if let Some(message) = answer["systemMessage"].as_str() {
-            self.line("to person", message);
+        if !answer.notes.is_empty() {
+            self.line("to person", &clean(&text::notes(answer)));
         }
     }
 }

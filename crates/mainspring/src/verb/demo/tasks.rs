@@ -18,19 +18,19 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
     stage.narrate("A skill has a list of tasks beside its text. Its author looks at it.");
     stage.person_runs("tasks preview .claude/skills/fix-bug");
     stage.narrate("The agent invokes the skill. Its client has no task tools, so it is told.");
-    stage.agent_invokes("fix-bug")?;
+    stage.agent_invokes("fix-bug");
     stage.agent_runs("tasks start 1");
     stage.agent_runs("tasks done 1");
     stage.agent_runs("tasks next");
     stage.agent_runs("tasks add Announce --after 4");
     stage.narrate("Invoked again, the skill starts afresh; what the agent added stays.");
-    stage.agent_invokes("fix-bug")?;
+    stage.agent_invokes("fix-bug");
     stage.narrate("A list with faults changes nothing, and says all of them.");
     let faults = LIST
         .replace("[2, 3]", "[2, 9]")
         .replace("\"id\": 3", "\"id\": 2");
     atomic::replace(&list, faults.as_bytes())?;
-    stage.agent_invokes("fix-bug")?;
+    stage.agent_invokes("fix-bug");
     stage.agent_runs("tasks list");
     Ok(())
 }

@@ -1,14 +1,13 @@
 //! `mainspring plan review --now`: the review that is due, without waiting for a stop.
 
+use mainspring_kernel::event::Chain;
 use mainspring_kernel::machines::review::verbs;
-use mainspring_kernel::{Decision, Name};
-use serde_json::json;
+use mainspring_kernel::{Decision, Event, Name};
 
 use super::{Which, plan, remembered};
 use crate::drive::drive;
-use crate::error::CliError;
 use crate::event_context::EventContext;
-use crate::host::claude;
+use crate::host::Payload;
 use crate::machine::review as plans;
 use crate::verb::{CommandContext, Result};
 
@@ -35,12 +34,8 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         let did = format!("the due review of plan '{}' is asked for", opened.dir.id);
         Ok((remembered(&opened.memory_file, &step.state)?, did))
     })?;
-    let event = json!({
-        "session_id": cmd.env.agent_session().map(|id| id.to_string()),
-        "cwd": project.worktree,
-        "hook_event_name": "Stop",
-    });
-    let payload = claude::decode(event.to_string().into_bytes()).map_err(CliError::new)?;
+    let stop = Event::stop(cmd.env.agent_session(), Chain::First);
+    let payload = Payload::played(stop, project.worktree.clone(), cmd.env.now());
     let context = EventContext::new(&cmd.env, &project, &store, Some(&payload)).by_command();
     context.stay_with(Name::Review, &opened.dir.id);
     let answer = drive(&context, &payload, &[&plans::ROW]);
