@@ -5,7 +5,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use mainspring_kernel::{Millis, SessionId};
-use mainspring_platform::program;
+use mainspring_platform::{process, program};
+
+use crate::host::agent::{self, Agent};
 
 /// Names of the variables we read, so that the reference and the tests can list them.
 pub(crate) mod name {
@@ -174,9 +176,19 @@ impl Environment {
         on(name::DISABLE) || on(name::DEPTH)
     }
 
-    /// The agent whose shell this is, if it is one's.
+    /// The session of the agent whose shell this is, where its host names it.
     pub(crate) fn agent_session(&self) -> Option<SessionId> {
-        SessionId::parse(&self.var(name::CLAUDE_SESSION)?)
+        agent::session(|name| self.var(name))
+    }
+
+    /// The agent that runs this process; `None`: a person does.
+    pub(crate) fn agent(&self) -> Option<Agent> {
+        let ancestors = match &self.vars {
+            Vars::Process => process::ancestors(),
+            Vars::Given(_) => Vec::new(),
+        };
+        let is_set = |name| self.var_os(name).is_some_and(|value| value != "0");
+        agent::recognise(is_set, &ancestors)
     }
 }
 

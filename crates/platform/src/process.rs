@@ -1,12 +1,14 @@
 //! Processes: whether they live, and how a group of them ends.
 
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use rustix::process::{
-    Pid, Signal, getpgrp, getpid, kill_process, kill_process_group, set_child_subreaper,
+    Pid, Signal, getpgrp, getpid, getppid, kill_process, kill_process_group, set_child_subreaper,
 };
 
 use crate::proc;
@@ -26,6 +28,58 @@ pub fn started(pid: u32) -> Option<u64> {
     // The 22nd field, counted from behind the name, which may contain anything.
     let (_, fields) = line.rsplit_once(')')?;
     fields.split_whitespace().nth(19)?.parse().ok()
+}
+
+/// A process above this one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ancestor {
+    pub pid: u32,
+    /// The program's file; empty where it may not be seen.
+    pub program: String,
+    /// Its words, its own name included.
+    pub args: Vec<String>,
+}
+
+/// No real tree is deeper.
+const MOST_ANCESTORS: usize = 64;
+/// What is read of one process's words.
+const MOST_WORDS: u64 = 16 << 10;
+
+/// The processes above this one, the nearest first. What cannot be seen ends the list.
+pub fn ancestors() -> Vec<Ancestor> {
+    let mut found = Vec::new();
+    let parent = getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
+    let mut next = parent;
+    while let Some(pid) = next.filter(|pid| *pid != 0 && found.len() < MOST_ANCESTORS) {
+        let folder = PathBuf::from(format!("/proc/{pid}"));
+        let Some(stat) = proc::read(&folder.join("stat"), 4096) else {
+            break;
+        };
+        let program = std::fs::read_link(folder.join("exe")).unwrap_or_default();
+        found.push(Ancestor {
+            pid,
+            program: program.to_string_lossy().into_owned(),
+            args: words(&folder.join("cmdline")),
+        });
+        // The fourth field; the second is the name, which may contain anything.
+        next = stat
+            .rsplit_once(')')
+            .and_then(|(_, fields)| fields.split_whitespace().nth(1)?.parse().ok());
+    }
+    found
+}
+
+fn words(path: &Path) -> Vec<String> {
+    let mut bytes = Vec::new();
+    if let Ok(file) = File::open(path) {
+        let _ = file.take(MOST_WORDS).read_to_end(&mut bytes);
+    }
+    let words = bytes
+        .split(|byte| *byte == 0)
+        .take_while(|word| !word.is_empty());
+    words
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .collect()
 }
 
 /// The child will lead a process group of its own, with everything that it starts.
@@ -118,6 +172,14 @@ pub fn exit_code(status: ExitStatus) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_ancestor_is_the_process_that_started_this_one() {
+        let found = ancestors();
+        let parent = getppid().unwrap().as_raw_nonzero().get();
+        assert_eq!(i64::from(found[0].pid), i64::from(parent));
+        assert!(!found[0].args.is_empty(), "{found:?}");
+    }
 
     #[test]
     fn this_process_lives_and_keeps_its_start() {

@@ -72,7 +72,7 @@ pub(crate) fn session(id: &str) -> SessionId {
 }
 
 pub(crate) fn actors() -> [Actor; 3] {
-    let agent = |id| Actor::Agent(session(id));
+    let agent = |id| Actor::Agent(Some(session(id)));
     [agent("s1"), agent("other"), Actor::Person]
 }
 

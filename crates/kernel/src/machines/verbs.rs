@@ -11,15 +11,15 @@ use crate::machine::{Nothing, Step};
 /// Who runs a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actor {
-    /// The agent of this session.
-    Agent(SessionId),
+    /// An agent, of this session if its host names it.
+    Agent(Option<SessionId>),
     Person,
 }
 
 impl Actor {
     pub const fn session(&self) -> Option<&SessionId> {
         match self {
-            Self::Agent(session) => Some(session),
+            Self::Agent(session) => session.as_ref(),
             Self::Person => None,
         }
     }

@@ -1,5 +1,6 @@
 //! The hosts: what their hooks send, and how they want to be answered.
 
+pub(crate) mod agent;
 pub(crate) mod claude;
 pub(crate) mod install;
 mod jsonc;

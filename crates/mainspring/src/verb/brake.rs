@@ -104,10 +104,7 @@ pub(super) fn order(
     command: &str,
     change: impl FnOnce(Orders) -> Result<(Orders, String)>,
 ) -> Result {
-    if !cmd.typed_by_a_person() {
-        return Err(CliError::new("an agent cannot give orders; a person must")
-            .hint(format!("run `mainspring {command}` in your own terminal")));
-    }
+    cmd.person_only("give orders", command)?;
     let did = cmd.commit(machine, command, |context| {
         let recorded = Recorded::load(context.store)?;
         let (orders, did) = change(recorded.orders.clone())?;

@@ -79,6 +79,10 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 
 fn set(cmd: &CommandContext, whose: &Whose, to: Switch) -> Result {
     let word = to.as_str();
+    // An agent that may switch its own gate off has none.
+    if to == Switch::Off {
+        cmd.person_only("switch the gate off", "gate off --session ID")?;
+    }
     if whose.project {
         let command = format!("gate {word} --project");
         let did = cmd.commit(Name::Gate, &command, |context| {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_store::{Trouble, atomic, digest, no_symlink, path_text};
 
-use super::{CommandContext, Result, trust};
+use super::{CommandContext, Result};
 use crate::diff;
 use crate::error::CliError;
 use crate::host::claude::settings::INSTALLATION as HOST;
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let before = Settings::read(&HOST, &path)?;
     let mut variables = variables(args);
     if !args.yes && !args.dry_run {
-        trust::person_only(cmd, "install")?;
+        cmd.person_only("install", "install")?;
         choose(&before, &mut variables)?;
     }
     let after = (HOST.register)(before.text(), &program, &names(&variables));
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if args.dry_run {
         return Ok(shown);
     }
-    trust::person_only(cmd, "install")?;
+    cmd.person_only("install", "install")?;
     if !args.yes && !changes.is_empty() {
         confirm(&shown)?;
     }
@@ -143,7 +143,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
     if args.dry_run {
         return Ok(shown);
     }
-    trust::person_only(cmd, "uninstall")?;
+    cmd.person_only("uninstall", "uninstall")?;
     if !args.yes {
         confirm(&shown)?;
     }

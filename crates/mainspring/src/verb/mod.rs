@@ -60,10 +60,16 @@ impl CommandContext {
         })
     }
 
-    /// Neither in an agent's shell nor in a child of ours.
-    fn typed_by_a_person(&self) -> bool {
-        let child = self.env.var_os(crate::env::name::DEPTH).is_some();
-        !child && self.env.agent_session().is_none()
+    /// Refuses to let an agent do what is a person's to do.
+    fn person_only(&self, what: &str, command: &str) -> Result<()> {
+        match self.env.agent() {
+            None => Ok(()),
+            Some(agent) => Err(
+                CliError::new(format!("an agent cannot {what}; a person must"))
+                    .hint(format!("run `mainspring {command}` in your own terminal"))
+                    .hint(agent.reason()),
+            ),
+        }
     }
 
     /// The project that this command is about: the agent's, if an agent typed it.
@@ -77,8 +83,8 @@ impl CommandContext {
 
     /// Who typed it.
     pub(crate) fn actor(&self) -> Actor {
-        match self.env.agent_session() {
-            Some(session) => Actor::Agent(session),
+        match self.env.agent() {
+            Some(_) => Actor::Agent(self.env.agent_session()),
             None => Actor::Person,
         }
     }

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         }
         return Ok(out);
     }
-    person_only(cmd, "trust")?;
+    cmd.person_only("trust", "trust")?;
     let (project, _) = cmd.project()?;
     trust::grant(&cmd.state()?, &project.root, cmd.env.now())?;
     Ok(format!(
@@ -60,15 +60,4 @@ pub(crate) fn untrust(_: &UntrustArgs, cmd: &CommandContext) -> Result {
     Ok(format!(
         "{name} is no longer trusted: nothing is started there\n"
     ))
-}
-
-/// Refuses where an agent types it.
-pub(super) fn person_only(cmd: &CommandContext, command: &str) -> Result<()> {
-    if !cmd.typed_by_a_person() {
-        return Err(
-            CliError::new(format!("an agent cannot {command}; a person must"))
-                .hint(format!("run `mainspring {command}` in your own terminal")),
-        );
-    }
-    Ok(())
 }

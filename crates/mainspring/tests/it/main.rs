@@ -6,6 +6,7 @@
 )]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
+mod agents;
 mod claim;
 mod client;
 mod combinations;

@@ -157,7 +157,7 @@ pub fn look(
             news.memory.post(mail);
         }
         let told = match actor {
-            Actor::Agent(session) => news.memory.fetch(Some(session), now, Weight::Info),
+            Actor::Agent(session) => news.memory.fetch(session.as_ref(), now, Weight::Info),
             Actor::Person => None,
         };
         (news.claim, news.memory, told)

@@ -83,7 +83,7 @@ fn nothing_is_written_at_the_other_end_of_a_link() {
                 assert!(!ran.stdout.contains("internal error"), "{link}: {ran:?}");
             }
             let _ = env.agent("s", &["loop", "start"]);
-            let _ = env.agent("s", &["gate", "off"]);
+            let _ = env.run(&["gate", "off", "--session", "s"]);
             assert_eq!(tree(&outside), before, "{link}");
             cases += 1;
         }

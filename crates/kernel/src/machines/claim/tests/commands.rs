@@ -10,7 +10,7 @@ use crate::machines::conformance::{actors, verb};
 use crate::machines::verbs::{Actor, Refusal as _};
 
 fn agent() -> Actor {
-    Actor::Agent(session("s1"))
+    Actor::Agent(Some(session("s1")))
 }
 
 fn new_claim(issue: u64) -> ClaimFile {

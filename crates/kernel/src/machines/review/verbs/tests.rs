@@ -14,7 +14,7 @@ fn id(text: &str) -> TaskId {
 }
 
 fn agent() -> Actor {
-    Actor::Agent(session("s"))
+    Actor::Agent(Some(session("s")))
 }
 
 fn plan(fields: &Fields) -> Plan {

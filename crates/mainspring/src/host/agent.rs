@@ -1,0 +1,288 @@
+//! Is this an agent's shell, or a person's? The one place that says so.
+//!
+//! A host marks its agent's shell by variables, or it is an ancestor of whatever the agent
+//! runs. Hosts are listed here that Mainspring has no other knowledge of yet: an agent of theirs
+//! must not pass for a person either.
+
+use std::path::Path;
+
+use mainspring_kernel::SessionId;
+use mainspring_platform::process::Ancestor;
+
+use super::claude;
+use crate::env::name;
+
+/// What tells a host's agents from people.
+#[derive(Debug)]
+pub(crate) struct KnownAgent {
+    pub(crate) name: &'static str,
+    /// The variable in its agent's shell that holds the session's id.
+    pub(crate) session: Option<&'static str>,
+    /// Other variables that only an agent's shell has. Not what a person's profile sets, as
+    /// `CODEX_HOME`, nor what an editor gives every terminal.
+    pub(crate) marks: &'static [&'static str],
+    /// Names of its program, and of a script that runs as it.
+    pub(crate) programs: &'static [&'static str],
+    /// Parts of the path of that script.
+    pub(crate) folders: &'static [&'static str],
+}
+
+const KNOWN: &[&KnownAgent] = &[
+    &claude::AGENT,
+    &KnownAgent {
+        name: "Codex",
+        session: Some("CODEX_SESSION_ID"),
+        marks: &["CODEX_THREAD_ID", "CODEX_CI", "CODEX_SANDBOX"],
+        programs: &["codex"],
+        folders: &["/node_modules/@openai/codex/"],
+    },
+    &KnownAgent {
+        name: "Gemini CLI",
+        session: None,
+        marks: &["GEMINI_CLI"],
+        programs: &["gemini"],
+        folders: &["/node_modules/@google/gemini-cli/"],
+    },
+    &KnownAgent {
+        name: "Qwen Code",
+        session: Some("QWEN_CODE_SESSION_ID"),
+        marks: &["QWEN_CODE"],
+        programs: &["qwen"],
+        folders: &["/node_modules/@qwen-code/qwen-code/"],
+    },
+    &KnownAgent {
+        name: "Copilot CLI",
+        session: Some("COPILOT_AGENT_SESSION_ID"),
+        marks: &[],
+        programs: &["copilot"],
+        folders: &["/node_modules/@github/copilot/"],
+    },
+    &KnownAgent {
+        name: "opencode",
+        session: None,
+        marks: &["OPENCODE", "OPENCODE_PID"],
+        programs: &["opencode"],
+        folders: &["/node_modules/opencode-ai/"],
+    },
+    &KnownAgent {
+        name: "Factory Droid",
+        session: None,
+        marks: &[],
+        programs: &["droid"],
+        folders: &["/node_modules/@factory/cli/"],
+    },
+    &KnownAgent {
+        name: "Grok Build",
+        session: Some("GROK_SESSION_ID"),
+        marks: &["GROK_AGENT"],
+        programs: &["grok"],
+        folders: &["/node_modules/@xai-official/grok/"],
+    },
+    &KnownAgent {
+        name: "Kimi Code",
+        session: None,
+        marks: &[],
+        programs: &["kimi"],
+        folders: &["/node_modules/@moonshot-ai/kimi-code/"],
+    },
+    &KnownAgent {
+        name: "Cline",
+        session: None,
+        marks: &[],
+        programs: &["cline"],
+        folders: &["/node_modules/cline/"],
+    },
+    &KnownAgent {
+        name: "pi",
+        session: None,
+        marks: &[],
+        programs: &["pi"],
+        folders: &["/pi-coding-agent/"],
+    },
+    &KnownAgent {
+        name: "Kilo",
+        session: None,
+        marks: &[],
+        programs: &["kilo", "kilocode"],
+        folders: &["/node_modules/@kilocode/cli/"],
+    },
+    &KnownAgent {
+        name: "Amp",
+        session: None,
+        marks: &[],
+        programs: &["amp"],
+        folders: &[
+            "/node_modules/@ampcode/cli/",
+            "/node_modules/@sourcegraph/amp/",
+        ],
+    },
+    &KnownAgent {
+        name: "Auggie",
+        session: None,
+        marks: &[],
+        programs: &["auggie"],
+        folders: &["/node_modules/@augmentcode/auggie/"],
+    },
+    &KnownAgent {
+        name: "Crush",
+        session: None,
+        marks: &[],
+        programs: &["crush"],
+        folders: &["/node_modules/@charmland/crush/"],
+    },
+    &KnownAgent {
+        name: "Cursor",
+        session: None,
+        marks: &["CURSOR_AGENT"],
+        programs: &["cursor-agent"],
+        folders: &["/cursor-agent/"],
+    },
+    &KnownAgent {
+        name: "Goose",
+        session: None,
+        marks: &[],
+        programs: &["goose"],
+        folders: &[],
+    },
+    &KnownAgent {
+        name: "Kiro",
+        session: None,
+        marks: &[],
+        programs: &["kiro-cli", "kiro-cli-chat"],
+        folders: &[],
+    },
+    &KnownAgent {
+        name: "Mistral Vibe",
+        session: None,
+        marks: &[],
+        programs: &["vibe"],
+        folders: &[],
+    },
+    // Whatever we started ourselves is no person.
+    &KnownAgent {
+        name: "a child of Mainspring",
+        session: None,
+        marks: &[name::DEPTH],
+        programs: &[],
+        folders: &[],
+    },
+];
+
+/// Programs that are only as good as the script they run.
+const INTERPRETERS: &[&str] = &["node", "nodejs", "bun", "deno", "python", "python3"];
+
+/// Their options that take the next word.
+const WITH_VALUE: &[&str] = &[
+    "-r",
+    "--require",
+    "--import",
+    "--loader",
+    "-C",
+    "--conditions",
+];
+
+/// The agent whose shell this is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Agent {
+    pub(crate) name: &'static str,
+    pub(crate) sign: Sign,
+}
+
+/// By what it was recognised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sign {
+    Variable(&'static str),
+    Ancestor(u32),
+}
+
+impl Agent {
+    /// For a person who is taken for one.
+    pub(crate) fn reason(&self) -> String {
+        let Self { name, sign } = self;
+        match sign {
+            Sign::Variable(variable) => {
+                format!("{variable} is set here, as in a shell of {name}")
+            }
+            Sign::Ancestor(pid) => format!("process {pid}, which started this, is {name}"),
+        }
+    }
+}
+
+/// The agent, by the variables that are set here and the processes above; `None`: a person.
+pub(crate) fn recognise(
+    is_set: impl Fn(&'static str) -> bool,
+    ancestors: &[Ancestor],
+) -> Option<Agent> {
+    let by_variable = KNOWN.iter().find_map(|agent| {
+        let mut variables = agent.session.into_iter().chain(agent.marks.iter().copied());
+        let variable = variables.find(|variable| is_set(variable))?;
+        Some(Agent {
+            name: agent.name,
+            sign: Sign::Variable(variable),
+        })
+    });
+    by_variable.or_else(|| {
+        ancestors.iter().find_map(|process| {
+            let agent = KNOWN.iter().find(|agent| agent.runs_as(process))?;
+            Some(Agent {
+                name: agent.name,
+                sign: Sign::Ancestor(process.pid),
+            })
+        })
+    })
+}
+
+/// The session of the agent whose shell this is, where its host names it.
+pub(crate) fn session(variable: impl Fn(&str) -> Option<String>) -> Option<SessionId> {
+    KNOWN
+        .iter()
+        .filter_map(|agent| agent.session)
+        .find_map(|name| SessionId::parse(&variable(name)?))
+}
+
+impl KnownAgent {
+    fn runs_as(&self, process: &Ancestor) -> bool {
+        // A client that calls itself by a name writes it over its first word.
+        let title = process.args.first().map_or("", String::as_str);
+        let title = title.split_whitespace().next().unwrap_or_default();
+        let names = [file_name(&process.program), file_name(title)];
+        if names.iter().any(|name| self.programs.contains(name)) {
+            return true;
+        }
+        let interprets =
+            |name: &&str| INTERPRETERS.contains(name) || name.strip_prefix("python3.").is_some();
+        let script = names
+            .iter()
+            .any(|name| interprets(name))
+            .then(|| script(&process.args));
+        script.flatten().is_some_and(|script| {
+            self.programs.contains(&file_name(script))
+                || self.folders.iter().any(|folder| script.contains(folder))
+        })
+    }
+}
+
+/// The first word that is no option.
+fn script(args: &[String]) -> Option<&str> {
+    let mut words = args.iter().skip(1).map(String::as_str);
+    while let Some(word) = words.next() {
+        if WITH_VALUE.contains(&word) {
+            words.next();
+        } else if !word.starts_with('-') {
+            return Some(word);
+        }
+    }
+    None
+}
+
+/// An update that replaces a running program leaves its file's name with this.
+const DELETED: &str = " (deleted)";
+
+fn file_name(path: &str) -> &str {
+    let path = path.strip_suffix(DELETED).unwrap_or(path);
+    let name = Path::new(path).file_name();
+    name.and_then(|name| name.to_str()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

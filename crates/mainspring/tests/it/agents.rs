@@ -1,0 +1,120 @@
+//! Who typed a command: what is a person's to say is refused to an agent of any host, by its
+//! variables or by the processes above.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use crate::env::{MAINSPRING, Ran, TestEnv, finish};
+
+/// What ends or weakens something for a person.
+const A_PERSONS: [&[&str]; 8] = [
+    &["trust"],
+    &["stop"],
+    &["pause", "1h"],
+    &["resume"],
+    &["observe"],
+    &["gate", "off", "--project"],
+    &["install", "--yes"],
+    &["uninstall", "--yes"],
+];
+
+/// Everything here that a person types depends on it, so it is said once and plainly.
+#[test]
+fn the_tests_are_cut_off_from_whoever_runs_them() {
+    let ran = TestEnv::new().run(&["stop"]);
+    assert_eq!(
+        ran.code,
+        Some(0),
+        "the tests run below a coding agent, and scripts/orphan, by which .cargo/config.toml has \
+         every test started, did not cut them off: is another runner set, or is the agent what \
+         orphans go to (a subreaper)? {}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn an_agents_variable_is_enough_to_be_refused() {
+    for variable in [
+        "CLAUDE_CODE_SESSION_ID",
+        "CLAUDECODE",
+        "CODEX_SESSION_ID",
+        "GEMINI_CLI",
+        "QWEN_CODE_SESSION_ID",
+        "COPILOT_AGENT_SESSION_ID",
+        "OPENCODE",
+        "GROK_SESSION_ID",
+    ] {
+        let env = TestEnv::new().with(variable, "1");
+        for args in A_PERSONS {
+            let error = env.run(args).failed();
+            // `uninstall` may find nothing to do first.
+            let refused = error.contains("an agent cannot") && error.contains(variable);
+            assert!(
+                refused || error.contains("no entry of ours"),
+                "{args:?}: {error}"
+            );
+        }
+    }
+    let env = TestEnv::new().with("CODEX_HOME", "/home/dev/.codex");
+    env.run(&["stop"]).ok();
+}
+
+/// A shell by the name of a client, as the program that the kernel knows.
+fn below(client: &str, env: &TestEnv, args: &[&str]) -> Ran {
+    let program = env.root().join(client);
+    if fs::symlink_metadata(&program).is_err() {
+        fs::copy("/bin/sh", &program).unwrap();
+    }
+    let plain = env.command();
+    let mut command = Command::new(program);
+    command
+        .env_clear()
+        .envs(
+            plain
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .current_dir(env.project())
+        // Not the last command, which a shell may put in its own place.
+        .args(["-c", "\"$@\"; exit $?", "agent", MAINSPRING])
+        .args(args);
+    finish(&mut command, b"")
+}
+
+#[test]
+fn an_agent_without_a_variable_is_known_by_its_process() {
+    for (client, name) in [
+        ("claude", "Claude Code"),
+        ("droid", "Factory Droid"),
+        ("kimi", "Kimi Code"),
+    ] {
+        let env = TestEnv::new();
+        for args in A_PERSONS {
+            let error = below(client, &env, args).failed();
+            let refused = error.contains("an agent cannot") && error.contains(name);
+            assert!(
+                refused || error.contains("no entry of ours"),
+                "{args:?}: {error}"
+            );
+        }
+        assert_eq!(env.stop("bye").let_go(), "", "nothing came of it");
+    }
+}
+
+#[test]
+fn a_shell_or_an_editor_above_is_no_agent() {
+    for person in ["zsh", "code", "tmux"] {
+        let env = TestEnv::new();
+        below(person, &env, &["stop"]).ok();
+    }
+}
+
+/// The names are the programs', not those of folders or links that lead to them.
+#[test]
+fn a_folder_by_the_name_of_a_client_makes_nobody_an_agent() {
+    let env = TestEnv::new();
+    fs::create_dir(env.root().join("claude")).unwrap();
+    symlink("/bin/sh", env.root().join("claude/shell")).unwrap();
+    below("claude/shell", &env, &["stop"]).ok();
+}
