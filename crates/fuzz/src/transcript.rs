@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use mainspring::formats::transcript::{LastBlock, Tail, Transcript, repair};
+use mainspring::formats::transcript::{Tail, Transcript, repair, tail as read_tail};
 
 /// The agent's words are in a line of the main chain that the agent itself wrote, and are
 /// gone with the user's next prompt; nothing before them keeps a later line from counting.
@@ -40,7 +40,7 @@ pub(crate) fn run(bytes: &[u8]) {
 
 fn tail(bytes: &[u8]) -> Option<Tail> {
     let transcript = Transcript::of("fuzz".as_ref(), crate::file(bytes)?).ok()?;
-    transcript.tail(LastBlock::None).ok()
+    read_tail(&transcript)
 }
 
 /// Is this line the agent's, and does it say that? Written without the types of the reader.

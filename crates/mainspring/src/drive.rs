@@ -1,6 +1,6 @@
 //! Interprets a turn: does what the kernel asks for, and reports what came of it.
 
-use mainspring_kernel::block_ledger::{BlockLedger, Cap, Mark, ToolUse};
+use mainspring_kernel::block_ledger::{BlockLedger, Mark, ToolUse};
 use mainspring_kernel::deliberate::{Broken, Ruling, Trust};
 use mainspring_kernel::effect::{EffectOwner, Fence, Life};
 use mainspring_kernel::journal::{Entry, FileChange};
@@ -9,15 +9,11 @@ use mainspring_kernel::{Answer, Ask, Case, Millis, Note, Reply, Turn};
 use mainspring_store::{Locked, Trouble, digest, json_change};
 
 use crate::effect_owner;
-use crate::env::name;
 use crate::event_context::EventContext;
 use crate::host::Payload;
 use crate::machine::{self, FoundFile, Loaded, MachineShell};
 use crate::store::{orders, trust};
 use crate::transcript;
-
-/// The host's own limit where nothing else is set.
-const CLAUDE_CAP: u32 = 8;
 
 /// The case as this event would find it, without the lock and without a trace.
 pub(crate) fn look(
@@ -152,7 +148,7 @@ impl<'a> Driver<'a> {
             inputs: parts,
             broken,
             overtaken: None,
-            cap: self.cap(),
+            cap: (self.payload.host.cap)(self.context.env),
             tools,
             transcript,
             trust,
@@ -234,15 +230,6 @@ impl<'a> Driver<'a> {
             return Trust::Trusted;
         }
         trust::of(self.context.store.state(), self.context.root())
-    }
-
-    fn cap(&self) -> Cap {
-        let text = self.context.env.var(name::CLAUDE_BLOCK_CAP);
-        match text.and_then(|text| text.trim().parse().ok()) {
-            Some(0) => Cap::Never,
-            Some(limit) => Cap::After(limit),
-            None => Cap::After(CLAUDE_CAP),
-        }
     }
 
     /// The same bytes at the same length of the transcript are the same delivery.

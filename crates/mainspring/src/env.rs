@@ -27,12 +27,6 @@ pub(crate) mod name {
     pub(crate) const TERM: &str = "TERM";
     /// Where `claude`, `gh` and `git` are looked for.
     pub(crate) const PATH: &str = "PATH";
-    /// Claude Code: the conversation, in hooks and in the agent's own shell.
-    pub(crate) const CLAUDE_SESSION: &str = "CLAUDE_CODE_SESSION_ID";
-    /// Claude Code: where the session was started.
-    pub(crate) const CLAUDE_PROJECT: &str = "CLAUDE_PROJECT_DIR";
-    /// Claude Code: its own process, which outlives a `/clear`.
-    pub(crate) const CLAUDE_PID: &str = "CLAUDE_PID";
     /// Under `sudo`: the user who called it, whose files count for root too.
     pub(crate) const SUDO_UID: &str = "SUDO_UID";
     /// Under `sudo`: that user's group.
@@ -43,14 +37,6 @@ pub(crate) mod name {
     pub(crate) const IDLE_DISABLE: &str = "IDLE_LOOP_DISABLE";
     /// The message tool's store, if it is elsewhere.
     pub(crate) const JWZ_STORE: &str = "JWZ_STORE";
-    /// Claude Code: blocks without tool use before it overrides a hook.
-    pub(crate) const CLAUDE_BLOCK_CAP: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
-    /// Claude Code: its own folder, if it is not `~/.claude`.
-    pub(crate) const CLAUDE_CONFIG: &str = "CLAUDE_CONFIG_DIR";
-    /// Claude Code: the task list to use instead of the session's.
-    pub(crate) const CLAUDE_TASK_LIST: &str = "CLAUDE_CODE_TASK_LIST_ID";
-    /// Claude Code: the agent has task tools, whatever its model.
-    pub(crate) const CLAUDE_TODO_TOOLS: &str = "CLAUDE_CODE_ENABLE_TODO_TOOLS";
     /// Moves the folder of task lists, as in the public script.
     pub(crate) const FSM_TASKS: &str = "FSM_TASK_ROOT";
     /// The host's list of plugins, if it is elsewhere.

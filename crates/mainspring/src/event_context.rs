@@ -10,8 +10,8 @@ use mainspring_store::Trouble;
 
 use crate::config::Config;
 use crate::env::Environment;
-use crate::host::Payload;
-use crate::machine::tasks::lock::Held;
+use crate::host::task_files::lock::Held;
+use crate::host::{self, HostSpec, Payload};
 use crate::ownership::Ignored;
 use crate::project::{Contents, Project};
 use crate::store::ProjectStore;
@@ -197,7 +197,16 @@ impl<'a> EventContext<'a> {
             size: mark.size,
             unrecorded: mark.unrecorded,
         });
-        transcript.tail(last_block).ok()
+        let entry = self.host().transcript.entry;
+        transcript.tail(entry, last_block).ok()
+    }
+
+    /// The host that sent the event, or in whose agent's shell the command was typed.
+    pub(crate) fn host(&self) -> &'static HostSpec {
+        match self.payload {
+            Some(payload) => payload.host,
+            None => host::of_environment(self.env),
+        }
     }
 
     /// An event came from where no machine has a file and we have no state. A command may

@@ -6,13 +6,22 @@
 
 /// A hook's stdin.
 pub mod event {
-    pub use crate::host::claude::decode;
     pub use crate::host::{DecodeAs, DecodeError, Payload};
+
+    pub fn decode(bytes: Vec<u8>, known: DecodeAs) -> Result<Payload, DecodeError> {
+        (crate::host::DEFAULT.decode)(bytes, known)
+    }
 }
 
 /// The end of a session's transcript.
 pub mod transcript {
-    pub use crate::transcript::{LastBlock, Tail, Transcript, repair};
+    use crate::transcript::LastBlock;
+    pub use crate::transcript::{Tail, Transcript, repair};
+
+    pub fn tail(transcript: &Transcript) -> Option<Tail> {
+        let entry = crate::host::DEFAULT.transcript.entry;
+        transcript.tail(entry, LastBlock::None).ok()
+    }
 }
 
 /// The signals that an agent may say in its final text.
@@ -28,7 +37,7 @@ pub mod task_list {
 
 /// The client's list of installed plugins.
 pub mod plugins {
-    pub use crate::machine::tasks::registry::{Install, applicable, parse};
+    pub use crate::host::plugins::{Install, applicable, parse};
 }
 
 /// A plan's `state.json`.
@@ -38,7 +47,11 @@ pub mod plan {
 
 /// What a reviewer printed.
 pub mod verdict {
-    pub use crate::machine::review::verdict::{Said, read};
+    pub use crate::host::reviewer::Said;
+
+    pub fn read(stdout: &[u8]) -> Option<Said> {
+        (crate::host::DEFAULT.reviewer.read)(stdout)
+    }
 }
 
 /// `.agent-claim.json`.

@@ -12,13 +12,15 @@ use mainspring_kernel::machines::claim::pull::{
 use mainspring_kernel::machines::claim::text as claim_text;
 use mainspring_kernel::machines::review::{Kind, Request, Verdict};
 use mainspring_kernel::machines::tasks::text as task_text;
+use mainspring_store::Trouble;
 use serde_json::{Value, json};
 
+use crate::host::DEFAULT;
+use crate::host::reviewer::{Permissions, Task};
 use crate::host::text::{clean, excerpt};
 use crate::limits;
 use crate::machine::claim::{file, gh};
 use crate::machine::review::reviewer;
-use crate::machine::review::verdict;
 
 const NOW: Millis = Millis(1_767_600_000_000);
 
@@ -141,7 +143,7 @@ fn no_text_is_a_verdict() {
                 .into_bytes(),
         ];
         for (carrier, stdout) in carriers.iter().enumerate() {
-            let said = verdict::read(stdout).map_or(Verdict::Unsaid, |said| said.verdict);
+            let said = (DEFAULT.reviewer.read)(stdout).map_or(Verdict::Unsaid, |said| said.verdict);
             // The whole of a result, being such an object, is the schema's own place.
             let whole = serde_json::from_str::<Value>(&text);
             let lawful = carrier <= 1
@@ -203,7 +205,7 @@ fn no_text_becomes_a_path_an_option_or_a_permission() {
             Some(Path::new("/d")),
             "{name}"
         );
-        match reviewer::tools(&request(&text)) {
+        match tools(&request(&text)) {
             Err(refusal) => assert!(is_visible(&refusal.to_string())),
             Ok(tools) => {
                 assert_eq!(tools.len(), 11, "{tools:?}");
@@ -239,14 +241,30 @@ fn no_text_of_a_claim_moves_it() {
 #[test]
 fn a_plan_whose_name_is_a_permission_gets_no_reviewer() {
     for name in ["x),Bash,Edit(y", "a,b", "*", "a b", "p(2)", "[a-z]", "?"] {
-        let refusal = reviewer::tools(&request(name)).unwrap_err().to_string();
+        let refusal = tools(&request(name)).unwrap_err().to_string();
         assert!(refusal.contains("rename its folder"), "{refusal}");
     }
-    let tools = reviewer::tools(&request("größe-2.1_b")).unwrap();
+    let tools = tools(&request("größe-2.1_b")).unwrap();
     assert_eq!(
         tools[10],
         "Write(.taskie/plans/größe-2.1_b/plan-review-1.md)"
     );
+}
+
+/// What a scoped reviewer may do, in the rules of its host.
+fn tools(asked: &Request) -> Result<Vec<String>, Trouble> {
+    let args = (DEFAULT.reviewer.args)(&Task {
+        model: "opus",
+        permissions: Permissions::Scoped {
+            library: Path::new("/library"),
+            file: reviewer::scope(asked)?,
+        },
+        schema: "{}",
+        prompt: "look".into(),
+    });
+    let words = args.iter().map(|word| word.to_string_lossy().into_owned());
+    let tools = words.skip_while(|word| word != "--allowedTools").skip(1);
+    Ok(tools.take_while(|word| !word.starts_with("--")).collect())
 }
 
 fn request(plan: &str) -> Request {

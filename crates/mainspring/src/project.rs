@@ -18,7 +18,8 @@ use mainspring_platform::path::from_bytes;
 use mainspring_store::{Trouble, atomic};
 
 use self::checkout::Checkout;
-use crate::env::{Environment, name};
+use crate::env::Environment;
+use crate::host;
 use crate::ownership::Ignored;
 use crate::store::StateDir;
 
@@ -97,8 +98,7 @@ pub(crate) fn find(
         return Ok(Project { ignored, ..project });
     }
     // The session may have been started elsewhere before the agent moved here.
-    let started = env.var_os(name::CLAUDE_PROJECT).map(PathBuf::from);
-    let started = started.and_then(|path| real(&path).ok());
+    let started = host::project_dir(env).and_then(|path| real(&path).ok());
     if let Some(started) = started.filter(|started| *started != cwd) {
         let origin = Checkout::of(&started, env).ok();
         if let Some(project) =
@@ -201,6 +201,7 @@ mod tests {
     use mainspring_kernel::Millis;
 
     use super::*;
+    use crate::env::name;
 
     struct Disk {
         temp: tempfile::TempDir,
@@ -390,7 +391,10 @@ mod tests {
         let env = Environment::given(
             &[
                 (name::HOME, disk.path("home").to_str().unwrap()),
-                (name::CLAUDE_PROJECT, root.to_str().unwrap()),
+                (
+                    host::DEFAULT.variables.project.unwrap(),
+                    root.to_str().unwrap(),
+                ),
             ],
             Millis(0),
         );

@@ -185,7 +185,8 @@ fn environment() {
     let source = include_str!("env.rs");
     let names = source.split_once("pub(crate) mod name {").unwrap().1;
     let names = names.split_once("\n}").unwrap().0;
-    let listed = documented(names, |line| {
+    let names = [names, include_str!("host/claude/name.rs")].concat();
+    let listed = documented(&names, |line| {
         let value = line
             .strip_prefix("pub(crate) const ")?
             .split_once("= \"")?

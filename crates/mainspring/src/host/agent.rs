@@ -251,10 +251,7 @@ impl KnownAgent {
         }
         let interprets =
             |name: &&str| INTERPRETERS.contains(name) || name.strip_prefix("python3.").is_some();
-        let script = names
-            .iter()
-            .any(|name| interprets(name))
-            .then(|| script(&process.args));
+        let script = names.iter().any(interprets).then(|| script(&process.args));
         script.flatten().is_some_and(|script| {
             self.programs.contains(&file_name(script))
                 || self.folders.iter().any(|folder| script.contains(folder))

@@ -1,19 +1,9 @@
-//! One line of a transcript, reduced to what matters at a stop.
-//!
-//! The host calls its format internal, so lines are known by whitelist and everything else is
-//! [`Entry::Other`]. The shapes were seen in transcripts of Claude Code 2.1.197 and 2.1.325.
-
-use std::borrow::Cow;
-use std::fmt;
-
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
-
-use super::repair::repair;
+//! One line of a transcript, reduced to what matters at a stop. What a line says is for its
+//! host to know.
 
 /// What one line says. All but `Other` are of the main chain.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Entry {
+pub(crate) enum Entry {
     /// The user, or the host in the user's place, began a new turn.
     Prompt,
     /// A part of the record of a stop that a hook blocked. One such stop leaves one to three.
@@ -24,224 +14,15 @@ pub(super) enum Entry {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     Fine,
     Failed,
 }
 
 /// One or more blocks of one message of the agent. The host writes each block on a line of its own.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Saying {
-    pub(super) message: Option<String>,
-    pub(super) texts: Vec<String>,
-    pub(super) tools: u32,
-}
-
-impl Entry {
-    /// `None` if it is not a whole line of JSON, or not of a shape that is known.
-    pub(super) fn parse(line: &[u8]) -> Option<Self> {
-        // A list of a line's values would do for serde.
-        let is_object = |line: &[u8]| line.trim_ascii_start().first() == Some(&b'{');
-        if is_object(line)
-            && let Ok(line) = mainspring_json::read::<Line<'_>>(line)
-        {
-            return Some(line.into_entry());
-        }
-        let line = repair(line);
-        if !is_object(line.as_bytes()) {
-            return None;
-        }
-        serde_json::from_str::<Line<'_>>(&line)
-            .ok()
-            .map(Line::into_entry)
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Line<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Cow<'a, str>,
-    is_sidechain: Option<bool>,
-    is_meta: Option<bool>,
-    is_compact_summary: Option<bool>,
-    is_api_error_message: Option<bool>,
-    agent_id: Option<IgnoredAny>,
-    #[serde(borrow)]
-    message: Option<Message<'a>>,
-    #[serde(borrow)]
-    attachment: Option<Attachment<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow)]
-    id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    role: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    model: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    content: Content<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Attachment<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Cow<'a, str>,
-    #[serde(borrow)]
-    hook_event: Option<Cow<'a, str>>,
-}
-
-#[derive(Deserialize)]
-struct Block<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Cow<'a, str>,
-    #[serde(borrow)]
-    text: Option<Cow<'a, str>>,
-    is_error: Option<bool>,
-}
-
-/// The host writes a lone text as a string.
-#[derive(Default)]
-struct Content<'a>(Vec<Block<'a>>);
-
-impl Line<'_> {
-    fn into_entry(self) -> Entry {
-        // Sub-agents have files of their own in today's hosts; older ones marked their lines.
-        if self.is_sidechain == Some(true) || self.agent_id.is_some() {
-            return Entry::Other;
-        }
-        match (&*self.kind, self.message, self.attachment) {
-            ("user", Some(message), _) if self.is_meta == Some(true) => message.into_feedback(),
-            ("user", Some(message), _) if self.is_compact_summary != Some(true) => {
-                message.into_user_entry()
-            }
-            ("assistant", Some(message), _)
-                if self.is_meta != Some(true) && self.is_api_error_message != Some(true) =>
-            {
-                message.into_agent_entry()
-            }
-            ("attachment", _, Some(attachment)) => attachment.into_entry(),
-            _ => Entry::Other,
-        }
-    }
-}
-
-impl Message<'_> {
-    fn into_feedback(self) -> Entry {
-        let is_feedback = |block: &Block<'_>| {
-            block
-                .text
-                .as_ref()
-                .is_some_and(|text| text.starts_with("Stop hook feedback:"))
-        };
-        if self.content.0.iter().any(is_feedback) {
-            Entry::Block
-        } else {
-            Entry::Other
-        }
-    }
-
-    fn into_user_entry(self) -> Entry {
-        let mut results = self
-            .content
-            .0
-            .iter()
-            .filter(|block| block.kind == "tool_result")
-            .peekable();
-        if results.peek().is_none() {
-            return Entry::Prompt;
-        }
-        let failed = results.any(|block| block.is_error == Some(true));
-        Entry::ToolResults(if failed {
-            Outcome::Failed
-        } else {
-            Outcome::Fine
-        })
-    }
-
-    fn into_agent_entry(self) -> Entry {
-        let by_agent = self.role.is_none_or(|role| role == "assistant");
-        let by_model = self.model.is_none_or(|model| model != "<synthetic>");
-        if !(by_agent && by_model) {
-            return Entry::Other;
-        }
-        let mut saying = Saying {
-            message: self.id.map(Cow::into_owned),
-            texts: Vec::new(),
-            tools: 0,
-        };
-        for block in self.content.0 {
-            match (&*block.kind, block.text) {
-                ("text", Some(text)) if !text.trim().is_empty() => {
-                    saying.texts.push(text.into_owned());
-                }
-                ("tool_use", _) => saying.tools += 1,
-                _ => {}
-            }
-        }
-        Entry::Agent(saying)
-    }
-}
-
-impl Attachment<'_> {
-    fn into_entry(self) -> Entry {
-        let blocks = matches!(
-            &*self.kind,
-            "hook_blocking_error" | "hook_additional_context"
-        );
-        if blocks && self.hook_event.as_deref() == Some("Stop") {
-            Entry::Block
-        } else {
-            Entry::Other
-        }
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ContentVisitor)
-    }
-}
-
-struct ContentVisitor;
-
-impl<'de> Visitor<'de> for ContentVisitor {
-    type Value = Content<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text or a list of blocks")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Content::of_text(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Content::of_text(Cow::Owned(text.to_owned())))
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Content::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut blocks: A) -> Result<Self::Value, A::Error> {
-        let mut content = Content::default();
-        while let Some(block) = blocks.next_element()? {
-            content.0.push(block);
-        }
-        Ok(content)
-    }
-}
-
-impl<'a> Content<'a> {
-    fn of_text(text: Cow<'a, str>) -> Self {
-        Self(vec![Block {
-            kind: Cow::Borrowed("text"),
-            text: Some(text),
-            is_error: None,
-        }])
-    }
+pub(crate) struct Saying {
+    pub(crate) message: Option<String>,
+    pub(crate) texts: Vec<String>,
+    pub(crate) tools: u32,
 }

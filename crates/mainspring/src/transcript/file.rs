@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use mainspring_platform::file::{self, is_special_error, is_symlink_error};
 
 use super::backwards::LIMIT;
+use super::entry::Entry;
 use super::tail::{LastBlock, Tail};
 
 /// An open transcript, of the size it had when it was opened.
@@ -74,9 +75,14 @@ impl Transcript {
         self.size
     }
 
-    /// What the end of the transcript tells. `last_block` is what the ledger knows of our own.
-    pub fn tail(&self, last_block: LastBlock) -> Result<Tail, Unreadable> {
-        Tail::read(self, last_block)
+    /// What the end of the transcript tells. `entry` reads a line of its host's format,
+    /// `last_block` is what the ledger knows of our own.
+    pub(crate) fn tail(
+        &self,
+        entry: fn(&[u8]) -> Option<Entry>,
+        last_block: LastBlock,
+    ) -> Result<Tail, Unreadable> {
+        Tail::read(self, entry, last_block)
     }
 
     /// Whether it has at least so many lines. One that has not ended after 1 MiB counts as long.
@@ -112,7 +118,7 @@ impl Transcript {
 }
 
 impl Unreadability {
-    pub(super) fn of_open(error: io::Error) -> Self {
+    pub(crate) fn of_open(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Missing,
             io::ErrorKind::PermissionDenied => Self::Denied,

@@ -12,9 +12,13 @@ mod entry;
 mod file;
 mod repair;
 mod tail;
-#[cfg(test)]
-mod tests;
 
+use std::path::PathBuf;
+
+use mainspring_kernel::SessionId;
+
+use crate::env::Environment;
+pub(crate) use entry::{Entry, Outcome, Saying};
 pub use file::Transcript;
 pub(crate) use file::expand_home;
 #[cfg(test)]
@@ -22,5 +26,14 @@ pub(crate) use file::{Unreadability, Unreadable};
 pub use repair::repair;
 #[cfg(test)]
 pub(crate) use tail::Run;
-pub(crate) use tail::ToolUse;
-pub use tail::{LastBlock, Tail};
+pub use tail::Tail;
+pub(crate) use tail::{LastBlock, ToolUse};
+
+/// What a host's transcripts look like.
+#[derive(Debug)]
+pub(crate) struct TranscriptFormat {
+    /// What one line says; `None` if it is not whole, or of no shape that is known.
+    pub(crate) entry: fn(&[u8]) -> Option<Entry>,
+    /// A session's transcript, where no event names it.
+    pub(crate) find: fn(&Environment, &SessionId) -> Option<PathBuf>,
+}

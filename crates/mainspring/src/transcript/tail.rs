@@ -12,7 +12,7 @@ const RECENT_LINES: u32 = 40;
 pub struct Tail {
     /// The text blocks, oldest first, of the agent's latest message that has any, since the user's last
     /// prompt and the last block. Empty if there is none, or if it may be older than our last block.
-    /// Where a payload has `last_assistant_message`, that is the last of these and does not lag.
+    /// Where a payload has the last message, that is the last of these and does not lag.
     pub final_texts: Vec<String>,
     /// Blocked stops in a row, without tool use between them, up to now.
     pub(crate) run: Run,
@@ -33,8 +33,8 @@ pub struct Tail {
 /// block before was not in it yet. Counting what has appeared since then tells how many blocks are
 /// still to come, and that what is there is older than they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LastBlock {
-    /// None since the user's last prompt: at the latest when a payload's `stop_hook_active` is false.
+pub(crate) enum LastBlock {
+    /// None since the user's last prompt: at the latest at a chain's first stop.
     None,
     At {
         /// [`Tail::size`] at that stop.
@@ -60,7 +60,11 @@ pub(crate) enum ToolUse {
 }
 
 impl Tail {
-    pub(super) fn read(transcript: &Transcript, last_block: LastBlock) -> Result<Self, Unreadable> {
+    pub(super) fn read(
+        transcript: &Transcript,
+        entry: fn(&[u8]) -> Option<Entry>,
+        last_block: LastBlock,
+    ) -> Result<Self, Unreadable> {
         let mut scan = Scan::new(match last_block {
             // It was replaced by a shorter one: what the ledger knows is of the old file.
             LastBlock::At { size, .. } if size > transcript.size() => LastBlock::None,
@@ -74,7 +78,7 @@ impl Tail {
             }
             match lines.step()? {
                 Step::Line { bytes, .. } if bytes.trim_ascii().is_empty() => {}
-                Step::Line { offset, bytes } => match Entry::parse(bytes) {
+                Step::Line { offset, bytes } => match entry(bytes) {
                     Some(entry) => scan.see(offset, entry),
                     None if offset + bytes.len() as u64 == size => size = offset,
                     None => scan.see(offset, Entry::Other),

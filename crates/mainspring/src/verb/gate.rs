@@ -7,13 +7,14 @@ use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::gate::State;
 use mainspring_kernel::machines::gate::verbs::{self, Refused, Switch};
 use mainspring_kernel::{Name, SessionId};
-use mainspring_store::{Trouble, atomic};
+use mainspring_store::atomic;
 use serde::Serialize;
 
 use super::{CommandContext, Result, session};
 use crate::config::Config;
 use crate::error::CliError;
 use crate::event_context::EventContext;
+use crate::host;
 use crate::machine::gate::switch::{self, GateSwitch, Progress, Switches};
 use crate::machine::gate::{self, counter, token};
 use crate::signal::{self, Sighting, Signal};
@@ -217,10 +218,15 @@ fn look(cmd: &CommandContext, check: &Check) -> Result {
     let token = token(&config, &id);
     let path = match &check.file {
         Some(file) => cmd.cwd.join(file),
-        None => transcript_of(cmd, &id)?,
+        None => {
+            (host::of_environment(&cmd.env).transcript.find)(&cmd.env, &id).ok_or_else(|| {
+                CliError::new(format!("no transcript of session {id} was found"))
+                    .hint("name it: `mainspring gate check --session ID FILE`")
+            })?
+        }
     };
     let shown = path.display().to_string();
-    match sighting(&path, &token)? {
+    match sighting(cmd, &path, &token)? {
         Sighting::Said { line, .. } => Ok(format!(
             "{} was said: {shown}, line {line} of the final message\n",
             token.line()
@@ -238,9 +244,12 @@ fn look(cmd: &CommandContext, check: &Check) -> Result {
 }
 
 /// A transcript is one JSON object per line; anything else is the final message itself.
-fn sighting(path: &std::path::Path, token: &Signal) -> Result<Sighting> {
+fn sighting(cmd: &CommandContext, path: &std::path::Path, token: &Signal) -> Result<Sighting> {
     let transcript = Transcript::open(path).map_err(CliError::new)?;
-    let tail = transcript.tail(LastBlock::None).map_err(CliError::new)?;
+    let entry = host::of_environment(&cmd.env).transcript.entry;
+    let tail = transcript
+        .tail(entry, LastBlock::None)
+        .map_err(CliError::new)?;
     if !tail.final_texts.is_empty() {
         let texts = tail.final_texts.iter().map(String::as_str);
         return Ok(signal::find_last(texts, std::slice::from_ref(token)));
@@ -255,24 +264,4 @@ fn sighting(path: &std::path::Path, token: &Signal) -> Result<Sighting> {
         return Ok(Sighting::Absent);
     }
     Ok(signal::find(&text, std::slice::from_ref(token)))
-}
-
-/// Claude Code keeps it under a folder per project, by the session's id.
-fn transcript_of(cmd: &CommandContext, id: &SessionId) -> Result<PathBuf> {
-    let missing = || {
-        CliError::new(format!("no transcript of session {id} was found"))
-            .hint("name it: `mainspring gate check --session ID FILE`")
-    };
-    let plain = id
-        .as_str()
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    let home = cmd.env.home().filter(|_| plain).ok_or_else(missing)?;
-    let projects = home.join(".claude/projects");
-    let folders = std::fs::read_dir(&projects).map_err(Trouble::io("look into", &projects))?;
-    folders
-        .filter_map(std::result::Result::ok)
-        .map(|folder| folder.path().join(format!("{id}.jsonl")))
-        .find(|path| path.is_file())
-        .ok_or_else(missing)
 }

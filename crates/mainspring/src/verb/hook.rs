@@ -76,7 +76,8 @@ pub(crate) fn answer(env: &Environment, input: Input) -> Option<String> {
     let unknown = Kind::Other {
         name: String::new(),
     };
-    let fault = |cause: String| host::encode(&Answer::fault(&unknown, cause), "", Wording::Block);
+    let fault =
+        |cause: String| (host::DEFAULT.encode)(&Answer::fault(&unknown, cause), "", Wording::Block);
     let bytes = match input {
         Input::Bytes(bytes) => bytes,
         Input::TooLarge => {
@@ -87,11 +88,11 @@ pub(crate) fn answer(env: &Environment, input: Input) -> Option<String> {
         }
         Input::Unreadable(error) => return fault(format!("cannot read the hook's input: {error}")),
     };
-    match host::decode(bytes, DecodeAs::Named) {
+    match host::decode(env, bytes, DecodeAs::Named) {
         Err(error) => fault(format!("{error}: nothing was checked")),
         Ok(payload) => {
             let Spoken { answer, wording } = spoken(env, &payload);
-            host::encode(&answer, &payload.wire_name, wording)
+            payload.encode(&answer, wording)
         }
     }
 }
@@ -128,12 +129,7 @@ pub(super) fn wording(context: &EventContext<'_>) -> Wording {
     match chosen {
         Some("block") => Wording::Block,
         Some("context") => Wording::Context,
-        // Claude Code names this very session to its hooks. Another host may know nothing but
-        // blocks, even one that an agent of Claude Code's started.
-        _ => match context.env.agent_session() {
-            Some(named) if Some(&named) == context.session().as_ref() => Wording::Context,
-            Some(_) | None => Wording::Block,
-        },
+        _ => (context.host().wording)(context.env, context.session().as_ref()),
     }
 }
 

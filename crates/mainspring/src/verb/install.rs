@@ -8,8 +8,8 @@ use mainspring_store::{Trouble, atomic, digest, no_symlink, path_text};
 use super::{CommandContext, Result};
 use crate::diff;
 use crate::error::CliError;
-use crate::host::claude::settings::INSTALLATION as HOST;
-use crate::host::install::{self, Purpose, Scope, Settings, Variable};
+use crate::host::install::{self, Installation, Purpose, Scope, Settings, Variable};
+use crate::host::{self, HostSpec};
 use crate::output;
 use crate::store::StateDir;
 use crate::store::installs::{InstallRecord, Installed};
@@ -43,7 +43,13 @@ pub(crate) struct Args {
     print: bool,
 }
 
+/// The host to register with.
+fn host(cmd: &CommandContext) -> &'static HostSpec {
+    host::of_environment(&cmd.env)
+}
+
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
+    let host = &host(cmd).installation;
     let program = program(cmd)?;
     if program.to_str().is_none() {
         let program = program.display();
@@ -53,18 +59,18 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         .hint("put mainspring into another folder"));
     }
     if args.print {
-        let printed = (HOST.register)("", &program, &names(&variables(args)));
+        let printed = (host.register)("", &program, &names(&variables(host, args)));
         return printed.map_err(CliError::new);
     }
     let (project, store) = cmd.project()?;
     let path = file(args.scope, cmd, &project.worktree)?;
-    let before = Settings::read(&HOST, &path)?;
-    let mut variables = variables(args);
+    let before = Settings::read(host, &path)?;
+    let mut variables = variables(host, args);
     if !args.yes && !args.dry_run {
         cmd.person_only("install", "install")?;
         choose(&before, &mut variables)?;
     }
-    let after = (HOST.register)(before.text(), &program, &names(&variables));
+    let after = (host.register)(before.text(), &program, &names(&variables));
     let after = before.changed(after)?;
     let changes = diff::lines(before.text(), &after);
     let shown = show(cmd, &before.path, &changes);
@@ -101,10 +107,13 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
             format!("registered for {}, which is trusted now\n", project.root.display())
         }
     };
-    for elsewhere in install::elsewhere(&HOST, &cmd.env, &project.worktree, args.scope) {
+    for elsewhere in install::elsewhere(host, &cmd.env, &project.worktree, args.scope) {
         out += &format!("{} {elsewhere}\n", cmd.paint.warn("also registered:"));
     }
-    out += "start claude anew, then `mainspring pulse 1` checks that we reach it\n";
+    out += &format!(
+        "start {} anew, then `mainspring pulse 1` checks that we reach it\n",
+        self::host(cmd).program
+    );
     Ok(out)
 }
 
@@ -126,9 +135,10 @@ pub(crate) struct UninstallArgs {
 }
 
 pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
+    let host = &host(cmd).installation;
     let (project, store) = cmd.project()?;
     let path = file(args.scope, cmd, &project.worktree)?;
-    let before = Settings::read(&HOST, &path)?;
+    let before = Settings::read(host, &path)?;
     let place = InstallRecord::of(store.state(), &before.path);
     let installed = place.load()?;
     if before.found.handlers.is_empty() && installed.is_none() {
@@ -137,7 +147,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
                 .hint("`mainspring doctor` shows where we are registered"),
         );
     }
-    let text = restored(&place, installed.as_ref(), &before)?;
+    let text = restored(host, &place, installed.as_ref(), &before)?;
     let changes = diff::lines(before.text(), text.as_deref().unwrap_or_default());
     let shown = show(cmd, &before.path, &changes);
     if args.dry_run {
@@ -164,6 +174,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
 /// The file without us: the very bytes of before, if nobody has changed it since we wrote it;
 /// no file, if we made it and nothing else is in it.
 fn restored(
+    host: &Installation,
     place: &InstallRecord,
     installed: Option<&Installed>,
     now: &Settings,
@@ -174,16 +185,16 @@ fn restored(
         return Ok(before);
     }
     let variables = installed.map_or(&[][..], |installed| &installed.variables);
-    let text = now.changed((HOST.unregister)(now.text(), variables))?;
+    let text = now.changed((host.unregister)(now.text(), variables))?;
     let ours = installed.is_some() && before.is_none();
-    let empty = (HOST.look)(&text).is_ok_and(|found| found.empty);
+    let empty = (host.look)(&text).is_ok_and(|found| found.empty);
     Ok((!ours || !empty).then_some(text))
 }
 
 /// Your own file may be a link to where you keep it; a repository's may be none, and lie
 /// behind none.
 fn file(scope: Scope, cmd: &CommandContext, here: &Path) -> Result<PathBuf> {
-    let path = (HOST.file)(scope, &cmd.env, here)
+    let path = (host(cmd).installation.file)(scope, &cmd.env, here)
         .ok_or_else(|| CliError::new("there is no home to install into").hint("set HOME"))?;
     match scope {
         Scope::User => Ok(own_files::real_path(&cmd.env, &path)?),
@@ -194,8 +205,8 @@ fn file(scope: Scope, cmd: &CommandContext, here: &Path) -> Result<PathBuf> {
     }
 }
 
-fn variables(args: &Args) -> Vec<&'static Variable> {
-    let all = HOST.variables.iter();
+fn variables(host: &Installation, args: &Args) -> Vec<&'static Variable> {
+    let all = host.variables.iter();
     all.filter(|variable| !args.without.contains(&variable.purpose))
         .collect()
 }
@@ -289,8 +300,9 @@ fn remember(
 ) -> Result<()> {
     let place = InstallRecord::of(state, &before.path);
     let earlier = place.load()?.filter(|_| !before.found.handlers.is_empty());
-    let found = (HOST.look)(after).map_err(CliError::new)?;
-    let set = HOST.variables.iter().map(|variable| variable.name);
+    let host = &host(cmd).installation;
+    let found = (host.look)(after).map_err(CliError::new)?;
+    let set = host.variables.iter().map(|variable| variable.name);
     let set = set.filter(|name| {
         !before.found.variables.contains_key(*name) && found.variables.contains_key(*name)
     });

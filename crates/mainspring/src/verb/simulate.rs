@@ -67,8 +67,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         Ruling::Settled(settlement) => Some(&settlement.answer),
         Ruling::Intends(_) => None,
     };
-    let answer =
-        answer.and_then(|answer| host::encode(answer, &payload.wire_name, hook::wording(&context)));
+    let answer = answer.and_then(|answer| payload.encode(answer, hook::wording(&context)));
     if args.json {
         let answer = answer.as_deref().unwrap_or("null");
         return super::json(&View {
@@ -117,7 +116,8 @@ fn event(path: &Path, cmd: &CommandContext) -> Result<Payload> {
             path.display()
         )));
     }
-    let mut payload = host::decode(bytes, DecodeAs::StopUnlessNamed).map_err(CliError::new)?;
+    let mut payload =
+        host::decode(&cmd.env, bytes, DecodeAs::StopUnlessNamed).map_err(CliError::new)?;
     let session = cmd.env.agent_session().or_else(|| {
         let (_, store) = cmd.project().ok()?;
         Some(session::latest(&store)?.0)

@@ -10,7 +10,7 @@ use mainspring_kernel::event::{
 use super::wire::{BackgroundTask, Field, SkillInput, SkillResponse, Wire};
 use crate::host::{DecodeAs, DecodeError, Payload};
 
-pub fn decode(bytes: Vec<u8>, known: DecodeAs) -> Result<Payload, DecodeError> {
+pub(super) fn decode(bytes: Vec<u8>, known: DecodeAs) -> Result<Payload, DecodeError> {
     let text = std::str::from_utf8(&bytes).map_err(|_| DecodeError::NotText)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
@@ -31,6 +31,7 @@ pub fn decode(bytes: Vec<u8>, known: DecodeAs) -> Result<Payload, DecodeError> {
     };
     let path = |text: std::borrow::Cow<'_, str>| (!text.is_empty()).then(|| PathBuf::from(&*text));
     Ok(Payload {
+        host: &super::SPEC,
         event: Event {
             session: wire.session_id.text().and_then(|id| SessionId::parse(&id)),
             speaker,

@@ -1,19 +1,83 @@
-//! Claude Code.
+//! Claude Code: everything that is only true of it.
 
 mod decode;
 mod encode;
-pub(crate) mod environment;
-pub(crate) mod settings;
+mod environment;
+pub(crate) mod name;
+pub(crate) mod plugins;
+mod reviewer;
+mod roots;
+mod settings;
+mod transcript;
 mod wire;
 
+use std::path::PathBuf;
+
+use mainspring_kernel::SessionId;
+use mainspring_kernel::block_ledger::Cap;
+
 use super::agent::KnownAgent;
-pub use decode::decode;
-pub(crate) use encode::encode;
+use super::{Doctor, HostSpec, Variables, Wording};
+use crate::env::Environment;
+
+pub(super) const PROGRAM: &str = "claude";
+
+pub(super) static SPEC: HostSpec = HostSpec {
+    program: PROGRAM,
+    agent: &AGENT,
+    sent: None,
+    decode: decode::decode,
+    encode: encode::encode,
+    wording,
+    cap,
+    variables: Variables {
+        project: Some(name::PROJECT),
+        client: Some(name::CLIENT),
+        attended: Some(name::ATTENDED),
+    },
+    transcript: transcript::TRANSCRIPT,
+    task_files: roots::TASK_FILES,
+    reviewer: reviewer::REVIEWER,
+    installation: settings::INSTALLATION,
+    doctor: Doctor {
+        get: "npm install --global @anthropic-ai/claude-code",
+        version: &["--version"],
+        resume: "claude --continue",
+    },
+};
 
 pub(super) const AGENT: KnownAgent = KnownAgent {
     name: "Claude Code",
-    session: Some("CLAUDE_CODE_SESSION_ID"),
+    session: Some(name::SESSION),
     marks: &["CLAUDECODE"],
-    programs: &["claude"],
+    programs: &[PROGRAM],
     folders: &["/node_modules/@anthropic-ai/claude-code/"],
 };
+
+/// It ends a turn after so many blocks without tool use.
+const BLOCKS: u32 = 8;
+
+fn cap(env: &Environment) -> Cap {
+    let text = env.var(name::BLOCK_CAP);
+    match text.and_then(|text| text.trim().parse().ok()) {
+        Some(0) => Cap::Never,
+        Some(limit) => Cap::After(limit),
+        None => Cap::After(BLOCKS),
+    }
+}
+
+/// It names this very session to its hooks. Another host that sends its payloads may know
+/// nothing but blocks, even one that an agent of Claude Code's started.
+fn wording(env: &Environment, session: Option<&SessionId>) -> Wording {
+    let named = env.var(name::SESSION).and_then(|id| SessionId::parse(&id));
+    match named {
+        Some(named) if Some(&named) == session => Wording::Context,
+        Some(_) | None => Wording::Block,
+    }
+}
+
+/// The host's own folder.
+fn config_dir(env: &Environment) -> Option<PathBuf> {
+    let set = env.dir(name::CONFIG);
+    set.or_else(|| Some(env.home()?.join(".claude")))
+}

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use jsonc_parser::cst::{CstArray, CstObject};
 use serde_json::{Map, Value};
 
-use crate::env::{Environment, name};
+use super::{config_dir, name, plugins};
+use crate::env::Environment;
 use crate::host::install::{Found, Handler, Installation, Purpose, Scope, Variable};
 use crate::host::jsonc;
 use crate::limits;
@@ -16,7 +17,7 @@ use crate::own_files::{self, Check, OwnFile};
 /// What the plugin registers is what `install` registers: one list, in the plugin's own file.
 const PLUGIN_HOOKS: &str = include_str!("../../../../../plugins/mainspring/hooks/hooks.json");
 
-pub(crate) const INSTALLATION: Installation = Installation {
+pub(super) const INSTALLATION: Installation = Installation {
     file,
     look,
     register,
@@ -28,13 +29,13 @@ pub(crate) const INSTALLATION: Installation = Installation {
         // The host ends a turn after eight blocks without tool use; we let go long before a
         // hundred by our own limits.
         Variable {
-            name: name::CLAUDE_BLOCK_CAP,
+            name: name::BLOCK_CAP,
             value: "100",
             purpose: Purpose::Cap,
             question: "Claude Code ends a turn after 8 held stops in a row without a tool call. Raise that to 100?",
         },
         Variable {
-            name: name::CLAUDE_TODO_TOOLS,
+            name: name::TODO_TOOLS,
             value: "1",
             purpose: Purpose::TaskTools,
             question: "A skill's task list needs Claude Code's task tools, which may be off. Switch them on?",
@@ -48,12 +49,6 @@ fn file(scope: Scope, env: &Environment, here: &Path) -> Option<PathBuf> {
         Scope::Project => here.join(".claude/settings.json"),
         Scope::Local => here.join(".claude/settings.local.json"),
     })
-}
-
-/// The host's own folder.
-fn config_dir(env: &Environment) -> Option<PathBuf> {
-    let set = env.dir(name::CLAUDE_CONFIG);
-    set.or_else(|| Some(env.home()?.join(".claude")))
 }
 
 fn look(text: &str) -> Result<Found, String> {
@@ -83,7 +78,7 @@ fn look(text: &str) -> Result<Found, String> {
 const HOOKS_OFF: &str = "disableAllHooks";
 
 fn has_plugin(env: &Environment) -> bool {
-    let list = config_dir(env).map(|dir| dir.join("plugins/installed_plugins.json"));
+    let list = config_dir(env).map(|dir| dir.join(plugins::FILE));
     list.and_then(|path| own_files::read(env, &path, limits::STATE_FILE, Check::Links).ok())
         .is_some_and(|list| match list {
             OwnFile::Read(bytes) => String::from_utf8_lossy(&bytes).contains("\"mainspring@"),

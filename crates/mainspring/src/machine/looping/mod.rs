@@ -22,6 +22,7 @@ use super::{FoundFile, Loaded, MachineShell, final_message};
 use crate::config::{Key, Kind as Sort, Reach, Value};
 use crate::env::name;
 use crate::event_context::EventContext;
+use crate::host;
 use crate::signal::Signal;
 
 pub(crate) const ROW: MachineShell = MachineShell {
@@ -132,7 +133,7 @@ fn heard(context: &EventContext<'_>, mode: Mode) -> SpokenSignal<Ending> {
 
 /// The host's process, as it tells its children.
 pub(crate) fn client(context: &EventContext<'_>) -> Option<Client> {
-    context.env.var(name::CLAUDE_PID)?.parse().ok().map(Client)
+    host::client(context.env).map(Client)
 }
 
 fn files(

@@ -6,7 +6,6 @@ mod library;
 pub(crate) mod record;
 pub(crate) mod reviewer;
 mod settings;
-pub(crate) mod verdict;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

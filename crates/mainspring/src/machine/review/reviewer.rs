@@ -1,4 +1,4 @@
-//! The reviewer: a fresh `claude` in a process group of its own, with nothing of this
+//! The reviewer: a fresh client in a process group of its own, with nothing of this
 //! session about it, its verdict in a file that survives us.
 
 use std::ffi::OsString;
@@ -18,17 +18,18 @@ use mainspring_platform::process::end_tree;
 use mainspring_store::{Trouble, atomic};
 
 use super::directory::PLANS;
-use super::verdict::{self, End, Said};
 use super::{history, library, settings};
 use crate::effect_owner;
 use crate::env::Environment;
 use crate::event_context::EventContext;
 use crate::guard::{Ended, Guarded};
+use crate::host::reviewer::{End, Permissions, Said, Task};
 use crate::host::text::excerpt;
 use crate::limits;
 
-/// Hooks off in the child: it must not review itself.
-const NO_HOOKS: &str = r#"{"disableAllHooks":true}"#;
+/// The schema that the verdict is constrained to.
+const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]}},"required":["verdict"]}"#;
+
 /// What was left by reviewers is kept for a while, for a person who looks.
 const SHELVES: usize = 20;
 const LOG_EXCERPT: usize = 4_000;
@@ -97,7 +98,7 @@ impl<'a> ReviewRun<'a> {
                 self.set_aside();
                 continue;
             }
-            let said = read_stdout(&attempt_dir);
+            let said = self.read_stdout(&attempt_dir);
             match said {
                 Some(Said {
                     end: End::Error, ..
@@ -158,7 +159,7 @@ impl<'a> ReviewRun<'a> {
                 }
             })
             .map_err(|error| Failure::Fault(format!("cannot start a reviewer: {error}")))?;
-        let said = read_stdout(&self.attempt_dir);
+        let said = self.read_stdout(&self.attempt_dir);
         let cost = said.map_or(0, |said| said.cost);
         let failure = match ended {
             Ended::TimedOut => Some(Failure::TimedOut { after: limit }),
@@ -198,36 +199,31 @@ impl<'a> ReviewRun<'a> {
         }
     }
 
-    /// The seed's flags, hooks off, and the prompt last.
+    /// What the reviewer is to do, as its host wants to be told.
     fn args(&self, library: &Path) -> Result<Vec<OsString>, Trouble> {
-        let library = library.to_str().ok_or_else(|| Trouble::Unsafe {
+        let text = library.to_str().ok_or_else(|| Trouble::Unsafe {
             path: library.into(),
             problem: "is not UTF-8 text, so a reviewer cannot be told of it: set XDG_STATE_HOME"
                 .into(),
         })?;
-        let mut args: Vec<OsString> = [
-            "--print",
-            "--model",
-            &self.asked.model,
-            "--output-format",
-            "json",
-            "--json-schema",
-            verdict::SCHEMA,
-        ]
-        .map(OsString::from)
-        .into();
-        match settings::permissions(self.context)? {
-            settings::Permissions::Skipped => args.push("--dangerously-skip-permissions".into()),
-            settings::Permissions::Scoped => {
-                args.extend(["--permission-mode".into(), "default".into()]);
-                args.extend(["--add-dir".into(), OsString::from(library)]);
-                args.push("--allowedTools".into());
-                args.extend(tools(self.asked)?.into_iter().map(OsString::from));
-            }
-        }
-        args.extend(["--settings", NO_HOOKS].map(OsString::from));
-        args.push(words::prompt(self.asked, library).into());
-        Ok(args)
+        let permissions = match settings::permissions(self.context)? {
+            settings::Permissions::Skipped => Permissions::Skipped,
+            settings::Permissions::Scoped => Permissions::Scoped {
+                library,
+                file: scope(self.asked)?,
+            },
+        };
+        Ok((self.context.host().reviewer.args)(&Task {
+            model: &self.asked.model,
+            permissions,
+            schema: SCHEMA,
+            prompt: words::prompt(self.asked, text),
+        }))
+    }
+
+    fn read_stdout(&self, attempt_dir: &Path) -> Option<Said> {
+        let bytes = atomic::read(&attempt_dir.join("stdout.json"), limits::CHILD_OUTPUT).ok()??;
+        (self.context.host().reviewer.read)(&bytes)
     }
 
     fn log(&self) -> PathBuf {
@@ -239,8 +235,8 @@ impl<'a> ReviewRun<'a> {
     fn last_words(&self, stdout: &Path) -> String {
         let from_result = || {
             let bytes = atomic::read(stdout, limits::CHILD_OUTPUT).ok()??;
-            let value: serde_json::Value = mainspring_json::read(&bytes).ok()?;
-            Some(excerpt(value.get("result")?.as_str()?))
+            let complaint = (self.context.host().reviewer.complaint)(&bytes)?;
+            Some(excerpt(&complaint))
         };
         let from_log = || {
             let bytes = atomic::read(&self.log(), limits::CHILD_OUTPUT).ok()??;
@@ -287,10 +283,10 @@ impl<'a> ReviewRun<'a> {
     }
 }
 
-/// It may look at everything, and write the one file. The plan's name becomes part of a
-/// rule, in which a comma or a bracket begins another rule and a star means any file: such
-/// a name, which a branch can bring along, gets no reviewer.
-pub(crate) fn tools(asked: &Request) -> Result<Vec<String>, Trouble> {
+/// The one file that a scoped reviewer may write. The plan's name becomes part of a rule of the
+/// host's, in which a comma or a bracket begins another rule and a star means any file: a
+/// plan with such a name, which a branch can bring along, gets no reviewer.
+pub(crate) fn scope(asked: &Request) -> Result<String, Trouble> {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
     if !asked.plan.chars().all(plain) {
         return Err(Trouble::Other(format!(
@@ -299,14 +295,11 @@ pub(crate) fn tools(asked: &Request) -> Result<Vec<String>, Trouble> {
             excerpt(&asked.plan)
         )));
     }
-    let file = format!("{}/{}", words::directory(&asked.plan), asked.file());
-    let mut tools: Vec<String> = ["Read", "Glob", "Grep"].map(str::to_owned).into();
-    for command in ["log", "diff", "show", "status", "blame", "ls-files"] {
-        tools.push(format!("Bash(git {command}:*)"));
-    }
-    tools.push(format!("Edit({file})"));
-    tools.push(format!("Write({file})"));
-    Ok(tools)
+    Ok(format!(
+        "{}/{}",
+        words::directory(&asked.plan),
+        asked.file()
+    ))
 }
 
 fn is_attempt(recorded: Option<&Pending>, attempt: Fence) -> bool {
@@ -319,11 +312,6 @@ fn attempt_dir(context: &EventContext<'_>, fence: Fence) -> PathBuf {
         .dir()
         .join("reviews")
         .join(fence.0.to_string())
-}
-
-fn read_stdout(attempt_dir: &Path) -> Option<Said> {
-    let bytes = atomic::read(&attempt_dir.join("stdout.json"), limits::CHILD_OUTPUT).ok()??;
-    verdict::read(&bytes)
 }
 
 /// A file with something in it.

@@ -4,13 +4,12 @@ use std::ffi::OsString;
 
 use mainspring_kernel::machines::review::{OnFailure, Settings, plan};
 use mainspring_kernel::{Millis, Name};
-use mainspring_platform::permissions::am_root;
 use mainspring_store::Trouble;
 
 use crate::child_env::{self, NETWORK, PERSON};
 use crate::config::{Key, Kind, Reach, Value};
 use crate::event_context::EventContext;
-use crate::host::claude::environment;
+use crate::host;
 
 /// Always shorter than the timeout that the hook is registered with.
 const LONGEST: Millis = Millis::seconds(600);
@@ -19,7 +18,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "review.command",
         kind: Kind::Text,
-        default: "claude",
+        default: host::PROGRAM,
         reach: Reach::User,
         variable: None,
         about: "the reviewer's program: a name on the PATH, or an absolute path",
@@ -108,7 +107,7 @@ pub(super) fn of(context: &EventContext<'_>) -> Result<Settings, Trouble> {
 pub(super) fn command(context: &EventContext<'_>) -> Result<String, Trouble> {
     let config = context.config()?;
     let command = config.get("review.command").and_then(Value::text);
-    Ok(command.unwrap_or("claude").to_owned())
+    Ok(command.unwrap_or(host::PROGRAM).to_owned())
 }
 
 /// All that the reviewer sees of our environment.
@@ -117,7 +116,7 @@ pub(super) fn environment(
 ) -> Result<Vec<(OsString, OsString)>, Trouble> {
     let config = context.config()?;
     let more = config.get("review.env").and_then(Value::list);
-    let vendor = environment::VENDOR.lists(context.env);
+    let vendor = context.host().reviewer.env.lists(context.env);
     let mut listed = child_env::listed(context.env, &[&[PERSON, NETWORK], &vendor[..]].concat());
     for name in more.unwrap_or_default() {
         let value = context.env.var_os(name);
@@ -138,16 +137,14 @@ pub(super) fn permissions(context: &EventContext<'_>) -> Result<Permissions, Tro
     if context.is_registered(Name::Review) {
         return Ok(Permissions::Skipped);
     }
-    // The program refuses to skip them for root, except in a sandbox.
-    let root = am_root();
-    let sandbox = context.env.var("IS_SANDBOX").as_deref() == Some("1");
+    let may_skip = (context.host().reviewer.may_skip_permissions)(context.env);
     let wanted = context
         .config()?
         .get("review.permissions")
         .and_then(Value::text);
     Ok(match wanted {
         Some("scoped") => Permissions::Scoped,
-        _ if root && !sandbox => Permissions::Scoped,
+        _ if !may_skip => Permissions::Scoped,
         Some(_) | None => Permissions::Skipped,
     })
 }

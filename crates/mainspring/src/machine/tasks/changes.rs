@@ -6,8 +6,8 @@ use mainspring_kernel::machines::tasks::task_list::{Entry, Maker, Source as Text
 use mainspring_store::{Trouble, atomic};
 use serde_json::{Map, Value, json};
 
-use super::list::{self, ClientList, MARK};
 use super::source::Source;
+use crate::host::task_files::list::{self, ClientList, MARK};
 
 /// New tasks come first, the highest id before all, then deletions, then references that
 /// are dropped. So a reader misses nothing that is there before and after, and a task that

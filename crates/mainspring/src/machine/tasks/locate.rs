@@ -4,12 +4,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use crate::host::task_files::{Roots, TaskFiles};
 use mainspring_store::{Trouble, atomic};
 
-use super::registry;
-use super::roots::Roots;
 use crate::env::Environment;
-use crate::own_files::{self, Check, OwnFile};
 
 /// The file beside a skill's text.
 pub(crate) const FILE: &str = "fsm.json";
@@ -26,6 +24,7 @@ pub(super) enum Origin {
 /// The skill's `fsm.json`; `None` where the skill has none, which is the usual case.
 /// A plugin's skill cannot be found without the client's registry: that is an error.
 pub(super) fn locate(
+    host: &TaskFiles,
     env: &Environment,
     roots: &Roots,
     skill: &str,
@@ -35,31 +34,13 @@ pub(super) fn locate(
         (Some(parts), Origin::Unsaid) => parts,
         (Some(_), Origin::Own) | (None, _) => return Ok(in_folders(&roots.skills, &[skill])),
     };
-    let installs = installed(env, &roots.registry).map_err(|problem| {
-        format!(
-            "Skill '{skill}' not found - installed_plugins.json is missing or malformed{problem}"
-        )
-    })?;
-    let held = registry::applicable(&installs, plugin, &roots.cwd);
-    if held.is_empty() {
+    let folders = (host.of_plugin)(env, roots, plugin)
+        .map_err(|problem| format!("Skill '{skill}' not found - {problem}"))?;
+    if folders.is_empty() {
         // Not a plugin's after all: a folder may have been named like one.
         return Ok(in_folders(&roots.skills, &[rest, skill]));
     }
-    let folders: Vec<PathBuf> = held
-        .iter()
-        .flat_map(|install| ["skills", "commands"].map(|kind| install.path.join(kind)))
-        .collect();
     Ok(in_folders(&folders, &[rest]))
-}
-
-fn installed(env: &Environment, path: &Path) -> Result<Vec<registry::Install>, String> {
-    let bytes = match own_files::read(env, path, registry::LIMIT, Check::Links) {
-        Ok(OwnFile::Read(bytes)) => bytes,
-        Ok(OwnFile::Absent) => return Err(String::new()),
-        Ok(OwnFile::Ignored(ignored)) => return Err(format!(": {ignored}")),
-        Err(trouble) => return Err(format!(": {trouble}")),
-    };
-    registry::parse(&bytes).map_err(|problem| format!(": {}: {problem}", path.display()))
 }
 
 fn in_folders(folders: &[PathBuf], names: &[&str]) -> Option<PathBuf> {
@@ -144,7 +125,8 @@ mod tests {
                 inside.display().to_string()
             };
             let env = Environment::given(&[], mainspring_kernel::Millis(0));
-            Ok(locate(&env, &roots, skill, Origin::Unsaid)?.map(shown))
+            let host = &crate::host::DEFAULT.task_files;
+            Ok(locate(host, &env, &roots, skill, Origin::Unsaid)?.map(shown))
         }
     }
 

@@ -1,16 +1,12 @@
 //! `tasks`, in the shell: a skill's `fsm.json` in, the client's task files out.
 //!
-//! [`locate`] finds the skill's list through [`registry`] and [`roots`], [`source`] reads
-//! it, [`list`] reads the client's own under [`lock`], [`changes`] are the files. They go
+//! [`locate`] finds the skill's list where the host keeps skills, [`source`] reads it,
+//! [`ClientList`] reads the client's own under its lock, [`changes`] are the files. They go
 //! into the turn's one record like any other machine's, so that a crash leaves the old
 //! list or the new one.
 
 pub(crate) mod changes;
-pub(crate) mod list;
 mod locate;
-pub(crate) mod lock;
-pub(crate) mod registry;
-mod roots;
 #[cfg(test)]
 mod schema;
 pub(crate) mod source;
@@ -22,22 +18,21 @@ use mainspring_kernel::event::{Kind, Speaker};
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::tasks::draft::Status;
 use mainspring_kernel::machines::tasks::task_list::{Reset, TaskList};
-use mainspring_kernel::machines::tasks::{Facts, Guard, Invoked, Offer, TaskTools, Tasks, words};
+use mainspring_kernel::machines::tasks::{Facts, Guard, Invoked, Offer, Tasks, words};
 use mainspring_kernel::machines::{InputOf, MachineInput, Name, Transition};
 use mainspring_kernel::{Answer, Decision, Note, Reasons, Voice};
 use mainspring_store::Trouble;
 
-use self::list::ClientList;
 pub(crate) use self::locate::FILE;
 use self::locate::Origin;
-use self::lock::Held;
-use self::roots::Roots;
 use self::source::{Fault, Source};
 use super::{FoundFile, Loaded, MachineShell};
 use crate::config::{self, Key, Reach};
 use crate::env::{Environment, name};
 use crate::event_context::EventContext;
-use crate::host::Payload;
+use crate::host::task_files::list::ClientList;
+use crate::host::task_files::lock::Held;
+use crate::host::{self, Payload};
 
 pub(crate) const ROW: MachineShell = MachineShell {
     name: Name::Tasks,
@@ -104,8 +99,9 @@ fn invocation<'a>(
         None | Some("plugin") => Origin::Unsaid,
         Some(_) => Origin::Own,
     };
-    let roots = Roots::of(env, payload.cwd.as_deref())?;
-    Some((skill, locate::locate(env, &roots, skill, origin)))
+    let host = &payload.host.task_files;
+    let roots = (host.roots)(env, payload.cwd.as_deref())?;
+    Some((skill, locate::locate(host, env, &roots, skill, origin)))
 }
 
 fn load(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {
@@ -127,7 +123,7 @@ fn load(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {
         offer: Offer::Unavailable(String::new()),
         reset: Reset::default(),
         guard: Guard::default(),
-        tools: task_tools(context.env),
+        tools: (payload.host.task_files.tools)(context.env),
         strangers: Vec::new(),
     };
     match context.config() {
@@ -231,26 +227,29 @@ fn folder(context: &EventContext<'_>) -> Result<PathBuf, Trouble> {
 
 /// The folder of the list that the environment names, else of this one.
 pub(crate) fn folder_of(env: &Environment, id: Option<String>) -> Result<PathBuf, Trouble> {
-    let id = env.var(name::CLAUDE_TASK_LIST).or(id).ok_or_else(|| {
+    let named = (host::of_environment(env).task_files.named)(env);
+    let id = named.or(id).ok_or_else(|| {
         Trouble::Other("no session is known, so it is not known which task list is meant".into())
     })?;
     folder_named(env, &id)
 }
 
 pub(crate) fn folder_named(env: &Environment, id: &str) -> Result<PathBuf, Trouble> {
-    let roots = Roots::of(env, None)
+    let host = &host::of_environment(env).task_files;
+    let roots = (host.roots)(env, None)
         .ok_or_else(|| Trouble::Other("there is no home, so no task list".into()))?;
-    Ok(roots.list(id))
+    Ok(roots.tasks.join((host.folder)(id)))
 }
 
 /// The folder of all lists, where there is a home.
 pub(crate) fn all_lists(env: &Environment) -> Option<PathBuf> {
-    Roots::of(env, None).map(|roots| roots.tasks)
+    let roots = (host::of_environment(env).task_files.roots)(env, None)?;
+    Some(roots.tasks)
 }
 
 /// The lists that were changed last, for a person who has to name one.
 pub(crate) fn newest_lists(env: &Environment) -> Vec<String> {
-    let folders = Roots::of(env, None).and_then(|roots| std::fs::read_dir(roots.tasks).ok());
+    let folders = all_lists(env).and_then(|lists| std::fs::read_dir(lists).ok());
     let mut lists: Vec<(std::time::SystemTime, String)> = folders
         .into_iter()
         .flatten()
@@ -272,15 +271,6 @@ fn view(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {
     };
     let list = ClientList::read(&folder)?.task_list();
     Ok((!list.tasks.is_empty()).then(|| loaded(list, Facts::Nothing)))
-}
-
-/// The client says nothing about its task tools to a hook, except where they were
-/// switched on by hand.
-fn task_tools(env: &Environment) -> TaskTools {
-    match env.var(name::CLAUDE_TODO_TOOLS).as_deref() {
-        Some("1" | "true" | "yes" | "on") => TaskTools::Shown,
-        Some(_) | None => TaskTools::Unknown,
-    }
 }
 
 fn files(

@@ -29,11 +29,6 @@ use crate::project;
 use crate::store::{ProjectStore, StateDir, trust};
 use crate::verb::hook::{Input, read_stdin};
 
-/// The host runs this hook in the background only where a person attends.
-const ATTENDED: &str = "CLAUDE_CODE_SESSION_ATTENDED";
-/// The client's process.
-const CLIENT: &str = "CLAUDE_PID";
-
 /// A look at the pull request may take this long.
 const LOOK_LIMIT: Millis = Millis::seconds(30);
 
@@ -49,13 +44,13 @@ const LONGEST: Millis = Millis::seconds(12 * 60 * 60);
 /// Exit 2 with the news on stderr is what wakes the agent.
 pub(crate) fn run(env: &Environment) -> Exit {
     let input = read_stdin();
-    if env.silenced() || env.var(ATTENDED).as_deref() == Some("0") {
+    if env.silenced() || !host::is_attended(env) {
         return Exit::Success;
     }
     let Input::Bytes(bytes) = input else {
         return Exit::Success;
     };
-    let Ok(payload) = host::decode(bytes, DecodeAs::Named) else {
+    let Ok(payload) = host::decode(env, bytes, DecodeAs::Named) else {
         return Exit::Success;
     };
     match watch(env, &payload) {
@@ -176,7 +171,7 @@ fn lease(context: &EventContext<'_>) -> Result<Option<std::fs::File>, Trouble> {
 
 /// Without knowing the client, the host's own limit ends us.
 fn client_lives(env: &Environment) -> bool {
-    let pid = env.var(CLIENT).and_then(|text| text.parse::<u32>().ok());
+    let pid = host::client(env);
     pid.is_none_or(process::exists)
 }
 

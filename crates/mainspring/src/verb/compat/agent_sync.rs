@@ -4,15 +4,14 @@
 //! looks for it as well.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use mainspring_kernel::{Answer, Decision};
 use serde_json::{Map, Value, json};
 
 use super::Reply;
-use crate::env::{Environment, name};
+use crate::env::Environment;
 use crate::host::text::clean;
-use crate::host::{self, DecodeAs, Wording};
+use crate::host::{self, DecodeAs, Payload, Wording};
 use crate::machine::claim;
 use crate::verb::hook::{Input, decide_among};
 
@@ -30,7 +29,7 @@ pub(super) fn run(env: &Environment, args: &[OsString], input: Input) -> Reply {
         }
     };
     match answer(env, event, input) {
-        Ok((answer, event)) => reply(answer, &event),
+        Ok((answer, payload)) => reply(answer, &payload),
         Err(cause) => Reply {
             stdout: String::new(),
             stderr: format!("[agent-sync] {cause}"),
@@ -39,30 +38,28 @@ pub(super) fn run(env: &Environment, args: &[OsString], input: Input) -> Reply {
     }
 }
 
-/// The script takes `{}`: the event is its argument, the project a variable. Returns the
-/// host's name for the event, too.
-fn answer(env: &Environment, event: DecodeAs, input: Input) -> Result<(Answer, String), String> {
+/// The script takes `{}`: the event is its argument, the project a variable.
+fn answer(env: &Environment, event: DecodeAs, input: Input) -> Result<(Answer, Payload), String> {
     let bytes = match input {
         Input::Bytes(bytes) => bytes,
         Input::TooLarge => return Err("the hook's input is too large".into()),
         Input::Unreadable(problem) => return Err(problem),
     };
-    let mut payload = host::decode(bytes, event)
-        .or_else(|_| host::decode(b"{}".to_vec(), event))
+    let mut payload = host::decode(env, bytes, event)
+        .or_else(|_| host::decode(env, b"{}".to_vec(), event))
         .map_err(|problem| problem.to_string())?;
     if payload.cwd.is_none() {
-        let project = env.var_os(name::CLAUDE_PROJECT).map(PathBuf::from);
-        let project = project.unwrap_or_else(|| ".".into());
+        let project = host::project_dir(env).unwrap_or_else(|| ".".into());
         let project = std::fs::canonicalize(&project)
             .map_err(|problem| format!("{}: {problem}", project.display()))?;
         payload.cwd = Some(project);
     }
     let answer =
         decide_among(&[&claim::ROW], env, &payload).map_err(|trouble| trouble.to_string())?;
-    Ok((answer, payload.wire_name))
+    Ok((answer, payload))
 }
 
-fn reply(mut answer: Answer, event: &str) -> Reply {
+fn reply(mut answer: Answer, payload: &Payload) -> Reply {
     let notes = std::mem::take(&mut answer.notes);
     let notes = notes
         .iter()
@@ -79,7 +76,7 @@ fn reply(mut answer: Answer, event: &str) -> Reply {
     let mut out = Map::new();
     if !said.is_empty() {
         out.insert("additionalContext".into(), json!(clean(&said)));
-        let line = host::encode(&answer, event, Wording::Context);
+        let line = payload.encode(&answer, Wording::Context);
         out.extend(
             line.and_then(|line| serde_json::from_str::<Map<_, _>>(&line).ok())
                 .unwrap_or_default(),

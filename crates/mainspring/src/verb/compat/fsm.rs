@@ -33,8 +33,8 @@ fn answer(env: &Environment, input: Input) -> Result<Answer, String> {
     if !payload.is_object() {
         return Err(invalid("it is no object"));
     }
-    let payload =
-        host::decode(bytes, DecodeAs::Skill).map_err(|problem| invalid(&problem.to_string()))?;
+    let payload = host::decode(env, bytes, DecodeAs::Skill)
+        .map_err(|problem| invalid(&problem.to_string()))?;
     decide_among(&[&tasks::ROW], env, &payload).map_err(|trouble| trouble.to_string())
 }
 

@@ -25,7 +25,8 @@ pub(super) fn answer(
     if !payload.is_object() {
         return Err("the input is no JSON object".into());
     }
-    let mut payload = host::decode(bytes, DecodeAs::Stop).map_err(|problem| problem.to_string())?;
+    let mut payload =
+        host::decode(env, bytes, DecodeAs::Stop).map_err(|problem| problem.to_string())?;
     if payload.cwd.is_none() {
         #[expect(
             clippy::disallowed_methods,

@@ -27,7 +27,7 @@ const UNUSABLE: u8 = 2;
 const VALIDATED: &str = "structure validated successfully";
 
 pub(super) fn run(env: &Environment, _: &[OsString], input: Input) -> Reply {
-    let (payload, chain) = match read(input) {
+    let (payload, chain) = match read(env, input) {
         Ok(read) => read,
         Err(problem) => return unusable(&format!("Invalid JSON input: {problem}")),
     };
@@ -42,14 +42,14 @@ pub(super) fn run(env: &Environment, _: &[OsString], input: Input) -> Reply {
     }
 }
 
-fn read(input: Input) -> Result<(Payload, Chain), String> {
+fn read(env: &Environment, input: Input) -> Result<(Payload, Chain), String> {
     let bytes = match input {
         Input::Bytes(bytes) => bytes,
         Input::TooLarge => return Err("it is too large".into()),
         Input::Unreadable(error) => return Err(error),
     };
     let _: Value = mainspring_json::read(&bytes).map_err(|error| error.to_string())?;
-    let payload = host::decode(bytes, DecodeAs::Stop).map_err(|error| error.to_string())?;
+    let payload = host::decode(env, bytes, DecodeAs::Stop).map_err(|error| error.to_string())?;
     let chain = match payload.event.kind {
         Kind::Stop { chain, .. } => chain,
         _ => Chain::First,

@@ -11,8 +11,8 @@ use mainspring_store::Trouble;
 
 use crate::cli;
 use crate::env::{Environment, name};
-use crate::host::Payload;
 use crate::host::text::{self, clean};
+use crate::host::{self, Payload};
 use crate::output::Paint;
 use crate::verb::hook;
 use crate::verb::{CommandContext, Result};
@@ -102,10 +102,11 @@ impl Stage {
     /// The agent runs a command in its shell.
     pub(crate) fn agent_runs(&mut self, command: &str) {
         self.line("agent", &format!("$ mainspring {command}"));
-        self.vars
-            .insert(name::CLAUDE_SESSION.into(), self.session.into());
-        let env = self.env();
-        self.vars.remove(name::CLAUDE_SESSION);
+        let mut vars = self.vars.clone();
+        if let Some(variable) = host::DEFAULT.agent.session {
+            vars.insert(variable.into(), self.session.into());
+        }
+        let env = Environment::staged(vars, self.now);
         self.run(command, env);
     }
 

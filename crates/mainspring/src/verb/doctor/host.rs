@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::Findings;
 use crate::child_env::{self, GH, NETWORK, PERSON};
 use crate::config::{Config, Value};
+use crate::host;
 use crate::host::text::excerpt;
 use crate::process::Job;
 use crate::verb::CommandContext;
@@ -88,18 +89,23 @@ fn tested(client: &str) -> Vec<&'static str> {
 }
 
 fn client(cmd: &CommandContext, findings: &mut Findings) {
-    let Some(claude) = cmd.env.program("claude") else {
+    let host = host::of_environment(&cmd.env);
+    let name = host.program;
+    let Some(program) = cmd.env.program(name) else {
         findings.warn(
-            "claude",
-            "claude is not on the PATH: reviews cannot be run",
-            "npm install --global @anthropic-ai/claude-code",
+            name,
+            format!("{name} is not on the PATH: reviews cannot be run"),
+            host.doctor.get,
         );
         return;
     };
-    let known = tested("claude");
+    let known = tested(name);
     let env = child_env::listed(&cmd.env, &[PERSON]);
-    match ask(&claude, &["--version"], env) {
-        Err(cause) => findings.warn("claude", excerpt(&cause), "claude --version"),
+    match ask(&program, host.doctor.version, env) {
+        Err(cause) => {
+            let again = format!("{name} {}", host.doctor.version.join(" "));
+            findings.warn(name, excerpt(&cause), &again);
+        }
         Ok(said) => {
             let version = said
                 .split_whitespace()
@@ -107,10 +113,10 @@ fn client(cmd: &CommandContext, findings: &mut Findings) {
                 .unwrap_or_default()
                 .to_owned();
             if known.contains(&version.as_str()) {
-                findings.fine("claude", format!("{version}, which the tests run"));
+                findings.fine(name, format!("{version}, which the tests run"));
             } else {
                 findings.fine(
-                    "claude",
+                    name,
                     format!("{version}; the tests run {}", known.join(", ")),
                 );
             }

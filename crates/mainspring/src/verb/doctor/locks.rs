@@ -4,8 +4,8 @@
 use std::fs::{File, TryLockError};
 
 use super::{Findings, Mend};
+use crate::host::task_files::lock;
 use crate::machine::tasks;
-use crate::machine::tasks::lock;
 use crate::verb::CommandContext;
 
 pub(super) fn examine(cmd: &CommandContext, mend: Mend, findings: &mut Findings) {

@@ -5,22 +5,28 @@ use std::path::Path;
 
 use super::Findings;
 use crate::env::name;
-use crate::host::claude::settings::INSTALLATION as HOST;
-use crate::host::install::{Handler, Scope, Settings};
+use crate::host;
+use crate::host::install::{Handler, Installation, Purpose, Scope, Settings};
 use crate::verb::CommandContext;
 
 type Files = Vec<(Scope, Settings)>;
 
+/// The host that is looked at.
+fn host(cmd: &CommandContext) -> &'static Installation {
+    &host::of_environment(&cmd.env).installation
+}
+
 fn read(cmd: &CommandContext, findings: &mut Findings) -> Files {
+    let host = host(cmd);
     let Ok((project, _)) = cmd.project() else {
         return Vec::new();
     };
     let mut files = Vec::new();
     for scope in Scope::ALL {
-        let Some(path) = (HOST.file)(scope, &cmd.env, &project.worktree) else {
+        let Some(path) = (host.file)(scope, &cmd.env, &project.worktree) else {
             continue;
         };
-        match Settings::read(&HOST, &path) {
+        match Settings::read(host, &path) {
             Ok(settings) => files.push((scope, settings)),
             Err(error) => {
                 let fix = format!("put it right: $EDITOR {}", path.display());
@@ -44,7 +50,7 @@ fn registration(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
         .filter(|(_, file)| !file.found.handlers.is_empty())
         .collect();
     let enabled = files.iter().any(|(_, file)| file.found.plugin);
-    let plugin = enabled && (HOST.has_plugin)(&cmd.env);
+    let plugin = enabled && (host(cmd).has_plugin)(&cmd.env);
     match (registered.as_slice(), plugin) {
         ([], false) => {
             findings.error(
@@ -72,24 +78,24 @@ fn registration(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
         ),
     }
     for (scope, file) in registered {
-        handlers(*scope, file, findings);
+        handlers(host(cmd), *scope, file, findings);
     }
 }
 
 /// Is each handler of ours what `install` would write today? The first that is not is enough:
 /// the same command puts all of them right.
-fn handlers(scope: Scope, file: &Settings, findings: &mut Findings) {
+fn handlers(host: &Installation, scope: Scope, file: &Settings, findings: &mut Findings) {
     let again = format!("mainspring install --scope {scope}");
     let ours = &file.found.handlers;
     for handler in ours {
-        if let Some(wrong) = wrong(handler) {
+        if let Some(wrong) = wrong(host, handler) {
             return match wrong {
                 Wrong::Gone(what) => findings.error("hooks", what, &again),
                 Wrong::Other(what) => findings.warn("hooks", what, &again),
             };
         }
     }
-    let mut missing: Vec<String> = (HOST.wanted)(Path::new("mainspring"))
+    let mut missing: Vec<String> = (host.wanted)(Path::new("mainspring"))
         .into_iter()
         .map(|handler| handler.event)
         .filter(|event| !ours.iter().any(|have| have.event == *event))
@@ -108,7 +114,7 @@ enum Wrong {
     Other(String),
 }
 
-fn wrong(handler: &Handler) -> Option<Wrong> {
+fn wrong(host: &Installation, handler: &Handler) -> Option<Wrong> {
     let Handler { event, program, .. } = handler;
     if program.is_absolute() && !program.is_file() {
         let what = format!("{event} calls {}, which is not there", program.display());
@@ -128,7 +134,7 @@ fn wrong(handler: &Handler) -> Option<Wrong> {
         );
         return Some(Wrong::Other(what));
     }
-    let wanted = (HOST.wanted)(program);
+    let wanted = (host.wanted)(program);
     let same = |one: &&Handler| one.event == *event && one.args == handler.args;
     let least = wanted.iter().find(same)?.timeout?;
     match handler.timeout {
@@ -166,20 +172,26 @@ fn switches(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
 }
 
 fn variables(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
-    let value = |variable: &str| {
-        let set = files
-            .iter()
-            .rev()
-            .find_map(|(_, file)| file.found.variables.get(variable));
-        set.cloned().or_else(|| cmd.env.var(variable))
-    };
-    match value(name::CLAUDE_BLOCK_CAP).map(|text| text.parse::<u32>()) {
+    for variable in host(cmd).variables {
+        let name = variable.name;
+        let mut set = files.iter().rev();
+        let set = set.find_map(|(_, file)| file.found.variables.get(name));
+        let value = set.cloned().or_else(|| cmd.env.var(name));
+        match variable.purpose {
+            Purpose::Cap => cap(name, value.as_deref(), findings),
+            Purpose::TaskTools => task_tools(value.as_deref(), findings),
+        }
+    }
+}
+
+fn cap(name: &str, value: Option<&str>, findings: &mut Findings) {
+    match value.map(str::parse::<u32>) {
         Some(Ok(0)) => findings.fine("block cap", "off"),
         Some(Ok(cap)) if cap >= 50 => findings.fine("block cap", cap.to_string()),
         Some(Ok(cap)) => findings.warn(
             "block cap",
             format!("the host ends a turn after {cap} blocks without tool use"),
-            &format!("set {} to 100 in the settings' env", name::CLAUDE_BLOCK_CAP),
+            &format!("set {name} to 100 in the settings' env"),
         ),
         Some(Err(_)) | None => findings.warn(
             "block cap",
@@ -187,7 +199,10 @@ fn variables(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
             "mainspring install",
         ),
     }
-    match value(name::CLAUDE_TODO_TOOLS).as_deref() {
+}
+
+fn task_tools(value: Option<&str>, findings: &mut Findings) {
+    match value {
         None | Some("0") => findings.warn(
             "task tools",
             "the host's task tools may be off: a skill's list is then only told",

@@ -190,7 +190,10 @@ fn looping(cmd: &CommandContext, state: &Loop, ttl: Millis, findings: &mut Findi
                 findings.warn(
                     "loop",
                     format!("the client of its session {id} has ended"),
-                    "claude --continue, or mainspring loop adopt, or mainspring loop abort",
+                    &format!(
+                        "{}, or mainspring loop adopt, or mainspring loop abort",
+                        crate::host::DEFAULT.doctor.resume
+                    ),
                 );
             }
         }

@@ -9,7 +9,7 @@ use mainspring_kernel::machines::tasks::verbs::{self, Refused};
 use mainspring_store::atomic;
 use serde_json::{Map, Value, json};
 
-use crate::machine::tasks::list::NOTES;
+use crate::host::task_files::list::NOTES;
 use crate::machine::tasks::{changes, take_in};
 use crate::verb::{CommandContext, Result};
 

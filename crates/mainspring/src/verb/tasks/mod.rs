@@ -13,7 +13,7 @@ use mainspring_kernel::machines::tasks::check::List;
 
 use super::{CommandContext, Result, session};
 use crate::error::CliError;
-use crate::machine::tasks::list::ClientList;
+use crate::host::task_files::list::ClientList;
 use crate::machine::tasks::source::{Fault, Source};
 use crate::machine::tasks::{self, FILE};
 

@@ -9,7 +9,7 @@ use mainspring_kernel::machines::tasks::text::excerpt;
 use mainspring_kernel::machines::tasks::words::numbers;
 use serde_json::{Value, json};
 
-use crate::machine::tasks::list::{ClientList, NOTES, Task};
+use crate::host::task_files::list::{ClientList, NOTES, Task};
 use crate::verb::Result;
 
 pub(super) fn list(found: &ClientList) -> String {

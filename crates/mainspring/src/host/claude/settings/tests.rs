@@ -85,14 +85,14 @@ fn twice_is_once_and_another_program_of_ours_is_replaced() {
 
 #[test]
 fn a_persons_own_value_of_a_variable_stays() {
-    let text = json!({"env": {name::CLAUDE_BLOCK_CAP: "20"}}).to_string();
+    let text = json!({"env": {name::BLOCK_CAP: "20"}}).to_string();
     let text = put_in(&text);
     let variables = look(&text).unwrap().variables;
-    assert_eq!(variables[name::CLAUDE_BLOCK_CAP], "20");
-    assert_eq!(variables[name::CLAUDE_TODO_TOOLS], "1");
+    assert_eq!(variables[name::BLOCK_CAP], "20");
+    assert_eq!(variables[name::TODO_TOOLS], "1");
     let variables = look(&taken_out(&text)).unwrap().variables;
-    assert_eq!(variables[name::CLAUDE_BLOCK_CAP], "20");
-    assert_eq!(variables.get(name::CLAUDE_TODO_TOOLS), None);
+    assert_eq!(variables[name::BLOCK_CAP], "20");
+    assert_eq!(variables.get(name::TODO_TOOLS), None);
 }
 
 /// As people write them. Ours goes in after theirs and comes out again to the byte.
@@ -133,8 +133,8 @@ fn ours_looks_like_the_lines_around_it() {
     assert!(text.contains("\n\t\t\"Stop\": [\n\t\t\t{\n"), "{text}");
     let one_line = format!(
         "\"env\": {{\"FOO\": \"1\", \"{}\": \"100\", \"{}\": \"1\"}}",
-        name::CLAUDE_BLOCK_CAP,
-        name::CLAUDE_TODO_TOOLS
+        name::BLOCK_CAP,
+        name::TODO_TOOLS
     );
     assert!(text.contains(&one_line), "{text}");
     assert!(put_in(WRITTEN[6]).starts_with("\u{feff}{\n"));

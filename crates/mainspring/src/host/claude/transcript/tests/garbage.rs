@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::{Run, repair};
 use super::script::{jsonl, prompt, says, tail, tail_of_bytes, tool_result, uses_tool};
+use crate::transcript::{Run, repair};
 
 /// The agent's line, as bytes that a test can damage.
 fn line_with(text_in_json: &str) -> Vec<u8> {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::super::{LastBlock, Tail, Transcript};
+use crate::transcript::{LastBlock, Tail, Transcript};
 
 /// A file in a directory of its own.
 pub(super) struct Written {
@@ -45,7 +45,7 @@ pub(super) fn tail_after(last_block: LastBlock, bytes: &[u8]) -> Tail {
         file.set_len(bytes.len() as u64).unwrap();
         Transcript::open(&written.path)
             .unwrap()
-            .tail(last_block)
+            .tail(super::super::entry, last_block)
             .unwrap()
     })
 }

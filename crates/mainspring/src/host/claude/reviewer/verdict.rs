@@ -8,26 +8,10 @@ use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// The schema that the verdict is constrained to.
-pub(crate) const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]}},"required":["verdict"]}"#;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Said {
-    pub verdict: Verdict,
-    /// In millionths of a dollar.
-    pub(crate) cost: u64,
-    pub(crate) end: End,
-}
-
-/// Does the program itself say that it failed?
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
-    Well,
-    Error,
-}
+use crate::host::reviewer::{End, Said};
 
 /// `None` if it is not a result object.
-pub fn read(stdout: &[u8]) -> Option<Said> {
+pub(crate) fn read(stdout: &[u8]) -> Option<Said> {
     let result = unambiguous(std::str::from_utf8(stdout).ok()?)?;
     let result = result.as_object()?;
     if result.get("type").is_some_and(|kind| kind != "result") {

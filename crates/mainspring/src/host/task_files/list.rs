@@ -12,12 +12,12 @@ use mainspring_platform::file::is_symlink_error;
 use mainspring_store::{Trouble, atomic};
 use serde_json::{Map, Value};
 
-use super::super::FoundFile;
 use super::lock::{self, Held};
 use crate::limits;
+use crate::machine::FoundFile;
 
 /// The mark of a task that a skill laid out.
-pub(super) const MARK: &str = "fsm";
+pub(crate) const MARK: &str = "fsm";
 /// Where notes on a task are kept.
 pub(crate) const NOTES: &str = "notes";
 const HIGH_WATER: &str = ".highwatermark";
@@ -93,7 +93,7 @@ impl ClientList {
     }
 
     /// Removes locks that crashed processes left behind.
-    pub(super) fn sweep(&self) {
+    pub(crate) fn sweep(&self) {
         for lock in &self.locks {
             lock::sweep(lock);
         }
@@ -101,7 +101,7 @@ impl ClientList {
 
     /// Looks again at one task's file. What is no task is a stranger; what cannot be read
     /// might be one, so nothing may be decided without it.
-    pub(super) fn reread(&mut self, id: u64) -> Result<(), Trouble> {
+    pub(crate) fn reread(&mut self, id: u64) -> Result<(), Trouble> {
         self.tasks.remove(&id);
         self.unread.remove(&id);
         match atomic::read(&self.path(id), limits::STATE_FILE) {
@@ -124,7 +124,7 @@ impl ClientList {
     }
 
     /// The files that were read, as a decision keeps them.
-    pub(super) fn into_files(self) -> impl Iterator<Item = FoundFile> {
+    pub(crate) fn into_files(self) -> impl Iterator<Item = FoundFile> {
         let folder = self.folder;
         self.tasks.into_iter().map(move |(id, task)| FoundFile {
             path: folder.join(format!("{id}.json")),
@@ -133,7 +133,7 @@ impl ClientList {
     }
 
     /// The same list again.
-    pub(super) fn from_files(folder: &Path, files: &[FoundFile]) -> Self {
+    pub(crate) fn from_files(folder: &Path, files: &[FoundFile]) -> Self {
         let mut list = Self {
             folder: folder.into(),
             ..Self::default()
@@ -167,7 +167,7 @@ impl ClientList {
     }
 
     /// Files that are left alone, because they are no tasks.
-    pub(super) fn strangers(&self) -> Vec<String> {
+    pub(crate) fn strangers(&self) -> Vec<String> {
         self.strangers
             .iter()
             .chain(self.unread.values())
@@ -177,7 +177,7 @@ impl ClientList {
 
     /// Locks every task that `after` would change or discard, and those that could not be
     /// read, until what was read under lock asks for no more.
-    pub(super) fn settle_under(
+    pub(crate) fn settle_under(
         &mut self,
         held: &mut Held,
         after: impl Fn(&TaskList) -> Option<TaskList>,
@@ -240,7 +240,7 @@ fn references(value: Option<&Value>) -> Vec<u64> {
     elements.filter_map(reference).collect()
 }
 
-pub(super) fn reference(value: &Value) -> Option<u64> {
+pub(crate) fn reference(value: &Value) -> Option<u64> {
     match value {
         Value::String(text) => task_id(text),
         other => other.as_u64(),

@@ -10,8 +10,8 @@ use std::thread;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::io::Errno;
 
-use super::super::{LastBlock, Run, Transcript, Unreadability, Unreadable, expand_home};
 use super::script::{jsonl, prompt, says, tool_result, uses_tool, written};
+use crate::transcript::{LastBlock, Run, Transcript, Unreadability, Unreadable, expand_home};
 
 fn refusal(path: &Path) -> Unreadable {
     Transcript::open(path).unwrap_err()
@@ -77,7 +77,10 @@ fn a_file_that_shrinks_while_it_is_read_is_told() {
         .set_len(10)
         .unwrap();
     assert!(matches!(
-        transcript.tail(LastBlock::None).unwrap_err().trouble,
+        transcript
+            .tail(super::super::entry, LastBlock::None)
+            .unwrap_err()
+            .trouble,
         Unreadability::Shrunk
     ));
     assert!(matches!(
@@ -92,7 +95,10 @@ fn a_file_deleted_while_it_is_read_is_read() {
     let transcript = Transcript::open(&file.path).unwrap();
     fs::remove_file(&file.path).unwrap();
     assert_eq!(
-        transcript.tail(LastBlock::None).unwrap().final_texts,
+        transcript
+            .tail(super::super::entry, LastBlock::None)
+            .unwrap()
+            .final_texts,
         ["done"]
     );
 }
@@ -113,7 +119,7 @@ fn a_file_is_read_while_it_grows() {
     let read = || {
         Transcript::open(&file.path)
             .unwrap()
-            .tail(LastBlock::None)
+            .tail(super::super::entry, LastBlock::None)
             .unwrap()
             .final_texts
     };
@@ -195,7 +201,9 @@ fn the_size_of_the_file_does_not_matter() {
         let transcript = Transcript::open(&path).unwrap();
         assert_eq!(transcript.size(), size);
         let before = bytes_read_by_this_thread();
-        let tail = transcript.tail(LastBlock::None).unwrap();
+        let tail = transcript
+            .tail(super::super::entry, LastBlock::None)
+            .unwrap();
         // Asking costs one read of its own, of less than a KiB.
         let by_kernel = bytes_read_by_this_thread() - before;
         assert!(

@@ -1,63 +1,63 @@
 //! Where the client keeps what we look at: its task lists, its plugins, its skills.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::env::{Environment, name};
+use mainspring_kernel::machines::tasks::TaskTools;
 
-#[derive(Debug, Clone)]
-pub(super) struct Roots {
-    /// The folder of all task lists.
-    pub(super) tasks: PathBuf,
-    pub(super) registry: PathBuf,
-    /// Folders of skills and commands, the project's first.
-    pub(super) skills: Vec<PathBuf>,
-    pub(super) cwd: PathBuf,
+use super::{name, plugins};
+use crate::env::Environment;
+use crate::env::name::{FSM_PLUGINS, FSM_TASKS, FSM_USER_SKILLS};
+use crate::host::task_files::{Roots, TaskFiles};
+
+pub(super) const TASK_FILES: TaskFiles = TaskFiles {
+    roots,
+    named: |env| env.var(name::TASK_LIST),
+    folder: sanitised,
+    tools,
+    of_plugin: plugins::folders,
+};
+
+/// The client says nothing about its task tools to a hook, except where they were
+/// switched on by hand.
+fn tools(env: &Environment) -> TaskTools {
+    match env.var(name::TODO_TOOLS).as_deref() {
+        Some("1" | "true" | "yes" | "on") => TaskTools::Shown,
+        Some(_) | None => TaskTools::Unknown,
+    }
 }
 
-impl Roots {
-    /// `None` without a home: then there is no client either.
-    pub(super) fn of(env: &Environment, cwd: Option<&std::path::Path>) -> Option<Self> {
-        let client = env
-            .dir(name::CLAUDE_CONFIG)
-            .or_else(|| Some(env.home()?.join(".claude")))?;
-        let cwd = cwd.map_or_else(PathBuf::new, PathBuf::from);
-        // After the agent ran `cd`, its skills are still those of where it was started.
-        let started = env.dir(name::CLAUDE_PROJECT);
-        let mut folders: Vec<PathBuf> = [Some(cwd.clone()), started]
-            .into_iter()
-            .flatten()
-            .filter(|folder| folder.is_absolute())
-            .collect();
-        folders.dedup();
-        let kinds =
-            |folder: PathBuf| [".claude/skills", ".claude/commands"].map(|kind| folder.join(kind));
-        let mut skills: Vec<PathBuf> = folders.into_iter().flat_map(kinds).collect();
-        skills.push(
-            env.dir(name::FSM_USER_SKILLS)
-                .unwrap_or_else(|| client.join("skills")),
-        );
-        skills.push(client.join("commands"));
-        Some(Self {
-            tasks: env
-                .dir(name::FSM_TASKS)
-                .unwrap_or_else(|| client.join("tasks")),
-            registry: env
-                .dir(name::FSM_PLUGINS)
-                .unwrap_or_else(|| client.join("plugins/installed_plugins.json")),
-            skills,
-            cwd,
-        })
-    }
-
-    /// The list's own folder.
-    pub(super) fn list(&self, id: &str) -> PathBuf {
-        self.tasks.join(sanitised(id))
-    }
+fn roots(env: &Environment, cwd: Option<&Path>) -> Option<Roots> {
+    let client = super::config_dir(env)?;
+    let cwd = cwd.map_or_else(PathBuf::new, PathBuf::from);
+    // After the agent ran `cd`, its skills are still those of where it was started.
+    let started = env.dir(name::PROJECT);
+    let mut folders: Vec<PathBuf> = [Some(cwd.clone()), started]
+        .into_iter()
+        .flatten()
+        .filter(|folder| folder.is_absolute())
+        .collect();
+    folders.dedup();
+    let kinds =
+        |folder: PathBuf| [".claude/skills", ".claude/commands"].map(|kind| folder.join(kind));
+    let mut skills: Vec<PathBuf> = folders.into_iter().flat_map(kinds).collect();
+    skills.push(
+        env.dir(FSM_USER_SKILLS)
+            .unwrap_or_else(|| client.join("skills")),
+    );
+    skills.push(client.join("commands"));
+    Some(Roots {
+        tasks: env.dir(FSM_TASKS).unwrap_or_else(|| client.join("tasks")),
+        registry: env
+            .dir(FSM_PLUGINS)
+            .unwrap_or_else(|| client.join(plugins::FILE)),
+        skills,
+        cwd,
+    })
 }
 
 /// The client's own rule for a list's name, so that we meet in the same folder: every
 /// character but `A-Z a-z 0-9 _ -` becomes a dash. It counts as UTF-16 does.
-pub(super) fn sanitised(id: &str) -> String {
+fn sanitised(id: &str) -> String {
     let mut name = String::with_capacity(id.len());
     for character in id.chars() {
         if character.is_ascii_alphanumeric() || matches!(character, '_' | '-') {
@@ -71,12 +71,10 @@ pub(super) fn sanitised(id: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use mainspring_kernel::Millis;
     use proptest::prelude::*;
 
-    use super::*;
+    use super::{roots as roots_of, *};
 
     #[test]
     fn a_lists_name_is_the_clients() {
@@ -94,7 +92,7 @@ mod tests {
     fn the_roots_are_the_clients_unless_they_are_moved() {
         let cwd = Path::new("/p");
         let roots = |vars: &[(&str, &str)]| {
-            let roots = Roots::of(&Environment::given(vars, Millis(0)), Some(cwd)).unwrap();
+            let roots = roots_of(&Environment::given(vars, Millis(0)), Some(cwd)).unwrap();
             let text = |path: &PathBuf| path.display().to_string();
             let skills: Vec<String> = roots.skills.iter().map(text).collect();
             format!(
@@ -121,7 +119,7 @@ mod tests {
             ]),
             @"/t /r.json /p/.claude/skills /p/.claude/commands /s /h/.claude/commands"
         );
-        assert!(Roots::of(&Environment::given(&[], Millis(0)), Some(cwd)).is_none());
+        assert!(roots_of(&Environment::given(&[], Millis(0)), Some(cwd)).is_none());
     }
 
     proptest! {

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::{LastBlock, Run, ToolUse};
 use super::script::{Blocked, blocked, jsonl, prompt, says, tail_after, tool_result, uses_tool};
+use crate::transcript::{LastBlock, Run, ToolUse};
 
 #[derive(Debug, Clone)]
 struct Stop {

@@ -1,7 +1,7 @@
 //! Transcripts of the real client, cut where they ended when each Stop hook ran.
 
-use super::super::{LastBlock, Run, Tail, ToolUse};
 use super::script::{tail_after, tail_of_bytes};
+use crate::transcript::{LastBlock, Run, Tail, ToolUse};
 
 /// What the ledger would ask at each stop of a session, and be told. `visible` is how many lines the
 /// transcript had then; every stop but the last was blocked.
@@ -141,7 +141,7 @@ fn a_notification_begins_a_turn() {
 
 #[test]
 fn a_session_with_a_failed_tool() {
-    let text = include_str!("../../../tests/fixtures/claude-transcripts/main.jsonl");
+    let text = include_str!("../../../../../tests/fixtures/claude-transcripts/main.jsonl");
     let tail = tail_of_bytes(text.as_bytes());
     assert_eq!(tail.final_texts, ["Finished the work."]);
     assert!(tail.recent_error);
@@ -154,7 +154,7 @@ fn a_session_with_a_failed_tool() {
 #[test]
 fn a_sub_agents_transcript_says_nothing() {
     let tail = tail_of_bytes(include_bytes!(
-        "../../../tests/fixtures/claude-transcripts/subagent.jsonl"
+        "../../../../../tests/fixtures/claude-transcripts/subagent.jsonl"
     ));
     assert_eq!(tail.final_texts, Vec::<String>::new());
     assert_eq!(

@@ -7,10 +7,16 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::env::Environment;
+use crate::host::task_files::Roots;
+use crate::own_files::{self, Check, OwnFile};
 use crate::path_contains::path_contains;
 
+/// Below the host's own folder.
+pub(super) const FILE: &str = "plugins/installed_plugins.json";
+
 /// The largest registry that is read.
-pub(crate) const LIMIT: u64 = 4 * 1024 * 1024;
+const LIMIT: u64 = 4 * 1024 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Install {
@@ -40,6 +46,30 @@ impl Scope {
             Some(_) => Self::Other,
         }
     }
+}
+
+/// The folders of skills and commands of a plugin that holds here.
+pub(super) fn folders(
+    env: &Environment,
+    roots: &Roots,
+    plugin: &str,
+) -> Result<Vec<PathBuf>, String> {
+    let path = &roots.registry;
+    let missing =
+        |problem: String| format!("installed_plugins.json is missing or malformed{problem}");
+    let bytes = match own_files::read(env, path, LIMIT, Check::Links) {
+        Ok(OwnFile::Read(bytes)) => bytes,
+        Ok(OwnFile::Absent) => return Err(missing(String::new())),
+        Ok(OwnFile::Ignored(ignored)) => return Err(missing(format!(": {ignored}"))),
+        Err(trouble) => return Err(missing(format!(": {trouble}"))),
+    };
+    let installs =
+        parse(&bytes).map_err(|problem| missing(format!(": {}: {problem}", path.display())))?;
+    let held = applicable(&installs, plugin, &roots.cwd);
+    let folders = held
+        .iter()
+        .flat_map(|install| ["skills", "commands"].map(|kind| install.path.join(kind)));
+    Ok(folders.collect())
 }
 
 /// All entries, or what is wrong with the file.

@@ -31,7 +31,7 @@ pub(crate) struct Held {
 
 impl Held {
     /// Locks the list against new tasks. The folder is made if it is not there.
-    pub(super) fn list(folder: &Path) -> Result<Self, Trouble> {
+    pub(crate) fn list(folder: &Path) -> Result<Self, Trouble> {
         fs::create_dir_all(folder).map_err(Trouble::io("create", folder))?;
         let anchor = folder.join(".lock");
         // The client resolves links in this file's path, so it has to be there.
@@ -56,7 +56,7 @@ impl Held {
     }
 
     /// Locks one task against changes.
-    pub(super) fn task(&mut self, id: u64) -> Result<(), Trouble> {
+    pub(crate) fn task(&mut self, id: u64) -> Result<(), Trouble> {
         self.take(lock_of(&self.folder.join(format!("{id}.json"))))
     }
 

@@ -1,0 +1,173 @@
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::Millis;
+use mainspring_kernel::block_ledger::Cap;
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+fn given(vars: &[(&str, &str)]) -> Environment {
+    Environment::given(vars, Millis(0))
+}
+
+#[test]
+fn exactly_one_host_speaks_for_whoever_is_not_recognised() {
+    let assumed: Vec<&str> = HOSTS
+        .iter()
+        .filter(|host| host.sent.is_none())
+        .map(|host| host.agent.name)
+        .collect();
+    assert_eq!(assumed, [DEFAULT.agent.name]);
+    let host = of_payload(&given(&[]), b"{\"event\":\"of a host that nobody knows\"}");
+    assert_eq!(host.agent.name, DEFAULT.agent.name);
+    assert_eq!(of_environment(&given(&[])).agent.name, DEFAULT.agent.name);
+}
+
+#[test]
+fn what_a_host_tells_its_hooks_is_asked_of_every_host() {
+    for host in HOSTS {
+        let Variables {
+            project,
+            client: process,
+            attended,
+        } = &host.variables;
+        if let Some(name) = project {
+            let dir = project_dir(&given(&[(name, "/p")]));
+            assert_eq!(dir, Some(PathBuf::from("/p")));
+        }
+        if let Some(name) = process {
+            assert_eq!(client(&given(&[(name, "42")])), Some(42));
+            assert_eq!(client(&given(&[(name, "none")])), None);
+        }
+        if let Some(name) = attended {
+            assert!(!is_attended(&given(&[(name, "0")])));
+            assert!(is_attended(&given(&[(name, "1")])));
+        }
+    }
+    assert!(is_attended(&given(&[])));
+    assert_eq!(client(&given(&[])), None);
+}
+
+#[test]
+fn the_default_host_overrides_after_eight_holds_unless_it_is_told_otherwise() {
+    let variable = DEFAULT.installation.variables;
+    let name = variable
+        .iter()
+        .find(|one| one.purpose == install::Purpose::Cap)
+        .unwrap()
+        .name;
+    for (value, cap) in [
+        ("", Cap::After(8)),
+        ("20", Cap::After(20)),
+        (" 9 ", Cap::After(9)),
+        ("0", Cap::Never),
+        ("many", Cap::After(8)),
+    ] {
+        assert_eq!((DEFAULT.cap)(&given(&[(name, value)])), cap, "{value:?}");
+    }
+}
+
+/// A host's variables, paths, event names and fields.
+const A_HOSTS: &[&str] = &[
+    "host::claude",
+    "CLAUDE_",
+    "CLAUDECODE",
+    ".claude",
+    "claude/settings",
+    "hook_event_name",
+    "hookEventName",
+    "hookSpecificOutput",
+    "stop_hook_active",
+    "last_assistant_message",
+    "notification_type",
+    "idle_prompt",
+    "disableAllHooks",
+    "installed_plugins",
+    "\"Stop\"",
+    "\"SessionStart\"",
+    "\"SessionEnd\"",
+    "\"UserPromptSubmit\"",
+    "\"UserPromptExpansion\"",
+    "\"PreToolUse\"",
+    "\"PostToolUse\"",
+    "\"Notification\"",
+];
+
+/// Where one of them is meant all the same, and why.
+const ALLOWED: &[(&str, &str, &str)] = &[
+    (
+        "machine/looping/loop_store.rs",
+        ".claude/idle-loop.local.md",
+        "the loop's seed puts it there",
+    ),
+    (
+        "machine/looping/markdown.rs",
+        ".claude/idle-loop.local.md",
+        "the loop's seed puts it there",
+    ),
+    (
+        "verb/looping.rs",
+        ".claude/idle-loop.local.md",
+        "the loop's seed puts it there",
+    ),
+    (
+        "verb/tasks/mod.rs",
+        ".claude/skills/ship",
+        "an example in the help",
+    ),
+    (
+        "verb/demo/tasks.rs",
+        ".claude/skills/fix-bug",
+        "the demo's project is one of Claude Code's",
+    ),
+    (
+        "verb/simulate.rs",
+        "last_assistant_message",
+        "an example in the help",
+    ),
+];
+
+/// The product's own files outside of this folder.
+fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() {
+            if !matches!(name, "host" | "fuzz" | "tests") {
+                sources(&path, out);
+            }
+        } else if name.ends_with(".rs")
+            && !matches!(name, "tests.rs" | "hostile.rs" | "reference.rs")
+        {
+            out.push(path);
+        }
+    }
+}
+
+#[test]
+fn nothing_outside_this_folder_knows_a_host() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    assert!(files.len() > 80, "{}", files.len());
+    let mut found = Vec::new();
+    let mut unused: Vec<&str> = ALLOWED.iter().map(|(file, ..)| *file).collect();
+    for path in files {
+        let file = path.strip_prefix(&root).unwrap().to_str().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let product = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        for (at, line) in product.lines().enumerate() {
+            let mut line = line.to_owned();
+            for (_, words, _) in ALLOWED.iter().filter(|(place, ..)| *place == file) {
+                if line.contains(words) {
+                    line = line.replace(words, "");
+                    unused.retain(|place| *place != file);
+                }
+            }
+            let words = A_HOSTS.iter().filter(|word| line.contains(**word));
+            found.extend(words.map(|word| format!("{file}:{}: {word}", at + 1)));
+        }
+    }
+    assert_eq!(found, [""; 0], "a host is known outside of its folder");
+    assert_eq!(unused, [""; 0], "these need no exception any more");
+}
