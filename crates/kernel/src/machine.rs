@@ -13,6 +13,7 @@ use crate::effect::EffectStatus;
 use crate::event::Event;
 use crate::ids::Millis;
 use crate::machines::Name;
+use crate::receipt::Receipt;
 
 /// What every state, fact, effect and outcome can do: be compared, hashed by the model
 /// checker, and written to the journal.
@@ -69,6 +70,10 @@ pub trait Machine: Debug + Clone + PartialEq + Eq + Hash + Sized {
     fn settle(state: Self::State, _: Settled) -> Self::State {
         state
     }
+
+    /// Adds what an effect has brought back to the receipt that the person gets when the
+    /// agent is let go.
+    fn summarize(_: &Self::Outcome, _: &mut Receipt) {}
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

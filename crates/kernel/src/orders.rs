@@ -105,7 +105,7 @@ impl Orders {
             Scope::Machine(name) => {
                 if let Some(until) = self.everything.take().filter(|until| until.holds(now)) {
                     for other in Name::ALL {
-                        self.machines.entry(other).or_insert(until);
+                        self.machines.entry(*other).or_insert(until);
                     }
                 }
                 self.machines.remove(&name);
@@ -154,7 +154,7 @@ mod tests {
         ] {
             let everything = Orders::default().stopped(Scope::Everything, until);
             let one = Orders::default().stopped(Scope::Machine(Name::Loop), until);
-            for name in Name::ALL {
+            for &name in Name::ALL {
                 assert_eq!(everything.brake(name, NOW).is_some(), holds, "{until:?}");
                 let only = holds && name == Name::Loop;
                 assert_eq!(one.brake(name, NOW).is_some(), only, "{name} {until:?}");
@@ -176,7 +176,7 @@ mod tests {
         let orders = Orders::default()
             .stopped(Scope::Everything, Until::Resumed)
             .resumed(Scope::Machine(Name::Review), NOW);
-        for name in Name::ALL {
+        for &name in Name::ALL {
             assert_eq!(orders.brake(name, NOW).is_none(), name == Name::Review);
         }
         let free = orders.resumed(Scope::Everything, NOW);

@@ -9,11 +9,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::decision::Reasons;
-use crate::effect::EffectStatus;
 use crate::ids::Millis;
-use crate::machines::claim::work::Outcome as Claimed;
-use crate::machines::review::words::dollars;
-use crate::machines::review::{Finding, Outcome as Reviewed, Verdict};
 use crate::machines::{MachineInput, Name};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -39,6 +35,14 @@ pub struct Receipt {
     pub pull: Option<u64>,
 }
 
+/// What came of a review, as far as a receipt tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reviewed {
+    Clean,
+    WithFindings,
+    NotDone,
+}
+
 impl Receipt {
     pub(crate) fn begin(now: Millis) -> Self {
         Self {
@@ -62,38 +66,33 @@ impl Receipt {
     }
 
     /// What effects brought back at this stop.
-    pub(crate) fn take_in(&mut self, parts: &[MachineInput]) {
-        for part in parts {
-            match part {
-                MachineInput::Review(input) => {
-                    if let EffectStatus::Done(_, outcome) = &input.effect_status {
-                        self.review(outcome);
-                    }
-                }
-                MachineInput::Claim(input) => {
-                    if let EffectStatus::Done(_, Claimed::Opened { pr, .. }) = &input.effect_status
-                    {
-                        self.pull = Some(*pr);
-                    }
-                }
-                MachineInput::Gate(_)
-                | MachineInput::Loop(_)
-                | MachineInput::Tasks(_)
-                | MachineInput::Pulse(_) => {}
-            }
+    pub(crate) fn take_in(&mut self, inputs: &[MachineInput]) {
+        for input in inputs {
+            input.summarize(self);
         }
     }
 
-    fn review(&mut self, outcome: &Reviewed) {
-        self.cost = self.cost.saturating_add(outcome.cost);
-        let (reviews, clean, undone) = match outcome.result {
-            Finding::Reviewed(Verdict::Pass) => (1, 1, 0),
-            Finding::Reviewed(Verdict::Fail | Verdict::Unsaid) => (1, 0, 0),
-            Finding::NotDone(_) => (0, 0, 1),
+    /// A review came back, or did not happen.
+    pub(crate) fn review(&mut self, reviewed: Reviewed) {
+        let count = match reviewed {
+            Reviewed::Clean => {
+                self.clean = self.clean.saturating_add(1);
+                &mut self.reviews
+            }
+            Reviewed::WithFindings => &mut self.reviews,
+            Reviewed::NotDone => &mut self.undone,
         };
-        self.reviews = self.reviews.saturating_add(reviews);
-        self.clean = self.clean.saturating_add(clean);
-        self.undone = self.undone.saturating_add(undone);
+        *count = count.saturating_add(1);
+    }
+
+    /// Millionths of a dollar were spent.
+    pub(crate) fn spend(&mut self, cost: u64) {
+        self.cost = self.cost.saturating_add(cost);
+    }
+
+    /// A pull request was opened, or found.
+    pub(crate) fn open_pull(&mut self, number: u64) {
+        self.pull = Some(number);
     }
 
     /// The receipt.
@@ -126,6 +125,15 @@ impl Receipt {
     }
 }
 
+/// Millionths of a dollar, as a person reads them.
+pub fn dollars(micros: u64) -> String {
+    let cents = micros.div_ceil(10_000);
+    if micros > 0 && micros < 10_000 {
+        return String::from("<$0.01");
+    }
+    format!("${}.{:02}", cents / 100, cents % 100)
+}
+
 fn times(count: u32, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {thing}{plural}")
@@ -145,7 +153,6 @@ pub(crate) fn span(span: Millis) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machines::review::Failure;
 
     #[test]
     fn a_receipt_names_holds_reviews_cost_pull_request_and_time() {
@@ -157,19 +164,16 @@ mod tests {
             "let go after 1 held stop (gate 1), 9s"
         );
         receipt.hold(&gate.join(Reasons::one(Name::Loop, "go on".into())));
-        let review = |result, cost| Reviewed {
-            result,
-            took: Millis(1),
-            cost,
-        };
-        receipt.review(&review(Finding::Reviewed(Verdict::Fail), 310_000));
-        receipt.review(&review(Finding::Reviewed(Verdict::Pass), 200_000));
+        receipt.review(Reviewed::WithFindings);
+        receipt.spend(310_000);
+        receipt.review(Reviewed::Clean);
+        receipt.spend(200_000);
         assert_eq!(
             receipt.line(Millis::seconds(252)),
             "let go after 2 held stops (gate 2, loop 1), 2 reviews of which 1 clean, $0.51, 4m 12s"
         );
-        receipt.review(&review(Finding::NotDone(Failure::NoFile), 0));
-        receipt.pull = Some(44);
+        receipt.review(Reviewed::NotDone);
+        receipt.open_pull(44);
         assert_eq!(
             receipt.line(Millis::seconds(252)),
             "let go after 2 held stops (gate 2, loop 1), 2 reviews of which 1 clean, 1 review not \

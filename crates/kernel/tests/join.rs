@@ -6,7 +6,7 @@ use mainspring_kernel::{Decision, Kind, Name, Reasons};
 use proptest::prelude::*;
 
 fn name() -> impl Strategy<Value = Name> {
-    prop::sample::select(&Name::ALL[..])
+    prop::sample::select(Name::ALL)
 }
 
 fn reasons() -> impl Strategy<Value = Reasons> {

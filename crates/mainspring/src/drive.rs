@@ -4,14 +4,14 @@ use mainspring_kernel::block_ledger::{BlockLedger, Mark, ToolUse};
 use mainspring_kernel::deliberate::{Broken, Ruling, Trust};
 use mainspring_kernel::effect::{EffectOwner, Fence, Life};
 use mainspring_kernel::journal::{Entry, FileChange};
-use mainspring_kernel::machines::{Name, Pending};
+use mainspring_kernel::machines::{MachineInput, Moved, Name, Pending};
 use mainspring_kernel::{Answer, Ask, Case, Millis, Note, Reply, Turn};
 use mainspring_store::{Locked, Trouble, digest, json_change};
 
 use crate::effect_owner;
 use crate::event_context::EventContext;
 use crate::host::Payload;
-use crate::machine::{self, FoundFile, Loaded, MachineShell};
+use crate::machine::{self, Found};
 use crate::store::{orders, trust};
 use crate::transcript;
 
@@ -19,29 +19,25 @@ use crate::transcript;
 pub(crate) fn look(
     context: &EventContext<'_>,
     payload: &Payload,
-    rows: &[&'static MachineShell],
+    machines: &[Name],
 ) -> Result<Case, Trouble> {
-    Driver::new(context, payload, rows).load()
+    Driver::new(context, payload, machines).load()
 }
 
-/// Runs the machines that apply on one event, to its answer.
-pub(crate) fn drive(
-    context: &EventContext<'_>,
-    payload: &Payload,
-    rows: &[&'static MachineShell],
-) -> Answer {
-    let mut driver = Driver::new(context, payload, rows);
+/// Runs these machines on one event, to its answer.
+pub(crate) fn drive(context: &EventContext<'_>, payload: &Payload, machines: &[Name]) -> Answer {
+    let mut driver = Driver::new(context, payload, machines);
     let (mut turn, mut ask) = Turn::begin(payload.event.kind.clone());
     let mut failed = None;
     loop {
         let reply = match ask {
             Ask::Answer(answer) => {
-                let laying_out = rows.iter().any(|row| row.name == Name::Tasks);
-                let answer = match &failed {
-                    Some(trouble) if laying_out => machine::tasks::fail_closed(payload, trouble),
-                    Some(_) | None => answer,
-                };
-                return driver.with_edits(answer);
+                let answer = failed
+                    .and_then(|trouble| {
+                        machine::fail_closed(machines, context.env, payload, &trouble)
+                    })
+                    .unwrap_or(answer);
+                return driver.with_notes(answer);
             }
             Ask::Lock => driver.lock().map(|()| Reply::Done),
             Ask::Load => driver.load().map(|case| Reply::Loaded(Box::new(case))),
@@ -50,7 +46,7 @@ pub(crate) fn drive(
                 driver.unlock();
                 Ok(Reply::Done)
             }
-            Ask::Run(pending) => driver.run(&pending),
+            Ask::Run(pending) => Ok(driver.run(&pending)),
         };
         ask = turn.next(reply.unwrap_or_else(|trouble| {
             let cause = trouble.to_string();
@@ -63,12 +59,15 @@ pub(crate) fn drive(
 struct Driver<'a> {
     context: &'a EventContext<'a>,
     payload: &'a Payload,
-    rows: &'a [&'static MachineShell],
+    machines: &'a [Name],
     lock: Option<Locked<'a>>,
     /// What the current case was made from.
-    found: Vec<Vec<FoundFile>>,
+    found: Found,
     intents: Vec<FoundIntent>,
     ledger: Option<FoundLedger>,
+    /// Which one of several of a kind a machine is about: it stays with it, even if another
+    /// one is touched while an effect runs.
+    subjects: Vec<(Name, String)>,
     edited: Vec<String>,
     /// What was committed and could not be told to others yet.
     late: Vec<String>,
@@ -88,19 +87,16 @@ struct FoundLedger {
 }
 
 impl<'a> Driver<'a> {
-    fn new(
-        context: &'a EventContext<'a>,
-        payload: &'a Payload,
-        rows: &'a [&'static MachineShell],
-    ) -> Self {
+    fn new(context: &'a EventContext<'a>, payload: &'a Payload, machines: &'a [Name]) -> Self {
         Self {
             context,
             payload,
-            rows,
+            machines,
             lock: None,
-            found: Vec::new(),
+            found: Found::default(),
             intents: Vec::new(),
             ledger: None,
+            subjects: Vec::new(),
             edited: Vec::new(),
             late: Vec::new(),
             now: context.env.now(),
@@ -113,27 +109,23 @@ impl<'a> Driver<'a> {
     }
 
     fn unlock(&mut self) {
-        // The host must not wait for it while an effect runs.
-        self.context.release();
+        // Locks of other programs too: they must not wait while an effect runs.
+        self.found = Found::default();
         if let Some(lock) = self.lock.take() {
             self.edited.extend_from_slice(lock.edited());
         }
     }
 
     fn load(&mut self) -> Result<Case, Trouble> {
-        self.found.clear();
+        self.found = Found::default();
         self.intents.clear();
-        let mut parts = Vec::new();
+        let mut inputs = Vec::new();
         let mut broken = Vec::new();
-        for row in self.rows {
-            match self.load_row(row) {
-                Ok(Some(Loaded { part, found })) => {
-                    parts.push(part);
-                    self.found.push(found);
-                }
-                Ok(None) => {}
+        for name in self.machines {
+            match self.load_machine(*name) {
+                Ok(input) => inputs.extend(input),
                 Err(trouble) => broken.push(Broken {
-                    machine: row.name,
+                    machine: *name,
                     cause: format!("{trouble}. It was left as it is, and the agent was let go"),
                 }),
             }
@@ -145,7 +137,7 @@ impl<'a> Driver<'a> {
             event: self.payload.event.clone(),
             now: self.now,
             delivery: self.delivery(),
-            inputs: parts,
+            inputs,
             broken,
             overtaken: None,
             cap: (self.payload.host.cap)(self.context.env),
@@ -162,32 +154,38 @@ impl<'a> Driver<'a> {
         })
     }
 
-    fn load_row(&mut self, row: &MachineShell) -> Result<Option<Loaded>, Trouble> {
-        let Some(mut loaded) = (row.load)(self.context)? else {
+    fn load_machine(&mut self, name: Name) -> Result<Option<MachineInput>, Trouble> {
+        let known = self.subjects.iter().find(|(of, _)| *of == name);
+        let subject = known.map(|(_, subject)| subject.as_str());
+        let subject = subject.or(self.context.subject());
+        let Some(mut input) = self.found.load(name, self.context, subject)? else {
             return Ok(None);
         };
-        if row.run.is_none() {
-            return Ok(Some(loaded));
+        let subject = self.found.subject(name);
+        if name.has_effects() {
+            let intent = self
+                .context
+                .store
+                .intent(name, subject.unwrap_or_default())?;
+            if let Some(pending) = intent.value {
+                let in_time = pending.deadline() > self.now;
+                let life = if in_time && effect_owner::is_alive(pending.owner()) {
+                    Life::Alive
+                } else {
+                    Life::Gone
+                };
+                input.stand(pending, life);
+            }
+            self.intents.push(FoundIntent {
+                machine: name,
+                path: intent.path,
+                bytes: intent.bytes,
+            });
         }
-        let intent = self
-            .context
-            .store
-            .intent(row.name, self.context.scope(row.name))?;
-        if let Some(pending) = intent.value {
-            let in_time = pending.deadline() > self.now;
-            let life = if in_time && effect_owner::is_alive(pending.owner()) {
-                Life::Alive
-            } else {
-                Life::Gone
-            };
-            loaded.part.stand(pending, life);
+        if let (None, Some(subject)) = (known, subject) {
+            self.subjects.push((name, subject.to_owned()));
         }
-        self.intents.push(FoundIntent {
-            machine: row.name,
-            path: intent.path,
-            bytes: intent.bytes,
-        });
-        Ok(Some(loaded))
+        Ok(Some(input))
     }
 
     fn load_ledger(&mut self) -> Result<BlockLedger, Trouble> {
@@ -223,7 +221,7 @@ impl<'a> Driver<'a> {
 
     /// Not asked where no machine could start anything.
     fn trust(&self) -> Trust {
-        if self.rows.iter().all(|row| row.run.is_none()) {
+        if !self.machines.iter().any(|name| name.has_effects()) {
             return Trust::Untrusted;
         }
         if self.context.is_drop_in() {
@@ -250,61 +248,43 @@ impl<'a> Driver<'a> {
     }
 
     fn commit(&mut self, entry: Entry) -> Result<(), Trouble> {
-        let files = match &entry {
-            Entry::Turn { case, ruling } => match &**ruling {
-                Ruling::Repeated(_) => Vec::new(),
-                Ruling::Intends(pending) => {
-                    vec![self.intent_change(pending.name(), Some(pending))?]
-                }
-                Ruling::Settled(settlement) => self.settled_files(case, settlement)?,
-            },
-            Entry::Verb { .. } => Vec::new(),
-        };
+        let files = self.files(&entry)?;
         let Some(lock) = &mut self.lock else {
             return Err(Trouble::Other("internal: a commit without the lock".into()));
         };
-        let letter = machine::looping::jwz::outgoing_message(self.context, &files);
-        lock.commit(self.now, entry, files)?;
-        // The record is durable: what could not be posted is posted at the next load.
-        if let Some(letter) = letter
-            && let Err(trouble) = machine::looping::jwz::post(self.context, &letter)
-        {
-            self.late.push(trouble.to_string());
+        let record = lock.commit(self.now, entry, files)?;
+        for moved in moves(&record.entry)? {
+            if let Err(trouble) = self.found.after_commit(self.context, moved) {
+                self.late.push(trouble.to_string());
+            }
         }
         Ok(())
     }
 
-    fn settled_files(
-        &self,
-        case: &Case,
-        settlement: &mainspring_kernel::deliberate::Settlement,
-    ) -> Result<Vec<FileChange>, Trouble> {
+    /// Every file that an entry changes.
+    fn files(&self, entry: &Entry) -> Result<Vec<FileChange>, Trouble> {
+        let Entry::Turn { case, ruling } = entry else {
+            return Err(Trouble::Other("internal: a turn is no command".into()));
+        };
+        let settlement = match &**ruling {
+            Ruling::Repeated(_) => return Ok(Vec::new()),
+            Ruling::Intends(pending) => {
+                return Ok(vec![self.intent_change(pending.name(), Some(pending))?]);
+            }
+            Ruling::Settled(settlement) => settlement,
+        };
         let mut files = Vec::new();
-        let moves = case
-            .inputs
-            .iter()
-            .zip(&self.found)
-            .zip(&settlement.transitions);
-        for ((part, found), moved) in moves {
-            if !part.changed_by(moved) {
-                continue;
-            }
-            if let Some(row) = machine::row(part.name()) {
-                files.extend((row.files)(self.context, part, found, moved)?);
-            }
-            let intent = moved.intent();
-            if intent != part.recorded() {
-                files.push(self.intent_change(part.name(), intent.as_ref())?);
+        for moved in moves(entry)? {
+            files.extend(self.found.files(self.context, moved)?);
+            if moved.changes_intent() {
+                files.push(self.intent_change(moved.name(), moved.intent().as_ref())?);
             }
         }
         if let Some(found) = &self.ledger {
             let kept = settlement.kept(case);
             if kept != case.ledger {
-                files.push(json_change(
-                    &found.path,
-                    found.bytes.as_deref(),
-                    Some(&kept),
-                )?);
+                let was = found.bytes.as_deref();
+                files.push(json_change(&found.path, was, Some(&kept))?);
             }
         }
         Ok(files)
@@ -324,19 +304,13 @@ impl<'a> Driver<'a> {
         json_change(&found.path, found.bytes.as_deref(), intent)
     }
 
-    fn run(&mut self, pending: &Pending) -> Result<Reply, Trouble> {
-        let finished = machine::row(pending.name())
-            .and_then(|row| row.run)
-            .and_then(|run| run(self.context, pending));
+    fn run(&mut self, pending: &Pending) -> Reply {
+        let finished = machine::run(self.context, pending);
         self.now = self.context.env.later();
-        finished
-            .map(|finished| Reply::Ran(Box::new(finished)))
-            .ok_or_else(|| {
-                Trouble::Other(format!("internal: nobody runs {}'s effect", pending.name()))
-            })
+        Reply::Ran(Box::new(finished))
     }
 
-    fn with_edits(self, mut answer: Answer) -> Answer {
+    fn with_notes(self, mut answer: Answer) -> Answer {
         for path in self.edited {
             answer.notes.push(Note::ours(format!(
                 "{path} was edited while it was being updated: the edit stays, our change does not"
@@ -345,4 +319,23 @@ impl<'a> Driver<'a> {
         answer.notes.extend(self.late.into_iter().map(Note::ours));
         answer
     }
+}
+
+/// What changes something, of all that the machines did.
+fn moves(entry: &Entry) -> Result<Vec<Moved<'_>>, Trouble> {
+    let mut moves = Vec::new();
+    if let Entry::Turn { case, ruling } = entry
+        && let Ruling::Settled(settlement) = &**ruling
+    {
+        for (input, transition) in case.inputs.iter().zip(&settlement.transitions) {
+            let moved = Moved::pair(input, transition).ok_or_else(|| {
+                let (asked, answered) = (input.name(), transition.name());
+                Trouble::Other(format!("internal: {answered} answered for {asked}"))
+            })?;
+            if moved.is_change() {
+                moves.push(moved);
+            }
+        }
+    }
+    Ok(moves)
 }

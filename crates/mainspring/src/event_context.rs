@@ -1,6 +1,6 @@
 //! All that a machine's loader may look at for one event or command.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::path::Path;
 use std::time::Instant;
 
@@ -10,7 +10,6 @@ use mainspring_store::Trouble;
 
 use crate::config::Config;
 use crate::env::Environment;
-use crate::host::task_files::lock::Held;
 use crate::host::{self, HostSpec, Payload};
 use crate::ownership::Ignored;
 use crate::project::{Contents, Project};
@@ -27,8 +26,6 @@ pub(crate) struct EventContext<'a> {
     /// The event, as the host sent it; `None` for a command or a view.
     pub(crate) payload: Option<&'a Payload>,
     config: OnceCell<Config>,
-    /// Locks of the host's own, until all of it is over.
-    held: RefCell<Option<Held>>,
     tail: OnceCell<Option<Tail>>,
     /// The machine that this event was given to alone, as the drop-in of its seed's script:
     /// that it is registered is a person's word that it is on.
@@ -39,8 +36,8 @@ pub(crate) struct EventContext<'a> {
     looking: bool,
     /// The session that a view is about, where no agent asks.
     about: Option<SessionId>,
-    /// What a machine that has several of its kind is about until all of it is over.
-    scope: OnceCell<(Name, String)>,
+    /// The one of several of a kind that a command named.
+    subject: Option<&'a str>,
 }
 
 impl<'a> EventContext<'a> {
@@ -57,13 +54,12 @@ impl<'a> EventContext<'a> {
             began: Instant::now(),
             payload,
             config: OnceCell::new(),
-            held: RefCell::new(None),
             tail: OnceCell::new(),
             registered: None,
             by_command: false,
             looking: false,
             about: None,
-            scope: OnceCell::new(),
+            subject: None,
         }
     }
 
@@ -112,18 +108,15 @@ impl<'a> EventContext<'a> {
         self
     }
 
-    /// Of several of its kind, the machine is about this one, even if another is touched
-    /// while an effect runs.
-    pub(crate) fn stay_with(&self, machine: Name, id: &str) {
-        let _ = self.scope.set((machine, id.to_owned()));
+    /// For a command that names the one it means, such as a plan.
+    #[must_use]
+    pub(crate) fn about_subject(mut self, subject: &'a str) -> Self {
+        self.subject = Some(subject);
+        self
     }
 
-    /// Which one that is; empty where there is only one.
-    pub(crate) fn scope(&self, machine: Name) -> &str {
-        match self.scope.get() {
-            Some((held, id)) if *held == machine => id,
-            Some(_) | None => "",
-        }
+    pub(crate) fn subject(&self) -> Option<&str> {
+        self.subject
     }
 
     /// Read at the first question, because most events ask none.
@@ -146,16 +139,6 @@ impl<'a> EventContext<'a> {
             .ignored
             .iter()
             .chain(of_config.into_iter().flatten())
-    }
-
-    /// Holds locks of the host's own for as long as this context lives.
-    pub(crate) fn hold(&self, held: Held) {
-        self.held.replace(Some(held));
-    }
-
-    /// Lets go of them before they are taken again.
-    pub(crate) fn release(&self) {
-        self.held.replace(None);
     }
 
     pub(crate) fn at_stop(&self) -> bool {

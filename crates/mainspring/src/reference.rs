@@ -289,9 +289,10 @@ fn files() {
         "| `{}` | settings: [configuration](configuration.md) |\n",
         crate::config::PROJECT_FILE
     );
-    for row in crate::machine::MACHINES {
-        for marker in row.markers {
-            out += &format!("| `{marker}` | `{}`: {} |\n", row.name, row.about);
+    for name in mainspring_kernel::Name::ALL {
+        let spec = crate::machine::spec(*name);
+        for marker in spec.markers {
+            out += &format!("| `{marker}` | `{name}`: {} |\n", spec.about);
         }
     }
     out += &format!(

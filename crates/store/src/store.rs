@@ -126,13 +126,12 @@ impl Locked<'_> {
         at: Millis,
         entry: Entry,
         files: Vec<FileChange>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<Record, Trouble> {
         let recorded = self.record(at, entry, files)?;
         for change in &recorded.record.files {
             self.place(change)?;
         }
-        self.finish(recorded);
-        Ok(())
+        Ok(self.finish(recorded))
     }
 
     /// Makes the entry durable.
@@ -175,11 +174,12 @@ impl Locked<'_> {
     }
 
     /// All of its files are in place.
-    pub fn finish(&mut self, recorded: Recorded) {
+    pub fn finish(&mut self, recorded: Recorded) -> Record {
         self.head.size = recorded.size;
         self.head.seq = recorded.record.seq;
         self.head.sum = recorded.sum;
         self.head.write(&self.lock);
+        recorded.record
     }
 
     /// The files of the segment that is closed are not looked at again after a power loss,

@@ -1,6 +1,7 @@
 //! The machines, and the row that each of them is.
 //!
-//! A machine is added by a file and one line in `machines!` below.
+//! A machine is added by a file and one line in `machines!` below. The order of those lines
+//! is the order of machines everywhere.
 
 mod ask;
 pub mod claim;
@@ -14,50 +15,17 @@ pub mod tasks;
 pub mod verbs;
 
 use alloc::string::String;
+use core::any::TypeId;
 
 use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
 use crate::effect::{EffectStatus, Intent, Life};
 use crate::event::Kind;
-use crate::machine::{Data, Machine, Settled};
+use crate::machine::{Data, Machine, Never, Settled};
+use crate::receipt::Receipt;
 
 pub(crate) use ask::{Occasion, Vote};
-
-/// Every machine's name, in the fixed order in which reasons are given and effects are
-/// run. A later machine's effect waits until the earlier ones let go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Name {
-    Gate,
-    Loop,
-    Review,
-    Claim,
-    Tasks,
-    Pulse,
-}
-
-impl Name {
-    pub const ALL: [Self; 6] = [
-        Self::Gate,
-        Self::Loop,
-        Self::Review,
-        Self::Claim,
-        Self::Tasks,
-        Self::Pulse,
-    ];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Gate => "gate",
-            Self::Loop => "loop",
-            Self::Review => "review",
-            Self::Claim => "claim",
-            Self::Tasks => "tasks",
-            Self::Pulse => "pulse",
-        }
-    }
-}
 
 impl core::fmt::Display for Name {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -126,7 +94,11 @@ impl<M: Machine> InputOf<M> {
 impl<M: Machine> TransitionOf<M> {
     /// The state as it stays on disk: what changed beside it decides whether to write.
     pub fn changes(&self, input: &InputOf<M>) -> bool {
-        self.state != input.state || self.intent.as_ref() != input.effect_status.recorded()
+        self.state != input.state || self.changes_intent(input)
+    }
+
+    fn changes_intent(&self, input: &InputOf<M>) -> bool {
+        self.intent.as_ref() != input.effect_status.recorded()
     }
 
     /// Only a machine that took one of its arrows is told how the stop ended. One that
@@ -140,12 +112,77 @@ impl<M: Machine> TransitionOf<M> {
     }
 }
 
+/// A machine that asks for nothing has an effect that cannot be made.
+fn has_effects<M: Machine<Effect: 'static>>() -> bool {
+    TypeId::of::<M::Effect>() != TypeId::of::<Never>()
+}
+
 /// Asserts that all of a machine's types are what the journal and the checker need.
 const fn assert_data<T: Data>() {}
 
 macro_rules! machines {
-    ($($variant:ident => $machine:path,)*) => {
+    ($($variant:ident $name:literal => $machine:path,)*) => {
         $(const _: () = assert_data::<<$machine as Machine>::State>();)*
+
+        /// Every machine's name, in the fixed order in which reasons are given and effects are
+        /// run. A later machine's effect waits until the earlier ones let go.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Name { $($variant,)* }
+
+        impl Name {
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// The machine's transition table.
+            pub const fn table(self) -> &'static [crate::machine::Arrow] {
+                match self { $(Self::$variant => <$machine as Machine>::TABLE,)* }
+            }
+
+            /// Can it ask for anything to be done outside? One whose effect cannot be made
+            /// has neither intents nor need of a person's trust.
+            pub fn has_effects(self) -> bool {
+                match self { $(Self::$variant => has_effects::<$machine>(),)* }
+            }
+        }
+
+        /// A machine as it was found, and what came of it.
+        #[derive(Debug, Clone, Copy)]
+        pub enum Moved<'a> { $($variant(&'a InputOf<$machine>, &'a TransitionOf<$machine>),)* }
+
+        impl<'a> Moved<'a> {
+            /// `None` for two different machines.
+            pub fn pair(input: &'a MachineInput, transition: &'a Transition) -> Option<Self> {
+                match (input, transition) {
+                    $((MachineInput::$variant(input), Transition::$variant(transition)) => {
+                        Some(Self::$variant(input, transition))
+                    })*
+                    _ => None,
+                }
+            }
+
+            pub const fn name(self) -> Name {
+                match self { $(Self::$variant(..) => Name::$variant,)* }
+            }
+
+            /// The intent that stays recorded.
+            pub fn intent(self) -> Option<Pending> {
+                match self { $(Self::$variant(_, transition) => transition.intent.clone().map(Pending::$variant),)* }
+            }
+
+            /// Is that another one than was found?
+            pub fn changes_intent(self) -> bool {
+                match self { $(Self::$variant(input, transition) => transition.changes_intent(input),)* }
+            }
+
+            /// Does it change what is recorded of the machine?
+            pub fn is_change(self) -> bool {
+                match self { $(Self::$variant(input, transition) => transition.changes(input),)* }
+            }
+        }
 
         /// One machine's part in a case.
         #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -197,7 +234,6 @@ macro_rules! machines {
             pub(crate) fn accept(&mut self, finished: &Finished) -> bool {
                 match (self, finished) {
                     $((Self::$variant(input), Finished::$variant(returned)) => input.accept(returned),)*
-                    #[allow(unreachable_patterns, reason = "with one machine there is no other pair")]
                     _ => false,
                 }
             }
@@ -212,7 +248,6 @@ macro_rules! machines {
                             Life::Gone => EffectStatus::Abandoned(intent),
                         };
                     })*
-                    #[allow(unreachable_patterns, reason = "with one machine there is no other pair")]
                     _ => {}
                 }
             }
@@ -240,7 +275,6 @@ macro_rules! machines {
                         }
                         Transition::$variant(transition)
                     })*
-                    #[allow(unreachable_patterns, reason = "with one machine there is no other pair")]
                     (_, transition) => transition,
                 }
             }
@@ -252,10 +286,17 @@ macro_rules! machines {
 
             /// Does this move change what is recorded of the machine?
             pub fn changed_by(&self, transition: &Transition) -> bool {
-                match (self, transition) {
-                    $((Self::$variant(input), Transition::$variant(transition)) => transition.changes(input),)*
-                    #[allow(unreachable_patterns, reason = "with one machine there is no other pair")]
-                    _ => false,
+                Moved::pair(self, transition).is_some_and(Moved::is_change)
+            }
+
+            /// Adds what its effect brought back in this turn to the receipt.
+            pub(crate) fn summarize(&self, receipt: &mut Receipt) {
+                match self {
+                    $(Self::$variant(input) => {
+                        if let EffectStatus::Done(_, outcome) = &input.effect_status {
+                            <$machine as Machine>::summarize(outcome, receipt);
+                        }
+                    })*
                 }
             }
         }
@@ -315,25 +356,14 @@ macro_rules! machines {
                 match self { $(Self::$variant(_) => <$machine as Machine>::NAME,)* }
             }
         }
-
-        impl Name {
-            /// The machine's transition table; `None` for one that is not built in.
-            pub const fn table(self) -> Option<&'static [crate::machine::Arrow]> {
-                match self {
-                    $(Self::$variant => Some(<$machine as Machine>::TABLE),)*
-                    #[allow(unreachable_patterns, reason = "when every name has its machine")]
-                    _ => None,
-                }
-            }
-        }
     };
 }
 
 machines! {
-    Gate => gate::Gate,
-    Loop => looping::Loop,
-    Review => review::Review,
-    Claim => claim::Claim,
-    Tasks => tasks::Tasks,
-    Pulse => pulse::Pulse,
+    Gate "gate" => gate::Gate,
+    Loop "loop" => looping::Loop,
+    Review "review" => review::Review,
+    Claim "claim" => claim::Claim,
+    Tasks "tasks" => tasks::Tasks,
+    Pulse "pulse" => pulse::Pulse,
 }

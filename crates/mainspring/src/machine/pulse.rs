@@ -2,78 +2,79 @@
 
 use std::time::Duration;
 
+use mainspring_kernel::effect::Intent;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::pulse::{Probed, Pulse, State};
-use mainspring_kernel::machines::{
-    Finished, InputOf, MachineInput, Name, Pending, Returned, Transition,
-};
+use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_store::Trouble;
 
-use super::{FoundFile, Loaded, MachineShell, json_state};
+use super::{FoundFile, Loaded, MachineShell, Spec, json_state};
 use crate::config::{Key, Kind, Reach};
 use crate::event_context::EventContext;
 use crate::host::text::excerpt;
 use crate::process::Job;
 
-pub(crate) const ROW: MachineShell = MachineShell {
-    name: Name::Pulse,
-    about: "does Mainspring reach the agent? a few held stops that say so",
-    markers: &[],
-    keys: &[Key {
-        name: "pulse.beats",
-        kind: Kind::Number { most: 100 },
-        default: "2",
-        reach: Reach::Anyone,
-        variable: None,
-        about: "stops that `mainspring pulse` holds if it is not told how many",
-    }],
-    applies,
-    load,
-    files,
-    run: Some(run),
-    summary,
-};
+#[derive(Debug)]
+pub(crate) struct Shell;
 
-fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
-    Ok(!context.is_vacant()
-        && std::fs::symlink_metadata(context.store.machine_file(Name::Pulse)).is_ok())
-}
+impl MachineShell for Shell {
+    type Machine = Pulse;
+    type Found = FoundFile;
 
-fn load(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {
-    let (state, found) = json_state::load::<State>(context, Name::Pulse)?;
-    Ok(state.map(|state| Loaded {
-        part: MachineInput::Pulse(InputOf::new(state, ())),
-        found: vec![found],
-    }))
-}
-
-fn files(
-    _: &EventContext<'_>,
-    _: &MachineInput,
-    found: &[FoundFile],
-    moved: &Transition,
-) -> Result<Vec<FileChange>, Trouble> {
-    #[allow(irrefutable_let_patterns, reason = "until there are more machines")]
-    let Transition::Pulse(moved) = moved else {
-        return Ok(Vec::new());
+    const SPEC: Spec = Spec {
+        about: "does Mainspring reach the agent? a few held stops that say so",
+        markers: &[],
+        keys: &[Key {
+            name: "pulse.beats",
+            kind: Kind::Number { most: 100 },
+            default: "2",
+            reach: Reach::Anyone,
+            variable: None,
+            about: "stops that `mainspring pulse` holds if it is not told how many",
+        }],
     };
-    // A check that is over leaves no file, so that the next event has nothing to look at.
-    let state = (moved.state != State::Still).then_some(&moved.state);
-    found
-        .iter()
-        .map(|found| json_state::change(found, state))
-        .collect()
-}
 
-fn run(_: &EventContext<'_>, pending: &Pending) -> Option<Finished> {
-    #[allow(irrefutable_let_patterns, reason = "until there are more machines")]
-    let Pending::Pulse(intent) = pending else {
-        return None;
-    };
-    Some(Finished::Pulse(Returned::<Pulse> {
-        intent: intent.clone(),
-        outcome: probe(),
-    }))
+    fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
+        Ok(!context.is_vacant()
+            && std::fs::symlink_metadata(context.store.machine_file(Name::Pulse)).is_ok())
+    }
+
+    fn load(context: &EventContext<'_>, _: Option<&str>) -> Result<Option<Loaded<Self>>, Trouble> {
+        let (state, found) = json_state::load::<State>(context, Name::Pulse)?;
+        Ok(state.map(|state| Loaded {
+            input: InputOf::new(state, ()),
+            found,
+        }))
+    }
+
+    fn files(
+        _: &EventContext<'_>,
+        _: &InputOf<Pulse>,
+        found: &FoundFile,
+        transition: &TransitionOf<Pulse>,
+    ) -> Result<Vec<FileChange>, Trouble> {
+        // A check that is over leaves no file, so that the next event has nothing to look at.
+        let state = (transition.state != State::Still).then_some(&transition.state);
+        Ok(vec![json_state::change(found, state)?])
+    }
+
+    fn run(_: &EventContext<'_>, _: &Intent<Pulse>) -> Probed {
+        probe()
+    }
+
+    fn summary(input: &InputOf<Pulse>) -> String {
+        match &input.state {
+            State::Still => "no check asked for".into(),
+            State::Beating { beat, of, session } => {
+                let whose = session.as_ref().map_or_else(
+                    || "the next session".to_owned(),
+                    |id| format!("session {id}"),
+                );
+                format!("beat {beat} of {of} given, for {whose}")
+            }
+            State::Spent { of, .. } => format!("all {of} beats given"),
+        }
+    }
 }
 
 /// Our own program's version, from a child.
@@ -91,23 +92,5 @@ fn probe() -> Probed {
         }
         Ok(finished) => Probed::Failed(format!("it ended with {:?}", finished.code)),
         Err(failure) => Probed::Failed(failure.to_string()),
-    }
-}
-
-fn summary(part: &MachineInput) -> String {
-    #[allow(irrefutable_let_patterns, reason = "until there are more machines")]
-    let MachineInput::Pulse(input) = part else {
-        return String::new();
-    };
-    match &input.state {
-        State::Still => "no check asked for".into(),
-        State::Beating { beat, of, session } => {
-            let whose = session.as_ref().map_or_else(
-                || "the next session".to_owned(),
-                |id| format!("session {id}"),
-            );
-            format!("beat {beat} of {of} given, for {whose}")
-        }
-        State::Spent { of, .. } => format!("all {of} beats given"),
     }
 }

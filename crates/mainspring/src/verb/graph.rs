@@ -7,7 +7,6 @@ use mainspring_kernel::machines::Name;
 use serde_json::{Value, json};
 
 use super::{CommandContext, Result, session};
-use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::machine;
 
@@ -43,12 +42,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let mut drawn = Vec::new();
     let mut tables = Vec::new();
     for name in names {
-        let Some(table) = name.table() else {
-            if args.machine.is_some() {
-                return Err(CliError::new(format!("{name} has no transition table")));
-            }
-            continue;
-        };
+        let table = name.table();
         let here = current(name, cmd);
         if args.json {
             tables.push(plain(name, table, here));
@@ -85,8 +79,8 @@ fn current(name: Name, cmd: &CommandContext) -> Option<&'static str> {
     let (project, store) = cmd.project().ok()?;
     let latest = session::latest(&store).map(|(id, _)| id);
     let context = EventContext::new(&cmd.env, &project, &store, None).about(latest);
-    let loaded = (machine::row(name)?.load)(&context).ok()??;
-    Some(loaded.part.label())
+    let input = machine::view(name, &context).ok()??;
+    Some(input.label())
 }
 
 /// Each arrow as often as it leaves a state: from, arrow, to.

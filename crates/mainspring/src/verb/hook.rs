@@ -3,7 +3,9 @@
 //! Whatever goes wrong, the host gets an answer that asks nothing of it, and the person
 //! gets the cause. Exit 1 is left for the one case in which not even that can be said.
 
-use mainspring_kernel::{Answer, Decision, Kind, Note, SessionId};
+use std::slice;
+
+use mainspring_kernel::{Answer, Decision, Kind, Name, Note, SessionId};
 use mainspring_platform::stdin;
 use mainspring_store::Trouble;
 
@@ -13,7 +15,7 @@ use crate::event_context::EventContext;
 use crate::exit::Exit;
 use crate::host::{self, DecodeAs, Payload, Wording};
 use crate::limits;
-use crate::machine::{self, MACHINES, MachineShell};
+use crate::machine;
 use crate::output;
 use crate::project::{self, Bound};
 use crate::store::{ProjectStore, StateDir};
@@ -134,24 +136,28 @@ pub(super) fn wording(context: &EventContext<'_>) -> Wording {
 }
 
 fn decide(env: &Environment, payload: &Payload) -> Result<Spoken, Trouble> {
-    let all: Vec<&'static MachineShell> = MACHINES.iter().collect();
-    decide_by(&all, env, payload)
+    decide_by(Asked::All, env, payload)
 }
 
-/// The answer of these machines alone, for a stand-in.
+/// The answer of this machine alone, for a drop-in.
 pub(super) fn decide_among(
-    machines: &[&'static MachineShell],
+    machine: Name,
     env: &Environment,
     payload: &Payload,
 ) -> Result<Answer, Trouble> {
-    decide_by(machines, env, payload).map(|spoken| spoken.answer.without_optional_notes())
+    decide_by(Asked::DropIn(machine), env, payload)
+        .map(|spoken| spoken.answer.without_optional_notes())
 }
 
-fn decide_by(
-    machines: &[&'static MachineShell],
-    env: &Environment,
-    payload: &Payload,
-) -> Result<Spoken, Trouble> {
+/// Which machines an event is for.
+#[derive(Debug, Clone, Copy)]
+enum Asked {
+    All,
+    /// The one that a drop-in stands for.
+    DropIn(Name),
+}
+
+fn decide_by(asked: Asked, env: &Environment, payload: &Payload) -> Result<Spoken, Trouble> {
     let nothing = || Ok(Spoken::plainly(Answer::nothing(&payload.event.kind)));
     if let Kind::Other { .. } = payload.event.kind {
         return nothing();
@@ -165,18 +171,17 @@ fn decide_by(
     let project = project::find(env, &state, session, payload.cwd.as_deref())?;
     let store = ProjectStore::new(state, &project.root);
     let context = EventContext::new(env, &project, &store, Some(payload));
-    let context = match machines {
-        // One machine alone is a drop-in's.
-        [only] => context.registered(only.name),
-        _ => context,
+    let (context, all) = match &asked {
+        Asked::All => (context, Name::ALL),
+        Asked::DropIn(machine) => (context.registered(*machine), slice::from_ref(machine)),
     };
-    let mut rows: Vec<&'static MachineShell> = Vec::new();
-    for row in machines {
-        if (row.applies)(&context)? {
-            rows.push(row);
+    let mut machines = Vec::new();
+    for name in all {
+        if machine::applies(*name, &context)? {
+            machines.push(*name);
         }
     }
-    if rows.is_empty() {
+    if machines.is_empty() {
         // Nobody else may come for a while to finish what a crashed process left.
         if !context.is_vacant() && store.unfinished() {
             drop(store.lock()?);
@@ -187,7 +192,7 @@ fn decide_by(
     if let (Bound::NotYet, Some(session)) = (project.bound, session) {
         project::bind(store.state(), session, &project.root)?;
     }
-    let answer = with_ignored(&context, drive(&context, payload, &rows));
+    let answer = with_ignored(&context, drive(&context, payload, &machines));
     let holds = matches!(&answer.decision, Decision::Stop { hold } if !hold.is_empty());
     Ok(if holds {
         let wording = wording(&context);
@@ -215,14 +220,14 @@ fn with_ignored(context: &EventContext<'_>, mut answer: Answer) -> Answer {
     answer
 }
 
-/// Our own failure. At a stop the person hears of it, and where a skill has a task list
-/// the agent does too; elsewhere it would only be noise about events that we have nothing
-/// to say to.
+/// Our own failure. At a stop the person hears of it, and where a machine fails closed the
+/// agent does too; elsewhere it would only be noise about events that we have nothing to
+/// say to.
 fn let_go(env: &Environment, payload: &Payload, trouble: &Trouble) -> Answer {
+    if let Some(answer) = machine::fail_closed(Name::ALL, env, payload, trouble) {
+        return answer;
+    }
     match payload.event.kind {
-        _ if machine::tasks::concerns(env, payload) => {
-            machine::tasks::fail_closed(payload, trouble)
-        }
         Kind::Stop { .. } => Answer::fault(
             &payload.event.kind,
             format!("{trouble}. Nothing was checked, and the agent was let go"),

@@ -3,17 +3,18 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::looping::verbs::{self, Refused};
 use mainspring_kernel::machines::looping::{Frame, LoopOwner, Mode, Past, Run, State};
 use mainspring_kernel::{Name, SessionId};
 use mainspring_store::{Trouble, atomic};
 
-use super::{CommandContext, Result, session};
+use super::{Change, CommandContext, Result, Then, session};
 use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::limits;
 use crate::machine::looping::loop_store::{self, LoopStore, StoredLoop};
-use crate::machine::looping::{client, describe, prompt, running};
+use crate::machine::looping::{client, describe, jwz, prompt, running};
 
 /// Keep the agent iterating until it gives a completion signal.
 #[derive(Debug, clap::Args)]
@@ -126,17 +127,21 @@ fn begin(cmd: &CommandContext, start: &Start) -> Result {
         let frame = frame(&start.shape, cmd);
         let state = verbs::start(&found.state, id, frame, owned, cmd.env.now())?.state;
         let mut files = Vec::new();
+        let mut message = None;
         let kept = if found.place == target {
             found
         } else {
             if !matches!(found.state, State::Idle(_)) {
-                files.extend(found.changes(&State::Idle(Past::Aborted), cmd.env.now())?);
+                let gone = State::Idle(Past::Aborted);
+                files.extend(found.changes(&gone, cmd.env.now())?);
+                message = posted(&found, || found.written(&gone, cmd.env.now()));
             }
             loop_store::read(context, target)?
         };
         let text = prompted(&kept, &state, &start.shape, cmd, &project.root)?;
+        let message = posted(&kept, || text.clone()).or(message);
         files.push(kept.change_to(Some(text))?);
-        Ok((files, started(&state)))
+        Ok(change(files, started(&state), message))
     })?;
     Ok(format!("{did}\n"))
 }
@@ -153,7 +158,9 @@ fn push(cmd: &CommandContext, shape: &Shape) -> Result {
         }
         let state = verbs::push(&kept.state, frame(shape, cmd), cmd.env.now())?.state;
         let text = prompted(&kept, &state, shape, cmd, &project.root)?;
-        Ok((vec![kept.change_to(Some(text))?], started(&state)))
+        let message = posted(&kept, || text.clone());
+        let files = vec![kept.change_to(Some(text))?];
+        Ok(change(files, started(&state), message))
     })?;
     Ok(format!("{did}\n"))
 }
@@ -169,7 +176,8 @@ fn abort(cmd: &CommandContext, reason: &str) -> Result {
             1 => "the loop is over; its next stop passes".to_owned(),
             more => format!("the loop is over with all its {more} frames; its next stop passes"),
         };
-        Ok((kept.changes(&state, cmd.env.now())?, did))
+        let message = posted(&kept, || kept.written(&state, cmd.env.now()));
+        Ok(change(kept.changes(&state, cmd.env.now())?, did, message))
     })?;
     Ok(format!("{did}\n"))
 }
@@ -184,9 +192,22 @@ fn adopt(cmd: &CommandContext, named: Option<&str>) -> Result {
         let client = client(context).filter(|_| own);
         let state = verbs::adopt(&kept.state, session.clone(), client, cmd.env.now())?.state;
         let did = format!("the loop now belongs to session {session}");
-        Ok((kept.changes(&state, cmd.env.now())?, did))
+        let message = posted(&kept, || kept.written(&state, cmd.env.now()));
+        Ok(change(kept.changes(&state, cmd.env.now())?, did, message))
     })?;
     Ok(format!("{did}\n"))
+}
+
+/// What `jwz` is to be told, where it keeps this loop.
+fn posted(kept: &StoredLoop, text: impl FnOnce() -> String) -> Option<String> {
+    (kept.place == LoopStore::Jwz).then(text)
+}
+
+fn change(files: Vec<FileChange>, did: String, message: Option<String>) -> Change {
+    let then = message.map(|message| -> Then {
+        Box::new(move |context: &EventContext<'_>| jwz::post(context, &message))
+    });
+    Change { files, did, then }
 }
 
 fn status(cmd: &CommandContext, json: bool) -> Result {

@@ -37,12 +37,32 @@ use serde::Serialize;
 use crate::env::Environment;
 use crate::error::CliError;
 use crate::event_context::EventContext;
-use crate::machine::looping::jwz;
 use crate::output::Paint;
 use crate::project::{self, Project};
 use crate::store::{ProjectStore, StateDir};
 
 pub(crate) type Result<T = String> = std::result::Result<T, CliError>;
+
+/// What a command changes.
+pub(crate) struct Change {
+    pub(crate) files: Vec<FileChange>,
+    /// What it did, for the record and for whoever typed it.
+    pub(crate) did: String,
+    /// What is passed on once the change is durable, still under the lock.
+    pub(crate) then: Option<Then>,
+}
+
+pub(crate) type Then = Box<dyn FnOnce(&EventContext<'_>) -> std::result::Result<(), Trouble>>;
+
+impl From<(Vec<FileChange>, String)> for Change {
+    fn from((files, did): (Vec<FileChange>, String)) -> Self {
+        Self {
+            files,
+            did,
+            then: None,
+        }
+    }
+}
 
 /// Where a command was typed, and how its answer may look.
 #[derive(Debug)]
@@ -90,18 +110,16 @@ impl CommandContext {
     }
 
     /// Changes state as a command: under the lock, with a record, the session bound.
-    pub(crate) fn commit(
+    pub(crate) fn commit<C: Into<Change>>(
         &self,
         machine: impl Into<Option<Name>>,
         command: &str,
-        change: impl FnOnce(
-            &EventContext<'_>,
-        ) -> std::result::Result<(Vec<FileChange>, String), CliError>,
+        change: impl FnOnce(&EventContext<'_>) -> Result<C>,
     ) -> Result {
         let (project, store) = self.project()?;
         let context = EventContext::new(&self.env, &project, &store, None);
         let mut lock = store.lock()?;
-        let (files, did) = change(&context)?;
+        let Change { files, did, then } = change(&context)?.into();
         let session = self.env.agent_session();
         let entry = Entry::Verb {
             command: command.into(),
@@ -109,10 +127,9 @@ impl CommandContext {
             session: session.clone(),
             did: did.clone(),
         };
-        let letter = jwz::outgoing_message(&context, &files);
         lock.commit(self.env.now(), entry, files)?;
-        if let Some(letter) = letter {
-            jwz::post(&context, &letter)?;
+        if let Some(then) = then {
+            then(&context)?;
         }
         if let Some(path) = lock.edited().first() {
             return Err(CliError::new(format!(

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_kernel::deliberate;
 use mainspring_kernel::journal::{Entry, FORMAT, Record};
-use mainspring_kernel::{Kind, Ruling, SessionId};
+use mainspring_kernel::{Kind, Name, Ruling, SessionId};
 use mainspring_store::atomic;
 use serde::Serialize;
 use serde_json::Value;
@@ -16,7 +16,7 @@ use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::host::{self, DecodeAs, Payload};
 use crate::limits;
-use crate::machine::{MACHINES, MachineShell};
+use crate::machine;
 use crate::project;
 use crate::store::{ProjectStore, StateDir};
 
@@ -54,13 +54,13 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let project = project::find(&cmd.env, &state, session, payload.cwd.as_deref())?;
     let store = ProjectStore::new(state, &project.root);
     let context = EventContext::new(&cmd.env, &project, &store, Some(&payload)).looking();
-    let mut rows: Vec<&'static MachineShell> = Vec::new();
-    for row in MACHINES {
-        if (row.applies)(&context)? {
-            rows.push(row);
+    let mut machines = Vec::new();
+    for name in Name::ALL {
+        if machine::applies(*name, &context)? {
+            machines.push(*name);
         }
     }
-    let case = drive::look(&context, &payload, &rows)?;
+    let case = drive::look(&context, &payload, &machines)?;
     let ruling = deliberate(&case);
     let answer = match &ruling {
         Ruling::Repeated(answer) => Some(answer),

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{CommandContext, Result, session, timestamp};
 use crate::event_context::EventContext;
-use crate::machine::MACHINES;
+use crate::machine;
 use crate::output::{self, Paint};
 use crate::store::{orders, trust};
 
@@ -110,9 +110,9 @@ fn show(args: &Args, cmd: &CommandContext) -> Result {
         EventContext::new(&cmd.env, &project, &store, None).about(latest.map(|(id, _)| id));
     let orders = orders::in_force(&project, &store)?;
     let brake = |name: Name| orders.brake(name, cmd.env.later());
-    let machines = MACHINES.iter().map(|row| Machine {
-        braked: brake(row.name).map(words),
-        ..machine(row, &context)
+    let machines = Name::ALL.iter().map(|name| Machine {
+        braked: brake(*name).map(words),
+        ..machine(*name, &context)
     });
     let view = View {
         project: project.root.to_string_lossy().into_owned(),
@@ -178,11 +178,11 @@ fn line(view: &View) -> String {
     parts.join(" · ") + "\n"
 }
 
-fn machine(row: &crate::machine::MachineShell, context: &EventContext<'_>) -> Machine {
+fn machine(name: Name, context: &EventContext<'_>) -> Machine {
     let mut machine = Machine {
-        name: row.name.as_str(),
-        about: row.about,
-        begin: begin(row.name),
+        name: name.as_str(),
+        about: machine::spec(name).about,
+        begin: begin(name),
         state: None,
         summary: String::new(),
         problem: None,
@@ -190,24 +190,24 @@ fn machine(row: &crate::machine::MachineShell, context: &EventContext<'_>) -> Ma
         next: Vec::new(),
         details: None,
     };
-    match (row.load)(context) {
+    match machine::view(name, context) {
         Err(trouble) => machine.problem = Some(trouble.to_string()),
-        Ok(None) if row.name == Name::Gate && context.session().is_none() => {
+        Ok(None) if name == Name::Gate && context.session().is_none() => {
             match super::gate::everyone(context) {
                 Err(error) => machine.problem = Some(error.cause),
                 Ok((Switch::Off, _)) => {}
                 Ok((Switch::On, by)) => {
                     machine.summary =
                         format!("every session here must say its done token, by {by}");
-                    machine.found("waiting", row.name);
+                    machine.found("waiting", name);
                 }
             }
         }
         Ok(None) => {}
-        Ok(Some(loaded)) => {
-            machine.summary = (row.summary)(&loaded.part);
-            machine.found(loaded.part.label(), row.name);
-            machine.details = Some(loaded.part);
+        Ok(Some(input)) => {
+            machine.summary = machine::summary(&input);
+            machine.found(input.label(), name);
+            machine.details = Some(input);
         }
     }
     machine
@@ -230,7 +230,7 @@ impl Machine {
     fn found(&mut self, label: &'static str, name: Name) {
         self.state = Some(label);
         let leaves = |arrow: &&Arrow| arrow.leaves(label);
-        let table = name.table().unwrap_or_default().iter().filter(leaves);
+        let table = name.table().iter().filter(leaves);
         let next = table.map(|arrow| Next {
             on: arrow.on,
             when: arrow.when,

@@ -178,7 +178,7 @@ fn let_go(settlement: &Settlement) -> String {
 
 /// What the decision was made from, in a line.
 fn saw(part: &MachineInput) -> String {
-    let found = machine::row(part.name()).map(|row| (row.summary)(part));
+    let found = machine::summary(part);
     let heard = match part {
         MachineInput::Gate(input) => heard(&input.facts.heard),
         MachineInput::Loop(input) => heard(&input.facts.heard),
@@ -187,7 +187,7 @@ fn saw(part: &MachineInput) -> String {
         | MachineInput::Tasks(_)
         | MachineInput::Pulse(_) => None,
     };
-    let all: Vec<String> = found.into_iter().chain(heard).collect();
+    let all: Vec<String> = [found].into_iter().chain(heard).collect();
     excerpt(&all.join("; "))
 }
 
@@ -202,11 +202,8 @@ fn heard<T>(heard: &SpokenSignal<T>) -> Option<String> {
 
 fn because(case: &Case, moved: &Transition) -> Because {
     let part = case.inputs.iter().find(|part| part.name() == moved.name());
-    let arrow = moved.name().table().and_then(|table| {
-        table
-            .iter()
-            .find(|arrow| arrow.rule == moved.rule() && arrow.leaves(moved.from()))
-    });
+    let mut arrows = moved.name().table().iter();
+    let arrow = arrows.find(|arrow| arrow.rule == moved.rule() && arrow.leaves(moved.from()));
     let (when, did, otherwise) = match arrow {
         Some(arrow) => (arrow.when.into(), arrow.does.into(), arrow.remedy.into()),
         None => (

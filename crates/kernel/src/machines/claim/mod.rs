@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Name;
 use crate::machine::{ANY, Arrow, Input, Machine, Nothing, OnContext, OnIdle, OnStop, SAME, Step};
+use crate::receipt::Receipt;
 use claim_file::ClaimFile;
 use memory::{ClaimMemory, Weight};
 use phase::Phase;
@@ -185,6 +186,12 @@ impl Machine for Claim {
 
     fn on_end(state: &State, input: &Input<'_, Self>) -> Step<Self, Nothing> {
         context::on_end(state, input)
+    }
+
+    fn summarize(outcome: &Outcome, receipt: &mut Receipt) {
+        if let Outcome::Opened { pr, .. } = outcome {
+            receipt.open_pull(*pr);
+        }
     }
 }
 

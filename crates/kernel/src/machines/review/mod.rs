@@ -40,6 +40,7 @@ pub use super::looping::OtherSessions;
 use crate::effect::Fence;
 use crate::ids::Millis;
 use crate::machine::{Arrow, Input, Machine, Nothing, OnContext, OnStop, SAME, Settled, Step};
+use crate::receipt::{Receipt, Reviewed};
 use table::Tasks;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -297,5 +298,14 @@ impl Machine for Review {
             fields.go(&target);
         }
         State::Plan(plan)
+    }
+
+    fn summarize(outcome: &Outcome, receipt: &mut Receipt) {
+        receipt.spend(outcome.cost);
+        receipt.review(match outcome.result {
+            Finding::Reviewed(Verdict::Pass) => Reviewed::Clean,
+            Finding::Reviewed(Verdict::Fail | Verdict::Unsaid) => Reviewed::WithFindings,
+            Finding::NotDone(_) => Reviewed::NotDone,
+        });
     }
 }

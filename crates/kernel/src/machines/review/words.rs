@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::Request;
 use super::phase::Review;
+pub use crate::receipt::dollars;
 
 /// Where a plan's files are, seen from the project.
 pub fn directory(plan: &str) -> String {
@@ -98,13 +99,4 @@ pub(super) fn block(request: &Request) -> String {
         post = review.answer(),
         action = review.action(),
     )
-}
-
-/// Millionths of a dollar, as a person reads them.
-pub fn dollars(micros: u64) -> String {
-    let cents = micros.div_ceil(10_000);
-    if micros > 0 && micros < 10_000 {
-        return String::from("<$0.01");
-    }
-    format!("${}.{:02}", cents / 100, cents % 100)
 }

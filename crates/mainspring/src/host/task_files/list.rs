@@ -14,7 +14,6 @@ use serde_json::{Map, Value};
 
 use super::lock::{self, Held};
 use crate::limits;
-use crate::machine::FoundFile;
 
 /// The mark of a task that a skill laid out.
 pub(crate) const MARK: &str = "fsm";
@@ -121,31 +120,6 @@ impl ClientList {
             }
         }
         Ok(())
-    }
-
-    /// The files that were read, as a decision keeps them.
-    pub(crate) fn into_files(self) -> impl Iterator<Item = FoundFile> {
-        let folder = self.folder;
-        self.tasks.into_iter().map(move |(id, task)| FoundFile {
-            path: folder.join(format!("{id}.json")),
-            bytes: Some(task.bytes),
-        })
-    }
-
-    /// The same list again.
-    pub(crate) fn from_files(folder: &Path, files: &[FoundFile]) -> Self {
-        let mut list = Self {
-            folder: folder.into(),
-            ..Self::default()
-        };
-        for file in files {
-            let stem = file.path.file_stem().and_then(|stem| stem.to_str());
-            let bytes = file.bytes.clone().unwrap_or_default();
-            if let (Some(id), Some(fields)) = (stem.and_then(task_id), task(&bytes)) {
-                list.tasks.insert(id, Task { bytes, fields });
-            }
-        }
-        list
     }
 
     pub(crate) fn path(&self, id: u64) -> PathBuf {

@@ -17,131 +17,189 @@ pub(crate) use change::Change;
 use std::path::PathBuf;
 
 use mainspring_kernel::deliberate::Trust;
+use mainspring_kernel::effect::Intent;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::claim::memory::ClaimMemory;
+use mainspring_kernel::machines::claim::work::Outcome;
 use mainspring_kernel::machines::claim::{BoardUse, Claim, Facts, State};
-use mainspring_kernel::machines::{
-    Finished, InputOf, MachineInput, Name, Pending, Returned, Transition,
-};
+use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_kernel::{Kind, Millis};
 use mainspring_store::{Trouble, atomic, digest, read_json};
 
-use super::{FoundFile, Loaded, MachineShell, json_state};
+use super::{FoundFile, Loaded, MachineShell, Spec, json_state};
 use crate::config::{Key, Kind as Setting, Reach};
 use crate::event_context::EventContext;
 use crate::limits;
 use crate::store::trust;
 
-pub(crate) const ROW: MachineShell = MachineShell {
-    name: Name::Claim,
-    about: "issue → branch → pull request → CI → merged → closed",
-    markers: &[file::NAME],
-    keys: &[
-        Key {
-            name: "claim.project",
-            kind: Setting::Number { most: 1_000_000 },
-            default: "0",
-            reach: Reach::Anyone,
-            variable: Some("MOLTNET_PROJECT_NUMBER"),
-            about: "number of the GitHub project board; 0: none",
-        },
-        Key {
-            name: "claim.owner",
-            kind: Setting::Text,
-            default: "",
-            reach: Reach::Anyone,
-            variable: Some("MOLTNET_PROJECT_OWNER"),
-            about: "the board's owner; empty: the repository's",
-        },
-        Key {
-            name: "claim.remote",
-            kind: Setting::Text,
-            default: "origin",
-            reach: Reach::Anyone,
-            variable: None,
-            about: "the git remote that names the repository",
-        },
-        Key {
-            name: "claim.hosts",
-            kind: Setting::List,
-            default: "",
-            reach: Reach::User,
-            variable: None,
-            about: "GitHub Enterprise servers, beside those that gh is signed in to",
-        },
-        Key {
-            name: "claim.gh",
-            kind: Setting::Text,
-            default: "gh",
-            reach: Reach::User,
-            variable: None,
-            about: "the GitHub command line: a name on PATH, or an absolute path",
-        },
-        Key {
-            name: "claim.git",
-            kind: Setting::Text,
-            default: "git",
-            reach: Reach::User,
-            variable: None,
-            about: "git: a name on PATH, or an absolute path",
-        },
-        Key {
-            name: "claim.watch",
-            kind: Setting::Span,
-            default: "2m",
-            reach: Reach::User,
-            variable: Some("MAINSPRING_CLAIM_WATCH"),
-            about: "how often `claim watch` looks at the pull request",
-        },
-    ],
-    applies,
-    load,
-    files,
-    run: Some(run),
-    summary,
-};
+#[derive(Debug)]
+pub(crate) struct Shell;
 
-/// A claim here, mail that waits, or an event at which a project without a claim is looked
-/// at, where that is allowed.
-fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
-    let Some(payload) = context.payload else {
-        return Ok(false);
+/// What a claim was read from.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) file: FoundFile,
+    pub(crate) memory: FoundFile,
+}
+
+impl MachineShell for Shell {
+    type Machine = Claim;
+    type Found = Found;
+
+    const SPEC: Spec = Spec {
+        about: "issue → branch → pull request → CI → merged → closed",
+        markers: &[file::NAME],
+        keys: &[
+            Key {
+                name: "claim.project",
+                kind: Setting::Number { most: 1_000_000 },
+                default: "0",
+                reach: Reach::Anyone,
+                variable: Some("MOLTNET_PROJECT_NUMBER"),
+                about: "number of the GitHub project board; 0: none",
+            },
+            Key {
+                name: "claim.owner",
+                kind: Setting::Text,
+                default: "",
+                reach: Reach::Anyone,
+                variable: Some("MOLTNET_PROJECT_OWNER"),
+                about: "the board's owner; empty: the repository's",
+            },
+            Key {
+                name: "claim.remote",
+                kind: Setting::Text,
+                default: "origin",
+                reach: Reach::Anyone,
+                variable: None,
+                about: "the git remote that names the repository",
+            },
+            Key {
+                name: "claim.hosts",
+                kind: Setting::List,
+                default: "",
+                reach: Reach::User,
+                variable: None,
+                about: "GitHub Enterprise servers, beside those that gh is signed in to",
+            },
+            Key {
+                name: "claim.gh",
+                kind: Setting::Text,
+                default: "gh",
+                reach: Reach::User,
+                variable: None,
+                about: "the GitHub command line: a name on PATH, or an absolute path",
+            },
+            Key {
+                name: "claim.git",
+                kind: Setting::Text,
+                default: "git",
+                reach: Reach::User,
+                variable: None,
+                about: "git: a name on PATH, or an absolute path",
+            },
+            Key {
+                name: "claim.watch",
+                kind: Setting::Span,
+                default: "2m",
+                reach: Reach::User,
+                variable: Some("MAINSPRING_CLAIM_WATCH"),
+                about: "how often `claim watch` looks at the pull request",
+            },
+        ],
     };
-    let listens = matches!(
-        payload.event.kind,
-        Kind::Stop { .. }
-            | Kind::Idle
-            | Kind::Prompt { .. }
-            | Kind::SessionStart { .. }
-            | Kind::SessionEnd { .. }
-    );
-    if !listens || (context.at_stop() && context.is_vacant()) {
-        return Ok(false);
-    }
-    // While the agent codes, a stop costs the reading of two small files and no lock.
-    if let Kind::Stop { .. } = payload.event.kind {
-        return Ok(match state(context) {
-            Ok((state, _)) => !state.rests(),
-            Err(_) => true,
-        });
-    }
-    if std::fs::symlink_metadata(context.project.file(file::NAME)).is_ok() {
-        return Ok(true);
-    }
-    let memory = read_json::<ClaimMemory>(memo_path(context))?.value;
-    if memory.is_some_and(|memory| !memory.mail.is_empty()) {
-        return Ok(true);
-    }
-    let trusted = || {
-        context.is_registered(Name::Claim)
-            || trust::of(context.store.state(), context.root()) == Trust::Trusted
-    };
-    match payload.event.kind {
-        Kind::Idle => Ok(branch(context).is_some() && trusted()),
-        Kind::SessionStart { .. } => {
-            Ok(trusted() && github_context::board_name(context)?.is_some())
+
+    /// A claim here, mail that waits, or an event at which a project without a claim is looked
+    /// at, where that is allowed.
+    fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
+        let Some(payload) = context.payload else {
+            return Ok(false);
+        };
+        let listens = matches!(
+            payload.event.kind,
+            Kind::Stop { .. }
+                | Kind::Idle
+                | Kind::Prompt { .. }
+                | Kind::SessionStart { .. }
+                | Kind::SessionEnd { .. }
+        );
+        if !listens || (context.at_stop() && context.is_vacant()) {
+            return Ok(false);
         }
-        _ => Ok(false),
+        // While the agent codes, a stop costs the reading of two small files and no lock.
+        if let Kind::Stop { .. } = payload.event.kind {
+            return Ok(match state(context) {
+                Ok((state, _)) => !state.rests(),
+                Err(_) => true,
+            });
+        }
+        if std::fs::symlink_metadata(context.project.file(file::NAME)).is_ok() {
+            return Ok(true);
+        }
+        let memory = read_json::<ClaimMemory>(memo_path(context))?.value;
+        if memory.is_some_and(|memory| !memory.mail.is_empty()) {
+            return Ok(true);
+        }
+        let trusted = || {
+            context.is_registered(Name::Claim)
+                || trust::of(context.store.state(), context.root()) == Trust::Trusted
+        };
+        match payload.event.kind {
+            Kind::Idle => Ok(branch(context).is_some() && trusted()),
+            Kind::SessionStart { .. } => {
+                Ok(trusted() && github_context::board_name(context)?.is_some())
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn load(context: &EventContext<'_>, _: Option<&str>) -> Result<Option<Loaded<Self>>, Trouble> {
+        let (state, found) = state(context)?;
+        // A view shows nothing where there is no claim.
+        if context.payload.is_none() && matches!(state, State::Unclaimed(_)) {
+            return Ok(None);
+        }
+        let facts = facts(context, &state)?;
+        Ok(Some(Loaded {
+            input: InputOf::new(state, facts),
+            found,
+        }))
+    }
+
+    fn files(
+        _: &EventContext<'_>,
+        input: &InputOf<Claim>,
+        found: &Found,
+        transition: &TransitionOf<Claim>,
+    ) -> Result<Vec<FileChange>, Trouble> {
+        changes(found, &input.state, &transition.state)
+    }
+
+    fn run(context: &EventContext<'_>, intent: &Intent<Claim>) -> Outcome {
+        let limit = Millis(intent.deadline.0.saturating_sub(intent.since.0));
+        effect::run(context, &intent.effect, limit)
+    }
+
+    fn summary(input: &InputOf<Claim>) -> String {
+        match &input.state {
+            State::Unclaimed(_) => "nothing is claimed".into(),
+            State::Newer { version } => {
+                format!("schema_version {version} is newer than this version reads")
+            }
+            State::Claimed { claim, memory } => {
+                let pr = claim
+                    .pr_number
+                    .map_or_else(String::new, |pr| format!(", PR #{pr}"));
+                let mail = match memory.mail.len() {
+                    0 => String::new(),
+                    count => format!(", {count} messages wait"),
+                };
+                format!(
+                    "issue #{} on {}{pr}{mail}",
+                    claim.issue_number, claim.branch
+                )
+            }
+        }
     }
 }
 
@@ -164,8 +222,8 @@ pub(crate) fn watch_lock(context: &EventContext<'_>) -> String {
     format!("{name}-watch.lock")
 }
 
-/// The state of this place, with the two files that it was read from: signal, memo.
-pub(crate) fn state(context: &EventContext<'_>) -> Result<(State, Vec<FoundFile>), Trouble> {
+/// The state of this place, with the two files that it was read from.
+pub(crate) fn state(context: &EventContext<'_>) -> Result<(State, Found), Trouble> {
     let path = context.project.file(file::NAME);
     let bytes = atomic::read(&path, limits::STATE_FILE)?;
     let memory = read_json::<ClaimMemory>(memo_path(context))?;
@@ -182,27 +240,14 @@ pub(crate) fn state(context: &EventContext<'_>) -> Result<(State, Vec<FoundFile>
             }
         }
     };
-    let found = vec![
-        FoundFile { path, bytes },
-        FoundFile {
+    let found = Found {
+        file: FoundFile { path, bytes },
+        memory: FoundFile {
             path: memory.path,
             bytes: memory.bytes,
         },
-    ];
+    };
     Ok((state, found))
-}
-
-fn load(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {
-    let (state, found) = state(context)?;
-    // A view shows nothing where there is no claim.
-    if context.payload.is_none() && matches!(state, State::Unclaimed(_)) {
-        return Ok(None);
-    }
-    let facts = facts(context, &state)?;
-    Ok(Some(Loaded {
-        part: MachineInput::Claim(InputOf::new(state, facts)),
-        found,
-    }))
 }
 
 /// Configuration is read only where the kernel will ask for the board: not at a stop while
@@ -244,27 +289,12 @@ fn branch(context: &EventContext<'_>) -> Option<String> {
     usable.then(|| branch.to_owned())
 }
 
-fn files(
-    _: &EventContext<'_>,
-    part: &MachineInput,
-    found: &[FoundFile],
-    moved: &Transition,
-) -> Result<Vec<FileChange>, Trouble> {
-    let (MachineInput::Claim(input), Transition::Claim(moved)) = (part, moved) else {
-        return Ok(Vec::new());
-    };
-    changes(found, &input.state, &moved.state)
-}
-
 /// What must be written to come from one state to the other.
-pub(crate) fn changes(
-    found: &[FoundFile],
-    old: &State,
-    new: &State,
-) -> Result<Vec<FileChange>, Trouble> {
-    let [claim, memory] = found else {
-        return Err(Trouble::Other("internal: a claim has two files".into()));
-    };
+pub(crate) fn changes(found: &Found, old: &State, new: &State) -> Result<Vec<FileChange>, Trouble> {
+    let Found {
+        file: claim,
+        memory,
+    } = found;
     let before = match old {
         State::Claimed { claim, .. } => Some(claim),
         State::Unclaimed(_) | State::Newer { .. } => None,
@@ -291,40 +321,4 @@ pub(crate) fn changes(
         .filter(|memory| **memory != ClaimMemory::default());
     files.push(json_state::change(memory, remembered)?);
     Ok(files)
-}
-
-fn run(context: &EventContext<'_>, pending: &Pending) -> Option<Finished> {
-    let Pending::Claim(intent) = pending else {
-        return None;
-    };
-    let limit = Millis(intent.deadline.0.saturating_sub(intent.since.0));
-    Some(Finished::Claim(Returned::<Claim> {
-        intent: intent.clone(),
-        outcome: effect::run(context, &intent.effect, limit),
-    }))
-}
-
-fn summary(part: &MachineInput) -> String {
-    let MachineInput::Claim(input) = part else {
-        return String::new();
-    };
-    match &input.state {
-        State::Unclaimed(_) => "nothing is claimed".into(),
-        State::Newer { version } => {
-            format!("schema_version {version} is newer than this version reads")
-        }
-        State::Claimed { claim, memory } => {
-            let pr = claim
-                .pr_number
-                .map_or_else(String::new, |pr| format!(", PR #{pr}"));
-            let mail = match memory.mail.len() {
-                0 => String::new(),
-                count => format!(", {count} messages wait"),
-            };
-            format!(
-                "issue #{} on {}{pr}{mail}",
-                claim.issue_number, claim.branch
-            )
-        }
-    }
 }

@@ -4,76 +4,166 @@ pub(crate) mod counter;
 pub(crate) mod switch;
 
 use mainspring_kernel::SessionId;
+use mainspring_kernel::effect::Intent;
 use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machine::Never;
 use mainspring_kernel::machines::gate::verbs::{Switch, in_force};
-use mainspring_kernel::machines::gate::{Facts, RecentErrors, State, Token, Transcript};
-use mainspring_kernel::machines::{InputOf, MachineInput, Name, Transition};
+use mainspring_kernel::machines::gate::{Facts, Gate, RecentErrors, State, Token, Transcript};
+use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_kernel::spoken_signal::SpokenSignal;
 use mainspring_store::{Trouble, atomic};
 
-use self::switch::{Progress, Switches};
-use super::{FoundFile, Loaded, MachineShell, final_message};
+use self::switch::{GateSwitch, Progress, Switches};
+use super::{FoundFile, Loaded, MachineShell, Spec, final_message};
 use crate::config::{Config, Key, Kind as Sort, Reach, Value};
 use crate::event_context::EventContext;
 use crate::signal::Signal;
 
-pub(crate) const ROW: MachineShell = MachineShell {
-    name: Name::Gate,
-    about: "no stop until the agent says the done token itself",
-    markers: &[],
-    keys: &[
-        Key {
-            name: "gate.enabled",
-            kind: Sort::Switch,
-            default: "false",
-            reach: Reach::Anyone,
-            variable: None,
-            about: "hold every session here until it says its done token",
-        },
-        Key {
-            name: "gate.max",
-            kind: Sort::Number { most: 1_000_000 },
-            default: "0",
-            reach: Reach::Anyone,
-            variable: Some("TASKMASTER_MAX"),
-            about: "the stop at which the gate gives up; 0 for never",
-        },
-        Key {
-            name: "gate.prefix",
-            kind: Sort::Text,
-            default: PREFIX,
-            reach: Reach::Anyone,
-            variable: Some("TASKMASTER_DONE_PREFIX"),
-            about: "what the done token begins with, before `::` and the session",
-        },
-    ],
-    applies,
-    load,
-    files,
-    run: None,
-    summary,
-};
+#[derive(Debug)]
+pub(crate) struct Shell;
+
+/// What the gate was read from.
+#[derive(Debug)]
+pub(crate) struct Found {
+    switch: GateSwitch,
+    switch_file: FoundFile,
+    counter: FoundFile,
+}
+
+impl MachineShell for Shell {
+    type Machine = Gate;
+    type Found = Found;
+
+    const SPEC: Spec = Spec {
+        about: "no stop until the agent says the done token itself",
+        markers: &[],
+        keys: &[
+            Key {
+                name: "gate.enabled",
+                kind: Sort::Switch,
+                default: "false",
+                reach: Reach::Anyone,
+                variable: None,
+                about: "hold every session here until it says its done token",
+            },
+            Key {
+                name: "gate.max",
+                kind: Sort::Number { most: 1_000_000 },
+                default: "0",
+                reach: Reach::Anyone,
+                variable: Some("TASKMASTER_MAX"),
+                about: "the stop at which the gate gives up; 0 for never",
+            },
+            Key {
+                name: "gate.prefix",
+                kind: Sort::Text,
+                default: PREFIX,
+                reach: Reach::Anyone,
+                variable: Some("TASKMASTER_DONE_PREFIX"),
+                about: "what the done token begins with, before `::` and the session",
+            },
+        ],
+    };
+
+    fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
+        let Some(payload) = context.payload else {
+            return Ok(false);
+        };
+        let listens = matches!(
+            payload.event.kind,
+            Kind::Stop { .. } | Kind::Prompt { .. } | Kind::Expansion { .. }
+        );
+        let Some(session) = payload.event.session.as_ref().filter(|_| listens) else {
+            return Ok(false);
+        };
+        Ok(context.is_registered(Name::Gate)
+            || (!context.is_vacant() && switch::any(context, session))
+            || enabled(context.config()?))
+    }
+
+    fn load(context: &EventContext<'_>, _: Option<&str>) -> Result<Option<Loaded<Self>>, Trouble> {
+        let Some(session) = context.session() else {
+            return Ok(None);
+        };
+        let switches = Switches::read(context, &session)?;
+        if !is_on(context, &switches)? {
+            return Ok(None);
+        }
+        let (held, counter) = counter::read(context, &session)?;
+        let state = match switches.session.stage {
+            // A drop-in hears no prompt that could end what was said.
+            _ if context.is_registered(Name::Gate) => State::Waiting { held },
+            Progress::Waiting => State::Waiting { held },
+            Progress::Said => State::Said { held },
+            Progress::GaveUp => State::GaveUp { held },
+        };
+        let facts = facts(context, &session, state)?;
+        Ok(Some(Loaded {
+            input: InputOf::new(state, facts),
+            found: Found {
+                switch: switches.session,
+                switch_file: switches.session_file,
+                counter,
+            },
+        }))
+    }
+
+    fn files(
+        context: &EventContext<'_>,
+        _: &InputOf<Gate>,
+        found: &Found,
+        transition: &TransitionOf<Gate>,
+    ) -> Result<Vec<FileChange>, Trouble> {
+        let (held, stage) = match transition.state {
+            State::Off => return Err(Trouble::Other("internal: a gate that is off moved".into())),
+            State::Waiting { held } => (held, Progress::Waiting),
+            State::Said { held } => (held, Progress::Said),
+            State::GaveUp { held } => (held, Progress::GaveUp),
+        };
+        let counter = &found.counter;
+        // Where a count was read, its directory has been looked at.
+        if held > 0 && counter.bytes.is_none() {
+            counter::prepare(&counter.path)?;
+        }
+        let count = (held > 0).then(|| format!("{held}\n"));
+        let mut changes = vec![atomic::change(
+            &counter.path,
+            counter.bytes.as_deref(),
+            count,
+        )];
+        if !context.is_registered(Name::Gate) {
+            let switch = GateSwitch {
+                stage,
+                ..found.switch.clone()
+            };
+            changes.push(switch::change(&found.switch_file, &switch)?);
+        }
+        Ok(changes)
+    }
+
+    fn run(_: &EventContext<'_>, intent: &Intent<Gate>) -> Never {
+        match intent.effect {}
+    }
+
+    fn summary(input: &InputOf<Gate>) -> String {
+        match input.state {
+            State::Off => "off".into(),
+            State::Waiting { held } => {
+                format!("waits for {}; stops held for it: {held}", input.facts.token)
+            }
+            State::Said { .. } => format!(
+                "{} was said; it holds until the next prompt",
+                input.facts.token
+            ),
+            State::GaveUp { held } => format!("gave up after {held} stops"),
+        }
+    }
+}
 
 const PREFIX: &str = "TASKMASTER_DONE";
 /// A transcript with fewer lines is taken for a sub-agent's, where the host names none.
 const SHORT: usize = 20;
-
-fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
-    let Some(payload) = context.payload else {
-        return Ok(false);
-    };
-    let listens = matches!(
-        payload.event.kind,
-        Kind::Stop { .. } | Kind::Prompt { .. } | Kind::Expansion { .. }
-    );
-    let Some(session) = payload.event.session.as_ref().filter(|_| listens) else {
-        return Ok(false);
-    };
-    Ok(context.is_registered(Name::Gate)
-        || (!context.is_vacant() && switch::any(context, session))
-        || enabled(context.config()?))
-}
 
 fn enabled(config: &Config) -> bool {
     config.get("gate.enabled").is_some_and(Value::switch)
@@ -91,29 +181,6 @@ pub(crate) fn is_on(context: &EventContext<'_>, switches: &Switches) -> Result<b
     };
     let in_force = in_force(switches.session.switch, switches.project.switch, configured);
     Ok(in_force == Switch::On)
-}
-
-fn load(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {
-    let Some(session) = context.session() else {
-        return Ok(None);
-    };
-    let switches = Switches::read(context, &session)?;
-    if !is_on(context, &switches)? {
-        return Ok(None);
-    }
-    let (held, file) = counter::read(context, &session)?;
-    let state = match switches.session.stage {
-        // A drop-in hears no prompt that could end what was said.
-        _ if context.is_registered(Name::Gate) => State::Waiting { held },
-        Progress::Waiting => State::Waiting { held },
-        Progress::Said => State::Said { held },
-        Progress::GaveUp => State::GaveUp { held },
-    };
-    let facts = facts(context, &session, state)?;
-    Ok(Some(Loaded {
-        part: MachineInput::Gate(InputOf::new(state, facts)),
-        found: vec![switches.session_file, file],
-    }))
 }
 
 fn facts(context: &EventContext<'_>, session: &SessionId, state: State) -> Result<Facts, Trouble> {
@@ -162,53 +229,5 @@ fn length(context: &EventContext<'_>) -> Transcript {
     {
         Some(Ok(true)) => Transcript::Long,
         Some(Ok(false) | Err(_)) | None => Transcript::Short,
-    }
-}
-
-fn files(
-    context: &EventContext<'_>,
-    _: &MachineInput,
-    found: &[FoundFile],
-    moved: &Transition,
-) -> Result<Vec<FileChange>, Trouble> {
-    let (Transition::Gate(moved), [session, counter]) = (moved, found) else {
-        return Ok(Vec::new());
-    };
-    let (held, stage) = match moved.state {
-        State::Off => return Ok(Vec::new()),
-        State::Waiting { held } => (held, Progress::Waiting),
-        State::Said { held } => (held, Progress::Said),
-        State::GaveUp { held } => (held, Progress::GaveUp),
-    };
-    // Where a count was read, its directory has been looked at.
-    if held > 0 && counter.bytes.is_none() {
-        counter::prepare(&counter.path)?;
-    }
-    let count = (held > 0).then(|| format!("{held}\n"));
-    let mut changes = vec![atomic::change(
-        &counter.path,
-        counter.bytes.as_deref(),
-        count,
-    )];
-    if !context.is_registered(Name::Gate) {
-        changes.push(switch::staged(session, stage)?);
-    }
-    Ok(changes)
-}
-
-fn summary(part: &MachineInput) -> String {
-    let MachineInput::Gate(input) = part else {
-        return String::new();
-    };
-    match input.state {
-        State::Off => "off".into(),
-        State::Waiting { held } => {
-            format!("waits for {}; stops held for it: {held}", input.facts.token)
-        }
-        State::Said { .. } => format!(
-            "{} was said; it holds until the next prompt",
-            input.facts.token
-        ),
-        State::GaveUp { held } => format!("gave up after {held} stops"),
     }
 }

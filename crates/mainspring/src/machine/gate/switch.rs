@@ -111,14 +111,3 @@ pub(crate) fn change(file: &FoundFile, card: &GateSwitch) -> Result<FileChange, 
     };
     Ok(atomic::change(&file.path, file.bytes.as_deref(), text))
 }
-
-/// The session's card at another stage.
-pub(super) fn staged(file: &FoundFile, stage: Progress) -> Result<FileChange, Trouble> {
-    let card: GateSwitch = match &file.bytes {
-        None => GateSwitch::default(),
-        Some(bytes) => {
-            mainspring_json::read(bytes).map_err(|error| Trouble::corrupt(&file.path, error))?
-        }
-    };
-    change(file, &GateSwitch { stage, ..card })
-}

@@ -14,7 +14,7 @@ use mainspring_kernel::Digest;
 use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
-use mainspring_store::{Trouble, atomic, digest, path_text};
+use mainspring_store::{Trouble, atomic, digest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -123,7 +123,7 @@ impl Jwz {
             .ok_or_else(|| Trouble::Other("`jwz read` printed a message without a body".into()))
     }
 
-    pub(crate) fn post(&self, body: &str) -> Result<(), Trouble> {
+    fn post(&self, body: &str) -> Result<(), Trouble> {
         let post = ["post", TOPIC, "-m", body];
         if self.run(&post)?.code == Some(0) {
             return Ok(());
@@ -176,12 +176,8 @@ pub(crate) fn store_dir(context: &EventContext<'_>) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
-pub(crate) fn outbox_path(context: &EventContext<'_>) -> PathBuf {
-    context.store.dir().join("loop-outbox.json")
-}
-
 pub(crate) fn outbox(context: &EventContext<'_>) -> Result<FoundFile, Trouble> {
-    let path = outbox_path(context);
+    let path = context.store.dir().join("loop-outbox.json");
     let bytes = atomic::read(&path, limits::STATE_FILE)?;
     Ok(FoundFile { path, bytes })
 }
@@ -209,22 +205,10 @@ pub(crate) fn change(
     ))
 }
 
-/// What these changes put into the outbox.
-pub(crate) fn outgoing_message(
-    context: &EventContext<'_>,
-    changes: &[FileChange],
-) -> Option<Outgoing> {
-    let path = outbox_path(context);
-    let change = changes
-        .iter()
-        .find(|change| path_text::from_text(&change.path) == path)?;
-    serde_json::from_str(change.now.as_deref()?).ok()
-}
-
-/// Posts what a commit has put there.
-pub(crate) fn post(context: &EventContext<'_>, letter: &Outgoing) -> Result<(), Trouble> {
+/// Posts a message that a commit has put into the outbox.
+pub(crate) fn post(context: &EventContext<'_>, message: &str) -> Result<(), Trouble> {
     match Jwz::find(context) {
-        Some(jwz) => jwz.post(&letter.body),
+        Some(jwz) => jwz.post(message),
         None => Err(Trouble::Other("`jwz` is not there any more".into())),
     }
 }

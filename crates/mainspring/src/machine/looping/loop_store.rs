@@ -134,43 +134,6 @@ pub(crate) fn read(context: &EventContext<'_>, place: LoopStore) -> Result<Store
 }
 
 impl StoredLoop {
-    /// From what a loader found.
-    pub(crate) fn of(
-        context: &EventContext<'_>,
-        state: State,
-        found: &[FoundFile],
-    ) -> Result<Self, Trouble> {
-        let Some(file) = found.first() else {
-            return Err(Trouble::Other("internal: a loop from nowhere".into()));
-        };
-        let place = if file.path == context.store.machine_file(Name::Loop) {
-            LoopStore::Own
-        } else if file.path == jwz::outbox_path(context) {
-            LoopStore::Jwz
-        } else {
-            LoopStore::Markdown
-        };
-        let message = found.get(1).and_then(|message| message.bytes.clone());
-        Ok(Self {
-            place,
-            state,
-            file: FoundFile {
-                path: file.path.clone(),
-                bytes: file.bytes.clone(),
-            },
-            message: message.and_then(|bytes| String::from_utf8(bytes).ok()),
-        })
-    }
-
-    /// What it was read from.
-    pub(crate) fn into_found(self) -> Vec<FoundFile> {
-        let message = self.message.map(|message| FoundFile {
-            path: PathBuf::from("jwz"),
-            bytes: Some(message.into_bytes()),
-        });
-        [self.file].into_iter().chain(message).collect()
-    }
-
     /// What was read, as text.
     pub(crate) fn text(&self) -> Option<&str> {
         match self.place {

@@ -8,88 +8,121 @@ pub(crate) mod other_sessions;
 pub(crate) mod prompt;
 
 use mainspring_kernel::Millis;
+use mainspring_kernel::effect::Intent;
 use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machine::Never;
 use mainspring_kernel::machines::looping::{
-    Client, Ending, Facts, LoopOwner, Mode, OtherSessions, Past, Run, State,
+    Client, Ending, Facts, Loop, LoopOwner, Mode, OtherSessions, Past, Run, State,
 };
-use mainspring_kernel::machines::{InputOf, MachineInput, Name, Transition};
+use mainspring_kernel::machines::{InputOf, TransitionOf};
 use mainspring_kernel::spoken_signal::SpokenSignal;
 use mainspring_store::Trouble;
 
-use self::loop_store::StoredLoop;
-use super::{FoundFile, Loaded, MachineShell, final_message};
+use self::loop_store::{LoopStore, StoredLoop};
+use super::{Loaded, MachineShell, Spec, final_message};
 use crate::config::{Key, Kind as Sort, Reach, Value};
 use crate::env::name;
 use crate::event_context::EventContext;
 use crate::host;
 use crate::signal::Signal;
 
-pub(crate) const ROW: MachineShell = MachineShell {
-    name: Name::Loop,
-    about: "keep iterating until a completion signal, with a stack of loops",
-    markers: &[loop_store::MARKDOWN],
-    keys: &[
-        Key {
-            name: "loop.ttl",
-            kind: Sort::Span,
-            default: "2h",
-            reach: Reach::Anyone,
-            variable: None,
-            about: "a loop that has not moved for longer does not go on",
-        },
-        Key {
-            name: "loop.repeat_prompt",
-            kind: Sort::Switch,
-            default: "false",
-            reach: Reach::Anyone,
-            variable: None,
-            about: "give the loop's prompt again at each iteration",
-        },
-    ],
-    applies,
-    load,
-    files,
-    run: None,
-    summary,
-};
+#[derive(Debug)]
+pub(crate) struct Shell;
+
+impl MachineShell for Shell {
+    type Machine = Loop;
+    type Found = StoredLoop;
+
+    const SPEC: Spec = Spec {
+        about: "keep iterating until a completion signal, with a stack of loops",
+        markers: &[loop_store::MARKDOWN],
+        keys: &[
+            Key {
+                name: "loop.ttl",
+                kind: Sort::Span,
+                default: "2h",
+                reach: Reach::Anyone,
+                variable: None,
+                about: "a loop that has not moved for longer does not go on",
+            },
+            Key {
+                name: "loop.repeat_prompt",
+                kind: Sort::Switch,
+                default: "false",
+                reach: Reach::Anyone,
+                variable: None,
+                about: "give the loop's prompt again at each iteration",
+            },
+        ],
+    };
+
+    fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
+        let listens = context.payload.is_some_and(|payload| {
+            matches!(
+                payload.event.kind,
+                Kind::Stop { .. }
+                    | Kind::SessionStart { .. }
+                    | Kind::SessionEnd { .. }
+                    | Kind::Prompt { .. }
+                    | Kind::Expansion { .. }
+            )
+        });
+        Ok(listens && !disabled(context) && loop_store::any(context))
+    }
+
+    fn load(context: &EventContext<'_>, _: Option<&str>) -> Result<Option<Loaded<Self>>, Trouble> {
+        let found = loop_store::find(context)?;
+        if context.payload.is_some() && matches!(found.state, State::Idle(_)) {
+            return Ok(None);
+        }
+        if found.text().is_none() {
+            return Ok(None);
+        }
+        let facts = facts(context, &found)?;
+        let input = InputOf::new(found.state.clone(), facts);
+        Ok(Some(Loaded { input, found }))
+    }
+
+    fn files(
+        context: &EventContext<'_>,
+        _: &InputOf<Loop>,
+        found: &StoredLoop,
+        transition: &TransitionOf<Loop>,
+    ) -> Result<Vec<FileChange>, Trouble> {
+        found.changes(&transition.state, context.env.now())
+    }
+
+    /// A message of `jwz` is in its outbox by now, and posted at the next load if not here.
+    fn after_commit(
+        context: &EventContext<'_>,
+        found: &StoredLoop,
+        transition: &TransitionOf<Loop>,
+    ) -> Result<(), Trouble> {
+        match found.place {
+            LoopStore::Own | LoopStore::Markdown => Ok(()),
+            LoopStore::Jwz => {
+                let message = found.written(&transition.state, context.env.now());
+                jwz::post(context, &message)
+            }
+        }
+    }
+
+    fn run(_: &EventContext<'_>, intent: &Intent<Loop>) -> Never {
+        match intent.effect {}
+    }
+
+    fn summary(input: &InputOf<Loop>) -> String {
+        describe(&input.state)
+    }
+}
 
 /// Two hours: what is in force where the setting cannot be read.
 const TTL: Millis = Millis::seconds(7_200);
 
-fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
-    let listens = context.payload.is_some_and(|payload| {
-        matches!(
-            payload.event.kind,
-            Kind::Stop { .. }
-                | Kind::SessionStart { .. }
-                | Kind::SessionEnd { .. }
-                | Kind::Prompt { .. }
-                | Kind::Expansion { .. }
-        )
-    });
-    Ok(listens && !disabled(context) && loop_store::any(context))
-}
-
 /// The seed's way out, before anything is looked at.
 fn disabled(context: &EventContext<'_>) -> bool {
     context.env.var(name::IDLE_DISABLE).as_deref() == Some("1")
-}
-
-fn load(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {
-    let kept = loop_store::find(context)?;
-    if context.payload.is_some() && matches!(kept.state, State::Idle(_)) {
-        return Ok(None);
-    }
-    if kept.text().is_none() {
-        return Ok(None);
-    }
-    let facts = facts(context, &kept)?;
-    let part = MachineInput::Loop(InputOf::new(kept.state.clone(), facts));
-    Ok(Some(Loaded {
-        part,
-        found: kept.into_found(),
-    }))
 }
 
 fn facts(context: &EventContext<'_>, kept: &StoredLoop) -> Result<Facts, Trouble> {
@@ -136,31 +169,11 @@ pub(crate) fn client(context: &EventContext<'_>) -> Option<Client> {
     host::client(context.env).map(Client)
 }
 
-fn files(
-    context: &EventContext<'_>,
-    part: &MachineInput,
-    found: &[FoundFile],
-    moved: &Transition,
-) -> Result<Vec<FileChange>, Trouble> {
-    let (MachineInput::Loop(input), Transition::Loop(moved)) = (part, moved) else {
-        return Ok(Vec::new());
-    };
-    let kept = StoredLoop::of(context, input.state.clone(), found)?;
-    kept.changes(&moved.state, context.env.now())
-}
-
 pub(crate) fn running(state: &State) -> Option<&Run> {
     match state {
         State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => Some(run),
         State::Idle(_) | State::Aborted { .. } | State::Corrupt(_) => None,
     }
-}
-
-fn summary(part: &MachineInput) -> String {
-    let MachineInput::Loop(input) = part else {
-        return String::new();
-    };
-    describe(&input.state)
 }
 
 /// The state in a line.

@@ -3,47 +3,126 @@
 pub(crate) mod directory;
 pub(crate) mod history;
 mod library;
+pub(crate) mod memories;
 pub(crate) mod record;
 pub(crate) mod reviewer;
 mod settings;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use mainspring_kernel::effect::Intent;
 use mainspring_kernel::event::Kind as EventKind;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::review::table::Tasks;
 use mainspring_kernel::machines::review::{
-    AnswerFile, Door, Facts, Fields, Kind, Memory, OtherSessions, Plan, Record, Review, Settings,
-    State, structure, words,
+    AnswerFile, Door, Facts, Fields, Kind, Memory, OtherSessions, Outcome, Plan, Record, Review,
+    Settings, State, structure, words,
 };
-use mainspring_kernel::machines::{
-    Finished, InputOf, MachineInput, Name, Pending, Returned, Transition,
-};
-use mainspring_store::{Trouble, atomic, no_symlink, read_json};
-use serde::{Deserialize, Serialize};
+use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
+use mainspring_store::{Trouble, atomic, no_symlink};
 
 use self::directory::{PLANS, PlanDir, STATE};
-use super::{FoundFile, Loaded, MachineShell};
+use self::memories::Memories;
+use super::{FoundFile, Loaded, MachineShell, Spec};
 use crate::event_context::EventContext;
 use crate::limits;
 
-pub(crate) const ROW: MachineShell = MachineShell {
-    name: Name::Review,
-    about: "plan, tasks and code are reviewed until two reviews in a row are clean",
-    markers: &[PLANS],
-    keys: settings::KEYS,
-    applies,
-    load,
-    files,
-    run: Some(run),
-    summary,
-};
+#[derive(Debug)]
+pub(crate) struct Shell;
 
-/// What we remember of every plan here.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) struct Memories {
-    pub(crate) plans: BTreeMap<String, Memory>,
+impl MachineShell for Shell {
+    type Machine = Review;
+    type Found = Found;
+
+    const SPEC: Spec = Spec {
+        about: "plan, tasks and code are reviewed until two reviews in a row are clean",
+        markers: &[PLANS],
+        keys: settings::KEYS,
+    };
+
+    fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
+        let concerns = context.payload.is_none_or(|payload| {
+            matches!(
+                payload.event.kind,
+                EventKind::Stop { .. }
+                    | EventKind::SessionStart { .. }
+                    | EventKind::SessionEnd { .. }
+            )
+        });
+        Ok(concerns
+            && !context.is_vacant()
+            && std::fs::symlink_metadata(context.project.file(PLANS)).is_ok())
+    }
+
+    fn load(
+        context: &EventContext<'_>,
+        subject: Option<&str>,
+    ) -> Result<Option<Loaded<Self>>, Trouble> {
+        let Some(opened) = open(context, subject)? else {
+            return Ok(None);
+        };
+        let tasks = tasks(&opened.dir)?;
+        let facts = facts(context, &opened, tasks.as_deref())?;
+        let plan = Plan {
+            memory: opened.memory(),
+            id: opened.dir.id,
+            record: opened.record,
+            passing: None,
+        };
+        Ok(Some(Loaded {
+            found: Found {
+                plan: plan.id.clone(),
+                memories: opened.memories,
+                state_file: opened.state_file,
+            },
+            input: InputOf::new(State::Plan(plan.into()), facts),
+        }))
+    }
+
+    fn subject(found: &Found) -> Option<&str> {
+        Some(&found.plan)
+    }
+
+    fn files(
+        _: &EventContext<'_>,
+        input: &InputOf<Review>,
+        found: &Found,
+        transition: &TransitionOf<Review>,
+    ) -> Result<Vec<FileChange>, Trouble> {
+        let (State::Plan(before), State::Plan(after)) = (&input.state, &transition.state) else {
+            return Err(Trouble::Other("internal: a plan came or went".into()));
+        };
+        let mut changes = Vec::new();
+        if before.memory != after.memory {
+            let memory = after.memory.clone();
+            changes.push(found.memories.remember(&after.id, memory)?);
+        }
+        if before.record != after.record
+            && let Record::Fields(fields) = &after.record
+        {
+            changes.push(write_state(&found.state_file, fields));
+        }
+        Ok(changes)
+    }
+
+    fn run(context: &EventContext<'_>, intent: &Intent<Review>) -> Outcome {
+        reviewer::run(context, intent)
+    }
+
+    fn summary(input: &InputOf<Review>) -> String {
+        match &input.state {
+            State::Nothing => "no plan".into(),
+            State::Plan(plan) => describe(plan, &input.facts.settings),
+        }
+    }
+}
+
+/// What a plan was read from.
+#[derive(Debug)]
+pub(crate) struct Found {
+    plan: String,
+    memories: Memories,
+    state_file: FoundFile,
 }
 
 /// A plan as it lies there, with the files that a change of it must know.
@@ -53,20 +132,14 @@ pub(crate) struct Opened {
     pub(crate) record: Record,
     pub(crate) warnings: Vec<String>,
     pub(crate) memories: Memories,
-    pub(crate) memory_file: FoundFile,
     pub(crate) state_file: FoundFile,
 }
 
-fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
-    let concerns = context.payload.is_none_or(|payload| {
-        matches!(
-            payload.event.kind,
-            EventKind::Stop { .. } | EventKind::SessionStart { .. } | EventKind::SessionEnd { .. }
-        )
-    });
-    Ok(concerns
-        && !context.is_vacant()
-        && std::fs::symlink_metadata(context.project.file(PLANS)).is_ok())
+impl Opened {
+    /// What we remember of this plan.
+    pub(crate) fn memory(&self) -> Memory {
+        self.memories.of(&self.dir.id)
+    }
 }
 
 /// The folder that `.taskie` is in.
@@ -76,39 +149,18 @@ pub(crate) fn home_of_plans(context: &EventContext<'_>) -> PathBuf {
     home.unwrap_or_else(|| context.root().to_owned())
 }
 
-fn load(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {
-    let Some(opened) = open(context, None)? else {
-        return Ok(None);
-    };
-    let tasks = tasks(&opened.dir)?;
-    let facts = facts(context, &opened, tasks.as_deref())?;
-    let id = opened.dir.id;
-    let plan = Plan {
-        memory: opened.memories.plans.get(&id).cloned().unwrap_or_default(),
-        id,
-        record: opened.record,
-        passing: None,
-    };
-    Ok(Some(Loaded {
-        part: MachineInput::Review(InputOf::new(State::Plan(plan.into()), facts)),
-        found: vec![opened.memory_file, opened.state_file],
-    }))
-}
-
-/// The plan of that name; else, within one event, the one that it began with; else the
-/// one that was changed last among those that are not another session's.
+/// The plan of that name; without one, the plan that was changed last among those that are
+/// not another session's.
 pub(crate) fn open(
     context: &EventContext<'_>,
     named: Option<&str>,
 ) -> Result<Option<Opened>, Trouble> {
-    let found = read_json::<Memories>(context.store.machine_file(Name::Review))?;
-    let memories = found.value.unwrap_or_default();
+    let memories = Memories::read(context)?;
     let mut plans = directory::all(&context.project.file(PLANS))?;
     let Some(at) = choose(context, named, &plans, &memories) else {
         return Ok(None);
     };
     let dir = plans.swap_remove(at);
-    context.stay_with(Name::Review, &dir.id);
     let path = dir.path.join(STATE);
     let bytes = no_symlink::read(&path, limits::STATE_FILE)?;
     let (record, warnings) = record::read(bytes.as_deref());
@@ -116,10 +168,6 @@ pub(crate) fn open(
         record,
         warnings,
         memories,
-        memory_file: FoundFile {
-            path: found.path,
-            bytes: found.bytes,
-        },
         state_file: FoundFile { path, bytes },
         dir,
     }))
@@ -131,28 +179,18 @@ fn choose(
     plans: &[PlanDir],
     memories: &Memories,
 ) -> Option<usize> {
-    let scope = Some(context.scope(Name::Review)).filter(|id| !id.is_empty());
-    if let Some(id) = named.or(scope) {
+    if let Some(id) = named {
         return plans.iter().position(|plan| plan.id == id);
     }
     let session = context.session();
     let foreign = |plan: &PlanDir| {
-        let owner = memories
-            .plans
-            .get(&plan.id)
-            .and_then(|memory| memory.owner.as_ref());
+        let owner = memories.owner(&plan.id);
         owner.is_some() && session.is_some() && owner != session.as_ref()
     };
     plans
         .iter()
         .position(|plan| !foreign(plan))
         .or_else(|| (!plans.is_empty()).then_some(0))
-}
-
-/// What we remember of every plan.
-pub(crate) fn memories(context: &EventContext<'_>) -> Result<Memories, Trouble> {
-    let found = read_json::<Memories>(context.store.machine_file(Name::Review))?;
-    Ok(found.value.unwrap_or_default())
 }
 
 /// The models that take turns.
@@ -211,8 +249,7 @@ fn facts(
     if let Record::Fields(fields) = &opened.record {
         if let Some(review) = fields.due().or_else(|| fields.unanswered()) {
             facts.written = written(&opened.dir, fields, review);
-            let owner = opened.memories.plans.get(&opened.dir.id);
-            if owner.is_none_or(|memory| memory.owner.is_none()) {
+            if opened.memory().owner.is_none() {
                 facts.company = super::looping::other_sessions::of(context);
             }
         }
@@ -249,72 +286,9 @@ fn answer(dir: &PlanDir, fields: &Fields, review: Kind) -> AnswerFile {
     }
 }
 
-fn files(
-    _: &EventContext<'_>,
-    part: &MachineInput,
-    found: &[FoundFile],
-    moved: &Transition,
-) -> Result<Vec<FileChange>, Trouble> {
-    let (MachineInput::Review(input), Transition::Review(moved)) = (part, moved) else {
-        return Ok(Vec::new());
-    };
-    let (State::Plan(before), State::Plan(after)) = (&input.state, &moved.state) else {
-        return Ok(Vec::new());
-    };
-    let [memory_file, state_file] = found else {
-        return Ok(Vec::new());
-    };
-    let mut changes = Vec::new();
-    if before.memory != after.memory {
-        changes.push(remember(memory_file, &after.id, after.memory.clone())?);
-    }
-    if before.record != after.record
-        && let Record::Fields(fields) = &after.record
-    {
-        changes.push(write_state(state_file, fields));
-    }
-    Ok(changes)
-}
-
 pub(crate) fn write_state(file: &FoundFile, fields: &Fields) -> FileChange {
     let text = record::write(file.bytes.as_deref(), fields);
     atomic::change(&file.path, file.bytes.as_deref(), Some(text))
-}
-
-/// What we remember of one plan, among the others'.
-pub(crate) fn remember(
-    file: &FoundFile,
-    plan: &str,
-    memory: Memory,
-) -> Result<FileChange, Trouble> {
-    let mut memories: Memories = match &file.bytes {
-        None => Memories::default(),
-        Some(bytes) => {
-            mainspring_json::read(bytes).map_err(|error| Trouble::corrupt(&file.path, error))?
-        }
-    };
-    memories.plans.insert(plan.to_owned(), memory);
-    super::json_state::change(file, Some(&memories))
-}
-
-fn run(context: &EventContext<'_>, pending: &Pending) -> Option<Finished> {
-    let Pending::Review(intent) = pending else {
-        return None;
-    };
-    Some(Finished::Review(Returned::<Review> {
-        intent: intent.clone(),
-        outcome: reviewer::run(context, intent),
-    }))
-}
-
-fn summary(part: &MachineInput) -> String {
-    let MachineInput::Review(input) = part else {
-        return String::new();
-    };
-    match &input.state {
-        State::Nothing => "no plan".into(),
-        State::Plan(plan) => describe(plan, &input.facts.settings),
-    }
 }
 
 /// A plan in one line.

@@ -192,8 +192,7 @@ impl<'a> ReviewRun<'a> {
     /// Is this still the attempt that counts? A machine that slept past our deadline may
     /// wake us after another hook has taken the review over.
     fn is_current(&self) -> bool {
-        let scope = self.context.scope(Name::Review);
-        match self.context.store.intent(Name::Review, scope) {
+        match self.context.store.intent(Name::Review, &self.asked.plan) {
             Ok(found) => is_attempt(found.value.as_ref(), self.attempt),
             Err(_) => true,
         }

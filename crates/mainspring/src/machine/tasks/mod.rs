@@ -14,19 +14,21 @@ pub(crate) mod source;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use mainspring_kernel::effect::Intent;
 use mainspring_kernel::event::{Kind, Speaker};
 use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machine::Never;
 use mainspring_kernel::machines::tasks::draft::Status;
 use mainspring_kernel::machines::tasks::task_list::{Reset, TaskList};
 use mainspring_kernel::machines::tasks::{Facts, Guard, Invoked, Offer, Tasks, words};
-use mainspring_kernel::machines::{InputOf, MachineInput, Name, Transition};
+use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_kernel::{Answer, Decision, Note, Reasons, Voice};
 use mainspring_store::Trouble;
 
 pub(crate) use self::locate::FILE;
 use self::locate::Origin;
 use self::source::{Fault, Source};
-use super::{FoundFile, Loaded, MachineShell};
+use super::{Loaded, MachineShell, Spec};
 use crate::config::{self, Key, Reach};
 use crate::env::{Environment, name};
 use crate::event_context::EventContext;
@@ -34,52 +36,124 @@ use crate::host::task_files::list::ClientList;
 use crate::host::task_files::lock::Held;
 use crate::host::{self, Payload};
 
-pub(crate) const ROW: MachineShell = MachineShell {
-    name: Name::Tasks,
-    about: "a skill that is invoked lays out its task list",
-    markers: &[],
-    keys: &[
-        Key {
-            name: "tasks.reset",
-            kind: config::Kind::Choice(&["all", "skill"]),
-            default: "all",
-            reach: Reach::Anyone,
-            variable: None,
-            about: "which skills' tasks go when a skill lays out its own: all, or only its own",
-        },
-        Key {
-            name: "tasks.guard_active",
-            kind: config::Kind::Switch,
-            default: "false",
-            reach: Reach::Anyone,
-            variable: None,
-            about: "refuse to throw away tasks that are in progress",
-        },
-        Key {
-            name: "tasks.guard_files",
-            kind: config::Kind::Switch,
-            default: "false",
-            reach: Reach::Anyone,
-            variable: None,
-            about: "deny the agent a look into fsm.json and SKILL.md; FSM_BYPASS=1 lifts it",
-        },
-    ],
-    applies,
-    load,
-    files,
-    run: None,
-    summary,
-};
+#[derive(Debug)]
+pub(crate) struct Shell;
 
-fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
-    match context.payload {
-        Some(payload) => Ok(concerns(context.env, payload) || peeks(context, payload)?),
-        None => Ok(false),
+/// What the tasks were read from.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// Nothing that could be changed: a view, a refusal, or a look at a skill's files.
+    Nothing,
+    Lists(Box<Lists>),
+}
+
+/// A skill's list, and the client's.
+#[derive(Debug)]
+pub(crate) struct Lists {
+    skill: Source,
+    client: ClientList,
+    /// The client's own locks: `None` where nothing is to be changed.
+    _locks: Option<Held>,
+}
+
+impl MachineShell for Shell {
+    type Machine = Tasks;
+    type Found = Found;
+
+    const SPEC: Spec = Spec {
+        about: "a skill that is invoked lays out its task list",
+        markers: &[],
+        keys: &[
+            Key {
+                name: "tasks.reset",
+                kind: config::Kind::Choice(&["all", "skill"]),
+                default: "all",
+                reach: Reach::Anyone,
+                variable: None,
+                about: "which skills' tasks go when a skill lays out its own: all, or only its own",
+            },
+            Key {
+                name: "tasks.guard_active",
+                kind: config::Kind::Switch,
+                default: "false",
+                reach: Reach::Anyone,
+                variable: None,
+                about: "refuse to throw away tasks that are in progress",
+            },
+            Key {
+                name: "tasks.guard_files",
+                kind: config::Kind::Switch,
+                default: "false",
+                reach: Reach::Anyone,
+                variable: None,
+                about: "deny the agent a look into fsm.json and SKILL.md; FSM_BYPASS=1 lifts it",
+            },
+        ],
+    };
+
+    fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
+        match context.payload {
+            Some(payload) => Ok(concerns(context.env, payload) || peeks(context, payload)?),
+            None => Ok(false),
+        }
+    }
+
+    fn load(context: &EventContext<'_>, _: Option<&str>) -> Result<Option<Loaded<Self>>, Trouble> {
+        let Some(payload) = context.payload else {
+            return view(context);
+        };
+        if let Kind::BeforeTool { .. } = payload.event.kind {
+            let file = peeked(payload).unwrap_or_default().into();
+            return Ok(Some(unchangeable(
+                TaskList::default(),
+                Facts::Peek { file },
+            )));
+        }
+        let Some((skill, place)) = invocation(context.env, payload) else {
+            return Ok(None);
+        };
+        Ok(place.transpose().map(|path| invoked(context, skill, path)))
+    }
+
+    fn files(
+        _: &EventContext<'_>,
+        _: &InputOf<Tasks>,
+        found: &Found,
+        transition: &TransitionOf<Tasks>,
+    ) -> Result<Vec<FileChange>, Trouble> {
+        match found {
+            Found::Nothing => Err(Trouble::Other(
+                "internal: tasks moved without a list".into(),
+            )),
+            Found::Lists(lists) => changes::changes(&lists.client, &lists.skill, &transition.state),
+        }
+    }
+
+    fn run(_: &EventContext<'_>, intent: &Intent<Tasks>) -> Never {
+        match intent.effect {}
+    }
+
+    fn summary(input: &InputOf<Tasks>) -> String {
+        let of = |status| {
+            let tasks = input.state.tasks.iter();
+            tasks.filter(|task| task.status == status).count()
+        };
+        format!(
+            "{} tasks: {} completed, {} in progress, {} pending",
+            input.state.tasks.len(),
+            of(Status::Completed),
+            of(Status::InProgress),
+            of(Status::Pending)
+        )
+    }
+
+    fn fail_closed(env: &Environment, payload: &Payload, trouble: &Trouble) -> Option<Answer> {
+        concerns(env, payload).then(|| not_laid_out(payload, trouble))
     }
 }
 
 /// Is this the invocation of a skill with a task list?
-pub(crate) fn concerns(env: &Environment, payload: &Payload) -> bool {
+fn concerns(env: &Environment, payload: &Payload) -> bool {
     // What cannot be found out has to be told, so it concerns us.
     invocation(env, payload).is_some_and(|(_, place)| !matches!(place, Ok(None)))
 }
@@ -104,60 +178,54 @@ fn invocation<'a>(
     Some((skill, locate::locate(host, env, &roots, skill, origin)))
 }
 
-fn load(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {
-    let Some(payload) = context.payload else {
-        return view(context);
-    };
-    if let Kind::BeforeTool { .. } = payload.event.kind {
-        let file = peeked(payload).unwrap_or_default().into();
-        return Ok(Some(loaded(TaskList::default(), Facts::Peek { file })));
-    }
-    let Some((skill, place)) = invocation(context.env, payload) else {
-        return Ok(None);
-    };
-    let Some(path) = place.transpose() else {
-        return Ok(None);
-    };
+/// A skill with a list was invoked.
+fn invoked(
+    context: &EventContext<'_>,
+    skill: &str,
+    path: Result<PathBuf, String>,
+) -> Loaded<Shell> {
     let mut invoked = Invoked {
         skill: skill.into(),
         offer: Offer::Unavailable(String::new()),
         reset: Reset::default(),
         guard: Guard::default(),
-        tools: (payload.host.task_files.tools)(context.env),
+        tools: (context.host().task_files.tools)(context.env),
         strangers: Vec::new(),
     };
     match context.config() {
         Ok(config) => set(&mut invoked, config),
-        Err(trouble) => return Ok(Some(unavailable(invoked, trouble.to_string()))),
+        Err(trouble) => return unavailable(invoked, trouble.to_string()),
     }
-    let offered = path.map_err(Fault::File).and_then(|path| {
-        let bytes = Source::read(&path)?;
-        let list = Source::parse(&path, &bytes)?.check()?;
-        Ok((path, bytes, list))
+    let read = path.map_err(Fault::File).and_then(|path| {
+        let source = Source::parse(&path, &Source::read(&path)?)?;
+        let offered = source.check()?;
+        Ok((source, offered))
     });
-    let (path, bytes, offered) = match offered {
-        Ok(offered) => offered,
+    let (skill, offered) = match read {
+        Ok(read) => read,
         Err(Fault::Tasks(problems)) => {
             invoked.offer = Offer::of(Err(problems));
-            return Ok(Some(loaded(TaskList::default(), Facts::Invoked(invoked))));
+            return unchangeable(TaskList::default(), Facts::Invoked(invoked));
         }
-        Err(Fault::File(cause)) => return Ok(Some(unavailable(invoked, cause))),
+        Err(Fault::File(cause)) => return unavailable(invoked, cause),
     };
-    let found = match take(context, |before| {
+    let taken = take(context, |before| {
         before.lay_out(&offered, &invoked.skill, invoked.reset).ok()
-    }) {
-        Ok(found) => found,
-        Err(trouble) => return Ok(Some(unavailable(invoked, trouble.to_string()))),
-    };
-    invoked.strangers = found.strangers();
-    invoked.offer = Offer::List(offered);
-    let mut loaded = loaded(found.task_list(), Facts::Invoked(invoked));
-    loaded.found.push(FoundFile {
-        path,
-        bytes: Some(bytes),
     });
-    loaded.found.extend(found.into_files());
-    Ok(Some(loaded))
+    let (client, locks) = match taken {
+        Ok(taken) => taken,
+        Err(trouble) => return unavailable(invoked, trouble.to_string()),
+    };
+    invoked.strangers = client.strangers();
+    invoked.offer = Offer::List(offered);
+    Loaded {
+        input: InputOf::new(client.task_list(), Facts::Invoked(invoked)),
+        found: Found::Lists(Box::new(Lists {
+            skill,
+            client,
+            _locks: locks,
+        })),
+    }
 }
 
 fn set(invoked: &mut Invoked, config: &config::Config) {
@@ -170,51 +238,43 @@ fn set(invoked: &mut Invoked, config: &config::Config) {
     }
 }
 
-fn loaded(state: TaskList, facts: Facts) -> Loaded {
+fn unchangeable(state: TaskList, facts: Facts) -> Loaded<Shell> {
     Loaded {
-        part: MachineInput::Tasks(InputOf::<Tasks>::new(state, facts)),
-        found: Vec::new(),
+        input: InputOf::new(state, facts),
+        found: Found::Nothing,
     }
 }
 
-fn unavailable(mut invoked: Invoked, cause: String) -> Loaded {
+fn unavailable(mut invoked: Invoked, cause: String) -> Loaded<Shell> {
     invoked.offer = Offer::Unavailable(cause);
-    loaded(TaskList::default(), Facts::Invoked(invoked))
+    unchangeable(TaskList::default(), Facts::Invoked(invoked))
 }
 
-/// The client's list, under its locks, which are held as long as this context lives.
+/// The client's list, and its locks as long as they are wanted.
 fn take(
     context: &EventContext<'_>,
     after: impl Fn(&TaskList) -> Option<TaskList>,
-) -> Result<ClientList, Trouble> {
+) -> Result<(ClientList, Option<Held>), Trouble> {
     let folder = folder(context)?;
     if context.is_looking() {
-        return ClientList::read(&folder);
+        return Ok((ClientList::read(&folder)?, None));
     }
-    context.release();
     let mut held = Held::list(&folder)?;
     let mut found = ClientList::read(&folder)?;
     found.sweep();
     found.settle_under(&mut held, after)?;
-    context.hold(held);
-    Ok(found)
+    Ok((found, Some(held)))
 }
 
 /// The same for a command that changes these tasks.
-pub(crate) fn take_in(
-    context: &EventContext<'_>,
-    folder: &Path,
-    ids: &[u64],
-) -> Result<ClientList, Trouble> {
-    context.release();
+pub(crate) fn take_in(folder: &Path, ids: &[u64]) -> Result<(ClientList, Held), Trouble> {
     let mut held = Held::list(folder)?;
     let mut found = ClientList::read(folder)?;
     for id in ids.iter().collect::<BTreeSet<_>>() {
         held.task(*id)?;
         found.reread(*id)?;
     }
-    context.hold(held);
-    Ok(found)
+    Ok((found, held))
 }
 
 /// The folder of the list that the agent works with: the one its environment names, else
@@ -265,49 +325,12 @@ pub(crate) fn newest_lists(env: &Environment) -> Vec<String> {
 }
 
 /// Without an event: the list as a reader sees it, if it is known which.
-fn view(context: &EventContext<'_>) -> Result<Option<Loaded>, Trouble> {
+fn view(context: &EventContext<'_>) -> Result<Option<Loaded<Shell>>, Trouble> {
     let Ok(folder) = folder(context) else {
         return Ok(None);
     };
     let list = ClientList::read(&folder)?.task_list();
-    Ok((!list.tasks.is_empty()).then(|| loaded(list, Facts::Nothing)))
-}
-
-fn files(
-    context: &EventContext<'_>,
-    _: &MachineInput,
-    found: &[FoundFile],
-    moved: &Transition,
-) -> Result<Vec<FileChange>, Trouble> {
-    let Transition::Tasks(moved) = moved else {
-        return Ok(Vec::new());
-    };
-    let Some((skill, tasks)) = found.split_first() else {
-        return Ok(Vec::new());
-    };
-    let bytes = skill.bytes.as_deref().unwrap_or_default();
-    let source = Source::parse(&skill.path, bytes).map_err(|_| Trouble::NotAFile {
-        path: skill.path.clone(),
-    })?;
-    let found = ClientList::from_files(&folder(context)?, tasks);
-    changes::changes(&found, &source, &moved.state)
-}
-
-fn summary(part: &MachineInput) -> String {
-    let MachineInput::Tasks(input) = part else {
-        return String::new();
-    };
-    let of = |status| {
-        let tasks = input.state.tasks.iter();
-        tasks.filter(|task| task.status == status).count()
-    };
-    format!(
-        "{} tasks: {} completed, {} in progress, {} pending",
-        input.state.tasks.len(),
-        of(Status::Completed),
-        of(Status::InProgress),
-        of(Status::Pending)
-    )
+    Ok((!list.tasks.is_empty()).then(|| unchangeable(list, Facts::Nothing)))
 }
 
 /// Is the agent about to read a skill's own files, where that is denied?
@@ -329,7 +352,7 @@ fn peeked(payload: &Payload) -> Option<&'static str> {
 
 /// The task list was not laid out, or not wholly, because of a failure of ours: unlike
 /// anywhere else, the agent is told as well as the person.
-pub(crate) fn fail_closed(payload: &Payload, trouble: &Trouble) -> Answer {
+fn not_laid_out(payload: &Payload, trouble: &Trouble) -> Answer {
     let kind = &payload.event.kind;
     let skill = match kind {
         Kind::AfterTool {

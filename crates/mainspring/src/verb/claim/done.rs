@@ -7,10 +7,9 @@ use mainspring_kernel::{Decision, Event, Name, Note, Voice};
 
 use super::{CommandContext, Result};
 use crate::drive::drive;
-use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::host::Payload;
-use crate::machine::{self, claim};
+use crate::machine::claim;
 
 /// The pull request is merged and the user said yes: close the issue.
 ///
@@ -46,9 +45,7 @@ fn close_now(cmd: &CommandContext) -> Result {
     // A person typed it: that is their permission.
     let context =
         EventContext::new(&cmd.env, &project, &store, Some(&payload)).registered(Name::Claim);
-    let row = machine::row(Name::Claim)
-        .ok_or_else(|| CliError::new("internal: claim is not built in"))?;
-    let answer = drive(&context, &payload, &[row]);
+    let answer = drive(&context, &payload, &[Name::Claim]);
     let mut out = String::new();
     if let Decision::Stop { hold } = &answer.decision {
         out += &hold.text();

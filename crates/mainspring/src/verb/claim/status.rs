@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let pull = pull.map(|(pull, _)| pull);
     if args.json {
         return crate::verb::json(&json!({
-            "file": found[0].path,
+            "file": found.file.path,
             "issue": claim.issue_number,
             "branch": claim.branch,
             "phase": claim.phase.as_str(),
@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     for text in mail {
         out += &format!("mail    {text}\n");
     }
-    out += &format!("file    {}\n", found[0].path.display());
+    out += &format!("file    {}\n", found.file.path.display());
     Ok(out)
 }
 

@@ -270,9 +270,9 @@ fn write(
     cmd.commit(Name::Claim, &command, |context| {
         let context = EventContext::new(&cmd.env, &there, context.store, None);
         let (mut state, mut found) = claim::state(&context)?;
-        if found[0].path.parent() != Some(place) {
+        if found.file.path.parent() != Some(place) {
             // The root's file was found, and a new worktree has none of its own yet.
-            found[0] = crate::machine::FoundFile {
+            found.file = crate::machine::FoundFile {
                 path: place.join(file::NAME),
                 bytes: None,
             };

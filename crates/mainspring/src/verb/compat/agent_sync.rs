@@ -5,14 +5,13 @@
 
 use std::ffi::OsString;
 
-use mainspring_kernel::{Answer, Decision};
+use mainspring_kernel::{Answer, Decision, Name};
 use serde_json::{Map, Value, json};
 
 use super::Reply;
 use crate::env::Environment;
 use crate::host::text::clean;
 use crate::host::{self, DecodeAs, Payload, Wording};
-use crate::machine::claim;
 use crate::verb::hook::{Input, decide_among};
 
 pub(super) fn run(env: &Environment, args: &[OsString], input: Input) -> Reply {
@@ -54,8 +53,7 @@ fn answer(env: &Environment, event: DecodeAs, input: Input) -> Result<(Answer, P
             .map_err(|problem| format!("{}: {problem}", project.display()))?;
         payload.cwd = Some(project);
     }
-    let answer =
-        decide_among(&[&claim::ROW], env, &payload).map_err(|trouble| trouble.to_string())?;
+    let answer = decide_among(Name::Claim, env, &payload).map_err(|trouble| trouble.to_string())?;
     Ok((answer, payload))
 }
 

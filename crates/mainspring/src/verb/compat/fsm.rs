@@ -4,13 +4,12 @@
 use std::ffi::OsString;
 
 use mainspring_kernel::machines::tasks::words;
-use mainspring_kernel::{Answer, Decision};
+use mainspring_kernel::{Answer, Decision, Name};
 use serde_json::Value;
 
 use super::Reply;
 use crate::env::Environment;
 use crate::host::{self, DecodeAs};
-use crate::machine::tasks;
 use crate::verb::hook::{Input, decide_among};
 
 pub(super) fn run(env: &Environment, _: &[OsString], input: Input) -> Reply {
@@ -35,7 +34,7 @@ fn answer(env: &Environment, input: Input) -> Result<Answer, String> {
     }
     let payload = host::decode(env, bytes, DecodeAs::Skill)
         .map_err(|problem| invalid(&problem.to_string()))?;
-    decide_among(&[&tasks::ROW], env, &payload).map_err(|trouble| trouble.to_string())
+    decide_among(Name::Tasks, env, &payload).map_err(|trouble| trouble.to_string())
 }
 
 fn reply(answer: &Answer) -> Reply {

@@ -3,15 +3,15 @@
 
 use std::ffi::OsString;
 
+use mainspring_kernel::Name;
 use serde_json::Value;
 
 use super::{Reply, stop};
 use crate::env::Environment;
-use crate::machine::looping;
 use crate::verb::hook::Input;
 
 pub(super) fn run(env: &Environment, _: &[OsString], input: Input) -> Reply {
-    let answer = match stop::answer(&looping::ROW, env, input) {
+    let answer = match stop::answer(Name::Loop, env, input) {
         Ok(answer) => answer,
         Err(cause) => {
             return Reply {

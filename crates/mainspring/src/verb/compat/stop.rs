@@ -1,20 +1,15 @@
 //! What the two scripts for a stop have in common: their payload may lack what every host
 //! sends today, and a failure lets the agent go.
 
-use mainspring_kernel::{Answer, Decision};
+use mainspring_kernel::{Answer, Decision, Name};
 use serde_json::Value;
 
 use crate::env::Environment;
 use crate::host::{self, DecodeAs};
-use crate::machine::MachineShell;
 use crate::verb::hook::{Input, decide_among};
 
 /// The answer of one machine to the payload of its script.
-pub(super) fn answer(
-    row: &'static MachineShell,
-    env: &Environment,
-    input: Input,
-) -> Result<Answer, String> {
+pub(super) fn answer(machine: Name, env: &Environment, input: Input) -> Result<Answer, String> {
     let bytes = match input {
         Input::Bytes(bytes) => bytes,
         Input::TooLarge => return Err("the input is too large".into()),
@@ -35,7 +30,7 @@ pub(super) fn answer(
         let here = std::env::current_dir();
         payload.cwd = here.ok();
     }
-    decide_among(&[row], env, &payload).map_err(|trouble| trouble.to_string())
+    decide_among(machine, env, &payload).map_err(|trouble| trouble.to_string())
 }
 
 /// Why the agent is held; `None` where it may go.

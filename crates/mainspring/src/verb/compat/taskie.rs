@@ -17,7 +17,7 @@ use crate::env::Environment;
 use crate::event_context::EventContext;
 use crate::host::text::clean;
 use crate::host::{self, DecodeAs, Payload};
-use crate::machine::review;
+use crate::machine;
 use crate::project::{Bound, Contents, Project};
 use crate::store::{ProjectStore, StateDir};
 use crate::verb::hook::Input;
@@ -80,9 +80,9 @@ fn decide(env: &Environment, mut payload: Payload, chain: Chain, root: PathBuf) 
     };
     let store = ProjectStore::new(state, &project.root);
     let context = EventContext::new(env, &project, &store, Some(&payload)).registered(Name::Review);
-    match (review::ROW.applies)(&context) {
+    match machine::applies(Name::Review, &context) {
         Ok(false) => quiet(),
-        Ok(true) => encode(&drive(&context, &payload, &[&review::ROW])),
+        Ok(true) => encode(&drive(&context, &payload, &[Name::Review])),
         Err(trouble) => encode(&Answer::fault(&payload.event.kind, trouble.to_string())),
     }
 }

@@ -3,15 +3,15 @@
 
 use std::ffi::OsString;
 
+use mainspring_kernel::Name;
 use serde_json::json;
 
 use super::{Reply, stop};
 use crate::env::Environment;
-use crate::machine::gate;
 use crate::verb::hook::Input;
 
 pub(super) fn run(env: &Environment, _: &[OsString], input: Input) -> Reply {
-    match stop::answer(&gate::ROW, env, input) {
+    match stop::answer(Name::Gate, env, input) {
         Err(cause) => Reply {
             stdout: String::new(),
             stderr: format!("taskmaster: {cause}: the agent was let go"),

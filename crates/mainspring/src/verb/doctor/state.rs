@@ -4,8 +4,8 @@ use std::fs;
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::deliberate::Trust;
-use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::machines::looping::{Client, LoopOwner, State as Loop};
+use mainspring_kernel::machines::{MachineInput, Name};
 use mainspring_kernel::orders::{Mode, Until};
 use mainspring_platform::{permissions, process};
 use mainspring_store::Trouble;
@@ -15,7 +15,7 @@ use super::{Findings, Mend};
 use crate::config::{Config, is_below, trust_roots};
 use crate::effect_owner;
 use crate::event_context::EventContext;
-use crate::machine::MACHINES;
+use crate::machine;
 use crate::ownership::Ignored;
 use crate::project::Project;
 use crate::store::{ProjectStore, orders, trust};
@@ -144,17 +144,17 @@ fn machines(
 ) {
     let latest = session::latest(store).map(|(id, _)| id);
     let context = EventContext::new(&cmd.env, project, store, None).about(latest);
-    for row in MACHINES {
-        match (row.load)(&context) {
+    for name in Name::ALL {
+        match machine::view(*name, &context) {
             Err(trouble) => findings.error(
-                row.name.as_str(),
+                name.as_str(),
                 trouble.to_string(),
                 "put that file right, or move it away; `mainspring status` looks again",
             ),
             Ok(None) => {}
-            Ok(Some(loaded)) => {
-                findings.fine(row.name.as_str(), (row.summary)(&loaded.part));
-                if let MachineInput::Loop(input) = &loaded.part {
+            Ok(Some(input)) => {
+                findings.fine(name.as_str(), machine::summary(&input));
+                if let MachineInput::Loop(input) = &input {
                     looping(cmd, &input.state, input.facts.ttl, findings);
                 }
             }

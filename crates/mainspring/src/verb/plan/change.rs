@@ -3,11 +3,11 @@
 use mainspring_kernel::machines::review::verbs::{self, Setting};
 use mainspring_kernel::machines::review::{Phase, State, TaskId};
 use mainspring_kernel::{Name, SessionId};
-use mainspring_store::read_json;
 
 use super::{Which, changes, plan, remembered};
 use crate::error::CliError;
 use crate::machine::FoundFile;
+use crate::machine::review::memories::Memories;
 use crate::machine::review::{self as plans, directory};
 use crate::verb::{CommandContext, Result};
 
@@ -62,9 +62,8 @@ pub(super) fn init(args: &InitArgs, cmd: &CommandContext) -> Result {
         let state = found.as_ref().map_or(State::Nothing, |opened| {
             State::Plan(Box::new(super::plan(opened)))
         });
-        let memories = read_json::<plans::Memories>(context.store.machine_file(Name::Review))?;
-        let memory = memories.value.unwrap_or_default().plans.remove(&name);
-        let memory = memory.unwrap_or_default();
+        let memories = Memories::read(context)?;
+        let memory = memories.of(&name);
         let models = plans::models(context)?;
         let step = verbs::init(&state, &name, memory, &cmd.actor(), &models)?;
         let path = context.project.file(directory::PLANS).join(&name);
@@ -72,11 +71,7 @@ pub(super) fn init(args: &InitArgs, cmd: &CommandContext) -> Result {
             path: path.join(directory::STATE),
             bytes: None,
         };
-        let memory_file = FoundFile {
-            path: memories.path,
-            bytes: memories.bytes,
-        };
-        let files = changes(&file, &memory_file, &step.state)?;
+        let files = changes(&file, &memories, &step.state)?;
         let did = format!("plan '{name}' is recorded; its review starts at the next stop");
         Ok((files, did))
     })?;
@@ -95,7 +90,7 @@ pub(super) fn advance(args: &AdvanceArgs, cmd: &CommandContext) -> Result {
         let models = plans::models(context)?;
         let plan = plan(&opened);
         let step = verbs::advance(&plan, &phase, task.as_ref(), &cmd.actor(), &models)?;
-        let files = changes(&opened.state_file, &opened.memory_file, &step.state)?;
+        let files = changes(&opened.state_file, &opened.memories, &step.state)?;
         Ok((files, told(&plan.id, &step.state)))
     })?;
     Ok(format!("{did}\n"))
@@ -108,7 +103,7 @@ pub(super) fn set(args: &SetArgs, cmd: &CommandContext) -> Result {
         let opened = args.which.open(context)?;
         let plan = plan(&opened);
         let step = verbs::set(&plan, setting, &cmd.actor())?;
-        let files = changes(&opened.state_file, &opened.memory_file, &step.state)?;
+        let files = changes(&opened.state_file, &opened.memories, &step.state)?;
         Ok((files, told(&plan.id, &step.state)))
     })?;
     Ok(format!("{did}\n"))
@@ -130,7 +125,7 @@ pub(super) fn adopt(args: &AdoptArgs, cmd: &CommandContext) -> Result {
             None => "belongs to the next session that stops here".into(),
         };
         let did = format!("plan '{}' {whose}", opened.dir.id);
-        Ok((remembered(&opened.memory_file, &step.state)?, did))
+        Ok((remembered(&opened.memories, &step.state)?, did))
     })?;
     Ok(format!("{did}\n"))
 }

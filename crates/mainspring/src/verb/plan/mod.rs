@@ -12,6 +12,7 @@ use super::{CommandContext, Result};
 use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::machine::FoundFile;
+use crate::machine::review::memories::Memories;
 use crate::machine::review::{self as plans, Opened};
 
 /// A plan's state: record it, move it, look at it.
@@ -77,28 +78,25 @@ fn plan(opened: &Opened) -> Plan {
     Plan {
         id: id.clone(),
         record: opened.record.clone(),
-        memory: opened.memories.plans.get(id).cloned().unwrap_or_default(),
+        memory: opened.memory(),
         passing: None,
     }
 }
 
 /// What we remember of a plan after a command: whose it is.
-fn remembered(file: &FoundFile, after: &State) -> Result<Vec<FileChange>> {
+fn remembered(memories: &Memories, after: &State) -> Result<Vec<FileChange>> {
     match after {
         State::Nothing => Ok(Vec::new()),
-        State::Plan(plan) => {
-            let change = plans::remember(file, &plan.id, plan.memory.clone())?;
-            Ok(vec![change])
-        }
+        State::Plan(plan) => Ok(vec![memories.remember(&plan.id, plan.memory.clone())?]),
     }
 }
 
 /// A plan's state after a command, and whose it is.
-fn changes(state: &FoundFile, memory: &FoundFile, after: &State) -> Result<Vec<FileChange>> {
+fn changes(state: &FoundFile, memories: &Memories, after: &State) -> Result<Vec<FileChange>> {
     let mut changes = Vec::new();
     if let Some(fields) = after.fields() {
         changes.push(plans::write_state(state, fields));
     }
-    changes.extend(remembered(memory, after)?);
+    changes.extend(remembered(memories, after)?);
     Ok(changes)
 }

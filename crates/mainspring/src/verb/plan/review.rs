@@ -8,7 +8,6 @@ use super::{Which, plan, remembered};
 use crate::drive::drive;
 use crate::event_context::EventContext;
 use crate::host::Payload;
-use crate::machine::review as plans;
 use crate::verb::{CommandContext, Result};
 
 /// Run the review that is due, without waiting for a stop; a parked one is tried again
@@ -32,13 +31,14 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         let opened = which.open(context)?;
         let step = verbs::review_now(&plan(&opened), &cmd.actor())?;
         let did = format!("the due review of plan '{}' is asked for", opened.dir.id);
-        Ok((remembered(&opened.memory_file, &step.state)?, did))
+        Ok((remembered(&opened.memories, &step.state)?, did))
     })?;
     let stop = Event::stop(cmd.env.agent_session(), Chain::First);
     let payload = Payload::played(stop, project.worktree.clone(), cmd.env.now());
-    let context = EventContext::new(&cmd.env, &project, &store, Some(&payload)).by_command();
-    context.stay_with(Name::Review, &opened.dir.id);
-    let answer = drive(&context, &payload, &[&plans::ROW]);
+    let context = EventContext::new(&cmd.env, &project, &store, Some(&payload))
+        .by_command()
+        .about_subject(&opened.dir.id);
+    let answer = drive(&context, &payload, &[Name::Review]);
     let mut out = String::new();
     if let Decision::Stop { hold } = &answer.decision
         && !hold.is_empty()

@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
 /// Whoever continues a plan owns it.
 fn adopt(cmd: &CommandContext, opened: &Opened) -> Result<()> {
     let session = cmd.env.agent_session();
-    if session.is_none() || plan(opened).memory.owner == session {
+    if session.is_none() || opened.memory().owner == session {
         return Ok(());
     }
     let which = Which {
@@ -71,7 +71,7 @@ fn adopt(cmd: &CommandContext, opened: &Opened) -> Result<()> {
         let opened = which.open(context)?;
         let step = verbs::adopt(&plan(&opened), session.as_ref());
         let did = format!("plan '{}' is continued by this session", opened.dir.id);
-        Ok((remembered(&opened.memory_file, &step.state)?, did))
+        Ok((remembered(&opened.memories, &step.state)?, did))
     })?;
     Ok(())
 }

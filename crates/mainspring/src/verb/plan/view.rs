@@ -5,10 +5,11 @@ use mainspring_kernel::machines::review::{Fields, Phase, Record};
 use mainspring_store::no_symlink;
 use serde::Serialize;
 
-use super::{Which, plan, route};
+use super::{Which, route};
 use crate::event_context::EventContext;
 use crate::machine::review::directory::{self, PLANS};
 use crate::machine::review::history::{self, Past};
+use crate::machine::review::memories::Memories;
 use crate::machine::review::record;
 use crate::machine::review::{self as plans, Opened};
 use crate::verb::{CommandContext, Result, json, timestamp};
@@ -57,7 +58,7 @@ pub(super) fn status(args: &StatusArgs, cmd: &CommandContext) -> Result {
 }
 
 fn look(context: &EventContext<'_>, opened: &Opened) -> Result<Status> {
-    let memory = plan(opened).memory;
+    let memory = opened.memory();
     let state = match &opened.record {
         Record::Fields(fields) => Some(fields.clone()),
         Record::Missing | Record::Unreadable(_) => None,
@@ -163,7 +164,7 @@ struct Listed {
 pub(super) fn list(args: &ListArgs, cmd: &CommandContext) -> Result {
     let (project, store) = cmd.project()?;
     let context = EventContext::new(&cmd.env, &project, &store, None);
-    let memories = plans::memories(&context)?;
+    let memories = Memories::read(&context)?;
     let mut listed = Vec::new();
     for dir in directory::all(&context.project.file(PLANS))? {
         let bytes = no_symlink::read(&dir.path.join(directory::STATE), crate::limits::STATE_FILE)?;
@@ -171,7 +172,7 @@ pub(super) fn list(args: &ListArgs, cmd: &CommandContext) -> Result {
             Record::Fields(fields) => Some(fields),
             Record::Missing | Record::Unreadable(_) => None,
         };
-        let memory = memories.plans.get(&dir.id).cloned().unwrap_or_default();
+        let memory = memories.of(&dir.id);
         listed.push(Listed {
             stage: stage(fields.as_ref()),
             next_phase: fields.and_then(|fields| Some(fields.next_phase?.to_string())),

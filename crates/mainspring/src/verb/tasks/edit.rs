@@ -61,8 +61,11 @@ fn change(
     command: &str,
     edit: impl FnOnce(&TaskList, &mut Fields) -> std::result::Result<&'static str, Refused>,
 ) -> Result {
-    let did = cmd.commit(Name::Tasks, command, |context| {
-        let found = take_in(context, folder, &[id])?;
+    // Until the change is made.
+    let mut locks = None;
+    let did = cmd.commit(Name::Tasks, command, |_| {
+        let (found, held) = take_in(folder, &[id])?;
+        locks = Some(held);
         let task = found.tasks.get(&id).ok_or(Refused::NoTask(id))?;
         let mut fields = task.fields.clone();
         let became = edit(&found.task_list(), &mut fields)?;
@@ -71,6 +74,7 @@ fn change(
         let subject = excerpt(task.text("subject"));
         Ok((vec![change], format!("{became} #{id} {subject}")))
     })?;
+    drop(locks);
     Ok(format!("{did}\n"))
 }
 
@@ -82,8 +86,10 @@ pub(super) fn add(
     after: &[u64],
 ) -> Result {
     let command = format!("tasks add {:?}", excerpt(subject));
-    let did = cmd.commit(Name::Tasks, &command, |context| {
-        let found = take_in(context, folder, after)?;
+    let mut locks = None;
+    let did = cmd.commit(Name::Tasks, &command, |_| {
+        let (found, held) = take_in(folder, after)?;
+        locks = Some(held);
         let (added, _) = verbs::add(&found.task_list(), subject, after)?;
         let id = added.id;
         let names = |ids: &[u64]| -> Value { ids.iter().map(u64::to_string).collect() };
@@ -121,5 +127,6 @@ pub(super) fn add(
         }
         Ok((files, format!("added #{id} {}", excerpt(subject))))
     })?;
+    drop(locks);
     Ok(format!("{did}\n"))
 }

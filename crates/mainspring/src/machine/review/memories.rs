@@ -1,0 +1,52 @@
+//! What we remember of every plan of a project: one file of ours.
+
+use std::collections::BTreeMap;
+
+use mainspring_kernel::SessionId;
+use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::Name;
+use mainspring_kernel::machines::review::Memory;
+use mainspring_store::Trouble;
+use serde::{Deserialize, Serialize};
+
+use crate::event_context::EventContext;
+use crate::machine::{FoundFile, json_state};
+
+/// All of it, with the file that it was read from.
+#[derive(Debug)]
+pub(crate) struct Memories {
+    stored: Stored,
+    file: FoundFile,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct Stored {
+    plans: BTreeMap<String, Memory>,
+}
+
+impl Memories {
+    pub(crate) fn read(context: &EventContext<'_>) -> Result<Self, Trouble> {
+        let (stored, file) = json_state::load::<Stored>(context, Name::Review)?;
+        Ok(Self {
+            stored: stored.unwrap_or_default(),
+            file,
+        })
+    }
+
+    /// What we remember of one plan.
+    pub(crate) fn of(&self, plan: &str) -> Memory {
+        self.stored.plans.get(plan).cloned().unwrap_or_default()
+    }
+
+    /// The session that one plan belongs to.
+    pub(super) fn owner(&self, plan: &str) -> Option<&SessionId> {
+        self.stored.plans.get(plan)?.owner.as_ref()
+    }
+
+    /// The change that makes us remember this of one plan, among the others.
+    pub(crate) fn remember(&self, plan: &str, memory: Memory) -> Result<FileChange, Trouble> {
+        let mut stored = self.stored.clone();
+        stored.plans.insert(plan.to_owned(), memory);
+        json_state::change(&self.file, Some(&stored))
+    }
+}
