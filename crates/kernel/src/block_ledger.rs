@@ -87,6 +87,7 @@ impl BlockLedger {
             | Kind::BeforeTool { .. }
             | Kind::AfterTool { .. }
             | Kind::Idle
+            | Kind::Watch
             | Kind::Other { .. } => false,
         };
         if new_chain || tools == ToolUse::Seen {

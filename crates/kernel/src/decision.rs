@@ -68,6 +68,8 @@ pub enum Decision {
     BeforeTool { deny: Reasons },
     /// A desktop notice for a person who is away.
     Idle { notify: Reasons },
+    /// Wake an agent that has stopped, with this; nothing: let it rest.
+    Watch { wake: Reasons },
     /// The host takes nothing here.
     Silent,
 }
@@ -94,6 +96,9 @@ impl Decision {
             Kind::Idle => Self::Idle {
                 notify: Reasons::default(),
             },
+            Kind::Watch => Self::Watch {
+                wake: Reasons::default(),
+            },
             Kind::SessionEnd { .. } | Kind::Other { .. } => Self::Silent,
         }
     }
@@ -119,6 +124,7 @@ impl Decision {
             (Self::Idle { notify: a }, Self::Idle { notify: b }) => {
                 Self::Idle { notify: a.join(b) }
             }
+            (Self::Watch { wake: a }, Self::Watch { wake: b }) => Self::Watch { wake: a.join(b) },
             (one, _) => one,
         }
     }
@@ -130,6 +136,7 @@ impl Decision {
             Self::AfterTool { tell, object } => tell.is_empty() && object.is_empty(),
             Self::BeforeTool { deny } => deny.is_empty(),
             Self::Idle { notify } => notify.is_empty(),
+            Self::Watch { wake } => wake.is_empty(),
             Self::Silent => true,
         }
     }

@@ -174,14 +174,7 @@ pub fn deliberate(case: &Case) -> Ruling {
             Some(pending) => match case.trust {
                 Trust::Trusted => return Ruling::Intends(pending),
                 Trust::Untrusted => {
-                    notes.push(Note {
-                        by,
-                        text: format!(
-                            "{} has work to start here, and this project is not trusted yet: \
-                             `mainspring trust` allows it",
-                            input.name()
-                        ),
-                    });
+                    notes.extend(untrusted_note(input.name(), &case.event.kind));
                     transitions.push(input.unmoved(&case.event.kind, "untrusted"));
                 }
             },
@@ -258,6 +251,7 @@ fn settle(
         | Decision::AfterTool { .. }
         | Decision::BeforeTool { .. }
         | Decision::Idle { .. }
+        | Decision::Watch { .. }
         | Decision::Silent => Outcome::Told,
     };
     if let Decision::Stop { .. } = decision {
@@ -297,7 +291,8 @@ fn answered(
     outcome: Outcome,
 ) -> Settlement {
     // What changed something without a word must not change it again. What was answered
-    // because something could not be read is not worth repeating.
+    // because something could not be read is not worth repeating; and nobody delivers a
+    // look of the watcher's twice.
     let mut each = case.inputs.iter().zip(&transitions);
     let counts =
         !answer.is_nothing() || each.any(|(input, transition)| input.changed_by(transition));
@@ -306,7 +301,7 @@ fn answered(
         answer,
         transitions,
         ledger,
-        repeatable: counts && case.broken.is_empty(),
+        repeatable: counts && case.broken.is_empty() && case.event.kind != Kind::Watch,
         outcome,
     }
 }
@@ -410,6 +405,17 @@ fn braked_note(case: &Case) -> Option<Note> {
         .filter_map(|input| Some((input.name(), case.orders.brake(input.name(), case.now)?)))
         .collect();
     Orders::note(&braked).map(Note::ours)
+}
+
+/// Nobody reads what a watcher notes.
+fn untrusted_note(name: Name, kind: &Kind) -> Option<Note> {
+    (*kind != Kind::Watch).then(|| Note {
+        by: Voice::Machine(name),
+        text: format!(
+            "{name} has work to start here, and this project is not trusted yet: \
+             `mainspring trust` allows it"
+        ),
+    })
 }
 
 /// Once for a run of holds: at every one it would only be noise.

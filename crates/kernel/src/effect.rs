@@ -3,7 +3,7 @@
 //! An effect is recorded as an [`Intent`] before it starts and runs without the lock.
 //! Its result counts only while that intent is still the current one: the fence number
 //! only grows, so a process that was paused for an hour cannot deliver into a turn that
-//! has moved on.
+//! has moved on. An effect that only looks changes nothing: it is run without a record.
 
 use serde::{Deserialize, Serialize};
 
@@ -74,10 +74,16 @@ pub enum EffectStatus<M: Machine> {
 }
 
 impl<M: Machine> EffectStatus<M> {
+    /// Has something been done outside in this turn that must be taken in?
+    pub(crate) fn is_irrevocable(&self) -> bool {
+        matches!(self, Self::Done(intent, _) if !M::only_looks(&intent.effect))
+    }
+
     /// The intent that would remain recorded if this turn changed nothing.
     pub fn recorded(&self) -> Option<&Intent<M>> {
         match self {
             Self::Clear => None,
+            Self::Done(intent, _) if M::only_looks(&intent.effect) => None,
             Self::Running(intent) | Self::Abandoned(intent) | Self::Done(intent, _) => Some(intent),
         }
     }

@@ -70,6 +70,8 @@ pub enum Kind {
     },
     /// The agent has been waiting for the person for a while.
     Idle,
+    /// The watcher looks, while the agent rests: no event of a host's.
+    Watch,
     /// Well-formed, and not ours.
     Other {
         name: String,
@@ -132,6 +134,7 @@ impl Kind {
             Self::AfterTool { .. } => "after_tool",
             Self::Stop { .. } => "stop",
             Self::Idle => "idle",
+            Self::Watch => "watch",
             Self::Other { name } => name,
         }
     }

@@ -60,6 +60,9 @@ pub trait Machine: Debug + Clone + PartialEq + Eq + Hash + Sized {
     fn on_idle(state: &Self::State, _: &Input<'_, Self>) -> Step<Self, OnIdle> {
         Step::ignore(state, OnIdle::Pass)
     }
+    fn on_watch(state: &Self::State, _: &Input<'_, Self>) -> Step<Self, OnWatch> {
+        Step::ignore(state, OnWatch::Pass)
+    }
     fn on_end(state: &Self::State, _: &Input<'_, Self>) -> Step<Self, Nothing> {
         Step::ignore(state, Nothing)
     }
@@ -69,6 +72,12 @@ pub trait Machine: Debug + Clone + PartialEq + Eq + Hash + Sized {
     /// end while another machine still holds the agent.
     fn settle(state: Self::State, _: Settled) -> Self::State {
         state
+    }
+
+    /// Does this effect only look? One that changes nothing outside may be run twice, so it
+    /// is not recorded before it starts.
+    fn only_looks(_: &Self::Effect) -> bool {
+        false
     }
 
     /// Adds what an effect has brought back to the receipt that the person gets when the
@@ -176,6 +185,12 @@ pub enum BeforeTool {
 pub enum OnIdle {
     Pass,
     Notify(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum OnWatch {
+    Pass,
+    Wake(String),
 }
 
 /// The verdict where a host takes none.

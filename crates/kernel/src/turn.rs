@@ -4,6 +4,7 @@
 //! Lock ─▶ Load ─▶ deliberate ─▶ Commit ─▶ Unlock ─▶ Answer
 //!                     │
 //!                     └─ needs an effect ─▶ Commit the intent ─▶ Unlock ─▶ Run
+//!                                           (not of a look)
 //!   ┌───────────────────────────────────────────────────────────────────────┘
 //!   └▶ Lock ─▶ Load, with the result, if its intent is still the current one ─▶ …
 //! ```
@@ -164,7 +165,11 @@ impl Turn {
                 self.effects += 1;
                 // A machine that goes on has taken its last result in.
                 self.results.retain(|back| back.name() != pending.name());
-                Next::Run(Box::new(pending.clone()))
+                let next = Next::Run(Box::new(pending.clone()));
+                if pending.only_looks() {
+                    return self.unlock(next);
+                }
+                next
             }
         };
         self.phase = Phase::Committing(next);

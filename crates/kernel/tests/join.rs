@@ -20,7 +20,7 @@ fn reasons() -> impl Strategy<Value = Reasons> {
 }
 
 /// A kind of event for each kind of decision.
-fn kinds() -> [Kind; 6] {
+fn kinds() -> [Kind; 7] {
     [
         Kind::Stop {
             chain: Chain::First,
@@ -37,6 +37,7 @@ fn kinds() -> [Kind; 6] {
             tool: "Read".into(),
         },
         Kind::Idle,
+        Kind::Watch,
         Kind::SessionEnd {
             reason: EndReason::Other,
         },
@@ -54,6 +55,7 @@ fn said(kind: &Kind, one: Reasons, other: Reasons) -> Decision {
         },
         Decision::BeforeTool { .. } => Decision::BeforeTool { deny: one },
         Decision::Idle { .. } => Decision::Idle { notify: one },
+        Decision::Watch { .. } => Decision::Watch { wake: one },
         Decision::Silent => Decision::Silent,
     }
 }

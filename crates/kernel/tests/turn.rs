@@ -3,11 +3,16 @@
 
 use mainspring_kernel::block_ledger::{BlockLedger, Cap, ToolUse};
 use mainspring_kernel::deliberate::{Case, Trust};
-use mainspring_kernel::effect::{EffectOwner, Fence, Life};
+use mainspring_kernel::effect::{EffectOwner, EffectStatus, Fence, Intent, Life};
 use mainspring_kernel::event::{Background, Chain, Event, Speaker};
 use mainspring_kernel::journal::{Entry, FORMAT, Record};
+use mainspring_kernel::machines::claim::claim_file::ClaimFile;
+use mainspring_kernel::machines::claim::memory::ClaimMemory;
+use mainspring_kernel::machines::claim::phase::Phase;
+use mainspring_kernel::machines::claim::pull::{Extent, Pull, PullState, Review};
+use mainspring_kernel::machines::claim::work::{CardUpdate, Effect, Fault, Outcome};
 use mainspring_kernel::machines::pulse::{Probed, State};
-use mainspring_kernel::machines::{Finished, InputOf, Pending, Returned, Transition};
+use mainspring_kernel::machines::{Finished, InputOf, Pending, Returned, Transition, claim};
 use mainspring_kernel::{
     Answer, Ask, Decision, Digest, Kind, MachineInput, Millis, Reply, Ruling, SessionId, Turn,
 };
@@ -344,4 +349,125 @@ fn a_reply_out_of_order_lets_go_and_says_so() {
     };
     assert!(answer.decision.is_nothing());
     assert!(answer.notes[0].text.contains("out of order"));
+}
+
+/// A claim whose pull request is watched.
+fn watched(now: Millis) -> Case {
+    let mut file = ClaimFile::claimed(7, "fix-7".into(), "a".into(), String::new());
+    file.phase = Phase::ChecksRunning;
+    file.pr_number = Some(9);
+    let state = claim::State::Claimed {
+        claim: file,
+        memory: ClaimMemory::default().about(7),
+    };
+    let facts = claim::Facts {
+        board: claim::BoardUse::Off,
+        branch: None,
+    };
+    let mut case = Disk::beating(1).case("watch", 1, Life::Alive);
+    case.event.kind = Kind::Watch;
+    case.now = now;
+    case.inputs = vec![MachineInput::Claim(InputOf::new(state, facts))];
+    case
+}
+
+/// Looks at the watched pull request, and gets this; what was asked for, and the last of it.
+fn look(outcome: &Outcome, then: impl FnOnce(&mut Case)) -> (Vec<&'static str>, Answer) {
+    let mut then = Some(then);
+    let (mut turn, mut ask) = Turn::begin(Kind::Watch);
+    let mut asked = Vec::new();
+    loop {
+        let (name, reply) = match ask {
+            Ask::Answer(answer) => return (asked, answer),
+            Ask::Lock => ("lock", Reply::Done),
+            Ask::Load => {
+                let mut case = watched(Millis::seconds(1_000));
+                if asked.contains(&"run")
+                    && let Some(then) = then.take()
+                {
+                    then(&mut case);
+                }
+                ("load", Reply::Loaded(Box::new(case)))
+            }
+            Ask::Commit(entry) => {
+                let record = Record {
+                    v: FORMAT,
+                    seq: 1,
+                    at: Millis(0),
+                    entry: *entry,
+                    files: Vec::new(),
+                };
+                assert_eq!(record.replay(), Ok(()), "the same again");
+                ("commit", Reply::Done)
+            }
+            Ask::Unlock => ("unlock", Reply::Done),
+            Ask::Run(pending) => {
+                let Pending::Claim(intent) = *pending else {
+                    panic!("only claim is here")
+                };
+                let outcome = outcome.clone();
+                let returned = Finished::Claim(Returned { intent, outcome });
+                ("run", Reply::Ran(Box::new(returned)))
+            }
+        };
+        asked.push(name);
+        ask = turn.next(reply);
+    }
+}
+
+fn merged() -> Outcome {
+    Outcome::Polled(Pull {
+        number: 9,
+        url: "pull/9".into(),
+        state: PullState::Merged,
+        review: Review::None,
+        head: "h".into(),
+        checks: Vec::new(),
+        awaited: Vec::new(),
+        extent: Extent::All,
+    })
+}
+
+#[test]
+fn a_look_leaves_a_record_only_of_what_it_found() {
+    let fault = Outcome::Failed(Fault {
+        cause: "HTTP 502".into(),
+        not_before: None,
+    });
+    let (asked, answer) = look(&fault, |_| {});
+    let look_and_leave = ["lock", "load", "unlock", "run", "lock", "load", "unlock"];
+    assert_eq!(asked, look_and_leave);
+    assert!(answer.is_nothing());
+    let (asked, answer) = look(&merged(), |_| {});
+    let and_record = [
+        "lock", "load", "unlock", "run", "lock", "load", "commit", "unlock",
+    ];
+    assert_eq!(asked, and_record);
+    assert!(
+        matches!(&answer.decision, Decision::Watch { wake } if wake.text().contains("merged!"))
+    );
+}
+
+#[test]
+fn a_look_that_comes_back_to_somebody_elses_work_is_dropped() {
+    let (asked, answer) = look(&merged(), |case| {
+        let MachineInput::Claim(input) = &mut case.inputs[0] else {
+            panic!("only claim is here")
+        };
+        let card = CardUpdate {
+            issue: 7,
+            item_id: String::new(),
+            status: "In Review".into(),
+            agent: "a".into(),
+        };
+        input.effect_status = EffectStatus::Running(Intent {
+            fence: Fence(1),
+            effect: Effect::Sync(card),
+            owner: EffectOwner::default(),
+            since: Millis(0),
+            deadline: Millis::seconds(9_000),
+        });
+    });
+    assert_eq!(asked.iter().filter(|name| **name == "run").count(), 1);
+    assert!(answer.decision.is_nothing());
 }

@@ -5,7 +5,7 @@ use mainspring_kernel::deliberate::{Broken, Ruling, Trust};
 use mainspring_kernel::effect::{EffectOwner, Fence, Life};
 use mainspring_kernel::journal::{Entry, FileChange};
 use mainspring_kernel::machines::{MachineInput, Moved, Name, Pending};
-use mainspring_kernel::{Answer, Ask, Case, Millis, Note, Reply, Turn};
+use mainspring_kernel::{Answer, Ask, Case, Kind, Millis, Note, Reply, Turn};
 use mainspring_store::{Locked, Trouble, digest, json_change};
 
 use crate::effect_owner;
@@ -231,10 +231,10 @@ impl<'a> Driver<'a> {
     }
 
     /// The same bytes at the same length of the transcript are the same delivery.
-    /// What a drop-in or a command is asked, it is asked anew.
+    /// What a drop-in, a command or the watcher is asked, it is asked anew.
     fn delivery(&self) -> mainspring_kernel::Digest {
-        let anew = self.context.is_drop_in() || self.context.is_by_command();
-        if anew {
+        let watches = self.payload.event.kind == Kind::Watch;
+        if watches || self.context.is_drop_in() || self.context.is_by_command() {
             let now = self.context.env.later().0.to_le_bytes();
             return digest::of(&[&now, &std::process::id().to_le_bytes()]);
         }

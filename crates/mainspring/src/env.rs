@@ -91,6 +91,14 @@ impl Environment {
         }
     }
 
+    /// The same world at this time, for a process that decides more than once.
+    pub(crate) fn afresh(&self) -> Self {
+        Self {
+            now: self.later(),
+            vars: self.vars.clone(),
+        }
+    }
+
     /// The same world with some variables of its own, at another time.
     pub(crate) fn staged(vars: BTreeMap<String, OsString>, now: Millis) -> Self {
         Self {

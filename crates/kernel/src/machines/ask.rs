@@ -9,7 +9,8 @@ use crate::effect::{EffectOwner, EffectStatus, Fence, Intent};
 use crate::event::{Event, Kind, Speaker};
 use crate::ids::Millis;
 use crate::machine::{
-    AfterTool, BeforeTool, Input, Machine, Nothing, OnContext, OnIdle, OnStop, Step, Verdict,
+    AfterTool, BeforeTool, Input, Machine, Nothing, OnContext, OnIdle, OnStop, OnWatch, Step,
+    Verdict,
 };
 
 /// What every machine is asked about: one event, at one time, by one process.
@@ -57,6 +58,7 @@ pub(crate) fn ask<M: Machine>(
         Kind::BeforeTool { .. } => finish(found, occasion, M::before_tool(state, &input)),
         Kind::AfterTool { .. } => finish(found, occasion, M::after_tool(state, &input)),
         Kind::Idle => finish(found, occasion, M::on_idle(state, &input)),
+        Kind::Watch => finish(found, occasion, M::on_watch(state, &input)),
         Kind::SessionEnd { .. } => finish(found, occasion, M::on_end(state, &input)),
         Kind::Other { .. } => (stay(found, &occasion.event.kind, ""), Vec::new(), None),
     }
@@ -161,6 +163,17 @@ impl Say for OnIdle {
             notify: match self {
                 Self::Pass => Reasons::default(),
                 Self::Notify(text) => Reasons::one(by, text),
+            },
+        }
+    }
+}
+
+impl Say for OnWatch {
+    fn say(self, by: Name) -> Decision {
+        Decision::Watch {
+            wake: match self {
+                Self::Pass => Reasons::default(),
+                Self::Wake(text) => Reasons::one(by, text),
             },
         }
     }

@@ -117,6 +117,7 @@ pub(crate) fn every_kind() -> Vec<Kind> {
             skill: None,
         },
         Kind::Idle,
+        Kind::Watch,
         Kind::SessionEnd {
             reason: EndReason::Clear,
         },
@@ -159,6 +160,7 @@ pub(crate) fn step<M: Machine>(
         Kind::BeforeTool { .. } => taken(M::before_tool(state, &input)),
         Kind::AfterTool { .. } => taken(M::after_tool(state, &input)),
         Kind::Idle => taken(M::on_idle(state, &input)),
+        Kind::Watch => taken(M::on_watch(state, &input)),
         Kind::SessionEnd { .. } => taken(M::on_end(state, &input)),
         Kind::Other { .. } => panic!("no handler"),
     };

@@ -77,12 +77,17 @@ impl<M: Machine> InputOf<M> {
         }
     }
 
-    /// Takes a result in, if it belongs to the intent that is still recorded here.
+    /// Takes a result in, if it belongs to the intent that is still recorded here, or to a
+    /// look.
     pub(crate) fn accept(&mut self, returned: &Returned<M>) -> bool {
-        let current = self
-            .effect_status
-            .recorded()
-            .is_some_and(|recorded| recorded.fence == returned.intent.fence);
+        let current = if M::only_looks(&returned.intent.effect) {
+            // It was not recorded. What somebody else has begun meanwhile comes first.
+            let status = &self.effect_status;
+            matches!(status, EffectStatus::Clear | EffectStatus::Abandoned(_))
+        } else {
+            let recorded = self.effect_status.recorded();
+            recorded.is_some_and(|recorded| recorded.fence == returned.intent.fence)
+        };
         if current {
             self.effect_status =
                 EffectStatus::Done(returned.intent.clone(), returned.outcome.clone());
@@ -257,11 +262,9 @@ macro_rules! machines {
                 match self { $(Self::$variant(input) => input.effect_status.recorded().cloned().map(Pending::$variant),)* }
             }
 
-            /// Did its effect come back in this very turn?
+            /// Did its effect come back in this very turn? A look may be had again.
             pub(crate) fn has_returned(&self) -> bool {
-                match self {
-                    $(Self::$variant(input) => matches!(input.effect_status, EffectStatus::Done(..)),)*
-                }
+                match self { $(Self::$variant(input) => input.effect_status.is_irrevocable(),)* }
             }
 
             /// The move as it is recorded where nothing may come of it: what would have been
@@ -269,7 +272,7 @@ macro_rules! machines {
             pub(crate) fn unchanged(&self, transition: Transition) -> Transition {
                 match (self, transition) {
                     $((Self::$variant(input), Transition::$variant(mut transition)) => {
-                        if !matches!(input.effect_status, EffectStatus::Done(..)) {
+                        if !input.effect_status.is_irrevocable() {
                             transition.state = input.state.clone();
                             transition.intent = input.effect_status.recorded().cloned();
                         }
@@ -344,6 +347,10 @@ macro_rules! machines {
 
             pub const fn owner(&self) -> &crate::effect::EffectOwner {
                 match self { $(Self::$variant(intent) => &intent.owner,)* }
+            }
+
+            pub(crate) fn only_looks(&self) -> bool {
+                match self { $(Self::$variant(intent) => <$machine as Machine>::only_looks(&intent.effect),)* }
             }
 
             pub const fn deadline(&self) -> crate::ids::Millis {

@@ -105,7 +105,8 @@ pub(super) fn played(env: &Environment, payload: &Payload) -> Answer {
 }
 
 fn spoken(env: &Environment, payload: &Payload) -> Spoken {
-    decide(env, payload).unwrap_or_else(|trouble| Spoken::plainly(let_go(env, payload, &trouble)))
+    decide_by(Asked::All, env, payload)
+        .unwrap_or_else(|trouble| Spoken::plainly(let_go(env, payload, &trouble)))
 }
 
 /// An answer, and the words that this host is to be given it in.
@@ -135,10 +136,6 @@ pub(super) fn wording(context: &EventContext<'_>) -> Wording {
     }
 }
 
-fn decide(env: &Environment, payload: &Payload) -> Result<Spoken, Trouble> {
-    decide_by(Asked::All, env, payload)
-}
-
 /// The answer of this machine alone, for a drop-in.
 pub(super) fn decide_among(
     machine: Name,
@@ -147,6 +144,11 @@ pub(super) fn decide_among(
 ) -> Result<Answer, Trouble> {
     decide_by(Asked::DropIn(machine), env, payload)
         .map(|spoken| spoken.answer.without_optional_notes())
+}
+
+/// The answer to an event that does not come from a host.
+pub(super) fn decide_all(env: &Environment, payload: &Payload) -> Result<Answer, Trouble> {
+    decide_by(Asked::All, env, payload).map(|spoken| spoken.answer)
 }
 
 /// Which machines an event is for.

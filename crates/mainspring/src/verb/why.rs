@@ -232,7 +232,8 @@ fn said_text(decision: &mainspring_kernel::Decision) -> String {
         Decision::Stop { hold: reasons }
         | Decision::Context { tell: reasons }
         | Decision::BeforeTool { deny: reasons }
-        | Decision::Idle { notify: reasons } => reasons.text(),
+        | Decision::Idle { notify: reasons }
+        | Decision::Watch { wake: reasons } => reasons.text(),
         Decision::AfterTool { tell, object } => object.clone().join(tell.clone()).text(),
         Decision::Silent => String::new(),
     }

@@ -155,7 +155,8 @@ impl Simulation {
         let at = self.random.below(SESSIONS) as usize;
         match self.random.below(100) {
             0..=54 => self.stop(at),
-            55..=59 => self.event(at, Kind::Idle, Spoken::default()).map(|_| ()),
+            55..=57 => self.event(at, Kind::Idle, Spoken::default()).map(|_| ()),
+            58..=59 => self.event(at, Kind::Watch, Spoken::default()).map(|_| ()),
             60..=65 => {
                 self.sessions[at].chain = Chain::First;
                 let author = Author::Person;

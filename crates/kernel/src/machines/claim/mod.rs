@@ -21,12 +21,15 @@ mod stop;
 mod tests;
 pub mod text;
 pub mod verbs;
+pub mod watch;
 pub mod work;
 
 use serde::{Deserialize, Serialize};
 
 use super::Name;
-use crate::machine::{ANY, Arrow, Input, Machine, Nothing, OnContext, OnIdle, OnStop, SAME, Step};
+use crate::machine::{
+    ANY, Arrow, Input, Machine, Nothing, OnContext, OnIdle, OnStop, OnWatch, SAME, Step,
+};
 use crate::receipt::Receipt;
 use claim_file::ClaimFile;
 use memory::{ClaimMemory, Weight};
@@ -90,9 +93,9 @@ impl Machine for Claim {
         Arrow { rule: "done-yes",     on: "verb",          from: CLAIMED, to: "done",
             when: "`claim done --yes`, by a person", does: "close the issue at once", remedy: "" },
         Arrow { rule: "seen",         on: "verb",          from: &["pr_created", "checks_running"], to: "checks_running",
-            when: "`claim status --now` or the watcher: it is open or closed", does: "say what changed, once", remedy: "" },
+            when: "`claim status --now`: it is open or closed", does: "say what changed, once", remedy: "" },
         Arrow { rule: "seen-merged",  on: "verb",          from: &["pr_created", "checks_running"], to: "merged_detected",
-            when: "`claim status --now` or the watcher: it is merged", does: "ask whether to close, once", remedy: "" },
+            when: "`claim status --now`: it is merged", does: "ask whether to close, once", remedy: "" },
         Arrow { rule: "abort",        on: "verb",          from: CLAIMED, to: "unclaimed",
             when: "`claim abort`", does: "give the issue back, remove the file", remedy: "" },
         Arrow { rule: "unclaimed",    on: "stop",          from: &["unclaimed"], to: SAME,
@@ -145,6 +148,16 @@ impl Machine for Claim {
             when: "it is merged", does: "ask whether to close, once", remedy: "" },
         Arrow { rule: "unpolled",     on: "idle",          from: &["pr_created", "checks_running"], to: SAME,
             when: "GitHub did not answer", does: "wait for the next poll", remedy: "" },
+        Arrow { rule: "wake",         on: "watch",         from: ANY, to: SAME,
+            when: "mail waits that is worth a turn", does: "wake the agent with it", remedy: "" },
+        Arrow { rule: "watch",        on: "watch",         from: &["pr_created", "checks_running"], to: SAME,
+            when: "a pull request is open", does: "ask GitHub, one query", remedy: "" },
+        Arrow { rule: "noticed",      on: "watch",         from: &["pr_created", "checks_running"], to: "checks_running",
+            when: "it is open or closed", does: "wake the agent if it must know, once", remedy: "" },
+        Arrow { rule: "noticed-merged", on: "watch",       from: &["pr_created", "checks_running"], to: "merged_detected",
+            when: "it is merged", does: "wake the agent to ask whether to close, once", remedy: "" },
+        Arrow { rule: "unwatched",    on: "watch",         from: &["pr_created", "checks_running"], to: SAME,
+            when: "GitHub said when to come back", does: "wait until then", remedy: "" },
         Arrow { rule: "survey",       on: "session_start", from: ANY, to: SAME,
             when: "a board is configured", does: "ask what is on it", remedy: "" },
         Arrow { rule: "welcome",      on: "session_start", from: ANY, to: SAME,
@@ -176,6 +189,10 @@ impl Machine for Claim {
         idle::on_idle(state, input)
     }
 
+    fn on_watch(state: &State, input: &Input<'_, Self>) -> Step<Self, OnWatch> {
+        watch::on_watch(state, input)
+    }
+
     fn on_start(state: &State, input: &Input<'_, Self>) -> Step<Self, OnContext> {
         context::on_start(state, input)
     }
@@ -186,6 +203,13 @@ impl Machine for Claim {
 
     fn on_end(state: &State, input: &Input<'_, Self>) -> Step<Self, Nothing> {
         context::on_end(state, input)
+    }
+
+    fn only_looks(effect: &Effect) -> bool {
+        match effect {
+            Effect::Poll { .. } | Effect::Look { .. } | Effect::Survey => true,
+            Effect::Open(_) | Effect::Close(_) | Effect::Sync(_) => false,
+        }
     }
 
     fn summarize(outcome: &Outcome, receipt: &mut Receipt) {
@@ -239,7 +263,7 @@ impl State {
     }
 
     /// The pull request to watch, where there is one.
-    pub fn watched(&self) -> Option<(&ClaimFile, &ClaimMemory, u64)> {
+    fn watched(&self) -> Option<(&ClaimFile, &ClaimMemory, u64)> {
         match self {
             Self::Claimed { claim, memory } => match (&claim.phase, claim.pr_number) {
                 (Phase::PrCreated | Phase::ChecksRunning, Some(pr)) => Some((claim, memory, pr)),

@@ -152,40 +152,21 @@ pub fn look(
     actor: &Actor,
     now: Millis,
 ) -> Result<(VerbStep<Claim>, Option<String>), Refused> {
-    seen(state, pull, now, |mut news| {
-        for mail in news.news.drain(..) {
-            news.memory.post(mail);
-        }
-        let told = match actor {
-            Actor::Agent(session) => news.memory.fetch(session.as_ref(), now, Weight::Info),
-            Actor::Person => None,
-        };
-        (news.claim, news.memory, told)
-    })
-}
-
-/// The watcher looked, and wakes its session with the text.
-pub fn watch(
-    state: &State,
-    pull: &Pull,
-    now: Millis,
-) -> Result<(VerbStep<Claim>, Option<String>), Refused> {
-    seen(state, pull, now, PullNews::deliver)
-}
-
-/// A look at which nothing changed is no step: only its time would differ.
-fn seen(
-    state: &State,
-    pull: &Pull,
-    now: Millis,
-    deliver: impl FnOnce(PullNews) -> (ClaimFile, ClaimMemory, Option<String>),
-) -> Result<(VerbStep<Claim>, Option<String>), Refused> {
     let (claim, memory) = claimed(state)?;
     match state.watched() {
         Some((_, _, pr)) if pr == pull.number => {}
         Some(_) | None => return Ok((Step::ignore(state, Nothing), None)),
     }
-    let (after, remembered, told) = deliver(PullNews::of(&claim, &memory, pull, now));
+    let mut news = PullNews::of(&claim, &memory, pull, now);
+    for mail in news.news.drain(..) {
+        news.memory.post(mail);
+    }
+    let told = match actor {
+        Actor::Agent(session) => news.memory.fetch(session.as_ref(), now, Weight::Info),
+        Actor::Person => None,
+    };
+    let (after, remembered) = (news.claim, news.memory);
+    // A look at which nothing changed is no step: only its time would differ.
     if remembered == memory && after.phase == claim.phase {
         return Ok((Step::ignore(state, Nothing), told));
     }

@@ -61,7 +61,8 @@ pub(crate) fn encode(answer: &Answer, event: &str, wording: Wording) -> Option<S
                 );
             }
         }
-        Decision::Silent => {}
+        // No event of this host's: the watcher wakes the agent by itself.
+        Decision::Watch { .. } | Decision::Silent => {}
     }
     if !answer.notes.is_empty() {
         out.insert("systemMessage".into(), clean(&text::notes(answer)).into());

@@ -20,6 +20,7 @@ use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::effect::Intent;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::claim::memory::ClaimMemory;
+use mainspring_kernel::machines::claim::watch::Before;
 use mainspring_kernel::machines::claim::work::Outcome;
 use mainspring_kernel::machines::claim::{BoardUse, Claim, Facts, State};
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
@@ -119,6 +120,7 @@ impl MachineShell for Shell {
             payload.event.kind,
             Kind::Stop { .. }
                 | Kind::Idle
+                | Kind::Watch
                 | Kind::Prompt { .. }
                 | Kind::SessionStart { .. }
                 | Kind::SessionEnd { .. }
@@ -132,6 +134,10 @@ impl MachineShell for Shell {
                 Ok((state, _)) => !state.rests(),
                 Err(_) => true,
             });
+        }
+        if let Kind::Watch = payload.event.kind {
+            let now = context.env.now();
+            return Ok(state(context)?.0.before_look(now, now) != Before::Leave);
         }
         if std::fs::symlink_metadata(context.project.file(file::NAME)).is_ok() {
             return Ok(true);

@@ -67,9 +67,10 @@ fn reply(mut answer: Answer, payload: &Payload) -> Reply {
         Decision::Stop { hold: said }
         | Decision::Context { tell: said }
         | Decision::Idle { notify: said } => said.text(),
-        Decision::AfterTool { .. } | Decision::BeforeTool { .. } | Decision::Silent => {
-            String::new()
-        }
+        Decision::AfterTool { .. }
+        | Decision::BeforeTool { .. }
+        | Decision::Watch { .. }
+        | Decision::Silent => String::new(),
     };
     let mut out = Map::new();
     if !said.is_empty() {

@@ -190,6 +190,7 @@ impl Stage {
             Decision::BeforeTool { deny } => (deny, &nothing),
             Decision::Context { tell } => (&nothing, tell),
             Decision::AfterTool { tell, object } => (object, tell),
+            Decision::Watch { wake } => (&nothing, wake),
             Decision::Idle { .. } | Decision::Silent => (&nothing, &nothing),
         };
         if !held.is_empty() {

@@ -4,7 +4,7 @@
 mod work;
 
 use mainspring_kernel::block_ledger::{Cap, ToolUse};
-use mainspring_kernel::decision::Answer;
+use mainspring_kernel::decision::{Answer, Decision};
 use mainspring_kernel::event::{Background, Chain, Kind};
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
@@ -110,6 +110,8 @@ enum Status {
 pub(super) enum Act {
     Stop(usize),
     Idle(usize),
+    /// The watcher of this session looks.
+    Watch(usize),
     /// The server takes the request at this place in.
     Arrive(usize),
     Merge,
@@ -168,6 +170,15 @@ fn edit(disk: &mut Disk, phase: Phase) {
     {
         claim.phase = phase;
     }
+}
+
+/// An event at which the pull request is looked at.
+fn look(world: &mut World<Env, Work>, at: usize, kind: Kind) {
+    let session = &mut world.env().sessions[at];
+    session.polls -= 1;
+    session.events += 1;
+    let number = u32::from(session.events);
+    world.start(at, kind, number, 0);
 }
 
 impl Server {
@@ -314,6 +325,7 @@ impl Protocol for Claim {
             let watched = matches!(phase, Some(Phase::PrCreated | Phase::ChecksRunning));
             if session.polls > 0 && watched && merged && at == 0 {
                 acts.push(Act::Idle(at));
+                acts.push(Act::Watch(at));
             }
         }
         acts.extend((0..env.flight.len()).map(Act::Arrive));
@@ -354,13 +366,8 @@ impl Protocol for Claim {
                 };
                 world.start(*at, kind, number, 0);
             }
-            Act::Idle(at) => {
-                let session = &mut world.env().sessions[*at];
-                session.polls -= 1;
-                session.events += 1;
-                let number = u32::from(session.events);
-                world.start(*at, Kind::Idle, number, 0);
-            }
+            Act::Idle(at) => look(world, *at, Kind::Idle),
+            Act::Watch(at) => look(world, *at, Kind::Watch),
             Act::Arrive(at) => {
                 let request = world.env().flight.remove(*at);
                 let status = world.env().server.take(request.what, self.without);
@@ -410,6 +417,7 @@ impl Protocol for Claim {
         match act {
             Act::Stop(at) => format!("session {} stops", NAMES[*at]),
             Act::Idle(at) => format!("session {} is idle", NAMES[*at]),
+            Act::Watch(at) => format!("session {}'s watcher looks", NAMES[*at]),
             Act::Arrive(at) => {
                 let request = &world.env.flight[*at];
                 let what = match request.what {
@@ -441,6 +449,12 @@ impl Protocol for Claim {
             } else {
                 Chain::First
             };
+        }
+        // An agent that was woken stops again, and is watched again.
+        if let Decision::Watch { wake } = &answer.decision
+            && !wake.is_empty()
+        {
+            world.env().sessions[hook.session].polls += 1;
         }
     }
 

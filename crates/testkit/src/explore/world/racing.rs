@@ -388,6 +388,7 @@ fn said(answer: &Answer) -> String {
         | Decision::AfterTool { .. }
         | Decision::BeforeTool { .. }
         | Decision::Idle { .. }
+        | Decision::Watch { .. }
         | Decision::Silent => "its word".into(),
     }
 }

@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 use crate::machines::claim::verbs::{
-    Refused, abort, branch_for, done, handoff, look, may_take, take, watch,
+    Refused, abort, branch_for, done, handoff, look, may_take, take,
 };
 use crate::machines::conformance::{actors, verb};
 use crate::machines::verbs::{Actor, Refusal as _};
@@ -46,8 +46,6 @@ pub(super) fn run_all(coverage: &mut Coverage, state: &State) {
         for pull in pulls() {
             let looked = look(state, &pull, &actor, NOW);
             verb(coverage, state, looked.map(|(step, _)| step));
-            let watched = watch(state, &pull, NOW);
-            verb(coverage, state, watched.map(|(step, _)| step));
         }
     }
     verb(coverage, state, abort(state));

@@ -4,6 +4,7 @@ mod between;
 mod commands;
 mod lives;
 mod stops;
+mod watches;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -95,7 +96,7 @@ fn ask(
     now: Millis,
     effect_status: &EffectStatus<Claim>,
 ) -> Did {
-    use crate::machine::{OnContext, OnIdle, OnStop};
+    use crate::machine::{OnContext, OnIdle, OnStop, OnWatch};
     fn did<V>(step: Step<Claim, V>, said: impl FnOnce(V) -> Option<String>) -> Did {
         let (need, said) = match step.verdict {
             Verdict::Say(verdict) => (None, said(verdict)),
@@ -127,6 +128,10 @@ fn ask(
         Kind::Idle => did(Claim::on_idle(state, &input), |verdict| match verdict {
             OnIdle::Pass => None,
             OnIdle::Notify(text) => Some(text),
+        }),
+        Kind::Watch => did(Claim::on_watch(state, &input), |verdict| match verdict {
+            OnWatch::Pass => None,
+            OnWatch::Wake(text) => Some(text),
         }),
         Kind::SessionStart { .. } => did(Claim::on_start(state, &input), context),
         Kind::Prompt { .. } => did(Claim::on_prompt(state, &input), context),
@@ -282,6 +287,10 @@ fn every_outcome() -> Vec<Outcome> {
             next: Vec::new(),
         }),
         fault("HTTP 502"),
+        Outcome::Failed(Fault {
+            cause: "rate limit".into(),
+            not_before: Some(NOW.plus(Millis::seconds(60))),
+        }),
     ])
 }
 
