@@ -25,7 +25,7 @@ use crate::event::{Event, Kind, Speaker};
 use crate::ids::{Digest, Millis};
 use crate::machine::Settled;
 use crate::machines::{MachineInput, Name, Occasion, Pending, Transition, Vote};
-use crate::orders::{Mode, Orders, Until};
+use crate::orders::{Leave, Mode, Orders, Until};
 use crate::receipt::Receipt;
 
 /// Everything a decision is made from. It is what the journal keeps, so that the same
@@ -97,6 +97,11 @@ pub struct Settlement {
 }
 
 impl Case {
+    /// What a person's orders leave this machine.
+    fn leave(&self, machine: Name) -> Leave {
+        self.orders.leave(machine, self.now)
+    }
+
     fn occasion(&self) -> Occasion<'_> {
         Occasion {
             event: &self.event,
@@ -151,25 +156,23 @@ pub fn deliberate(case: &Case) -> Ruling {
         return Ruling::Repeated(answer.clone());
     }
     let votes: Vec<Vote> = case.inputs.iter().map(|input| vote(input, case)).collect();
-    let decision = votes
-        .iter()
-        .fold(Decision::nothing(&case.event.kind), |all, one| {
-            all.join(one.transition.said().clone())
-        });
+    let decision = said(case, &votes, Leave::Act);
     let mut notes = opening_notes(case);
     let held = matches!(&decision, Decision::Stop { hold } if !hold.is_empty());
+    let would = said(case, &votes, Leave::Observe);
 
     let mut starts = Vec::new();
     let mut transitions = Vec::with_capacity(votes.len());
     for (input, one) in case.inputs.iter().zip(votes) {
+        if case.leave(input.name()) == Leave::Observe {
+            starts.extend(one.need.map(|pending| pending.name()));
+            transitions.push(input.unchanged(one.transition));
+            continue;
+        }
         let by = Voice::Machine(input.name());
         notes.extend(one.notes.into_iter().map(|text| Note { by, text }));
         match one.need {
             None => transitions.push(one.transition),
-            Some(pending) if case.orders.mode == Mode::Observe => {
-                starts.push(pending.name());
-                transitions.push(one.transition);
-            }
             Some(_) if held => transitions.push(input.unmoved(&case.event.kind, "deferred")),
             Some(pending) => match case.trust {
                 Trust::Trusted => return Ruling::Intends(pending),
@@ -181,17 +184,33 @@ pub fn deliberate(case: &Case) -> Ruling {
         }
     }
     Ruling::Settled(match case.orders.mode {
-        Mode::Act => settle(case, decision, notes, transitions),
-        Mode::Observe => observed(case, &decision, &starts, transitions),
+        Mode::Observe if decision.is_nothing() => {
+            observed(case, &would, &starts, notes, transitions)
+        }
+        Mode::Act | Mode::Observe => settle(case, decision, notes, transitions),
     })
+}
+
+/// What the machines say that have this leave, as one.
+fn said(case: &Case, votes: &[Vote], leave: Leave) -> Decision {
+    votes
+        .iter()
+        .filter(|vote| case.leave(vote.transition.name()) == leave)
+        .fold(Decision::nothing(&case.event.kind), |all, one| {
+            all.join(one.transition.said().clone())
+        })
 }
 
 /// Asks a machine, unless a person holds it back. What an effect of a braked machine has
 /// brought back is still taken in, because it cannot be had twice, but it asks for nothing.
 fn vote(input: &MachineInput, case: &Case) -> Vote {
-    if case.orders.brake(input.name(), case.now).is_none() {
-        return input.vote(&case.occasion());
+    match case.leave(input.name()) {
+        Leave::Act | Leave::Observe => input.vote(&case.occasion()),
+        Leave::Braked(_) => braked(input, case),
     }
+}
+
+fn braked(input: &MachineInput, case: &Case) -> Vote {
     let idle = || Vote {
         transition: input.unmoved(&case.event.kind, "braked"),
         notes: Vec::new(),
@@ -267,10 +286,11 @@ fn settle(
             }
         };
         for transition in &mut transitions {
-            // A braked machine did not consent: what it took in is not what ended the turn.
-            match case.orders.brake(transition.name(), case.now) {
-                Some(_) => transition.settle(Settled::Continued),
-                None => transition.settle(settled),
+            match case.leave(transition.name()) {
+                Leave::Act => transition.settle(settled),
+                // It did not consent: what it took in is not what ended the turn.
+                Leave::Braked(_) => transition.settle(Settled::Continued),
+                Leave::Observe => {}
             }
         }
     }
@@ -310,33 +330,19 @@ fn answered(
 /// so that each stop is judged as if it were the first.
 fn observed(
     case: &Case,
-    decision: &Decision,
+    would: &Decision,
     starts: &[Name],
+    mut notes: Vec<Note>,
     transitions: Vec<Transition>,
 ) -> Settlement {
-    let outcome = if decision.is_nothing() && starts.is_empty() {
+    // That the watcher would have looked is not worth a record every two minutes.
+    let idle = starts.is_empty() || case.event.kind == Kind::Watch;
+    let outcome = if would.is_nothing() && idle {
         Outcome::Passed
     } else {
         Outcome::Observed
     };
-    let mut notes = opening_notes(case);
-    if let Decision::Stop { hold } = decision {
-        let mut would = Vec::new();
-        if !hold.is_empty() {
-            would.push(format!("kept the agent going for {}", names(hold)));
-        }
-        would.extend(starts.iter().map(|name| format!("started {name}'s effect")));
-        if !would.is_empty() {
-            notes.push(Note::ours(format!(
-                "only observing; it would have {}. `mainspring why` tells more",
-                would.join(" and ")
-            )));
-        }
-    }
-    let each = case.inputs.iter().zip(transitions);
-    let transitions = each
-        .map(|(input, transition)| input.unchanged(transition))
-        .collect();
+    notes.extend(observed_note(would, starts));
     let decision = Decision::nothing(&case.event.kind);
     let ledger = case.ledger.clone();
     answered(
@@ -346,6 +352,24 @@ fn observed(
         ledger,
         outcome,
     )
+}
+
+/// At a stop, the person hears what would have been done.
+fn observed_note(would: &Decision, starts: &[Name]) -> Option<Note> {
+    let Decision::Stop { hold } = would else {
+        return None;
+    };
+    let mut done = Vec::new();
+    if !hold.is_empty() {
+        done.push(format!("kept the agent going for {}", names(hold)));
+    }
+    done.extend(starts.iter().map(|name| format!("started {name}'s effect")));
+    (!done.is_empty()).then(|| {
+        Note::ours(format!(
+            "only observing; it would have {}. `mainspring why` tells more",
+            done.join(" and ")
+        ))
+    })
 }
 
 fn speakers(reasons: &Reasons) -> Vec<&'static str> {
@@ -399,10 +423,11 @@ fn braked_note(case: &Case) -> Option<Note> {
     if case.event.speaker == Speaker::Subagent {
         return None;
     }
-    let braked: Vec<(Name, Until)> = case
-        .inputs
-        .iter()
-        .filter_map(|input| Some((input.name(), case.orders.brake(input.name(), case.now)?)))
+    let inputs = case.inputs.iter().map(MachineInput::name);
+    let broken = case.broken.iter().map(|broken| broken.machine);
+    let braked: Vec<(Name, Until)> = inputs
+        .chain(broken)
+        .filter_map(|name| Some((name, case.orders.brake(name, case.now)?)))
         .collect();
     Orders::note(&braked).map(Note::ours)
 }

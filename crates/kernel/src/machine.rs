@@ -28,6 +28,9 @@ pub trait Machine: Debug + Clone + PartialEq + Eq + Hash + Sized {
     /// `why` quotes, and what the tests check the handlers against.
     const TABLE: &'static [Arrow];
 
+    /// Which of a person's orders it obeys.
+    const OBEYS: Obeys = Obeys::EveryOrder;
+
     /// What is remembered between events.
     type State: Data;
     /// What the shell saw of the world for this event, reduced: no payloads, no secrets.
@@ -83,6 +86,14 @@ pub trait Machine: Debug + Clone + PartialEq + Eq + Hash + Sized {
     /// Adds what an effect has brought back to the receipt that the person gets when the
     /// agent is let go.
     fn summarize(_: &Self::Outcome, _: &mut Receipt) {}
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Obeys {
+    EveryOrder,
+    /// It neither starts nor holds anything: it goes on under an order that is about
+    /// everything.
+    OrdersThatNameIt,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,7 +2,9 @@
 //!
 //! Orders stand above the machines. A braked machine is not asked: it stays as it is, and
 //! the agent may stop. In observation everything is decided as usual and nothing comes of
-//! it but a record.
+//! it but a record. Under either, no program is started for the machine, unless a person
+//! types the command that starts it. A machine that starts and holds nothing goes on until
+//! an order names it.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -12,7 +14,9 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::Millis;
+use crate::machine::Obeys;
 use crate::machines::Name;
+use crate::machines::verbs::Actor;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Orders {
@@ -53,6 +57,24 @@ impl Mode {
     }
 }
 
+/// What the orders leave a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Leave {
+    /// To do its work.
+    Act,
+    /// To be asked, and nothing comes of it.
+    Observe,
+    /// Nothing: it is not asked.
+    Braked(Until),
+}
+
+/// Why no program is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Forbidden {
+    pub machine: Name,
+    pub leave: Leave,
+}
+
 /// What an order is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
@@ -76,10 +98,40 @@ impl Orders {
 
     /// The brake on this machine, if one holds.
     pub fn brake(&self, machine: Name, now: Millis) -> Option<Until> {
-        [self.everything, self.machines.get(&machine).copied()]
+        let everything = match machine.obeys() {
+            Obeys::EveryOrder => self.everything,
+            Obeys::OrdersThatNameIt => None,
+        };
+        [everything, self.machines.get(&machine).copied()]
             .into_iter()
             .flatten()
             .find(|until| until.holds(now))
+    }
+
+    /// What this machine may do.
+    pub fn leave(&self, machine: Name, now: Millis) -> Leave {
+        match (self.brake(machine, now), self.mode, machine.obeys()) {
+            (Some(until), _, _) => Leave::Braked(until),
+            (None, Mode::Observe, Obeys::EveryOrder) => Leave::Observe,
+            (None, Mode::Observe, Obeys::OrdersThatNameIt) | (None, Mode::Act, _) => Leave::Act,
+        }
+    }
+
+    /// The orders that bind whoever acts: a person stands above their own.
+    #[must_use]
+    pub fn binding(self, actor: &Actor) -> Self {
+        match actor {
+            Actor::Person => Self::default(),
+            Actor::Agent(_) => self,
+        }
+    }
+
+    /// May a program be started for this machine?
+    pub fn may_start(&self, machine: Name, now: Millis) -> Result<(), Forbidden> {
+        match self.leave(machine, now) {
+            Leave::Act => Ok(()),
+            leave => Err(Forbidden { machine, leave }),
+        }
     }
 
     #[must_use]
@@ -104,7 +156,8 @@ impl Orders {
             }
             Scope::Machine(name) => {
                 if let Some(until) = self.everything.take().filter(|until| until.holds(now)) {
-                    for other in Name::ALL {
+                    let all = Name::ALL.iter();
+                    for other in all.filter(|name| name.obeys() == Obeys::EveryOrder) {
                         self.machines.entry(*other).or_insert(until);
                     }
                 }
@@ -137,8 +190,24 @@ impl Orders {
     }
 }
 
+impl core::fmt::Display for Forbidden {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let machine = self.machine;
+        let ordered = match self.leave {
+            Leave::Act => "",
+            Leave::Observe => "a person only observes here",
+            Leave::Braked(Until::Resumed) => "a person stopped it",
+            Leave::Braked(Until::At(_)) => "a person paused it",
+            Leave::Braked(Until::FileGone) => ".mainspring-off is in this project",
+        };
+        write!(f, "nothing is started for {machine}: {ordered}")
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
     use super::*;
 
     const NOW: Millis = Millis(1_000);
@@ -155,7 +224,8 @@ mod tests {
             let everything = Orders::default().stopped(Scope::Everything, until);
             let one = Orders::default().stopped(Scope::Machine(Name::Loop), until);
             for &name in Name::ALL {
-                assert_eq!(everything.brake(name, NOW).is_some(), holds, "{until:?}");
+                let all = holds && name != Name::Tasks;
+                assert_eq!(everything.brake(name, NOW).is_some(), all, "{until:?}");
                 let only = holds && name == Name::Loop;
                 assert_eq!(one.brake(name, NOW).is_some(), only, "{name} {until:?}");
             }
@@ -177,10 +247,57 @@ mod tests {
             .stopped(Scope::Everything, Until::Resumed)
             .resumed(Scope::Machine(Name::Review), NOW);
         for &name in Name::ALL {
-            assert_eq!(orders.brake(name, NOW).is_none(), name == Name::Review);
+            let free = matches!(name, Name::Review | Name::Tasks);
+            assert_eq!(orders.brake(name, NOW).is_none(), free, "{name}");
         }
         let free = orders.resumed(Scope::Everything, NOW);
         assert!(free.is_empty(), "{free:?}");
+    }
+
+    #[test]
+    fn hydration_goes_on_under_every_order_that_does_not_name_it() {
+        let mut everything = Orders::default().stopped(Scope::Everything, Until::FileGone);
+        everything.mode = Mode::Observe;
+        assert_eq!(everything.leave(Name::Tasks, NOW), Leave::Act);
+        for &name in Name::ALL.iter().filter(|name| **name != Name::Tasks) {
+            assert_eq!(everything.leave(name, NOW), Leave::Braked(Until::FileGone));
+        }
+        let named = Orders::default().stopped(Scope::Machine(Name::Tasks), Until::Resumed);
+        assert_eq!(named.leave(Name::Tasks, NOW), Leave::Braked(Until::Resumed));
+        assert_eq!(named.leave(Name::Claim, NOW), Leave::Act);
+    }
+
+    #[test]
+    fn nothing_is_started_for_an_agent_under_an_order_and_everything_for_a_person() {
+        let observing = Orders {
+            mode: Mode::Observe,
+            ..Orders::default()
+        };
+        for (orders, said) in [
+            (
+                Orders::default().stopped(Scope::Everything, Until::Resumed),
+                "nothing is started for claim: a person stopped it",
+            ),
+            (
+                Orders::default().stopped(Scope::Machine(Name::Claim), Until::At(Millis(1_001))),
+                "nothing is started for claim: a person paused it",
+            ),
+            (
+                Orders::default().stopped(Scope::Everything, Until::FileGone),
+                "nothing is started for claim: .mainspring-off is in this project",
+            ),
+            (
+                observing,
+                "nothing is started for claim: a person only observes here",
+            ),
+        ] {
+            let agent = orders.clone().binding(&Actor::Agent(None));
+            let forbidden = agent.may_start(Name::Claim, NOW).expect_err("an order");
+            assert_eq!(forbidden.to_string(), said);
+            let person = orders.binding(&Actor::Person);
+            assert_eq!(person.may_start(Name::Claim, NOW), Ok(()));
+        }
+        assert_eq!(Orders::default().may_start(Name::Claim, NOW), Ok(()));
     }
 
     #[test]

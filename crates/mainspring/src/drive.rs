@@ -12,7 +12,7 @@ use crate::effect_owner;
 use crate::event_context::EventContext;
 use crate::host::Payload;
 use crate::machine::{self, Found};
-use crate::store::{orders, trust};
+use crate::store::trust;
 use crate::transcript;
 
 /// The case as this event would find it, without the lock and without a trace.
@@ -144,7 +144,7 @@ impl<'a> Driver<'a> {
             tools,
             transcript,
             trust,
-            orders: orders::in_force(self.context.project, self.context.store)?,
+            orders: self.context.orders()?,
             fence: self.lock.as_ref().map_or(Fence(0), Locked::fence),
             me: match trust {
                 Trust::Trusted => effect_owner::me(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use mainspring_kernel::machines::verbs::Actor;
 use mainspring_kernel::{Millis, SessionId};
 use mainspring_platform::{process, program};
 
@@ -173,6 +174,14 @@ impl Environment {
     /// The session of the agent whose shell this is, where its host names it.
     pub(crate) fn agent_session(&self) -> Option<SessionId> {
         agent::session(|name| self.var(name))
+    }
+
+    /// Who types a command here.
+    pub(crate) fn actor(&self) -> Actor {
+        match self.agent() {
+            Some(_) => Actor::Agent(self.agent_session()),
+            None => Actor::Person,
+        }
     }
 
     /// The agent that runs this process; `None`: a person does.

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use mainspring_kernel::event::{Chain, Kind};
-use mainspring_kernel::{Name, SessionId};
+use mainspring_kernel::machines::verbs::Actor;
+use mainspring_kernel::{Name, Orders, SessionId};
 use mainspring_store::Trouble;
 
 use crate::config::Config;
@@ -13,7 +14,7 @@ use crate::env::Environment;
 use crate::host::{self, HostSpec, Payload};
 use crate::ownership::Ignored;
 use crate::project::{Contents, Project};
-use crate::store::ProjectStore;
+use crate::store::{ProjectStore, orders};
 use crate::transcript::{LastBlock, Tail, Transcript, expand_home};
 
 #[derive(Debug)]
@@ -117,6 +118,21 @@ impl<'a> EventContext<'a> {
 
     pub(crate) fn subject(&self) -> Option<&str> {
         self.subject
+    }
+
+    /// Who asks here: a person who typed a command, or an agent, or a host on its behalf.
+    fn actor(&self) -> Actor {
+        match self.payload {
+            Some(_) if !self.by_command => Actor::Agent(self.session()),
+            Some(_) | None => self.env.actor(),
+        }
+    }
+
+    /// What a person has ordered here, as it binds whoever asks. Read anew each time: an
+    /// order may come while an effect runs.
+    pub(crate) fn orders(&self) -> Result<Orders, Trouble> {
+        let orders = orders::in_force(self.project, self.store)?;
+        Ok(orders.binding(&self.actor()))
     }
 
     /// Read at the first question, because most events ask none.

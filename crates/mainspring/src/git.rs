@@ -18,6 +18,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use mainspring_kernel::Name;
 use mainspring_kernel::deliberate::Trust;
 use mainspring_store::Trouble;
 
@@ -26,6 +27,7 @@ use crate::config::{Config, Value};
 use crate::env::Environment;
 use crate::event_context::EventContext;
 use crate::host::text::excerpt;
+use crate::permit::Permit;
 use crate::process::{Failure, Finished, Job};
 use crate::store::trust;
 
@@ -100,6 +102,7 @@ const OURSELVES: &[(&str, &str)] = &[
 /// git in one folder, with one deadline for everything that is asked.
 #[derive(Debug)]
 pub(crate) struct Git {
+    permit: Permit,
     program: PathBuf,
     dir: PathBuf,
     env: Environment,
@@ -108,24 +111,33 @@ pub(crate) struct Git {
 }
 
 impl Git {
-    pub(crate) fn of(context: &EventContext<'_>, until: Instant) -> Result<Self, Trouble> {
+    /// For what this machine asks of git.
+    pub(crate) fn of(
+        context: &EventContext<'_>,
+        machine: Name,
+        until: Instant,
+    ) -> Result<Self, Trouble> {
+        let permit = Permit::of(context, machine)?;
         let trust = if context.is_drop_in() {
             Trust::Trusted
         } else {
             trust::of(context.store.state(), context.root())
         };
         let dir = &context.project.worktree;
-        Self::new(context.env, context.config()?, dir, until).map(|git| Self { trust, ..git })
+        let git = Self::new(permit, context.env, context.config()?, dir, until)?;
+        Ok(Self { trust, ..git })
     }
 
     /// In a folder that nobody trusted.
     pub(crate) fn new(
+        permit: Permit,
         env: &Environment,
         config: &Config,
         dir: &Path,
         until: Instant,
     ) -> Result<Self, Trouble> {
         Ok(Self {
+            permit,
             program: find(env, config, "claim.git")?,
             dir: dir.into(),
             env: env.clone(),
@@ -145,7 +157,7 @@ impl Git {
     fn job(&self, config: &[&str], args: &[&str]) -> Job {
         let settings = ALWAYS.iter().chain(config).flat_map(|one| ["-c", one]);
         let left = self.until.saturating_duration_since(Instant::now());
-        Job::new(&self.program, left)
+        Job::new(self.permit, &self.program, left)
             .args(["--no-pager"])
             .args(settings)
             .args(args)

@@ -18,6 +18,7 @@ use mainspring_platform::process::{
 
 use crate::env::name;
 use crate::output;
+use crate::permit::Permit;
 
 /// The hidden verb.
 pub(crate) const VERB: &str = "__guard";
@@ -49,7 +50,12 @@ pub(crate) enum Ended {
 
 impl Guarded<'_> {
     /// Runs it to its end, or to ours. `began` hears the process id of the group.
-    pub(crate) fn run(&self, files: (File, File), began: impl FnOnce(u32)) -> io::Result<Ended> {
+    pub(crate) fn run(
+        &self,
+        _: Permit,
+        files: (File, File),
+        began: impl FnOnce(u32),
+    ) -> io::Result<Ended> {
         #[expect(clippy::disallowed_methods, reason = "this is one of the two doors")]
         let mut command = Command::new(std::env::current_exe()?);
         command

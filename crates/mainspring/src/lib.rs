@@ -32,6 +32,7 @@ mod own_files;
 mod ownership;
 mod panic;
 mod path_contains;
+mod permit;
 mod process;
 mod project;
 #[cfg(test)]

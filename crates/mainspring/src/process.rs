@@ -11,6 +11,7 @@ use mainspring_platform::process::{end_group, end_process, lead_group};
 
 use crate::env::name;
 use crate::limits;
+use crate::permit::Permit;
 
 /// What to run. Nothing of our environment is inherited: the child gets what it is given, and
 /// our depth variable, so that a hook in it leaves at once.
@@ -40,7 +41,7 @@ pub(crate) enum Failure {
 }
 
 impl Job {
-    pub(crate) fn new(program: impl AsRef<OsStr>, limit: Duration) -> Self {
+    pub(crate) fn new(_: Permit, program: impl AsRef<OsStr>, limit: Duration) -> Self {
         #[expect(clippy::disallowed_methods, reason = "this is one of the two doors")]
         let mut command = Command::new(program);
         command
@@ -191,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_childs_words_and_code_come_back() {
-        let job = Job::new("/bin/sh", PATIENCE).args([
+        let job = Job::new(Permit::for_test(), "/bin/sh", PATIENCE).args([
             "-c",
             "echo out; echo err >&2; echo $MAINSPRING_DEPTH; exit 3",
         ]);
@@ -204,7 +205,7 @@ mod tests {
     #[test]
     fn a_child_gets_what_it_is_given_and_nothing_else() {
         let big = vec![b'x'; 200_000];
-        let job = Job::new("/bin/sh", PATIENCE)
+        let job = Job::new(Permit::for_test(), "/bin/sh", PATIENCE)
             .args(["-c", "wc -c; env | grep -v ^_= | sort"])
             .env([("PATH", "/usr/bin:/bin"), ("TITLE", "$(id) '")])
             .stdin(big);
@@ -226,21 +227,24 @@ mod tests {
 
     #[test]
     fn a_grandchild_that_keeps_the_pipe_open_does_not_keep_us() {
-        let job = Job::new("/bin/sh", PATIENCE).args(["-c", "sleep 1000 & echo out"]);
+        let job =
+            Job::new(Permit::for_test(), "/bin/sh", PATIENCE).args(["-c", "sleep 1000 & echo out"]);
         assert_eq!(job.run().unwrap().stdout, b"out\n");
     }
 
     #[test]
     fn one_that_takes_too_long_is_ended() {
-        let job = Job::new("/bin/sh", Duration::from_millis(50)).args(["-c", "sleep 1000"]);
+        let job = Job::new(Permit::for_test(), "/bin/sh", Duration::from_millis(50))
+            .args(["-c", "sleep 1000"]);
         assert!(matches!(job.run(), Err(Failure::Timeout { .. })));
     }
 
     #[test]
     fn a_flood_is_cut_and_a_missing_program_named() {
-        let job = Job::new("/bin/sh", PATIENCE).args(["-c", "head -c 8000000 /dev/zero"]);
+        let job = Job::new(Permit::for_test(), "/bin/sh", PATIENCE)
+            .args(["-c", "head -c 8000000 /dev/zero"]);
         assert_eq!(job.run().unwrap().stdout.len() as u64, limits::CHILD_OUTPUT);
-        let error = Job::new("/nonexistent/program", PATIENCE)
+        let error = Job::new(Permit::for_test(), "/nonexistent/program", PATIENCE)
             .run()
             .unwrap_err();
         assert!(error.to_string().contains("/nonexistent/program"));

@@ -296,7 +296,7 @@ fn files() {
         }
     }
     out += &format!(
-        "\n`{}` switches everything off as long as it is there.\n\n## The host's\n\n`mainspring install` changes \
+        "\n`{}` stops every machine as long as it is there, but for the task lists of skills.\n\n## The host's\n\n`mainspring install` changes \
          `~/.claude/settings.json` (or `.claude/settings.json`, `.claude/settings.local.json` in a project) and keeps what was \
          there under `installs/`. `tasks` writes the host's own task lists in `~/.claude/tasks/`.\n",
         crate::store::orders::OFF_FILE

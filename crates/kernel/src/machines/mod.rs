@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::decision::Decision;
 use crate::effect::{EffectStatus, Intent, Life};
 use crate::event::Kind;
-use crate::machine::{Data, Machine, Never, Settled};
+use crate::machine::{Data, Machine, Never, Obeys, Settled};
 use crate::receipt::Receipt;
 
 pub(crate) use ask::{Occasion, Vote};
@@ -145,6 +145,11 @@ macro_rules! machines {
             /// The machine's transition table.
             pub const fn table(self) -> &'static [crate::machine::Arrow] {
                 match self { $(Self::$variant => <$machine as Machine>::TABLE,)* }
+            }
+
+            /// Which of a person's orders it obeys.
+            pub const fn obeys(self) -> Obeys {
+                match self { $(Self::$variant => <$machine as Machine>::OBEYS,)* }
             }
 
             /// Can it ask for anything to be done outside? One whose effect cannot be made

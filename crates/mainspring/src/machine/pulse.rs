@@ -12,6 +12,7 @@ use super::{FoundFile, Loaded, MachineShell, Spec, json_state};
 use crate::config::{Key, Kind, Reach};
 use crate::event_context::EventContext;
 use crate::host::text::excerpt;
+use crate::permit::Permit;
 use crate::process::Job;
 
 #[derive(Debug)]
@@ -58,8 +59,11 @@ impl MachineShell for Shell {
         Ok(vec![json_state::change(found, state)?])
     }
 
-    fn run(_: &EventContext<'_>, _: &Intent<Pulse>) -> Probed {
-        probe()
+    fn run(context: &EventContext<'_>, _: &Intent<Pulse>) -> Probed {
+        match Permit::of(context, Name::Pulse) {
+            Ok(permit) => probe(permit),
+            Err(trouble) => Probed::Failed(trouble.to_string()),
+        }
     }
 
     fn summary(input: &InputOf<Pulse>) -> String {
@@ -78,12 +82,12 @@ impl MachineShell for Shell {
 }
 
 /// Our own program's version, from a child.
-fn probe() -> Probed {
+fn probe(permit: Permit) -> Probed {
     let program = match std::env::current_exe() {
         Ok(program) => program,
         Err(error) => return Probed::Failed(error.to_string()),
     };
-    match Job::new(program, Duration::from_secs(4))
+    match Job::new(permit, program, Duration::from_secs(4))
         .args(["--version"])
         .run()
     {

@@ -31,6 +31,9 @@ pub(crate) struct Args {
 const PUSH_LIMIT: Duration = Duration::from_secs(300);
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
+    if args.push {
+        cmd.permit(Name::Claim)?;
+    }
     let actor = cmd.actor();
     if args.push {
         let (project, store) = cmd.project()?;
@@ -58,7 +61,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 
 fn push(context: &EventContext<'_>, branch: &str) -> Result<()> {
     let remote = github_context::remote(context.config()?).map_err(CliError::new)?;
-    Git::of(context, Instant::now() + PUSH_LIMIT)?
+    Git::of(context, Name::Claim, Instant::now() + PUSH_LIMIT)?
         .push_branch(&remote, branch)
         .map_err(CliError::new)
 }

@@ -38,6 +38,7 @@ use crate::env::Environment;
 use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::output::Paint;
+use crate::permit::{Denied, Permit};
 use crate::project::{self, Project};
 use crate::store::{ProjectStore, StateDir};
 
@@ -92,6 +93,19 @@ impl CommandContext {
         }
     }
 
+    /// Leave for a command that starts programs for this machine: an agent has it unless a
+    /// person's order covers the machine, a person always.
+    pub(crate) fn permit(&self, machine: Name) -> Result<Permit> {
+        let (project, store) = self.project()?;
+        let context = EventContext::new(&self.env, &project, &store, None);
+        Permit::of(&context, machine).map_err(|denied| match denied {
+            Denied::Ordered(forbidden) => {
+                CliError::new(forbidden).hint("a person can run this, or end their order")
+            }
+            Denied::Trouble(trouble) => trouble.into(),
+        })
+    }
+
     /// The project that this command is about: the agent's, if an agent typed it.
     pub(crate) fn project(&self) -> Result<(Project, ProjectStore)> {
         let state = self.state()?;
@@ -103,10 +117,7 @@ impl CommandContext {
 
     /// Who typed it.
     pub(crate) fn actor(&self) -> Actor {
-        match self.env.agent() {
-            Some(_) => Actor::Agent(self.env.agent_session()),
-            None => Actor::Person,
-        }
+        self.env.actor()
     }
 
     /// Changes state as a command: under the lock, with a record, the session bound.

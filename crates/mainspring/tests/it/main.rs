@@ -22,6 +22,7 @@ mod install;
 mod loop_stores;
 mod looping;
 mod orders;
+mod orders_programs;
 mod plugin_taskie;
 mod product_clients;
 mod rehearse;

@@ -28,7 +28,7 @@ use self::draft::Status;
 use self::task_list::{Maker, Reset, TaskList};
 use super::Name;
 use crate::machine::{
-    ANY, AfterTool, Arrow, BeforeTool, Input, Machine, Never, OnContext, SAME, Step,
+    ANY, AfterTool, Arrow, BeforeTool, Input, Machine, Never, Obeys, OnContext, SAME, Step,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -108,6 +108,7 @@ pub enum TaskTools {
 
 impl Machine for Tasks {
     const NAME: Name = Name::Tasks;
+    const OBEYS: Obeys = Obeys::OrdersThatNameIt;
 
     #[rustfmt::skip]
     const TABLE: &'static [Arrow] = &[

@@ -220,6 +220,7 @@ mod tests {
         );
         let config = Config::load(&env, std::path::Path::new("/nonexistent")).unwrap();
         Programs::with(
+            crate::permit::Permit::for_test(),
             &env,
             &config,
             std::path::Path::new("/"),

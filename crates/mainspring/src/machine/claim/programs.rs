@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use mainspring_kernel::Millis;
+use mainspring_kernel::{Millis, Name};
 use mainspring_store::Trouble;
 
 use crate::child_env::{self, GH, NETWORK, PERSON};
@@ -12,6 +12,7 @@ use crate::config::Config;
 use crate::env::Environment;
 use crate::event_context::EventContext;
 use crate::git::{self, Git};
+use crate::permit::Permit;
 use crate::process::{Failure, Finished, Job};
 
 /// No child waits for a person, and none prints colours.
@@ -24,6 +25,7 @@ const SET: &[(&str, &str)] = &[
 /// The two programs, for one piece of work with one deadline.
 #[derive(Debug)]
 pub(crate) struct Programs {
+    permit: Permit,
     pub(crate) git: Git,
     gh: PathBuf,
     dir: PathBuf,
@@ -33,14 +35,16 @@ pub(crate) struct Programs {
 
 impl Programs {
     pub(crate) fn of(context: &EventContext<'_>, limit: Millis) -> Result<Self, Trouble> {
+        let permit = Permit::of(context, Name::Claim)?;
         let dir = &context.project.worktree;
-        let programs = Self::with(context.env, context.config()?, dir, limit)?;
-        let git = Git::of(context, programs.until)?;
+        let programs = Self::with(permit, context.env, context.config()?, dir, limit)?;
+        let git = Git::of(context, Name::Claim, programs.until)?;
         Ok(Self { git, ..programs })
     }
 
     /// In a folder that nobody trusted.
     pub(super) fn with(
+        permit: Permit,
         env: &Environment,
         config: &Config,
         dir: &Path,
@@ -48,7 +52,8 @@ impl Programs {
     ) -> Result<Self, Trouble> {
         let until = Instant::now() + Duration::from_millis(limit.0);
         Ok(Self {
-            git: Git::new(env, config, dir, until)?,
+            permit,
+            git: Git::new(permit, env, config, dir, until)?,
             gh: git::find(env, config, "claim.gh")?,
             dir: dir.into(),
             env: child_env::listed(env, &[PERSON, NETWORK, GH]),
@@ -58,7 +63,7 @@ impl Programs {
 
     pub(crate) fn gh(&self, args: &[&str], stdin: Vec<u8>) -> Result<Finished, Failure> {
         let left = self.until.saturating_duration_since(Instant::now());
-        Job::new(&self.gh, left)
+        Job::new(self.permit, &self.gh, left)
             .args(args)
             .env(self.env.iter().map(|(name, value)| (name, value)))
             .env(SET.iter().copied())

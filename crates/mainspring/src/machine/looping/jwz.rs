@@ -14,6 +14,7 @@ use mainspring_kernel::Digest;
 use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::Name;
 use mainspring_store::{Trouble, atomic, digest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,6 +24,7 @@ use crate::env::name;
 use crate::event_context::EventContext;
 use crate::limits;
 use crate::machine::FoundFile;
+use crate::permit::Permit;
 use crate::process::{Finished, Job};
 use crate::store::trust;
 
@@ -36,7 +38,8 @@ const LIMIT_AT_END: Duration = Duration::from_millis(700);
 pub(crate) const STORES: [&str; 2] = [".jwz", ".zawinski"];
 
 #[derive(Debug)]
-pub(crate) struct Jwz {
+pub(crate) struct Jwz<'a> {
+    context: &'a EventContext<'a>,
     program: PathBuf,
     /// The folder that holds the store.
     dir: PathBuf,
@@ -58,9 +61,10 @@ pub(crate) struct Outgoing {
     body: String,
 }
 
-impl Jwz {
-    /// The tool, where it is on the path and its store is in this project.
-    pub(crate) fn find(context: &EventContext<'_>) -> Option<Self> {
+impl<'a> Jwz<'a> {
+    /// The tool, where it is on the path and its store is in this project. It is not started
+    /// yet.
+    pub(crate) fn find(context: &'a EventContext<'a>) -> Option<Self> {
         let dir = store_dir(context)?;
         // It is a child: a clone that brings a store does not start it.
         let allowed = context.is_drop_in()
@@ -73,6 +77,7 @@ impl Jwz {
             .payload
             .is_some_and(|payload| matches!(payload.event.kind, Kind::SessionEnd { .. }));
         Some(Self {
+            context,
             program,
             dir,
             env: child_env::listed(context.env, &[PERSON, &[name::JWZ_STORE]]),
@@ -140,6 +145,7 @@ impl Jwz {
     }
 
     fn run(&self, args: &[&str]) -> Result<Finished, Trouble> {
+        let permit = Permit::of(self.context, Name::Loop)?;
         let left = self
             .until
             .map(|until| until.saturating_duration_since(Instant::now()));
@@ -148,7 +154,7 @@ impl Jwz {
                 "the session ends: no time is left for `jwz`".into(),
             ));
         }
-        Job::new(&self.program, left.unwrap_or(LIMIT).min(LIMIT))
+        Job::new(permit, &self.program, left.unwrap_or(LIMIT).min(LIMIT))
             .args(args)
             .env(self.env.iter().map(|(name, value)| (name, value)))
             .current_dir(&self.dir)

@@ -26,6 +26,7 @@ use crate::guard::{Ended, Guarded};
 use crate::host::reviewer::{End, Permissions, Said, Task};
 use crate::host::text::excerpt;
 use crate::limits;
+use crate::permit::Permit;
 
 /// The schema that the verdict is constrained to.
 const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]}},"required":["verdict"]}"#;
@@ -123,6 +124,9 @@ impl<'a> ReviewRun<'a> {
             let file = self.file.display();
             return Err(Failure::Fault(format!("{file} is there already")));
         }
+        let permit = Permit::of(self.context, Name::Review)
+            .map_err(Trouble::from)
+            .map_err(fault)?;
         let command = settings::command(self.context).map_err(fault)?;
         let program = find(self.context.env, &command).ok_or(Failure::NoProgram(command))?;
         let library = library::place(self.context.store.state()).map_err(fault)?;
@@ -150,7 +154,7 @@ impl<'a> ReviewRun<'a> {
             limit: Duration::from_millis(limit.0),
         };
         let ended = guarded
-            .run(files, |leader| {
+            .run(permit, files, |leader| {
                 // In this order: whoever takes the review over records that first and then
                 // ends the leader it finds, so one of us sees the other.
                 note_leader(&self.attempt_dir, leader);

@@ -15,6 +15,7 @@ use crate::machine::claim::{self, Change, lease, query};
 pub(super) struct Args {}
 
 pub(super) fn run(_: &Args, cmd: &CommandContext) -> Result {
+    cmd.permit(Name::Claim)?;
     let (project, store) = cmd.project()?;
     let context = EventContext::new(&cmd.env, &project, &store, None);
     let (claim, memory) = verbs::claimed(&claim::state(&context)?.0)?;

@@ -23,6 +23,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
+    cmd.permit(Name::Claim)?;
     let actor = cmd.actor();
     let did = cmd.commit(Name::Claim, "claim done", |context| {
         let (state, found) = claim::state(context)?;
@@ -43,8 +44,9 @@ fn close_now(cmd: &CommandContext) -> Result {
     let stop = Event::stop(None, Chain::First);
     let payload = Payload::played(stop, project.worktree.clone(), cmd.env.now());
     // A person typed it: that is their permission.
-    let context =
-        EventContext::new(&cmd.env, &project, &store, Some(&payload)).registered(Name::Claim);
+    let context = EventContext::new(&cmd.env, &project, &store, Some(&payload))
+        .registered(Name::Claim)
+        .by_command();
     let answer = drive(&context, &payload, &[Name::Claim]);
     let mut out = String::new();
     if let Decision::Stop { hold } = &answer.decision {

@@ -99,6 +99,7 @@ fn words(pull: &Pull) -> String {
 
 /// Asks GitHub, and takes in what it says. With the text that the agent now has read.
 fn look(cmd: &CommandContext, context: &EventContext<'_>) -> Result<(Pull, Option<String>)> {
+    cmd.permit(Name::Claim)?;
     let (state, _) = claim::state(context)?;
     let pr = verbs::pull(&state)?;
     let pull = poll::poll(&github_context(context)?, pr);

@@ -44,6 +44,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let issue = args
         .issue
         .ok_or_else(|| CliError::new("which issue?").hint("`mainspring claim N`"))?;
+    cmd.permit(Name::Claim)?;
     let (project, store) = cmd.project()?;
     let context = EventContext::new(&cmd.env, &project, &store, None);
     let (state, _) = claim::state(&context)?;
@@ -295,7 +296,10 @@ fn ignored(
     let store = ProjectStore::new(cmd.state()?, &project.root);
     let context = EventContext::new(&cmd.env, project, &store, None);
     let until = Instant::now() + Duration::from_millis(super::LIMIT.0);
-    if Git::of(&context, until)?.in_dir(place).ignores(file::NAME) {
+    if Git::of(&context, Name::Claim, until)?
+        .in_dir(place)
+        .ignores(file::NAME)
+    {
         return Ok(None);
     }
     let path = place.join(".gitignore");

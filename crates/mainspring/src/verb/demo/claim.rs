@@ -9,6 +9,7 @@ use super::stage::Stage;
 use crate::config::Config;
 use crate::error::CliError;
 use crate::git::Git;
+use crate::permit::Permit;
 use crate::verb::Result;
 
 const SCRIPTED_GH: &str = include_str!("gh.sh");
@@ -64,6 +65,7 @@ fn set_up(stage: &Stage) -> Result<std::path::PathBuf> {
     let rewrite = format!("url.{}.insteadOf", server.display());
     let env = stage.env();
     let git = Git::new(
+        Permit::for_demo(),
         &env,
         &Config::of_user(&env)?,
         stage.project(),

@@ -4,11 +4,14 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
+use mainspring_kernel::Name;
+
 use super::Findings;
 use crate::child_env::{self, GH, NETWORK, PERSON};
 use crate::config::{Config, Value};
 use crate::host;
 use crate::host::text::excerpt;
+use crate::permit::Permit;
 use crate::process::Job;
 use crate::verb::CommandContext;
 
@@ -64,8 +67,17 @@ fn program(cmd: &CommandContext, findings: &mut Findings) {
 }
 
 /// The first line of what a program says of itself.
-fn ask(program: &Path, args: &[&str], env: Vec<(OsString, OsString)>) -> Result<String, String> {
-    match Job::new(program, ANSWER_LIMIT).args(args).env(env).run() {
+fn ask(
+    permit: Permit,
+    program: &Path,
+    args: &[&str],
+    env: Vec<(OsString, OsString)>,
+) -> Result<String, String> {
+    match Job::new(permit, program, ANSWER_LIMIT)
+        .args(args)
+        .env(env)
+        .run()
+    {
         Err(failure) => Err(failure.to_string()),
         Ok(done) => {
             let said = [done.stdout, done.stderr].concat();
@@ -99,9 +111,13 @@ fn client(cmd: &CommandContext, findings: &mut Findings) {
         );
         return;
     };
+    let permit = match cmd.permit(Name::Review) {
+        Ok(permit) => permit,
+        Err(error) => return findings.fine(name, error.cause),
+    };
     let known = tested(name);
     let env = child_env::listed(&cmd.env, &[PERSON]);
-    match ask(&program, host.doctor.version, env) {
+    match ask(permit, &program, host.doctor.version, env) {
         Err(cause) => {
             let again = format!("{name} {}", host.doctor.version.join(" "));
             findings.warn(name, excerpt(&cause), &again);
@@ -134,8 +150,12 @@ fn github(cmd: &CommandContext, findings: &mut Findings) {
         );
         return;
     };
+    let permit = match cmd.permit(Name::Claim) {
+        Ok(permit) => permit,
+        Err(error) => return findings.fine("gh", error.cause),
+    };
     let env = child_env::listed(&cmd.env, &[PERSON, NETWORK, GH]);
-    match ask(&gh, &["auth", "status"], env) {
+    match ask(permit, &gh, &["auth", "status"], env) {
         Err(_) => findings.warn(
             "gh",
             "gh is not signed in: claims cannot open pull requests",

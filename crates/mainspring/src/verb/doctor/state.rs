@@ -146,11 +146,14 @@ fn machines(
     let context = EventContext::new(&cmd.env, project, store, None).about(latest);
     for name in Name::ALL {
         match machine::view(*name, &context) {
-            Err(trouble) => findings.error(
-                name.as_str(),
-                trouble.to_string(),
-                "put that file right, or move it away; `mainspring status` looks again",
-            ),
+            Err(trouble) => match cmd.permit(*name) {
+                Err(denied) => findings.fine(name.as_str(), denied.cause),
+                Ok(_) => findings.error(
+                    name.as_str(),
+                    trouble.to_string(),
+                    "put that file right, or move it away; `mainspring status` looks again",
+                ),
+            },
             Ok(None) => {}
             Ok(Some(input)) => {
                 findings.fine(name.as_str(), machine::summary(&input));

@@ -21,6 +21,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
+    cmd.permit(Name::Review)?;
     let (project, store) = cmd.project()?;
     let context = EventContext::new(&cmd.env, &project, &store, None);
     let opened = args.which.open(&context)?;

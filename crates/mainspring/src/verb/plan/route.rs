@@ -118,7 +118,7 @@ pub(super) fn of(opened: &Opened) -> Result<Route> {
 }
 
 fn commits(context: &EventContext<'_>, opened: &Opened) -> Vec<String> {
-    let Ok(git) = Git::of(context, Instant::now() + LOOK_LIMIT) else {
+    let Ok(git) = Git::of(context, Name::Review, Instant::now() + LOOK_LIMIT) else {
         return Vec::new();
     };
     let path = opened.dir.path.to_string_lossy();

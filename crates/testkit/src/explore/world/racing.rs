@@ -143,7 +143,7 @@ impl<P: Protocol> Racing<P> {
                             }
                             true
                         }
-                        Ruling::Settled(settlement) => holds(&settlement.answer),
+                        Ruling::Settled(settlement) => !settlement.answer.decision.is_nothing(),
                         Ruling::Repeated(_) => false,
                     }
                 }
