@@ -10,6 +10,7 @@ pub(crate) mod conformance;
 pub mod gate;
 pub mod looping;
 pub mod pulse;
+mod renamed;
 pub mod review;
 pub mod tasks;
 pub mod verbs;
@@ -49,8 +50,11 @@ pub struct InputOf<M: Machine> {
 #[serde(bound = "")]
 pub struct TransitionOf<M: Machine> {
     /// The arrow that was taken; empty where the machine does not listen to the event.
+    #[serde(deserialize_with = "renamed::rule")]
     pub rule: String,
+    #[serde(deserialize_with = "renamed::state")]
     pub from: String,
+    #[serde(deserialize_with = "renamed::state")]
     pub to: String,
     pub state: M::State,
     /// The intent that stays recorded.

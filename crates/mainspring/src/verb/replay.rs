@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use mainspring_kernel::journal::{Divergence, Entry, Record};
 use mainspring_store::journal::{JournalLine, Reader};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::records::{self, Shown};
 use super::{CommandContext, Result, timestamp};
@@ -14,7 +15,8 @@ use crate::exit::Exit;
 /// Make the decisions of a journal again, and show the first that comes out differently.
 ///
 /// A record holds everything that its decision was made from, so the same version makes the
-/// same decision, byte for byte; another version may not, and this shows where.
+/// same decision, byte for byte; another version may not, and this shows where. A message in
+/// other words is no other decision.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  mainspring replay                     this project's decisions\n  mainspring replay journal.jsonl       somebody else's, from a report"
@@ -32,6 +34,8 @@ pub(crate) struct Args {
 struct View {
     /// How many came out the same.
     same: usize,
+    /// How many of them this version tells in other words.
+    reworded: usize,
     /// The first that does not.
     differs: Option<Difference>,
     /// Lines that are no records.
@@ -54,6 +58,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     };
     let mut view = View {
         same: 0,
+        reworded: 0,
         differs: None,
         skipped: Vec::new(),
     };
@@ -65,8 +70,11 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
                     continue;
                 }
                 if let Err(divergence) = record.replay() {
-                    view.differs = Some(difference(&record, &divergence));
-                    break;
+                    if !only_reworded(&divergence)? {
+                        view.differs = Some(difference(&record, &divergence));
+                        break;
+                    }
+                    view.reworded += 1;
                 }
                 view.same += 1;
             }
@@ -82,7 +90,14 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if let Some(difference) = &view.differs {
         return Err(differs(difference, view.same));
     }
-    let mut out = format!("{} decisions made again: all the same\n", view.same);
+    let reworded = match view.reworded {
+        0 => String::new(),
+        some => format!(", {some} of them in other words"),
+    };
+    let mut out = format!(
+        "{} decisions made again: all the same{reworded}\n",
+        view.same
+    );
     for problem in view.skipped {
         out += &format!("{} {problem}\n", cmd.paint.warn("skipped:"));
     }
@@ -115,6 +130,42 @@ fn from_file(path: &Path) -> Result<Vec<Shown>> {
     Ok(lines)
 }
 
+/// Does the replayed ruling differ only in its sentences? A message that a later version
+/// puts better is no other decision.
+fn only_reworded(divergence: &Divergence) -> Result<bool> {
+    let value = |ruling| {
+        let text = super::pretty(ruling)?;
+        serde_json::from_str::<Value>(&text).map_err(CliError::new)
+    };
+    let (recorded, replayed) = (value(&divergence.recorded)?, value(&divergence.replayed)?);
+    Ok(same_but_for_sentences(&recorded, &replayed))
+}
+
+/// A text with a space in it is a sentence: names and numbers have none.
+fn same_but_for_sentences(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::String(one), Value::String(other)) => {
+            one == other || (one.contains(' ') && other.contains(' '))
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .zip(other)
+                    .all(|(one, other)| same_but_for_sentences(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len()
+                && one.iter().all(|(name, one)| {
+                    other
+                        .get(name)
+                        .is_some_and(|other| same_but_for_sentences(one, other))
+                })
+        }
+        _ => one == other,
+    }
+}
+
 fn difference(record: &Record, divergence: &Divergence) -> Difference {
     let pretty = |value| super::pretty(value).unwrap_or_default();
     let (was, now) = (pretty(&divergence.recorded), pretty(&divergence.replayed));
@@ -141,4 +192,45 @@ fn differs(difference: &Difference, before: usize) -> CliError {
         difference.now.join(": "),
     ))
     .hint("the journal was written by another version, or it was changed")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn other_words_are_the_same_decision_and_another_number_is_not() {
+        let recorded = json!({"held": 1, "by": "gate", "notes": [{"text": "it was held"}]});
+        for (replayed, same) in [
+            (
+                json!({"held": 1, "by": "gate", "notes": [{"text": "you kept it"}]}),
+                true,
+            ),
+            (
+                json!({"held": 2, "by": "gate", "notes": [{"text": "it was held"}]}),
+                false,
+            ),
+            (
+                json!({"held": 1, "by": "loop", "notes": [{"text": "it was held"}]}),
+                false,
+            ),
+            (json!({"held": 1, "by": "gate", "notes": []}), false),
+            (
+                json!({"held": 1, "by": "gate", "notes": [{"text": "held"}]}),
+                false,
+            ),
+            (
+                json!({"by": "gate", "notes": [{"text": "it was held"}]}),
+                false,
+            ),
+        ] {
+            assert_eq!(
+                same_but_for_sentences(&recorded, &replayed),
+                same,
+                "{replayed}"
+            );
+        }
+    }
 }

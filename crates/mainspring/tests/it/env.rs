@@ -10,6 +10,12 @@ use serde_json::{Value, json};
 /// The binary under test.
 pub(crate) const MAINSPRING: &str = env!("CARGO_BIN_EXE_mainspring");
 
+/// The binary under test, or the earlier build that a fixture is made by.
+pub(crate) fn program() -> PathBuf {
+    let named = std::env::var_os("MAINSPRING_TEST_PROGRAM");
+    named.map_or_else(|| MAINSPRING.into(), PathBuf::from)
+}
+
 pub(crate) struct TestEnv {
     temp: tempfile::TempDir,
     vars: Vec<(String, String)>,
@@ -77,7 +83,7 @@ impl TestEnv {
 
     /// The binary with nothing but this world around it.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(MAINSPRING);
+        let mut command = Command::new(program());
         command
             .env_clear()
             .env("HOME", self.home())

@@ -46,7 +46,9 @@ pub enum State {
     /// No signal file.
     Unclaimed(ClaimMemory),
     Claimed {
+        #[serde(alias = "signal")]
         claim: ClaimFile,
+        #[serde(alias = "memo")]
         memory: ClaimMemory,
     },
     /// A file of a later version: read, and never written.

@@ -162,6 +162,11 @@ impl World {
         self.edit(json!({ "last_check_poll": "2020-01-01T00:00:00Z" }));
     }
 
+    /// What is left of it when GitHub and the server are gone.
+    pub(crate) fn into_env(self) -> TestEnv {
+        self.env
+    }
+
     /// As far as the pull request.
     pub(crate) fn with_pull_request(&self) -> String {
         let head = self.work();

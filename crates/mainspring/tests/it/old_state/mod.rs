@@ -1,0 +1,297 @@
+//! What an earlier build left behind is read by this one: its state files and journals are
+//! taken up, and the next events are decided as that build would have decided them.
+//!
+//! A fixture is one story's files, with the next events and what the earlier build made of
+//! them. `make.rs` has the stories.
+
+mod make;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use mainspring_store::digest;
+use pretty_assertions::assert_eq;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::env::{Ran, TestEnv, program};
+
+const FIXTURE: &str = "tests/fixtures/state-0.1.0-before-house";
+
+/// Stand in a fixture for what differs from place to place.
+const ROOT: &str = "@ROOT@";
+const PROJECT: &str = "@PROJECT@";
+const SETTINGS: &str = "@SETTINGS@";
+const PROGRAM: &str = "@PROGRAM@";
+
+/// States and rules that have another name since.
+const RENAMED: [(&str, &str); 4] = [
+    ("worn", "gave_up"),
+    ("still-worn", "gave-up"),
+    ("asked-worn", "asked"),
+    ("typed-worn", "typed"),
+];
+
+#[derive(Serialize, Deserialize)]
+struct Story {
+    /// By their path below the story's own root.
+    files: BTreeMap<String, String>,
+    next: Vec<NextEvent>,
+    then: Outcome,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct NextEvent {
+    event: String,
+    fields: Value,
+}
+
+/// What a build makes of a story.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Outcome {
+    /// Of the machines that have something here.
+    states: BTreeMap<String, String>,
+    trusted: bool,
+    /// Lines of the log, and decisions that came out the same when they were made again.
+    records: usize,
+    replayed: u64,
+    answers: Vec<Answer>,
+    /// The counts in each state file after the next events. A time is no count.
+    counts: BTreeMap<String, Vec<u64>>,
+}
+
+impl Outcome {
+    /// With the names that states and rules have now.
+    fn with_current_names(mut self) -> Self {
+        let words = self.answers.iter_mut().flat_map(|one| &mut one.taken);
+        for word in self.states.values_mut().chain(words.flatten()) {
+            if let Some((_, now)) = RENAMED.iter().find(|(before, _)| before == word) {
+                *word = (*now).into();
+            }
+        }
+        self
+    }
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Answer {
+    decision: Value,
+    /// Was the agent told something beside it?
+    context: bool,
+    /// Machine, rule, from, to.
+    taken: Vec<[String; 4]>,
+}
+
+#[test]
+fn state_of_an_earlier_build_is_read_and_goes_on_as_it_would_have() {
+    let mut stories = 0;
+    for entry in fs::read_dir(fixture()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|end| end != "json") {
+            continue;
+        }
+        stories += 1;
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let story: Story = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let env = place(&story.files);
+        let mut then = outcome(&env, &story.next);
+        // A build may count more than the earlier one did, and must not forget a count.
+        for (file, had) in &story.then.counts {
+            let has = then
+                .counts
+                .get(file)
+                .unwrap_or_else(|| panic!("{name}: no {file}"));
+            assert!(includes(has, had), "{name}: {file} has {has:?} of {had:?}");
+        }
+        then.counts.clone_from(&story.then.counts);
+        assert_eq!(then, story.then.with_current_names(), "{name}");
+    }
+    assert!(stories >= 8, "only {stories} stories");
+}
+
+/// Every count that was there, as often as it was.
+fn includes(has: &[u64], had: &[u64]) -> bool {
+    let mut rest = has.to_vec();
+    had.iter().all(|count| {
+        let at = rest.iter().position(|other| other == count);
+        at.map(|at| rest.swap_remove(at)).is_some()
+    })
+}
+
+fn fixture() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(FIXTURE)
+}
+
+/// The views of what is there, and the answers to the next events.
+fn outcome(env: &TestEnv, next: &[NextEvent]) -> Outcome {
+    let status = env.run(&["status", "--json"]).json();
+    let mut states = BTreeMap::new();
+    for machine in status["machines"].as_array().unwrap() {
+        assert_eq!(machine["problem"], Value::Null, "{machine}");
+        if let Some(state) = machine["state"].as_str() {
+            states.insert(machine["name"].as_str().unwrap().into(), state.into());
+        }
+    }
+    let log = env.run(&["log", "-n", "1000"]).ok();
+    assert!(!log.contains("damaged"), "{log}");
+    let replayed = env.run(&["replay", "--json"]).json();
+    assert_eq!(replayed["differs"], Value::Null, "{replayed}");
+    assert_eq!(replayed["skipped"], json!([]), "{replayed}");
+    let doctor = env.run(&["doctor", "--json"]).stdout;
+    assert!(!doctor.contains("cannot read"), "{doctor}");
+    Outcome {
+        states,
+        trusted: status["trusted"].as_bool().unwrap(),
+        records: log.lines().count(),
+        replayed: replayed["same"].as_u64().unwrap(),
+        answers: next.iter().map(|next| answer(env, next)).collect(),
+        counts: counts(env),
+    }
+}
+
+fn answer(env: &TestEnv, next: &NextEvent) -> Answer {
+    let before = records(env).len();
+    let ran: Ran = env.hook(&next.event, next.fields.clone());
+    let text = ran.ok();
+    let answer: Value = serde_json::from_str(&text).unwrap_or_default();
+    let context = &answer["hookSpecificOutput"]["additionalContext"];
+    let new = records(env).split_off(before);
+    Answer {
+        decision: answer["decision"].clone(),
+        context: context.is_string(),
+        taken: new.iter().flat_map(taken).collect(),
+    }
+}
+
+/// The arrows that the machines took by a record.
+fn taken(record: &Value) -> Vec<[String; 4]> {
+    let settled = &record["entry"]["turn"]["ruling"]["settled"];
+    let all = [&settled["moves"], &settled["transitions"]];
+    let all = all.iter().find_map(|list| list.as_array());
+    let all = all.into_iter().flatten().map(|one| {
+        let (machine, arrow) = one.as_object().unwrap().iter().next().unwrap();
+        let word = |name: &str| arrow[name].as_str().unwrap().to_owned();
+        [machine.clone(), word("rule"), word("from"), word("to")]
+    });
+    all.collect()
+}
+
+fn records(env: &TestEnv) -> Vec<Value> {
+    let text = fs::read_to_string(env.project_state().join("journal.jsonl")).unwrap();
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// The numbers in our state files and in the machines' files of the project.
+fn counts(env: &TestEnv) -> BTreeMap<String, Vec<u64>> {
+    let mut all = BTreeMap::new();
+    for (name, text) in read(env) {
+        let ours = name.contains("/projects/@PROJECT@/") || name.starts_with("project/");
+        let Ok(value) = serde_json::from_str::<Value>(&text) else {
+            continue;
+        };
+        if ours {
+            let mut found = Vec::new();
+            numbers(&value, &mut found);
+            found.sort_unstable();
+            all.insert(name, found);
+        }
+    }
+    all
+}
+
+fn numbers(value: &Value, found: &mut Vec<u64>) {
+    const A_TIME: u64 = 1_000_000_000_000;
+    match value {
+        Value::Number(number) => found.extend(number.as_u64().filter(|one| *one < A_TIME)),
+        Value::Array(list) => list.iter().for_each(|one| numbers(one, found)),
+        // Whose process it was differs from run to run.
+        Value::Object(fields) => fields
+            .iter()
+            .filter(|(name, _)| name.as_str() != "owner")
+            .for_each(|(_, one)| numbers(one, found)),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+fn key(path: &Path) -> String {
+    digest::of(&[path.as_os_str().as_encoded_bytes()]).0
+}
+
+/// What stands for what in this world.
+fn places(env: &TestEnv) -> [(&'static str, String); 4] {
+    [
+        (PROJECT, key(&env.project())),
+        (SETTINGS, key(&env.home().join(".claude/settings.json"))),
+        (ROOT, env.root().to_string_lossy().into_owned()),
+        (PROGRAM, program().to_string_lossy().into_owned()),
+    ]
+}
+
+/// A world with these files, as if they had been written in it.
+fn place(files: &BTreeMap<String, String>) -> TestEnv {
+    // What the events would start is nowhere, so that nothing of this machine answers.
+    let env = TestEnv::new().with("PATH", "/nonexistent");
+    let here = |text: &str| {
+        let all = places(&env);
+        all.iter()
+            .fold(text.to_owned(), |text, (mark, is)| text.replace(mark, is))
+    };
+    for (name, text) in files {
+        let path = env.root().join(here(name));
+        let folder = path.parent().unwrap();
+        fs::create_dir_all(folder).unwrap();
+        for folder in folder.ancestors().take_while(|above| *above != env.root()) {
+            fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        let mut text = here(text);
+        if name.ends_with("journal.jsonl") {
+            text = summed(&text);
+        }
+        fs::write(&path, text).unwrap();
+        // Which of two files is the younger must not hang on the order of writing.
+        let file = fs::File::options().append(true).open(&path).unwrap();
+        let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_800_000_000);
+        file.set_modified(then).unwrap();
+    }
+    env
+}
+
+/// A journal whose paths have changed, with the sums that its lines have now.
+fn summed(journal: &str) -> String {
+    let mut sum = "0".repeat(32);
+    let mut out = String::new();
+    for line in journal.lines() {
+        let (body, _) = line.rsplit_once(",\"sum\":\"").unwrap();
+        sum = digest::of(&[sum.as_bytes(), body.as_bytes()]).0;
+        out += &format!("{body},\"sum\":\"{sum}\"}}\n");
+    }
+    out
+}
+
+/// Every file of a world that is state, by its name there.
+fn read(env: &TestEnv) -> BTreeMap<String, String> {
+    let everywhere = |text: &str| {
+        let all = places(env);
+        all.iter()
+            .fold(text.to_owned(), |text, (mark, is)| text.replace(is, mark))
+    };
+    let mut files = BTreeMap::new();
+    let mut folders = vec![env.home(), env.project(), env.tmp()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if let Ok(text) = fs::read_to_string(&path) {
+                let name = path.strip_prefix(env.root()).unwrap().to_string_lossy();
+                files.insert(everywhere(&name), everywhere(&text));
+            }
+        }
+    }
+    files
+}
