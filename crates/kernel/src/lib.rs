@@ -18,6 +18,7 @@ pub mod decision;
 pub mod deliberate;
 pub mod effect;
 pub mod event;
+pub mod hidden;
 pub mod ids;
 pub mod journal;
 pub mod machine;

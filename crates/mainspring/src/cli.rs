@@ -96,13 +96,17 @@ pub(crate) fn main() -> ExitCode {
         cwd,
     };
     match parse(args.into_iter()) {
-        Err(error) => {
-            let _ = error.print();
-            let help = !error.use_stderr();
-            if help { Exit::Success } else { Exit::Usage }.into()
+        Err(error) if error.use_stderr() => {
+            output::stderr(error.render().to_string().trim_end());
+            Exit::Usage.into()
+        }
+        // Help is our own text, with the parser's colours.
+        Err(help) => {
+            let _ = help.print();
+            Exit::Success.into()
         }
         Ok(cli) => match run(cli, &cmd) {
-            Ok(text) => match output::stdout(&text) {
+            Ok(text) => match output::stdout(&text, cmd.paint) {
                 Ok(()) => Exit::Success.into(),
                 // `mainspring log | head` is no failure of ours.
                 Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
@@ -118,7 +122,7 @@ pub(crate) fn main() -> ExitCode {
             Err(CliError {
                 shown: Some((text, exit)),
                 ..
-            }) => output::stdout(&text)
+            }) => output::stdout(&text, cmd.paint)
                 .map_or(Exit::Failure, |()| exit)
                 .into(),
             Err(error) => {

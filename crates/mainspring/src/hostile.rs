@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use mainspring_kernel::Millis;
+use mainspring_kernel::hidden;
 use mainspring_kernel::machines::claim::branch;
 use mainspring_kernel::machines::claim::pull::{
     Check, CheckState, Extent, Need, Pull, PullState, Review,
@@ -92,10 +93,7 @@ fn texts() -> Vec<String> {
 
 /// Nothing that moves a terminal, reorders a line, or that a reader does not see.
 fn is_visible(text: &str) -> bool {
-    !text.chars().any(|c| {
-        (c.is_control() && !matches!(c, '\n' | '\t'))
-            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
-    })
+    text.chars().all(hidden::is_shown)
 }
 
 #[test]
@@ -164,7 +162,7 @@ fn no_text_gets_through_to_an_agent_as_more_than_a_quote() {
     for text in texts() {
         let lines = [
             ("task", task_text::excerpt(&text), 201),
-            ("claim", claim_text::quote(&text, 80), 81),
+            ("claim", hidden::quote(&text, 80), 81),
             ("message", excerpt(&text), limits::EXCERPT_CHARS),
             ("check", pull(&text).sentence(), 400),
             ("refusal", gh_refusal(&text), 260),

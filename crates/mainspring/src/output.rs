@@ -1,11 +1,29 @@
-//! The only writer of stdout and stderr.
+//! The only writer of stdout and stderr, and so the one door through which somebody else's
+//! text (a title, a file's name, a prompt) reaches a terminal: what would hide, reorder or
+//! move something there is written out. Colours are the painter's alone: it marks its places
+//! with characters that no text may contain, and they become sequences here.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
+
+use mainspring_kernel::hidden;
 
 use crate::env::{Environment, name};
 
 /// Writes all of it in one call, so that a reader never sees half an object.
-pub(crate) fn stdout(text: &str) -> io::Result<()> {
+pub(crate) fn stdout(text: &str, paint: Paint) -> io::Result<()> {
+    write_whole(&paint.shown(text))
+}
+
+/// The same on a screen that was cleared for it, where it is one.
+pub(crate) fn screen(text: &str, paint: Paint) -> io::Result<()> {
+    match paint {
+        Paint::Plain => stdout(text, paint),
+        Paint::Ansi => write_whole(&format!("\u{1b}[H\u{1b}[2J{}", paint.shown(text))),
+    }
+}
+
+fn write_whole(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
@@ -13,10 +31,27 @@ pub(crate) fn stdout(text: &str) -> io::Result<()> {
 
 /// Nothing is left to do if stderr is gone too.
 pub(crate) fn stderr(text: &str) {
-    let mut line = String::with_capacity(text.len() + 1);
-    line.push_str(text);
-    line.push('\n');
+    let line = format!("{}\n", hidden::escape(text));
     let _ = io::stderr().lock().write_all(line.as_bytes());
+}
+
+/// The painter's marks, and what each is to a terminal. A text that contains one of them all
+/// the same can change a colour and nothing else.
+const RESET: char = '\u{fdd0}';
+const BOLD: char = '\u{fdd1}';
+const DIM: char = '\u{fdd2}';
+const GREEN: char = '\u{fdd3}';
+const YELLOW: char = '\u{fdd4}';
+
+fn sequence(mark: char) -> Option<&'static str> {
+    Some(match mark {
+        RESET => "\u{1b}[0m",
+        BOLD => "\u{1b}[1m",
+        DIM => "\u{1b}[2m",
+        GREEN => "\u{1b}[32m",
+        YELLOW => "\u{1b}[33m",
+        _ => return None,
+    })
 }
 
 /// How a view may look.
@@ -40,26 +75,67 @@ impl Paint {
         }
     }
 
-    fn wrap(self, code: &str, text: &str) -> String {
+    /// The text as it may reach a terminal.
+    fn shown(self, text: &str) -> Cow<'_, str> {
+        let mut rest = text;
+        let mut out = String::new();
+        while self == Self::Ansi
+            && let Some((at, mark)) = rest.char_indices().find(|(_, c)| sequence(*c).is_some())
+        {
+            out += &hidden::escape(&rest[..at]);
+            out += sequence(mark).unwrap_or_default();
+            rest = &rest[at + mark.len_utf8()..];
+        }
+        if out.is_empty() {
+            return hidden::escape(rest);
+        }
+        Cow::Owned(out + &hidden::escape(rest))
+    }
+
+    fn wrap(self, mark: char, text: &str) -> String {
         match self {
             Self::Plain => text.to_owned(),
-            Self::Ansi => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            Self::Ansi => format!("{mark}{text}{RESET}"),
         }
     }
 
     pub(crate) fn bold(self, text: &str) -> String {
-        self.wrap("1", text)
+        self.wrap(BOLD, text)
     }
 
     pub(crate) fn dim(self, text: &str) -> String {
-        self.wrap("2", text)
+        self.wrap(DIM, text)
     }
 
     pub(crate) fn good(self, text: &str) -> String {
-        self.wrap("32", text)
+        self.wrap(GREEN, text)
     }
 
     pub(crate) fn warn(self, text: &str) -> String {
-        self.wrap("33", text)
+        self.wrap(YELLOW, text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "\u{1b}[2Jx\u{1b}]52;c;eA==\u{7}\u{202e}y";
+
+    #[test]
+    fn what_we_paint_is_painted_and_nothing_else() {
+        let line = format!("{} {}", Paint::Ansi.bold(HOSTILE), HOSTILE);
+        let shown = "\\u001b[2Jx\\u001b]52;c;eA==\\u0007\\u202ey";
+        assert_eq!(
+            Paint::Ansi.shown(&line),
+            format!("\u{1b}[1m{shown}\u{1b}[0m {shown}")
+        );
+        assert_eq!(Paint::Ansi.shown("plain"), "plain");
+    }
+
+    #[test]
+    fn a_forged_mark_is_no_colour_where_none_is_wanted() {
+        assert_eq!(Paint::Plain.shown("a\u{fdd1}b"), "a\\ufdd1b");
+        assert_eq!(Paint::Plain.shown(&Paint::Plain.warn("b")), "b");
     }
 }

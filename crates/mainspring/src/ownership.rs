@@ -12,6 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mainspring_platform::owner::{self, Owner, ROOT};
+use mainspring_store::ShownPath as _;
 
 use crate::env::{Environment, name};
 
@@ -32,7 +33,7 @@ pub(crate) enum Doubt {
 
 impl fmt::Display for Ignored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is ignored: it {}", self.path.display(), self.doubt)
+        write!(f, "{} is ignored: it {}", self.path.shown(), self.doubt)
     }
 }
 
@@ -51,7 +52,7 @@ impl fmt::Display for Doubt {
 impl Ignored {
     /// What to type, if it is to count.
     pub(crate) fn fix(&self) -> String {
-        let path = self.path.display();
+        let path = self.path.shown();
         match self.doubt {
             Doubt::Foreign { .. } => {
                 format!("read it; if you want what it says: sudo chown \"$(id -un)\" {path}")

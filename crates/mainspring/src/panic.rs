@@ -1,6 +1,6 @@
 //! A panic is our own failure: the stop is let through, and the person hears of it.
 
-use crate::output;
+use crate::output::{self, Paint};
 
 /// From now on a panic prints an answer that every host takes as "go on", and exits 0.
 pub(crate) fn answer_on_panic() {
@@ -13,7 +13,7 @@ pub(crate) fn answer_on_panic() {
              `mainspring doctor` helps to report it"
         );
         let answer = serde_json::json!({ "systemMessage": message });
-        let printed = output::stdout(&format!("{answer}\n")).is_ok();
+        let printed = output::stdout(&format!("{answer}\n"), Paint::Plain).is_ok();
         output::stderr(&info.to_string());
         #[expect(clippy::exit, reason = "a panic hook has no caller to return to")]
         std::process::exit(i32::from(!printed));

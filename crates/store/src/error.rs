@@ -4,23 +4,36 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use mainspring_kernel::hidden;
+
+/// A path as messages have it: on one line, whatever its names are.
+pub trait ShownPath {
+    fn shown(&self) -> String;
+}
+
+impl ShownPath for Path {
+    fn shown(&self) -> String {
+        hidden::escape_name(&self.to_string_lossy()).into_owned()
+    }
+}
+
 /// What went wrong, and with which file.
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
-    #[error("cannot {doing} {}: {source}", path.display())]
+    #[error("cannot {doing} {}: {source}", path.shown())]
     Io {
         doing: &'static str,
         path: PathBuf,
         source: io::Error,
     },
-    #[error("{} is larger than {limit} bytes", path.display())]
+    #[error("{} is larger than {limit} bytes", path.shown())]
     TooLarge { path: PathBuf, limit: u64 },
-    #[error("{} is not a regular file", path.display())]
+    #[error("{} is not a regular file", path.shown())]
     NotAFile { path: PathBuf },
-    #[error("{} {problem}", path.display())]
+    #[error("{} {problem}", path.shown())]
     Unsafe { path: PathBuf, problem: String },
     /// A file that is there and cannot be understood: reported, never replaced.
-    #[error("cannot read {}: {problem}", path.display())]
+    #[error("cannot read {}: {problem}", path.shown())]
     Corrupt { path: PathBuf, problem: String },
     /// The record is durable and a file of it could not follow.
     #[error("{0}; it is recorded, and the next event tries again")]

@@ -20,7 +20,7 @@ pub mod private;
 mod recover;
 mod store;
 
-pub use error::Trouble;
+pub use error::{ShownPath, Trouble};
 pub use file_name::file_name;
 pub use json::{Found, json_change, read_json};
 pub use store::{Held, Locked, Recorded, Store};

@@ -7,6 +7,8 @@ use std::path::Path;
 use mainspring_kernel::journal::FileChange;
 use mainspring_platform::path;
 
+use crate::ShownPath as _;
+
 /// No path has this character, so what begins with it is bytes: printable ASCII as it is,
 /// all else as `%` and two digits.
 const BYTES: char = '\0';
@@ -36,7 +38,7 @@ pub fn from_text(text: &str) -> Cow<'_, Path> {
 
 /// The path of a change, for people.
 pub(crate) fn shown(change: &FileChange) -> String {
-    from_text(&change.path).display().to_string()
+    from_text(&change.path).shown()
 }
 
 fn decode(text: &str) -> Option<Vec<u8>> {

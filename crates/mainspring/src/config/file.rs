@@ -164,10 +164,10 @@ fn unknown(full: &str) -> String {
         .map(|key| (distance(key.name, full), key.name))
         .min()
         .filter(|(distance, _)| *distance <= 4);
+    let full = excerpt(full);
     if let Some((_, name)) = nearest {
         return format!("there is no setting {full}; did you mean {name}?");
     }
-    let full = excerpt(full);
     format!("there is no setting {full}; `mainspring config` lists them")
 }
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use key::{Key, Kind, Reach, Value, span};
 pub(crate) use trust_roots::{is_below, trust_roots};
 
-use mainspring_store::Trouble;
+use mainspring_store::{ShownPath as _, Trouble};
 
 use crate::env::Environment;
 use crate::ownership::Ignored;
@@ -54,7 +54,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
-            Self::File(path) => write!(f, "{}", path.display()),
+            Self::File(path) => write!(f, "{}", path.shown()),
             Self::Variable(name) => write!(f, "${name}"),
         }
     }
@@ -113,7 +113,7 @@ impl Config {
             for (key, value) in said.settings {
                 config.set(key, value, Source::File(path.clone()));
             }
-            let place = path.display();
+            let place = path.shown();
             let warnings = said.warnings.iter();
             let placed = warnings.map(|warning| format!("{place}: {warning}"));
             config.warnings.extend(placed);

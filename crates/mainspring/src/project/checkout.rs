@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_platform::owner::Owner;
 use mainspring_platform::path::of_bytes;
-use mainspring_store::{Trouble, atomic};
+use mainspring_store::{ShownPath as _, Trouble, atomic};
 
 use super::{Bound, Contents, Project, exists};
 use crate::env::Environment;
@@ -49,7 +49,7 @@ impl Checkout {
                 Err(error) if error.kind() == ErrorKind::NotADirectory => {
                     return Err(Trouble::Other(format!(
                         "{} is not a directory",
-                        folder.display()
+                        folder.shown()
                     )));
                 }
                 Err(_) => {}

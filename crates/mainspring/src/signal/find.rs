@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use mainspring_kernel::hidden::is_hidden;
+
 use super::markdown::{Setting, settings};
 use super::near_miss::{Flaw, NearMiss};
 
@@ -216,10 +218,7 @@ fn altered(text: &str, signals: &[Signal]) -> Option<NearMiss> {
 
 /// Space, characters that a rendered text does not show, and the escape that Markdown removes.
 fn is_unseen(c: char) -> bool {
-    c.is_control()
-        || c.is_whitespace()
-        || matches!(c, '\\' | '\u{ad}' | '\u{180e}' | '\u{feff}' | '\u{fffd}')
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}')
+    c.is_whitespace() || is_hidden(c) || matches!(c, '\\' | '\u{fffd}')
 }
 
 /// Each line's number, where it begins, and its text.

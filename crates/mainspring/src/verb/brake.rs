@@ -2,6 +2,7 @@
 
 use mainspring_kernel::orders::{Scope, Until};
 use mainspring_kernel::{Millis, Name, Orders};
+use mainspring_store::ShownPath as _;
 
 use super::{CommandContext, Result, timestamp};
 use crate::error::CliError;
@@ -69,7 +70,7 @@ pub(crate) fn resume(args: &ResumeArgs, cmd: &CommandContext) -> Result {
     let off = project.file(OFF_FILE);
     if std::fs::symlink_metadata(&off).is_ok() {
         return Err(
-            CliError::new(format!("{} switches everything off here", off.display()))
+            CliError::new(format!("{} switches everything off here", off.shown()))
                 .hint("delete that file to go on"),
         );
     }

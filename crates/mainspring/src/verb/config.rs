@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use mainspring_store::ShownPath as _;
+
 use super::{CommandContext, Result};
 use crate::config::{Config, PROJECT_FILE, Reach, Value, schema};
 use crate::error::CliError;
@@ -126,7 +128,7 @@ fn check(file: Option<&Path>, cmd: &CommandContext) -> Result<Vec<Checked>> {
     let mut found = Vec::new();
     for (path, writer) in files {
         let mut checked = Checked {
-            file: path.display().to_string(),
+            file: path.shown(),
             settings: None,
             warnings: Vec::new(),
             error: None,

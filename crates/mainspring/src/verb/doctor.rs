@@ -5,6 +5,7 @@ mod locks;
 mod registration;
 mod state;
 
+use mainspring_kernel::hidden::escape_name;
 use serde::Serialize;
 
 use super::{CommandContext, Result};
@@ -124,9 +125,13 @@ fn render(paint: Paint, findings: &[Finding]) -> String {
             (Level::Warning, false) => paint.warn("warning"),
             (Level::Error, false) => paint.bold("ERROR  "),
         };
-        out += &format!("{mark} {:<12} {}\n", one.about, one.what);
+        out += &format!("{mark} {:<12} {}\n", one.about, escape_name(&one.what));
         if let Some(fix) = one.fix.as_ref().filter(|_| !one.fixed) {
-            out += &format!("{:21}{}\n", "", paint.dim(&format!("→ {fix}")));
+            out += &format!(
+                "{:21}{}\n",
+                "",
+                paint.dim(&format!("→ {}", escape_name(fix)))
+            );
         }
     }
     out

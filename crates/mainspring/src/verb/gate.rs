@@ -7,7 +7,7 @@ use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::gate::State;
 use mainspring_kernel::machines::gate::verbs::{self, Refused, Switch};
 use mainspring_kernel::{Name, SessionId};
-use mainspring_store::atomic;
+use mainspring_store::{ShownPath as _, atomic};
 use serde::Serialize;
 
 use super::{CommandContext, Result, session};
@@ -225,7 +225,7 @@ fn look(cmd: &CommandContext, check: &Check) -> Result {
             })?
         }
     };
-    let shown = path.display().to_string();
+    let shown = path.shown();
     match sighting(cmd, &path, &token)? {
         Sighting::Said { line, .. } => Ok(format!(
             "{} was said: {shown}, line {line} of the final message\n",

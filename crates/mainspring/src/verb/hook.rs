@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::host::{self, DecodeAs, Payload, Wording};
 use crate::limits;
 use crate::machine;
-use crate::output;
+use crate::output::{self, Paint};
 use crate::project::{self, Bound};
 use crate::store::{ProjectStore, StateDir};
 use crate::told;
@@ -31,7 +31,7 @@ pub(crate) fn run(env: &Environment) -> Exit {
     }
     let printed = match answer(env, input) {
         None => return Exit::Success,
-        Some(text) => output::stdout(&text),
+        Some(text) => output::stdout(&text, Paint::Plain),
     };
     match printed {
         Ok(()) => Exit::Success,

@@ -3,7 +3,7 @@
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use mainspring_store::{Trouble, atomic, digest, no_symlink, path_text};
+use mainspring_store::{ShownPath as _, Trouble, atomic, digest, no_symlink, path_text};
 
 use super::{CommandContext, Result};
 use crate::diff;
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let host = &host(cmd).installation;
     let program = program(cmd)?;
     if program.to_str().is_none() {
-        let program = program.display();
+        let program = program.shown();
         return Err(CliError::new(format!(
             "{program} is not UTF-8 text, and a settings file can name nothing else"
         ))
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         remember(cmd, store.state(), &before, &after, trusted.as_deref())?;
         write(args.scope, &before.path, &after)?;
     }
-    let place = before.path.display();
+    let place = before.path.shown();
     let mut out = if changes.is_empty() {
         format!("{place} is as it should be\n")
     } else {
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     out += &match args.scope {
         Scope::User => "registered for every project. `mainspring trust` in a project allows its effects (reviewers, pull requests)\n".to_owned(),
         Scope::Project | Scope::Local => {
-            format!("registered for {}, which is trusted now\n", project.root.display())
+            format!("registered for {}, which is trusted now\n", project.root.shown())
         }
     };
     for elsewhere in install::elsewhere(host, &cmd.env, &project.worktree, args.scope) {
@@ -143,7 +143,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
     let installed = place.load()?;
     if before.found.handlers.is_empty() && installed.is_none() {
         return Err(
-            CliError::new(format!("{} has no entry of ours", before.path.display()))
+            CliError::new(format!("{} has no entry of ours", before.path.shown()))
                 .hint("`mainspring doctor` shows where we are registered"),
         );
     }
@@ -167,7 +167,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
     place.forget()?;
     Ok(format!(
         "our entries are gone from {}\n",
-        before.path.display()
+        before.path.shown()
     ))
 }
 
@@ -229,9 +229,9 @@ fn program(cmd: &CommandContext) -> Result<PathBuf> {
 
 fn show(cmd: &CommandContext, path: &Path, changes: &[String]) -> String {
     if changes.is_empty() {
-        return format!("{} is as it should be\n", path.display());
+        return format!("{} is as it should be\n", path.shown());
     }
-    let mut out = format!("{}\n", cmd.paint.bold(&path.display().to_string()));
+    let mut out = format!("{}\n", cmd.paint.bold(&path.shown()));
     for line in changes {
         out += &match line.as_bytes().first() {
             Some(b'+') => cmd.paint.good(line),

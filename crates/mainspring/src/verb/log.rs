@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         return Ok(text);
     }
     let mut text = text;
-    while output::stdout(&text).is_ok() {
+    while output::stdout(&text, cmd.paint).is_ok() {
         std::thread::sleep(GLANCE);
         text = self::lines(args, cmd, store.dir(), &mut shown)?.concat();
     }

@@ -7,7 +7,7 @@ use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::looping::verbs::{self, Refused};
 use mainspring_kernel::machines::looping::{Frame, LoopOwner, Mode, Past, Run, State};
 use mainspring_kernel::{Name, SessionId};
-use mainspring_store::{Trouble, atomic};
+use mainspring_store::{ShownPath as _, Trouble, atomic};
 
 use super::{Change, CommandContext, Result, Then, session};
 use crate::error::CliError;
@@ -217,7 +217,7 @@ fn status(cmd: &CommandContext, json: bool) -> Result {
     }
     let place = match kept.place {
         LoopStore::Jwz => "jwz, topic loop:current".into(),
-        LoopStore::Own | LoopStore::Markdown => kept.file.path.display().to_string(),
+        LoopStore::Own | LoopStore::Markdown => kept.file.path.shown(),
     };
     let mut out = format!("{}\n", describe(&kept.state));
     if !matches!(kept.state, State::Idle(Past::Blank)) {
@@ -301,7 +301,7 @@ fn prompted(
     };
     let path = cmd.cwd.join(file);
     let contents = atomic::read_text(&path, limits::STATE_FILE)?
-        .ok_or_else(|| Trouble::Other(format!("there is no file {}", path.display())))?;
+        .ok_or_else(|| Trouble::Other(format!("there is no file {}", path.shown())))?;
     Ok(match path.strip_prefix(root) {
         Ok(inside) => prompt::put_file(kept.place, &text, inside, &contents),
         Err(_) => prompt::put(kept.place, &text, &contents),

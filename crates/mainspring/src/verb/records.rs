@@ -6,6 +6,7 @@ use mainspring_kernel::deliberate::{Outcome, Ruling, Settlement};
 use mainspring_kernel::journal::{Entry, Record};
 use mainspring_kernel::machines::Name;
 use mainspring_kernel::{Millis, Note, Voice};
+use mainspring_store::ShownPath as _;
 use mainspring_store::journal::{self, JournalLine, Reader};
 
 use super::Result;
@@ -104,13 +105,13 @@ pub(crate) fn all(dir: &Path) -> Result<Vec<Shown>> {
                     Shown::Record(Box::new(entry.record))
                 }
                 JournalLine::Bad { at, problem } => {
-                    Shown::Problem(format!("{}, byte {at}: {problem}", path.display()))
+                    Shown::Problem(format!("{}, byte {at}: {problem}", path.shown()))
                 }
                 JournalLine::Newer { v } => {
                     previous = None;
                     Shown::Problem(format!(
                         "{}: a record of format {v}, from a newer mainspring",
-                        path.display()
+                        path.shown()
                     ))
                 }
             });

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::journal::{Divergence, Entry, Record};
+use mainspring_store::ShownPath as _;
 use mainspring_store::journal::{JournalLine, Reader};
 use serde::Serialize;
 use serde_json::Value;
@@ -106,24 +107,22 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 
 fn from_file(path: &Path) -> Result<Vec<Shown>> {
     let Some(reader) = Reader::open(path, 0, None)? else {
-        return Err(
-            CliError::new(format!("there is no file {}", path.display()))
-                .hint("without a file, this project's own journal is replayed"),
-        );
+        return Err(CliError::new(format!("there is no file {}", path.shown()))
+            .hint("without a file, this project's own journal is replayed"));
     };
     let mut lines = Vec::new();
     for line in reader {
         lines.push(match line? {
             JournalLine::Record(entry) => Shown::Record(Box::new(entry.record)),
             JournalLine::Bad { at, problem } => {
-                Shown::Problem(format!("{}, byte {at}: {problem}", path.display()))
+                Shown::Problem(format!("{}, byte {at}: {problem}", path.shown()))
             }
             JournalLine::Newer { v } => Shown::Problem(format!("a record of format {v}")),
         });
     }
     if !lines.iter().any(|line| matches!(line, Shown::Record(_))) {
         return Err(
-            CliError::new(format!("{} has no record of ours", path.display()))
+            CliError::new(format!("{} has no record of ours", path.shown()))
                 .hint("a journal is named journal.jsonl; `mainspring doctor` says where"),
         );
     }

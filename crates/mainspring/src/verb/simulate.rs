@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use mainspring_kernel::deliberate;
 use mainspring_kernel::journal::{Entry, FORMAT, Record};
 use mainspring_kernel::{Kind, Name, Ruling, SessionId};
-use mainspring_store::atomic;
+use mainspring_store::{ShownPath as _, atomic};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -102,18 +102,18 @@ fn event(path: &Path, cmd: &CommandContext) -> Result<Payload> {
         }
     } else {
         atomic::read(path, limits::STDIN)?.ok_or_else(|| {
-            CliError::new(format!("there is no file {}", path.display()))
+            CliError::new(format!("there is no file {}", path.shown()))
                 .hint("`mainspring simulate -` reads the event from stdin; `{}` is a stop")
         })?
     };
     let event: Value = mainspring_json::read(&bytes).map_err(|error| {
-        CliError::new(format!("{} is not JSON: {error}", path.display()))
+        CliError::new(format!("{} is not JSON: {error}", path.shown()))
             .hint("an event is what the host sends a hook; `{}` is a stop")
     })?;
     if !event.is_object() {
         return Err(CliError::new(format!(
             "{} is not a JSON object",
-            path.display()
+            path.shown()
         )));
     }
     let mut payload =

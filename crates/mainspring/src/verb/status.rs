@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use mainspring_kernel::Name;
+use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::machine::Arrow;
 use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::machines::gate::verbs::Switch;
@@ -12,7 +13,7 @@ use serde::Serialize;
 use super::{CommandContext, Result, session, timestamp};
 use crate::event_context::EventContext;
 use crate::machine;
-use crate::output::{self, Paint};
+use crate::output;
 use crate::store::{orders, trust};
 
 /// Show every machine's state in this project, and what may happen next.
@@ -89,11 +90,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     loop {
         let text = show(args, cmd)?;
         if text != shown {
-            let screen = match cmd.paint {
-                Paint::Ansi => format!("\u{1b}[H\u{1b}[2J{text}"),
-                Paint::Plain => text.clone(),
-            };
-            if output::stdout(&screen).is_err() {
+            if output::screen(&text, cmd.paint).is_err() {
                 return Ok(String::new());
             }
             shown = text;
@@ -248,9 +245,9 @@ fn render(cmd: &CommandContext, view: &View) -> String {
     } else {
         "not trusted: effects wait for `mainspring trust`".into()
     };
-    let mut out = format!("{}  {trusted}\n", paint.bold(&view.project));
+    let mut out = format!("{}  {trusted}\n", paint.bold(&escape_name(&view.project)));
     if let Some(worktree) = &view.worktree {
-        out += &format!("worktree {worktree}\n");
+        out += &format!("worktree {}\n", escape_name(worktree));
     }
     if let Some(session) = &view.session {
         let heard = view
@@ -258,6 +255,7 @@ fn render(cmd: &CommandContext, view: &View) -> String {
             .as_ref()
             .map(|at| format!(", last heard of {at}"));
         let heard = heard.unwrap_or_default();
+        let session = escape_name(session);
         out += &paint.dim(&format!("session {session}{heard}\n"));
     }
     if view.observing {
@@ -277,7 +275,7 @@ fn render(cmd: &CommandContext, view: &View) -> String {
         };
         out += &format!("{:<8} {state}", machine.name);
         if let Some(problem) = &machine.problem {
-            out += &format!("  {problem}");
+            out += &format!("  {}", escape_name(problem));
         } else if machine.state.is_none() {
             let begin = match machine.begin {
                 "" => String::new(),
@@ -285,7 +283,7 @@ fn render(cmd: &CommandContext, view: &View) -> String {
             };
             out += &format!("  {}", paint.dim(&format!("{}{begin}", machine.about)));
         } else {
-            out += &format!("  {}", machine.summary);
+            out += &format!("  {}", escape_name(&machine.summary));
         }
         let braked = machine.braked.as_ref();
         if let Some(braked) = braked.filter(|_| view.stopped.is_none()) {

@@ -1,5 +1,8 @@
 //! `mainspring trust`: a person allows a project to start children.
 
+use mainspring_kernel::hidden::escape_name;
+use mainspring_store::ShownPath as _;
+
 use super::{CommandContext, Result};
 use crate::error::CliError;
 use crate::store::trust::{self, Since};
@@ -29,7 +32,11 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         }
         let mut out = String::new();
         for (root, Since { since }) in &trusted.projects {
-            out += &format!("{root}  since {}\n", super::timestamp(*since));
+            out += &format!(
+                "{}  since {}\n",
+                escape_name(root),
+                super::timestamp(*since)
+            );
         }
         if out.is_empty() {
             out = "no project is trusted; `mainspring trust` in one allows its effects\n".into();
@@ -41,7 +48,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     trust::grant(&cmd.state()?, &project.root, cmd.env.now())?;
     Ok(format!(
         "{} is trusted: machines may start programs there\n",
-        project.root.display()
+        project.root.shown()
     ))
 }
 
@@ -52,7 +59,7 @@ pub(crate) struct UntrustArgs {}
 
 pub(crate) fn untrust(_: &UntrustArgs, cmd: &CommandContext) -> Result {
     let (project, _) = cmd.project()?;
-    let name = project.root.display();
+    let name = project.root.shown();
     if !trust::revoke(&cmd.state()?, &project.root)? {
         return Err(CliError::new(format!("{name} was not trusted"))
             .hint("`mainspring trust --list` shows what is"));

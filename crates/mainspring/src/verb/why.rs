@@ -2,6 +2,7 @@
 
 use mainspring_kernel::Kind;
 use mainspring_kernel::deliberate::{Case, Outcome, Ruling, Settlement};
+use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::journal::{Entry, Record};
 use mainspring_kernel::machines::{MachineInput, Transition};
 use mainspring_kernel::spoken_signal::SpokenSignal;
@@ -253,7 +254,7 @@ fn general(rule: &str) -> &'static str {
 
 fn render(cmd: &CommandContext, one: &Explanation) -> String {
     let paint = cmd.paint;
-    let session = one.session.as_deref().unwrap_or("no session");
+    let session = escape_name(one.session.as_deref().unwrap_or("no session"));
     let mut out = format!(
         "{} {}\n{}\n",
         paint.bold(&match one.seq {

@@ -4,6 +4,8 @@
 use alloc::format;
 use alloc::string::String;
 
+use crate::hidden::is_hidden;
+
 /// Why a name cannot be a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum BadBranch {
@@ -38,7 +40,7 @@ pub fn check(name: &str) -> Result<(), BadBranch> {
     }
     if name
         .chars()
-        .any(|char| char.is_whitespace() || char.is_control() || super::text::is_hidden(char))
+        .any(|char| char.is_whitespace() || is_hidden(char))
     {
         return Err(BadBranch::Invisible);
     }

@@ -8,11 +8,11 @@ use alloc::vec::Vec;
 use super::claim_file::ClaimFile;
 use super::memory::{ClaimMemory, Consent, Weight};
 use super::phase::{Next, Phase};
-use super::text::quote;
 use super::work::{Effect, Outcome, Survey};
 use super::{BoardUse, Claim, State};
 use crate::effect::EffectStatus;
 use crate::event::{Author, Kind, StartSource};
+use crate::hidden::quote;
 use crate::ids::Millis;
 use crate::machine::{Input, Nothing, OnContext, Step};
 

@@ -7,10 +7,10 @@ use super::memory::{ClaimMemory, Mail, Topic, Weight};
 use super::news::PullNews;
 use super::phase::Phase;
 use super::pull::Pull;
-use super::text::quote;
 use super::work::{BranchStatus, Effect, Fault, Item, Outcome};
 use super::{Claim, State};
 use crate::effect::EffectStatus;
+use crate::hidden::quote;
 use crate::ids::Millis;
 use crate::machine::{Input, OnIdle, Step};
 

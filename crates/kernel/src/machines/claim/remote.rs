@@ -130,8 +130,8 @@ fn is_name(text: &str) -> bool {
 pub fn refusal(remote: &str, address: &str, unknown: &Unknown) -> String {
     format!(
         "the remote `{}` is `{}`, which names no repository on GitHub: {unknown}",
-        super::text::quote(remote, 60),
-        super::text::quote(&without_secrets(address), 200),
+        crate::hidden::quote(remote, 60),
+        crate::hidden::quote(&without_secrets(address), 200),
     )
 }
 

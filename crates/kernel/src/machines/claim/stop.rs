@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use super::claim_file::{BACKOFF, ClaimFile, status};
 use super::memory::{CardFault, ClaimMemory, Mail, Topic, Weight};
 use super::phase::{Failure, Next, Phase, Task};
-use super::text::quote;
 use super::work::{Board, CardUpdate, Close, Effect, Fault, How, Missing, Open, Outcome, Release};
 use super::{BoardUse, Claim, State};
 use crate::effect::EffectStatus;
+use crate::hidden::quote;
 use crate::ids::Millis;
 use crate::machine::{Input, OnStop, Step};
 

@@ -1,35 +1,6 @@
-//! Text that comes from outside (names of checks, titles, causes) or goes there.
+//! Text that goes to GitHub: titles, bodies, comments.
 
 use alloc::string::String;
-
-/// What an agent or a person may read of somebody else's text: one line, no control or
-/// direction characters, no more than `limit` characters.
-pub fn quote(text: &str, limit: usize) -> String {
-    let mut out = String::new();
-    for (count, char) in text.chars().filter(|char| !is_hidden(*char)).enumerate() {
-        if count == limit {
-            out.push('…');
-            break;
-        }
-        out.push(if char.is_whitespace() { ' ' } else { char });
-    }
-    out.trim().into()
-}
-
-/// Characters that a reader does not see, or that change how the rest is shown.
-pub fn is_hidden(char: char) -> bool {
-    (char.is_control() && !char.is_whitespace())
-        || matches!(char,
-            '\u{00ad}'
-            | '\u{061c}'
-            | '\u{180e}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}'
-            | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}')
-}
 
 /// GitHub's own limit for a title.
 pub const TITLE_MAX: usize = 256;
@@ -126,23 +97,6 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_a_reader_cannot_see_is_left_out() {
-        let cases = [
-            ("plain", "plain"),
-            ("two\nlines\tand tab", "two lines and tab"),
-            ("\u{1b}[31mred\u{1b}[0m", "[31mred[0m"),
-            ("a\u{202e}b\u{200b}c\u{feff}", "abc"),
-            ("tag\u{e0041}s", "tags"),
-            ("  \u{2003}wide\u{a0}", "wide"),
-        ];
-        for (raw, shown) in cases {
-            assert_eq!(quote(raw, 100), shown, "{raw:?}");
-        }
-        assert_eq!(quote("abcdef", 3), "abc…");
-        assert_eq!(quote("abc", 3), "abc");
-    }
-
-    #[test]
     fn a_summary_is_a_title_and_the_rest() {
         assert_eq!(title("Fix it"), ("Fix it".into(), String::new()));
         assert_eq!(
@@ -196,13 +150,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn a_quote_is_one_short_visible_line(text in any::<String>(), limit in 1_usize..50) {
-            let quoted = quote(&text, limit);
-            prop_assert!(quoted.chars().count() <= limit + 1);
-            prop_assert!(!quoted.chars().any(|char| char.is_control() || is_hidden(char)));
-        }
-
         #[test]
         fn no_title_is_too_long_and_no_word_of_the_summary_is_lost(summary in "\\PC{0,600}(\n\\PC{0,50}){0,3}") {
             let (head, rest) = title(&summary);

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::branch;
 use super::claim_file::ClaimFile;
 use super::pull::Pull;
-use super::text::{SUMMARY_MAX, quote, title};
+use super::text::{SUMMARY_MAX, title};
+use crate::hidden::quote;
 use crate::ids::Millis;
 
 /// Each is safe to repeat: it looks first, and does only what is not there yet.

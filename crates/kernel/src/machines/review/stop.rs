@@ -14,6 +14,7 @@ use super::{
 };
 use crate::effect::EffectStatus;
 use crate::event::{self, Background};
+use crate::hidden::quote;
 use crate::ids::Millis;
 use crate::machine::{Input, OnStop, Step};
 
@@ -110,9 +111,10 @@ fn decide(mut plan: Plan, input: &Input<'_, Review>) -> Stop {
     };
     if let Some((field, phase)) = fields.unknown() {
         let note = format!(
-            "{field} of plan '{}' is \"{phase}\", which this version does not know: it is left as \
-             it is, and no review is run",
-            plan.id
+            "{field} of plan '{}' is \"{}\", which this version does not know: it is left as it \
+             is, and no review is run",
+            plan.id,
+            quote(phase, 80)
         );
         return examine(plan, input, "valid").note(note);
     }

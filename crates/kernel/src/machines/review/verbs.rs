@@ -9,6 +9,7 @@ use super::Review;
 use super::phase::{Phase, Review as Kind, TaskId};
 use super::plan::{Fields, Memory, Plan, Record, State};
 use super::words::directory;
+use crate::hidden::quote;
 use crate::ids::SessionId;
 use crate::machine::{Machine, Nothing, Step};
 use crate::machines::verbs::{Actor, Refusal, VerbStep};
@@ -123,7 +124,7 @@ fn advanced(
         return Err(Refused::NoSuchPhase(text.clone()));
     }
     if let Some((field, text)) = fields.unknown() {
-        return Err(Refused::Unknown(field, text.into()));
+        return Err(Refused::Unknown(field, quote(text, 80)));
     }
     if let Actor::Agent(_) = actor {
         stay_under_review(fields, phase, task)?;

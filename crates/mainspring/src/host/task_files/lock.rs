@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use mainspring_store::Trouble;
+use mainspring_store::{ShownPath as _, Trouble};
 
 /// The client's own rule.
 const STALE: Duration = Duration::from_secs(10);
@@ -77,7 +77,7 @@ impl Held {
             if Instant::now() >= self.until {
                 return Err(Trouble::Other(format!(
                     "the client's task list is locked: {} has been there for more than {} seconds",
-                    lock.display(),
+                    lock.shown(),
                     PATIENCE.as_secs()
                 )));
             }

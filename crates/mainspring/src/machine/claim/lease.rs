@@ -5,7 +5,7 @@
 //! at once exactly one succeeds, and the server alone decides which.
 
 use mainspring_kernel::Millis;
-use mainspring_kernel::machines::claim::text::quote;
+use mainspring_kernel::hidden::quote;
 
 use super::file::iso;
 use crate::git::{Git, said};

@@ -8,7 +8,7 @@ use mainspring_kernel::Millis;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::Name;
 use mainspring_kernel::machines::looping::{Past, State};
-use mainspring_store::{Trouble, atomic, digest, no_symlink};
+use mainspring_store::{ShownPath as _, Trouble, atomic, digest, no_symlink};
 
 use super::jwz::{self, Jwz};
 use super::{doc, markdown};
@@ -224,7 +224,7 @@ fn named(state: State, path: &Path) -> State {
     match state {
         State::Corrupt(problem) => State::Corrupt(format!(
             "{}: {problem}. It is kept beside it, as *.aside-*",
-            path.display()
+            path.shown()
         )),
         state => state,
     }

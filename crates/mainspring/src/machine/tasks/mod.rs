@@ -23,7 +23,7 @@ use mainspring_kernel::machines::tasks::task_list::{Reset, TaskList};
 use mainspring_kernel::machines::tasks::{Facts, Guard, Invoked, Offer, Tasks, words};
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_kernel::{Answer, Decision, Note, Reasons, Voice};
-use mainspring_store::Trouble;
+use mainspring_store::{ShownPath as _, Trouble};
 
 pub(crate) use self::locate::FILE;
 use self::locate::Origin;
@@ -403,7 +403,7 @@ fn half_done(trouble: &Trouble) -> Option<String> {
     id.parse::<u64>().ok()?;
     Some(format!(
         "Failed to {doing} task {id}: {source}. Manual cleanup required at {}/",
-        folder.display()
+        folder.shown()
     ))
 }
 

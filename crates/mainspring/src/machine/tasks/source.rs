@@ -6,6 +6,7 @@ use std::path::Path;
 use mainspring_kernel::machines::tasks::check::{List, MOST_BYTES, MOST_TASKS, Problem, check};
 use mainspring_kernel::machines::tasks::draft::{Draft, Field, Key, Row, Status};
 use mainspring_kernel::machines::tasks::text::excerpt;
+use mainspring_store::ShownPath as _;
 use serde_json::{Map, Value};
 
 use super::locate;
@@ -34,7 +35,7 @@ impl Source {
     }
 
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, Fault> {
-        let fault = |problem: String| Fault::File(format!("{}: {problem}", path.display()));
+        let fault = |problem: String| Fault::File(format!("{}: {problem}", path.shown()));
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         match mainspring_json::read(bytes) {
             Err(error) => Err(fault(format!("malformed JSON: {error}"))),

@@ -1,10 +1,12 @@
 //! `mainspring claim status`.
 
 use mainspring_kernel::Name;
+use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::machines::claim::memory::Consent;
 use mainspring_kernel::machines::claim::phase::{Next, Phase};
 use mainspring_kernel::machines::claim::pull::{Pull, PullState};
 use mainspring_kernel::machines::claim::verbs;
+use mainspring_store::ShownPath as _;
 use serde_json::json;
 
 use super::{CommandContext, Result, github_context};
@@ -49,11 +51,14 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let mut out = format!(
         "issue   #{}\nbranch  {}\nphase   {}\nboard   {}\n",
         claim.issue_number,
-        claim.branch,
+        escape_name(&claim.branch),
         claim.phase.as_str(),
         match &claim.last_synced_status {
-            Some(synced) if *synced == claim.status => claim.status.clone(),
-            Some(synced) => format!("{synced}, to become {}", claim.status),
+            Some(synced) if *synced == claim.status => escape_name(synced).into_owned(),
+            Some(synced) => {
+                let next = escape_name(&claim.status);
+                format!("{}, to become {next}", escape_name(synced))
+            }
             None => "not synced".into(),
         }
     );
@@ -66,7 +71,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
             "failed  {}, {} times: {}; {when}\n",
             failure.during.as_str(),
             failure.attempts,
-            failure.cause
+            escape_name(&failure.cause)
         );
     }
     if let Some(pr) = claim.pr_number {
@@ -83,9 +88,9 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         None => "server  not reserved on the git server\n",
     };
     for text in mail {
-        out += &format!("mail    {text}\n");
+        out += &format!("mail    {}\n", escape_name(text));
     }
-    out += &format!("file    {}\n", found.file.path.display());
+    out += &format!("file    {}\n", found.file.path.shown());
     Ok(out)
 }
 

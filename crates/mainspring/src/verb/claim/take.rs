@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use mainspring_kernel::hidden::quote;
 use mainspring_kernel::machines::claim::State;
 use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
-use mainspring_kernel::machines::claim::text::quote;
 use mainspring_kernel::machines::claim::verbs::{self, Lease, Refused};
 use mainspring_kernel::machines::claim::work::Board as Moved;
 use mainspring_kernel::{Millis, Name};
-use mainspring_store::{Trouble, atomic, digest};
+use mainspring_store::{ShownPath as _, Trouble, atomic, digest};
 
 use super::{CommandContext, Result, github_context};
 use crate::error::CliError;
@@ -239,13 +239,10 @@ fn worktree(
     name.push(format!("-{issue}"));
     let place = project.root.with_file_name(name);
     if place.exists() {
-        return Err(CliError::new(format!(
-            "{} is there already",
-            place.display()
-        )));
+        return Err(CliError::new(format!("{} is there already", place.shown())));
     }
     let Some(text) = place.to_str() else {
-        let place = place.display();
+        let place = place.shown();
         return Err(CliError::new(format!("{place} is not UTF-8 text"))
             .hint("make the worktree yourself, and claim in it without --worktree"));
     };
@@ -325,7 +322,7 @@ fn told(claim: &ClaimFile, title: &str, args: &Args, place: &Path, warnings: &[S
         claim.branch
     );
     if args.worktree {
-        out += &format!("worktree {}\n", place.display());
+        out += &format!("worktree {}\n", place.shown());
     }
     for warning in warnings {
         out += &format!("warning: {warning}\n");

@@ -17,7 +17,7 @@ use clap::builder::PossibleValuesParser;
 
 use super::hook::{self, Input};
 use crate::env::Environment;
-use crate::output;
+use crate::output::{self, Paint};
 
 /// Stand in for a public script: its stdin, stdout, exit codes and messages
 #[derive(Debug, clap::Args)]
@@ -81,7 +81,7 @@ pub(crate) fn run(env: &Environment, args: &[OsString]) -> Option<ExitCode> {
     if !reply.stderr.is_empty() {
         output::stderr(&reply.stderr);
     }
-    match output::stdout(&reply.stdout) {
+    match output::stdout(&reply.stdout, Paint::Plain) {
         Ok(()) => Some(reply.code.into()),
         Err(_) => Some(ExitCode::FAILURE),
     }

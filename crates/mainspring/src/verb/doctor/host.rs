@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use mainspring_kernel::Name;
+use mainspring_store::ShownPath as _;
 
 use super::Findings;
 use crate::child_env::{self, GH, NETWORK, PERSON};
@@ -46,21 +47,21 @@ fn program(cmd: &CommandContext, findings: &mut Findings) {
     let days = days.map_or_else(String::new, |days| format!(", {days} days old"));
     findings.fine(
         "program",
-        format!("mainspring {version}{days}, {}", me.display()),
+        format!("mainspring {version}{days}, {}", me.shown()),
     );
     match cmd.env.program("mainspring") {
         None => findings.warn(
             "program",
             "mainspring is not on the PATH: agents and plugins call it by name",
-            &format!("ln -s {} ~/.local/bin/mainspring", me.display()),
+            &format!("ln -s {} ~/.local/bin/mainspring", me.shown()),
         ),
         Some(found) if std::fs::canonicalize(&found).is_ok_and(|real| real != me) => findings.warn(
             "program",
             format!(
                 "the mainspring on the PATH is another one: {}",
-                found.display()
+                found.shown()
             ),
-            &format!("{} --version", found.display()),
+            &format!("{} --version", found.shown()),
         ),
         Some(_) => {}
     }

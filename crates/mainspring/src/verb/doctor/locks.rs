@@ -3,6 +3,8 @@
 
 use std::fs::{File, TryLockError};
 
+use mainspring_store::ShownPath as _;
+
 use super::{Findings, Mend};
 use crate::host::task_files::lock;
 use crate::machine::tasks;
@@ -14,7 +16,7 @@ pub(super) fn examine(cmd: &CommandContext, mend: Mend, findings: &mut Findings)
     }
     let lists = tasks::all_lists(&cmd.env);
     for left in lists.iter().flat_map(|lists| lock::left_behind(lists)) {
-        let place = left.display();
+        let place = left.shown();
         findings.warn(
             "task lists",
             format!("{place} was left by a client that died; the next one takes it over"),
@@ -36,7 +38,7 @@ fn ours(path: &std::path::Path, findings: &mut Findings) {
         Err(TryLockError::WouldBlock) => findings.warn(
             "lock",
             "another process holds this project's lock right now",
-            &format!("fuser -v {}", path.display()),
+            &format!("fuser -v {}", path.shown()),
         ),
         Err(TryLockError::Error(error)) => findings.error(
             "lock",

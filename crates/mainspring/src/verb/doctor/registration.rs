@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use mainspring_store::ShownPath as _;
+
 use super::Findings;
 use crate::env::name;
 use crate::host;
@@ -29,7 +31,7 @@ fn read(cmd: &CommandContext, findings: &mut Findings) -> Files {
         match Settings::read(host, &path) {
             Ok(settings) => files.push((scope, settings)),
             Err(error) => {
-                let fix = format!("put it right: $EDITOR {}", path.display());
+                let fix = format!("put it right: $EDITOR {}", path.shown());
                 findings.error("settings", error.cause, &fix);
             }
         }
@@ -68,7 +70,7 @@ fn registration(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
         ([(scope, file)], false) => {
             findings.fine(
                 "hooks",
-                format!("registered in {} ({scope})", file.path.display()),
+                format!("registered in {} ({scope})", file.path.shown()),
             );
         }
         ([_, (scope, _), ..], false) => findings.warn(
@@ -117,7 +119,7 @@ enum Wrong {
 fn wrong(host: &Installation, handler: &Handler) -> Option<Wrong> {
     let Handler { event, program, .. } = handler;
     if program.is_absolute() && !program.is_file() {
-        let what = format!("{event} calls {}, which is not there", program.display());
+        let what = format!("{event} calls {}, which is not there", program.shown());
         return Some(Wrong::Gone(what));
     }
     let me = std::env::current_exe().and_then(fs::canonicalize).ok();
@@ -129,8 +131,8 @@ fn wrong(host: &Installation, handler: &Handler) -> Option<Wrong> {
     {
         let what = format!(
             "{event} calls {}, and this is {}",
-            program.display(),
-            me.display()
+            program.shown(),
+            me.shown()
         );
         return Some(Wrong::Other(what));
     }
@@ -154,7 +156,7 @@ fn switches(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
             findings.error(
                 "switched off",
                 format!("{switch} is set in the {scope} settings: no hook runs"),
-                &format!("delete {switch} from {}", file.path.display()),
+                &format!("delete {switch} from {}", file.path.shown()),
             );
         }
     }

@@ -8,8 +8,8 @@ use mainspring_kernel::machines::looping::{Client, LoopOwner, State as Loop};
 use mainspring_kernel::machines::{MachineInput, Name};
 use mainspring_kernel::orders::{Mode, Until};
 use mainspring_platform::{permissions, process};
-use mainspring_store::Trouble;
 use mainspring_store::journal::CURRENT;
+use mainspring_store::{ShownPath as _, Trouble};
 
 use super::{Findings, Mend};
 use crate::config::{Config, is_below, trust_roots};
@@ -28,7 +28,7 @@ pub(super) fn examine(cmd: &CommandContext, mend: Mend, findings: &mut Findings)
         Err(error) => return findings.error("project", error.cause, "set HOME"),
     };
     folder(&store, mend, findings);
-    findings.fine("project", project.root.display().to_string());
+    findings.fine("project", project.root.shown());
     allowed(cmd, &project, &store, findings);
     settings(cmd, &project, findings);
     machines(cmd, &project, &store, findings);
@@ -38,9 +38,9 @@ pub(super) fn examine(cmd: &CommandContext, mend: Mend, findings: &mut Findings)
 
 fn folder(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
     let root = store.state().root();
-    let place = root.display();
+    let place = root.shown();
     match store.state().check() {
-        Ok(()) => findings.fine("state", place.to_string()),
+        Ok(()) => findings.fine("state", place),
         Err(Trouble::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
             findings.fine("state", format!("{place}, not made yet"));
         }
@@ -79,7 +79,7 @@ fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findin
             trouble.to_string(),
             &format!(
                 "delete it, and `mainspring trust` again where it was meant: ls {}",
-                store.state().trusted().display()
+                store.state().trusted().shown()
             ),
         ),
         Ok(_) if trust::of(store.state(), &project.root) == Trust::Trusted => {
@@ -91,7 +91,7 @@ fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findin
         Err(trouble) => findings.error(
             "orders",
             trouble.to_string(),
-            &format!("rm {}", store.dir().join("orders.json").display()),
+            &format!("rm {}", store.dir().join("orders.json").shown()),
         ),
         Ok(orders) => {
             if orders.everything == Some(Until::FileGone) {
@@ -99,7 +99,7 @@ fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findin
                 findings.warn(
                     "orders",
                     format!("{} switches everything off here", orders::OFF_FILE),
-                    &format!("rm {}", file.display()),
+                    &format!("rm {}", file.shown()),
                 );
             } else if orders.everything.is_some() || !orders.machines.is_empty() {
                 findings.warn(
@@ -226,7 +226,7 @@ fn effects(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
             Err(trouble) => findings.error(
                 "effects",
                 trouble.to_string(),
-                &format!("rm {}", entry.path().display()),
+                &format!("rm {}", entry.path().shown()),
             ),
             Ok(found) => match found.value {
                 Some(pending) if effect_owner::is_alive(pending.owner()) => {
@@ -261,7 +261,7 @@ fn journal(cmd: &CommandContext, store: &ProjectStore, findings: &mut Findings) 
     }
     if let Some((seq, at)) = last {
         let path = store.dir().join(CURRENT);
-        findings.fine("journal", format!("{seq} records, {}", path.display()));
+        findings.fine("journal", format!("{seq} records, {}", path.shown()));
         clock(at, cmd.env.now(), findings);
     }
     if let Some(first) = damaged.first() {

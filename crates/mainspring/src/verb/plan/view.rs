@@ -1,5 +1,6 @@
 //! `mainspring plan status` and `list`: where a plan stands, and what its reviews cost.
 
+use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::machines::review::words::dollars;
 use mainspring_kernel::machines::review::{Fields, Phase, Record};
 use mainspring_store::no_symlink;
@@ -94,7 +95,9 @@ fn render(cmd: &CommandContext, status: &Status) -> String {
         paint.good(status.stage)
     );
     if let Some(fields) = &status.state {
-        let text = |phase: Option<&Phase>| phase.map_or("-".into(), ToString::to_string);
+        let text = |phase: Option<&Phase>| {
+            phase.map_or("-".into(), |phase| escape_name(phase.as_str()).into_owned())
+        };
         out += &format!(
             "  phase        {}, next {}\n",
             text(fields.phase.as_ref()),
@@ -102,7 +105,8 @@ fn render(cmd: &CommandContext, status: &Status) -> String {
         );
         if let Some(task) = &fields.current_task {
             out += &format!(
-                "  task         {task}{}\n",
+                "  task         {}{}\n",
+                escape_name(task),
                 if fields.tdd { ", tests first" } else { "" }
             );
         }
@@ -111,13 +115,13 @@ fn render(cmd: &CommandContext, status: &Status) -> String {
             fields.phase_iteration.unwrap_or(0),
             fields.max_reviews,
             fields.consecutive_clean,
-            fields.review_model
+            escape_name(&fields.review_model)
         );
     }
     let owner = status.owner.as_deref().unwrap_or("nobody");
     out += &format!("  belongs to   {owner}\n");
     for problem in &status.problems {
-        out += &format!("  {} {problem}\n", paint.warn("problem:"));
+        out += &format!("  {} {}\n", paint.warn("problem:"), escape_name(problem));
     }
     out += &format!("  next step    {}\n", status.next_step);
     if !status.reviews.is_empty() {

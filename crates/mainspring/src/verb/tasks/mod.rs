@@ -10,6 +10,7 @@ mod validate;
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::machines::tasks::check::List;
+use mainspring_store::ShownPath as _;
 
 use super::{CommandContext, Result, session};
 use crate::error::CliError;
@@ -174,7 +175,7 @@ fn checked(cmd: &CommandContext, path: &Path) -> Result<List> {
             let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
             CliError::new(format!(
                 "{} is no task list:\n  {}",
-                path.display(),
+                path.shown(),
                 problems.join("\n  ")
             ))
             .hint("`mainspring tasks validate` names lines and columns")

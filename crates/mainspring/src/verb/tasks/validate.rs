@@ -6,7 +6,7 @@ use std::path::Path;
 use mainspring_kernel::machines::tasks::advice::{Advice, advise};
 use mainspring_kernel::machines::tasks::check::{List, check};
 use mainspring_kernel::machines::tasks::draft::{Key, Row};
-use mainspring_store::atomic;
+use mainspring_store::{ShownPath as _, atomic};
 
 use super::file;
 use super::spans::{self, Element};
@@ -28,7 +28,7 @@ pub(super) fn run(cmd: &CommandContext, path: &Path) -> Result {
         Err(Fault::Tasks(_)) => return Err(CliError::new("internal: checked too early")),
     };
     let report = Report {
-        path: path.display().to_string(),
+        path: path.shown(),
         text: String::from_utf8_lossy(&bytes).into_owned(),
     };
     let elements = spans::elements(&report.text);
@@ -152,7 +152,7 @@ fn skill_text(path: &Path) -> Vec<String> {
     lines
         .filter(|(_, line)| line.contains(FILE))
         .map(|(at, _)| {
-            let path = beside.display();
+            let path = beside.shown();
             format!(
                 "{path}:{}:1: warning: names {FILE}: the agent would spend its context on it",
                 at + 1

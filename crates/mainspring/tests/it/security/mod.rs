@@ -13,6 +13,7 @@ mod reviewer;
 mod secrets;
 mod settings;
 mod supply;
+mod terminal;
 mod verdicts;
 
 use std::collections::BTreeMap;
