@@ -59,6 +59,8 @@ enum Verb {
     Simulate(verb::simulate::Args),
     Replay(verb::replay::Args),
     Config(verb::config::Args),
+    Completions(verb::completions::Args),
+    Man(verb::man::Args),
     /// What hosts call: one event on stdin, one decision on stdout
     Hook,
     Compat(verb::compat::Args),
@@ -133,8 +135,7 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-/// The command line as data, for the reference.
-#[cfg(test)]
+/// The command line as data, for completions, manual and reference.
 pub(crate) fn command() -> clap::Command {
     <Cli as clap::CommandFactory>::command()
 }
@@ -179,6 +180,8 @@ fn run(cli: Cli, cmd: &CommandContext) -> Result<String, CliError> {
         Verb::Claim(args) => verb::claim::run(&args, cmd),
         Verb::Handoff(args) => verb::handoff::run(&args, cmd),
         Verb::Pulse(args) => verb::pulse::run(&args, cmd),
+        Verb::Completions(args) => verb::completions::run(&args, cmd),
+        Verb::Man(args) => verb::man::run(&args, cmd),
         Verb::Demo(args) => verb::demo::run(&args, cmd),
     }
 }

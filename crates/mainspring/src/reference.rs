@@ -303,36 +303,3 @@ fn files() {
     );
     keep("docs/reference/files.md", &out);
 }
-
-#[test]
-fn completions_and_manual() {
-    use clap_complete::{Shell, generate};
-    for (shell, file) in [
-        (Shell::Bash, "mainspring.bash"),
-        (Shell::Zsh, "_mainspring"),
-        (Shell::Fish, "mainspring.fish"),
-    ] {
-        let mut bytes = Vec::new();
-        generate(shell, &mut crate::cli::command(), "mainspring", &mut bytes);
-        keep(
-            &format!("share/completions/{file}"),
-            &String::from_utf8(bytes).unwrap(),
-        );
-    }
-    let mut bytes = Vec::new();
-    clap_mangen::Man::new(cli()).render(&mut bytes).unwrap();
-    keep("share/man/mainspring.1", &String::from_utf8(bytes).unwrap());
-    for sub in cli().get_subcommands() {
-        if sub.get_name() == "help" || sub.is_hide_set() {
-            continue;
-        }
-        let name = format!("mainspring-{}", sub.get_name());
-        let mut bytes = Vec::new();
-        let page = clap_mangen::Man::new(sub.clone()).title(&name);
-        page.render(&mut bytes).unwrap();
-        keep(
-            &format!("share/man/{name}.1"),
-            &String::from_utf8(bytes).unwrap(),
-        );
-    }
-}

@@ -4,6 +4,7 @@
 pub(crate) mod brake;
 pub(crate) mod claim;
 pub(crate) mod compat;
+pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod doctor;
@@ -14,6 +15,7 @@ pub(crate) mod hook;
 pub(crate) mod install;
 pub(crate) mod log;
 pub(crate) mod looping;
+pub(crate) mod man;
 pub(crate) mod observe;
 pub(crate) mod plan;
 pub(crate) mod pulse;
@@ -26,12 +28,12 @@ pub(crate) mod tasks;
 pub(crate) mod trust;
 pub(crate) mod why;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mainspring_kernel::Name;
 use mainspring_kernel::journal::{Entry, FileChange};
 use mainspring_kernel::machines::verbs::Actor;
-use mainspring_store::Trouble;
+use mainspring_store::{ShownPath as _, Trouble, atomic};
 use serde::Serialize;
 
 use crate::env::Environment;
@@ -153,6 +155,18 @@ impl CommandContext {
         }
         Ok(did)
     }
+}
+
+/// Writes files that were asked for into a folder, which is made if need be; says which.
+fn write_all(dir: &Path, files: &[(String, String)]) -> Result {
+    std::fs::create_dir_all(dir).map_err(Trouble::io("create", dir))?;
+    let mut out = String::new();
+    for (name, text) in files {
+        let path = dir.join(name);
+        atomic::replace(&path, text.as_bytes())?;
+        out += &format!("{}\n", path.shown());
+    }
+    Ok(out)
 }
 
 pub(crate) fn json<T: Serialize>(value: &T) -> Result {

@@ -21,6 +21,7 @@ mod gate;
 mod install;
 mod loop_stores;
 mod looping;
+mod manual;
 mod old_state;
 mod orders;
 mod orders_programs;

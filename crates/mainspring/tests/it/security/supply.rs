@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// All that may be in the binary. A new one adds a row here and in
 /// docs/design/dependencies.md.
-const MOST_CRATES: usize = 44;
+const MOST_CRATES: usize = 47;
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 const LICENCES: [&str; 9] = [
     "MIT",
