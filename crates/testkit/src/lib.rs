@@ -66,6 +66,7 @@ pub mod fuzz;
 pub mod github;
 pub mod layout;
 pub mod model;
+pub mod modules;
 pub mod process;
 pub mod recorder;
 pub mod simulate;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use mainspring_testkit::{bench, explore, faults, fuzz, layout, simulate};
+use mainspring_testkit::{bench, explore, faults, fuzz, layout, modules, simulate};
 
 /// Measure Mainspring and break it: what anyone can run to get the same tables
 #[derive(Parser)]
@@ -21,6 +21,7 @@ enum Command {
     Fuzz(fuzz::Args),
     Layout(layout::Args),
     Model(explore::Args),
+    Modules(modules::Args),
     Simulate(simulate::Args),
 }
 
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Layout(args) => layout::run(&args),
         Command::Model(args) => explore::run(&args),
+        Command::Modules(args) => modules::run(&args),
         Command::Simulate(args) => simulate::run(&args),
     }
 }

@@ -1,0 +1,191 @@
+//! Who uses whom, crate by crate: the modules, the paths between them, and the cycles.
+//!
+//! It reads the text: every `crate::…` and `super::…` outside comments and tests, braces
+//! expanded. A module is taken together with what is below the depth that was asked for.
+
+mod source;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use source::Source;
+
+/// Show the module graph of each crate, its cycles, and its lines
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring-testkit modules\n  mainspring-testkit modules --depth 2 ../another-checkout"
+)]
+pub struct Args {
+    /// A checkout; without it, this one
+    checkout: Option<PathBuf>,
+    /// How deep a module may lie and still be one of its own
+    #[arg(long, default_value_t = 1)]
+    depth: usize,
+}
+
+/// The modules that each module uses.
+type Graph = BTreeMap<String, BTreeSet<String>>;
+
+/// Prints the graphs.
+///
+/// # Panics
+/// When the checkout cannot be read.
+#[expect(clippy::print_stdout, reason = "its answer")]
+pub fn run(args: &Args) -> ExitCode {
+    let checkout = args
+        .checkout
+        .clone()
+        .unwrap_or_else(crate::clients::workspace);
+    let mut crates: Vec<PathBuf> = std::fs::read_dir(checkout.join("crates"))
+        .expect("a checkout has crates")
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.join("src").is_dir())
+        .collect();
+    crates.sort();
+    for path in crates {
+        print!("{}", report(&path, args.depth));
+    }
+    ExitCode::SUCCESS
+}
+
+fn report(path: &Path, depth: usize) -> String {
+    let sources = source::of_crate(path);
+    let graph = graph(&sources, depth);
+    let cycles = cycles(&graph);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let product: usize = sources.iter().map(|source| source.lines).sum();
+    let tests: usize = sources.iter().map(|source| source.test_lines).sum();
+    let mut out = format!(
+        "{name}: {product} lines, {tests} of unit tests, {} modules, {} cycles\n",
+        graph.len(),
+        cycles.len()
+    );
+    for (module, used) in &graph {
+        let mark = if cycles.iter().any(|cycle| cycle.contains(module)) {
+            '*'
+        } else {
+            ' '
+        };
+        let used: Vec<&str> = used.iter().map(String::as_str).collect();
+        out += &format!("{mark} {module} → {}\n", used.join(" "));
+    }
+    for cycle in &cycles {
+        let members: Vec<&str> = cycle.iter().map(String::as_str).collect();
+        out += &format!("  cycle: {}\n", members.join(" ⇄ "));
+    }
+    out + "\n"
+}
+
+fn graph(sources: &[Source], depth: usize) -> Graph {
+    let known: BTreeSet<&str> = sources.iter().map(|one| one.module.as_str()).collect();
+    let mut graph = Graph::new();
+    for source in sources.iter().filter(|one| !one.module.is_empty()) {
+        let from = shortened(&source.module, depth);
+        let used = graph.entry(from.clone()).or_default();
+        for path in &source.paths {
+            let module = module_of(path, &known);
+            let to = shortened(module, depth);
+            let one_family = is_above(&from, &to) || is_above(&to, &from);
+            if !to.is_empty() && !one_family {
+                used.insert(to);
+            }
+        }
+    }
+    graph
+}
+
+/// The longest beginning of a path that is a module.
+fn module_of<'a>(path: &'a str, known: &BTreeSet<&str>) -> &'a str {
+    let mut at = path;
+    while !known.contains(at) {
+        at = at.rsplit_once("::").map_or("", |(above, _)| above);
+    }
+    at
+}
+
+fn shortened(module: &str, depth: usize) -> String {
+    let names: Vec<&str> = module.split("::").take(depth).collect();
+    names.join("::")
+}
+
+/// Is it the other one, or does the other one lie in it?
+fn is_above(above: &str, below: &str) -> bool {
+    below == above || below.starts_with(&format!("{above}::"))
+}
+
+/// The groups of modules that all lead to each other.
+fn cycles(graph: &Graph) -> Vec<BTreeSet<String>> {
+    let reach: BTreeMap<&String, BTreeSet<&String>> = graph
+        .keys()
+        .map(|module| (module, reached(graph, module)))
+        .collect();
+    let mut found: Vec<BTreeSet<String>> = Vec::new();
+    for (module, leads_to) in &reach {
+        if !leads_to.contains(module) || found.iter().any(|cycle| cycle.contains(*module)) {
+            continue;
+        }
+        let members = leads_to
+            .iter()
+            .filter(|other| reach.get(**other).is_some_and(|back| back.contains(module)));
+        found.push(members.map(|name| (**name).clone()).collect());
+    }
+    found
+}
+
+fn reached<'a>(graph: &'a Graph, from: &String) -> BTreeSet<&'a String> {
+    let mut seen = BTreeSet::new();
+    let mut left: Vec<&String> = graph.get(from).into_iter().flatten().collect();
+    while let Some(next) = left.pop() {
+        if seen.insert(next) {
+            left.extend(graph.get(next).into_iter().flatten());
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn crate_of(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, text) in files {
+            let path = folder.path().join("src").join(name);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+            std::fs::write(path, text).expect("a file");
+        }
+        folder
+    }
+
+    #[test]
+    fn paths_are_followed_and_cycles_are_named() {
+        let folder = crate_of(&[
+            (
+                "lib.rs",
+                "mod a;\nmod b;\nmod c;\n#[cfg(test)]\nmod only_tests;\n",
+            ),
+            (
+                "a/mod.rs",
+                "mod deep;\nuse crate::{b::{self, Thing}, c::Other};\n",
+            ),
+            (
+                "a/deep.rs",
+                "use super::Up;\n// crate::d is only spoken of\n",
+            ),
+            (
+                "b.rs",
+                "fn f() { crate::c::g(); }\n#[cfg(test)]\nmod tests {\n use crate::a;\n}\n",
+            ),
+            ("c.rs", "use super::a::deep::X;\n"),
+            ("only_tests.rs", "use crate::a;\n"),
+        ]);
+        let report = report(folder.path(), 1);
+        let (first, rest) = report.split_once('\n').expect("lines");
+        assert!(
+            first.ends_with("11 lines, 5 of unit tests, 3 modules, 1 cycles"),
+            "{first}"
+        );
+        assert_eq!(rest, "* a → b c\n* b → c\n* c → a\n  cycle: a ⇄ b ⇄ c\n\n");
+    }
+}
