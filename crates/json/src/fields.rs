@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserializer as _, MapAccess, Visitor};
+use serde::de::{Deserializer as _, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Deserializer;
 use serde_json::value::RawValue;
@@ -14,6 +14,14 @@ use crate::{Line, text};
 /// for is neither understood nor changed. Of two with one name the last one counts.
 #[derive(Debug, Default)]
 pub struct Fields<'a>(Vec<(Name<'a>, Cow<'a, str>)>);
+
+/// A field of ours, with the JSON of its value.
+pub type Row = (&'static str, String);
+
+/// A field of ours with this value.
+pub fn row<T: Serialize + ?Sized>(name: &'static str, value: &T) -> Row {
+    (name, text(value).unwrap_or_else(|_| "null".into()))
+}
 
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
@@ -28,9 +36,38 @@ impl<'a> Fields<'a> {
         Ok(fields)
     }
 
+    /// The same from a file's bytes.
+    pub fn of(bytes: &'a [u8]) -> serde_json::Result<Self> {
+        match str::from_utf8(bytes) {
+            Ok(text) => Self::read(text),
+            Err(_) => Err(serde_json::Error::custom("it is not UTF-8 text")),
+        }
+    }
+
     /// The text of a value.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.at(name).map(|at| &*self.0[at].1)
+    }
+
+    /// The text of a value that is there, and is not `null`.
+    pub fn known(&self, name: &str) -> Option<&str> {
+        self.get(name).filter(|value| *value != "null")
+    }
+
+    /// A value that must be a string if it is known; the error says so.
+    pub fn word(&self, name: &str) -> Result<Option<String>, String> {
+        let value = self.known(name).map(serde_json::from_str);
+        value
+            .transpose()
+            .map_err(|_| format!("{name} is not a text"))
+    }
+
+    /// A value that must be a whole number if it is known; the error says so.
+    pub fn whole(&self, name: &str) -> Result<Option<u64>, String> {
+        let value = self.known(name).map(str::parse);
+        value
+            .transpose()
+            .map_err(|_| format!("{name} is not a whole number"))
     }
 
     /// A value that is a string; `None` where it is anything else.
@@ -41,7 +78,7 @@ impl<'a> Fields<'a> {
 
     /// In the place that it has, or as the last one.
     pub fn set<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) {
-        let value = text(value).unwrap_or_else(|_| "null".into());
+        let (name, value) = row(name, value);
         self.set_text(name, Cow::Owned(value));
     }
 
@@ -53,8 +90,38 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Sets those of `now` that are not in `was`: what did not change stays as it was written.
+    pub fn update(&mut self, was: &[Row], now: Vec<Row>) {
+        for row in now {
+            if !was.contains(&row) {
+                self.set_text(row.0, Cow::Owned(row.1));
+            }
+        }
+    }
+
     pub fn remove(&mut self, name: &str) {
         self.0.retain(|field| field.0.0 != name);
+    }
+
+    /// The whole object with a line for each field, as people read it, this deep in another.
+    pub fn lines(&self, depth: usize) -> String {
+        if self.0.is_empty() {
+            return "{}".into();
+        }
+        let end = format!("\n{:1$}", "", depth * 2);
+        let mut line = Line::default();
+        for (index, (name, value)) in self.0.iter().enumerate() {
+            line.0.push(if index == 0 { b'{' } else { b',' });
+            line.0.extend_from_slice(end.as_bytes());
+            line.0.extend_from_slice(b"  ");
+            // Writing to memory cannot fail.
+            let _ = line.string(&name.0);
+            line.0.extend_from_slice(b": ");
+            line.0.extend_from_slice(value.as_bytes());
+        }
+        line.0.extend_from_slice(end.as_bytes());
+        line.0.push(b'}');
+        String::from_utf8(line.0).unwrap_or_default()
     }
 
     fn at(&self, name: &str) -> Option<usize> {
@@ -98,6 +165,16 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
+/// A list with a line for each value, as people read it, this deep in an object.
+pub fn list_lines(values: &[&str], depth: usize) -> String {
+    if values.is_empty() {
+        return "[]".into();
+    }
+    let end = format!("\n{:1$}", "", depth * 2);
+    let inner = values.join(&format!(",{end}  "));
+    format!("[{end}  {inner}{end}]")
+}
+
 /// The texts of a list's values; `None` where it is none.
 pub fn list(text: &str) -> Option<Vec<&str>> {
     let values: Vec<&RawValue> = serde_json::from_str(text).ok()?;
@@ -129,6 +206,38 @@ mod tests {
         fields.set_text("a", "{}".into());
         assert_eq!(fields.to_string(), r#"{"a":{},"d":["new"],"z":"last"}"#);
         assert_eq!(Fields::default().to_string(), "{}");
+    }
+
+    #[test]
+    fn a_field_of_the_wrong_kind_is_named() {
+        let fields = Fields::read(r#"{"a":"é","b":7,"c":null,"d":7.0}"#).unwrap();
+        assert_eq!(fields.word("a").unwrap().as_deref(), Some("é"));
+        assert_eq!(fields.word("b").unwrap_err(), "b is not a text");
+        assert_eq!(fields.whole("b"), Ok(Some(7)));
+        assert_eq!(fields.whole("d").unwrap_err(), "d is not a whole number");
+        for none in ["c", "z"] {
+            assert_eq!(fields.known(none), None);
+            assert_eq!(
+                (fields.word(none), fields.whole(none)),
+                (Ok(None), Ok(None))
+            );
+        }
+    }
+
+    #[test]
+    fn only_what_changed_is_set_and_a_line_is_a_field() {
+        let mut fields = Fields::of(br#"{"a": 1.0, "x":[ 1 ]}"#).unwrap();
+        let was = [row("a", &1), row("b", "old")];
+        fields.update(&was, vec![row("a", &1), row("b", "new")]);
+        let mut inner = Fields::default();
+        inner.set("c", &None::<u8>);
+        fields.set_text("in", inner.lines(1).into());
+        assert_eq!(
+            fields.lines(0),
+            "{\n  \"a\": 1.0,\n  \"x\": [ 1 ],\n  \"b\": \"new\",\n  \"in\": {\n    \"c\": null\n  }\n}"
+        );
+        assert_eq!(Fields::default().lines(3), "{}");
+        assert!(Fields::of(b"\xff").is_err());
     }
 
     #[test]
@@ -165,6 +274,8 @@ mod tests {
         );
         assert_eq!(list("{}"), None);
         assert_eq!(list("[1"), None);
+        assert_eq!(list_lines(&[], 1), "[]");
+        assert_eq!(list_lines(&["1", "{}"], 1), "[\n    1,\n    {}\n  ]");
     }
 
     proptest! {

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
 
-pub use fields::{Fields, list};
+pub use fields::{Fields, Row, list, list_lines, row};
 
 /// What these bytes say.
 pub fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result<T> {

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use mainspring_json::Fields;
 use mainspring_kernel::machines::tasks::draft::Status;
 use mainspring_kernel::machines::tasks::task_list::{Entry, MOST_ID, Maker, Source, TaskList};
 use mainspring_kernel::machines::tasks::text::excerpt;
@@ -41,6 +42,13 @@ pub(crate) struct ClientList {
 pub(crate) struct Task {
     pub(crate) bytes: Vec<u8>,
     pub(crate) fields: Map<String, Value>,
+}
+
+impl Task {
+    /// Its file, of which some fields may be changed and every other stays as it was written.
+    pub(crate) fn document(&self) -> Result<Fields<'_>, Trouble> {
+        Fields::of(&self.bytes).map_err(|error| Trouble::Other(error.to_string()))
+    }
 }
 
 impl ClientList {

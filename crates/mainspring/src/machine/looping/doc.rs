@@ -26,10 +26,10 @@ pub fn read(text: &str) -> State {
 }
 
 fn state(doc: &Fields<'_>) -> Result<State, String> {
-    if known(doc, "schema").is_none() {
+    if doc.known("schema").is_none() {
         return Ok(State::Idle(Past::Blank));
     }
-    let stack = match known(doc, "stack") {
+    let stack = match doc.known("stack") {
         None => Vec::new(),
         Some(stack) => list(stack).ok_or_else(|| format!("stack is {stack}, not a list"))?,
     };
@@ -75,15 +75,10 @@ fn state(doc: &Fields<'_>) -> Result<State, String> {
     }
 }
 
-/// A value that is there, and is not `null`.
-fn known<'a>(doc: &'a Fields<'_>, name: &str) -> Option<&'a str> {
-    doc.get(name).filter(|value| *value != "null")
-}
-
 /// Without a date nobody can tell that it is fresh, so it counts as stale; one that cannot
 /// be read is corrupt.
 fn updated(doc: &Fields<'_>) -> Result<Millis, String> {
-    match (known(doc, "updated_at"), text(doc, "updated_at")?) {
+    match (doc.known("updated_at"), text(doc, "updated_at")?) {
         (None, _) => Ok(Millis(0)),
         (Some(_), Some(text)) => date(&text),
         (Some(other), None) => Err(format!("updated_at is {other}, not a date")),
@@ -107,7 +102,7 @@ pub(super) fn stamp(at: Millis) -> String {
 
 fn frame(value: &str) -> Result<Frame, String> {
     let fields = Fields::read(value).map_err(|_| format!("a frame of the stack is {value}"))?;
-    let mode = match (known(&fields, "mode"), text(&fields, "mode")?) {
+    let mode = match (fields.known("mode"), text(&fields, "mode")?) {
         (None, _) => Mode::Loop,
         (Some(_), Some(text)) => Mode::parse(&text)
             .ok_or_else(|| format!("mode is {text:?}, not loop, issue or grind"))?,
@@ -122,7 +117,7 @@ fn frame(value: &str) -> Result<Frame, String> {
 }
 
 fn count(fields: &Fields<'_>, name: &str) -> Result<Option<u32>, String> {
-    match (known(fields, name), text(fields, name)?) {
+    match (fields.known(name), text(fields, name)?) {
         (None, _) => Ok(None),
         (Some(_), Some(text)) => number(&text, name).map(Some),
         (Some(value), None) => number(value, name).map(Some),

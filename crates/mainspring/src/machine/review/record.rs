@@ -1,8 +1,9 @@
 //! `state.json`: eight typed fields out of a document that is the user's, and back into it.
 
+use mainspring_json::{Fields as Document, Row, row};
 use mainspring_kernel::machines::review::phase::Phase;
 use mainspring_kernel::machines::review::{Fields, Record};
-use serde_json::{Map, Value};
+use serde::de::IgnoredAny;
 
 /// What rule 8 wants to be there.
 const REQUIRED: [&str; 6] = [
@@ -19,14 +20,16 @@ pub fn read(bytes: Option<&[u8]>) -> (Record, Vec<String>) {
     let Some(bytes) = bytes else {
         return (Record::Missing, Vec::new());
     };
-    let document = match mainspring_json::read::<Value>(bytes) {
-        Ok(Value::Object(document)) => document,
-        Ok(_) => return unreadable("state.json contains invalid JSON: it is no object".into()),
+    let document = match Document::of(bytes) {
+        Ok(document) => document,
+        Err(error) if error.is_data() && mainspring_json::read::<IgnoredAny>(bytes).is_ok() => {
+            return unreadable("state.json contains invalid JSON: it is no object".into());
+        }
         Err(error) => return unreadable(format!("state.json contains invalid JSON: {error}")),
     };
     let missing: Vec<&str> = REQUIRED
         .into_iter()
-        .filter(|field| !document.contains_key(*field))
+        .filter(|field| document.get(field).is_none())
         .collect();
     let warnings = if missing.is_empty() {
         Vec::new()
@@ -46,108 +49,64 @@ fn unreadable(problem: String) -> (Record, Vec<String>) {
     (Record::Unreadable(problem.clone()), vec![problem])
 }
 
-fn fields(document: &Map<String, Value>) -> Result<Fields, String> {
+fn fields(document: &Document<'_>) -> Result<Fields, String> {
     let default = Fields::default();
     Ok(Fields {
-        max_reviews: number(document, "max_reviews")?.unwrap_or(default.max_reviews),
-        current_task: match document.get("current_task") {
+        max_reviews: count(document, "max_reviews")?.unwrap_or(default.max_reviews),
+        current_task: match document.known("current_task") {
             // Agents forget the quotes; the number is kept as they wrote it.
-            Some(Value::Number(number)) => Some(number.to_string()),
-            _ => text(document, "current_task")?,
+            Some(number) if number.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
+                Some(number.to_owned())
+            }
+            _ => document.word("current_task")?,
         },
-        phase: text(document, "phase")?.map(|phase| Phase::parse(&phase)),
-        phase_iteration: number(document, "phase_iteration")?,
-        next_phase: text(document, "next_phase")?.map(|phase| Phase::parse(&phase)),
-        review_model: text(document, "review_model")?.unwrap_or(default.review_model),
-        consecutive_clean: number(document, "consecutive_clean")?.unwrap_or(0),
-        tdd: match document.get("tdd") {
-            None | Some(Value::Null) => false,
-            Some(Value::Bool(tdd)) => *tdd,
+        phase: document.word("phase")?.map(|phase| Phase::parse(&phase)),
+        phase_iteration: count(document, "phase_iteration")?,
+        next_phase: document
+            .word("next_phase")?
+            .map(|phase| Phase::parse(&phase)),
+        review_model: document
+            .word("review_model")?
+            .unwrap_or(default.review_model),
+        consecutive_clean: count(document, "consecutive_clean")?.unwrap_or(0),
+        tdd: match document.known("tdd") {
+            None | Some("false") => false,
+            Some("true") => true,
             Some(_) => return Err("tdd is neither true nor false".into()),
         },
     })
 }
 
-fn number(document: &Map<String, Value>, field: &str) -> Result<Option<u32>, String> {
-    match document.get(field) {
-        None | Some(Value::Null) => Ok(None),
-        Some(value) => value
-            .as_u64()
-            .and_then(|number| u32::try_from(number).ok())
-            .map(Some)
-            .ok_or_else(|| format!("{field} is not a whole number")),
-    }
-}
-
-fn text(document: &Map<String, Value>, field: &str) -> Result<Option<String>, String> {
-    match document.get(field) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(format!("{field} is not a text")),
-    }
+fn count(document: &Document<'_>, field: &str) -> Result<Option<u32>, String> {
+    let number = document.whole(field)?.map(u32::try_from);
+    number
+        .transpose()
+        .map_err(|_| format!("{field} is not a whole number"))
 }
 
 /// The document with these fields: what did not change stays as it was written, order and
 /// unknown fields included; what was missing is there.
 pub fn write(bytes: Option<&[u8]>, fields: &Fields) -> String {
-    let found = bytes.and_then(|bytes| mainspring_json::read::<Value>(bytes).ok());
-    let mut document = match found {
-        Some(Value::Object(document)) => document,
-        _ => Map::new(),
-    };
-    let before = self::fields(&document).unwrap_or_default();
-    for (field, old, new) in [
-        (
-            "max_reviews",
-            before.max_reviews.into(),
-            fields.max_reviews.into(),
-        ),
-        (
-            "current_task",
-            optional(before.current_task.as_deref()),
-            optional(fields.current_task.as_deref()),
-        ),
-        (
-            "phase",
-            phase(before.phase.as_ref()),
-            phase(fields.phase.as_ref()),
-        ),
-        (
-            "phase_iteration",
-            before.phase_iteration.map_or(Value::Null, Value::from),
-            fields.phase_iteration.map_or(Value::Null, Value::from),
-        ),
-        (
-            "next_phase",
-            phase(before.next_phase.as_ref()),
-            phase(fields.next_phase.as_ref()),
-        ),
-        (
-            "review_model",
-            before.review_model.as_str().into(),
-            fields.review_model.as_str().into(),
-        ),
-        (
-            "consecutive_clean",
-            before.consecutive_clean.into(),
-            fields.consecutive_clean.into(),
-        ),
-        ("tdd", before.tdd.into(), fields.tdd.into()),
-    ] {
-        let (old, new): (Value, Value) = (old, new);
-        if old != new || !document.contains_key(field) {
-            document.insert(field.into(), new);
-        }
-    }
-    format!("{:#}\n", Value::Object(document))
+    let mut document = bytes
+        .and_then(|bytes| Document::of(bytes).ok())
+        .unwrap_or_default();
+    let mut before = rows(&self::fields(&document).unwrap_or_default());
+    before.retain(|(name, _)| document.get(name).is_some());
+    document.update(&before, rows(fields));
+    document.lines(0) + "\n"
 }
 
-fn optional(text: Option<&str>) -> Value {
-    text.map_or(Value::Null, Value::from)
-}
-
-fn phase(phase: Option<&Phase>) -> Value {
-    optional(phase.map(Phase::as_str))
+fn rows(fields: &Fields) -> Vec<Row> {
+    vec![
+        row("max_reviews", &fields.max_reviews),
+        row("current_task", &fields.current_task),
+        row("phase", &fields.phase.as_ref().map(Phase::as_str)),
+        row("phase_iteration", &fields.phase_iteration),
+        row("next_phase", &fields.next_phase.as_ref().map(Phase::as_str)),
+        row("review_model", &fields.review_model),
+        row("consecutive_clean", &fields.consecutive_clean),
+        row("tdd", &fields.tdd),
+    ]
 }
 
 #[cfg(test)]
@@ -155,6 +114,7 @@ mod tests {
     use mainspring_kernel::machines::review::Kind;
     use pretty_assertions::assert_eq;
     use proptest::prelude::*;
+    use serde_json::Value;
 
     use super::*;
 
@@ -193,12 +153,7 @@ mod tests {
         insta::assert_snapshot!(write(Some(found.as_bytes()), &fields), @r#"
         {
           "tdd": false,
-          "custom": {
-            "b": 1,
-            "a": [
-              2.50
-            ]
-          },
+          "custom": {"b": 1, "a": [2.50]},
           "phase": "code-review",
           "current_task": 3,
           "next_phase": "code-review",

@@ -1,5 +1,6 @@
 //! From a list before and after to the files that change.
 
+use mainspring_json::{Fields, list_lines};
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::tasks::draft::Key;
 use mainspring_kernel::machines::tasks::task_list::{Entry, Maker, Source as Text, TaskList};
@@ -52,17 +53,17 @@ pub(super) fn changes(
         if was.get(&entry.id).is_some_and(|was| *was != entry)
             && let Some(task) = found.tasks.get(&entry.id)
         {
-            let mut fields = task.fields.clone();
+            let mut fields = task.document()?;
             keep_references(&mut fields, Key::BlockedBy, &entry.blocked_by);
             keep_references(&mut fields, Key::Blocks, &entry.blocks);
-            changes.push(change(entry.id, Some(text(&fields)?)));
+            changes.push(change(entry.id, Some(fields.lines(0))));
         }
     }
     Ok(changes)
 }
 
 /// As the client writes it.
-pub(crate) fn text(fields: &Map<String, Value>) -> Result<String, Trouble> {
+fn text(fields: &Map<String, Value>) -> Result<String, Trouble> {
     serde_json::to_string_pretty(fields).map_err(|error| Trouble::Other(error.to_string()))
 }
 
@@ -101,8 +102,17 @@ fn render(task: &Map<String, Value>, entry: &Entry) -> Map<String, Value> {
 }
 
 /// Leaves the references that are still meant, and whatever is not an id.
-fn keep_references(fields: &mut Map<String, Value>, key: Key, meant: &[u64]) {
-    if let Some(Value::Array(references)) = fields.get_mut(key.as_str()) {
-        references.retain(|value| list::reference(value).is_none_or(|id| meant.contains(&id)));
+fn keep_references(fields: &mut Fields<'_>, key: Key, meant: &[u64]) {
+    let is_meant = |text: &str| {
+        let value: Option<Value> = mainspring_json::read(text.as_bytes()).ok();
+        let id = value.as_ref().and_then(list::reference);
+        id.is_none_or(|id| meant.contains(&id))
+    };
+    let found = fields.get(key.as_str()).and_then(mainspring_json::list);
+    let Some(found) = found else { return };
+    let kept: Vec<&str> = found.iter().copied().filter(|one| is_meant(one)).collect();
+    if kept.len() < found.len() {
+        let now = list_lines(&kept, 1);
+        fields.set_text(key.as_str(), now.into());
     }
 }

@@ -2,18 +2,16 @@
 
 use std::path::Path;
 
+use mainspring_json::{Fields, list, list_lines, row};
 use mainspring_kernel::Name;
 use mainspring_kernel::machines::tasks::task_list::TaskList;
 use mainspring_kernel::machines::tasks::text::excerpt;
 use mainspring_kernel::machines::tasks::verbs::{self, Refused};
 use mainspring_store::atomic;
-use serde_json::{Map, Value, json};
 
 use crate::host::task_files::list::NOTES;
-use crate::machine::tasks::{changes, take_in};
+use crate::machine::tasks::take_in;
 use crate::verb::{CommandContext, Result};
-
-type Fields = Map<String, Value>;
 
 pub(super) fn start(cmd: &CommandContext, folder: &Path, id: u64) -> Result {
     let command = format!("tasks start {id}");
@@ -35,22 +33,27 @@ pub(super) fn note(cmd: &CommandContext, folder: &Path, id: u64, text: &str) -> 
     let command = format!("tasks note {id} {:?}", excerpt(text));
     change(cmd, folder, id, &command, |list, fields| {
         verbs::note(list, id)?;
-        let metadata = fields.entry("metadata").or_insert_with(|| json!({}));
-        if !metadata.is_object() {
-            *metadata = json!({});
-        }
-        match metadata.get_mut(NOTES) {
-            Some(Value::Array(notes)) => notes.push(text.into()),
-            Some(_) | None => metadata[NOTES] = json!([text]),
-        }
+        let found = fields.get("metadata").unwrap_or_default().to_owned();
+        let mut metadata = Fields::read(&found).unwrap_or_default();
+        append(&mut metadata, NOTES, text, 2);
+        fields.set_text("metadata", metadata.lines(1).into());
         Ok("noted")
     })
 }
 
-fn set_status(fields: &mut Fields, after: &TaskList, id: u64) {
+fn set_status(fields: &mut Fields<'_>, after: &TaskList, id: u64) {
     if let Some(entry) = after.entry(id) {
-        fields.insert("status".into(), entry.status.as_str().into());
+        fields.set("status", entry.status.as_str());
     }
+}
+
+/// One more text at the end of a list, which is made if there is none.
+fn append(fields: &mut Fields<'_>, name: &'static str, text: &str, depth: usize) {
+    let (_, text) = row(name, text);
+    let mut all = fields.get(name).and_then(list).unwrap_or_default();
+    all.push(&text);
+    let now = list_lines(&all, depth);
+    fields.set_text(name, now.into());
 }
 
 /// Reads the task under its lock, changes it, and says what became of it.
@@ -59,7 +62,7 @@ fn change(
     folder: &Path,
     id: u64,
     command: &str,
-    edit: impl FnOnce(&TaskList, &mut Fields) -> std::result::Result<&'static str, Refused>,
+    edit: impl FnOnce(&TaskList, &mut Fields<'_>) -> std::result::Result<&'static str, Refused>,
 ) -> Result {
     // Until the change is made.
     let mut locks = None;
@@ -67,9 +70,9 @@ fn change(
         let (found, held) = take_in(folder, &[id])?;
         locks = Some(held);
         let task = found.tasks.get(&id).ok_or(Refused::NoTask(id))?;
-        let mut fields = task.fields.clone();
+        let mut fields = task.document()?;
         let became = edit(&found.task_list(), &mut fields)?;
-        let now = changes::text(&fields)?;
+        let now = fields.lines(0);
         let change = atomic::change(&found.path(id), Some(&task.bytes), Some(now));
         let subject = excerpt(task.text("subject"));
         Ok((vec![change], format!("{became} #{id} {subject}")))
@@ -92,36 +95,26 @@ pub(super) fn add(
         locks = Some(held);
         let (added, _) = verbs::add(&found.task_list(), subject, after)?;
         let id = added.id;
-        let names = |ids: &[u64]| -> Value { ids.iter().map(u64::to_string).collect() };
-        let task = [
-            ("id", json!(id.to_string())),
-            ("subject", json!(subject)),
-            ("description", json!(description)),
-            ("status", json!(added.status.as_str())),
-            ("blocks", json!([])),
-            ("blockedBy", names(&added.blocked_by)),
-        ];
-        let task: Fields = task
-            .map(|(key, value)| (key.into(), value))
-            .into_iter()
-            .collect();
-        let text = changes::text(&task)?;
-        let mut files = vec![atomic::change(&found.path(id), None, Some(text))];
+        let mut task = Fields::default();
+        task.set("id", &id.to_string());
+        task.set("subject", subject);
+        task.set("description", description);
+        task.set("status", added.status.as_str());
+        task.set_text("blocks", "[]".into());
+        task.set_text("blockedBy", "[]".into());
+        for blocker in &added.blocked_by {
+            append(&mut task, "blockedBy", &blocker.to_string(), 1);
+        }
+        let mut files = vec![atomic::change(&found.path(id), None, Some(task.lines(0)))];
         // Both sides know of it, as when the client adds one.
         for blocker in after {
             if let Some(task) = found.tasks.get(blocker) {
-                let mut fields = task.fields.clone();
-                match fields.get_mut("blocks") {
-                    Some(Value::Array(blocks)) => blocks.push(id.to_string().into()),
-                    Some(_) | None => {
-                        fields.insert("blocks".into(), names(&[id]));
-                    }
-                }
-                let now = changes::text(&fields)?;
+                let mut fields = task.document()?;
+                append(&mut fields, "blocks", &id.to_string(), 1);
                 files.push(atomic::change(
                     &found.path(*blocker),
                     Some(&task.bytes),
-                    Some(now),
+                    Some(fields.lines(0)),
                 ));
             }
         }
