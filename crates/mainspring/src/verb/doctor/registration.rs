@@ -75,7 +75,7 @@ fn registration(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
         }
         ([_, (scope, _), ..], false) => findings.warn(
             "hooks",
-            "registered in more than one settings file: every event is decided twice",
+            "registered in more than one settings file: two hooks run at every event",
             &format!("mainspring uninstall --scope {scope}"),
         ),
     }

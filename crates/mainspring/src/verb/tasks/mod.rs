@@ -18,7 +18,7 @@ use crate::host::task_files::list::ClientList;
 use crate::machine::tasks::source::{Fault, Source};
 use crate::machine::tasks::{self, FILE};
 
-/// Keep the agent's task list, or write one for a skill
+/// Keep the agent's task list, or check the list that a skill brings
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  mainspring tasks list                            the list of the session heard of last\n  mainspring tasks next                            what the agent can start now\n  mainspring tasks validate .claude/skills/ship    a skill's list, line by line\n  mainspring tasks preview .claude/skills/ship"
