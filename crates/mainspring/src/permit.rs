@@ -45,6 +45,12 @@ impl Permit {
         Self(())
     }
 
+    /// For a program that shows a page to the person who typed the command: no machine's work,
+    /// so no order is about it.
+    pub(crate) const fn for_view() -> Self {
+        Self(())
+    }
+
     #[cfg(test)]
     pub(crate) const fn for_test() -> Self {
         Self(())

@@ -10,6 +10,7 @@ use super::{CommandContext, Result, write_all};
 use crate::child_env::{self, PERSON};
 use crate::cli;
 use crate::error::CliError;
+use crate::permit::Permit;
 use crate::process::Job;
 
 /// Show a page of the manual, or write all pages where `man` looks for them.
@@ -72,8 +73,12 @@ fn page(command: &Command, name: &str) -> Result {
 
 /// The page as the system's `man` sets it, where there is one that can.
 fn formatted(cmd: &CommandContext, page: &str) -> Option<String> {
+    // An agent gets the page as plain text: nothing is started for it.
+    if cmd.env.agent().is_some() {
+        return None;
+    }
     let man = cmd.env.program("man")?;
-    let done = Job::new(man, LIMIT)
+    let done = Job::new(Permit::for_view(), man, LIMIT)
         .args(["-l", "-"])
         .env(child_env::listed(&cmd.env, &[PERSON]))
         .stdin(page.as_bytes().to_vec())

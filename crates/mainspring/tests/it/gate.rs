@@ -56,7 +56,7 @@ fn a_gate_that_is_switched_on_again_asks_for_the_token_anew() {
     env.agent("s", &["gate", "on"]).ok();
     assert_eq!(counter(&env).as_deref(), Some("2\n"), "it was on");
     env.stop(TOKEN).let_go();
-    env.agent("s", &["gate", "off"]).ok();
+    env.run(&["gate", "off", "--session", "s"]).ok();
     assert_eq!(env.stop("off").let_go(), "");
     env.agent("s", &["gate", "on"]).ok();
     let reason = env.stop("what was said is long ago").held();

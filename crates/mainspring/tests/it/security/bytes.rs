@@ -80,6 +80,13 @@ impl Place {
         command
     }
 
+    /// A command of the agent's tells which project its session is about.
+    fn bind(&self) {
+        self.agent(&["gate", "on"]);
+        let mut command = self.command();
+        finish(command.args(["gate", "off", "--session", "s"]), b"").ok();
+    }
+
     fn agent(&self, args: &[&str]) -> String {
         let mut command = self.command();
         finish(command.args(args).env("CLAUDE_CODE_SESSION_ID", "s"), b"").ok()
@@ -151,7 +158,7 @@ fn a_loop_on_a_page_of_the_project_comes_to_its_end() {
     let page = "---\nactive: true\nmode: loop\niteration: 1\nmax_iterations: 3\nsession_id: s\n---\n\nGo.\n";
     for odd in ALL {
         let place = Place::new(odd);
-        place.agent(&["gate", "off"]);
+        place.bind();
         let file = place.project().join(".claude/idle-loop.local.md");
         write(&file, page);
         for count in 2..=3 {
@@ -208,7 +215,7 @@ fn moved(taskie: &Taskie) -> PathBuf {
 fn run(taskie: &Taskie, home: &Path, project: &Path, args: &[&str], input: &Value) -> Ran {
     let mut command = taskie.command();
     command.args(args).env("HOME", home).current_dir(project);
-    if args == ["gate", "off"] {
+    if args == ["gate", "on"] {
         command.env("CLAUDE_CODE_SESSION_ID", "s");
     }
     finish(&mut command, input.to_string().as_bytes())
@@ -226,7 +233,9 @@ fn a_plan_is_reviewed_whatever_its_folder_is_called() {
     let taskie = Taskie::with_state(json!({"next_phase": "plan-review"}));
     let (home, project) = (taskie.env.home(), moved(&taskie));
     run(&taskie, &home, &project, &["trust"], &Value::Null).ok();
-    run(&taskie, &home, &project, &["gate", "off"], &Value::Null).ok();
+    run(&taskie, &home, &project, &["gate", "on"], &Value::Null).ok();
+    let off = ["gate", "off", "--session", "s"];
+    run(&taskie, &home, &project, &off, &Value::Null).ok();
     let event = stop_event(&project, "one");
     let held = run(&taskie, &home, &project, &["hook"], &event).held();
     assert!(held.contains("plan-review-1.md"), "{held}");
