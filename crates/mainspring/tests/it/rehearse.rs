@@ -29,15 +29,15 @@ fn a_journal_makes_the_same_decisions_again() {
 fn the_first_difference_is_shown() {
     let env = decided();
     let journal = fs::read_to_string(env.project_state().join("journal.jsonl")).unwrap();
-    // The second stop, as if another version had given another number; its sum is made right
-    // by leaving the line before it out.
+    // The second stop, as if another version had counted another beat; its sum is made right
+    // by leaving the line before it out. Other words alone would be no other decision.
     let line = journal.lines().nth(2).unwrap();
     let copy = env.root().join("copy.jsonl");
-    fs::write(&copy, line.replace("(beat 2 of 9)", "(beat 7 of 9)") + "\n").unwrap();
+    fs::write(&copy, line.replace("\"beat\":2", "\"beat\":7") + "\n").unwrap();
     let error = env.run(&["replay", copy.to_str().unwrap()]).failed();
     assert!(error.contains("#3 of"), "{error}");
     assert!(
-        error.contains("(beat 7 of 9)") && error.contains("(beat 2 of 9)"),
+        error.contains("\"beat\": 7") && error.contains("\"beat\": 2"),
         "{error}"
     );
 }

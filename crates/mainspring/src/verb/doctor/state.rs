@@ -17,6 +17,7 @@ use crate::effect_owner;
 use crate::event_context::EventContext;
 use crate::machine;
 use crate::ownership::Ignored;
+use crate::permit::{Denied, Permit};
 use crate::project::Project;
 use crate::store::{ProjectStore, orders, trust};
 use crate::verb::records::{self, Shown};
@@ -146,9 +147,9 @@ fn machines(
     let context = EventContext::new(&cmd.env, project, store, None).about(latest);
     for name in Name::ALL {
         match machine::view(*name, &context) {
-            Err(trouble) => match cmd.permit(*name) {
-                Err(denied) => findings.fine(name.as_str(), denied.cause),
-                Ok(_) => findings.error(
+            Err(trouble) => match Permit::of(&context, *name) {
+                Err(Denied::Ordered(order)) => findings.fine(name.as_str(), order.to_string()),
+                Err(Denied::Trouble(_)) | Ok(_) => findings.error(
                     name.as_str(),
                     trouble.to_string(),
                     "put that file right, or move it away; `mainspring status` looks again",

@@ -403,6 +403,7 @@ fn git_commands_are_made_in_one_place() {
         "machine/looping/jwz.rs",
         "machine/pulse.rs",
         "verb/doctor/host.rs",
+        "verb/man.rs",
     ];
     children.retain(|name| name != "process.rs");
     assert_eq!(children, known, "who starts a child");
