@@ -46,6 +46,9 @@ pub enum Reply {
     Done,
     Loaded(Box<Case>),
     Ran(Box<Finished>),
+    /// A person's order came between the decision to run it and the run: nothing was started.
+    /// What is recorded of it is left to the next event, as after a crash.
+    Withheld,
     /// It could not be done; the text names the cause, for the person.
     Failed(String),
 }
@@ -57,6 +60,7 @@ impl Reply {
             Self::Done => "done",
             Self::Loaded(_) => "loaded",
             Self::Ran(_) => "ran",
+            Self::Withheld => "withheld",
             Self::Failed(_) => "failed",
         }
     }
@@ -118,6 +122,10 @@ impl Turn {
             }
             (Phase::Running, Reply::Ran(finished)) => {
                 self.results.push(*finished);
+                self.phase = Phase::Locking;
+                Ask::Lock
+            }
+            (Phase::Running, Reply::Withheld) => {
                 self.phase = Phase::Locking;
                 Ask::Lock
             }

@@ -150,6 +150,17 @@ fn a_broken_machine_that_is_braked_is_not_complained_about() {
 
 /// The case in which pulse's child has come back in this very turn.
 fn returned(orders: Orders) -> Settlement {
+    after_run(orders, |intent| {
+        Reply::Ran(Box::new(Finished::Pulse(Returned {
+            intent,
+            outcome: Probed::Version("mainspring 1".into()),
+        })))
+    })
+}
+
+/// What pulse's turn settles on, if the run of its effect is replied to like this and these
+/// orders are found after it.
+fn after_run(orders: Orders, reply: impl Fn(Intent<Pulse>) -> Reply) -> Settlement {
     let intent = Intent::<Pulse> {
         fence: Fence(1),
         effect: Probe,
@@ -159,10 +170,6 @@ fn returned(orders: Orders) -> Settlement {
     };
     let mut case = case(beating(2), orders);
     case.inputs[0].stand(Pending::Pulse(intent.clone()), Life::Alive);
-    let finished = Finished::Pulse(Returned {
-        intent,
-        outcome: Probed::Version("mainspring 1".into()),
-    });
     // Through the turn, which is what takes a result in.
     let (mut turn, _) = Turn::begin(STOP);
     turn.next(Reply::Done);
@@ -172,7 +179,7 @@ fn returned(orders: Orders) -> Settlement {
     turn.next(Reply::Loaded(Box::new(first)));
     turn.next(Reply::Done);
     turn.next(Reply::Done);
-    turn.next(Reply::Ran(Box::new(finished)));
+    turn.next(reply(intent));
     turn.next(Reply::Done);
     let Ask::Commit(entry) = turn.next(Reply::Loaded(Box::new(case))) else {
         panic!("a commit was to come")
@@ -184,6 +191,18 @@ fn returned(orders: Orders) -> Settlement {
         },
         other @ mainspring_kernel::journal::Entry::Verb { .. } => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn an_order_between_the_decision_and_the_run_starts_nothing_and_counts_as_no_failure() {
+    let settlement = after_run(stopped(Until::Resumed), |_| Reply::Withheld);
+    assert_eq!(settlement.outcome, Outcome::Passed);
+    assert!(settlement.answer.decision.is_nothing());
+    assert_eq!(
+        pulse(&settlement),
+        &beating(2),
+        "as if it had not been asked"
+    );
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::effect_owner;
 use crate::event_context::EventContext;
 use crate::host::Payload;
 use crate::machine::{self, Found};
+use crate::permit::{Denied, Permit};
 use crate::store::trust;
 use crate::transcript;
 
@@ -305,9 +306,13 @@ impl<'a> Driver<'a> {
     }
 
     fn run(&mut self, pending: &Pending) -> Reply {
-        let finished = machine::run(self.context, pending);
+        let reply = match Permit::of(self.context, pending.name()) {
+            Ok(permit) => Reply::Ran(Box::new(machine::run(self.context, permit, pending))),
+            Err(Denied::Ordered(_)) => Reply::Withheld,
+            Err(Denied::Trouble(trouble)) => Reply::Failed(trouble.to_string()),
+        };
         self.now = self.context.env.later();
-        Reply::Ran(Box::new(finished))
+        reply
     }
 
     fn with_notes(self, mut answer: Answer) -> Answer {

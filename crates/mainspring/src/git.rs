@@ -18,7 +18,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use mainspring_kernel::Name;
 use mainspring_kernel::deliberate::Trust;
 use mainspring_store::Trouble;
 
@@ -111,13 +110,12 @@ pub(crate) struct Git {
 }
 
 impl Git {
-    /// For what this machine asks of git.
+    /// As the project is trusted.
     pub(crate) fn of(
         context: &EventContext<'_>,
-        machine: Name,
+        permit: Permit,
         until: Instant,
     ) -> Result<Self, Trouble> {
-        let permit = Permit::of(context, machine)?;
         let trust = if context.is_drop_in() {
             Trust::Trusted
         } else {

@@ -27,6 +27,7 @@ use crate::config::{self, Key};
 use crate::env::Environment;
 use crate::event_context::EventContext;
 use crate::host::Payload;
+use crate::permit::Permit;
 
 /// One machine in the shell, typed from what is loaded to the files that it changes.
 pub(crate) trait MachineShell {
@@ -75,6 +76,7 @@ pub(crate) trait MachineShell {
     /// Runs an effect, without the lock.
     fn run(
         context: &EventContext<'_>,
+        permit: Permit,
         intent: &Intent<Self::Machine>,
     ) -> <Self::Machine as Machine>::Outcome;
 
@@ -189,10 +191,14 @@ macro_rules! shells {
 
         /// Runs an effect, without the lock.
         #[allow(unreachable_code, reason = "a machine without effects has none to run")]
-        pub(crate) fn run(context: &EventContext<'_>, pending: &Pending) -> Finished {
+        pub(crate) fn run(
+            context: &EventContext<'_>,
+            permit: Permit,
+            pending: &Pending,
+        ) -> Finished {
             match pending {
                 $(Pending::$variant(intent) => Finished::$variant(Returned {
-                    outcome: $module::Shell::run(context, intent),
+                    outcome: $module::Shell::run(context, permit, intent),
                     intent: intent.clone(),
                 }),)*
             }

@@ -59,11 +59,8 @@ impl MachineShell for Shell {
         Ok(vec![json_state::change(found, state)?])
     }
 
-    fn run(context: &EventContext<'_>, _: &Intent<Pulse>) -> Probed {
-        match Permit::of(context, Name::Pulse) {
-            Ok(permit) => probe(permit),
-            Err(trouble) => Probed::Failed(trouble.to_string()),
-        }
+    fn run(_: &EventContext<'_>, permit: Permit, _: &Intent<Pulse>) -> Probed {
+        probe(permit)
     }
 
     fn summary(input: &InputOf<Pulse>) -> String {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use mainspring_kernel::Name;
 use mainspring_kernel::machines::claim::verbs;
 use mainspring_kernel::machines::verbs::Actor;
+use mainspring_store::Trouble;
 
 use super::{CommandContext, Result};
 use crate::error::CliError;
@@ -12,6 +13,7 @@ use crate::event_context::EventContext;
 use crate::git::Git;
 use crate::machine::claim;
 use crate::machine::claim::github_context;
+use crate::permit::Permit;
 
 /// Hand the claimed work over: its pull request is opened at the agent's next stop.
 #[derive(Debug, clap::Args)]
@@ -61,7 +63,8 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 
 fn push(context: &EventContext<'_>, branch: &str) -> Result<()> {
     let remote = github_context::remote(context.config()?).map_err(CliError::new)?;
-    Git::of(context, Name::Claim, Instant::now() + PUSH_LIMIT)?
+    let permit = Permit::of(context, Name::Claim).map_err(Trouble::from)?;
+    Git::of(context, permit, Instant::now() + PUSH_LIMIT)?
         .push_branch(&remote, branch)
         .map_err(CliError::new)
 }

@@ -9,6 +9,7 @@ use std::path::Path;
 use mainspring_testkit::claude::Claude;
 use mainspring_testkit::github::{Check, IssueState};
 use mainspring_testkit::model::{Model, Request, Script, Turn};
+use mainspring_testkit::process::wait_until;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -133,6 +134,10 @@ fn five_machines_at_once_until_all_are_satisfied() {
     terminal.enter("ship issue 42");
     model.wait_for_text("PR #44 created");
     terminal.wait_for("PR #44, ");
+    // The watcher has seen the pull request without a check before it is green.
+    wait_until("the watcher's first look", || {
+        mainspring(&claude, &["claim", "status", "--json"]).contains("checks_running")
+    });
     let head = git(claude.project(), &["rev-parse", "HEAD"]);
     let green = Check::completed("test", "SUCCESS");
     world.widgets().set_check(&head, green);

@@ -15,9 +15,15 @@ use super::github_context::{ContextError, GitHubContext};
 use super::query::{self, BoardName};
 use super::{lease, open, poll};
 use crate::event_context::EventContext;
+use crate::permit::Permit;
 
-pub(super) fn run(context: &EventContext<'_>, effect: &Effect, limit: Millis) -> Outcome {
-    let github_context = match GitHubContext::open(context, limit) {
+pub(super) fn run(
+    context: &EventContext<'_>,
+    permit: Permit,
+    effect: &Effect,
+    limit: Millis,
+) -> Outcome {
+    let github_context = match GitHubContext::open(context, permit, limit) {
         Ok(github_context) => github_context,
         Err(ContextError::Remote(why)) => return no_repository(effect, why),
         Err(ContextError::Trouble(trouble)) => {

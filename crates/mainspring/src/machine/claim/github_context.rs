@@ -11,6 +11,7 @@ use crate::config::{Config, Value};
 use crate::event_context::EventContext;
 use crate::git::is_remote;
 use crate::limits;
+use crate::permit::Permit;
 
 #[derive(Debug)]
 pub(crate) struct GitHubContext {
@@ -45,8 +46,12 @@ impl std::fmt::Display for ContextError {
 }
 
 impl GitHubContext {
-    pub(crate) fn open(context: &EventContext<'_>, limit: Millis) -> Result<Self, ContextError> {
-        let programs = Programs::of(context, limit)?;
+    pub(crate) fn open(
+        context: &EventContext<'_>,
+        permit: Permit,
+        limit: Millis,
+    ) -> Result<Self, ContextError> {
+        let programs = Programs::of(context, permit, limit)?;
         let config = context.config()?;
         let remote = remote(config).map_err(ContextError::Remote)?;
         let address = programs

@@ -31,6 +31,7 @@ use super::{FoundFile, Loaded, MachineShell, Spec, json_state};
 use crate::config::{Key, Kind as Setting, Reach};
 use crate::event_context::EventContext;
 use crate::limits;
+use crate::permit::Permit;
 use crate::store::trust;
 
 #[derive(Debug)]
@@ -181,9 +182,9 @@ impl MachineShell for Shell {
         changes(found, &input.state, &transition.state)
     }
 
-    fn run(context: &EventContext<'_>, intent: &Intent<Claim>) -> Outcome {
+    fn run(context: &EventContext<'_>, permit: Permit, intent: &Intent<Claim>) -> Outcome {
         let limit = Millis(intent.deadline.0.saturating_sub(intent.since.0));
-        effect::run(context, &intent.effect, limit)
+        effect::run(context, permit, &intent.effect, limit)
     }
 
     fn summary(input: &InputOf<Claim>) -> String {

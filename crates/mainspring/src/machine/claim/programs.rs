@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use mainspring_kernel::{Millis, Name};
+use mainspring_kernel::Millis;
 use mainspring_store::Trouble;
 
 use crate::child_env::{self, GH, NETWORK, PERSON};
@@ -34,11 +34,14 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    pub(crate) fn of(context: &EventContext<'_>, limit: Millis) -> Result<Self, Trouble> {
-        let permit = Permit::of(context, Name::Claim)?;
+    pub(crate) fn of(
+        context: &EventContext<'_>,
+        permit: Permit,
+        limit: Millis,
+    ) -> Result<Self, Trouble> {
         let dir = &context.project.worktree;
         let programs = Self::with(permit, context.env, context.config()?, dir, limit)?;
-        let git = Git::of(context, Name::Claim, programs.until)?;
+        let git = Git::of(context, permit, programs.until)?;
         Ok(Self { git, ..programs })
     }
 

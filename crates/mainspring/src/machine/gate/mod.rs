@@ -18,6 +18,7 @@ use self::switch::{GateSwitch, Progress, Switches};
 use super::{FoundFile, Loaded, MachineShell, Spec, final_message};
 use crate::config::{Config, Key, Kind as Sort, Reach, Value};
 use crate::event_context::EventContext;
+use crate::permit::Permit;
 use crate::signal::Signal;
 
 #[derive(Debug)]
@@ -142,7 +143,7 @@ impl MachineShell for Shell {
         Ok(changes)
     }
 
-    fn run(_: &EventContext<'_>, intent: &Intent<Gate>) -> Never {
+    fn run(_: &EventContext<'_>, _: Permit, intent: &Intent<Gate>) -> Never {
         match intent.effect {}
     }
 

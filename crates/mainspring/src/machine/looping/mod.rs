@@ -25,6 +25,7 @@ use crate::config::{Key, Kind as Sort, Reach, Value};
 use crate::env::name;
 use crate::event_context::EventContext;
 use crate::host;
+use crate::permit::Permit;
 use crate::signal::Signal;
 
 #[derive(Debug)]
@@ -108,7 +109,7 @@ impl MachineShell for Shell {
         }
     }
 
-    fn run(_: &EventContext<'_>, intent: &Intent<Loop>) -> Never {
+    fn run(_: &EventContext<'_>, _: Permit, intent: &Intent<Loop>) -> Never {
         match intent.effect {}
     }
 

@@ -26,6 +26,7 @@ use self::memories::Memories;
 use super::{FoundFile, Loaded, MachineShell, Spec};
 use crate::event_context::EventContext;
 use crate::limits;
+use crate::permit::Permit;
 
 #[derive(Debug)]
 pub(crate) struct Shell;
@@ -105,7 +106,7 @@ impl MachineShell for Shell {
         Ok(changes)
     }
 
-    fn run(context: &EventContext<'_>, intent: &Intent<Review>) -> Outcome {
+    fn run(context: &EventContext<'_>, _: Permit, intent: &Intent<Review>) -> Outcome {
         reviewer::run(context, intent)
     }
 

@@ -124,6 +124,7 @@ impl<'a> ReviewRun<'a> {
             let file = self.file.display();
             return Err(Failure::Fault(format!("{file} is there already")));
         }
+        // Asked again: an order may have come while this waited for its time.
         let permit = Permit::of(self.context, Name::Review)
             .map_err(Trouble::from)
             .map_err(fault)?;

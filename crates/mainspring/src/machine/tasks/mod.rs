@@ -35,6 +35,7 @@ use crate::event_context::EventContext;
 use crate::host::task_files::list::ClientList;
 use crate::host::task_files::lock::Held;
 use crate::host::{self, Payload};
+use crate::permit::Permit;
 
 #[derive(Debug)]
 pub(crate) struct Shell;
@@ -129,7 +130,7 @@ impl MachineShell for Shell {
         }
     }
 
-    fn run(_: &EventContext<'_>, intent: &Intent<Tasks>) -> Never {
+    fn run(_: &EventContext<'_>, _: Permit, intent: &Intent<Tasks>) -> Never {
         match intent.effect {}
     }
 

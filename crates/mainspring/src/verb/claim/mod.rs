@@ -6,12 +6,14 @@ mod status;
 mod take;
 pub(crate) mod watch;
 
-use mainspring_kernel::Millis;
+use mainspring_kernel::{Millis, Name};
+use mainspring_store::Trouble;
 
 use super::{CommandContext, Result};
 use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::machine::claim::github_context::{ContextError, GitHubContext};
+use crate::permit::Permit;
 
 /// Claim an issue for this checkout, so that its pull request, checks and closing are taken
 /// care of.
@@ -51,7 +53,8 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 const LIMIT: Millis = Millis::seconds(60);
 
 fn github_context(context: &EventContext<'_>) -> Result<GitHubContext> {
-    GitHubContext::open(context, LIMIT).map_err(|none| match none {
+    let permit = Permit::of(context, Name::Claim).map_err(Trouble::from)?;
+    GitHubContext::open(context, permit, LIMIT).map_err(|none| match none {
         ContextError::Remote(why) => CliError::new(why)
             .hint("`git remote -v` shows them; `[claim] remote` names the one to use"),
         ContextError::Trouble(trouble) => trouble.into(),

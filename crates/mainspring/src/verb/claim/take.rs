@@ -20,6 +20,7 @@ use crate::machine::claim::github_context::GitHubContext;
 use crate::machine::claim::lease::{self, Holder, Taken};
 use crate::machine::claim::query::{self, Board, Found};
 use crate::machine::claim::{self, Change, file};
+use crate::permit::Permit;
 use crate::project::Project;
 use crate::store::{ProjectStore, trust};
 
@@ -293,7 +294,8 @@ fn ignored(
     let store = ProjectStore::new(cmd.state()?, &project.root);
     let context = EventContext::new(&cmd.env, project, &store, None);
     let until = Instant::now() + Duration::from_millis(super::LIMIT.0);
-    if Git::of(&context, Name::Claim, until)?
+    let permit = Permit::of(&context, Name::Claim).map_err(Trouble::from)?;
+    if Git::of(&context, permit, until)?
         .in_dir(place)
         .ignores(file::NAME)
     {

@@ -6,12 +6,14 @@ use mainspring_kernel::Name;
 use mainspring_kernel::machines::review::route::{Artifacts, By, Route, route};
 use mainspring_kernel::machines::review::table::{Document, Subtasks, Tasks};
 use mainspring_kernel::machines::review::{Fields, Record, verbs};
+use mainspring_store::Trouble;
 use serde::Serialize;
 
 use super::{Which, plan, remembered};
 use crate::event_context::EventContext;
 use crate::git::Git;
 use crate::machine::review::{self as plans, Opened};
+use crate::permit::Permit;
 use crate::verb::{CommandContext, Result, json};
 
 /// What the history may take to be read.
@@ -118,7 +120,11 @@ pub(super) fn of(opened: &Opened) -> Result<Route> {
 }
 
 fn commits(context: &EventContext<'_>, opened: &Opened) -> Vec<String> {
-    let Ok(git) = Git::of(context, Name::Review, Instant::now() + LOOK_LIMIT) else {
+    let until = Instant::now() + LOOK_LIMIT;
+    let git = Permit::of(context, Name::Review)
+        .map_err(Trouble::from)
+        .and_then(|permit| Git::of(context, permit, until));
+    let Ok(git) = git else {
         return Vec::new();
     };
     let path = opened.dir.path.to_string_lossy();

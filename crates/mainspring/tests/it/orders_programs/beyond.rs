@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
 
+use mainspring_testkit::process::wait_until;
 use serde_json::json;
 
 use super::{Place, gate, mail, orders, starts, told, with_pull_request};
@@ -46,14 +46,6 @@ impl Watcher {
         let _ = self.client.kill();
         let _ = self.client.wait();
         Ran::of(self.watcher.wait_with_output().unwrap())
-    }
-}
-
-fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

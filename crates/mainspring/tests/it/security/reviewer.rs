@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
 
+use mainspring_testkit::process::wait_until;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -201,13 +201,13 @@ fn what_a_reviewer_started_in_its_own_session_ends_with_a_hook_that_is_killed() 
     let taskie = trusted();
     leaves_behind(&taskie, "sleep 600");
     let mut hook = start(&taskie);
-    until("the reviewer has started it", || {
+    wait_until("the reviewer has started it", || {
         left_behind(&taskie).is_some()
     });
     hook.kill().unwrap();
     hook.wait().unwrap();
     let pid = left_behind(&taskie).unwrap();
-    until("it ends", || !runs(&pid));
+    wait_until("it ends", || !runs(&pid));
 }
 
 /// A stop that is under way.
@@ -220,12 +220,4 @@ fn start(taskie: &Taskie) -> Child {
     let mut stdin = child.stdin.take().unwrap();
     std::io::Write::write_all(&mut stdin, input.as_bytes()).unwrap();
     child
-}
-
-fn until(what: &str, mut done: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
