@@ -212,3 +212,12 @@ impl Answer {
         self
     }
 }
+
+/// `gate`, `gate and loop`, `gate, loop and review`.
+pub fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).into(),
+        [others @ .., last] => alloc::format!("{} and {last}", others.join(", ")),
+    }
+}

@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::block_ledger::{BlockLedger, Cap, Delivered, Mark, ToolUse};
-use crate::decision::{Answer, Decision, Note, Reasons, Voice};
+use crate::decision::{Answer, Decision, Note, Reasons, Voice, listed};
 use crate::effect::{EffectOwner, Fence};
 use crate::event::{Event, Kind, Speaker};
 use crate::ids::{Digest, Millis};
@@ -378,13 +378,8 @@ fn speakers(reasons: &Reasons) -> Vec<&'static str> {
     names
 }
 
-/// `gate`, `gate and loop`, `gate, loop and review`.
 fn names(reasons: &Reasons) -> String {
-    match speakers(reasons).as_slice() {
-        [] => String::new(),
-        [one] => (*one).into(),
-        [others @ .., last] => format!("{} and {last}", others.join(", ")),
-    }
+    listed(&speakers(reasons))
 }
 
 /// What an effect brought back is kept: it cannot be had twice.

@@ -13,7 +13,6 @@ use crate::event_context::EventContext;
 use crate::host::Payload;
 use crate::machine::{self, Found};
 use crate::permit::{Denied, Permit};
-use crate::store::trust;
 use crate::transcript;
 
 /// The case as this event would find it, without the lock and without a trace.
@@ -225,10 +224,7 @@ impl<'a> Driver<'a> {
         if !self.machines.iter().any(|name| name.has_effects()) {
             return Trust::Untrusted;
         }
-        if self.context.is_drop_in() {
-            return Trust::Trusted;
-        }
-        trust::of(self.context.store.state(), self.context.root())
+        self.context.permission().trust()
     }
 
     /// The same bytes at the same length of the transcript are the same delivery.

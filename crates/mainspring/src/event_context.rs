@@ -4,18 +4,21 @@ use std::cell::OnceCell;
 use std::path::Path;
 use std::time::Instant;
 
-use mainspring_kernel::event::{Chain, Kind};
+use mainspring_kernel::deliberate::Trust;
+use mainspring_kernel::event::{Chain, Kind, Speaker};
 use mainspring_kernel::machines::verbs::Actor;
 use mainspring_kernel::{Name, Orders, SessionId};
 use mainspring_store::Trouble;
 
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::env::Environment;
 use crate::host::{self, HostSpec, Payload};
+use crate::machine;
 use crate::ownership::Ignored;
 use crate::project::{Contents, Project};
 use crate::store::{ProjectStore, orders};
 use crate::transcript::{LastBlock, Tail, Transcript, expand_home};
+use crate::trust::{Permission, ProjectSettings, TrustNotice};
 
 #[derive(Debug)]
 pub(crate) struct EventContext<'a> {
@@ -26,6 +29,8 @@ pub(crate) struct EventContext<'a> {
     pub(crate) began: Instant,
     /// The event, as the host sent it; `None` for a command or a view.
     pub(crate) payload: Option<&'a Payload>,
+    permission: OnceCell<Permission>,
+    project_settings: OnceCell<ProjectSettings>,
     config: OnceCell<Config>,
     tail: OnceCell<Option<Tail>>,
     /// The machine that this event was given to alone, as the drop-in of its seed's script:
@@ -54,6 +59,8 @@ impl<'a> EventContext<'a> {
             store,
             began: Instant::now(),
             payload,
+            permission: OnceCell::new(),
+            project_settings: OnceCell::new(),
             config: OnceCell::new(),
             tail: OnceCell::new(),
             registered: None,
@@ -135,16 +142,62 @@ impl<'a> EventContext<'a> {
         Ok(orders.binding(&self.actor()))
     }
 
+    /// What a person has allowed here. Looked up at the first question.
+    pub(crate) fn permission(&self) -> &Permission {
+        self.permission
+            .get_or_init(|| Permission::look(self.env, self.store.state(), self.root()))
+    }
+
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.permission().trust() == Trust::Trusted
+    }
+
+    /// May what the repository brings have any effect on this event? A command is asked for
+    /// by name, and a drop-in was registered for what it finds.
+    pub(crate) fn heeds_repository(&self) -> bool {
+        self.payload.is_none() || self.by_command || self.is_drop_in() || self.is_trusted()
+    }
+
+    /// The version of the project's settings that is in force.
+    fn project_settings(&self) -> Result<&ProjectSettings, Trouble> {
+        if let Some(settings) = self.project_settings.get() {
+            return Ok(settings);
+        }
+        let settings = if self.is_vacant() {
+            ProjectSettings::None
+        } else {
+            self.permission().settings(self.env, self.root())?
+        };
+        Ok(self.project_settings.get_or_init(|| settings))
+    }
+
+    /// What waits here for a person to trust it.
+    pub(crate) fn trust_notice(&self) -> Result<Option<TrustNotice>, Trouble> {
+        if self.is_vacant() {
+            return Ok(None);
+        }
+        if !self.is_trusted() {
+            let brought = machine::markers().filter(|marker| self.project.has(marker));
+            let files: Vec<_> = brought.collect();
+            return Ok((!files.is_empty()).then_some(TrustNotice::Untrusted { files }));
+        }
+        let file = config::PROJECT_FILE;
+        Ok(match self.project_settings()? {
+            ProjectSettings::Newer { .. } => Some(TrustNotice::Newer { file }),
+            ProjectSettings::Removed { .. } => Some(TrustNotice::Removed { file }),
+            ProjectSettings::None
+            | ProjectSettings::Untrusted
+            | ProjectSettings::Ignored { .. }
+            | ProjectSettings::Current(_) => None,
+        })
+    }
+
     /// Read at the first question, because most events ask none.
     pub(crate) fn config(&self) -> Result<&Config, Trouble> {
         if let Some(config) = self.config.get() {
             return Ok(config);
         }
-        let config = if self.is_vacant() {
-            Config::of_user(self.env)?
-        } else {
-            Config::load(self.env, &self.project.root)?
-        };
+        let config = Config::load(self.env, self.root(), self.project_settings()?)?;
         Ok(self.config.get_or_init(|| config))
     }
 
@@ -160,6 +213,11 @@ impl<'a> EventContext<'a> {
     pub(crate) fn at_stop(&self) -> bool {
         self.payload
             .is_some_and(|payload| matches!(payload.event.kind, Kind::Stop { .. }))
+    }
+
+    pub(crate) fn is_subagents(&self) -> bool {
+        self.payload
+            .is_some_and(|payload| payload.event.speaker == Speaker::Subagent)
     }
 
     /// The session's transcript, if it can be opened.

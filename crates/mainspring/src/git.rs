@@ -28,7 +28,6 @@ use crate::event_context::EventContext;
 use crate::host::text::excerpt;
 use crate::permit::Permit;
 use crate::process::{Failure, Finished, Job};
-use crate::store::trust;
 
 /// What no configuration may change, whatever the command.
 const ALWAYS: &[&str] = &[
@@ -116,11 +115,7 @@ impl Git {
         permit: Permit,
         until: Instant,
     ) -> Result<Self, Trouble> {
-        let trust = if context.is_drop_in() {
-            Trust::Trusted
-        } else {
-            trust::of(context.store.state(), context.root())
-        };
+        let trust = context.permission().trust();
         let dir = &context.project.worktree;
         let git = Self::new(permit, context.env, context.config()?, dir, until)?;
         Ok(Self { trust, ..git })
@@ -409,7 +404,7 @@ mod tests {
     #[test]
     fn a_relative_entry_of_path_is_not_searched() {
         let env = Environment::given(&[("PATH", ".:bin:/usr/bin:/bin")], Millis(0));
-        let config = Config::load(&env, Path::new("/nonexistent")).unwrap();
+        let config = Config::of_user(&env).unwrap();
         let git = find(&env, &config, "claim.git").unwrap();
         assert!(git.is_absolute(), "{git:?}");
         let nowhere = Environment::given(&[("PATH", ".")], Millis(0));

@@ -41,6 +41,7 @@ mod signal;
 mod store;
 mod told;
 mod transcript;
+mod trust;
 mod verb;
 
 use std::process::ExitCode;

@@ -53,6 +53,11 @@ pub(crate) enum Bound {
 }
 
 impl Project {
+    /// Is this file there, in the worktree or in the root?
+    pub(crate) fn has(&self, relative: &str) -> bool {
+        exists(&self.file(relative))
+    }
+
     /// A machine's file: the worktree's if it is there, else the root's.
     pub(crate) fn file(&self, relative: &str) -> PathBuf {
         let worktree = self.worktree.join(relative);

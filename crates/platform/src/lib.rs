@@ -6,6 +6,7 @@
 
 pub mod file;
 pub mod host;
+pub mod identity;
 pub mod lock;
 pub mod no_symlink;
 pub mod owner;

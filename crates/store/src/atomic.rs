@@ -132,7 +132,7 @@ pub fn project(
     let path = &*path_text::from_text(&change.path);
     let theirs = path.starts_with(root);
     if let (None, Some(text), false) = (&change.was, &change.now, theirs)
-        && create_new(path, text.as_bytes())?
+        && create_new(path, text.as_bytes(), ReplaceMode::Rename)?
     {
         return Ok(Projected::Written);
     }
@@ -173,14 +173,28 @@ pub fn project(
 /// Makes a file where there is none, and says whether it did: no look before is needed, and
 /// nobody's file of the same moment is lost. What is in the way is left to be looked at; so
 /// is all of it where the file system does not know how.
-fn create_new(path: &Path, bytes: &[u8]) -> Result<bool, Trouble> {
+fn create_new(path: &Path, bytes: &[u8], mode: ReplaceMode) -> Result<bool, Trouble> {
     let new = temp_path(path);
-    write(&new, bytes, None, ReplaceMode::Rename)?;
+    write(&new, bytes, None, mode)?;
     let renamed = rename::if_free(&new, path).map_err(Trouble::io("replace", path))?;
     if !renamed {
         remove(&new)?;
     }
     Ok(renamed)
+}
+
+/// Makes a file that is whole or not there after a power loss. A file that is there already
+/// stays.
+pub fn create_durably(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+    if create_new(path, bytes, ReplaceMode::SyncAndRename)? {
+        let dir = path.parent().unwrap_or(path);
+        return sync::file_system(dir).map_err(Trouble::io("sync", dir));
+    }
+    match fs::symlink_metadata(path) {
+        Ok(_) => Ok(()),
+        // A file system that does not know how to rename only if the name is free.
+        Err(_) => replace_durably(path, bytes),
+    }
 }
 
 fn remove(path: &Path) -> Result<(), Trouble> {
@@ -405,13 +419,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state.json");
         replace(&path, b"theirs").unwrap();
-        assert!(!create_new(&path, b"ours").unwrap());
+        assert!(!create_new(&path, b"ours", ReplaceMode::Rename).unwrap());
         fs::remove_file(&path).unwrap();
-        assert!(create_new(&path, b"ours").unwrap());
+        assert!(create_new(&path, b"ours", ReplaceMode::Rename).unwrap());
         assert_eq!(fs::read(&path).unwrap(), b"ours");
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        assert!(!create_new(&path, b"ours").unwrap());
+        assert!(!create_new(&path, b"ours", ReplaceMode::Rename).unwrap());
         assert!(!temp_path(&path).exists());
     }
 

@@ -37,16 +37,23 @@ pub(super) fn read(env: &Environment, path: &Path, writer: Reach) -> Result<Said
         OwnFile::Read(bytes) => {
             let text = String::from_utf8(bytes)
                 .map_err(|_| Trouble::corrupt(path, "it is not UTF-8 text"))?;
-            said.settings = parse(&text, writer, &mut said.warnings)
-                .map_err(|problem| Trouble::corrupt(path, problem))?;
+            return self::said(path, &text, writer);
         }
     }
     Ok(said)
 }
 
+/// What a text says; its path is for messages.
+pub(super) fn said(path: &Path, text: &str, writer: Reach) -> Result<Said, Trouble> {
+    let mut said = Said::default();
+    said.settings = parse(text, writer, &mut said.warnings)
+        .map_err(|problem| Trouble::corrupt(path, problem))?;
+    Ok(said)
+}
+
 /// A repository's file comes with the repository; what lies in any other folder must be the
 /// person's or the folder's owner's.
-fn of_project(env: &Environment, path: &Path) -> Result<OwnFile, Trouble> {
+pub(super) fn of_project(env: &Environment, path: &Path) -> Result<OwnFile, Trouble> {
     let Some(file) = atomic::look(path, limits::CONFIG)? else {
         return Ok(OwnFile::Absent);
     };

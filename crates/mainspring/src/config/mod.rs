@@ -19,9 +19,16 @@ pub(crate) use trust_roots::{is_below, trust_roots};
 use mainspring_store::{ShownPath as _, Trouble};
 
 use crate::env::Environment;
+use crate::own_files::OwnFile;
 use crate::ownership::Ignored;
+use crate::trust::ProjectSettings;
 
 pub(crate) const PROJECT_FILE: &str = "mainspring.toml";
+
+/// The project's `mainspring.toml`, if it may count at all because of whose it is.
+pub(crate) fn project_file(env: &Environment, root: &Path) -> Result<OwnFile, Trouble> {
+    file::of_project(env, &root.join(PROJECT_FILE))
+}
 
 /// Keys that belong to no machine.
 pub(crate) const KEYS: &[Key] = &[
@@ -89,35 +96,35 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Reads both files, where they are there.
-    pub(crate) fn load(env: &Environment, project: &Path) -> Result<Self, Trouble> {
-        Self::read(env, Some(project.join(PROJECT_FILE)))
-    }
-
-    /// Where the project is known to have no file.
+    /// The user's settings alone.
     pub(crate) fn of_user(env: &Environment) -> Result<Self, Trouble> {
-        Self::read(env, None)
+        Self::load(env, Path::new(""), &ProjectSettings::None)
     }
 
-    fn read(env: &Environment, project: Option<PathBuf>) -> Result<Self, Trouble> {
+    /// The user's settings, with those of the project at `root` as far as a person trusted
+    /// them.
+    pub(crate) fn load(
+        env: &Environment,
+        root: &Path,
+        project: &ProjectSettings,
+    ) -> Result<Self, Trouble> {
         let mut config = Self {
             written: Vec::new(),
             defaults: crate::machine::keys().map(|_| OnceCell::new()).collect(),
             warnings: Vec::new(),
             ignored: Vec::new(),
         };
-        let files = [(project, Reach::Anyone), (env.config_file(), Reach::User)];
-        for (path, writer) in files {
-            let Some(path) = path else { continue };
-            let said = file::read(env, &path, writer)?;
-            for (key, value) in said.settings {
-                config.set(key, value, Source::File(path.clone()));
-            }
-            let place = path.shown();
-            let warnings = said.warnings.iter();
-            let placed = warnings.map(|warning| format!("{place}: {warning}"));
-            config.warnings.extend(placed);
-            config.ignored.extend(said.ignored);
+        if let ProjectSettings::Ignored { ignored, .. } = project {
+            config.ignored.push(ignored.clone());
+        }
+        if let Some(text) = project.text() {
+            let path = root.join(PROJECT_FILE);
+            let said = file::said(&path, text, Reach::Anyone)?;
+            config.take(&path, said);
+        }
+        if let Some(path) = env.config_file() {
+            let said = file::read(env, &path, Reach::User)?;
+            config.take(&path, said);
         }
         for key in crate::machine::keys() {
             let Some(name) = key.variable else { continue };
@@ -130,6 +137,18 @@ impl Config {
             }
         }
         Ok(config)
+    }
+
+    /// Takes a file's settings in; a later file has the last word.
+    fn take(&mut self, path: &Path, said: file::Said) {
+        for (key, value) in said.settings {
+            self.set(key, value, Source::File(path.into()));
+        }
+        let place = path.shown();
+        let warnings = said.warnings.iter();
+        let placed = warnings.map(|warning| format!("{place}: {warning}"));
+        self.warnings.extend(placed);
+        self.ignored.extend(said.ignored);
     }
 
     /// Reads one file as it is written, for whoever may write it: how many settings it has,

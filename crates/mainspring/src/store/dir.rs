@@ -37,7 +37,7 @@ impl StateDir {
         self.root.join("sessions").join(file_name(session).as_ref())
     }
 
-    /// Which sessions have heard of this file.
+    /// The folder of marks: which sessions have heard of this.
     pub(crate) fn told_of(&self, path: &Path) -> PathBuf {
         self.root.join("told").join(key(path))
     }

@@ -22,7 +22,6 @@ mod dir;
 pub(crate) mod installs;
 pub(crate) mod orders;
 mod project;
-pub(crate) mod trust;
 
 pub(crate) use dir::StateDir;
 pub(crate) use project::ProjectStore;

@@ -153,8 +153,8 @@ fn check(file: Option<&Path>, cmd: &CommandContext) -> Result<Vec<Checked>> {
 }
 
 fn show(args: &Args, cmd: &CommandContext) -> Result {
-    let (project, _) = cmd.project()?;
-    let config = Config::load(&cmd.env, &project.root)?;
+    let (project, store) = cmd.project()?;
+    let config = cmd.config(&project, &store)?;
     if args.json {
         let settings = config
             .all()

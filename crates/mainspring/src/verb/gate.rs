@@ -11,7 +11,6 @@ use mainspring_store::{ShownPath as _, atomic};
 use serde::Serialize;
 
 use super::{CommandContext, Result, session};
-use crate::config::Config;
 use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::host;
@@ -213,8 +212,8 @@ pub(super) fn everyone(context: &EventContext<'_>) -> Result<(Switch, &'static s
 fn look(cmd: &CommandContext, check: &Check) -> Result {
     let id = SessionId::parse(&check.session)
         .ok_or_else(|| CliError::new(format!("{:?} cannot be a session", check.session)))?;
-    let (project, _) = cmd.project()?;
-    let config = Config::load(&cmd.env, &project.root)?;
+    let (project, store) = cmd.project()?;
+    let config = cmd.config(&project, &store)?;
     let token = token(&config, &id);
     let path = match &check.file {
         Some(file) => cmd.cwd.join(file),

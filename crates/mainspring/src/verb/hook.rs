@@ -3,6 +3,7 @@
 //! Whatever goes wrong, the host gets an answer that asks nothing of it, and the person
 //! gets the cause. Exit 1 is left for the one case in which not even that can be said.
 
+use std::path::Path;
 use std::slice;
 
 use mainspring_kernel::{Answer, Decision, Kind, Name, Note, SessionId};
@@ -189,12 +190,14 @@ fn decide_by(asked: Asked, env: &Environment, payload: &Payload) -> Result<Spoke
             drop(store.lock()?);
         }
         let answer = Answer::nothing(&payload.event.kind);
-        return Ok(Spoken::plainly(with_ignored(&context, answer)));
+        let answer = with_trust_notice(&context, with_ignored(&context, answer));
+        return Ok(Spoken::plainly(answer));
     }
     if let (Bound::NotYet, Some(session)) = (project.bound, session) {
         project::bind(store.state(), session, &project.root)?;
     }
     let answer = with_ignored(&context, drive(&context, payload, &machines));
+    let answer = with_trust_notice(&context, answer);
     let holds = matches!(&answer.decision, Decision::Stop { hold } if !hold.is_empty());
     Ok(if holds {
         let wording = wording(&context);
@@ -208,11 +211,9 @@ fn decide_by(asked: Asked, env: &Environment, payload: &Payload) -> Result<Spoke
 /// in a session. A drop-in says what its script would.
 fn with_ignored(context: &EventContext<'_>, mut answer: Answer) -> Answer {
     if context.at_stop() && !context.is_drop_in() {
-        let session = context.session();
-        let news = context.ignored().filter(|ignored| {
-            let id = session.as_ref().map_or("", SessionId::as_str);
-            told::is_news(context.store.state(), &ignored.path, id)
-        });
+        let news = context
+            .ignored()
+            .filter(|ignored| is_news(context, &ignored.path));
         answer.notes.extend(news.map(|ignored| {
             Note::ours(format!(
                 "{ignored}. `mainspring doctor` has the command that changes that"
@@ -220,6 +221,25 @@ fn with_ignored(context: &EventContext<'_>, mut answer: Answer) -> Answer {
         }));
     }
     answer
+}
+
+/// What waits for the person to trust it: said at a stop, once in a session. The agent hears
+/// nothing of it.
+fn with_trust_notice(context: &EventContext<'_>, mut answer: Answer) -> Answer {
+    let speaks = context.at_stop() && !context.is_drop_in() && !context.is_subagents();
+    if speaks
+        && let Ok(Some(notice)) = context.trust_notice()
+        && is_news(context, &context.root().join(notice.name()))
+    {
+        answer.notes.push(Note::ours(notice.to_string()));
+    }
+    answer
+}
+
+fn is_news(context: &EventContext<'_>, about: &Path) -> bool {
+    let session = context.session();
+    let id = session.as_ref().map_or("", SessionId::as_str);
+    told::is_news(context.store.state(), about, id)
 }
 
 /// Our own failure. At a stop the person hears of it, and where a machine fails closed the

@@ -1,19 +1,18 @@
 //! `mainspring install`: register with Claude Code, once, and show what changes.
 
-use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use mainspring_store::{ShownPath as _, Trouble, atomic, digest, no_symlink, path_text};
 
+use super::ask::{self, Enter};
 use super::{CommandContext, Result};
 use crate::diff;
 use crate::error::CliError;
 use crate::host::install::{self, Installation, Purpose, Scope, Settings, Variable};
 use crate::host::{self, HostSpec};
-use crate::output;
 use crate::store::StateDir;
 use crate::store::installs::{InstallRecord, Installed};
-use crate::store::trust as record;
+use crate::trust::{Proposal, record};
 use crate::{limits, own_files};
 
 /// Register with Claude Code: our hooks in its settings file, and two of its variables.
@@ -79,12 +78,14 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
     cmd.person_only("install", "install")?;
     if !args.yes && !changes.is_empty() {
-        confirm(&shown)?;
+        ask::confirm(&format!("{shown}\nWrite this?"))?;
     }
     let trusted = match args.scope {
         Scope::User => None,
         Scope::Project | Scope::Local => {
-            let new = record::grant(store.state(), &project.root, cmd.env.now())?;
+            let proposal = Proposal::of(&cmd.env, store.state(), &project.root)?;
+            let new = !proposal.is_trusted();
+            proposal.grant(store.state(), &project.root, cmd.env.now())?;
             new.then(|| path_text::to_text(&project.root))
         }
     };
@@ -155,7 +156,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
     }
     cmd.person_only("uninstall", "uninstall")?;
     if !args.yes {
-        confirm(&shown)?;
+        ask::confirm(&format!("{shown}\nWrite this?"))?;
     }
     match text {
         Some(text) => write(args.scope, &before.path, &text)?,
@@ -248,46 +249,12 @@ fn choose(before: &Settings, variables: &mut Vec<&'static Variable>) -> Result<(
     let mut wanted = Vec::new();
     for variable in variables.drain(..) {
         let decided = before.found.variables.contains_key(variable.name);
-        let question = format!("{} [Y/n] ", variable.question);
-        if decided || answers(&question, Unless::No)? {
+        if decided || ask::yes(variable.question, Enter::Yes)? {
             wanted.push(variable);
         }
     }
     *variables = wanted;
     Ok(())
-}
-
-fn confirm(shown: &str) -> Result<()> {
-    if answers(&format!("{shown}\nWrite this? [y/N] "), Unless::Yes)? {
-        return Ok(());
-    }
-    Err(CliError::new("nothing was changed"))
-}
-
-/// What must be typed for the other answer; Enter alone is the one in capitals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unless {
-    Yes,
-    No,
-}
-
-fn answers(question: &str, unless: Unless) -> Result<bool> {
-    let stdin = std::io::stdin();
-    if !stdin.is_terminal() {
-        return Err(CliError::new("there is nobody to ask")
-            .hint("`--yes` goes on without asking, `--dry-run` only shows"));
-    }
-    output::stderr(question);
-    let mut answer = String::new();
-    stdin
-        .lock()
-        .read_line(&mut answer)
-        .map_err(|error| CliError::new(format!("no answer: {error}")))?;
-    let answer = answer.trim().to_lowercase();
-    Ok(match unless {
-        Unless::Yes => matches!(answer.as_str(), "y" | "yes"),
-        Unless::No => !matches!(answer.as_str(), "n" | "no"),
-    })
 }
 
 /// Keeps what was there before the first of our installations, and what each of them set.

@@ -1,6 +1,7 @@
 //! One verb, one file. A verb returns the text that it prints, so that the demo can show
 //! it and a test can read it.
 
+mod ask;
 pub(crate) mod brake;
 pub(crate) mod claim;
 pub(crate) mod compat;
@@ -36,6 +37,7 @@ use mainspring_kernel::machines::verbs::Actor;
 use mainspring_store::{ShownPath as _, Trouble, atomic};
 use serde::Serialize;
 
+use crate::config::Config;
 use crate::env::Environment;
 use crate::error::CliError;
 use crate::event_context::EventContext;
@@ -43,6 +45,7 @@ use crate::output::Paint;
 use crate::permit::{Denied, Permit};
 use crate::project::{self, Project};
 use crate::store::{ProjectStore, StateDir};
+use crate::trust::Permission;
 
 pub(crate) type Result<T = String> = std::result::Result<T, CliError>;
 
@@ -81,6 +84,13 @@ impl CommandContext {
             CliError::new("there is no place for mainspring's state")
                 .hint("set HOME, or XDG_STATE_HOME")
         })
+    }
+
+    /// What is in force in a project.
+    fn config(&self, project: &Project, store: &ProjectStore) -> Result<Config> {
+        let permission = Permission::look(&self.env, store.state(), &project.root);
+        let settings = permission.settings(&self.env, &project.root)?;
+        Ok(Config::load(&self.env, &project.root, &settings)?)
     }
 
     /// Refuses to let an agent do what is a person's to do.

@@ -14,7 +14,7 @@ use super::{CommandContext, Result, session, timestamp};
 use crate::event_context::EventContext;
 use crate::machine;
 use crate::output;
-use crate::store::{orders, trust};
+use crate::store::orders;
 
 /// Show every machine's state in this project, and what may happen next.
 #[derive(Debug, clap::Args)]
@@ -117,8 +117,7 @@ fn show(args: &Args, cmd: &CommandContext) -> Result {
             .then(|| project.worktree.to_string_lossy().into_owned()),
         session: context.session().map(|id| id.to_string()),
         heard: heard.map(timestamp),
-        trusted: trust::of(store.state(), &project.root)
-            == mainspring_kernel::deliberate::Trust::Trusted,
+        trusted: context.is_trusted(),
         observing: orders.mode == Mode::Observe,
         stopped: orders
             .everything

@@ -1,19 +1,28 @@
-//! `mainspring trust`: a person allows a project to start children.
+//! `mainspring trust`: a person allows what a project brings to have an effect.
+
+use std::path::PathBuf;
 
 use mainspring_kernel::hidden::escape_name;
-use mainspring_store::ShownPath as _;
+use mainspring_store::{ShownPath as _, path_text};
+use serde::Serialize;
 
-use super::{CommandContext, Result};
+use super::{CommandContext, Result, ask};
+use crate::config::PROJECT_FILE;
+use crate::diff;
 use crate::error::CliError;
-use crate::store::trust::{self, Since};
+use crate::machine;
+use crate::project::Project;
+use crate::trust::{Proposal, record};
 
-/// Allow effects in this project: reviewers, pull requests, anything that starts a program.
+/// Allow what this project brings: its settings, plans, claims and loops, and the programs
+/// that they start (reviewers, pull requests).
 ///
-/// A cloned repository cannot allow itself: this is recorded outside of it, and refused
-/// inside an agent's shell.
+/// Until then nothing in the repository has any effect. The permission is recorded outside
+/// of it, for this repository and this version of `mainspring.toml`: a later version counts
+/// when you trust it, too. Refused inside an agent's shell.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring trust           in the project's folder\n  mainspring trust --list"
+    after_help = "Examples:\n  mainspring trust           in the project's folder: shows what it allows, and asks\n  mainspring trust --yes     without asking, for scripts\n  mainspring trust --list"
 )]
 pub(crate) struct Args {
     /// List the trusted projects
@@ -22,49 +31,128 @@ pub(crate) struct Args {
     /// As JSON
     #[arg(long, requires = "list")]
     json: bool,
+    /// Do not ask
+    #[arg(long, short, conflicts_with = "list")]
+    yes: bool,
+}
+
+/// A trusted project, for a view.
+#[derive(Debug, Serialize)]
+struct Trusted {
+    project: String,
+    since: String,
+    /// Is the folder still there?
+    exists: bool,
 }
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if args.list {
-        let trusted = trust::all(&cmd.state()?)?;
-        if args.json {
-            return super::json(&trusted);
-        }
-        let mut out = String::new();
-        for (root, Since { since }) in &trusted.projects {
-            out += &format!(
-                "{}  since {}\n",
-                escape_name(root),
-                super::timestamp(*since)
-            );
-        }
-        if out.is_empty() {
-            out = "no project is trusted; `mainspring trust` in one allows its effects\n".into();
-        }
-        return Ok(out);
+        return list(args, cmd);
     }
     cmd.person_only("trust", "trust")?;
     let (project, _) = cmd.project()?;
-    trust::grant(&cmd.state()?, &project.root, cmd.env.now())?;
-    Ok(format!(
-        "{} is trusted: machines may start programs there\n",
-        project.root.shown()
-    ))
+    let state = cmd.state()?;
+    let proposal = Proposal::of(&cmd.env, &state, &project.root)?;
+    let name = project.root.shown();
+    if proposal.is_nothing() {
+        return Ok(format!("{name} is trusted already, as it is now\n"));
+    }
+    if !args.yes {
+        let shown = show(cmd, &project, &proposal);
+        ask::confirm(&format!("{shown}\nTrust it?"))?;
+    }
+    let news = if proposal.is_trusted() {
+        format!("{PROJECT_FILE} counts as it is now")
+    } else {
+        "what it brings counts, and its machines may start programs".to_owned()
+    };
+    proposal.grant(&state, &project.root, cmd.env.now())?;
+    Ok(format!("{name} is trusted: {news}\n"))
+}
+
+fn list(args: &Args, cmd: &CommandContext) -> Result {
+    let trusted: Vec<Trusted> = record::all(&cmd.state()?)?
+        .into_iter()
+        .map(|(project, since)| Trusted {
+            exists: path_text::from_text(&project).is_dir(),
+            since: super::timestamp(since),
+            project,
+        })
+        .collect();
+    if args.json {
+        return super::json(&trusted);
+    }
+    if trusted.is_empty() {
+        return Ok(
+            "no project is trusted; `mainspring trust` in one allows what it brings\n".into(),
+        );
+    }
+    let mut out = String::new();
+    for one in &trusted {
+        let gone = if one.exists { "" } else { "  (gone)" };
+        out += &format!("{}  since {}{gone}\n", escape_name(&one.project), one.since);
+    }
+    Ok(out)
+}
+
+/// Longer settings are not compared line by line.
+const MOST_LINES: usize = 1_000;
+
+/// What the person is asked to allow.
+fn show(cmd: &CommandContext, project: &Project, proposal: &Proposal) -> String {
+    let mut out = format!("{}\n", cmd.paint.bold(&project.root.shown()));
+    if !proposal.is_trusted() {
+        let brought: Vec<&str> = machine::markers()
+            .filter(|marker| project.has(marker))
+            .collect();
+        out += &match brought.as_slice() {
+            [] => "brings nothing yet. What it brings later will count.\n".to_owned(),
+            files => format!("brings {}\n", files.join(", ")),
+        };
+        out += "Trusted, its machines may hold the agent, speak to it, and start reviewers, `git` \
+                and `gh`.\n";
+    }
+    let (before, after) = proposal.settings();
+    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+    if before.lines().count().max(after.lines().count()) > MOST_LINES {
+        let (was, is) = (before.lines().count(), after.lines().count());
+        return out + &format!("{PROJECT_FILE} has {is} lines now and had {was}: read it first\n");
+    }
+    let changes = diff::lines(before, after);
+    if !changes.is_empty() {
+        out += &format!("\n{}\n", cmd.paint.bold(PROJECT_FILE));
+    }
+    for line in changes {
+        out += &format!("{line}\n");
+    }
+    out
 }
 
 /// Take the permission back.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  mainspring untrust         in the project's folder")]
-pub(crate) struct UntrustArgs {}
+#[command(
+    after_help = "Examples:\n  mainspring untrust             in the project's folder\n  mainspring untrust ~/old       a project that was moved or deleted"
+)]
+pub(crate) struct UntrustArgs {
+    /// The project, if it is not this one
+    path: Option<PathBuf>,
+}
 
-pub(crate) fn untrust(_: &UntrustArgs, cmd: &CommandContext) -> Result {
-    let (project, _) = cmd.project()?;
-    let name = project.root.shown();
-    if !trust::revoke(&cmd.state()?, &project.root)? {
+pub(crate) fn untrust(args: &UntrustArgs, cmd: &CommandContext) -> Result {
+    cmd.person_only("untrust", "untrust")?;
+    let root = match &args.path {
+        Some(path) => {
+            let path = cmd.cwd.join(path);
+            std::fs::canonicalize(&path).unwrap_or(path)
+        }
+        None => cmd.project()?.0.root,
+    };
+    let name = root.shown();
+    if !record::revoke(&cmd.state()?, &root)? {
         return Err(CliError::new(format!("{name} was not trusted"))
             .hint("`mainspring trust --list` shows what is"));
     }
     Ok(format!(
-        "{name} is no longer trusted: nothing is started there\n"
+        "{name} is no longer trusted: nothing that it brings has any effect\n"
     ))
 }

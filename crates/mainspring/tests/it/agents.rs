@@ -8,8 +8,9 @@ use std::process::Command;
 use crate::env::{MAINSPRING, Ran, TestEnv, finish};
 
 /// What ends or weakens something for a person.
-const A_PERSONS: [&[&str]; 8] = [
+const A_PERSONS: [&[&str]; 9] = [
     &["trust"],
+    &["untrust"],
     &["stop"],
     &["pause", "1h"],
     &["resume"],

@@ -41,7 +41,7 @@ fn a_hold_reaches_the_agent_and_continues_it() {
         Turn::say("I read beat two."),
     ]);
     let Some(claude) = hooked(&model) else { return };
-    mainspring(&claude, &["trust"]);
+    mainspring(&claude, &["trust", "--yes"]);
     mainspring(&claude, &["pulse", "2"]);
     let run = claude.run("say hello").expect_success();
     assert_eq!(run.answer(), "I read beat two.");

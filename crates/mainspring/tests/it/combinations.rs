@@ -75,6 +75,7 @@ fn the_rows_hold_every_pair() {
 /// The project of a row.
 fn project(row: Row) -> TestEnv {
     let env = TestEnv::new();
+    env.trust();
     if row.gate != Absent {
         env.agent("s", &["gate", "on"]).ok();
     }

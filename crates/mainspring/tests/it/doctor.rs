@@ -136,6 +136,7 @@ fn a_lock_a_clock_a_setting_and_an_order_are_looked_at() {
         "[pulse]\nbeets = 1\n",
     )
     .unwrap();
+    env.trust();
     says(&env, "config", "warning", "did you mean pulse.beats?");
     says(&env, "journal", "fine", "2 records");
 }
@@ -228,6 +229,7 @@ fn programs_are_asked_for_their_version_and_their_rights() {
         "[claim]\nproject = 3\n",
     )
     .unwrap();
+    env.trust();
     says(&env, "gh", "warning", "gh auth refresh --scopes project");
     program(&env, "gh", "echo \"  - Token scopes: 'project', 'repo'\"");
     says(&env, "gh", "fine", "signed in");
@@ -291,7 +293,7 @@ fn loops_of_nobody_and_loops_that_stand_still_are_named() {
 #[test]
 fn damaged_files_and_a_file_that_switches_everything_off_are_named() {
     let env = alone();
-    env.run(&["trust"]).ok();
+    env.run(&["trust", "--yes"]).ok();
     env.run(&["pulse", "3"]).ok();
     env.stop("one").held();
     fs::write(env.project().join(".mainspring-off"), "").unwrap();

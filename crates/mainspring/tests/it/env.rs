@@ -99,6 +99,11 @@ impl TestEnv {
         finish(self.command().args(args), b"")
     }
 
+    /// A person trusts the project as it is now.
+    pub(crate) fn trust(&self) {
+        self.run(&["trust", "--yes"]).ok();
+    }
+
     /// A command in the shell of a session's agent.
     pub(crate) fn agent(&self, session: &str, args: &[&str]) -> Ran {
         let mut command = self.command();

@@ -123,6 +123,7 @@ fn a_corrupt_configuration_is_named_with_line_and_column() {
         "[pulse]\nbeats = = 1\n",
     )
     .unwrap();
+    env.trust();
     let error = env.run(&["config"]).failed();
     assert!(
         error.contains("mainspring.toml: line 2, column 9"),

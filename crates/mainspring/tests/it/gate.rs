@@ -68,6 +68,7 @@ fn the_configuration_switches_it_on_and_shapes_it() {
     let env = TestEnv::new();
     let config = "[gate]\nenabled = true\nmax = 3\nprefix = \"ALL_DONE\"\n";
     fs::write(env.project().join("mainspring.toml"), config).unwrap();
+    env.trust();
     let reason = env.stop("bye").held();
     assert_eq!(
         reason,
@@ -388,6 +389,7 @@ fn status_says_what_is_in_force_where_nobody_is_at_work_yet() {
         "[gate]\nenabled = true\n",
     )
     .unwrap();
+    env.trust();
     assert!(gate(&env).ends_with("its done token, by the configuration"));
     env.run(&["gate", "off", "--project"]).ok();
     assert!(gate(&env).starts_with("gate     -"));

@@ -19,6 +19,7 @@ fn with_page(text: &str) -> TestEnv {
     let env = TestEnv::new();
     fs::create_dir_all(page(&env).parent().unwrap()).unwrap();
     fs::write(page(&env), text).unwrap();
+    env.trust();
     env
 }
 
@@ -73,6 +74,7 @@ fn an_inactive_or_broken_markdown_file_holds_nobody() {
 #[test]
 fn a_command_can_make_the_markdown_file() {
     let env = TestEnv::new();
+    env.trust();
     env.agent(
         "s",
         &[
@@ -124,7 +126,7 @@ fn with_jwz() -> TestEnv {
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display());
     let env = env.with("PATH", &path);
     // It is a child process.
-    env.run(&["trust"]).ok();
+    env.run(&["trust", "--yes"]).ok();
     env
 }
 

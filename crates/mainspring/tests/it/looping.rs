@@ -212,6 +212,7 @@ fn the_ttl_is_a_setting() {
         "[loop]\nttl = \"1s\"\n",
     )
     .unwrap();
+    env.trust();
     let path = env.project_state().join("loop.json");
     let mut doc = loop_file(&env).unwrap();
     let ago = "2024-12-21T10:30:00Z";
@@ -265,6 +266,7 @@ fn the_prompt_is_given_again_if_that_is_wanted() {
         "[loop]\nrepeat_prompt = true\n",
     )
     .unwrap();
+    env.trust();
     assert!(
         env.stop("x")
             .held()

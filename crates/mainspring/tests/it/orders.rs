@@ -145,7 +145,7 @@ fn observing_holds_nothing_changes_nothing_and_records_what_it_would_have_done()
 #[test]
 fn a_run_of_holds_is_announced_once_and_ends_with_a_receipt() {
     let env = TestEnv::new();
-    env.run(&["trust"]).ok();
+    env.run(&["trust", "--yes"]).ok();
     env.run(&["pulse", "2"]).ok();
     let stop = |words: &str, active: bool| {
         let fields = json!({ "last_assistant_message": words, "stop_hook_active": active });
@@ -191,6 +191,7 @@ fn how_the_agent_is_told_to_go_on_is_a_setting_and_by_default_the_hosts_own() {
         if let Some(setting) = setting {
             let text = format!("[host]\ncontinue_as = \"{setting}\"\n");
             fs::write(env.project().join("mainspring.toml"), text).unwrap();
+            env.trust();
         }
         assert_eq!(hold(&env, None), elsewhere, "{setting:?}");
         let env = beating().with("MAINSPRING_CONTINUE_AS", setting.unwrap_or("auto"));

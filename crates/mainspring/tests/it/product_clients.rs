@@ -180,7 +180,7 @@ fn the_plugin_is_installed_from_the_marketplace_and_its_hooks_run() {
         &["plugin", "install", "mainspring@mainspring"],
     );
     run(&claude, client, &["plugin", "install", "taskie@mainspring"]);
-    mainspring(&claude, &["trust"]);
+    mainspring(&claude, &["trust", "--yes"]);
     mainspring(&claude, &["pulse", "1"]);
     let answer = claude.run("say hello").expect_success();
     assert_eq!(answer.answer(), "I read it.");
@@ -207,7 +207,7 @@ fn a_plugin_folder_is_loaded_and_its_commands_are_there() {
     let claude = claude
         .plugin_dir(repository().join("plugins/mainspring"))
         .plugin_dir(repository().join("plugins/taskie"));
-    mainspring(&claude, &["trust"]);
+    mainspring(&claude, &["trust", "--yes"]);
     mainspring(&claude, &["pulse", "1"]);
     let answer = claude.run("/taskie:new-plan a small plan").expect_success();
     assert_eq!(answer.answer(), "I read it.");

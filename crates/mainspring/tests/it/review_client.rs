@@ -26,7 +26,7 @@ fn client(model: &Model) -> Option<Claude> {
         &claude.home().join(".claude/settings.json"),
         &settings.to_string(),
     );
-    mainspring(&claude, &["trust"]);
+    mainspring(&claude, &["trust", "--yes"]);
     Some(claude)
 }
 

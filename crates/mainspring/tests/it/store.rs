@@ -25,7 +25,7 @@ fn beats_given(env: &TestEnv) -> u64 {
 fn a_stop_is_one_record_and_a_stop_without_anything_is_none() {
     let env = TestEnv::new();
     env.run(&["pulse", "1"]).ok();
-    env.run(&["trust"]).ok();
+    env.run(&["trust", "--yes"]).ok();
     env.stop("one").held();
     env.stop("two").let_go();
     let entries: Vec<u64> = journal(&env)
@@ -46,7 +46,7 @@ fn effects_wait_for_trust_and_say_so() {
         said.contains("not trusted yet: `mainspring trust`"),
         "{said}"
     );
-    env.run(&["trust"]).ok();
+    env.run(&["trust", "--yes"]).ok();
     assert!(
         env.stop("two")
             .held()
@@ -57,7 +57,7 @@ fn effects_wait_for_trust_and_say_so() {
 #[test]
 fn an_agent_cannot_trust_its_own_project() {
     let env = TestEnv::new();
-    let error = env.agent("s", &["trust"]).failed();
+    let error = env.agent("s", &["trust", "--yes"]).failed();
     assert!(error.contains("a person must"), "{error}");
     assert!(!env.state().join("trusted").exists());
 }
@@ -175,7 +175,7 @@ fn no_increment_is_lost_among_many_processes_at_once() {
 #[test]
 fn the_journal_replays_to_the_same_decisions() {
     let env = TestEnv::new();
-    env.run(&["trust"]).ok();
+    env.run(&["trust", "--yes"]).ok();
     env.run(&["pulse", "2"]).ok();
     for words in ["one", "two", "three"] {
         let _ = env.stop(words);

@@ -40,7 +40,7 @@ fn client(world: &World, model: &Model) -> Option<Claude> {
     let skill = claude.project().join(".claude/skills/ship");
     put(&skill.join("SKILL.md"), SKILL);
     put(&skill.join("fsm.json"), STEPS);
-    mainspring(&claude, &["trust"]);
+    mainspring(&claude, &["trust", "--yes"]);
     Some(claude)
 }
 

@@ -21,7 +21,7 @@ macro_rules! assert_view {
 
 fn checked() -> TestEnv {
     let env = TestEnv::new();
-    env.run(&["trust"]).ok();
+    env.run(&["trust", "--yes"]).ok();
     env.run(&["pulse", "2"]).ok();
     env.stop("one").held();
     env
@@ -112,7 +112,7 @@ fn views_of_nothing_say_what_to_do() {
     error: no check is under way here
     hint: `mainspring pulse 1` begins one
     ");
-    assert_view!(env, env.run(&["trust", "--list"]).ok(), @"no project is trusted; `mainspring trust` in one allows its effects");
+    assert_view!(env, env.run(&["trust", "--list"]).ok(), @"no project is trusted; `mainspring trust` in one allows what it brings");
 }
 
 /// A program reads the same as a person.

@@ -218,7 +218,7 @@ mod tests {
             &[("PATH", "/usr/bin:/bin"), ("XDG_CONFIG_HOME", folder)],
             NOW,
         );
-        let config = Config::load(&env, std::path::Path::new("/nonexistent")).unwrap();
+        let config = Config::of_user(&env).unwrap();
         Programs::with(
             crate::permit::Permit::for_test(),
             &env,

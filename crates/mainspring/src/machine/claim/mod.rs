@@ -16,7 +16,6 @@ pub(crate) use change::Change;
 
 use std::path::PathBuf;
 
-use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::effect::Intent;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::claim::memory::ClaimMemory;
@@ -32,7 +31,6 @@ use crate::config::{Key, Kind as Setting, Reach};
 use crate::event_context::EventContext;
 use crate::limits;
 use crate::permit::Permit;
-use crate::store::trust;
 
 #[derive(Debug)]
 pub(crate) struct Shell;
@@ -131,26 +129,25 @@ impl MachineShell for Shell {
         }
         // While the agent codes, a stop costs the reading of two small files and no lock.
         if let Kind::Stop { .. } = payload.event.kind {
-            return Ok(match state(context) {
+            let works = match state(context) {
                 Ok((state, _)) => !state.rests(),
                 Err(_) => true,
-            });
+            };
+            return Ok(works && context.heeds_repository());
         }
         if let Kind::Watch = payload.event.kind {
             let now = context.env.now();
-            return Ok(state(context)?.0.before_look(now, now) != Before::Leave);
+            let leaves = state(context)?.0.before_look(now, now) == Before::Leave;
+            return Ok(!leaves && context.heeds_repository());
         }
-        if std::fs::symlink_metadata(context.project.file(file::NAME)).is_ok() {
-            return Ok(true);
+        if context.project.has(file::NAME) {
+            return Ok(context.heeds_repository());
         }
         let memory = read_json::<ClaimMemory>(memo_path(context))?.value;
         if memory.is_some_and(|memory| !memory.mail.is_empty()) {
             return Ok(true);
         }
-        let trusted = || {
-            context.is_registered(Name::Claim)
-                || trust::of(context.store.state(), context.root()) == Trust::Trusted
-        };
+        let trusted = || context.is_trusted();
         match payload.event.kind {
             Kind::Idle => Ok(branch(context).is_some() && trusted()),
             Kind::SessionStart { .. } => {

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use mainspring_kernel::Digest;
-use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::Name;
@@ -26,7 +25,6 @@ use crate::limits;
 use crate::machine::FoundFile;
 use crate::permit::Permit;
 use crate::process::{Finished, Job};
-use crate::store::trust;
 
 const TOPIC: &str = "loop:current";
 /// It is a local tool that reads and appends to a file.
@@ -67,9 +65,7 @@ impl<'a> Jwz<'a> {
     pub(crate) fn find(context: &'a EventContext<'a>) -> Option<Self> {
         let dir = store_dir(context)?;
         // It is a child: a clone that brings a store does not start it.
-        let allowed = context.is_drop_in()
-            || trust::of(context.store.state(), context.root()) == Trust::Trusted;
-        if !allowed {
+        if !context.is_trusted() {
             return None;
         }
         let program = context.env.program("jwz")?;

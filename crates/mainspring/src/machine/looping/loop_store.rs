@@ -44,7 +44,7 @@ pub(crate) fn any(context: &EventContext<'_>) -> bool {
     }
     let exists = |path: &Path| std::fs::symlink_metadata(path).is_ok();
     exists(&context.store.machine_file(Name::Loop))
-        || exists(&context.project.file(MARKDOWN))
+        || (context.project.has(MARKDOWN) && context.heeds_repository())
         || Jwz::find(context).is_some()
 }
 
@@ -56,7 +56,12 @@ pub(crate) fn find(context: &EventContext<'_>) -> Result<StoredLoop, Trouble> {
         return Ok(own);
     }
     for place in [LoopStore::Jwz, LoopStore::Markdown] {
-        if place == LoopStore::Jwz && Jwz::find(context).is_none() {
+        let is_there = match place {
+            LoopStore::Jwz => Jwz::find(context).is_some(),
+            LoopStore::Markdown => context.heeds_repository(),
+            LoopStore::Own => true,
+        };
+        if !is_there {
             continue;
         }
         let kept = read(context, place)?;

@@ -52,7 +52,8 @@ impl MachineShell for Shell {
         });
         Ok(concerns
             && !context.is_vacant()
-            && std::fs::symlink_metadata(context.project.file(PLANS)).is_ok())
+            && context.project.has(PLANS)
+            && context.heeds_repository())
     }
 
     fn load(

@@ -133,17 +133,16 @@ pub(super) enum Permissions {
 }
 
 pub(super) fn permissions(context: &EventContext<'_>) -> Result<Permissions, Trouble> {
-    // The drop-in passes its seed's flag, whatever comes of it.
-    if context.is_registered(Name::Review) {
-        return Ok(Permissions::Skipped);
-    }
     let may_skip = (context.host().reviewer.may_skip_permissions)(context.env);
     let wanted = context
         .config()?
         .get("review.permissions")
         .and_then(Value::text);
     Ok(match wanted {
+        // The user's stricter setting always wins.
         Some("scoped") => Permissions::Scoped,
+        // The drop-in passes its document's flag, whatever comes of it.
+        _ if context.is_registered(Name::Review) => Permissions::Skipped,
         _ if !may_skip => Permissions::Scoped,
         Some(_) | None => Permissions::Skipped,
     })

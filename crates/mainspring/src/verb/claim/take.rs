@@ -22,7 +22,7 @@ use crate::machine::claim::query::{self, Board, Found};
 use crate::machine::claim::{self, Change, file};
 use crate::permit::Permit;
 use crate::project::Project;
-use crate::store::{ProjectStore, trust};
+use crate::store::ProjectStore;
 
 #[derive(Debug, clap::Args)]
 #[group(skip)]
@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         ..ClaimFile::claimed(issue, name, agent, item)
     };
     write(cmd, &project, &place, &claim, lease)?;
-    if trust::of(store.state(), &project.root) == mainspring_kernel::deliberate::Trust::Untrusted {
+    if !context.is_trusted() {
         warnings.push(
             "this project is not trusted yet: no pull request is opened until a person runs \
              `mainspring trust`"

@@ -9,7 +9,6 @@
 
 use std::time::Duration;
 
-use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::machines::claim::watch::Before;
 use mainspring_kernel::{Decision, Kind, Millis};
 use mainspring_platform::{file, process};
@@ -23,7 +22,7 @@ use crate::host::{self, DecodeAs, Payload};
 use crate::machine::claim;
 use crate::output;
 use crate::project;
-use crate::store::{ProjectStore, StateDir, trust};
+use crate::store::{ProjectStore, StateDir};
 use crate::verb::hook::{Input, decide_all, read_stdin};
 
 /// How often the host and the claim are looked at while nothing is asked of GitHub.
@@ -70,9 +69,7 @@ fn watch(env: &Environment, payload: &Payload) -> Result<Option<String>, Trouble
     let store = ProjectStore::new(state, &project.root);
     let context = EventContext::new(env, &project, &store, Some(payload));
     let now = env.now();
-    if claim::state(&context)?.0.before_look(now, now) == Before::Leave
-        || trust::of(store.state(), &project.root) == Trust::Untrusted
-    {
+    if claim::state(&context)?.0.before_look(now, now) == Before::Leave || !context.is_trusted() {
         return Ok(None);
     }
     let Some(_lease) = lease(&context)? else {

@@ -9,7 +9,7 @@ use mainspring_store::ShownPath as _;
 
 use super::Findings;
 use crate::child_env::{self, GH, NETWORK, PERSON};
-use crate::config::{Config, Value};
+use crate::config::Value;
 use crate::host;
 use crate::host::text::excerpt;
 use crate::permit::Permit;
@@ -195,7 +195,7 @@ fn has_board(cmd: &CommandContext) -> bool {
     let config = cmd
         .project()
         .ok()
-        .and_then(|(project, _)| Config::load(&cmd.env, &project.root).ok());
+        .and_then(|(project, store)| cmd.config(&project, &store).ok());
     let number = config.and_then(|config| config.get("claim.project").and_then(Value::number));
     number.is_some_and(|number| number > 0)
 }

@@ -3,7 +3,6 @@
 use std::fs;
 
 use mainspring_kernel::Millis;
-use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::machines::looping::{Client, LoopOwner, State as Loop};
 use mainspring_kernel::machines::{MachineInput, Name};
 use mainspring_kernel::orders::{Mode, Until};
@@ -12,14 +11,15 @@ use mainspring_store::journal::CURRENT;
 use mainspring_store::{ShownPath as _, Trouble};
 
 use super::{Findings, Mend};
-use crate::config::{Config, is_below, trust_roots};
+use crate::config::trust_roots;
 use crate::effect_owner;
 use crate::event_context::EventContext;
 use crate::machine;
 use crate::ownership::Ignored;
 use crate::permit::{Denied, Permit};
 use crate::project::Project;
-use crate::store::{ProjectStore, orders, trust};
+use crate::store::{ProjectStore, orders};
+use crate::trust::{Permission, record};
 use crate::verb::records::{self, Shown};
 use crate::verb::{CommandContext, session, timestamp};
 
@@ -31,7 +31,7 @@ pub(super) fn examine(cmd: &CommandContext, mend: Mend, findings: &mut Findings)
     folder(&store, mend, findings);
     findings.fine("project", project.root.shown());
     allowed(cmd, &project, &store, findings);
-    settings(cmd, &project, findings);
+    settings(cmd, &project, &store, findings);
     machines(cmd, &project, &store, findings);
     effects(&store, mend, findings);
     journal(cmd, &store, findings);
@@ -67,14 +67,10 @@ fn folder(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
 }
 
 fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findings: &mut Findings) {
-    match trust_roots(&cmd.env) {
-        Err(trouble) => findings.error("trust", trouble.to_string(), "mainspring config check"),
-        Ok(folders) if is_below(&project.root, &folders) => {
-            findings.fine("trust", "in a folder that your [trust] roots name");
-        }
-        Ok(_) => {}
+    if let Err(trouble) = trust_roots(&cmd.env) {
+        findings.error("trust", trouble.to_string(), "mainspring config check");
     }
-    match trust::all(store.state()) {
+    match record::all(store.state()) {
         Err(trouble) => findings.error(
             "trust",
             trouble.to_string(),
@@ -83,10 +79,18 @@ fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findin
                 store.state().trusted().shown()
             ),
         ),
-        Ok(_) if trust::of(store.state(), &project.root) == Trust::Trusted => {
-            findings.fine("trust", "effects may run here");
-        }
-        Ok(_) => findings.fine("trust", "no effects here until `mainspring trust`"),
+        Ok(_) => match Permission::look(&cmd.env, store.state(), &project.root) {
+            Permission::Trusted(_) => findings.fine("trust", "what the project brings counts"),
+            Permission::BelowRoot => {
+                findings.fine("trust", "in a folder that your [trust] roots name");
+            }
+            Permission::None => {
+                findings.fine(
+                    "trust",
+                    "nothing that it brings counts until `mainspring trust`",
+                );
+            }
+        },
     }
     match orders::in_force(project, store) {
         Err(trouble) => findings.error(
@@ -120,9 +124,14 @@ fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findin
     }
 }
 
-fn settings(cmd: &CommandContext, project: &Project, findings: &mut Findings) {
-    match Config::load(&cmd.env, &project.root) {
-        Err(trouble) => findings.error("config", trouble.to_string(), "mainspring config check"),
+fn settings(
+    cmd: &CommandContext,
+    project: &Project,
+    store: &ProjectStore,
+    findings: &mut Findings,
+) {
+    match cmd.config(project, store) {
+        Err(error) => findings.error("config", error.to_string(), "mainspring config check"),
         Ok(config) => {
             let of_config = config.ignored.iter();
             let mut ignored: Vec<&Ignored> = project.ignored.iter().chain(of_config).collect();

@@ -17,12 +17,12 @@ fn a_claim_comes_to_its_pull_request_whatever_its_folder_is_called() {
     let run = |args: &[&str], input: &Value| {
         let mut command = world.env.command();
         command.args(args).current_dir(&folder);
-        if !matches!(args, ["trust" | "hook"]) {
+        if !matches!(args, ["trust" | "hook", ..]) {
             command.env("CLAUDE_CODE_SESSION_ID", "s");
         }
         finish(&mut command, input.to_string().as_bytes())
     };
-    run(&["trust"], &Value::Null).ok();
+    run(&["trust", "--yes"], &Value::Null).ok();
     let refused = run(&["claim", "43", "--worktree"], &Value::Null).failed();
     assert!(refused.contains("is not UTF-8 text"), "{refused}");
     let said = run(&["claim", "42"], &Value::Null).ok();

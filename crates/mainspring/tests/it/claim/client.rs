@@ -25,7 +25,7 @@ fn client(world: &World, model: &Model) -> Option<Claude> {
         claude = claude.env(name, value);
     }
     world.bare.clone_as(ORIGIN, claude.project());
-    let trusted = finish(claude.command(MAINSPRING).arg("trust"), b"");
+    let trusted = finish(claude.command(MAINSPRING).args(["trust", "--yes"]), b"");
     assert_eq!(trusted.code, Some(0), "{trusted:?}");
     Some(claude)
 }

@@ -24,8 +24,8 @@ fn context(ran: &Ran) -> String {
 
 #[test]
 fn the_documented_manual_test_works_phase_by_phase() {
-    // Registered is permission enough: nobody said `mainspring trust`.
     let Some(world) = untrusted() else { return };
+    world.env.trust();
     let said = context(&sync(&world, "session-start"));
     assert!(said.contains("Project board Board 1: Todo 2"), "{said}");
     assert_eq!(

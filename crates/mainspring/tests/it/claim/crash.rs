@@ -41,7 +41,7 @@ impl Point {
         let trusted = world
             .env
             .command()
-            .arg("trust")
+            .args(["trust", "--yes"])
             .env("HOME", &home)
             .current_dir(&place)
             .output();

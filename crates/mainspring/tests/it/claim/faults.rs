@@ -297,6 +297,7 @@ fn a_hostile_repository_runs_nothing() {
         format!("[claim]\ngh = \"{trap_path}\"\ngit = \"{trap_path}\"\n"),
     )
     .unwrap();
+    world.env.trust();
     world
         .env
         .run(&["claim", "42", "--branch", super::world::BRANCH])

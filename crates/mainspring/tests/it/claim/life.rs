@@ -340,7 +340,7 @@ fn every_form_of_the_remotes_address_leads_to_the_same_repository() {
         let Some(world) = at("github.com", origin) else {
             return;
         };
-        world.env.run(&["trust"]).ok();
+        world.env.run(&["trust", "--yes"]).ok();
         world.env.run(&["claim", "42"]).ok();
         assert!(
             world.bare.refs().contains_key("refs/mainspring/claims/42"),
@@ -362,7 +362,7 @@ fn an_enterprise_server_is_used_where_the_person_named_it() {
     let Some(world) = at("git.corp.example", origin) else {
         return;
     };
-    world.env.run(&["trust"]).ok();
+    world.env.run(&["trust", "--yes"]).ok();
     let refused = world.env.run(&["claim", "42"]).failed();
     assert!(
         refused.contains("`git.corp.example` is not known to be a GitHub server"),

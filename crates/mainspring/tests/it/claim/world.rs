@@ -26,7 +26,7 @@ pub(crate) struct World {
 /// `None` where the real `gh` may not be run.
 pub(crate) fn world() -> Option<World> {
     let world = untrusted()?;
-    world.env.run(&["trust"]).ok();
+    world.env.run(&["trust", "--yes"]).ok();
     Some(world)
 }
 

@@ -94,8 +94,13 @@ fn state_of_an_earlier_build_is_read_and_goes_on_as_it_would_have() {
         }
         stories += 1;
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let story: Story = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let mut story: Story = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         let env = place(&story.files);
+        // An earlier build took settings from a project that nobody had trusted.
+        if !story.then.trusted && env.project().join("mainspring.toml").exists() {
+            env.trust();
+            story.then.trusted = true;
+        }
         let mut then = outcome(&env, &story.next);
         // A build may count more than the earlier one did, and must not forget a count.
         for (file, had) in &story.then.counts {

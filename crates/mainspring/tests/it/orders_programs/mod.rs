@@ -45,7 +45,7 @@ impl Place {
         let place = Self {
             env: env.with("PATH", &path).with("USER", "ada"),
         };
-        place.env.run(&["trust"]).ok();
+        place.env.trust();
         place
     }
 
@@ -160,6 +160,7 @@ fn pulse(place: &Place) {
 
 fn board(place: &Place) {
     place.file("mainspring.toml", "[claim]\nproject = 1\n");
+    place.env.trust();
 }
 
 fn nothing(_: &Place) {}

@@ -12,7 +12,7 @@ use crate::taskie::{Taskie, write};
 /// A trusted project with a plan in this state.
 fn trusted(fields: Value) -> Taskie {
     let taskie = Taskie::with_state(fields);
-    let _ = taskie.run(&["trust"], b"").ok();
+    let _ = taskie.run(&["trust", "--yes"], b"").ok();
     taskie
 }
 

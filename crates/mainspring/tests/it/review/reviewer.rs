@@ -12,10 +12,11 @@ use crate::taskie::{Taskie, write};
 #[test]
 fn no_reviewer_is_started_in_a_project_that_nobody_trusted() {
     let taskie = Taskie::with_state(json!({"next_phase": "plan-review"}));
+    let _ = taskie.run(&["untrust"], b"").ok();
     let said = stop(&taskie, "s", "one").let_go();
     assert!(said.contains("mainspring trust"), "{said}");
     assert_eq!(taskie.calls().len(), 0);
-    let _ = taskie.run(&["trust"], b"").ok();
+    let _ = taskie.run(&["trust", "--yes"], b"").ok();
     assert!(
         stop(&taskie, "s", "two")
             .held()
@@ -78,6 +79,7 @@ fn a_repository_cannot_name_the_reviewer() {
         evil.display()
     );
     write(&taskie.env.project().join("mainspring.toml"), &text);
+    taskie.env.trust();
     let _ = stop(&taskie, "s", "one").held();
     assert!(!taskie.env.project().join("canary").exists());
     assert_eq!(taskie.models(), ["opus"]);

@@ -161,6 +161,7 @@ fn a_loop_on_a_page_of_the_project_comes_to_its_end() {
         place.bind();
         let file = place.project().join(".claude/idle-loop.local.md");
         write(&file, page);
+        finish(place.command().args(["trust", "--yes"]), b"").ok();
         for count in 2..=3 {
             let held = place.stop("").held();
             let expected = format!("[ITERATION {count}/3]");
@@ -232,7 +233,7 @@ fn stop_event(project: &Path, words: &str) -> Value {
 fn a_plan_is_reviewed_whatever_its_folder_is_called() {
     let taskie = Taskie::with_state(json!({"next_phase": "plan-review"}));
     let (home, project) = (taskie.env.home(), moved(&taskie));
-    run(&taskie, &home, &project, &["trust"], &Value::Null).ok();
+    run(&taskie, &home, &project, &["trust", "--yes"], &Value::Null).ok();
     run(&taskie, &home, &project, &["gate", "on"], &Value::Null).ok();
     let off = ["gate", "off", "--session", "s"];
     run(&taskie, &home, &project, &off, &Value::Null).ok();
@@ -253,7 +254,7 @@ fn a_reviewer_that_cannot_be_told_where_its_rules_are_is_not_started() {
     let taskie = Taskie::with_state(json!({"next_phase": "plan-review"}));
     let (home, project) = (taskie.env.root().join(odd("home")), taskie.env.project());
     fs::create_dir(&home).unwrap();
-    run(&taskie, &home, &project, &["trust"], &Value::Null).ok();
+    run(&taskie, &home, &project, &["trust", "--yes"], &Value::Null).ok();
     let event = stop_event(&project, "one");
     let said = run(&taskie, &home, &project, &["hook"], &event).let_go();
     assert!(said.contains("is not UTF-8 text"), "{said}");

@@ -120,7 +120,7 @@ fn a_hostile_clone_starts_nothing() {
 fn an_agent_that_tries_gets_no_trust() {
     let env = TestEnv::new();
     for args in [
-        &["trust"][..],
+        &["trust", "--yes"][..],
         &["install", "--project"],
         &["resume"],
         &["stop"],
@@ -129,13 +129,15 @@ fn an_agent_that_tries_gets_no_trust() {
         assert_ne!(ran.code, Some(0), "{args:?}: {ran:?}");
     }
     let child = finish(
-        env.command().args(["trust"]).env("MAINSPRING_DEPTH", "1"),
+        env.command()
+            .args(["trust", "--yes"])
+            .env("MAINSPRING_DEPTH", "1"),
         b"",
     );
     assert_ne!(child.code, Some(0), "{child:?}");
     assert!(!env.state().join("trusted").exists());
     env.run(&["pulse", "1"]).ok();
-    env.run(&["trust"]).ok();
+    env.run(&["trust", "--yes"]).ok();
     let records = || fs::read_dir(env.state().join("trusted")).unwrap();
     let record = records().next().unwrap().unwrap();
     let name = record.file_name().into_string().unwrap();

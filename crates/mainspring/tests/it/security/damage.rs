@@ -30,6 +30,7 @@ fn worlds() -> Vec<(&'static str, Held)> {
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     let text = "---\nactive: true\nmode: loop\niteration: 1\nmax_iterations: 9\n---\n\nGo.\n";
     fs::write(&file, text).unwrap();
+    page.trust();
     page.stop("one").held();
     let state = |env: &TestEnv, name: &str| env.project_state().join(name);
     vec![

@@ -72,7 +72,7 @@ fn no_forged_transcript_completes_or_hangs() {
 #[test]
 fn the_token_alone_does_not_end_a_stop_that_is_under_review() {
     let taskie = Taskie::with_state(json!({"next_phase": "plan-review"}));
-    let _ = taskie.run(&["trust"], b"").ok();
+    let _ = taskie.run(&["trust", "--yes"], b"").ok();
     let _ = taskie.run(&["gate", "on", "--project"], b"").ok();
     let words = json!({"last_assistant_message": "All done.\n\nTASKMASTER_DONE::s"});
     let event = payload(&taskie.env.project(), "Stop", words);

@@ -51,8 +51,15 @@ fn victim(env: &TestEnv) -> (PathBuf, PathBuf) {
     git(&["commit", "--quiet", "--allow-empty", "-m", "one"]).ok();
     git(&["worktree", "add", "--quiet", tree.to_str().unwrap()]).ok();
     env.run(&["gate", "on", "--project"]).ok();
-    env.run(&["trust"]).ok();
+    env.trust();
     (repo, tree)
+}
+
+/// A person trusts the project of this folder.
+fn trust_in(env: &TestEnv, folder: &Path) {
+    let mut command = env.command();
+    command.args(["trust", "--yes"]).current_dir(folder);
+    finish(&mut command, b"").ok();
 }
 
 #[test]
@@ -182,16 +189,18 @@ fn what_everybody_can_write_above_a_folder_holds_nobody() {
         let (open, work) = shared(&env);
         let file = open.join("mainspring.toml");
         put(&file, GATE);
-        let _ = stop_in(&env, &work).held();
         chmod(&file, mode);
-        let again = work.join("again");
-        fs::create_dir(&again).unwrap();
-        let said = stop_in(&env, &again).let_go();
+        let said = stop_in(&env, &work).let_go();
         assert!(said.contains("can be written by everybody"), "{said}");
         let mut doctor = env.command();
-        let examined = finish(doctor.arg("doctor").current_dir(&again), b"").stdout;
+        let examined = finish(doctor.arg("doctor").current_dir(&work), b"").stdout;
         let fix = format!("chmod go-w {}", file.display());
         assert!(examined.contains(&fix), "{examined}");
+        chmod(&file, 0o644);
+        let again = work.join("again");
+        fs::create_dir(&again).unwrap();
+        trust_in(&env, &again);
+        let _ = stop_in(&env, &again).held();
     }
 }
 
@@ -231,6 +240,7 @@ fn a_project_that_belongs_to_one_other_user_altogether_is_one() {
         if !all.into_iter().all(|path| give_away(path)) {
             return;
         }
+        trust_in(&env, &mounted);
         let _ = stop_in(&env, &mounted).held();
         let _ = stop_in(&env, &below).held();
     }
@@ -243,5 +253,6 @@ fn a_repository_of_the_persons_may_hold_files_that_others_can_write() {
     fs::create_dir(env.project().join(".git")).unwrap();
     put(&env.project().join("mainspring.toml"), GATE);
     chmod(&env.project().join("mainspring.toml"), 0o666);
+    env.trust();
     let _ = env.stop("x").held();
 }

@@ -304,7 +304,7 @@ fn a_repositorys_transport_is_used_where_a_person_trusted_it_and_nowhere_else() 
 
     let Some(world) = untrusted() else { return };
     let (mark, by_ssh_of_person) = by_ssh(&world);
-    world.env.run(&["trust"]).ok();
+    world.env.trust();
     let _ = claim(&world);
     assert!(mark.exists() && !by_ssh_of_person.exists());
 }
@@ -313,7 +313,7 @@ fn a_repositorys_transport_is_used_where_a_person_trusted_it_and_nowhere_else() 
 #[test]
 fn an_address_that_is_rewritten_to_a_program_is_refused() {
     let Some(world) = untrusted() else { return };
-    world.env.run(&["trust"]).ok();
+    world.env.trust();
     let mark = world.env.root().join("mark");
     let trap = world.env.root().join("trap");
     executable(&trap, &marking(&mark));
@@ -337,7 +337,7 @@ fn a_push_in_a_persons_own_name_runs_the_hooks_of_a_trusted_project_in_their_env
     for (is_trusted, expected) in [(true, "of-the-person\n"), (false, "")] {
         let Some(world) = untrusted() else { return };
         if is_trusted {
-            world.env.run(&["trust"]).ok();
+            world.env.trust();
         }
         world.work();
         world.write("coding");
@@ -359,7 +359,7 @@ fn a_push_in_a_persons_own_name_runs_the_hooks_of_a_trusted_project_in_their_env
 #[test]
 fn a_remote_is_a_name_and_no_program() {
     let Some(world) = untrusted() else { return };
-    world.env.run(&["trust"]).ok();
+    world.env.trust();
     world.work();
     world.write("coding");
     let mark = world.env.root().join("mark");
@@ -371,6 +371,7 @@ fn a_remote_is_a_name_and_no_program() {
     ] {
         let file = world.env.project().join("mainspring.toml");
         fs::write(file, format!("[claim]\nremote = '{remote}'\n")).unwrap();
+        world.env.trust();
         let ran = world.env.run(&["handoff", "--summary", "Fix it", "--push"]);
         assert!(ran.failed().contains("no remote's name"));
         assert!(!mark.exists(), "{remote}");

@@ -67,7 +67,7 @@ impl Held {
             "pr_number": 44, "last_check_poll": null, "last_synced_status": "In Review",
         });
         fs::write(env.project().join(".agent-claim.json"), claim.to_string()).unwrap();
-        env.run(&["trust"]).ok();
+        env.trust();
         Self { env, holder }
     }
 
@@ -86,7 +86,7 @@ impl Held {
         )
         .unwrap();
         fs::set_permissions(&jwz, fs::Permissions::from_mode(0o755)).unwrap();
-        env.run(&["trust"]).ok();
+        env.trust();
         env.agent("s", &["loop", "start", "--max", "3"]).ok();
         let newest = fs::read_to_string(env.project().join(".jwz/newest")).unwrap();
         let read = Value::from(vec![json!({"id": "1", "body": newest})]);

@@ -49,6 +49,7 @@ fn nothing_is_written_at_the_other_end_of_a_link() {
     for (link, below, text) in LINKS {
         for absolute in [true, false] {
             let env = TestEnv::new();
+            env.trust();
             env.agent("s", &["gate", "on"]).ok();
             env.agent("s", &["loop", "start", "--max", "9"]).ok();
             let outside = env.root().join("outside");
@@ -103,6 +104,7 @@ fn remove(path: &Path) {
 #[test]
 fn a_project_file_behind_a_link_is_named() {
     let env = TestEnv::new();
+    env.trust();
     let elsewhere = env.root().join("elsewhere");
     put(&elsewhere.join("idle-loop.local.md"), PAGE);
     symlink(&elsewhere, env.project().join(".claude")).unwrap();

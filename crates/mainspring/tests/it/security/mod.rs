@@ -14,6 +14,7 @@ mod secrets;
 mod settings;
 mod supply;
 mod terminal;
+mod trust;
 mod verdicts;
 
 use std::collections::BTreeMap;

@@ -14,7 +14,7 @@ use crate::taskie::{Taskie, write};
 
 fn trusted() -> Taskie {
     let taskie = Taskie::with_state(json!({"next_phase": "plan-review"}));
-    let _ = taskie.run(&["trust"], b"").ok();
+    let _ = taskie.run(&["trust", "--yes"], b"").ok();
     taskie
 }
 

@@ -22,7 +22,7 @@ fn no_variable_and_no_payload_is_found_in_any_file_or_answer() {
     ] {
         taskie.set(name, CANARY);
     }
-    let _ = taskie.run(&["trust"], b"").ok();
+    let _ = taskie.run(&["trust", "--yes"], b"").ok();
     let _ = taskie.run(&["gate", "on", "--project"], b"").ok();
     let _ = taskie.run(&["loop", "start"], b"");
     let mut said = String::new();

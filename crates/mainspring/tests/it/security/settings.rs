@@ -23,6 +23,7 @@ fn a_file_of_unknown_settings_is_named_in_a_few_lines() {
             keys += 1;
         }
         fs::write(env.project().join("mainspring.toml"), &text).unwrap();
+        env.trust();
         let checked = env.run(&["config", "check"]);
         assert_eq!(checked.code, Some(3), "{}", checked.stdout.len());
         let warnings = checked

@@ -129,7 +129,7 @@ fn hostile_project(env: &TestEnv) -> std::path::PathBuf {
 fn no_view_and_no_error_lets_somebody_elses_text_reach_the_terminal() {
     let env = TestEnv::new();
     let project = hostile_project(&env);
-    let _ = look(&env, &project, &["trust"]);
+    let _ = look(&env, &project, &["trust", "--yes"]);
     let mut start = env.command();
     start
         .current_dir(&project)
@@ -170,7 +170,7 @@ fn no_error_about_a_broken_file_is_obeyed_by_the_terminal() {
     ] {
         put(&project.join(name), &broken);
     }
-    let _ = look(&env, &project, &["trust"]);
+    let _ = look(&env, &project, &["trust", "--yes"]);
     look_at_all(&env, &project);
     for args in [
         &["tasks", "validate", ".claude/skills/ship/fsm.json"][..],

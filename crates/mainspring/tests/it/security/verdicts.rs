@@ -342,7 +342,7 @@ struct Reviewed(Taskie);
 impl Reviewed {
     fn new() -> Self {
         let taskie = Taskie::with_state(json!({}));
-        let _ = taskie.run(&["trust"], b"").ok();
+        let _ = taskie.run(&["trust", "--yes"], b"").ok();
         let said = taskie.env.root().join("said");
         let exit = taskie.env.root().join("exit");
         let script = format!(

@@ -79,6 +79,7 @@ impl Taskie {
         fs::set_permissions(bin.join("claude"), fs::Permissions::from_mode(0o755)).unwrap();
         taskie.set("PATH", &format!("{}:/usr/bin:/bin", bin.display()));
         taskie.set("MOCK_CLAUDE_LOG", &taskie.log_path().to_string_lossy());
+        taskie.env.trust();
         taskie
     }
 

@@ -128,6 +128,7 @@ fn settings_keep_other_skills_tasks_and_those_in_progress() {
         &env.project().join("mainspring.toml"),
         "[tasks]\nreset = \"skill\"\nguard_active = true\n",
     );
+    env.trust();
     invoke(&env, "ship").ok();
     invoke(&env, "other").ok();
     assert_eq!(tasks(&env).len(), 4);
@@ -391,6 +392,7 @@ fn the_guard_denies_a_look_into_the_machinery_where_it_is_on() {
         &env.project().join("mainspring.toml"),
         "[tasks]\nguard_files = true\n",
     );
+    env.trust();
     for (tool, denied) in [
         (read(path), true),
         (read("/x/.claude/skills/ship/SKILL.md"), true),

@@ -52,7 +52,7 @@ fn start_with(lab: &Lab<'_>, cards: u64) -> (f64, Figures) {
     let project = world.project();
     std::fs::remove_dir_all(&project).expect("an empty project");
     bare.clone_as("https://github.com/acme/widgets.git", &project);
-    world.person(&["trust"]);
+    world.person(&["trust", "--yes"]);
     let mut times = Vec::new();
     let mut requests = 0;
     for round in 0..lab.rounds.clamp(1, 10) {

@@ -15,6 +15,7 @@ pub(super) const CODING: Path = Path {
     name: "claim: coding",
     prepare: |world| {
         signal(world, "coding");
+        world.person(&["trust", "--yes"]);
         world.stop("One.")
     },
     mark: phase,
@@ -28,7 +29,7 @@ pub(super) const NO_GITHUB: Path = Path {
     has_children: true,
     prepare: |world| {
         signal(world, "ready_for_pr");
-        world.person(&["trust"]);
+        world.person(&["trust", "--yes"]);
         world.stop("One.")
     },
     mark: phase,
@@ -44,6 +45,7 @@ pub(super) const START: Path = Path {
     name: "claim: a session starts",
     prepare: |world| {
         signal(world, "coding");
+        world.person(&["trust", "--yes"]);
         world.event("SessionStart", json!({"source": "startup"}))
     },
     mark: phase,
@@ -56,6 +58,7 @@ pub(super) const MAIL: Path = Path {
     name: "claim: news is delivered",
     prepare: |world| {
         signal(world, "pr_created");
+        world.person(&["trust", "--yes"]);
         world.hook(&world.event("SessionStart", json!({"source": "startup"})));
         world.event("UserPromptSubmit", json!({"prompt": "Well?"}))
     },
@@ -70,7 +73,7 @@ pub(super) const CLOSE: Path = Path {
     prepare: |world| {
         signal_with(world, "done", Some(7));
         server(world);
-        world.person(&["trust"]);
+        world.person(&["trust", "--yes"]);
         world.stop("One.")
     },
     // What failed is said to have, and waits for the agent.

@@ -49,6 +49,7 @@ pub(super) const FALLBACK_FILE: Path = Path {
         let text =
             "---\nactive: true\nmode: loop\niteration: 1\nmax_iterations: 50\n---\n\nDo it.\n";
         put(&fallback(world), text);
+        world.person(&["trust", "--yes"]);
         world.hook(&world.stop("One."));
         world.stop("Two.")
     },

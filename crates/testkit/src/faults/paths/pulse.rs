@@ -78,7 +78,7 @@ pub(super) const RELEASE: Path = Path {
     name: "pulse: release, with a child",
     has_children: true,
     prepare: |world| {
-        world.person(&["trust"]);
+        world.person(&["trust", "--yes"]);
         world.mainspring(&["pulse", "1"]);
         world.hook(&world.stop("One."));
         world.stop("Bye.")
@@ -93,7 +93,7 @@ pub(super) const ABANDONED: Path = Path {
     name: "pulse: an abandoned child",
     has_children: true,
     prepare: |world| {
-        world.person(&["trust"]);
+        world.person(&["trust", "--yes"]);
         world.mainspring(&["pulse", "1"]);
         world.hook(&world.stop("One."));
         let intent = json!({"pulse": {

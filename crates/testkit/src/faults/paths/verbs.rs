@@ -62,7 +62,7 @@ pub(super) const PAUSE: Path = Path {
 pub(super) const TRUST: Path = Path {
     name: "command: trust",
     does: Does::Verb {
-        args: &["trust"],
+        args: &["trust", "--yes"],
         who: Who::Person,
     },
     prepare: |_| Vec::new(),

@@ -1,0 +1,308 @@
+//! What a person has allowed a project to do.
+//!
+//! Nothing that a repository brings has any effect before a person said `mainspring trust`
+//! there: it starts no program, holds no stop and says nothing to the agent. What was trusted
+//! is one project ([`identity`]) with one version of the file that can act, `mainspring.toml`:
+//! that version stays in force until a person trusts another. So a pull disarms nothing, and
+//! an agent's edit changes nothing.
+
+mod identity;
+mod notice;
+pub(crate) mod record;
+
+use std::path::Path;
+
+use mainspring_kernel::Millis;
+use mainspring_kernel::deliberate::Trust;
+use mainspring_store::Trouble;
+
+pub(crate) use self::notice::TrustNotice;
+use self::record::Record;
+use crate::config::{self, PROJECT_FILE};
+use crate::env::Environment;
+use crate::own_files::OwnFile;
+use crate::ownership::Ignored;
+use crate::store::StateDir;
+
+/// What is allowed here.
+#[derive(Debug)]
+pub(crate) enum Permission {
+    /// Nobody has allowed anything.
+    None,
+    /// A person trusted this project, with these versions of its settings.
+    Trusted(Box<Record>),
+    /// It lies below a folder that the user's own configuration trusts, whatever is there.
+    BelowRoot,
+}
+
+/// The project's own settings, as far as they count.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum ProjectSettings {
+    /// There is no `mainspring.toml`, and none was trusted.
+    None,
+    /// There is one, and nobody trusted it.
+    Untrusted,
+    /// The file as it is.
+    Current(String),
+    /// The trusted version: the file is another one now.
+    Newer { trusted: Option<String> },
+    /// The trusted version: the file is gone.
+    Removed { trusted: String },
+    /// The trusted version: the file is there, and does not count because of whose it is.
+    Ignored {
+        ignored: Ignored,
+        trusted: Option<String>,
+    },
+}
+
+impl ProjectSettings {
+    /// What is in force.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::None | Self::Untrusted => None,
+            Self::Current(text) | Self::Removed { trusted: text } => Some(text),
+            Self::Newer { trusted } | Self::Ignored { trusted, .. } => trusted.as_deref(),
+        }
+    }
+}
+
+impl Permission {
+    pub(crate) fn look(env: &Environment, state: &StateDir, root: &Path) -> Self {
+        if let Some(record) = Record::read(env, state, root) {
+            return Self::Trusted(Box::new(record));
+        }
+        // A configuration that cannot be read trusts nobody, and is reported where it counts.
+        let roots = config::trust_roots(env).unwrap_or_default();
+        if config::is_below(root, &roots) {
+            return Self::BelowRoot;
+        }
+        Self::None
+    }
+
+    pub(crate) fn trust(&self) -> Trust {
+        match self {
+            Self::None => Trust::Untrusted,
+            Self::Trusted(_) | Self::BelowRoot => Trust::Trusted,
+        }
+    }
+
+    /// Which version of the project's settings is in force.
+    pub(crate) fn settings(
+        &self,
+        env: &Environment,
+        root: &Path,
+    ) -> Result<ProjectSettings, Trouble> {
+        let trusted: &[String] = match self {
+            Self::None | Self::BelowRoot => &[],
+            Self::Trusted(record) => &record.settings,
+        };
+        let found = match config::project_file(env, root)? {
+            OwnFile::Absent => None,
+            OwnFile::Ignored(ignored) => {
+                let trusted = trusted.last().cloned();
+                return Ok(ProjectSettings::Ignored { ignored, trusted });
+            }
+            OwnFile::Read(bytes) => Some(text(root, bytes)?),
+        };
+        Ok(match (self, found) {
+            (Self::None, Some(_)) => ProjectSettings::Untrusted,
+            (Self::None | Self::BelowRoot, None) => ProjectSettings::None,
+            (Self::BelowRoot, Some(text)) => ProjectSettings::Current(text),
+            (Self::Trusted(_), found) => in_force(trusted, found),
+        })
+    }
+}
+
+fn in_force(trusted: &[String], found: Option<String>) -> ProjectSettings {
+    match (found, trusted.last()) {
+        (Some(text), _) if trusted.contains(&text) => ProjectSettings::Current(text),
+        (Some(_), newest) => ProjectSettings::Newer {
+            trusted: newest.cloned(),
+        },
+        (None, Some(newest)) => ProjectSettings::Removed {
+            trusted: newest.clone(),
+        },
+        (None, None) => ProjectSettings::None,
+    }
+}
+
+/// The project's `mainspring.toml` as it is now, if it counts.
+fn settings_file(env: &Environment, root: &Path) -> Result<Option<String>, Trouble> {
+    match config::project_file(env, root)? {
+        OwnFile::Absent | OwnFile::Ignored(_) => Ok(None),
+        OwnFile::Read(bytes) => text(root, bytes).map(Some),
+    }
+}
+
+fn text(root: &Path, bytes: Vec<u8>) -> Result<String, Trouble> {
+    String::from_utf8(bytes)
+        .map_err(|_| Trouble::corrupt(&root.join(PROJECT_FILE), "it is not UTF-8 text"))
+}
+
+/// What `mainspring trust` would change here.
+#[derive(Debug)]
+pub(crate) struct Proposal {
+    before: Option<Record>,
+    settings: Option<String>,
+}
+
+impl Proposal {
+    pub(crate) fn of(env: &Environment, state: &StateDir, root: &Path) -> Result<Self, Trouble> {
+        Ok(Self {
+            before: Record::read(env, state, root),
+            settings: settings_file(env, root)?,
+        })
+    }
+
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// Would it change nothing?
+    pub(crate) fn is_nothing(&self) -> bool {
+        let newest = self.before.as_ref().map(|record| record.settings.last());
+        newest.is_some_and(|newest| newest == self.settings.as_ref())
+    }
+
+    /// The version of the settings that is in force now, and the one that would be.
+    pub(crate) fn settings(&self) -> (Option<&str>, Option<&str>) {
+        let before = self
+            .before
+            .as_ref()
+            .and_then(|record| record.settings.last());
+        (before.map(String::as_str), self.settings.as_deref())
+    }
+
+    pub(crate) fn grant(self, state: &StateDir, root: &Path, now: Millis) -> Result<(), Trouble> {
+        Record::grant(self.before, state, root, self.settings, now).map(drop)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "nobody crashes here")]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use super::*;
+
+    struct Place {
+        _temp: tempfile::TempDir,
+        env: Environment,
+        state: StateDir,
+        root: PathBuf,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let temp = tempfile::tempdir().unwrap();
+            let root = fs::canonicalize(temp.path()).unwrap().join("project");
+            fs::create_dir_all(root.join(".git")).unwrap();
+            Self {
+                env: Environment::given(&[], Millis(0)),
+                state: StateDir::at(temp.path().join("state")),
+                _temp: temp,
+                root,
+            }
+        }
+
+        fn trust(&self) {
+            let proposal = Proposal::of(&self.env, &self.state, &self.root).unwrap();
+            proposal.grant(&self.state, &self.root, Millis(7)).unwrap();
+        }
+
+        fn write(&self, text: &str) {
+            fs::write(self.root.join(PROJECT_FILE), text).unwrap();
+        }
+
+        fn permission(&self) -> Permission {
+            Permission::look(&self.env, &self.state, &self.root)
+        }
+
+        fn in_force(&self) -> ProjectSettings {
+            self.permission().settings(&self.env, &self.root).unwrap()
+        }
+    }
+
+    #[test]
+    fn what_was_trusted_stays_in_force_until_a_person_trusts_another() {
+        let place = Place::new();
+        place.write("one");
+        assert_eq!(place.in_force(), ProjectSettings::Untrusted);
+        place.trust();
+        assert_eq!(place.in_force(), ProjectSettings::Current("one".into()));
+        place.write("two");
+        let one = || Some("one".to_owned());
+        assert_eq!(place.in_force(), ProjectSettings::Newer { trusted: one() });
+        place.trust();
+        assert_eq!(place.in_force(), ProjectSettings::Current("two".into()));
+        place.write("one");
+        assert_eq!(
+            place.in_force(),
+            ProjectSettings::Current("one".into()),
+            "a version once trusted stays so"
+        );
+        fs::remove_file(place.root.join(PROJECT_FILE)).unwrap();
+        let trusted = "two".to_owned();
+        assert_eq!(place.in_force(), ProjectSettings::Removed { trusted });
+        place.trust();
+        assert_eq!(place.in_force(), ProjectSettings::None);
+    }
+
+    #[test]
+    fn a_file_that_came_after_the_trust_does_not_count() {
+        let place = Place::new();
+        place.trust();
+        place.write("pulled");
+        assert_eq!(place.in_force(), ProjectSettings::Newer { trusted: None });
+        assert_eq!(place.in_force().text(), None);
+    }
+
+    #[test]
+    fn below_a_trusted_folder_everything_counts_as_it_is() {
+        let place = Place::new();
+        place.write("one");
+        let home = place.root.parent().unwrap();
+        fs::create_dir_all(home.join(".config/mainspring")).unwrap();
+        let config = format!("[trust]\nroots = [{home:?}]\n");
+        fs::write(home.join(".config/mainspring/config.toml"), config).unwrap();
+        let env = Environment::given(&[("HOME", home.to_str().unwrap())], Millis(0));
+        let permission = Permission::look(&env, &place.state, &place.root);
+        assert_eq!(permission.trust(), Trust::Trusted);
+        let settings = permission.settings(&env, &place.root).unwrap();
+        assert_eq!(settings, ProjectSettings::Current("one".into()));
+    }
+
+    #[test]
+    fn a_record_in_anothers_place_and_a_broken_one_trust_nobody() {
+        let place = Place::new();
+        place.trust();
+        let path = place.state.trust_of(&place.root);
+        let other = place.root.with_file_name("other");
+        fs::create_dir_all(&other).unwrap();
+        fs::copy(&path, place.state.trust_of(&other)).unwrap();
+        let permission = Permission::look(&place.env, &place.state, &other);
+        assert_eq!(permission.trust(), Trust::Untrusted);
+        for garbage in ["", "{", "[]", "{\"project\":7}", "\u{0}"] {
+            fs::write(&path, garbage).unwrap();
+            assert_eq!(place.permission().trust(), Trust::Untrusted, "{garbage:?}");
+        }
+        assert!(
+            record::all(&place.state).is_err(),
+            "and a person is told which"
+        );
+    }
+
+    #[test]
+    fn a_record_of_before_there_were_identities_is_bound_to_what_is_there() {
+        let place = Place::new();
+        place.write("one");
+        place.trust();
+        let old = format!("{{\"project\":{:?},\"since\":5}}", place.root);
+        fs::write(place.state.trust_of(&place.root), old).unwrap();
+        assert_eq!(place.in_force(), ProjectSettings::Current("one".into()));
+        let id = place.root.join(".git/mainspring-id");
+        fs::remove_file(id).unwrap();
+        assert_eq!(place.permission().trust(), Trust::Untrusted);
+    }
+}

@@ -1,0 +1,50 @@
+//! What waits in a project for a person to trust it. The person is told once in each session;
+//! the agent is told nothing.
+
+use std::fmt;
+
+use mainspring_kernel::decision::listed;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TrustNotice {
+    /// The project brings these files, and nobody trusted it.
+    Untrusted { files: Vec<&'static str> },
+    /// This file is not the version that was trusted.
+    Newer { file: &'static str },
+    /// This file was trusted, and is gone.
+    Removed { file: &'static str },
+}
+
+impl TrustNotice {
+    /// Tells it from others about the same project.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Untrusted { .. } => "untrusted",
+            Self::Newer { .. } => "newer",
+            Self::Removed { .. } => "removed",
+        }
+    }
+}
+
+impl fmt::Display for TrustNotice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Untrusted { files } => write!(
+                f,
+                "this project brings {}, which Mainspring ignores until you trust the project: \
+                 `mainspring trust` shows what that would allow",
+                listed(files)
+            ),
+            Self::Newer { file } => write!(
+                f,
+                "{file} is not the version that you trusted: the trusted one stays in force. \
+                 `mainspring trust` shows the difference"
+            ),
+            Self::Removed { file } => write!(
+                f,
+                "{file} is gone: the version that you trusted stays in force. `mainspring trust` \
+                 goes on without it"
+            ),
+        }
+    }
+}

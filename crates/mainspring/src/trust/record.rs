@@ -1,0 +1,131 @@
+//! What a person allowed, kept outside of every repository: a file for each project, so that
+//! asking about one costs the same however many there are.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::Path;
+
+use mainspring_kernel::Millis;
+use mainspring_store::{Trouble, atomic, path_text, read_json};
+use serde::{Deserialize, Serialize};
+
+use super::identity::Identity;
+use crate::env::Environment;
+use crate::store::StateDir;
+
+/// Versions of one file that stay trusted, so that branches may switch back and forth.
+const MOST_VERSIONS: usize = 16;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// For people, and for a look at whether the record is in its own place.
+    project: String,
+    pub(crate) since: Millis,
+    /// `None` in a record of before there were identities: it is bound to the project that
+    /// is found there first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    identity: Option<Identity>,
+    /// The trusted versions of `mainspring.toml`, the newest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) settings: Vec<String>,
+}
+
+impl Record {
+    /// The record of this project; `None` where there is none that is about it. One that
+    /// cannot be read, or that is about another project, trusts nobody.
+    pub(super) fn read(env: &Environment, state: &StateDir, root: &Path) -> Option<Self> {
+        let found = read_json::<Self>(state.trust_of(root)).ok()?;
+        let record = found.value?;
+        if record.project != path_text::to_text(root) {
+            return None;
+        }
+        match &record.identity {
+            Some(trusted) => trusted
+                .is_still(&Identity::of(root).ok()?)
+                .then_some(record),
+            None => record.bound(env, state, root).ok(),
+        }
+    }
+
+    fn bound(mut self, env: &Environment, state: &StateDir, root: &Path) -> Result<Self, Trouble> {
+        self.identity = Some(Identity::establish(root)?);
+        if let Some(text) = super::settings_file(env, root)? {
+            self.settings.push(text);
+        }
+        self.write(state, root)?;
+        Ok(self)
+    }
+
+    /// Trusts the project that is at this path now, with this version of its settings.
+    pub(super) fn grant(
+        before: Option<Self>,
+        state: &StateDir,
+        root: &Path,
+        settings: Option<String>,
+        now: Millis,
+    ) -> Result<Self, Trouble> {
+        let mut record = before.unwrap_or(Self {
+            project: path_text::to_text(root),
+            since: now,
+            identity: None,
+            settings: Vec::new(),
+        });
+        record.identity = Some(Identity::establish(root)?);
+        if let Some(text) = settings {
+            record.settings.retain(|version| *version != text);
+            record.settings.push(text);
+            let surplus = record.settings.len().saturating_sub(MOST_VERSIONS);
+            record.settings.drain(..surplus);
+        } else {
+            record.settings.clear();
+        }
+        record.write(state, root)?;
+        Ok(record)
+    }
+
+    fn write(&self, state: &StateDir, root: &Path) -> Result<(), Trouble> {
+        let text =
+            mainspring_json::text(self).map_err(|error| Trouble::Other(error.to_string()))?;
+        state.create(&state.trusted())?;
+        // What is trusted is a project of ours: an event there looks further than elsewhere.
+        state.create(&state.project(root))?;
+        atomic::replace_durably(&state.trust_of(root), format!("{text}\n").as_bytes())
+    }
+}
+
+/// Takes the permission back; was there one?
+pub(crate) fn revoke(state: &StateDir, root: &Path) -> Result<bool, Trouble> {
+    let (path, dir) = (state.trust_of(root), state.trusted());
+    match fs::remove_file(&path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(Trouble::io("delete", &path)(error)),
+    }
+    File::open(&dir)
+        .and_then(|dir| dir.sync_all())
+        .map_err(Trouble::io("sync", &dir))?;
+    Ok(true)
+}
+
+/// Every project on record, by its path, with the time it was trusted.
+pub(crate) fn all(state: &StateDir) -> Result<BTreeMap<String, Millis>, Trouble> {
+    let dir = state.trusted();
+    let mut trusted = BTreeMap::new();
+    let entries = match fs::read_dir(&dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(trusted),
+        Err(error) => return Err(Trouble::io("list", &dir)(error)),
+    };
+    for entry in entries {
+        let path = entry.map_err(Trouble::io("list", &dir))?.path();
+        // Not what a crash left beside a record.
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        if let Some(Record { project, since, .. }) = read_json(path)?.value {
+            trusted.insert(project, since);
+        }
+    }
+    Ok(trusted)
+}

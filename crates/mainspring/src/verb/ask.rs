@@ -1,0 +1,48 @@
+//! A question to the person at the terminal.
+
+use std::io::{BufRead, IsTerminal};
+
+use super::Result;
+use crate::error::CliError;
+use crate::output;
+
+/// What Enter alone means: the answer in capitals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Enter {
+    Yes,
+    No,
+}
+
+/// The answer to a yes-or-no question.
+pub(super) fn yes(question: &str, enter: Enter) -> Result<bool> {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        return Err(
+            CliError::new("stdin is not a terminal, so there is nobody to confirm")
+                .hint("`--yes` goes on without asking"),
+        );
+    }
+    let choice = match enter {
+        Enter::Yes => "[Y/n]",
+        Enter::No => "[y/N]",
+    };
+    output::stderr(&format!("{question} {choice} "));
+    let mut answer = String::new();
+    stdin
+        .lock()
+        .read_line(&mut answer)
+        .map_err(|error| CliError::new(format!("no answer: {error}")))?;
+    let answer = answer.trim().to_lowercase();
+    Ok(match enter {
+        Enter::No => matches!(answer.as_str(), "y" | "yes"),
+        Enter::Yes => !matches!(answer.as_str(), "n" | "no"),
+    })
+}
+
+/// Goes on only if the person types yes.
+pub(super) fn confirm(question: &str) -> Result<()> {
+    if yes(question, Enter::No)? {
+        return Ok(());
+    }
+    Err(CliError::new("nothing was changed"))
+}
