@@ -64,4 +64,5 @@ pub(super) const WATCH: Case = Case {
 
 pub(super) fn claimed(world: &World) {
     std::fs::write(world.project().join(".agent-claim.json"), CODING).expect("a file of ours");
+    world.person(&["trust", "--yes"]);
 }

@@ -73,7 +73,7 @@ fn plan(world: &World, files: usize) -> Vec<u8> {
     world.stop("Done for today.")
 }
 
-/// A valid plan of that many files, `state.json` among them.
+/// A valid plan of that many files, `state.json` among them, in a trusted project.
 pub(crate) fn lay_out(world: &World, name: &str, files: usize) {
     let dir = world.project().join(".taskie/plans").join(name);
     fs::create_dir_all(&dir).expect("a folder in the project");
@@ -90,6 +90,7 @@ pub(crate) fn lay_out(world: &World, name: &str, files: usize) {
     write("tasks.md", &table);
     write("plan.md", "# Plan\n\n## Overview\n");
     write("state.json", &state_json("complete-task", 8));
+    world.person(&["trust", "--yes"]);
 }
 
 fn state_json(next_phase: &str, max_reviews: u32) -> String {
