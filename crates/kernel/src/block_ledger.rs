@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::Answer;
 use crate::event::{Chain, Kind, StartSource};
-use crate::ids::{Digest, Millis};
+use crate::ids::{Digest, Millis, Uptime};
 use crate::receipt::Receipt;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -25,7 +25,10 @@ pub struct BlockLedger {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Delivered {
     pub delivery: Digest,
-    pub at: Millis,
+    /// When it was answered. Records of earlier builds have a time of the wall clock instead,
+    /// and are not repeated.
+    #[serde(default)]
+    pub uptime: Uptime,
     pub answer: Answer,
 }
 
@@ -59,18 +62,24 @@ pub enum ToolUse {
     NotSeen,
 }
 
+impl Delivered {
+    fn is_recent(&self, now: Uptime) -> bool {
+        now.since(self.uptime).is_some_and(|age| age <= REDELIVERY)
+    }
+}
+
 impl BlockLedger {
     /// The answer that this very delivery got a moment ago.
-    pub fn repeated(&self, delivery: &Digest, now: Millis) -> Option<&Answer> {
+    pub fn repeated(&self, delivery: &Digest, now: Uptime) -> Option<&Answer> {
         let last = self.last.as_ref()?;
-        let same = last.delivery == *delivery && now.since(last.at) <= REDELIVERY;
+        let same = last.delivery == *delivery && last.is_recent(now);
         same.then_some(&last.answer)
     }
 
     /// Without the last answer, once nobody can ask for it any more.
     #[must_use]
-    pub fn at(mut self, now: Millis) -> Self {
-        self.last.take_if(|last| now.since(last.at) > REDELIVERY);
+    pub fn at(mut self, now: Uptime) -> Self {
+        self.last.take_if(|last| !last.is_recent(now));
         self
     }
 
@@ -143,18 +152,18 @@ mod tests {
 
     #[test]
     fn the_last_answer_is_kept_as_long_as_it_can_be_asked_for() {
-        let said = Millis(10_000);
+        let said = Uptime(10_000);
         let ledger = BlockLedger {
             blocks: 3,
             last: Some(Delivered {
                 delivery: Digest("one".into()),
-                at: said,
+                uptime: said,
                 answer: Answer::nothing(&Kind::Idle),
             }),
             ..BlockLedger::default()
         };
         for later in [Millis(0), REDELIVERY, REDELIVERY.plus(Millis(1))] {
-            let now = said.plus(later);
+            let now = Uptime(said.0 + later.0);
             let repeats =
                 |ledger: &BlockLedger| ledger.repeated(&Digest("one".into()), now).is_some();
             let aged = ledger.clone().at(now);
@@ -162,9 +171,6 @@ mod tests {
             assert_eq!(aged.last.is_some(), later <= REDELIVERY, "{later:?}");
             assert_eq!(aged.blocks, 3);
         }
-        assert!(
-            ledger.clone().at(Millis(0)).last.is_some(),
-            "a clock set back"
-        );
+        assert!(ledger.at(Uptime(0)).last.is_none(), "after a reboot");
     }
 }

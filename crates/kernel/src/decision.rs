@@ -129,16 +129,23 @@ impl Decision {
         }
     }
 
+    /// Everything that is said in it.
+    pub fn reasons(&self) -> impl Iterator<Item = &Reason> {
+        let (one, other) = match self {
+            Self::Stop { hold: one }
+            | Self::Context { tell: one }
+            | Self::BeforeTool { deny: one }
+            | Self::Idle { notify: one }
+            | Self::Watch { wake: one } => (Some(one), None),
+            Self::AfterTool { tell, object } => (Some(tell), Some(object)),
+            Self::Silent => (None, None),
+        };
+        let sets = one.into_iter().chain(other);
+        sets.flat_map(Reasons::iter)
+    }
+
     pub fn is_nothing(&self) -> bool {
-        match self {
-            Self::Stop { hold } => hold.is_empty(),
-            Self::Context { tell } => tell.is_empty(),
-            Self::AfterTool { tell, object } => tell.is_empty() && object.is_empty(),
-            Self::BeforeTool { deny } => deny.is_empty(),
-            Self::Idle { notify } => notify.is_empty(),
-            Self::Watch { wake } => wake.is_empty(),
-            Self::Silent => true,
-        }
+        self.reasons().next().is_none()
     }
 }
 

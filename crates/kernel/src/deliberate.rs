@@ -1,6 +1,7 @@
 //! One event, all machines, one answer.
 //!
-//! 1. An event delivered twice gets the same answer and changes nothing.
+//! 1. An event delivered twice gets the same answer and changes nothing, unless a person's
+//!    order came in between.
 //! 2. Every machine is asked. Handlers are cheap; what is expensive is an effect, and a
 //!    handler can only ask for one.
 //! 3. If any machine holds a stop, no effect is started: the agent is told at once
@@ -22,7 +23,7 @@ use crate::block_ledger::{BlockLedger, Cap, Delivered, Mark, ToolUse};
 use crate::decision::{Answer, Decision, Note, Reasons, Voice, listed};
 use crate::effect::{EffectOwner, Fence};
 use crate::event::{Event, Kind, Speaker};
-use crate::ids::{Digest, Millis};
+use crate::ids::{Digest, Millis, Uptime};
 use crate::machine::Settled;
 use crate::machines::{MachineInput, Name, Occasion, Pending, Transition, Vote};
 use crate::orders::{Leave, Mode, Orders, Until};
@@ -33,7 +34,11 @@ use crate::receipt::Receipt;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Case {
     pub event: Event,
+    /// The time on the wall, for people and for dates that others wrote.
     pub now: Millis,
+    /// For how long something took, or may take.
+    #[serde(default)]
+    pub uptime: Uptime,
     /// Tells this delivery of the event from any other.
     pub delivery: Digest,
     #[serde(alias = "parts")]
@@ -106,6 +111,7 @@ impl Case {
         Occasion {
             event: &self.event,
             now: self.now,
+            uptime: self.uptime,
             fence: self.fence,
             me: &self.me,
         }
@@ -119,7 +125,7 @@ impl Settlement {
         let last = if self.repeatable {
             Some(Delivered {
                 delivery: case.delivery.clone(),
-                at: case.now,
+                uptime: case.uptime,
                 answer: self.answer.clone(),
             })
         } else {
@@ -152,7 +158,10 @@ pub fn deliberate(case: &Case) -> Ruling {
     // What an effect has brought back cannot be had twice: the second delivery, which came
     // while it ran, was only told to wait.
     let returned = case.inputs.iter().any(MachineInput::has_returned);
-    if !returned && let Some(answer) = case.ledger.repeated(&case.delivery, case.now) {
+    if !returned
+        && let Some(answer) = case.ledger.repeated(&case.delivery, case.uptime)
+        && stands(answer, case)
+    {
         return Ruling::Repeated(answer.clone());
     }
     let votes: Vec<Vote> = case.inputs.iter().map(|input| vote(input, case)).collect();
@@ -189,6 +198,13 @@ pub fn deliberate(case: &Case) -> Ruling {
         }
         Mode::Act | Mode::Observe => settle(case, decision, notes, transitions),
     })
+}
+
+/// May this answer still be given? Not if a person has meanwhile ordered a machine that spoke
+/// in it to be quiet.
+fn stands(answer: &Answer, case: &Case) -> bool {
+    let mut reasons = answer.decision.reasons();
+    reasons.all(|reason| case.leave(reason.by) == Leave::Act)
 }
 
 /// What the machines say that have this leave, as one.

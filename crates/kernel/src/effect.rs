@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::Millis;
+use crate::ids::{Millis, Uptime};
 use crate::machine::Machine;
 
 /// A number that only grows within one project.
@@ -56,6 +56,17 @@ pub struct Intent<M: Machine> {
     pub owner: EffectOwner,
     pub since: Millis,
     pub deadline: Millis,
+    /// The same moment as `since`.
+    #[serde(default)]
+    pub uptime: Uptime,
+}
+
+impl<M: Machine> Intent<M> {
+    /// Has it not run for longer than it may?
+    pub fn is_in_time(&self, now: Uptime) -> bool {
+        let limit = self.deadline.since(self.since);
+        now.since(self.uptime).is_some_and(|ran| ran < limit)
+    }
 }
 
 /// How a machine's effect stands as this event is looked at.

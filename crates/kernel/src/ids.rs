@@ -56,6 +56,25 @@ impl Millis {
     }
 }
 
+/// Milliseconds since the machine started, its sleep included. It only grows, whatever the
+/// clock on the wall is set to, and begins at zero with a reboot.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Uptime(pub u64);
+
+impl Uptime {
+    /// How long ago `earlier` was; `None` if the machine started in between.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Option<Millis> {
+        match self.0.checked_sub(earlier.0) {
+            Some(span) => Some(Millis(span)),
+            None => None,
+        }
+    }
+}
+
 /// A digest of bytes that the shell saw: 128 bits in lower-case hex.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

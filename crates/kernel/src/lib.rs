@@ -31,7 +31,7 @@ pub mod turn;
 pub use decision::{Answer, Decision, Note, Reasons, Voice};
 pub use deliberate::{Case, Ruling, deliberate};
 pub use event::{Event, Kind};
-pub use ids::{Digest, Millis, SessionId};
+pub use ids::{Digest, Millis, SessionId, Uptime};
 pub use machine::Machine;
 pub use machines::{MachineInput, Name};
 pub use orders::Orders;

@@ -9,7 +9,8 @@ use mainspring_kernel::machines::{Finished, InputOf, Pending, Returned, Transiti
 use mainspring_kernel::orders::{Mode, Scope, Until};
 use mainspring_kernel::turn::{Ask, Reply, Turn};
 use mainspring_kernel::{
-    Case, Digest, Event, Kind, MachineInput, Millis, Name, Orders, Ruling, SessionId, deliberate,
+    Case, Digest, Event, Kind, MachineInput, Millis, Name, Orders, Ruling, SessionId, Uptime,
+    deliberate,
 };
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -43,6 +44,7 @@ fn case(state: State, orders: Orders) -> Case {
             kind: STOP,
         },
         now: Millis::seconds(100),
+        uptime: Uptime(100_000),
         delivery: Digest("one".into()),
         inputs: vec![MachineInput::Pulse(InputOf::new(state, ()))],
         broken: vec![],
@@ -167,6 +169,7 @@ fn after_run(orders: Orders, reply: impl Fn(Intent<Pulse>) -> Reply) -> Settleme
         owner: me(),
         since: Millis(0),
         deadline: Millis::seconds(1_000),
+        uptime: Uptime(0),
     };
     let mut case = case(beating(2), orders);
     case.inputs[0].stand(Pending::Pulse(intent.clone()), Life::Alive);

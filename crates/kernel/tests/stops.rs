@@ -14,7 +14,7 @@ use mainspring_kernel::machines::looping::{
 use mainspring_kernel::machines::{InputOf, Transition};
 use mainspring_kernel::spoken_signal::SpokenSignal;
 use mainspring_kernel::{
-    Case, Digest, Event, Kind, MachineInput, Millis, Ruling, SessionId, deliberate,
+    Case, Digest, Event, Kind, MachineInput, Millis, Ruling, SessionId, Uptime, deliberate,
 };
 use pretty_assertions::assert_eq;
 
@@ -105,6 +105,7 @@ impl Session {
                 kind,
             },
             now: Millis::seconds(self.deliveries * 60),
+            uptime: Uptime(self.deliveries * 60_000),
             delivery: Digest(format!("{}", self.deliveries)),
             inputs: vec![
                 MachineInput::Gate(InputOf::new(self.gate, said)),

@@ -15,6 +15,7 @@ use mainspring_kernel::machines::pulse::{Probed, State};
 use mainspring_kernel::machines::{Finished, InputOf, Pending, Returned, Transition, claim};
 use mainspring_kernel::{
     Answer, Ask, Decision, Digest, Kind, MachineInput, Millis, Reply, Ruling, SessionId, Turn,
+    Uptime, deliberate,
 };
 use pretty_assertions::assert_eq;
 
@@ -58,6 +59,7 @@ impl Disk {
                 kind: STOP,
             },
             now: Millis::seconds(1_000),
+            uptime: Uptime(1_000_000),
             delivery: Digest(delivery.into()),
             inputs: vec![part],
             broken: Vec::new(),
@@ -284,7 +286,7 @@ fn a_result_counts_though_the_same_delivery_was_answered_meanwhile() {
     };
     disk.ledger.last = Some(mainspring_kernel::block_ledger::Delivered {
         delivery: Digest("one".into()),
-        at: Millis::seconds(1_000),
+        uptime: Uptime(1_000_000),
         answer: Answer::fault(&STOP, "it is at work"),
     });
     slow.next(ran(&pending));
@@ -341,6 +343,7 @@ fn a_reply_out_of_order_lets_go_and_says_so() {
                 },
                 since: Millis(0),
                 deadline: Millis(0),
+                uptime: Uptime(0),
             },
             other => panic!("{other:?}"),
         },
@@ -466,8 +469,26 @@ fn a_look_that_comes_back_to_somebody_elses_work_is_dropped() {
             owner: EffectOwner::default(),
             since: Millis(0),
             deadline: Millis::seconds(9_000),
+            uptime: Uptime(0),
         });
     });
     assert_eq!(asked.iter().filter(|name| **name == "run").count(), 1);
     assert!(answer.decision.is_nothing());
+}
+
+#[test]
+fn a_clock_that_was_set_back_repeats_no_answer_for_ever() {
+    let mut disk = Disk::beating(3);
+    let (answer, _) = interpret(&mut disk, "one", None);
+    assert!(holds(&answer));
+    let mut again = disk.case("one", 1, Life::Alive);
+    again.now = Millis(0);
+    assert!(matches!(deliberate(&again), Ruling::Repeated(_)), "at once");
+    again.uptime = Uptime(again.uptime.0 + 10_000);
+    assert!(matches!(deliberate(&again), Ruling::Settled(_)), "later");
+    again.uptime = Uptime(0);
+    assert!(
+        matches!(deliberate(&again), Ruling::Settled(_)),
+        "after a reboot"
+    );
 }

@@ -1,11 +1,13 @@
 //! Interprets a turn: does what the kernel asks for, and reports what came of it.
 
+use std::time::Instant;
+
 use mainspring_kernel::block_ledger::{BlockLedger, Mark, ToolUse};
 use mainspring_kernel::deliberate::{Broken, Ruling, Trust};
 use mainspring_kernel::effect::{EffectOwner, Fence, Life};
 use mainspring_kernel::journal::{Entry, FileChange};
 use mainspring_kernel::machines::{MachineInput, Moved, Name, Pending};
-use mainspring_kernel::{Answer, Ask, Case, Kind, Millis, Note, Reply, Turn};
+use mainspring_kernel::{Answer, Ask, Case, Kind, Millis, Note, Reply, Turn, Uptime};
 use mainspring_store::{Locked, Trouble, digest, json_change};
 
 use crate::effect_owner;
@@ -71,8 +73,9 @@ struct Driver<'a> {
     edited: Vec<String>,
     /// What was committed and could not be told to others yet.
     late: Vec<String>,
-    /// Read again after an effect: it may have taken minutes.
+    /// Both clocks are read again after an effect: it may have taken minutes.
     now: Millis,
+    uptime: Uptime,
 }
 
 struct FoundIntent {
@@ -100,11 +103,16 @@ impl<'a> Driver<'a> {
             edited: Vec::new(),
             late: Vec::new(),
             now: context.env.now(),
+            uptime: context.env.uptime(),
         }
     }
 
     fn lock(&mut self) -> Result<(), Trouble> {
-        self.lock = Some(self.context.store.lock()?);
+        let store = self.context.store;
+        self.lock = Some(match self.context.deadline_at_end() {
+            Some(end) => store.lock_within(end.saturating_duration_since(Instant::now()))?,
+            None => store.lock()?,
+        });
         Ok(())
     }
 
@@ -136,6 +144,7 @@ impl<'a> Driver<'a> {
         Ok(Case {
             event: self.payload.event.clone(),
             now: self.now,
+            uptime: self.uptime,
             delivery: self.delivery(),
             inputs,
             broken,
@@ -168,7 +177,7 @@ impl<'a> Driver<'a> {
                 .store
                 .intent(name, subject.unwrap_or_default())?;
             if let Some(pending) = intent.value {
-                let in_time = pending.deadline() > self.now;
+                let in_time = pending.is_in_time(self.uptime);
                 let life = if in_time && effect_owner::is_alive(pending.owner()) {
                     Life::Alive
                 } else {
@@ -197,7 +206,7 @@ impl<'a> Driver<'a> {
             path: found.path,
             bytes: found.bytes,
         });
-        Ok(found.value.unwrap_or_default().at(self.now))
+        Ok(found.value.unwrap_or_default().at(self.uptime))
     }
 
     /// What the transcript shows at a stop. Where it does not go back far enough to tell,
@@ -308,6 +317,7 @@ impl<'a> Driver<'a> {
             Err(Denied::Trouble(trouble)) => Reply::Failed(trouble.to_string()),
         };
         self.now = self.context.env.later();
+        self.uptime = self.context.env.uptime();
         reply
     }
 

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use mainspring_kernel::machines::verbs::Actor;
-use mainspring_kernel::{Millis, SessionId};
-use mainspring_platform::{process, program};
+use mainspring_kernel::{Millis, SessionId, Uptime};
+use mainspring_platform::{host, process, program};
 
 use crate::host::agent::{self, Agent};
 
@@ -89,6 +89,14 @@ impl Environment {
         match self.vars {
             Vars::Process => clock(),
             Vars::Given(_) => self.now,
+        }
+    }
+
+    /// How long the machine is up, as of now.
+    pub(crate) fn uptime(&self) -> Uptime {
+        match self.vars {
+            Vars::Process => Uptime(host::uptime()),
+            Vars::Given(_) => Uptime(self.now.0),
         }
     }
 

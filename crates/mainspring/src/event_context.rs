@@ -13,6 +13,7 @@ use mainspring_store::Trouble;
 use crate::config::{self, Config};
 use crate::env::Environment;
 use crate::host::{self, HostSpec, Payload};
+use crate::limits;
 use crate::machine;
 use crate::ownership::Ignored;
 use crate::project::{Contents, Project};
@@ -213,6 +214,12 @@ impl<'a> EventContext<'a> {
     pub(crate) fn at_stop(&self) -> bool {
         self.payload
             .is_some_and(|payload| matches!(payload.event.kind, Kind::Stop { .. }))
+    }
+
+    /// Until when a session's end must be answered; `None` at other events.
+    pub(crate) fn deadline_at_end(&self) -> Option<Instant> {
+        let kind = &self.payload?.event.kind;
+        matches!(kind, Kind::SessionEnd { .. }).then(|| self.began + limits::SESSION_END)
     }
 
     pub(crate) fn is_subagents(&self) -> bool {

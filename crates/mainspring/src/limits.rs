@@ -15,5 +15,8 @@ pub(crate) const TEXT_CHARS: usize = 9_000;
 pub(crate) const EXCERPT_CHARS: usize = 200;
 /// How long a child that has ended is listened to, where somebody else holds its pipe.
 pub(crate) const LAST_WORDS: Duration = Duration::from_millis(250);
+/// All that we may take at a session's end: there a host waits for a second, or for one and a
+/// half for all hooks together.
+pub(crate) const SESSION_END: Duration = Duration::from_millis(700);
 /// What a child process may print.
 pub(crate) const CHILD_OUTPUT: u64 = 4 * 1024 * 1024;

@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::path::Path;
 
+use rustix::time::{ClockId, clock_gettime};
+
 use crate::proc;
 
 /// Told apart from the boots before and after. Where the system has none, it is always the
@@ -20,6 +22,18 @@ pub fn boot_id() -> &'static str {
         BOOT.set(Some(boot));
         boot
     })
+}
+
+/// Milliseconds since it started. The time that it slept counts where the system tells.
+pub fn uptime() -> u64 {
+    #[cfg(target_os = "linux")]
+    const CLOCK: ClockId = ClockId::Boottime;
+    #[cfg(not(target_os = "linux"))]
+    const CLOCK: ClockId = ClockId::Monotonic;
+    let now = clock_gettime(CLOCK);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    let millis = u64::try_from(now.tv_nsec / 1_000_000).unwrap_or(0);
+    seconds.saturating_mul(1_000).saturating_add(millis)
 }
 
 /// Its name, as the system has it.

@@ -11,4 +11,4 @@ pub(crate) const SEGMENT: u64 = 8 * 1024 * 1024;
 /// Closed segments that are kept.
 pub(crate) const SEGMENTS: usize = 8;
 /// How long a process waits for another one that works on the same store.
-pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(5);
+pub const LOCK_WAIT: Duration = Duration::from_secs(5);

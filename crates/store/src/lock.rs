@@ -3,15 +3,15 @@
 use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::mpsc;
+use std::time::Duration;
 
 use mainspring_platform::file;
 
 use crate::Trouble;
-use crate::limits;
 
 /// Takes the lock, which ends with the file. Waiting is done by the kernel in a thread of
 /// its own: asking again and again had a tail four times as long.
-pub(crate) fn take(path: &Path) -> Result<File, Trouble> {
+pub(crate) fn take(path: &Path, longest: Duration) -> Result<File, Trouble> {
     let file = file::options()
         .read(true)
         .write(true)
@@ -31,12 +31,12 @@ pub(crate) fn take(path: &Path) -> Result<File, Trouble> {
             let _ = done.send(result.map(|()| file));
         })
         .map_err(Trouble::io("wait for", path))?;
-    match wait.recv_timeout(limits::LOCK_WAIT) {
+    match wait.recv_timeout(longest) {
         Ok(result) => result.map_err(Trouble::io("lock", path)),
         Err(_) => Err(Trouble::Other(format!(
             "another process has held {} for more than {} seconds",
             path.display(),
-            limits::LOCK_WAIT.as_secs()
+            longest.as_secs_f32()
         ))),
     }
 }

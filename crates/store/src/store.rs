@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::effect::Fence;
@@ -73,9 +74,10 @@ impl Store {
         head.is_none_or(|head| head.size != journal.len() || head.boot != boot_id())
     }
 
-    /// Takes the lock. An error of the kind `NotFound` says that `dir` is not there.
-    pub fn hold(&self) -> Result<Held<'_>, Trouble> {
-        let lock = lock::take(&self.dir.join(LOCK))?;
+    /// Takes the lock, if it is free within this time. An error of the kind `NotFound` says
+    /// that `dir` is not there.
+    pub fn hold(&self, wait: Duration) -> Result<Held<'_>, Trouble> {
+        let lock = lock::take(&self.dir.join(LOCK), wait)?;
         Ok(Held {
             store: self,
             head: Head::read(&lock),
@@ -200,6 +202,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::limits::LOCK_WAIT;
 
     struct Place {
         _temp: tempfile::TempDir,
@@ -220,7 +223,7 @@ mod tests {
     }
 
     fn lock(store: &Store) -> Locked<'_> {
-        store.hold().unwrap().recover().unwrap()
+        store.hold(LOCK_WAIT).unwrap().recover().unwrap()
     }
 
     fn entry() -> Entry {
@@ -244,7 +247,7 @@ mod tests {
     #[test]
     fn what_a_dead_process_recorded_is_finished_by_the_next() {
         let place = place();
-        assert!(place.store.hold().unwrap().is_new());
+        assert!(place.store.hold(LOCK_WAIT).unwrap().is_new());
         record_and_die(&place, None, "one");
         assert!(!place.file.exists());
         assert!(place.store.unfinished());
@@ -254,7 +257,7 @@ mod tests {
         assert_eq!(locked.fence(), Fence(1));
         drop(locked);
         assert!(!place.store.unfinished());
-        assert!(!place.store.hold().unwrap().is_new());
+        assert!(!place.store.hold(LOCK_WAIT).unwrap().is_new());
     }
 
     #[test]
@@ -271,7 +274,7 @@ mod tests {
     fn a_folder_that_is_missing_is_an_error_of_its_kind() {
         let store = Store::new("/nonexistent/store".into(), "/nonexistent".into());
         let missing = matches!(
-            store.hold(),
+            store.hold(LOCK_WAIT),
             Err(Trouble::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound
         );
         assert!(missing);

@@ -7,7 +7,7 @@ use super::{InputOf, Name, Pending, Transition, TransitionOf};
 use crate::decision::{Decision, Reasons};
 use crate::effect::{EffectOwner, EffectStatus, Fence, Intent};
 use crate::event::{Event, Kind, Speaker};
-use crate::ids::Millis;
+use crate::ids::{Millis, Uptime};
 use crate::machine::{
     AfterTool, BeforeTool, Input, Machine, Nothing, OnContext, OnIdle, OnStop, OnWatch, Step,
     Verdict,
@@ -18,6 +18,7 @@ use crate::machine::{
 pub(crate) struct Occasion<'a> {
     pub(crate) event: &'a Event,
     pub(crate) now: Millis,
+    pub(crate) uptime: Uptime,
     /// The last fence number that was given out.
     pub(crate) fence: Fence,
     /// Who would run an effect.
@@ -101,6 +102,7 @@ fn finish<M: Machine, V: Say>(
                 effect,
                 owner: occasion.me.clone(),
                 since: occasion.now,
+                uptime: occasion.uptime,
                 deadline: occasion.now.plus(limit),
             };
             (transition, step.notes, Some(intent))

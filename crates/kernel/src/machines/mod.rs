@@ -362,8 +362,8 @@ macro_rules! machines {
                 match self { $(Self::$variant(intent) => <$machine as Machine>::only_looks(&intent.effect),)* }
             }
 
-            pub const fn deadline(&self) -> crate::ids::Millis {
-                match self { $(Self::$variant(intent) => intent.deadline,)* }
+            pub fn is_in_time(&self, now: crate::ids::Uptime) -> bool {
+                match self { $(Self::$variant(intent) => intent.is_in_time(now),)* }
             }
         }
 

@@ -236,6 +236,7 @@ mod tests {
             },
             since: Millis(0),
             deadline: Millis(0),
+            uptime: crate::Uptime(0),
         };
         let input = Input {
             event: &event("mine", stop(Background::Quiet)),

@@ -13,7 +13,7 @@ use mainspring_kernel::machines::looping::{self, Ending, Past};
 use mainspring_kernel::machines::review::{self, Failure, Finding, Phase, Record, Verdict};
 use mainspring_kernel::machines::{Finished, Pending, Returned, Transition, claim, gate};
 use mainspring_kernel::{
-    Answer, Ask, Digest, Kind, MachineInput, Millis, Name, Orders, Reply, Ruling, Turn,
+    Answer, Ask, Digest, Kind, MachineInput, Millis, Name, Orders, Reply, Ruling, Turn, Uptime,
 };
 
 use crate::people::{self, Combination, FIVE, Stand, damage};
@@ -97,6 +97,7 @@ impl World {
                 kind: self.kind.clone(),
             },
             now: Millis::seconds(1_000 + self.stops * 10),
+            uptime: Uptime(1_000 * (1_000 + self.stops * 10)),
             delivery: Digest(format!("stop {}", self.stops)),
             inputs: parts,
             broken: self.broken.clone(),

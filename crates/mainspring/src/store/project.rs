@@ -2,10 +2,12 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use mainspring_kernel::SessionId;
 use mainspring_kernel::block_ledger::BlockLedger;
 use mainspring_kernel::machines::{Name, Pending};
+use mainspring_store::limits::LOCK_WAIT;
 use mainspring_store::{Found, Locked, Store, Trouble, atomic, file_name, read_json};
 
 use super::StateDir;
@@ -70,10 +72,15 @@ impl ProjectStore {
 
     /// Takes the lock and finishes what a crashed process left unfinished.
     pub(crate) fn lock(&self) -> Result<Locked<'_>, Trouble> {
-        let held = match self.store.hold() {
+        self.lock_within(LOCK_WAIT)
+    }
+
+    /// The same, if the lock is free within this time.
+    pub(crate) fn lock_within(&self, wait: Duration) -> Result<Locked<'_>, Trouble> {
+        let held = match self.store.hold(wait) {
             Err(Trouble::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
                 self.state.create(&self.dir().join("sessions"))?;
-                self.store.hold()?
+                self.store.hold(wait)?
             }
             held => held?,
         };

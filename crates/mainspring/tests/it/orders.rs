@@ -13,6 +13,26 @@ fn beating() -> TestEnv {
     env
 }
 
+/// An event that is delivered twice gets its answer twice, but not past an order.
+#[test]
+fn an_order_is_obeyed_by_the_very_event_that_was_just_held() {
+    for order in [
+        &["stop"][..],
+        &["pause", "1h"],
+        &["stop", "pulse"],
+        &["observe"],
+    ] {
+        let env = beating();
+        env.stop("one").held();
+        env.run(order).ok();
+        let _ = env.stop("one").let_go();
+    }
+    let env = beating();
+    env.stop("one").held();
+    fs::write(env.project().join(".mainspring-off"), "").unwrap();
+    let _ = env.stop("one").let_go();
+}
+
 #[test]
 fn what_was_stopped_stays_stopped_until_a_person_resumes() {
     for (stop, resume) in [

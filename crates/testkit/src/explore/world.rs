@@ -18,7 +18,7 @@ use mainspring_kernel::effect::{EffectOwner, Life};
 use mainspring_kernel::event::{Event, Kind, Speaker};
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::machines::{Finished, MachineInput, Pending};
-use mainspring_kernel::{Ask, Digest, Millis, SessionId, Turn};
+use mainspring_kernel::{Ask, Digest, Millis, SessionId, Turn, Uptime};
 
 use super::disk::{Change, Disk, Placed};
 pub(super) use racing::{Racing, holds};
@@ -394,7 +394,7 @@ impl<E: Clone, W: Clone> World<E, W> {
     }
 
     fn life(&self, pending: &Pending, now: Millis) -> Life {
-        if pending.deadline() > now && self.is_running(pending.owner().pid) {
+        if pending.is_in_time(Uptime(now.0)) && self.is_running(pending.owner().pid) {
             Life::Alive
         } else {
             Life::Gone

@@ -20,7 +20,9 @@ use mainspring_kernel::machines::{
     Finished, InputOf, MachineInput, Name, Pending, Returned, Transition, claim as claims,
 };
 use mainspring_kernel::spoken_signal::SpokenSignal;
-use mainspring_kernel::{Answer, Ask, Case, Digest, Millis, Orders, Reply, SessionId, Turn};
+use mainspring_kernel::{
+    Answer, Ask, Case, Digest, Millis, Orders, Reply, SessionId, Turn, Uptime,
+};
 use mainspring_store::{Found, Locked, Trouble};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -267,7 +269,7 @@ fn load(
         let mut part = part;
         if let Some(pending) = &intent.value {
             let alive = simulation.alive.contains(&pending.owner().pid);
-            let life = if alive && pending.deadline() > now {
+            let life = if alive && pending.is_in_time(Uptime(now.0)) {
                 Life::Alive
             } else {
                 Life::Gone
@@ -290,6 +292,7 @@ fn load(
             kind: delivery.kind.clone(),
         },
         now,
+        uptime: Uptime(now.0),
         delivery: delivery.id.clone(),
         inputs: parts,
         broken: Vec::new(),

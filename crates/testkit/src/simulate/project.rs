@@ -7,6 +7,7 @@ use mainspring_kernel::block_ledger::BlockLedger;
 use mainspring_kernel::journal::{FileChange, Record};
 use mainspring_kernel::machines::{Name, Pending};
 use mainspring_store::journal::{CURRENT, JournalLine, Reader};
+use mainspring_store::limits::LOCK_WAIT;
 use mainspring_store::{Found, Locked, Store, Trouble, atomic, read_json};
 use serde::de::DeserializeOwned;
 
@@ -24,7 +25,7 @@ impl Project {
 
     /// Takes the lock and finishes what a dead process left.
     pub(super) fn lock(&self) -> Result<Locked<'_>, String> {
-        let held = self.0.hold().map_err(in_words)?;
+        let held = self.0.hold(LOCK_WAIT).map_err(in_words)?;
         held.recover().map_err(in_words)
     }
 

@@ -226,6 +226,7 @@ fn standings() -> Vec<EffectStatus<Review>> {
         },
         since: Millis(0),
         deadline: Millis(1),
+        uptime: crate::Uptime(0),
     };
     let outcomes = [
         PASS,

@@ -16,7 +16,7 @@ use crate::decision::Decision;
 use crate::deliberate::{Case, Outcome as Came, Ruling, Trust, deliberate};
 use crate::effect::{EffectOwner, EffectStatus, Intent};
 use crate::event::{Background, Chain, Event, Kind as EventKind, Speaker};
-use crate::ids::{Digest, SessionId};
+use crate::ids::{Digest, SessionId, Uptime};
 use crate::machines::{InputOf, MachineInput, Pending, Transition, TransitionOf};
 
 pub(super) const TABLE_MD: &str = "| Id | Status |\n|--|--|\n| 1 | done |\n| 2 | pending |\n";
@@ -110,6 +110,7 @@ impl World {
         Case {
             event: self.event.clone(),
             now: self.now,
+            uptime: Uptime(self.now.0),
             delivery: Digest(format!("{:?}", self.now)),
             inputs: vec![MachineInput::Review(input)],
             broken: vec![],

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use mainspring_kernel::Digest;
-use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::Name;
 use mainspring_store::{Trouble, atomic, digest};
@@ -29,9 +28,6 @@ use crate::process::{Finished, Job};
 const TOPIC: &str = "loop:current";
 /// It is a local tool that reads and appends to a file.
 const LIMIT: Duration = Duration::from_secs(3);
-/// All that it may take at a session's end: there a host waits for a second, or for one and a
-/// half for all hooks together.
-const LIMIT_AT_END: Duration = Duration::from_millis(700);
 /// Names of the store, new and old.
 pub(crate) const STORES: [&str; 2] = [".jwz", ".zawinski"];
 
@@ -69,15 +65,12 @@ impl<'a> Jwz<'a> {
             return None;
         }
         let program = context.env.program("jwz")?;
-        let ending = context
-            .payload
-            .is_some_and(|payload| matches!(payload.event.kind, Kind::SessionEnd { .. }));
         Some(Self {
             context,
             program,
             dir,
             env: child_env::listed(context.env, &[PERSON, &[name::JWZ_STORE]]),
-            until: ending.then(|| context.began + LIMIT_AT_END),
+            until: context.deadline_at_end(),
         })
     }
 

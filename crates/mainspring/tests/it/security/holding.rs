@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -133,4 +134,20 @@ fn at_a_sessions_end_no_child_is_started_that_has_no_time_left() {
         "a second post was started: {calls:?}"
     );
     still_holds(&held.holder);
+}
+
+/// A host waits a second or so at a session's end, whoever has the lock.
+#[test]
+fn a_sessions_end_does_not_wait_for_the_lock_as_long_as_a_stop() {
+    let env = TestEnv::new();
+    env.run(&["gate", "on", "--project"]).ok();
+    let lock = fs::File::open(env.project_state().join("lock")).unwrap();
+    lock.lock().unwrap();
+    let took = |event: &str| {
+        let start = Instant::now();
+        let ran = env.hook(event, json!({"reason": "clear"}));
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        start.elapsed()
+    };
+    assert!(took("SessionEnd") < took("Stop") / 2);
 }

@@ -8,7 +8,7 @@ use mainspring_kernel::deliberate::{Ruling, Trust};
 use mainspring_kernel::effect::{Fence, Life};
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::machines::MachineInput;
-use mainspring_kernel::{Ask, Case, Decision, Reply};
+use mainspring_kernel::{Ask, Case, Decision, Reply, Uptime};
 
 use super::super::checker::Model;
 use super::super::disk::{Disk, Placed, is_braked};
@@ -111,6 +111,7 @@ impl<P: Protocol> Racing<P> {
         let case = Case {
             event: hook.event.clone(),
             now: hook.now,
+            uptime: Uptime(hook.now.0),
             delivery: hook.delivery.clone(),
             inputs: parts,
             broken: Vec::new(),

@@ -76,6 +76,7 @@ fn intent(effect: Effect) -> Intent<Claim> {
         },
         since: NOW,
         deadline: NOW,
+        uptime: crate::Uptime(0),
     }
 }
 
