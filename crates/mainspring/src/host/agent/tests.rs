@@ -21,9 +21,15 @@ fn above(lines: &[&str]) -> Option<&'static str> {
     recognise(|_| false, &tree(lines)).map(|agent| agent.name)
 }
 
+fn assert_recognised(cases: &[(&[&str], &str)]) {
+    for (lines, name) in cases {
+        assert_eq!(above(lines), Some(*name), "{lines:?}");
+    }
+}
+
 #[test]
 fn a_client_above_makes_it_an_agents_shell() {
-    for (lines, name) in [
+    assert_recognised(&[
         // A shell under the client, which is under a person's own shell in tmux.
         (
             &[
@@ -32,7 +38,7 @@ fn a_client_above_makes_it_an_agents_shell() {
                 "/usr/bin/zsh -zsh",
                 "/usr/bin/tmux tmux new -s work",
                 "/usr/lib/systemd/systemd /sbin/init",
-            ][..],
+            ],
             "Claude Code",
         ),
         // In the terminal of an editor.
@@ -55,6 +61,29 @@ fn a_client_above_makes_it_an_agents_shell() {
             ],
             "Claude Code",
         ),
+        // Updated while it runs, and its own helper in between.
+        (
+            &[
+                "/usr/bin/sh sh -c cmd",
+                "/opt/codex (deleted) codex app-server --managed-daemon",
+            ],
+            "Codex",
+        ),
+        (
+            &[
+                "/usr/bin/make make",
+                "/usr/bin/cargo cargo test",
+                "/usr/local/bin/droid droid exec",
+            ],
+            "Factory Droid",
+        ),
+        (&["/home/dev/.grok/bin/grok grok -p x"], "Grok Build"),
+    ]);
+}
+
+#[test]
+fn a_client_is_recognised_by_the_script_that_its_interpreter_runs() {
+    assert_recognised(&[
         // As npm installs it.
         (
             &[
@@ -82,32 +111,13 @@ fn a_client_above_makes_it_an_agents_shell() {
             &["/usr/bin/node node /x/node_modules/@earendil-works/pi-coding-agent/dist/cli.js"],
             "pi",
         ),
-        // Updated while it runs, and its own helper in between.
-        (
-            &[
-                "/usr/bin/sh sh -c cmd",
-                "/opt/codex (deleted) codex app-server --managed-daemon",
-            ],
-            "Codex",
-        ),
-        (
-            &[
-                "/usr/bin/make make",
-                "/usr/bin/cargo cargo test",
-                "/usr/local/bin/droid droid exec",
-            ],
-            "Factory Droid",
-        ),
-        (&["/home/dev/.grok/bin/grok grok -p x"], "Grok Build"),
         (
             &[
                 "/home/dev/.local/share/cursor-agent/versions/1/node node /home/dev/.local/share/cursor-agent/versions/1/index.js",
             ],
             "Cursor",
         ),
-    ] {
-        assert_eq!(above(lines), Some(name), "{lines:?}");
-    }
+    ]);
 }
 
 #[test]

@@ -249,64 +249,74 @@ mod tests {
         }
     }
 
-    /// A hundred thousand titles, branches and addresses made of what shells, git and `gh`
-    /// take for more than text. What is asked comes back byte by byte from the body; the
-    /// arguments are the same whatever it is, and an address gets into them only as a
-    /// repository's plain name on a server that is known.
+    /// What shells, git and `gh` take for more than text.
+    const PIECES: [&str; 32] = [
+        "$(id)",
+        "`id`",
+        ";",
+        "&&",
+        "|",
+        "\n",
+        "\r",
+        "\0",
+        "'",
+        "\"",
+        "\\",
+        " ",
+        "\u{a0}",
+        "\u{2028}",
+        "--",
+        "-",
+        "=",
+        "*",
+        "~",
+        "^",
+        ":",
+        "@{",
+        "..",
+        "/",
+        "é",
+        "\u{1f389}",
+        "\u{202e}",
+        "a",
+        "Z",
+        "9",
+        ".git",
+        "github.com",
+    ];
+
+    /// A xorshift generator, so that every run tests the same texts.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, most: usize) -> usize {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            usize::try_from(self.0 >> 33).unwrap_or(0) % most
+        }
+
+        /// Fewer pieces than `most`.
+        fn text(&mut self, most: usize) -> String {
+            (0..self.below(most))
+                .map(|_| PIECES[self.below(PIECES.len())])
+                .collect()
+        }
+    }
+
+    /// A hundred thousand titles, branches and addresses. The body keeps each text byte for
+    /// byte, and no text changes the arguments: an address gets into them only as the plain
+    /// name of a repository on a known server.
     #[test]
     fn a_hundred_thousand_hostile_texts_change_no_argument() {
-        const PIECES: [&str; 32] = [
-            "$(id)",
-            "`id`",
-            ";",
-            "&&",
-            "|",
-            "\n",
-            "\r",
-            "\0",
-            "'",
-            "\"",
-            "\\",
-            " ",
-            "\u{a0}",
-            "\u{2028}",
-            "--",
-            "-",
-            "=",
-            "*",
-            "~",
-            "^",
-            ":",
-            "@{",
-            "..",
-            "/",
-            "é",
-            "\u{1f389}",
-            "\u{202e}",
-            "a",
-            "Z",
-            "9",
-            ".git",
-            "github.com",
-        ];
         let repository = Repository {
             host: "github.com".into(),
             owner: "o".into(),
             name: "r".into(),
         };
         let plain = arguments(&repository, "repos/o/r/pulls");
-        let mut state = 0x2545_f491_4f6c_dd1d_u64;
-        let mut next = |most: usize| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            usize::try_from(state >> 33).unwrap_or(0) % most
-        };
-        let mut text = |most: usize| -> String {
-            (0..next(most))
-                .map(|_| PIECES[next(PIECES.len())])
-                .collect()
-        };
+        let mut random = Random(0x2545_f491_4f6c_dd1d);
+        let mut text = |most: usize| random.text(most);
         let mut known = 0;
         for round in 0..100_000 {
             let (title, branch) = (text(12), text(8));

@@ -34,6 +34,13 @@ fn bash(command: &str) -> Turn {
     Turn::call("Bash", json!({ "command": command, "description": "work" }))
 }
 
+/// CI reports a check of the commit that the agent has pushed last.
+fn report_check(world: &World, claude: &Claude, name: &str, conclusion: &str) {
+    let head = git(claude.project(), &["rev-parse", "HEAD"]);
+    let check = Check::completed(name, conclusion);
+    world.widgets().set_check(&head, check);
+}
+
 #[test]
 fn the_whole_sequence_from_claim_to_the_removed_file() {
     let Some(world) = world() else { return };
@@ -73,20 +80,12 @@ fn the_whole_sequence_from_claim_to_the_removed_file() {
     assert_eq!(world.card().0, "In Review");
 
     // The agent has stopped. CI fails, and it wakes.
-    let head = git(claude.project(), &["rev-parse", "HEAD"]);
-    world
-        .widgets()
-        .set_check(&head, Check::completed("lint", "SUCCESS"));
-    world
-        .widgets()
-        .set_check(&head, Check::completed("test", "FAILURE"));
+    report_check(&world, &claude, "lint", "SUCCESS");
+    report_check(&world, &claude, "test", "FAILURE");
     model.wait_for_text("CI failed for PR #44: 1 of 2 checks FAILED: test.");
     terminal.wait_for("I pushed a fix for CI.");
 
-    let head = git(claude.project(), &["rev-parse", "HEAD"]);
-    world
-        .widgets()
-        .set_check(&head, Check::completed("test", "SUCCESS"));
+    report_check(&world, &claude, "test", "SUCCESS");
     model.wait_for_text("CI passed! All 1 check green. PR #44 is ready to merge.");
     terminal.wait_for("CI is green now.");
 

@@ -1,9 +1,11 @@
 //! GitHub in trouble: nothing twice, nothing lost, nothing retried for ever.
 
+use std::path::Path;
+
 use mainspring_testkit::github::{Fault, IssueState, LOGIN, TOKEN, Token, on, on_any};
 use serde_json::json;
 
-use super::world::{BRANCH, world};
+use super::world::{BRANCH, World, world};
 
 const CREATE: &str = "POST /repos/{owner}/{repo}/pulls";
 
@@ -241,18 +243,10 @@ fn a_hostile_branch_is_only_a_name() {
     assert!(!world.env.project().join("pwned").exists());
 }
 
-#[test]
-fn a_hostile_repository_runs_nothing() {
-    let Some(world) = world() else { return };
-    world.work();
-    let canary = world.env.root().join("canary");
-    let trap = world.env.root().join("trap");
-    std::fs::write(
-        &trap,
-        format!("#!/bin/sh\ntouch '{}'\nexit 0\n", canary.display()),
-    )
-    .unwrap();
-    std::fs::set_permissions(&trap, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+/// Puts the program wherever a repository can name one: settings, aliases, hooks, files with
+/// the names of our programs, and our own configuration.
+fn set_trap(world: &World, trap: &Path) {
+    let project = world.env.project();
     let trap_path = trap.to_str().unwrap();
     for setting in [
         "core.fsmonitor",
@@ -278,7 +272,7 @@ fn a_hostile_repository_runs_nothing() {
             &format!("!{trap_path}"),
         ]);
     }
-    let hooks = world.env.project().join(".git/hooks");
+    let hooks = project.join(".git/hooks");
     std::fs::create_dir_all(&hooks).unwrap();
     for hook in [
         "pre-push",
@@ -286,22 +280,34 @@ fn a_hostile_repository_runs_nothing() {
         "post-checkout",
         "pre-commit",
     ] {
-        std::fs::copy(&trap, hooks.join(hook)).unwrap();
+        std::fs::copy(trap, hooks.join(hook)).unwrap();
     }
     // Programs of the project's own, in front of a PATH that names it.
     for program in ["gh", "git"] {
-        std::fs::copy(&trap, world.env.project().join(program)).unwrap();
+        std::fs::copy(trap, project.join(program)).unwrap();
     }
     std::fs::write(
-        world.env.project().join("mainspring.toml"),
+        project.join("mainspring.toml"),
         format!("[claim]\ngh = \"{trap_path}\"\ngit = \"{trap_path}\"\n"),
     )
     .unwrap();
+}
+
+#[test]
+fn a_hostile_repository_runs_nothing() {
+    let Some(world) = world() else { return };
+    world.work();
+    let canary = world.env.root().join("canary");
+    let trap = world.env.root().join("trap");
+    std::fs::write(
+        &trap,
+        format!("#!/bin/sh\ntouch '{}'\nexit 0\n", canary.display()),
+    )
+    .unwrap();
+    std::fs::set_permissions(&trap, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    set_trap(&world, &trap);
     world.env.trust();
-    world
-        .env
-        .run(&["claim", "42", "--branch", super::world::BRANCH])
-        .ok();
+    world.env.run(&["claim", "42", "--branch", BRANCH]).ok();
     let _ = std::fs::remove_file(&canary);
     world.edit(json!({ "phase": "ready_for_pr", "summary": "Fix" }));
     assert!(world.stop("ready").held().contains("PR #44 created"));

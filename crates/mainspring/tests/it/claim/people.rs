@@ -6,8 +6,11 @@ use std::sync::Barrier;
 use mainspring_testkit::github::IssueState;
 use serde_json::json;
 
-use super::world::{BRANCH, ORIGIN, git, untrusted, world};
+use super::world::{BRANCH, ORIGIN, World, git, untrusted, world};
 use crate::env::finish;
+
+/// The claim on the git server.
+const REFERENCE: &str = "refs/mainspring/claims/42";
 
 #[test]
 fn of_sixteen_claimers_one_wins_and_the_others_are_told_who() {
@@ -61,26 +64,9 @@ fn of_sixteen_claimers_one_wins_and_the_others_are_told_who() {
     );
 }
 
-#[test]
-fn a_claim_is_stolen_only_after_a_day_and_given_back_by_its_owner_alone() {
-    let Some(world) = world() else { return };
-    world.env.run(&["claim", "42"]).ok();
-    let other = world.env.root().join("other");
-    world.bare.clone_as(ORIGIN, &other);
-    let steal = || {
-        let mut command = world.env.command();
-        command
-            .args(["claim", "42", "--steal"])
-            .current_dir(&other)
-            .env("USER", "bob");
-        finish(&mut command, b"")
-    };
-    let refused = steal().failed();
-    assert!(refused.contains("claimed by ada@"), "{refused}");
-
-    // A day passes: the same claim with an older date.
-    let reference = "refs/mainspring/claims/42";
-    let text = world.git(&["cat-file", "commit", &world.bare.refs()[reference]]);
+/// A day passes: the claim on the server becomes the same one with an older date. Its commit.
+fn age_the_claim(world: &World) -> String {
+    let text = world.git(&["cat-file", "commit", &world.bare.refs()[REFERENCE]]);
     let message = text.split_once("\n\n").unwrap().1;
     let at = message
         .lines()
@@ -89,7 +75,7 @@ fn a_claim_is_stolen_only_after_a_day_and_given_back_by_its_owner_alone() {
     let old = message.replace(at, "at: 2026-01-01T00:00:00Z");
     let tree = world.git(&[
         "rev-parse",
-        &format!("{}^{{tree}}", world.bare.refs()[reference]),
+        &format!("{}^{{tree}}", world.bare.refs()[REFERENCE]),
     ]);
     let commit = git(
         &world.env.project(),
@@ -109,11 +95,31 @@ fn a_claim_is_stolen_only_after_a_day_and_given_back_by_its_owner_alone() {
         "--quiet",
         "--force",
         "origin",
-        &format!("{commit}:{reference}"),
+        &format!("{commit}:{REFERENCE}"),
     ]);
+    commit
+}
 
+#[test]
+fn a_claim_is_stolen_only_after_a_day_and_given_back_by_its_owner_alone() {
+    let Some(world) = world() else { return };
+    world.env.run(&["claim", "42"]).ok();
+    let other = world.env.root().join("other");
+    world.bare.clone_as(ORIGIN, &other);
+    let steal = || {
+        let mut command = world.env.command();
+        command
+            .args(["claim", "42", "--steal"])
+            .current_dir(&other)
+            .env("USER", "bob");
+        finish(&mut command, b"")
+    };
+    let refused = steal().failed();
+    assert!(refused.contains("claimed by ada@"), "{refused}");
+
+    let commit = age_the_claim(&world);
     steal().ok();
-    let taken = world.bare.refs()[reference].clone();
+    let taken = world.bare.refs()[REFERENCE].clone();
     assert_ne!(taken, commit);
     let record = git(&other, &["cat-file", "commit", &taken]);
     assert!(
@@ -127,7 +133,7 @@ fn a_claim_is_stolen_only_after_a_day_and_given_back_by_its_owner_alone() {
         "{said}"
     );
     assert_eq!(
-        world.bare.refs()[reference],
+        world.bare.refs()[REFERENCE],
         taken,
         "what is not ours stays"
     );
@@ -145,7 +151,7 @@ fn giving_an_issue_back_undoes_the_claim() {
     assert_eq!(world.card(), ("Todo".into(), String::new()));
     assert_eq!(world.widgets().issue(42).assignees, [] as [String; 0]);
     assert!(!world.file().exists());
-    assert!(!world.bare.refs().contains_key("refs/mainspring/claims/42"));
+    assert!(!world.bare.refs().contains_key(REFERENCE));
     assert!(
         world
             .env
@@ -293,13 +299,13 @@ fn a_newer_or_broken_file_is_reported_and_left_alone() {
 fn a_claim_whose_file_was_never_written_is_taken_up_by_the_same_checkout() {
     let Some(world) = world() else { return };
     world.env.run(&["claim", "42"]).ok();
-    let taken = world.bare.refs()["refs/mainspring/claims/42"].clone();
+    let taken = world.bare.refs()[REFERENCE].clone();
     fs::remove_file(world.file()).unwrap();
     world.env.run(&["claim", "42"]).ok();
-    assert_eq!(world.bare.refs()["refs/mainspring/claims/42"], taken);
+    assert_eq!(world.bare.refs()[REFERENCE], taken);
     assert_eq!(
         world.env.run(&["claim", "abort"]).ok(),
         "issue #42 is given back\n"
     );
-    assert!(!world.bare.refs().contains_key("refs/mainspring/claims/42"));
+    assert!(!world.bare.refs().contains_key(REFERENCE));
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::world::world;
+use super::world::{World, world};
 
 /// A program that leaves a mark.
 fn trap(path: &Path, mark: &Path) {
@@ -15,18 +15,9 @@ fn trap(path: &Path, mark: &Path) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-#[test]
-fn a_repository_with_traps_in_its_configuration_springs_none() {
-    let Some(world) = world() else { return };
-    world.work();
-    let project = world.env.project();
-    let mark = world.env.root().join("mark");
-    let evil = world.env.root().join("evil");
-    trap(&evil, &mark);
-    let run = evil.display().to_string();
-    let shell = format!("!{run}");
-    // Hooks of every kind, in both places.
-    let hooks = world.env.root().join("hooks");
+/// Hooks of every kind, in both places where git may look for them.
+fn set_hooks(world: &World, hooks: &Path, mark: &Path) {
+    let own = world.env.project().join(".git/hooks");
     for hook in [
         "pre-push",
         "post-checkout",
@@ -37,17 +28,21 @@ fn a_repository_with_traps_in_its_configuration_springs_none() {
         "post-commit",
         "pre-commit",
     ] {
-        trap(&hooks.join(hook), &mark);
-        trap(&project.join(".git/hooks").join(hook), &mark);
+        trap(&hooks.join(hook), mark);
+        trap(&own.join(hook), mark);
     }
-    fs::write(
-        project.join(".gitattributes"),
-        "* filter=x diff=x merge=x\n",
-    )
-    .unwrap();
+}
+
+/// Every setting of git's that names a program.
+fn set_programs(world: &World, hooks: &Path, program: &Path) {
+    let hooks = hooks.display().to_string();
+    let run = program.display().to_string();
+    let shell = format!("!{run}");
+    let attributes = "* filter=x diff=x merge=x\n";
+    fs::write(world.env.project().join(".gitattributes"), attributes).unwrap();
     for (name, value) in [
         ("core.fsmonitor", run.as_str()),
-        ("core.hooksPath", &hooks.display().to_string()),
+        ("core.hooksPath", &hooks),
         ("core.pager", &run),
         ("pager.rev-parse", &run),
         ("core.editor", &run),
@@ -80,9 +75,21 @@ fn a_repository_with_traps_in_its_configuration_springs_none() {
     ] {
         world.git(&["config", name, value]);
     }
+}
+
+#[test]
+fn a_repository_with_traps_in_its_configuration_springs_none() {
+    let Some(world) = world() else { return };
+    world.work();
+    let mark = world.env.root().join("mark");
+    let evil = world.env.root().join("evil");
+    trap(&evil, &mark);
+    let hooks = world.env.root().join("hooks");
+    set_hooks(&world, &hooks, &mark);
+    set_programs(&world, &hooks, &evil);
     // Programs of the same names in the repository, where a relative PATH would find them.
     for program in ["git", "gh", "sh", "ssh"] {
-        trap(&project.join(program), &mark);
+        trap(&world.env.project().join(program), &mark);
     }
     world.env.run(&["claim", "42"]).ok();
     world.write("ready_for_pr");

@@ -222,67 +222,63 @@ fn restore(root: &Path, before: &std::collections::BTreeMap<PathBuf, Vec<u8>>) {
     }
 }
 
+/// Stops whose JSON two readers may read differently, and whether each must be held.
+fn ambiguous_stops(common: &str) -> Vec<(String, bool)> {
+    let stop = |fields: &str| format!("{{{common},{fields}}}");
+    let deep = "[".repeat(300) + &"]".repeat(300);
+    let bom = stop(r#""session_id":"s","last_assistant_message":"bom""#);
+    vec![
+        (
+            stop(
+                r#""session_id":"s","last_assistant_message":"no","last_assistant_message":"TASKMASTER_DONE::s""#,
+            ),
+            false,
+        ),
+        (
+            stop(r#""session_id":"s","session_id":"t","last_assistant_message":"x""#),
+            false,
+        ),
+        (
+            stop(r#""session_id":"s\u0000","last_assistant_message":"TASKMASTER_DONE::s""#),
+            false,
+        ),
+        (
+            stop(r#""session_id":"s","last_assistant_message":"TASKMASTER_DONE::s\u0000""#),
+            true,
+        ),
+        (
+            stop(r#""session_id":"s","last_assistant_message":"TASKMASTER_\ud800DONE::s""#),
+            true,
+        ),
+        (format!("\u{feff}{bom}"), true),
+        (
+            stop(
+                r#""session_id":"s","n":1e999999,"m":123456789012345678901234567890,"last_assistant_message":"big""#,
+            ),
+            true,
+        ),
+        (
+            stop(&format!(
+                r#""session_id":"s","x":{deep},"last_assistant_message":"deep""#
+            )),
+            true,
+        ),
+    ]
+}
+
 /// Duplicate keys, NUL, half a character, a byte order mark, numbers beyond any type, depth:
-/// a payload with any of them is answered, and none is taken for another's.
+/// a payload with any of them gets an answer, and none is taken for another session's.
 #[test]
 fn json_that_two_readers_may_read_differently_completes_nothing() {
     let env = TestEnv::new();
     env.agent("s", &["gate", "on"]).ok();
     let cwd = json!(env.project()).to_string();
     let common = format!("\"cwd\":{cwd},\"hook_event_name\":\"Stop\"");
-    let deep = "[".repeat(300) + &"]".repeat(300);
-    for (payload, held) in [
-        (
-            format!(
-                "{{{common},\"session_id\":\"s\",\"last_assistant_message\":\"no\",\"last_assistant_message\":\"TASKMASTER_DONE::s\"}}"
-            ),
-            false,
-        ),
-        (
-            format!(
-                "{{{common},\"session_id\":\"s\",\"session_id\":\"t\",\"last_assistant_message\":\"x\"}}"
-            ),
-            false,
-        ),
-        (
-            format!(
-                "{{{common},\"session_id\":\"s\\u0000\",\"last_assistant_message\":\"TASKMASTER_DONE::s\"}}"
-            ),
-            false,
-        ),
-        (
-            format!(
-                "{{{common},\"session_id\":\"s\",\"last_assistant_message\":\"TASKMASTER_DONE::s\\u0000\"}}"
-            ),
-            true,
-        ),
-        (
-            format!(
-                "{{{common},\"session_id\":\"s\",\"last_assistant_message\":\"TASKMASTER_\\ud800DONE::s\"}}"
-            ),
-            true,
-        ),
-        (
-            format!("\u{feff}{{{common},\"session_id\":\"s\",\"last_assistant_message\":\"bom\"}}"),
-            true,
-        ),
-        (
-            format!(
-                "{{{common},\"session_id\":\"s\",\"n\":1e999999,\"m\":123456789012345678901234567890,\"last_assistant_message\":\"big\"}}"
-            ),
-            true,
-        ),
-        (
-            format!(
-                "{{{common},\"session_id\":\"s\",\"x\":{deep},\"last_assistant_message\":\"deep\"}}"
-            ),
-            true,
-        ),
-    ] {
+    for (payload, held) in ambiguous_stops(&common) {
         let ran = env.hook_bytes(payload.as_bytes());
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{payload}");
         assert_eq!(is_held(&ran), held, "{payload}: {}", ran.stdout);
-        // What is refused is refused aloud; another session's stop is none of ours.
+        // A refusal is told to the person; another session's stop does not concern us.
         let other = payload.contains("s\\u0000\"");
         assert!(held || other || !told(&ran).is_empty(), "{payload}");
     }
@@ -291,6 +287,6 @@ fn json_that_two_readers_may_read_differently_completes_nothing() {
     );
     assert!(
         !is_held(&env.hook_bytes(cut.as_bytes())),
-        "an honest word is heard"
+        "the token counts after half a character, too"
     );
 }

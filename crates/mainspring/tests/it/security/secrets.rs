@@ -1,6 +1,6 @@
 //! What must not be written down: no variable's value, no payload, in no file and no answer.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::tree;
 use crate::env::{TestEnv, payload};
@@ -8,25 +8,9 @@ use crate::taskie::Taskie;
 
 const CANARY: &str = "canary-7f3a9c51d2";
 
-#[test]
-fn no_variable_and_no_payload_is_found_in_any_file_or_answer() {
-    let taskie = Taskie::with_state(json!({"next_phase": "plan-review"}));
-    for name in [
-        "GH_TOKEN",
-        "GITHUB_TOKEN",
-        "ANTHROPIC_API_KEY",
-        "AWS_SECRET_ACCESS_KEY",
-        "CLAUDE_CODE_MESSAGING_TOKEN",
-        "MAINSPRING_UNKNOWN",
-        "DATABASE_URL",
-    ] {
-        taskie.set(name, CANARY);
-    }
-    let _ = taskie.run(&["trust", "--yes"], b"").ok();
-    let _ = taskie.run(&["gate", "on", "--project"], b"").ok();
-    let _ = taskie.run(&["loop", "start"], b"");
-    let mut said = String::new();
-    for (event, fields) in [
+/// Events with the canary wherever a host can put a text.
+fn events() -> [(&'static str, Value); 8] {
+    [
         (
             "SessionStart",
             json!({"source": "startup", "secret": CANARY}),
@@ -53,7 +37,28 @@ fn no_variable_and_no_payload_is_found_in_any_file_or_answer() {
             json!({"last_assistant_message": "TASKMASTER_DONE::s"}),
         ),
         ("SessionEnd", json!({"reason": "other"})),
+    ]
+}
+
+#[test]
+fn no_variable_and_no_payload_is_found_in_any_file_or_answer() {
+    let taskie = Taskie::with_state(json!({"next_phase": "plan-review"}));
+    for name in [
+        "GH_TOKEN",
+        "GITHUB_TOKEN",
+        "ANTHROPIC_API_KEY",
+        "AWS_SECRET_ACCESS_KEY",
+        "CLAUDE_CODE_MESSAGING_TOKEN",
+        "MAINSPRING_UNKNOWN",
+        "DATABASE_URL",
     ] {
+        taskie.set(name, CANARY);
+    }
+    let _ = taskie.run(&["trust", "--yes"], b"").ok();
+    let _ = taskie.run(&["gate", "on", "--project"], b"").ok();
+    let _ = taskie.run(&["loop", "start"], b"");
+    let mut said = String::new();
+    for (event, fields) in events() {
         let input = payload(&taskie.env.project(), event, fields).to_string();
         let ran = taskie.run(&["hook"], input.as_bytes());
         assert_eq!(ran.code, Some(0), "{event}: {ran:?}");

@@ -120,7 +120,7 @@ fn almost() -> impl Iterator<Item = Output> {
 fn misplaced() -> Vec<Output> {
     let said = json!({"verdict": "PASS"});
     let quoted = said.to_string();
-    let mut outputs = vec![
+    let outputs = [
         json!("PASS"),
         json!(["PASS"]),
         json!(null),
@@ -168,7 +168,15 @@ fn misplaced() -> Vec<Output> {
         json!({"permission_denials": [said], "result": ""}),
         json!({"usage": said}),
     ];
-    // Other events of the same program, which a result only looks like.
+    outputs
+        .iter()
+        .map(|output| text(output.to_string()))
+        .collect()
+}
+
+/// Other events of the same program: each only looks like a result.
+fn other_events() -> Vec<Output> {
+    let mut outputs = Vec::new();
     for kind in [
         "assistant",
         "user",
@@ -181,17 +189,14 @@ fn misplaced() -> Vec<Output> {
     ] {
         let mut other = valid();
         other["type"] = kind.into();
-        outputs.push(other);
+        outputs.push(text(other.to_string()));
     }
     for kind in [json!(null), json!(["result"]), json!(1)] {
         let mut other = valid();
         other["type"] = kind;
-        outputs.push(other);
+        outputs.push(text(other.to_string()));
     }
     outputs
-        .iter()
-        .map(|output| text(output.to_string()))
-        .collect()
 }
 
 /// A verdict in words.
@@ -235,6 +240,24 @@ fn prose() -> impl Iterator<Item = Output> {
 /// A valid output, and something that is wrong with its bytes.
 fn broken() -> Vec<Output> {
     let whole = valid().to_string();
+    let mut outputs = cut_or_padded(&whole);
+    outputs.extend(AMBIGUOUS.iter().copied().map(text));
+    outputs.extend(in_other_encodings(&whole));
+    let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    outputs.push(text(format!(
+        "{{\"a\":{},\"structured_output\":{{\"verdict\":\"PASS\"}}}}",
+        deep(10_000)
+    )));
+    outputs.push(text("[".repeat(1_000_000)));
+    outputs.push(text("PASS\n".repeat(200_000)));
+    outputs.push(text(format!("{}x{whole}", " ".repeat(1_000_000))));
+    outputs.push(text(""));
+    outputs.push(text("\n"));
+    outputs
+}
+
+/// Only the start of the output, or more than the output.
+fn cut_or_padded(whole: &str) -> Vec<Output> {
     let mut outputs: Vec<Output> = (1..whole.len())
         .step_by(7)
         .map(|end| text(&whole[..end]))
@@ -268,44 +291,40 @@ fn broken() -> Vec<Output> {
     let failed = whole.replace("PASS", "FAIL");
     outputs.push(text(format!("{failed}\n{whole}")));
     outputs.push(text(format!("{whole}\n{failed}")));
-    for twice in [
-        r#"{"structured_output":{"verdict":"FAIL","verdict":"PASS"}}"#,
-        r#"{"structured_output":{"verdict":"PASS","verdict":"FAIL"}}"#,
-        r#"{"structured_output":{"verdict":"PASS","verdict":"PASS"}}"#,
-        r#"{"structured_output":{"verdict":"PASS","\u0076erdict":"PASS"}}"#,
-        r#"{"structured_output":{"verdict":"FAIL"},"structured_output":{"verdict":"PASS"}}"#,
-        r#"{"structured_output":{"verdict":"PASS"},"structured_output":null}"#,
-        r#"{"result":{"verdict":"FAIL"},"result":{"verdict":"PASS"}}"#,
-        r#"{"type":"assistant","type":"result","structured_output":{"verdict":"PASS"}}"#,
-        r#"{"is_error":true,"is_error":false,"structured_output":{"verdict":"PASS"}}"#,
-        r#"{"structured_output":{"verdict":"\ud800PASS"}}"#,
-        r#"{"structured_output":{"verdict":'PASS'}}"#,
-        r#"{"structured_output":{"verdict":PASS}}"#,
-        r#"{"structured_output":{"verdict":"PASS"},"n":NaN}"#,
-        r#"{"structured_output":{"verdict":"PASS"},"n":01}"#,
-        r#"{"structured_output":{"verdict":"PASS"}/**/}"#,
-    ] {
-        outputs.push(text(twice));
-    }
+    outputs
+}
+
+/// JSON that two readers may read differently, or that is none.
+const AMBIGUOUS: &[&str] = &[
+    r#"{"structured_output":{"verdict":"FAIL","verdict":"PASS"}}"#,
+    r#"{"structured_output":{"verdict":"PASS","verdict":"FAIL"}}"#,
+    r#"{"structured_output":{"verdict":"PASS","verdict":"PASS"}}"#,
+    r#"{"structured_output":{"verdict":"PASS","\u0076erdict":"PASS"}}"#,
+    r#"{"structured_output":{"verdict":"FAIL"},"structured_output":{"verdict":"PASS"}}"#,
+    r#"{"structured_output":{"verdict":"PASS"},"structured_output":null}"#,
+    r#"{"result":{"verdict":"FAIL"},"result":{"verdict":"PASS"}}"#,
+    r#"{"type":"assistant","type":"result","structured_output":{"verdict":"PASS"}}"#,
+    r#"{"is_error":true,"is_error":false,"structured_output":{"verdict":"PASS"}}"#,
+    r#"{"structured_output":{"verdict":"\ud800PASS"}}"#,
+    r#"{"structured_output":{"verdict":'PASS'}}"#,
+    r#"{"structured_output":{"verdict":PASS}}"#,
+    r#"{"structured_output":{"verdict":"PASS"},"n":NaN}"#,
+    r#"{"structured_output":{"verdict":"PASS"},"n":01}"#,
+    r#"{"structured_output":{"verdict":"PASS"}/**/}"#,
+];
+
+fn in_other_encodings(whole: &str) -> Vec<Output> {
     let utf16 = |to: fn(u16) -> [u8; 2]| whole.encode_utf16().flat_map(to).collect::<Vec<u8>>();
-    outputs.push(utf16(u16::to_le_bytes).into());
-    outputs.push(utf16(u16::to_be_bytes).into());
+    let mut outputs: Vec<Output> = vec![
+        utf16(u16::to_le_bytes).into(),
+        utf16(u16::to_be_bytes).into(),
+    ];
     for byte in [0x80, 0xc0, 0xff] {
         let mut bytes = whole.replace("\"success\"", "\"success?\"").into_bytes();
         let at = bytes.iter().position(|byte| *byte == b'?').unwrap();
         bytes[at] = byte;
         outputs.push(bytes.into());
     }
-    let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-    outputs.push(text(format!(
-        "{{\"a\":{},\"structured_output\":{{\"verdict\":\"PASS\"}}}}",
-        deep(10_000)
-    )));
-    outputs.push(text("[".repeat(1_000_000)));
-    outputs.push(text("PASS\n".repeat(200_000)));
-    outputs.push(text(format!("{}x{whole}", " ".repeat(1_000_000))));
-    outputs.push(text(""));
-    outputs.push(text("\n"));
     outputs
 }
 
@@ -399,6 +418,7 @@ fn shown(output: &Output) -> String {
 fn nothing_but_a_verdict_in_its_place_is_one() {
     let mut outputs: Vec<Output> = almost().chain(prose()).collect();
     outputs.extend(misplaced());
+    outputs.extend(other_events());
     outputs.extend(broken());
     let outputs: Vec<Output> = outputs
         .into_iter()

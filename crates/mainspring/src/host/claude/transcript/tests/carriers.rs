@@ -56,58 +56,35 @@ fn prefixed(prefix: &str, text: &str) -> String {
         .concat()
 }
 
-/// The token in every place that is not the agent's own final word.
-fn carriers(text: &str) -> Vec<(&'static str, Vec<Value>)> {
+/// A name for messages, and the lines of a transcript that have the text in them.
+type Carrier = (&'static str, Vec<Value>);
+
+/// The token in every place that is not the agent's own final message.
+fn carriers(text: &str) -> Vec<Carrier> {
+    [said_by_others(text), said_before(text), disguised(text)].concat()
+}
+
+/// Lines of the person, of tools and of the client.
+fn said_by_others(text: &str) -> Vec<Carrier> {
     let attachment =
         |kind: &str| json!({"type": "attachment", "attachment": {"type": kind, "content": text}});
-    let (first, second) = text.split_at(text.find(TOKEN).unwrap() + 4);
     let synthetic = json!({"type": "assistant", "message": {"role": "assistant", "model": "<synthetic>", "content": text}});
+    let blocks = json!({"type": "user", "message": {"content": [{"type": "text", "text": text}]}});
+    let summary = json!({"type": "summary", "summary": text});
+    let assistant = json!({"role": "assistant", "content": text});
+    let system = json!({"type": "system", "content": text, "message": assistant});
+    let unknown = json!({"type": "api-request-blob", "message": assistant});
+    let other_role = json!({"type": "assistant", "message": {"role": "user", "content": text}});
     vec![
         ("user", vec![prompt(text)]),
-        (
-            "user blocks",
-            vec![json!({"type": "user", "message": {"content": [{"type": "text", "text": text}]}})],
-        ),
+        ("user blocks", vec![blocks]),
         (
             "tool result",
             vec![uses_tool("m"), tool_result(text, false)],
         ),
         (
-            "tool input",
-            vec![agent(
-                "m",
-                &json!({"type": "tool_use", "name": "Bash", "input": {"command": text}, "text": text}),
-            )],
-        ),
-        (
-            "thinking",
-            vec![agent(
-                "m",
-                &json!({"type": "thinking", "thinking": text, "text": text}),
-            )],
-        ),
-        ("sidechain", vec![flagged(says("m", text), "isSidechain")]),
-        (
-            "sub-agent",
-            vec![{
-                let mut line = says("m", text);
-                line["agentId"] = json!("af38");
-                line
-            }],
-        ),
-        (
             "summary",
-            vec![
-                json!({"type": "summary", "summary": text}),
-                flagged(prompt(text), "isCompactSummary"),
-            ],
-        ),
-        (
-            "meta",
-            vec![
-                flagged(says("m", text), "isMeta"),
-                flagged(prompt(text), "isMeta"),
-            ],
+            vec![summary, flagged(prompt(text), "isCompactSummary")],
         ),
         ("our own reason", blocked(Blocked::Decision, text)),
         ("our own context", blocked(Blocked::Context, text)),
@@ -119,27 +96,43 @@ fn carriers(text: &str) -> Vec<(&'static str, Vec<Value>)> {
             "api error",
             vec![flagged(says("m", text), "isApiErrorMessage"), synthetic],
         ),
+        ("system", vec![system]),
+        ("unknown", vec![unknown]),
+        ("another role", vec![other_role]),
+    ]
+}
+
+/// Lines of the agent or of a sub-agent, but not its final message.
+fn said_before(text: &str) -> Vec<Carrier> {
+    let tool_input =
+        json!({"type": "tool_use", "name": "Bash", "input": {"command": text}, "text": text});
+    let thinking = json!({"type": "thinking", "thinking": text, "text": text});
+    let mut sub_agent = says("m", text);
+    sub_agent["agentId"] = json!("af38");
+    vec![
+        ("tool input", vec![agent("m", &tool_input)]),
+        ("thinking", vec![agent("m", &thinking)]),
+        ("sidechain", vec![flagged(says("m", text), "isSidechain")]),
+        ("sub-agent", vec![sub_agent]),
         (
-            "system",
+            "meta",
             vec![
-                json!({"type": "system", "content": text, "message": {"role": "assistant", "content": text}}),
+                flagged(says("m", text), "isMeta"),
+                flagged(prompt(text), "isMeta"),
             ],
-        ),
-        (
-            "unknown",
-            vec![
-                json!({"type": "api-request-blob", "message": {"role": "assistant", "content": text}}),
-            ],
-        ),
-        (
-            "another role",
-            vec![json!({"type": "assistant", "message": {"role": "user", "content": text}})],
         ),
         ("an earlier turn", vec![says("m", text), prompt("And now?")]),
         (
             "an earlier stop",
             [vec![says("m", text)], blocked(Blocked::ExitTwo, "no")].concat(),
         ),
+    ]
+}
+
+/// The agent's final message, in which the token is not a bare line.
+fn disguised(text: &str) -> Vec<Carrier> {
+    let (first, second) = text.split_at(text.find(TOKEN).unwrap() + 4);
+    vec![
         ("quoted", vec![says("m", &prefixed("> ", text))]),
         (
             "fenced",
