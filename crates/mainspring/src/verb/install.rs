@@ -10,6 +10,7 @@ use crate::diff;
 use crate::error::CliError;
 use crate::host::install::{self, Installation, Purpose, Scope, Settings, Variable};
 use crate::host::{self, HostSpec};
+use crate::project::Project;
 use crate::store::StateDir;
 use crate::store::installs::{InstallRecord, Installed};
 use crate::trust::{Proposal, record};
@@ -93,6 +94,18 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         remember(cmd, store.state(), &before, &after, trusted.as_deref())?;
         write(args.scope, &before.path, &after)?;
     }
+    Ok(report(args, cmd, &project, &before, &changes))
+}
+
+/// What was written and trusted, and what to do next.
+fn report(
+    args: &Args,
+    cmd: &CommandContext,
+    project: &Project,
+    before: &Settings,
+    changes: &[String],
+) -> String {
+    let host = &host(cmd).installation;
     let place = before.path.shown();
     let mut out = if changes.is_empty() {
         format!("{place} is as it should be\n")
@@ -115,7 +128,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         "start {} anew, then `mainspring pulse 1` checks that we reach it\n",
         self::host(cmd).program
     );
-    Ok(out)
+    out
 }
 
 /// Take our entries out again, and bring back what was there.

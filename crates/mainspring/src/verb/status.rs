@@ -267,37 +267,44 @@ fn render(cmd: &CommandContext, view: &View) -> String {
     }
     out.push('\n');
     for machine in &view.machines {
-        let state = match (&machine.problem, machine.state) {
-            (Some(_), _) => paint.warn("unreadable"),
-            (None, Some(state)) => paint.good(state),
-            (None, None) => paint.dim("-"),
+        out += &machine_lines(cmd, view, machine);
+    }
+    out
+}
+
+/// One line with its state, and one for each way in which it may hold the next stop.
+fn machine_lines(cmd: &CommandContext, view: &View, machine: &Machine) -> String {
+    let paint = cmd.paint;
+    let state = match (&machine.problem, machine.state) {
+        (Some(_), _) => paint.warn("unreadable"),
+        (None, Some(state)) => paint.good(state),
+        (None, None) => paint.dim("-"),
+    };
+    let mut out = format!("{:<8} {state}", machine.name);
+    if let Some(problem) = &machine.problem {
+        out += &format!("  {}", escape_name(problem));
+    } else if machine.state.is_none() {
+        let begin = match machine.begin {
+            "" => String::new(),
+            begin => format!("; {begin}"),
         };
-        out += &format!("{:<8} {state}", machine.name);
-        if let Some(problem) = &machine.problem {
-            out += &format!("  {}", escape_name(problem));
-        } else if machine.state.is_none() {
-            let begin = match machine.begin {
-                "" => String::new(),
-                begin => format!("; {begin}"),
-            };
-            out += &format!("  {}", paint.dim(&format!("{}{begin}", machine.about)));
-        } else {
-            out += &format!("  {}", escape_name(&machine.summary));
-        }
-        let braked = machine.braked.as_ref();
-        if let Some(braked) = braked.filter(|_| view.stopped.is_none()) {
-            let one = format!(" {}", machine.name);
-            out += &paint.warn(&format!("  {braked}; {}", go_on(braked, &one)));
-        }
-        out.push('\n');
-        // A screen has room for what would hold the agent; `graph` and `--json` have all.
-        let asked = machine.braked.is_none();
-        for next in machine.next.iter().filter(|next| asked && next.matters()) {
-            out += &paint.dim(&format!(
-                "           next stop, {}: {}\n",
-                next.when, next.does
-            ));
-        }
+        out += &format!("  {}", paint.dim(&format!("{}{begin}", machine.about)));
+    } else {
+        out += &format!("  {}", escape_name(&machine.summary));
+    }
+    let braked = machine.braked.as_ref();
+    if let Some(braked) = braked.filter(|_| view.stopped.is_none()) {
+        let one = format!(" {}", machine.name);
+        out += &paint.warn(&format!("  {braked}; {}", go_on(braked, &one)));
+    }
+    out.push('\n');
+    // A screen has room for what would hold the agent; `graph` and `--json` have all.
+    let asked = machine.braked.is_none();
+    for next in machine.next.iter().filter(|next| asked && next.matters()) {
+        out += &paint.dim(&format!(
+            "           next stop, {}: {}\n",
+            next.when, next.does
+        ));
     }
     out
 }

@@ -12,56 +12,19 @@ pub(crate) fn encode(answer: &Answer, event: &str, wording: Wording) -> Option<S
         return None;
     }
     let mut out = Map::new();
-    let about = |fields: Value| -> Value {
-        let mut specific = json!({ "hookEventName": event });
-        if let (Value::Object(specific), Value::Object(fields)) = (&mut specific, fields) {
-            specific.extend(fields);
-        }
-        specific
-    };
     match &answer.decision {
         Decision::Stop { hold } => match wording {
             Wording::Block => block(&mut out, hold),
-            Wording::Context => {
-                if !hold.is_empty() {
-                    let fields = json!({ "additionalContext": clean(&hold.text()) });
-                    out.insert("hookSpecificOutput".into(), about(fields));
-                }
-            }
+            Wording::Context => add_context(&mut out, event, hold),
         },
-        Decision::Context { tell } => {
-            if !tell.is_empty() {
-                let fields = json!({ "additionalContext": clean(&tell.text()) });
-                out.insert("hookSpecificOutput".into(), about(fields));
-            }
-        }
+        Decision::Context { tell } => add_context(&mut out, event, tell),
         Decision::AfterTool { tell, object } => {
             block(&mut out, object);
-            if !tell.is_empty() {
-                let fields = json!({ "additionalContext": clean(&tell.text()) });
-                out.insert("hookSpecificOutput".into(), about(fields));
-            }
+            add_context(&mut out, event, tell);
         }
-        Decision::BeforeTool { deny } => {
-            if !deny.is_empty() {
-                let fields = json!({
-                    "permissionDecision": "deny",
-                    "permissionDecisionReason": clean(&deny.text()),
-                });
-                out.insert("hookSpecificOutput".into(), about(fields));
-            }
-        }
-        Decision::Idle { notify } => {
-            if !notify.is_empty() {
-                // Operating system command 9: a desktop notice, where the terminal has them.
-                let text = clean(&notify.text()).replace(['\n', '\t'], " ");
-                out.insert(
-                    "terminalSequence".into(),
-                    format!("\u{1b}]9;{text}\u{7}").into(),
-                );
-            }
-        }
-        // No event of this host's: the watcher wakes the agent by itself.
+        Decision::BeforeTool { deny } => deny_tool(&mut out, event, deny),
+        Decision::Idle { notify } => notify_desktop(&mut out, notify),
+        // Claude Code has no such event: the watcher wakes the agent by itself.
         Decision::Watch { .. } | Decision::Silent => {}
     }
     if !answer.notes.is_empty() {
@@ -71,6 +34,36 @@ pub(crate) fn encode(answer: &Answer, event: &str, wording: Wording) -> Option<S
         return None;
     }
     mainspring_json::text(&out).ok().map(|line| line + "\n")
+}
+
+fn add_context(out: &mut Map<String, Value>, event: &str, reasons: &Reasons) {
+    if !reasons.is_empty() {
+        let output = json!({
+            "hookEventName": event,
+            "additionalContext": clean(&reasons.text()),
+        });
+        out.insert("hookSpecificOutput".into(), output);
+    }
+}
+
+fn deny_tool(out: &mut Map<String, Value>, event: &str, reasons: &Reasons) {
+    if !reasons.is_empty() {
+        let output = json!({
+            "hookEventName": event,
+            "permissionDecision": "deny",
+            "permissionDecisionReason": clean(&reasons.text()),
+        });
+        out.insert("hookSpecificOutput".into(), output);
+    }
+}
+
+fn notify_desktop(out: &mut Map<String, Value>, reasons: &Reasons) {
+    if !reasons.is_empty() {
+        // Operating system command 9: a desktop notification, if the terminal supports it.
+        let text = clean(&reasons.text()).replace(['\n', '\t'], " ");
+        let sequence = format!("\u{1b}]9;{text}\u{7}");
+        out.insert("terminalSequence".into(), sequence.into());
+    }
 }
 
 fn block(out: &mut Map<String, Value>, reasons: &Reasons) {
@@ -92,7 +85,6 @@ mod tests {
 
     #[test]
     fn every_decision_has_its_shape() {
-        let nothing = Reasons::default;
         for (decision, event, expected) in [
             (
                 Decision::Stop {
@@ -136,6 +128,11 @@ mod tests {
                 Some(format!("{expected}\n"))
             );
         }
+    }
+
+    #[test]
+    fn a_decision_without_reasons_prints_nothing() {
+        let nothing = Reasons::default;
         for silent in [
             Decision::Stop { hold: nothing() },
             Decision::Context { tell: nothing() },

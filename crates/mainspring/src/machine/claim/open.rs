@@ -23,9 +23,8 @@ pub(super) fn open(
     open: &Open,
     checkout: &std::path::Path,
 ) -> Result<Outcome, Fault> {
-    let github = github_context.github();
     let found = query::find(
-        &github,
+        &github_context.github(),
         open.issue,
         &open.branch,
         github_context.board.as_ref(),
@@ -40,13 +39,24 @@ pub(super) fn open(
             How::Already,
         ));
     }
-    if let Some(lack) = lacking(github_context, open, &found, local.as_deref()) {
-        return Ok(Outcome::Lacking(lack));
+    if let Some(missing) = missing(github_context, open, &found, local.as_deref()) {
+        return Ok(Outcome::Lacking(missing));
     }
+    create(github_context, open, found, &template(checkout))
+}
+
+/// Asks GitHub for a new pull request, and reads its reply. A reply that cannot be used may
+/// come from a pull request that exists, so we look for one then.
+fn create(
+    github_context: &GitHubContext,
+    open: &Open,
+    found: Found,
+    template: &str,
+) -> Result<Outcome, Fault> {
     let (title, rest) = title(&open.summary);
     let request = json!({
         "title": title,
-        "body": body(&rest, open.issue, &template(checkout)),
+        "body": body(&rest, open.issue, template),
         "head": open.branch,
         "base": found.base,
     });
@@ -54,10 +64,9 @@ pub(super) fn open(
         "repos/{}/{}/pulls",
         github_context.repository.owner, github_context.repository.name
     );
-    let reply = match github.post(&path, &request) {
+    let reply = match github_context.github().post(&path, &request) {
         Ok(reply) => reply,
-        // A reply may be lost on its way back from a pull request that is there. A server
-        // that said when to come back is not asked before.
+        // The server said when to come back: it is not asked before.
         Err(fault) if fault.not_before.is_some() => return Err(fault),
         Err(fault) => return look_again(github_context, open, fault),
     };
@@ -130,8 +139,8 @@ fn local_head(github_context: &GitHubContext, branch: &str) -> Option<String> {
     github_context.programs.git.resolve(&commit)
 }
 
-/// What the agent must do first.
-fn lacking(
+/// What the agent must do before there can be a pull request.
+fn missing(
     github_context: &GitHubContext,
     open: &Open,
     found: &Found,

@@ -164,6 +164,12 @@ impl<'a> ReviewRun<'a> {
                 }
             })
             .map_err(|error| Failure::Fault(format!("cannot start a reviewer: {error}")))?;
+        Ok(self.finding(ended, limit))
+    }
+
+    /// What an ended reviewer has found, and what it cost.
+    fn finding(&self, ended: Ended, limit: Millis) -> (Finding, u64) {
+        let stdout = self.attempt_dir.join("stdout.json");
         let said = self.read_stdout(&self.attempt_dir);
         let cost = said.map_or(0, |said| said.cost);
         let failure = match ended {
@@ -187,11 +193,11 @@ impl<'a> ReviewRun<'a> {
         };
         if let Some(failure) = failure {
             self.keep_log(&stdout);
-            return Ok((Finding::NotDone(failure), cost));
+            return (Finding::NotDone(failure), cost);
         }
-        let _ = fs::remove_file(&log);
+        let _ = fs::remove_file(self.log());
         let verdict = said.map_or(Verdict::Unsaid, |said| said.verdict);
-        Ok((Finding::Reviewed(verdict), cost))
+        (Finding::Reviewed(verdict), cost)
     }
 
     /// Is this still the attempt that counts? A machine that slept past our deadline may

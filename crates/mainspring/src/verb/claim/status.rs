@@ -2,6 +2,7 @@
 
 use mainspring_kernel::Name;
 use mainspring_kernel::hidden::escape_name;
+use mainspring_kernel::machines::claim::claim_file::ClaimFile;
 use mainspring_kernel::machines::claim::memory::Consent;
 use mainspring_kernel::machines::claim::phase::{Next, Phase};
 use mainspring_kernel::machines::claim::pull::{Pull, PullState};
@@ -48,6 +49,26 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
             "pull": pull,
         }));
     }
+    let mut out = describe(&claim);
+    if let Some(pull) = &pull {
+        out += &format!("checks  {}\n", words(pull));
+    }
+    if claim.phase == Phase::MergedDetected && memory.consent != Consent::Spoken {
+        out += "waits   for the user's word on closing the issue\n";
+    }
+    out += match memory.lease {
+        Some(_) => "server  reserved on the git server\n",
+        None => "server  not reserved on the git server\n",
+    };
+    for text in mail {
+        out += &format!("mail    {}\n", escape_name(text));
+    }
+    out += &format!("file    {}\n", found.file.path.shown());
+    Ok(out)
+}
+
+/// What the claim's file says.
+fn describe(claim: &ClaimFile) -> String {
     let mut out = format!(
         "issue   #{}\nbranch  {}\nphase   {}\nboard   {}\n",
         claim.issue_number,
@@ -77,21 +98,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if let Some(pr) = claim.pr_number {
         out += &format!("PR      #{pr}\n");
     }
-    if let Some(pull) = &pull {
-        out += &format!("checks  {}\n", words(pull));
-    }
-    if claim.phase == Phase::MergedDetected && memory.consent != Consent::Spoken {
-        out += "waits   for the user's word on closing the issue\n";
-    }
-    out += match memory.lease {
-        Some(_) => "server  reserved on the git server\n",
-        None => "server  not reserved on the git server\n",
-    };
-    for text in mail {
-        out += &format!("mail    {}\n", escape_name(text));
-    }
-    out += &format!("file    {}\n", found.file.path.shown());
-    Ok(out)
+    out
 }
 
 fn words(pull: &Pull) -> String {

@@ -74,15 +74,8 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let name = verbs::branch_for(wanted, issue, &seen.title)?;
     let agent = agent_id(cmd);
     let mut warnings = Vec::new();
-    let lease = reserve(
-        args,
-        cmd,
-        &github_context,
-        issue,
-        &project.worktree,
-        &agent,
-        &mut warnings,
-    )?;
+    let me = holder(cmd, &project.worktree, &agent);
+    let lease = reserve(args, &github_context, issue, me, &mut warnings)?;
     let place = if args.worktree {
         worktree(&github_context, &project, issue, &name)?
     } else {
@@ -128,24 +121,25 @@ fn machine() -> String {
     name.map_or_else(|| "unknown".into(), |text| quote(&text, 80))
 }
 
-/// Takes the issue on the git server, before anything else is touched.
-fn reserve(
-    args: &Args,
-    cmd: &CommandContext,
-    github_context: &GitHubContext,
-    issue: u64,
-    place: &Path,
-    agent: &str,
-    warnings: &mut Vec<String>,
-) -> Result<Option<String>> {
-    let now = cmd.env.now();
-    let mut me = Holder {
+fn holder(cmd: &CommandContext, place: &Path, agent: &str) -> Holder {
+    Holder {
         owner: format!("{}@{}", user(cmd), machine()),
         agent: agent.to_owned(),
         place: digest::of(&[place.as_os_str().as_encoded_bytes()]).0,
-        at: now,
+        at: cmd.env.now(),
         generation: 1,
-    };
+    }
+}
+
+/// Takes the issue on the git server, before anything else is touched.
+fn reserve(
+    args: &Args,
+    github_context: &GitHubContext,
+    issue: u64,
+    mut me: Holder,
+    warnings: &mut Vec<String>,
+) -> Result<Option<String>> {
+    let now = me.at;
     let taken = lease::take(
         &github_context.programs.git,
         &github_context.remote,
