@@ -1,6 +1,6 @@
-//! Tells the linker how to lay out the release: smaller, and, where a profile is given, with
-//! what a hook runs in one place. All of it is a hint. Where the linker is not the one that
-//! Rust brings for this target, the program is linked without and does the same.
+//! Tells the linker how to lay out the release: smaller and, if there is a profile, with the
+//! functions that a hook runs next to each other. Both are hints: if the linker is not the one
+//! that Rust ships for this target, the program is linked without them and behaves the same.
 
 #![expect(
     clippy::disallowed_methods,
@@ -14,11 +14,11 @@ use std::process::Command;
 /// The first compiler that links with its own `lld` on this target.
 const OWN_LINKER: u32 = 90;
 
-/// The list of functions that a hook runs, as `cargo run -p mainspring-testkit --release --
-/// layout` makes it. It is of one build, like any profile, and so is not in the tree.
+/// The list of functions that a hook runs, made by `cargo run -p mainspring-testkit --release
+/// -- layout`. Like every profile it belongs to one build, so it is not in the tree.
 const LAYOUT: &str = "MAINSPRING_LAYOUT";
 
-/// For whoever makes that list.
+/// Set by the tool that makes that list.
 const KEEP_NAMES: &str = "MAINSPRING_KEEP_NAMES";
 
 fn main() {
@@ -29,7 +29,7 @@ fn main() {
     if var("PROFILE") != "release" {
         return;
     }
-    // Not by the profile: the names in the list would be others, with it and without.
+    // Stripped here and not by Cargo's profile, which would change the names in the list.
     if var("CARGO_CFG_TARGET_OS") == "linux" && env::var_os(KEEP_NAMES).is_none() {
         link("--strip-all");
     }
@@ -37,14 +37,14 @@ fn main() {
         return;
     }
     let folder = Path::new(&var("CARGO_MANIFEST_DIR")).join("link");
-    // Functions that compile to the same instructions become one.
+    // Functions that compile to the same instructions are merged.
     link("--icf=all");
-    // A panic aborts: nobody ever reads how to unwind.
+    // A panic aborts, so nothing reads the tables for unwinding.
     link(&format!(
         "--script={}",
         folder.join("no-unwinding.ld").display()
     ));
-    // What a hook touches lies together, so that it is a few pages and not many.
+    // What a hook touches is together, so that it needs only a few pages.
     if let Some(list) = env::var_os(LAYOUT) {
         let list = Path::new(&list).display();
         println!("cargo::rerun-if-changed={list}");

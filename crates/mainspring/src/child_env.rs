@@ -1,5 +1,5 @@
-//! What a child may see of our environment: a list of what it needs, never a list of what it
-//! must not have. A variable that nobody thought of is not passed on.
+//! Which of our variables a child gets. We list what a child needs and not what it must not
+//! have, so a variable that nobody thought of is not passed on.
 
 use std::ffi::{OsStr, OsString};
 
@@ -26,7 +26,7 @@ pub(crate) const PERSON: Names = &[
     "XDG_*_HOME",
 ];
 
-/// How the network is reached, and whose certificates count.
+/// How to reach the network, and which certificates to trust.
 pub(crate) const NETWORK: Names = &[
     "HTTP_PROXY",
     "HTTPS_PROXY",
@@ -40,7 +40,8 @@ pub(crate) const NETWORK: Names = &[
     "SSL_CERT_DIR",
 ];
 
-/// What `gh` needs beside these: its tokens and its own settings, and the way to the keyring.
+/// What `gh` needs in addition: its tokens and settings, and the variables that lead to the
+/// keyring.
 pub(crate) const GH: Names = &[
     "GH_TOKEN",
     "GITHUB_TOKEN",
@@ -53,16 +54,16 @@ pub(crate) const GH: Names = &[
     "DBUS_SESSION_BUS_ADDRESS",
 ];
 
-/// What a client of some vendor needs beside the person's and the network's.
+/// What a vendor's client needs in addition to `PERSON` and `NETWORK`.
 #[derive(Debug)]
 pub(crate) struct VendorEnv {
     pub(crate) always: Names,
-    /// The credentials of a provider, behind the variable that switches to it.
+    /// For each provider, the variable that selects it, and its credentials.
     pub(crate) providers: &'static [(&'static str, Names)],
 }
 
 impl VendorEnv {
-    /// The lists that count here.
+    /// The client's own list, and the credentials of each provider that is selected.
     pub(crate) fn lists(&self, env: &Environment) -> Vec<Names> {
         let switched_on = self
             .providers
@@ -73,8 +74,8 @@ impl VendorEnv {
     }
 }
 
-/// The variables that are on one of the lists. `PATH` loses its relative folders: in a
-/// project they would be the project's.
+/// The variables that are on one of the lists. `PATH` loses its relative entries, because in a
+/// project they would find the project's programs.
 pub(crate) fn listed(env: &Environment, lists: &[Names]) -> Vec<(OsString, OsString)> {
     let on_a_list = |variable: &OsStr| {
         let text = variable.to_str();

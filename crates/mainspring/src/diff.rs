@@ -40,8 +40,8 @@ enum Edit<'a> {
     Add(&'a str),
 }
 
-/// The longest common lines are kept. What is equal at both ends is set aside first, so that
-/// the table has the size of what changed.
+/// Keeps the longest common subsequence of lines. Equal lines at both ends are set aside first,
+/// so that the table is only as large as what changed.
 fn edits<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Edit<'a>> {
     let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| {
         pairs.take_while(|(one, other)| one == other).count()

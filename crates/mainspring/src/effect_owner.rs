@@ -9,7 +9,7 @@ pub(crate) fn me() -> EffectOwner {
     of(std::process::id())
 }
 
-/// A process, told apart from a later one with its number.
+/// A process, identified so that a later process with the same id is not mistaken for it.
 pub(crate) fn of(pid: u32) -> EffectOwner {
     EffectOwner {
         pid,
@@ -18,7 +18,7 @@ pub(crate) fn of(pid: u32) -> EffectOwner {
     }
 }
 
-/// Does it still run?
+/// Is the process still running?
 pub(crate) fn is_alive(owner: &EffectOwner) -> bool {
     owner.boot == boot_id() && started(owner.pid) == Some(owner.started)
 }

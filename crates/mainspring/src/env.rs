@@ -1,4 +1,4 @@
-//! The one door through which clock, variables and identity enter.
+//! The only module that reads the clock, the environment variables and the user's identity.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,39 +12,39 @@ use crate::host::agent::{self, Agent};
 
 /// Names of the variables we read, so that the reference and the tests can list them.
 pub(crate) mod name {
-    /// Everything lets go at once.
+    /// Switches Mainspring off: every hook lets the agent stop.
     pub(crate) const DISABLE: &str = "MAINSPRING_DISABLE";
-    /// Set for every child of ours: a hook that sees it leaves at once.
+    /// Mainspring sets it for every program that it starts; a hook that sees it does nothing.
     pub(crate) const DEPTH: &str = "MAINSPRING_DEPTH";
-    /// The person's home.
+    /// Your home directory.
     pub(crate) const HOME: &str = "HOME";
-    /// Where state is kept, if it is not `~/.local/state`.
+    /// The directory for state, in place of `~/.local/state`.
     pub(crate) const STATE_HOME: &str = "XDG_STATE_HOME";
-    /// Where your own settings are, if it is not `~/.config`.
+    /// The directory for your own settings, in place of `~/.config`.
     pub(crate) const CONFIG_HOME: &str = "XDG_CONFIG_HOME";
     /// No colours, even on a terminal.
     pub(crate) const NO_COLOR: &str = "NO_COLOR";
-    /// A terminal that is called `dumb` gets no colours.
+    /// `dumb` means a terminal without colours.
     pub(crate) const TERM: &str = "TERM";
-    /// Where `claude`, `gh` and `git` are looked for.
+    /// The directories to search for `claude`, `gh` and `git`.
     pub(crate) const PATH: &str = "PATH";
-    /// Under `sudo`: the user who called it, whose files count for root too.
+    /// Under `sudo`: the user who called it. Root accepts this user's files, too.
     pub(crate) const SUDO_UID: &str = "SUDO_UID";
     /// Under `sudo`: that user's group.
     pub(crate) const SUDO_GID: &str = "SUDO_GID";
-    /// Where the gate's counts are, in a folder of their own.
+    /// The directory for the gate's counters; they get a folder of their own in it.
     pub(crate) const TMPDIR: &str = "TMPDIR";
-    /// The loop lets go at once, as its seed has it.
+    /// Switches the loop off: it lets the agent stop.
     pub(crate) const IDLE_DISABLE: &str = "IDLE_LOOP_DISABLE";
-    /// The message tool's store, if it is elsewhere.
+    /// The store of the message tool `jwz`, in place of the project's `.jwz`.
     pub(crate) const JWZ_STORE: &str = "JWZ_STORE";
-    /// Moves the folder of task lists, as in the public script.
+    /// The folder of task lists, in place of the host's; the public script reads it, too.
     pub(crate) const FSM_TASKS: &str = "FSM_TASK_ROOT";
-    /// The host's list of plugins, if it is elsewhere.
+    /// The host's list of plugins, in place of its usual path.
     pub(crate) const FSM_PLUGINS: &str = "FSM_PLUGINS_FILE";
-    /// The user's own skills, if they are elsewhere.
+    /// The folder of your own skills, in place of the host's.
     pub(crate) const FSM_USER_SKILLS: &str = "FSM_USER_SKILLS_ROOT";
-    /// Lifts the guard on a skill's own files.
+    /// `1` lets the agent read a skill's own files.
     pub(crate) const FSM_BYPASS: &str = "FSM_BYPASS";
 }
 
@@ -57,12 +57,12 @@ pub(crate) struct Environment {
 #[derive(Debug, Clone)]
 enum Vars {
     Process,
-    /// Tests and the demo bring their own.
+    /// Used by tests and the demo.
     Given(BTreeMap<String, OsString>),
 }
 
 impl Environment {
-    /// The real one; the clock is read here, once.
+    /// Reads the clock, once.
     pub(crate) fn real() -> Self {
         Self {
             vars: Vars::Process,
@@ -79,12 +79,12 @@ impl Environment {
         Self::staged(vars, now)
     }
 
-    /// When this process began: the time of everything that it decides at once.
+    /// When this process began: every decision uses this time, unless an effect ran before it.
     pub(crate) fn now(&self) -> Millis {
         self.now
     }
 
-    /// The time after something that took long.
+    /// The time now, for use after something that took long.
     pub(crate) fn later(&self) -> Millis {
         match self.vars {
             Vars::Process => clock(),
@@ -100,7 +100,8 @@ impl Environment {
         }
     }
 
-    /// The same world at this time, for a process that decides more than once.
+    /// The same environment with the clock read again, for a process that decides more than
+    /// once.
     pub(crate) fn afresh(&self) -> Self {
         Self {
             now: self.later(),
@@ -108,7 +109,7 @@ impl Environment {
         }
     }
 
-    /// The same world with some variables of its own, at another time.
+    /// An environment with only these variables, at this time.
     pub(crate) fn staged(vars: BTreeMap<String, OsString>, now: Millis) -> Self {
         Self {
             vars: Vars::Given(vars),
@@ -116,7 +117,7 @@ impl Environment {
         }
     }
 
-    /// A variable's value; an empty one is as good as none.
+    /// A variable's value. An empty value counts as unset.
     pub(crate) fn var_os(&self, name: &str) -> Option<OsString> {
         let value = match &self.vars {
             #[expect(clippy::disallowed_methods, reason = "this is the door")]
@@ -126,12 +127,12 @@ impl Environment {
         value.filter(|value| !value.is_empty())
     }
 
-    /// A variable's value, if it is text.
+    /// A variable's value, if it is valid UTF-8.
     pub(crate) fn var(&self, name: &str) -> Option<String> {
         self.var_os(name)?.into_string().ok()
     }
 
-    /// Every variable, as it is.
+    /// Every variable, with its value unchanged.
     pub(crate) fn vars(&self) -> Vec<(OsString, OsString)> {
         match &self.vars {
             #[expect(clippy::disallowed_methods, reason = "this is the door")]
@@ -158,7 +159,7 @@ impl Environment {
         self.dir(name::HOME)
     }
 
-    /// Where our own state lives. `None` without a home: then there is none.
+    /// The folder for our own state. `None` if there is no home directory.
     pub(crate) fn state_dir(&self) -> Option<PathBuf> {
         let base = self
             .dir(name::STATE_HOME)
@@ -173,18 +174,18 @@ impl Environment {
         Some(base.join("mainspring/config.toml"))
     }
 
-    /// Switched off for this process, or a child of ours.
+    /// Is Mainspring switched off, or is this process a child of ours?
     pub(crate) fn silenced(&self) -> bool {
         let on = |name| self.var_os(name).is_some_and(|value| value != "0");
         on(name::DISABLE) || on(name::DEPTH)
     }
 
-    /// The session of the agent whose shell this is, where its host names it.
+    /// The session of the agent in whose shell this runs, if the host tells it.
     pub(crate) fn agent_session(&self) -> Option<SessionId> {
         agent::session(|name| self.var(name))
     }
 
-    /// Who types a command here.
+    /// Who typed the command.
     pub(crate) fn actor(&self) -> Actor {
         match self.agent() {
             Some(_) => Actor::Agent(self.agent_session()),
@@ -192,7 +193,7 @@ impl Environment {
         }
     }
 
-    /// The agent that runs this process; `None`: a person does.
+    /// The agent that runs this process; `None` if a person does.
     pub(crate) fn agent(&self) -> Option<Agent> {
         let ancestors = match &self.vars {
             Vars::Process => process::ancestors(),

@@ -8,12 +8,11 @@ use mainspring_store::Trouble;
 
 use crate::exit::Exit;
 
-/// What a command fails with: a cause, and what to type next.
 #[derive(Debug)]
 pub(crate) struct CliError {
     pub(crate) cause: String,
     pub(crate) hints: Vec<String>,
-    /// What goes to stdout all the same, and the exit code then.
+    /// Text that goes to stdout although the command failed, and the exit code for it.
     pub(crate) shown: Option<(String, Exit)>,
 }
 
@@ -26,7 +25,7 @@ impl CliError {
         }
     }
 
-    /// A view that was made, and says by its exit code how bad what it shows is.
+    /// A view whose exit code says how bad its findings are.
     pub(crate) fn shown(text: String, exit: Exit) -> Self {
         Self {
             cause: String::new(),

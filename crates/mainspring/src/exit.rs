@@ -1,17 +1,17 @@
-//! What our exit codes mean. `hook` always exits 0 unless it could not even answer.
+//! What our exit codes mean. `hook` exits with 0 unless it could not print an answer.
 
 use std::process::ExitCode;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Success,
-    /// The command could not do what was asked; stderr says why and what to type next.
+    /// The command failed; stderr says why and what to type next.
     Failure,
-    /// It was done, and there is something to look at.
+    /// The command succeeded, and its output names a problem.
     Warned,
-    /// The command line was not understood.
+    /// The command line is not valid.
     Usage,
-    /// What a background hook ends with to wake the agent; stderr says why.
+    /// A background hook exits with this code to wake the agent; stderr says why.
     Wake,
 }
 

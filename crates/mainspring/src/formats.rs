@@ -1,8 +1,7 @@
-//! Everything here reads bytes which somebody else wrote: a host's events and transcripts,
-//! files that people, agents and other tools edit, what `gh` and a reviewer print. (The
-//! journal is the store's.) Where a file is written again, what writes it is here too. Each
-//! takes any bytes and says what it makes of them; `crates/fuzz` says what must hold, and
-//! tries it.
+//! The functions that read what somebody else wrote: a host's events and transcripts, files
+//! that people, agents and other tools edit, the output of `gh` and of a reviewer. (The journal
+//! is read by the store.) For a file that we also write, the writer is here, too. Each function
+//! takes any bytes; `crates/fuzz` states what must hold for every input, and tests it.
 
 /// A hook's stdin.
 pub mod event {
@@ -29,7 +28,7 @@ pub mod signal {
     pub use crate::signal::{Sighting, Signal, find, find_last};
 }
 
-/// A skill's `fsm.json`, and where in it something stands.
+/// A skill's `fsm.json`, and the position of a value in it.
 pub mod task_list {
     pub use crate::machine::tasks::source::{Fault, Source};
     pub use crate::verb::tasks::spans::{Element, elements, place};

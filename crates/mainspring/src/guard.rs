@@ -1,9 +1,9 @@
-//! A child that dies with us, and everything that it started dies with it.
+//! Starts a child that is killed when we are, with everything that it started.
 //!
-//! Whoever kills a hook with SIGKILL leaves nobody to end its child. So the child is
-//! started by a second process of ours, which does nothing but wait: for the child, and
-//! for the end of a pipe whose other end only the hook holds. Where either is gone, it ends
-//! all that is left of what the child started, and itself.
+//! If a hook is killed with SIGKILL, it cannot end its child. So a second process of ours, the
+//! guard, starts the child and then only waits: for the end of the child, and for the end of a
+//! pipe that only the hook holds open. When either comes, the guard ends every process that the
+//! child has left, and then itself.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -22,20 +22,20 @@ use crate::permit::Permit;
 
 /// The hidden verb.
 pub(crate) const VERB: &str = "__guard";
-/// What a shell says of a program that cannot be started.
+/// The exit code of a shell whose program cannot be started.
 const CANNOT_START: u8 = 127;
 
-/// A long-running child whose output goes to files, so that it outlives us.
+/// A long-running child. Its output goes to files, so that the output outlives us.
 #[derive(Debug)]
 pub(crate) struct Guarded<'a> {
     pub(crate) program: PathBuf,
     pub(crate) args: Vec<OsString>,
     pub(crate) dir: &'a Path,
-    /// All that it sees of our environment.
+    /// Every variable that the child gets.
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) stdout: &'a Path,
     pub(crate) stderr: &'a Path,
-    /// In bytes, for each of the two.
+    /// The limit for each of the two files, in bytes.
     pub(crate) most_output: u64,
     pub(crate) limit: Duration,
 }
@@ -44,12 +44,12 @@ pub(crate) struct Guarded<'a> {
 pub(crate) enum Ended {
     Code(i32),
     TimedOut,
-    /// It printed more than it may.
+    /// The child printed more than `most_output`.
     Flooded,
 }
 
 impl Guarded<'_> {
-    /// Runs it to its end, or to ours. `began` hears the process id of the group.
+    /// Runs the child until it ends or we do. `began` gets the process id of its group.
     pub(crate) fn run(
         &self,
         _: Permit,
@@ -71,12 +71,12 @@ impl Guarded<'_> {
             .stderr(files.1);
         lead_group(&mut command);
         let mut child = command.spawn()?;
-        // Held open for as long as we live.
+        // We hold the pipe open as long as we live.
         let lifeline = child.stdin.take();
         began(child.id());
         let ended = self.wait(&mut child);
         match ended {
-            // The guard has ended whatever was left behind, unless it was killed itself.
+            // The guard has already ended the group, unless the guard itself was killed.
             Ok(Ended::Code(_)) => end_group(child.id()),
             Ok(Ended::TimedOut | Ended::Flooded) | Err(_) => end_tree(child.id()),
         }
@@ -101,7 +101,8 @@ impl Guarded<'_> {
             if flooded {
                 return Ok(Ended::Flooded);
             }
-            // A review takes minutes; a failed start should not.
+            // A review takes minutes, but a program that fails at its start should be noticed
+            // at once.
             let pause = if waited < Duration::from_secs(1) {
                 5
             } else {
@@ -112,7 +113,7 @@ impl Guarded<'_> {
     }
 }
 
-/// The guard itself: `mainspring __guard PROGRAM ARGS…`, its stdin the lifeline.
+/// The guard: `mainspring __guard PROGRAM ARGS…`. Its stdin is the pipe from the hook.
 pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let Some(program) = args.next() else {
         return ExitCode::from(CANNOT_START);

@@ -1,13 +1,13 @@
 //! Mainspring: one native binary behind a coding agent's hooks.
 //!
-//! The flow of one event: [`host`] decodes it, [`project`] finds where it belongs,
-//! [`machine`] loads state and facts, the kernel decides, [`drive`] does what the turn
-//! asks for through [`store`], [`host`] encodes the answer. How a file is changed safely is
-//! `mainspring_store`'s, and what differs between systems is `mainspring_platform`'s. Everything else is a view or a
+//! The flow of one event: [`host`] decodes it, [`project`] finds the project, [`machine`] loads
+//! state and facts, the kernel decides, [`drive`] does what the turn asks for through
+//! [`store`], [`host`] encodes the answer. `mainspring_store` changes files safely;
+//! `mainspring_platform` has what differs between systems. Everything else is a view or a
 //! command in [`verb`].
 //!
-//! It is a library so that what reads foreign bytes can be called with any bytes: [`formats`]
-//! is all that it shows beside the program.
+//! It is a library so that fuzz targets and tests can call the functions that read foreign
+//! bytes: [`formats`] has them all, and nothing else is public but the program.
 
 mod child_env;
 mod cli;

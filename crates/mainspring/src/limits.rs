@@ -1,19 +1,19 @@
-//! A limit on everything that is read, waited for or written, in one place. The store's own
-//! are beside it.
+//! The limits on what is read, waited for or written. The store has its own.
 
 use std::time::Duration;
 
 pub(crate) use mainspring_store::limits::STATE_FILE;
 
-/// A hook's payload. The largest field is a tool's response, which hosts bound themselves.
+/// A hook's payload. Its largest field is a tool's response, which hosts limit themselves.
 pub(crate) const STDIN: u64 = 8 * 1024 * 1024;
 /// A configuration file.
 pub(crate) const CONFIG: u64 = 256 * 1024;
-/// Text for the agent or the person. Hosts move longer context out to a file.
+/// Text for the agent or the person. Hosts move longer context to a file.
 pub(crate) const TEXT_CHARS: usize = 9_000;
-/// What is quoted from elsewhere in a message or a record.
+/// Text of others that is quoted in a message or a record.
 pub(crate) const EXCERPT_CHARS: usize = 200;
-/// How long a child that has ended is listened to, where somebody else holds its pipe.
+/// How long we go on reading the output of a child that has ended, if another process holds its
+/// pipe open.
 pub(crate) const LAST_WORDS: Duration = Duration::from_millis(250);
 /// All that we may take at a session's end: there a host waits for a second, or for one and a
 /// half for all hooks together.

@@ -1,7 +1,7 @@
-//! The only writer of stdout and stderr, and so the one door through which somebody else's
-//! text (a title, a file's name, a prompt) reaches a terminal: what would hide, reorder or
-//! move something there is written out. Colours are the painter's alone: it marks its places
-//! with characters that no text may contain, and they become sequences here.
+//! The only writer of stdout and stderr. Texts of others (a title, a file's name, a prompt)
+//! reach a terminal only through here, so characters that would hide, reorder or move something
+//! on it are escaped here. Only `Paint` makes colours: it marks them with characters that no
+//! text may contain, and this module turns them into escape sequences.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -15,7 +15,7 @@ pub(crate) fn stdout(text: &str, paint: Paint) -> io::Result<()> {
     write_whole(&paint.shown(text))
 }
 
-/// The same on a screen that was cleared for it, where it is one.
+/// The same, after clearing the screen if stdout is a terminal.
 pub(crate) fn screen(text: &str, paint: Paint) -> io::Result<()> {
     match paint {
         Paint::Plain => stdout(text, paint),
@@ -29,14 +29,14 @@ fn write_whole(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Nothing is left to do if stderr is gone too.
+/// An error is ignored: if stderr cannot be written, nobody can be told.
 pub(crate) fn stderr(text: &str) {
     let line = format!("{}\n", hidden::escape(text));
     let _ = io::stderr().lock().write_all(line.as_bytes());
 }
 
-/// The painter's marks, and what each is to a terminal. A text that contains one of them all
-/// the same can change a colour and nothing else.
+/// The characters that `Paint` uses as marks. If a text contains one of them after all, it can
+/// change a colour, but nothing else.
 const RESET: char = '\u{fdd0}';
 const BOLD: char = '\u{fdd1}';
 const DIM: char = '\u{fdd2}';
@@ -54,7 +54,7 @@ fn sequence(mark: char) -> Option<&'static str> {
     })
 }
 
-/// How a view may look.
+/// Whether a view has colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
     Plain,
@@ -62,7 +62,7 @@ pub(crate) enum Paint {
 }
 
 impl Paint {
-    /// Colour only for a person at a terminal who did not decline it.
+    /// Colours only at a terminal, and only if the person did not decline them.
     pub(crate) fn detect(env: &Environment) -> Self {
         let declined = env
             .var_os(name::NO_COLOR)
@@ -75,7 +75,7 @@ impl Paint {
         }
     }
 
-    /// The text as it may reach a terminal.
+    /// The text as it is safe to print on a terminal.
     fn shown(self, text: &str) -> Cow<'_, str> {
         let mut rest = text;
         let mut out = String::new();

@@ -1,5 +1,5 @@
-//! Files of the person's own, which may be links: many people keep theirs in one folder, and
-//! link them to where programs look.
+//! The person's own files. They may be symlinks: many people keep their configuration in one
+//! folder and link it to where programs look.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -12,7 +12,6 @@ use mainspring_store::{Trouble, atomic};
 use crate::env::Environment;
 use crate::ownership::{Ignored, doubt};
 
-/// What was found.
 #[derive(Debug)]
 pub(crate) enum OwnFile {
     Absent,
@@ -20,12 +19,13 @@ pub(crate) enum OwnFile {
     Ignored(Ignored),
 }
 
-/// Whose owner is looked at.
+/// For which files the owner is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// Every file's: it decides what we do.
+    /// For every file: what it says decides what we do.
     Always,
-    /// Another program's file is as it is; only a link must lead to a file of the person's.
+    /// Only for a symlink, which must lead to a file of the person's. The file belongs to
+    /// another program, so we take it as it is.
     Links,
 }
 
@@ -57,8 +57,8 @@ pub(crate) fn read(
     Ok(ignored.map_or(OwnFile::Read(file.bytes), OwnFile::Ignored))
 }
 
-/// Where a file that we write really is: the person's own may be behind links, if it is
-/// theirs. It need not be there yet.
+/// The real path of a file that we are about to write. The path may lead through symlinks, if
+/// the file at their end is the person's. The file need not exist yet.
 pub(crate) fn real_path(env: &Environment, path: &Path) -> Result<PathBuf, Trouble> {
     let real = match fs::canonicalize(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(path.to_owned()),

@@ -1,11 +1,11 @@
-//! Whose a file is: what others can write decides nothing for a person.
+//! Checks who owns a file: a file that others can write must not decide anything for a person.
 //!
-//! Git's rule for repositories is the anchor. A file counts if it belongs to the person or to
-//! root; for root, also if it belongs to the user who called `sudo`. Of a project's files
-//! those count too that belong to the owner of the folder itself: in a container a project is
-//! mounted with the numbers of another system, and whoever owns a folder can put into it what
-//! they like anyway. Nobody else may be able to write the file, neither everybody nor a group;
-//! the group that a person has to themselves is nobody else.
+//! The rule is the one that git has for repositories. A file counts if it belongs to the person
+//! or to root; for root, also if it belongs to the user who called `sudo`. A file of a project
+//! also counts if it belongs to the owner of the project's folder: in a container, a project
+//! may be mounted with the user ids of another system, and the owner of a folder can put
+//! anything into it anyway. Nobody else may be able to write the file, neither everybody nor a
+//! group, unless the person is the group's only member.
 
 use std::fmt;
 use std::fs;
@@ -16,14 +16,14 @@ use mainspring_store::ShownPath as _;
 
 use crate::env::{Environment, name};
 
-/// A file that is there and does not count.
+/// A file that exists, but does not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ignored {
     pub(crate) path: PathBuf,
     pub(crate) doubt: Doubt,
 }
 
-/// Why it does not.
+/// Why the file does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Doubt {
     Foreign { user: u32, me: u32 },
@@ -50,7 +50,7 @@ impl fmt::Display for Doubt {
 }
 
 impl Ignored {
-    /// What to type, if it is to count.
+    /// What to type to make the file count.
     pub(crate) fn fix(&self) -> String {
         let path = self.path.shown();
         match self.doubt {
@@ -62,17 +62,17 @@ impl Ignored {
     }
 }
 
-/// Somebody whose files count, and the group that is theirs alone.
+/// A user whose files count, and the group that has only this user as its member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Account {
     user: u32,
     group: Option<u32>,
 }
 
-/// Why a file does not count, if it does not. `folder` is a project's, for files of a
-/// project.
+/// Why a file does not count; `None` if it does. `folder` is the project's folder, for a file
+/// of a project.
 pub(crate) fn doubt(file: Owner, env: &Environment, folder: Option<&Path>) -> Option<Doubt> {
-    // Mostly nothing need be asked.
+    // This covers most files without a look at the user database.
     if file.user == ROOT && !file.everybody_writes() && !file.group_writes() {
         return None;
     }
@@ -80,7 +80,7 @@ pub(crate) fn doubt(file: Owner, env: &Environment, folder: Option<&Path>) -> Op
     judge(file, me, &accounts(file, me, env, folder))
 }
 
-/// Does it belong to somebody whose files count, whoever may write it?
+/// Does the file belong to somebody whose files count? Who can write it is not checked.
 pub(crate) fn belongs(file: Owner, env: &Environment, folder: &Path) -> bool {
     let file = Owner { mode: 0, ..file };
     doubt(file, env, Some(folder)).is_none()
@@ -106,7 +106,7 @@ fn accounts(file: Owner, me: u32, env: &Environment, folder: Option<&Path>) -> V
         group: Some(ROOT),
     }];
     let group = owner::group();
-    // Looked up only where a group may write.
+    // The members of a group are looked up only if the group can write.
     let asked = file.group_writes() && file.group == group;
     accounts.push(Account {
         user: me,

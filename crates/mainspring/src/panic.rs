@@ -1,8 +1,8 @@
-//! A panic is our own failure: the stop is let through, and the person hears of it.
+//! A panic is our own failure: the agent may stop, and the person gets a message.
 
 use crate::output::{self, Paint};
 
-/// From now on a panic prints an answer that every host takes as "go on", and exits 0.
+/// Makes a panic print an answer that lets every host go on, and exit with 0.
 pub(crate) fn answer_on_panic() {
     std::panic::set_hook(Box::new(|info| {
         let place = info
@@ -30,7 +30,7 @@ mod tests {
     use crate::env::Environment;
     use crate::verb::hook;
 
-    /// It ends its process: the test below runs it in one of its own.
+    /// This test ends its process, so the test below runs it in a process of its own.
     #[test]
     #[ignore = "panics by intent, in a process that another test starts"]
     fn a_hook_that_panics() {

@@ -1,5 +1,5 @@
-//! Leave to start a program. There is no other way to a child than with one, so whatever
-//! starts a program has asked first what a person ordered.
+//! The permission to start a program. Every function that starts a child requires one, so
+//! whoever starts a program has first checked a person's orders.
 
 use mainspring_kernel::Name;
 use mainspring_kernel::orders::Forbidden;
@@ -10,7 +10,7 @@ use crate::event_context::EventContext;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Permit(());
 
-/// Why there is none.
+/// Why there is no permit.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Denied {
     #[error("{0}")]
@@ -30,7 +30,7 @@ impl From<Denied> for Trouble {
 }
 
 impl Permit {
-    /// For a program that this machine needs, for whoever asks here.
+    /// A permit for a program that this machine needs.
     pub(crate) fn of(context: &EventContext<'_>, machine: Name) -> Result<Self, Denied> {
         context
             .orders()
@@ -40,13 +40,14 @@ impl Permit {
             .map_err(Denied::Ordered)
     }
 
-    /// For the scenes of `demo`, in a project of their own that nobody gives orders in.
+    /// A permit for the scenes of `demo`: they run in a project of their own, in which nobody
+    /// gives orders.
     pub(crate) const fn for_demo() -> Self {
         Self(())
     }
 
-    /// For a program that shows a page to the person who typed the command: no machine's work,
-    /// so no order is about it.
+    /// A permit for a program that shows a page to the person who typed the command. It works
+    /// for no machine, so no order applies.
     pub(crate) const fn for_view() -> Self {
         Self(())
     }

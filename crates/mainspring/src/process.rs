@@ -1,4 +1,5 @@
-//! Children: argv and never a shell, a group of their own, a deadline, bounded output.
+//! Starts children: from an argument list, never a shell; in a process group of their own; with
+//! a deadline and a limit on their output.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
@@ -13,8 +14,8 @@ use crate::env::name;
 use crate::limits;
 use crate::permit::Permit;
 
-/// What to run. Nothing of our environment is inherited: the child gets what it is given, and
-/// our depth variable, so that a hook in it leaves at once.
+/// What to run. The child inherits nothing of our environment: it gets the variables that are
+/// given here, and our depth variable, so that a hook in it does nothing.
 #[derive(Debug)]
 pub(crate) struct Job {
     command: Command,
@@ -22,12 +23,22 @@ pub(crate) struct Job {
     stdin: Vec<u8>,
 }
 
-/// What came of it.
+/// The exit code and the output of a child that ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finished {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
+}
+
+impl Finished {
+    /// How the child ended, for a message.
+    pub(crate) fn ending(&self) -> String {
+        match self.code {
+            Some(code) => format!("exit code {code}"),
+            None => "a signal".into(),
+        }
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -70,7 +81,6 @@ impl Job {
         self
     }
 
-    /// Variables that it gets.
     #[must_use]
     pub(crate) fn env<N: AsRef<OsStr>, V: AsRef<OsStr>>(
         mut self,
@@ -80,7 +90,6 @@ impl Job {
         self
     }
 
-    /// What it reads on stdin.
     #[must_use]
     pub(crate) fn stdin(mut self, bytes: Vec<u8>) -> Self {
         self.command.stdin(Stdio::piped());
@@ -88,9 +97,9 @@ impl Job {
         self
     }
 
-    /// Waits for its end, or ends it at its deadline. What it started and left behind in its
-    /// group is ended too; what went to a session of its own (a connection that `ssh` keeps for
-    /// the next time) lives on, and nobody waits for it.
+    /// Waits until the child ends, or ends it at its deadline. Processes that it left in its
+    /// group are ended, too. A process with a session of its own (a connection that `ssh` keeps
+    /// open) lives on, and nobody waits for it.
     pub(crate) fn run(mut self) -> Result<Finished, Failure> {
         let program = self.program();
         let mut child = self.command.spawn().map_err(|source| Failure::Start {
@@ -108,8 +117,8 @@ impl Job {
         let status = wait.recv_timeout(self.limit);
         end_group(leader);
         let Ok(status) = status else {
-            // One that has left its group is not ended with it. Nobody waits for it any more:
-            // not for its end, and not for its words.
+            // A child that has left its group is not ended with the group. From here on, nobody
+            // waits for its end or its output.
             end_process(leader);
             return Err(Failure::Timeout {
                 program,
@@ -132,8 +141,8 @@ impl Job {
     }
 }
 
-/// Writes in a thread, because a child may print before it reads. One that leaves without
-/// reading all of it says why by other means.
+/// Writes in a thread, because a child may print before it reads. If the child exits without
+/// reading everything, its exit code and output say why.
 fn feed(pipe: Option<impl Write + Send + 'static>, bytes: Vec<u8>) {
     if let Some(mut pipe) = pipe {
         std::thread::spawn(move || {
@@ -142,15 +151,15 @@ fn feed(pipe: Option<impl Write + Send + 'static>, bytes: Vec<u8>) {
     }
 }
 
-/// What came out of a pipe so far.
+/// What a pipe has delivered so far.
 struct Output {
     kept: Arc<Mutex<Vec<u8>>>,
     ended: mpsc::Receiver<()>,
 }
 
 impl Output {
-    /// All of it; or, where somebody else still holds the pipe then, what came until `enough`.
-    /// A grandchild in a session of its own outlives the child, and may hold it for hours.
+    /// Everything, or, if another process still holds the pipe at `enough`, what arrived until
+    /// then. A grandchild in a session of its own may hold the pipe for hours.
     fn until(self, enough: Instant) -> Vec<u8> {
         let left = enough.saturating_duration_since(Instant::now());
         let _ = self.ended.recv_timeout(left);
@@ -158,8 +167,8 @@ impl Output {
     }
 }
 
-/// Reads a pipe in a thread: what is over the limit is read and dropped, so that the
-/// child does not hang on a full pipe.
+/// Reads a pipe in a thread. Bytes over the limit are read and dropped, so that the child does
+/// not block on a full pipe.
 fn collect(mut pipe: Option<impl Read + Send + 'static>) -> Output {
     let (end, ended) = mpsc::sync_channel(1);
     let kept = Arc::new(Mutex::new(Vec::new()));
@@ -179,7 +188,8 @@ fn collect(mut pipe: Option<impl Read + Send + 'static>) -> Output {
     output
 }
 
-/// Nobody panics while holding it; and if somebody did, what was read is still what was read.
+/// Nobody panics while holding this lock; even after a panic, the bytes that were read are
+/// valid.
 fn lock(kept: &Mutex<Vec<u8>>) -> MutexGuard<'_, Vec<u8>> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }

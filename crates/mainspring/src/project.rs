@@ -1,11 +1,11 @@
 //! Which project an event belongs to.
 //!
-//! A session is bound to a project at the first event that concerns it, because the
-//! agent's directory moves: after `cd` into a nested repository or a worktree the payload
-//! carries that one, and every machine would be lost. An unbound session's project is the
-//! nearest folder at or above its directory that holds a machine's file, not above the
-//! repository's top or the home; else the directory itself. The process's own directory
-//! says nothing and is never used.
+//! A session is bound to a project at the first event that concerns one, because the agent's
+//! directory moves: after `cd` into a nested repository or a worktree, the payload names that
+//! directory, and the machines would lose their state. The project of a session that is not
+//! bound is the nearest folder at or above its directory that holds a machine's file; the
+//! search does not go above the repository's top or the home. If there is no such folder, it is
+//! the directory itself. The directory of our own process is never used.
 
 mod checkout;
 
@@ -25,24 +25,25 @@ use crate::store::StateDir;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Project {
-    /// The project: lock, journal and our own state are kept by this path. A repository's
-    /// linked worktrees share its primary checkout's.
+    /// The project's folder: its path is the key of the lock, the journal and our own state.
+    /// Linked worktrees share the root of the repository's primary checkout.
     pub(crate) root: PathBuf,
-    /// Where a machine's file is looked for before the root: the linked worktree that the
-    /// agent is in, else the root itself.
+    /// The folder that is searched for a machine's file before the root: the linked worktree
+    /// that the agent is in, else the root itself.
     pub(crate) worktree: PathBuf,
     pub(crate) bound: Bound,
     pub(crate) contents: Contents,
-    /// Files that would have made a folder on the way the project, were they the person's.
+    /// Files of others on the way up. If they were the person's, their folder would be the
+    /// project.
     pub(crate) ignored: Vec<Ignored>,
 }
 
-/// What the search for the project saw on its way.
+/// What the search for the project found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Contents {
-    /// A machine's file, or state of ours; or it was not looked for.
+    /// A machine's file or our own state; or no search was needed.
     Something,
-    /// Neither: a machine that lives by its files need not look for them again.
+    /// Neither, so the machines need not look for their files again.
     Nothing,
 }
 
@@ -76,8 +77,8 @@ pub(crate) fn find(
     cwd: Option<&Path>,
 ) -> Result<Project, Trouble> {
     if let Some(root) = session.and_then(|session| binding(state, session)) {
-        // At the project's top there is nothing to look for. Elsewhere the directory may be
-        // gone; the project is known all the same.
+        // In the root itself, no worktree need be looked for. Any other directory may be gone
+        // by now, which changes nothing: the project is known.
         let worktree = cwd
             .filter(|cwd| *cwd != root)
             .and_then(|cwd| Checkout::of(&real(cwd).ok()?, env).ok())
@@ -125,8 +126,8 @@ pub(crate) fn find(
     Ok(Project { ignored, ..project })
 }
 
-/// The project of a command. One typed in a repository that holds nothing yet is about the
-/// repository, so that it is found from every folder of it.
+/// The project of a command. If a command is typed in a repository that holds nothing yet, its
+/// project is the whole repository, so that every folder of it finds the project.
 pub(crate) fn of_command(
     env: &Environment,
     state: &StateDir,
@@ -149,13 +150,13 @@ pub(crate) fn of_command(
     Ok(Project { ignored, ..project })
 }
 
-/// Is this a folder of a repository that counts as the person's?
+/// Is this folder in a repository that counts as the person's?
 pub(crate) fn is_in_own_repository(folder: &Path, env: &Environment) -> bool {
     Checkout::of(folder, env).is_ok_and(|checkout| checkout.is_own(folder, env))
 }
 
-/// Binds a session, once. It is a hint that a crash may lose, so it is not synced; two
-/// hooks at once write the same thing.
+/// Binds a session to a project. The binding is not synced, because it is only a hint and a
+/// crash may lose it; two hooks at once write the same bytes.
 pub(crate) fn bind(state: &StateDir, session: &SessionId, root: &Path) -> Result<(), Trouble> {
     let path = state.binding(session.as_str());
     state.create(path.parent().unwrap_or(state.root()))?;
@@ -169,16 +170,16 @@ fn binding(state: &StateDir, session: &SessionId) -> Option<PathBuf> {
 }
 
 fn real(path: &Path) -> Result<PathBuf, Trouble> {
-    // Mostly it is as it says, which is asked in one step; to resolve it takes one for each
-    // folder on the way.
+    // Most paths are already resolved, which one system call confirms; to resolve a path takes
+    // one for each folder on it.
     if is_plain(path) && leads_to(path) {
         return Ok(path.into());
     }
     fs::canonicalize(path).map_err(Trouble::io("find", path))
 }
 
-/// A host's event is text. Bytes of a name that are none arrive as this character, and what
-/// they were nobody can tell.
+/// A host's event is UTF-8 text. Other bytes in a folder's name arrive as the replacement
+/// character, and the name is lost.
 fn explained(trouble: Trouble, cwd: &Path) -> Trouble {
     match cwd.to_str() {
         Some(text) if text.contains(char::REPLACEMENT_CHARACTER) => Trouble::Other(format!(
@@ -190,7 +191,7 @@ fn explained(trouble: Trouble, cwd: &Path) -> Trouble {
     }
 }
 
-/// From the top, without detours, as `canonicalize` would write it.
+/// Is the path absolute and without `.` and `..`, as `canonicalize` would write it?
 fn is_plain(path: &Path) -> bool {
     let named = |part| matches!(part, Component::RootDir | Component::Normal(_));
     let plain: PathBuf = path.components().take_while(|part| named(*part)).collect();

@@ -1,5 +1,5 @@
-//! The reference is made from the code, and a test keeps it so: after a change,
-//! `GENERATE=1 cargo test -p mainspring reference` writes it anew.
+//! Generates the reference from the code, and tests that it is current: after a change,
+//! `GENERATE=1 cargo test -p mainspring reference` rewrites it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use clap::Command;
 use crate::config::{Kind, Reach};
 use crate::env::Environment;
 
-/// The width that help texts are written for here.
+/// The width at which help texts are rendered.
 const WIDTH: usize = 96;
 
 fn root() -> PathBuf {
@@ -17,7 +17,7 @@ fn root() -> PathBuf {
     crates.and_then(Path::parent).unwrap().to_owned()
 }
 
-/// The file is as it should be, or is made so.
+/// Asserts that the file has this content, or writes it.
 fn keep(path: &str, text: &str) {
     let file = root().join(path);
     if Environment::real().var_os("GENERATE").is_some() {
@@ -64,7 +64,7 @@ fn commands() {
     keep("docs/reference/commands.md", &out);
 }
 
-/// What is looked at, and so can be looked at by a program.
+/// The views: each must also print JSON.
 const VIEWS: [&[&str]; 18] = [
     &["doctor"],
     &["status"],
@@ -160,7 +160,7 @@ fn configuration() {
     keep("schema/mainspring.schema.json", &format!("{schema}\n"));
 }
 
-/// The items of a source file, each with the sentences above it.
+/// The items of a source file, each with the doc comment above it.
 fn documented<'a>(
     source: &'a str,
     item: impl Fn(&'a str) -> Option<&'a str>,
@@ -185,7 +185,7 @@ fn environment() {
     let source = include_str!("env.rs");
     let names = source.split_once("pub(crate) mod name {").unwrap().1;
     let names = names.split_once("\n}").unwrap().0;
-    let names = [names, include_str!("host/claude/name.rs")].concat();
+    let names = [names, include_str!("host/claude/name.rs")].join("\n");
     let listed = documented(&names, |line| {
         let value = line
             .strip_prefix("pub(crate) const ")?

@@ -1,4 +1,4 @@
-//! What a person has been told need not be said at every stop.
+//! Remembers what a session was told, so that it is not told at every stop.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -8,8 +8,9 @@ use mainspring_store::file_name;
 
 use crate::store::StateDir;
 
-/// Has this session not heard of this? It has after this: an empty file says so, which only
-/// one of several processes can make. What cannot be remembered is said again.
+/// Is this the first time that the session is told about this path? Remembers that it now was,
+/// with an empty file, which only one of several processes can create. If that fails, the
+/// session is told again.
 pub(crate) fn is_news(state: &StateDir, about: &Path, session: &str) -> bool {
     let folder = state.told_of(about);
     if state.create(&folder).is_err() {

@@ -1,8 +1,8 @@
-//! Is this an agent's shell, or a person's? The one place that says so.
+//! Decides whether a command was typed in an agent's shell or in a person's.
 //!
-//! A host marks its agent's shell by variables, or it is an ancestor of whatever the agent
-//! runs. Hosts are listed here that Mainspring has no other knowledge of yet: an agent of theirs
-//! must not pass for a person either.
+//! A host marks its agent's shell with variables, or it is an ancestor of every process that
+//! the agent runs. The table also has hosts that Mainspring does not support yet, because their
+//! agents must not pass for people either.
 
 use std::path::Path;
 
@@ -12,18 +12,18 @@ use mainspring_platform::process::Ancestor;
 use super::claude;
 use crate::env::name;
 
-/// What tells a host's agents from people.
+/// How to recognise a host's agents.
 #[derive(Debug)]
 pub(crate) struct KnownAgent {
     pub(crate) name: &'static str,
     /// The variable in its agent's shell that holds the session's id.
     pub(crate) session: Option<&'static str>,
-    /// Other variables that only an agent's shell has. Not what a person's profile sets, as
-    /// `CODEX_HOME`, nor what an editor gives every terminal.
+    /// Other variables that only an agent's shell has. A variable that a person's profile may
+    /// set (`CODEX_HOME`), or that an editor sets in every terminal, is no sign.
     pub(crate) marks: &'static [&'static str],
-    /// Names of its program, and of a script that runs as it.
+    /// The names of its program, and of a script that is its program.
     pub(crate) programs: &'static [&'static str],
-    /// Parts of the path of that script.
+    /// Parts of that script's path.
     pub(crate) folders: &'static [&'static str],
 }
 
@@ -158,7 +158,7 @@ const KNOWN: &[&KnownAgent] = &[
         programs: &["vibe"],
         folders: &[],
     },
-    // Whatever we started ourselves is no person.
+    // A process that we started is no person.
     &KnownAgent {
         name: "a child of Mainspring",
         session: None,
@@ -168,10 +168,10 @@ const KNOWN: &[&KnownAgent] = &[
     },
 ];
 
-/// Programs that are only as good as the script they run.
+/// Programs whose script decides what they are.
 const INTERPRETERS: &[&str] = &["node", "nodejs", "bun", "deno", "python", "python3"];
 
-/// Their options that take the next word.
+/// Options of these programs that take the next word as their value.
 const WITH_VALUE: &[&str] = &[
     "-r",
     "--require",
@@ -181,14 +181,14 @@ const WITH_VALUE: &[&str] = &[
     "--conditions",
 ];
 
-/// The agent whose shell this is.
+/// The agent in whose shell this runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Agent {
     pub(crate) name: &'static str,
     pub(crate) sign: Sign,
 }
 
-/// By what it was recognised.
+/// How the agent was recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
     Variable(&'static str),
@@ -196,7 +196,7 @@ pub(crate) enum Sign {
 }
 
 impl Agent {
-    /// For a person who is taken for one.
+    /// The reason, for a person who was taken for an agent.
     pub(crate) fn reason(&self) -> String {
         let Self { name, sign } = self;
         match sign {
@@ -208,7 +208,8 @@ impl Agent {
     }
 }
 
-/// The agent, by the variables that are set here and the processes above; `None`: a person.
+/// The agent, recognised by the variables of this process and by its ancestors; `None` if it is
+/// a person.
 pub(crate) fn recognise(
     is_set: impl Fn(&'static str) -> bool,
     ancestors: &[Ancestor],
@@ -232,7 +233,7 @@ pub(crate) fn recognise(
     })
 }
 
-/// The session of the agent whose shell this is, where its host names it.
+/// The session of the agent in whose shell this runs, if the host tells it.
 pub(crate) fn session(variable: impl Fn(&str) -> Option<String>) -> Option<SessionId> {
     KNOWN
         .iter()
@@ -242,7 +243,7 @@ pub(crate) fn session(variable: impl Fn(&str) -> Option<String>) -> Option<Sessi
 
 impl KnownAgent {
     fn runs_as(&self, process: &Ancestor) -> bool {
-        // A client that calls itself by a name writes it over its first word.
+        // A client that sets its process title overwrites its first argument.
         let title = process.args.first().map_or("", String::as_str);
         let title = title.split_whitespace().next().unwrap_or_default();
         let names = [file_name(&process.program), file_name(title)];
@@ -259,7 +260,7 @@ impl KnownAgent {
     }
 }
 
-/// The first word that is no option.
+/// The first argument that is not an option.
 fn script(args: &[String]) -> Option<&str> {
     let mut words = args.iter().skip(1).map(String::as_str);
     while let Some(word) = words.next() {
@@ -272,7 +273,7 @@ fn script(args: &[String]) -> Option<&str> {
     None
 }
 
-/// An update that replaces a running program leaves its file's name with this.
+/// Linux adds this to the path of a running program whose file was replaced or deleted.
 const DELETED: &str = " (deleted)";
 
 fn file_name(path: &str) -> &str {

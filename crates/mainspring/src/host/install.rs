@@ -1,5 +1,5 @@
-//! Registering with a host, as far as it is the same for every one: a settings file is read
-//! whole, its host says what is in it and what it should say, and it is written whole.
+//! Registration with a host, as far as it is the same for every host: a settings file is read
+//! whole, its host changes the text, and it is written whole.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -38,37 +38,38 @@ impl fmt::Display for Scope {
     }
 }
 
-/// How a host is told to call us. All but `file` and the plugin's look only at texts.
+/// How a host is told to call us. Except for `file` and `has_plugin`, the functions only work
+/// on text.
 #[derive(Debug)]
 pub(crate) struct Installation {
-    /// The settings file of a scope, for a project whose checkout is here.
+    /// The settings file of a scope, for the project at this path.
     pub(crate) file: fn(Scope, &Environment, &Path) -> Option<PathBuf>,
     /// What a settings file says about us.
     pub(crate) look: fn(&str) -> Result<Found, String>,
-    /// The text with this program registered once for each event, and with these variables
-    /// where they are not set. What is as wanted already is not touched.
+    /// The text with this program registered once for each event, and with these variables,
+    /// unless they are already set. Entries that are as wanted stay untouched.
     pub(crate) register: fn(&str, &Path, &[&str]) -> Result<String, String>,
-    /// The text without our entries, and without these variables where they still have the
-    /// value that we gave them.
+    /// The text without our entries, and without these variables, unless their value has
+    /// changed since we set them.
     pub(crate) unregister: fn(&str, &[String]) -> Result<String, String>,
     /// What `register` writes for this program.
     pub(crate) wanted: fn(&Path) -> Vec<Handler>,
     /// Is our plugin installed with the host?
     pub(crate) has_plugin: fn(&Environment) -> bool,
-    /// The command that takes the plugin out again.
+    /// The command that removes the plugin.
     pub(crate) remove_plugin: &'static str,
     pub(crate) variables: &'static [Variable],
 }
 
-/// A variable that the host must have for the machines to work as they are meant to. A
-/// person's own value is left alone.
+/// A variable that the host needs so that the machines work as intended. A value that the
+/// person set is not changed.
 #[derive(Debug)]
 pub(crate) struct Variable {
     pub(crate) name: &'static str,
     pub(crate) value: &'static str,
-    /// What it is for, as it is declined.
+    /// What it is for; a person can decline it by this name.
     pub(crate) purpose: Purpose,
-    /// What a person is asked before it is set.
+    /// The question to the person before it is set.
     pub(crate) question: &'static str,
 }
 
@@ -84,13 +85,13 @@ pub(crate) enum Purpose {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) handlers: Vec<Handler>,
-    /// What the host is given as variables.
+    /// The variables that the settings give the host.
     pub(crate) variables: BTreeMap<String, String>,
-    /// The name of the switch that turns all hooks off, if it does.
+    /// The name of the setting that switches all hooks off, if it is set.
     pub(crate) hooks_off: Option<&'static str>,
-    /// Is our plugin enabled here?
+    /// Is our plugin enabled in this file?
     pub(crate) plugin: bool,
-    /// Is there nothing at all in it, not even a comment?
+    /// Is the file empty, without even a comment?
     pub(crate) empty: bool,
 }
 
@@ -103,18 +104,18 @@ pub(crate) struct Handler {
     pub(crate) timeout: Option<u64>,
 }
 
-/// A settings file as it is.
+/// A settings file.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) path: PathBuf,
-    /// `None`: there is no file yet.
+    /// `None` if the file does not exist yet.
     pub(crate) text: Option<String>,
     pub(crate) found: Found,
 }
 
 impl Settings {
-    /// Reads the file. One that is a link, as people keep who have their dotfiles elsewhere,
-    /// is read and later replaced where it really is.
+    /// Reads the file. If it is a symlink, as with dotfiles that are kept elsewhere, the file
+    /// behind it is read, and later replaced.
     pub(crate) fn read(host: &Installation, path: &Path) -> Result<Self, CliError> {
         let path = match fs::canonicalize(path) {
             Ok(real) => real,
@@ -131,18 +132,21 @@ impl Settings {
         self.text.as_deref().unwrap_or_default()
     }
 
-    /// The text after a change that its host makes.
+    /// The text after a change of its host's.
     pub(crate) fn changed(&self, text: Result<String, String>) -> Result<String, CliError> {
         text.map_err(|problem| left_alone(&self.path, &problem))
     }
 }
 
 fn left_alone(path: &Path, problem: &str) -> CliError {
-    CliError::new(format!("{}: {problem}; it was left alone", path.display()))
-        .hint("put it right, or add by hand what `mainspring install --print` shows")
+    CliError::new(format!(
+        "{}: {problem}; the file was not changed",
+        path.display()
+    ))
+    .hint("fix the file, or add by hand what `mainspring install --print` shows")
 }
 
-/// Where else we are registered than in this scope, and the command that ends it.
+/// Where else we are registered, and the command that ends each registration.
 pub(crate) fn elsewhere(
     host: &Installation,
     env: &Environment,

@@ -1,17 +1,17 @@
-//! A host's settings file as its person wrote it: JSON that may have comments and trailing
-//! commas, changed in a few places and otherwise kept.
+//! Edits a host's settings file: JSON that may have comments and trailing commas. What we do
+//! not change keeps its bytes.
 //!
-//! Only commands come here: a hook reads no settings.
+//! Only commands use this: a hook reads no settings.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::{Map, Value};
 
-/// What Windows' editors put before a text.
+/// Some Windows editors put it before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Comments and trailing commas, and nothing else that is not JSON. The parser itself ends at
-/// 512 levels; a file's size is limited where it is read.
+/// We accept comments and trailing commas, and no other extension of JSON. The parser stops at
+/// 512 levels; the file's size is limited where it is read.
 const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -25,7 +25,7 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// The file's object; a file with nothing but space and comments has an empty one.
+/// The file's object. A file with nothing but space and comments counts as an empty object.
 pub(crate) fn read(text: &str) -> Result<Map<String, Value>, String> {
     let (_, root) = parse(text)?;
     match root.value() {
@@ -37,8 +37,8 @@ pub(crate) fn read(text: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// The text with its object changed. It is read again, so that no text leaves here that
-/// could not be read.
+/// The text with its object changed. The result is parsed again, so that we never write a file
+/// that cannot be read.
 pub(crate) fn edit(
     text: &str,
     change: impl FnOnce(&CstObject) -> Result<(), String>,
@@ -61,13 +61,14 @@ fn parse(text: &str) -> Result<(&str, CstRootNode), String> {
     Ok((mark, root))
 }
 
-/// The member of this name. Of several the last one counts, as for every reader of JSON.
+/// The member of this name. If there are several, the last counts, as for other readers of
+/// JSON.
 pub(crate) fn member(object: &CstObject, name: &str) -> Option<CstObjectProp> {
     let mut members = object.properties().into_iter().rev();
     members.find(|member| member.decoded_name().as_deref() == Some(name))
 }
 
-/// The object of this name, made if there is none.
+/// The object of this name; it is created if it does not exist.
 pub(crate) fn object_of(parent: &CstObject, name: &str) -> Result<CstObject, String> {
     let member = member(parent, name)
         .unwrap_or_else(|| parent.append(name, CstInputValue::Object(Vec::new())));
@@ -75,14 +76,14 @@ pub(crate) fn object_of(parent: &CstObject, name: &str) -> Result<CstObject, Str
     value.ok_or_else(|| format!("{name} is not an object"))
 }
 
-/// The list of this name, made if there is none.
+/// The list of this name; it is created if it does not exist.
 pub(crate) fn list_of(parent: &CstObject, name: &str) -> Option<CstArray> {
     let member = member(parent, name)
         .unwrap_or_else(|| parent.append(name, CstInputValue::Array(Vec::new())));
     member.array_value()
 }
 
-/// Adds a text to an object. What is written in one line stays in one line.
+/// Adds a text to an object. An object on one line stays on one line.
 pub(crate) fn append_text(object: &CstObject, name: &str, text: &str) {
     let before = object.children();
     let in_one_line = !before.iter().any(CstNode::is_newline) && !object.properties().is_empty();
@@ -95,7 +96,7 @@ pub(crate) fn append_text(object: &CstObject, name: &str, text: &str) {
     }
 }
 
-/// The library writes every member on a line of its own; this takes that back.
+/// The library puts every member on a line of its own; this joins the lines again.
 fn join_lines(object: &CstObject, [first, last]: [String; 2]) {
     for node in object.children() {
         if let Some(newline) = node.as_newline() {
@@ -118,8 +119,8 @@ fn join_lines(object: &CstObject, [first, last]: [String; 2]) {
     }
 }
 
-/// Takes a member or an element out, with the comments on its line. A line end that only the
-/// taken one had needed goes too.
+/// Removes a member or an element, with the comments on its line. A line break that only this
+/// one needed is removed, too.
 pub(crate) fn remove(node: impl Into<CstNode>) {
     let node = node.into();
     let container = node.parent();
@@ -133,7 +134,7 @@ pub(crate) fn remove(node: impl Into<CstNode>) {
         .skip(1)
         .take_while(|node| node.is_trivia())
         .collect();
-    // A comment to the end of a line needs that end.
+    // A line comment needs its line break.
     let plain = !tail.iter().any(|node| node.is_comment());
     if lines == 1 && plain && tail.iter().any(|node| node.is_newline()) {
         for node in tail {
@@ -142,8 +143,8 @@ pub(crate) fn remove(node: impl Into<CstNode>) {
     }
 }
 
-/// Is nothing in this member's object or list, and nothing said about it either? A comment in
-/// it or on its line is a person's.
+/// Is this member's object or list empty and without a comment? A comment in it or on its line
+/// belongs to a person.
 pub(crate) fn is_bare(member: &CstObjectProp) -> bool {
     let value = member.value();
     let empty = value.is_some_and(|value| value.children_exclude_trivia_and_tokens().is_empty());
@@ -167,7 +168,7 @@ pub(crate) fn has_comment(node: &CstNode) -> bool {
         .any(|child| child.is_comment() || has_comment(child))
 }
 
-/// A value as the library wants it.
+/// A value in the library's type.
 pub(crate) fn input(value: &Value) -> CstInputValue {
     match value {
         Value::Null => CstInputValue::Null,

@@ -1,5 +1,5 @@
-//! The hosts: what their hooks send, how they want to be answered, and all else that differs
-//! between them. A host is an entry in [`HOSTS`]; nothing outside this folder knows one.
+//! The hosts: what their hooks send, what they expect as an answer, and everything else in
+//! which they differ. A host is an entry in [`HOSTS`]; no code outside this folder knows one.
 
 pub(crate) mod agent;
 mod claude;
@@ -23,23 +23,22 @@ use self::task_files::TaskFiles;
 use crate::env::Environment;
 use crate::transcript::TranscriptFormat;
 
-/// What Mainspring knows of one host.
+/// What Mainspring knows about one host.
 #[derive(Debug)]
 pub(crate) struct HostSpec {
-    /// The client's program.
+    /// The name of the client's program.
     pub(crate) program: &'static str,
-    /// Its name, and how its agents are told from people.
+    /// Its name, and how to recognise its agents.
     pub(crate) agent: &'static KnownAgent,
-    /// Is this a payload of its hooks? `None` for the one host whose format is assumed where
-    /// no other recognises its own.
+    /// Is this a payload of its hooks? `None` for the host whose format is assumed if no other
+    /// host recognises the payload.
     pub(crate) sent: Option<fn(&Environment, &[u8]) -> bool>,
     pub(crate) decode: fn(Vec<u8>, DecodeAs) -> Result<Payload, DecodeError>,
-    /// One line for the host, about the event of this name; `None` where there is nothing to
-    /// say.
+    /// The answer to the event of this name, in one line; `None` if there is nothing to say.
     pub(crate) encode: fn(&Answer, &str, Wording) -> Option<String>,
-    /// How a hold is worded to this session, where the person did not choose.
+    /// How a hold is worded in this session, if the person did not choose.
     pub(crate) wording: fn(&Environment, Option<&SessionId>) -> Wording,
-    /// How many holds in a row it bears before it overrides us.
+    /// How many holds in a row the host accepts before it overrides us.
     pub(crate) cap: fn(&Environment) -> Cap,
     pub(crate) variables: Variables,
     pub(crate) transcript: TranscriptFormat,
@@ -49,31 +48,31 @@ pub(crate) struct HostSpec {
     pub(crate) doctor: Doctor,
 }
 
-/// Variables that a host sets for its hooks, where it does.
+/// The variables that a host sets for its hooks, if it does.
 #[derive(Debug)]
 pub(crate) struct Variables {
-    /// Where the session was started.
+    /// The folder in which the session was started.
     pub(crate) project: Option<&'static str>,
-    /// The client's process.
+    /// The id of the client's process.
     pub(crate) client: Option<&'static str>,
-    /// `0` where nobody attends.
+    /// `0` if no person attends the session.
     pub(crate) attended: Option<&'static str>,
 }
 
-/// What `doctor` asks the client, and tells the person.
+/// What `doctor` asks the client and tells the person.
 #[derive(Debug)]
 pub(crate) struct Doctor {
     /// The command that installs the client.
     pub(crate) get: &'static str,
-    /// What it is asked for its version with.
+    /// The arguments that make it print its version.
     pub(crate) version: &'static [&'static str],
-    /// The command that goes on with a session.
+    /// The command that resumes a session.
     pub(crate) resume: &'static str,
 }
 
 pub(crate) const HOSTS: &[&HostSpec] = &[&claude::SPEC];
 
-/// Whose format is assumed where nothing tells.
+/// The host that is assumed if nothing tells which one it is.
 pub(crate) const DEFAULT: &HostSpec = &claude::SPEC;
 
 /// The program of the default host.
@@ -85,7 +84,7 @@ pub(crate) fn of_payload(env: &Environment, bytes: &[u8]) -> &'static HostSpec {
     HOSTS.iter().find(sent).map_or(DEFAULT, |host| host)
 }
 
-/// The host in whose agent's shell this is.
+/// The host in whose agent's shell this runs.
 pub(crate) fn of_environment(env: &Environment) -> &'static HostSpec {
     let here = |host: &&&HostSpec| {
         let session = host.agent.session;
@@ -94,7 +93,7 @@ pub(crate) fn of_environment(env: &Environment) -> &'static HostSpec {
     HOSTS.iter().find(here).map_or(DEFAULT, |host| host)
 }
 
-/// Where the session was started, as its host tells its hooks.
+/// The folder in which the session was started, if the host tells its hooks.
 pub(crate) fn project_dir(env: &Environment) -> Option<PathBuf> {
     let set = HOSTS
         .iter()
@@ -102,13 +101,13 @@ pub(crate) fn project_dir(env: &Environment) -> Option<PathBuf> {
     set.map(PathBuf::from)
 }
 
-/// The client's process, as it tells its hooks.
+/// The id of the client's process, if the client tells its hooks.
 pub(crate) fn client(env: &Environment) -> Option<u32> {
     let pid = |host: &&HostSpec| env.var(host.variables.client?)?.parse().ok();
     HOSTS.iter().find_map(pid)
 }
 
-/// Is somebody there to be woken? A headless run would wait for a hook in the background.
+/// Is a person there? In a headless run, the host would wait for a background hook.
 pub(crate) fn is_attended(env: &Environment) -> bool {
     let alone = |host: &&HostSpec| {
         let variable = host.variables.attended;
@@ -117,47 +116,47 @@ pub(crate) fn is_attended(env: &Environment) -> bool {
     !HOSTS.iter().any(alone)
 }
 
-/// One event as a host sent it, decoded.
+/// One decoded event.
 #[derive(Debug, Clone)]
 pub struct Payload {
     pub(crate) host: &'static HostSpec,
     pub event: Event,
-    /// The host's own name for the event: it wants it back in the answer.
+    /// The host's own name for the event, which the answer must repeat.
     pub wire_name: String,
-    /// The agent's directory at that moment; it moves when the agent runs `cd`.
+    /// The agent's directory at the time of the event; `cd` changes it.
     pub cwd: Option<PathBuf>,
     pub transcript: Option<PathBuf>,
-    /// The agent's last words, where the host gives them.
+    /// The agent's last message, if the host sends it.
     pub last_message: Option<String>,
-    /// What a tool is about to be given, as JSON; only before it runs.
+    /// The input of a tool that is about to run, as JSON.
     pub(crate) tool_input: Option<String>,
-    /// Where a typed command comes from: `projectSettings`, `plugin`.
+    /// Where a typed command comes from: for example `projectSettings` or `plugin`.
     pub(crate) command_source: Option<String>,
-    /// The team that the agent works in.
+    /// The team in which the agent works.
     pub(crate) team: Option<String>,
-    /// All of it, as it was sent.
+    /// The payload's bytes.
     bytes: Vec<u8>,
 }
 
-/// How the agent is told to go on.
+/// How a hold is worded for the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wording {
-    /// `decision: block`, which every client and every host of this family understands. The
-    /// person reads it as "Stop hook error", and the agent reads it twice.
+    /// `decision: block`, which every host of this family understands. The person sees it as
+    /// "Stop hook error", and the agent gets it twice.
     Block,
-    /// As context, which the person reads as "Stop hook feedback". The client counts it as it
-    /// counts a block.
+    /// As context, which the person sees as "Stop hook feedback". Claude Code counts it like a
+    /// block.
     Context,
 }
 
-/// What is known of an event beside what its payload says. A drop-in is registered for one
-/// kind, and what its script is given need not name it.
+/// What we know about an event in addition to its payload. A drop-in is registered for one kind
+/// of event, and its payload need not name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecodeAs {
     Named,
     Stop,
     StopUnlessNamed,
-    /// A skill was invoked, by the agent or typed.
+    /// A skill was invoked, by the agent or by the person.
     Skill,
     Idle,
     SessionStart,
@@ -174,7 +173,8 @@ pub enum DecodeError {
 }
 
 impl Payload {
-    /// An event that a command plays: no host sent it. Its time tells it from the next one.
+    /// An event that a command makes; no host sent it. Its time distinguishes it from the next
+    /// one.
     pub(crate) fn played(event: Event, cwd: PathBuf, at: Millis) -> Self {
         Self {
             host: DEFAULT,
@@ -190,7 +190,7 @@ impl Payload {
         }
     }
 
-    /// The line for the host that sent it; `None` where there is nothing to say.
+    /// The line for the host that sent the event; `None` if there is nothing to say.
     pub(crate) fn encode(&self, answer: &Answer, wording: Wording) -> Option<String> {
         (self.host.encode)(answer, &self.wire_name, wording)
     }
@@ -200,7 +200,7 @@ impl Payload {
     }
 }
 
-/// The event that a host sent.
+/// Decodes the event that a host sent.
 pub(crate) fn decode(
     env: &Environment,
     bytes: Vec<u8>,

@@ -1,4 +1,4 @@
-//! A host's own client as a reviewer: how it is started, and what it prints.
+//! A host's client as a reviewer: how to start it, and how to read what it prints.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,19 +10,19 @@ use crate::env::Environment;
 
 #[derive(Debug)]
 pub(crate) struct Reviewer {
-    /// Hooks off, and the prompt last.
+    /// Its arguments: they switch hooks off, and the prompt comes last.
     pub(crate) args: fn(&Task<'_>) -> Vec<OsString>,
-    /// The variables that the program itself reads: how it signs in, which models it asks.
+    /// The variables that the client reads: how it signs in, which models it uses.
     pub(crate) env: VendorEnv,
-    /// What it printed; `None` if that is no result.
+    /// Reads its output; `None` if that is not a result.
     pub(crate) read: fn(&[u8]) -> Option<Said>,
-    /// What it printed of its own failure.
+    /// The error message in its output, if there is one.
     pub(crate) complaint: fn(&[u8]) -> Option<String>,
-    /// Does the program let this user skip its permissions?
+    /// Does the client allow this user to skip its permissions?
     pub(crate) may_skip_permissions: fn(&Environment) -> bool,
 }
 
-/// What one reviewer is to do.
+/// What one reviewer has to do.
 #[derive(Debug)]
 pub(crate) struct Task<'a> {
     pub(crate) model: &'a str,
@@ -36,14 +36,14 @@ pub(crate) struct Task<'a> {
 #[derive(Debug)]
 pub(crate) enum Permissions<'a> {
     Skipped,
-    /// Look at everything, the library too, and write the one file.
+    /// It may read everything, including the library, and write this one file.
     Scoped {
         library: &'a Path,
         file: String,
     },
 }
 
-/// What a reviewer said.
+/// What a reviewer's output says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Said {
     pub verdict: Verdict,
@@ -52,7 +52,7 @@ pub struct Said {
     pub(crate) end: End,
 }
 
-/// Does the program itself say that it failed?
+/// Whether the client reports a failure of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Well,

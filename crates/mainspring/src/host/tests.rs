@@ -93,7 +93,7 @@ const A_HOSTS: &[&str] = &[
     "\"Notification\"",
 ];
 
-/// Where one of them is meant all the same, and why.
+/// The exceptions, each with its reason.
 const ALLOWED: &[(&str, &str, &str)] = &[
     (
         "machine/looping/loop_store.rs",
@@ -127,7 +127,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The product's own files outside of this folder.
+/// The product's source files outside this folder.
 fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -1,5 +1,4 @@
-//! Text for a terminal and for a model: bounded, and without characters that hide or move
-//! what follows them.
+//! Text for a terminal or for a model: bounded, and without characters that hide or move text.
 
 use std::borrow::Cow;
 
@@ -7,7 +6,7 @@ use mainspring_kernel::{Answer, Voice, hidden};
 
 use crate::limits;
 
-/// A longer text: line breaks and tabs stay, what hides or reorders goes.
+/// A longer text. Line breaks and tabs stay; characters that hide or reorder text are removed.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     let shown = hidden::strip(text);
     if shown.len() <= limits::TEXT_CHARS {
@@ -19,7 +18,7 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What the person is told, each line with who says it.
+/// The notes for the person, each with the name of its author.
 pub(crate) fn notes(answer: &Answer) -> String {
     let lines = answer.notes.iter().map(|note| match note.by {
         Voice::Machine(name) => format!("mainspring {name}: {}", note.text),
@@ -28,7 +27,7 @@ pub(crate) fn notes(answer: &Answer) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A quote from elsewhere, on one line.
+/// A quote of somebody else's text, on one line.
 pub(crate) fn excerpt(text: &str) -> String {
     hidden::quote(text, limits::EXCERPT_CHARS - 1)
 }

@@ -1,12 +1,12 @@
-//! The agent's own words at a stop, for the machines that listen for a signal.
+//! Finds a signal in the agent's last message.
 
 use mainspring_kernel::spoken_signal::SpokenSignal;
 
 use crate::event_context::EventContext;
 use crate::signal::{self, Sighting, Signal};
 
-/// Which of the signals the agent said. The host's own word for its last message does not
-/// lag behind; the transcript is for hosts that do not give it.
+/// Which of the signals the agent said. We prefer the message that the host sends with the
+/// event, because the transcript may lag behind.
 pub(crate) fn heard<S>(
     context: &EventContext<'_>,
     signals: &[Signal],

@@ -1,4 +1,4 @@
-//! A machine whose whole state is one JSON file of ours.
+//! For a machine whose whole state is one JSON file of ours.
 
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machine::Data;
@@ -20,7 +20,7 @@ pub(crate) fn load<S: Data>(
     Ok((found.value, file))
 }
 
-/// The file's change to this state; no file for `None`.
+/// The change of the file to this state; `None` deletes it.
 pub(crate) fn change<S: Data>(found: &FoundFile, state: Option<&S>) -> Result<FileChange, Trouble> {
     json_change(&found.path, found.bytes.as_deref(), state)
 }

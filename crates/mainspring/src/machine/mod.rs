@@ -1,6 +1,6 @@
-//! The shell's side of the machines: where their state is, what they see, what they have
-//! done outside. A machine adds a file and a line to `shells!` below; one that the kernel
-//! has and that has no line there does not compile.
+//! The machines' side of the shell: where their state is, what they observe, how their effects
+//! run. A new machine adds a file and a line to `shells!` below; a machine of the kernel
+//! without such a line does not compile.
 
 pub(crate) mod claim;
 mod final_message;
@@ -29,28 +29,29 @@ use crate::event_context::EventContext;
 use crate::host::Payload;
 use crate::permit::Permit;
 
-/// One machine in the shell, typed from what is loaded to the files that it changes.
+/// One machine in the shell. Its types lead from what it loads to the files that it changes.
 pub(crate) trait MachineShell {
     type Machine: Machine;
-    /// What the machine was read from, as its change must know it: the files by name, and
-    /// locks of other programs, which are held until the change is made.
+    /// What the machine was loaded from, as its change needs it: the files by name, and locks
+    /// of other programs, which are held until the change is made.
     type Found: Debug;
 
     const SPEC: Spec;
 
-    /// Can this machine have anything to do with this event, here? Asked at every event
-    /// before the lock is taken, so it looks and does not read.
+    /// Can this event concern the machine? This is asked at every event, before the lock is
+    /// taken, so it checks which files exist and does not read them.
     fn applies(context: &EventContext<'_>) -> Result<bool, Trouble>;
 
-    /// State and facts; `None` if there is nothing here for it after all. `subject` is what
-    /// [`MachineShell::subject`] said of an earlier load at the same event, or what a
-    /// command named.
+    /// Loads state and facts; `None` if the event does not concern the machine after all.
+    /// `subject` is what [`MachineShell::subject`] returned after an earlier load at the same
+    /// event, or what a command named.
     fn load(
         context: &EventContext<'_>,
         subject: Option<&str>,
     ) -> Result<Option<Loaded<Self>>, Trouble>;
 
-    /// Which one of several of a kind this is, such as a plan; `None` where there is only one.
+    /// The name of the one thing that was loaded, such as a plan, if the machine can have
+    /// several.
     fn subject(_: &Self::Found) -> Option<&str> {
         None
     }
@@ -63,8 +64,8 @@ pub(crate) trait MachineShell {
         transition: &TransitionOf<Self::Machine>,
     ) -> Result<Vec<FileChange>, Trouble>;
 
-    /// Passes on what those files say, once they are durable. What fails is told to the
-    /// person and must be made up for by the next load.
+    /// Publishes the committed files to other programs, once they are durable. A failure is
+    /// told to the person, and the next load must make up for it.
     fn after_commit(
         _: &EventContext<'_>,
         _: &Self::Found,
@@ -80,34 +81,34 @@ pub(crate) trait MachineShell {
         intent: &Intent<Self::Machine>,
     ) -> <Self::Machine as Machine>::Outcome;
 
-    /// The state in a line, for a person.
+    /// The state in one line, for a person.
     fn summary(input: &InputOf<Self::Machine>) -> String;
 
-    /// What agent and person are told where we failed at an event that this machine must not
-    /// be silent about. Other machines let go.
+    /// What to tell the agent and the person if we failed at an event of this machine that must
+    /// not pass silently. The default lets the agent go.
     fn fail_closed(_: &Environment, _: &Payload, _: &Trouble) -> Option<Answer> {
         None
     }
 }
 
-/// What is known of a machine before anything is loaded.
+/// What is known about a machine before anything is loaded.
 #[derive(Debug)]
 pub(crate) struct Spec {
-    /// In one sentence, for views.
+    /// What the machine does, in one sentence, for views.
     pub(crate) about: &'static str,
-    /// Files that, where they exist below a folder, make it a project of ours.
+    /// A folder that holds one of these files is a project.
     pub(crate) markers: &'static [&'static str],
     pub(crate) keys: &'static [Key],
 }
 
-/// A machine's part in a case, with what it was read from.
+/// A machine's input, and what it was loaded from.
 #[derive(Debug)]
 pub(crate) struct Loaded<S: MachineShell + ?Sized> {
     pub(crate) input: InputOf<S::Machine>,
     pub(crate) found: S::Found,
 }
 
-/// A file's bytes as a decision is based on them.
+/// A file's path, and the bytes that a decision is based on.
 #[derive(Debug)]
 pub(crate) struct FoundFile {
     pub(crate) path: PathBuf,
@@ -116,14 +117,13 @@ pub(crate) struct FoundFile {
 
 macro_rules! shells {
     ($($variant:ident => $module:ident,)*) => {
-        /// What the machines of one event were read from.
+        /// What the machines of one event were loaded from.
         #[derive(Debug, Default)]
         pub(crate) struct Found {
             $($module: Option<<$module::Shell as MachineShell>::Found>,)*
         }
 
         impl Found {
-            /// Loads a machine, and keeps what it was read from.
             pub(crate) fn load(
                 &mut self,
                 name: Name,
@@ -141,14 +141,14 @@ macro_rules! shells {
                 }
             }
 
-            /// Which one of several of a kind was loaded; `None` where there is only one.
+            /// The name of the one thing that was loaded, if the machine can have several.
             pub(crate) fn subject(&self, name: Name) -> Option<&str> {
                 match name {
                     $(Name::$variant => self.$module.as_ref().and_then($module::Shell::subject),)*
                 }
             }
 
-            /// The files that a machine's move changes.
+            /// The files that a machine's transition changes.
             pub(crate) fn files(
                 &self,
                 context: &EventContext<'_>,
@@ -162,7 +162,7 @@ macro_rules! shells {
                 }
             }
 
-            /// What a machine does once its move is durable.
+            /// What a machine does once its transition is durable.
             pub(crate) fn after_commit(
                 &self,
                 context: &EventContext<'_>,
@@ -228,7 +228,7 @@ fn not_loaded(name: Name) -> Trouble {
     Trouble::Other(format!("internal: {name} was not loaded"))
 }
 
-/// A machine's part without an event, for a view.
+/// A machine's input without an event, for a view.
 pub(crate) fn view(
     name: Name,
     context: &EventContext<'_>,
@@ -236,7 +236,7 @@ pub(crate) fn view(
     Found::default().load(name, context, None)
 }
 
-/// What must be said of a failure of ours, by the first machine that must not be silent.
+/// What to tell about a failure of ours: the first machine that must not be silent decides.
 pub(crate) fn fail_closed(
     machines: &[Name],
     env: &Environment,
@@ -247,13 +247,13 @@ pub(crate) fn fail_closed(
     machines.find_map(|name| fails_closed(*name, env, payload, trouble))
 }
 
-/// Every setting there is.
+/// The settings of all machines.
 pub(crate) fn keys() -> impl Iterator<Item = &'static Key> {
     let machines = Name::ALL.iter().flat_map(|name| spec(*name).keys);
     config::KEYS.iter().chain(machines)
 }
 
-/// Whatever makes a folder a project of ours.
+/// The files of all machines that make a folder a project.
 pub(crate) fn markers() -> impl Iterator<Item = &'static str> {
     let machines = Name::ALL.iter().flat_map(|name| spec(*name).markers);
     [config::PROJECT_FILE].into_iter().chain(machines.copied())

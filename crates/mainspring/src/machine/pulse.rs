@@ -1,4 +1,4 @@
-//! `pulse`, in the shell: its state is a file of ours, its effect a child of ours.
+//! The shell of `pulse`: its state is one file, and its effect starts our own program.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ impl MachineShell for Shell {
     type Found = FoundFile;
 
     const SPEC: Spec = Spec {
-        about: "does Mainspring reach the agent? a few held stops that say so",
+        about: "checks that Mainspring reaches the agent: it holds a few stops and says so",
         markers: &[],
         keys: &[Key {
             name: "pulse.beats",
@@ -31,7 +31,7 @@ impl MachineShell for Shell {
             default: "2",
             reach: Reach::Anyone,
             variable: None,
-            about: "stops that `mainspring pulse` holds if it is not told how many",
+            about: "how many stops `mainspring pulse` holds if you give no number",
         }],
     };
 
@@ -54,7 +54,7 @@ impl MachineShell for Shell {
         found: &FoundFile,
         transition: &TransitionOf<Pulse>,
     ) -> Result<Vec<FileChange>, Trouble> {
-        // A check that is over leaves no file, so that the next event has nothing to look at.
+        // When a check is over its file is deleted, so that the next event finds nothing.
         let state = (transition.state != State::Still).then_some(&transition.state);
         Ok(vec![json_state::change(found, state)?])
     }
@@ -65,7 +65,7 @@ impl MachineShell for Shell {
 
     fn summary(input: &InputOf<Pulse>) -> String {
         match &input.state {
-            State::Still => "no check asked for".into(),
+            State::Still => "no check is running".into(),
             State::Beating { beat, of, session } => {
                 let whose = session.as_ref().map_or_else(
                     || "the next session".to_owned(),
@@ -78,7 +78,7 @@ impl MachineShell for Shell {
     }
 }
 
-/// Our own program's version, from a child.
+/// Runs our own program to get its version.
 fn probe(permit: Permit) -> Probed {
     let program = match std::env::current_exe() {
         Ok(program) => program,
@@ -91,7 +91,7 @@ fn probe(permit: Permit) -> Probed {
         Ok(finished) if finished.code == Some(0) => {
             Probed::Version(excerpt(&String::from_utf8_lossy(&finished.stdout)))
         }
-        Ok(finished) => Probed::Failed(format!("it ended with {:?}", finished.code)),
+        Ok(finished) => Probed::Failed(format!("it ended with {}", finished.ending())),
         Err(failure) => Probed::Failed(failure.to_string()),
     }
 }

@@ -14,16 +14,15 @@ use crate::machine;
 use crate::ownership::{self, Ignored};
 use crate::store::StateDir;
 
-/// The checkout that a directory is in.
 #[derive(Debug)]
 pub(super) struct Checkout {
     /// The checkout's top: the nearest folder with a `.git`, else the directory.
     pub(super) top: PathBuf,
     /// The repository's primary checkout: another folder than `top` in a linked worktree.
     pub(super) primary: PathBuf,
-    /// The folder above which nothing is looked for.
+    /// The folder at which the search ends.
     ceiling: PathBuf,
-    /// Of its `.git`; `None` outside a repository.
+    /// The owner of `.git`; `None` outside a repository.
     owner: Option<Owner>,
 }
 
@@ -45,7 +44,7 @@ impl Checkout {
                         owner: Some(Owner::of(&meta)),
                     });
                 }
-                // Nothing can be below a file.
+                // A file has nothing below it.
                 Err(error) if error.kind() == ErrorKind::NotADirectory => {
                     return Err(Trouble::Other(format!(
                         "{} is not a directory",
@@ -72,8 +71,9 @@ impl Checkout {
         })
     }
 
-    /// Is it a repository, and the person's, or of whoever owns the folder that they are in?
-    /// Anybody can make one in a folder that is open to all, above the folders of others.
+    /// Is this a repository of the person's, or of whoever owns the directory that they are in?
+    /// In a folder that everybody can write, anybody can make a repository above other people's
+    /// folders.
     pub(super) fn is_own(&self, cwd: &Path, env: &Environment) -> bool {
         self.owner
             .is_some_and(|owner| ownership::belongs(owner, env, cwd))
@@ -83,8 +83,8 @@ impl Checkout {
         self.top != self.primary
     }
 
-    /// The nearest folder that holds something of a machine's. What others may have put on
-    /// the way does not count.
+    /// Finds the nearest folder that holds a machine's file. Files that others may have put
+    /// there do not count.
     pub(super) fn search(
         &self,
         cwd: &Path,
@@ -135,7 +135,7 @@ impl Checkout {
         }
     }
 
-    /// Where the search found nothing.
+    /// The project if the search found nothing.
     pub(super) fn fallback(&self, cwd: PathBuf) -> Project {
         let (root, worktree) = if self.is_worktree() {
             (self.primary.clone(), self.top.clone())
@@ -152,7 +152,7 @@ impl Checkout {
     }
 }
 
-/// A machine's file that counts, or state of ours.
+/// Does the folder hold a machine's file that counts, or do we have state for it?
 fn holds_something(
     folder: &Path,
     state: &StateDir,
@@ -165,9 +165,9 @@ fn holds_something(
     marked || exists(&state.project(folder))
 }
 
-/// From a linked worktree's `.git` file to the checkout that it was made from:
-/// `gitdir: <checkout>/.git/worktrees/<name>`. Whoever packs an archive can write such a
-/// file, so the repository's own `worktrees/<name>/gitdir` must name this worktree too.
+/// Finds the primary checkout of a linked worktree, from its `.git` file: `gitdir:
+/// <checkout>/.git/worktrees/<name>`. Anybody who packs an archive can write such a file, so
+/// the repository's own `worktrees/<name>/gitdir` must name this worktree, too.
 fn primary_checkout(git_file: &Path) -> Option<PathBuf> {
     let line = first_line(git_file)?;
     let named = line.strip_prefix(b"gitdir:")?.trim_ascii();

@@ -1,4 +1,4 @@
-//! The search: lines that may be a signal, then Markdown only if there are any.
+//! Finds lines that may be a signal, and parses the Markdown only if there are any.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use mainspring_kernel::hidden::is_hidden;
 use super::markdown::{Setting, settings};
 use super::near_miss::{Flaw, NearMiss};
 
-/// One whole line that an agent may say, and how the same line begins with another id in it.
+/// One whole line that an agent may say, and the start of the same line with another id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signal {
     line: String,
@@ -34,17 +34,17 @@ impl Signal {
         }
     }
 
-    /// What the agent has to say.
+    /// The line that the agent has to say.
     pub fn line(&self) -> &str {
         &self.line
     }
 }
 
-/// What a text says of the signals asked for.
+/// What a text says about the wanted signals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sighting {
     Said {
-        /// Which of the signals asked for.
+        /// The index of the signal.
         signal: usize,
         /// Counted from 1.
         line: u32,
@@ -53,8 +53,8 @@ pub enum Sighting {
     Absent,
 }
 
-/// Looks for the signals in one text. The last one said counts, because an agent's later word
-/// corrects its earlier one; without any, the last near miss is the latest attempt.
+/// Looks for the signals in one text. The last one counts, because a later statement of the
+/// agent corrects an earlier one. If there is none, the last near miss is returned.
 pub fn find(text: &str, signals: &[Signal]) -> Sighting {
     let text = with_unix_lines(text);
     let candidates = candidates(&text, signals);
@@ -62,7 +62,7 @@ pub fn find(text: &str, signals: &[Signal]) -> Sighting {
         .iter()
         .map(|candidate| candidate.span.clone())
         .collect();
-    // Parsing costs over ten times what the search did, and most texts say nothing.
+    // Parsing costs over ten times as much as the search, and most texts have no signal.
     let settings = if spans.is_empty() {
         Vec::new()
     } else {
@@ -91,8 +91,9 @@ pub fn find(text: &str, signals: &[Signal]) -> Sighting {
         .map_or(Sighting::Absent, Sighting::NearMiss)
 }
 
-/// Looks for the signals in several texts, oldest first, each rendered apart from the others: a fence
-/// left open in one does not reach into the next, and a signal cut in two by them was not said.
+/// Looks for the signals in several texts, oldest first. Each is parsed by itself: an open
+/// fence in one text does not affect the next, and a signal that is split between two texts
+/// does not count.
 pub fn find_last<'t>(
     texts: impl IntoIterator<Item = &'t str, IntoIter: DoubleEndedIterator>,
     signals: &[Signal],
@@ -115,7 +116,7 @@ struct Candidate {
     likeness: Likeness,
 }
 
-/// How much of a line is the signal, in rising order.
+/// How similar a line is to the signal, in ascending order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Likeness {
     OtherId,
@@ -124,7 +125,7 @@ enum Likeness {
 }
 
 impl Candidate {
-    /// What keeps it from being said, if anything does.
+    /// Why it does not count; `None` if it does.
     fn judge(&self, text: &str, setting: Setting) -> Option<Flaw> {
         match (self.likeness, setting) {
             (Likeness::OtherId, _) => Some(Flaw::OtherId),
@@ -172,7 +173,7 @@ fn candidates(text: &str, signals: &[Signal]) -> Vec<Candidate> {
     found
 }
 
-/// How a line is like the signal, and the part of the line that is.
+/// How similar a line is to the signal, and which part of the line is.
 fn compare(line: &str, signal: &Signal) -> Option<(Likeness, Range<usize>)> {
     if !line.contains(&signal.stem) {
         return None;
@@ -197,7 +198,8 @@ fn compare(line: &str, signal: &Signal) -> Option<(Likeness, Range<usize>)> {
     (!other.contains(char::is_whitespace)).then_some((Likeness::OtherId, whole))
 }
 
-/// A line that would be the signal without space and characters nobody sees, or in another case.
+/// Finds a line that would be the signal without space and invisible characters, or in another
+/// case.
 fn altered(text: &str, signals: &[Signal]) -> Option<NearMiss> {
     let alike = |line: &str, signal: &Signal| {
         let seen = line
@@ -216,12 +218,13 @@ fn altered(text: &str, signals: &[Signal]) -> Option<NearMiss> {
         })
 }
 
-/// Space, characters that a rendered text does not show, and the escape that Markdown removes.
+/// Is it space, a character that rendered text does not show, or the escape that Markdown
+/// removes?
 fn is_unseen(c: char) -> bool {
     c.is_whitespace() || is_hidden(c) || matches!(c, '\\' | '\u{fffd}')
 }
 
-/// Each line's number, where it begins, and its text.
+/// Each line's number, its offset and its text.
 fn lines(text: &str) -> impl Iterator<Item = (u32, usize, &str)> {
     let mut offset = 0;
     (1..).zip(text.split('\n')).map(move |(number, line)| {
@@ -231,7 +234,7 @@ fn lines(text: &str) -> impl Iterator<Item = (u32, usize, &str)> {
     })
 }
 
-/// `CommonMark` ends a line at LF, CR LF or CR; from here on it is LF alone.
+/// `CommonMark` ends a line at LF, CR LF or CR; this converts all of them to LF.
 fn with_unix_lines(text: &str) -> Cow<'_, str> {
     if text.contains('\r') {
         Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))

@@ -1,9 +1,9 @@
-//! Where in a Markdown text a span stands: in code, in an HTML comment, or in the open.
+//! What surrounds a span of a Markdown text: code, an HTML comment, or neither.
 //!
-//! Only what hides or disowns a line is asked for. Lists, headings, emphasis, links and HTML elements
-//! leave a line the agent's own. So does a block quote's range: a line without a `>` of its own is in
-//! it only because `CommonMark` joins it lazily to the quote above, and a line with one is told by
-//! looking at it.
+//! We look only for what hides a line or makes it somebody else's. Lists, headings, emphasis,
+//! links and HTML elements do neither. A block quote is not checked here: a line with its own
+//! `>` is recognised by looking at it, and a line without one belongs to the quote only because
+//! `CommonMark` joins it lazily to the quote above.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(super) enum Setting {
     HtmlComment,
 }
 
-/// The setting of each span. The spans are in ascending order and do not overlap.
+/// What surrounds each span. The spans are in ascending order and do not overlap.
 pub(super) fn settings(text: &str, spans: &[Range<usize>]) -> Vec<Setting> {
     let mut found = vec![Setting::Open; spans.len()];
     let mut mark = |covered: Range<usize>, setting: Setting| {
@@ -44,21 +44,21 @@ pub(super) fn settings(text: &str, spans: &[Range<usize>]) -> Vec<Setting> {
             Event::Start(Tag::HtmlBlock) | Event::InlineHtml(_) => {
                 comments.each_in(range, |comment| mark(comment, Setting::HtmlComment));
             }
-            // Everything else leaves a line in the open; the events are many and not ours to list.
+            // All other events leave a line visible.
             _ => {}
         }
     }
     found
 }
 
-/// The parts of HTML that a browser does not show: comments, and what it treats as such.
+/// The parts of HTML that a browser does not show: comments, and what it treats as comments.
 struct Comments<'t> {
     text: &'t str,
     last_close: usize,
     hidden_until: usize,
 }
 
-/// How each begins and ends. The first that matches is meant, so `<!` comes last.
+/// How each begins and ends. The first match counts, so `<!` comes last.
 const HIDDEN: [(&str, &str); 4] = [
     ("<!--", "-->"),
     ("<![CDATA[", "]]>"),
@@ -88,11 +88,13 @@ impl<'t> Comments<'t> {
                 at = open + 1;
                 continue;
             };
-            // Two characters in, so that `<!-->` closes itself, as in HTML.
+            // The search begins two characters later, so that `<!-->` closes itself, as in
+            // HTML.
             let end = close(&self.text[..html.end], open + 2, closer)
                 .or_else(|| {
-                    // An element's HTML block ends at a blank line, and a comment opened in it goes on. One
-                    // that never closes ends with its block, as an unclosed fence ends with its container.
+                    // The HTML block of an element ends at a blank line, but a comment that was
+                    // opened in it continues. A comment that is never closed ends with its
+                    // block, as an open fence ends with its container.
                     let goes_on = opener == "<!--" && open < self.last_close;
                     if goes_on {
                         close(self.text, open + 2, closer)

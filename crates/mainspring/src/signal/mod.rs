@@ -1,11 +1,12 @@
-//! Whether the agent itself said a signal: the gate's done token, a loop's completion mark.
+//! Finds out whether the agent itself gave a signal: the gate's done token, or a loop's
+//! completion mark.
 //!
-//! A signal is a whole line, apart from space around it, of the agent's final text. It counts where
-//! a reader would take it for the agent's own word: not in a code fence, indented code, inline code,
-//! a block quote or an HTML comment. Where the text says it in a way that does not count, the near
-//! miss is named, so that the next reason can say what to do instead.
+//! A signal is a whole line of the agent's final text, apart from space around it. It counts
+//! where a reader would take it for the agent's own statement: not in a code fence, indented
+//! code, inline code, a block quote or an HTML comment. If the text has it in a way that does
+//! not count, that is a near miss, and the next reason says what to do instead.
 //!
-//! Which text is the agent's final one is not decided here: see `transcript`.
+//! `transcript` decides which text is the agent's final one.
 
 mod find;
 mod markdown;

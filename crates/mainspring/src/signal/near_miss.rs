@@ -1,8 +1,9 @@
-//! What was wrong with a signal that the agent nearly said.
+//! What is wrong with a signal that almost counts.
 
 use std::fmt;
 
-/// A signal that is in the text and does not count. Displays as the sentence for the next reason.
+/// A signal that is in the text and does not count. It displays as the sentence for the next
+/// reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NearMiss {
     pub(crate) flaw: Flaw,
@@ -22,7 +23,8 @@ pub(crate) enum Flaw {
     WithinLine,
     /// A whole line that begins like the signal and names another id or value.
     OtherId,
-    /// Invisible characters, backslashes or another case: it reads like the signal and is not it.
+    /// Invisible characters, backslashes or another case: it looks like the signal, but
+    /// differs.
     Altered,
 }
 

@@ -1,4 +1,4 @@
-//! The state directory: ours alone, or refused.
+//! The state directory. We use it only if nobody else can write to it.
 
 use std::path::{Path, PathBuf};
 
@@ -37,12 +37,12 @@ impl StateDir {
         self.root.join("sessions").join(file_name(session).as_ref())
     }
 
-    /// The folder of marks: which sessions have heard of this.
+    /// The folder of marks: one empty file for each session that was told about this path.
     pub(crate) fn told_of(&self, path: &Path) -> PathBuf {
         self.root.join("told").join(key(path))
     }
 
-    /// Where it is recorded which projects are trusted.
+    /// The folder with a record for each trusted project.
     pub(crate) fn trusted(&self) -> PathBuf {
         self.root.join("trusted")
     }
@@ -51,7 +51,8 @@ impl StateDir {
         self.trusted().join(format!("{}.json", key(root)))
     }
 
-    /// Makes a directory below ours, and refuses one that others can write to or own.
+    /// Creates a folder in the state directory. Refuses if others own the directory or can
+    /// write to it.
     pub(crate) fn create(&self, below: &Path) -> Result<(), Trouble> {
         private::make(&self.root)?;
         if below != self.root {
@@ -60,13 +61,13 @@ impl StateDir {
         Ok(())
     }
 
-    /// Is what exists safe to use?
+    /// Is the existing directory safe to use?
     pub(crate) fn check(&self) -> Result<(), Trouble> {
         private::check(&self.root)
     }
 }
 
-/// A project's path as a file's name.
+/// A path as a file's name: its digest.
 fn key(root: &Path) -> String {
     digest::of(&[root.as_os_str().as_encoded_bytes()]).0
 }

@@ -1,4 +1,4 @@
-//! What was there before an installation, so that `uninstall` can bring it back.
+//! Keeps a settings file as it was before an installation, so that `uninstall` can restore it.
 
 use std::path::{Path, PathBuf};
 
@@ -14,12 +14,13 @@ use crate::limits;
 pub(crate) struct Installed {
     pub(crate) path: String,
     pub(crate) at: Millis,
-    /// What we wrote: whoever has changed the file since keeps what they changed.
+    /// The digest of what we wrote. If the file differs from it, somebody has changed the file
+    /// since, and `uninstall` keeps their changes.
     #[serde(default)]
     pub(crate) written: Option<Digest>,
-    /// The variables that were set by it.
+    /// The variables that the installation set.
     pub(crate) variables: Vec<String>,
-    /// The project that was trusted by it.
+    /// The project that the installation trusted.
     pub(crate) trusted: Option<String>,
 }
 
@@ -37,7 +38,7 @@ impl InstallRecord {
         }
     }
 
-    /// The settings file as it was, for a person too.
+    /// The settings file as it was, which a person may look at, too.
     pub(crate) fn backup(&self) -> PathBuf {
         self.dir.join("before.json")
     }
@@ -46,7 +47,7 @@ impl InstallRecord {
         Ok(read_json(self.dir.join("installed.json"))?.value)
     }
 
-    /// Keeps the file's bytes and what is about to be done to it.
+    /// Saves the file's bytes and what we are about to do to it.
     pub(crate) fn save(
         &self,
         state: &StateDir,
@@ -60,7 +61,7 @@ impl InstallRecord {
         self.record(installed)
     }
 
-    /// Keeps what is about to be done; the bytes of before are kept already.
+    /// Saves what we are about to do; the original bytes are already saved.
     pub(crate) fn record(&self, installed: &Installed) -> Result<(), Trouble> {
         let path = self.dir.join("installed.json");
         let text =
@@ -68,7 +69,7 @@ impl InstallRecord {
         atomic::replace(&path, format!("{text}\n").as_bytes())
     }
 
-    /// The bytes of before; `None`: there was no file.
+    /// The original bytes; `None` if there was no file.
     pub(crate) fn before(&self) -> Result<Option<String>, Trouble> {
         atomic::read_text(&self.backup(), limits::CONFIG)
     }

@@ -1,4 +1,5 @@
-//! What a person has ordered for a project: a small file of ours, and one of theirs.
+//! A person's orders for a project: our record of them, and the person's own file in the
+//! project.
 
 use std::path::PathBuf;
 
@@ -10,7 +11,7 @@ use mainspring_store::{Trouble, atomic, read_json};
 use super::ProjectStore;
 use crate::project::Project;
 
-/// A person's own switch: as long as it is there, nothing here is asked.
+/// While this file exists, no machine is asked here.
 pub(crate) const OFF_FILE: &str = ".mainspring-off";
 
 /// The orders as they are recorded, with the bytes that they were read from.
@@ -31,7 +32,7 @@ impl Recorded {
         })
     }
 
-    /// The file's change to these orders; no orders, no file.
+    /// The change that records these orders; without orders the file is deleted.
     pub(crate) fn change(&self, orders: &Orders) -> Result<FileChange, Trouble> {
         let text = if orders.is_empty() {
             None
@@ -44,7 +45,7 @@ impl Recorded {
     }
 }
 
-/// What is in force: what was recorded, and the file in the project.
+/// The orders in force: those that were recorded, and the file in the project.
 pub(crate) fn in_force(project: &Project, store: &ProjectStore) -> Result<Orders, Trouble> {
     let mut orders = Recorded::load(store)?.orders;
     if std::fs::symlink_metadata(project.file(OFF_FILE)).is_ok() {

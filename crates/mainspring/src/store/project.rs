@@ -1,4 +1,4 @@
-//! One project's store: which file is where, and what must hold before it is used.
+//! One project's store: the path of each file, and the checks before it is used.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ impl ProjectStore {
         &self.state
     }
 
-    /// Did a process die between a record and its files?
+    /// Did a process die after it wrote a record and before it replaced the files?
     pub(crate) fn unfinished(&self) -> bool {
         self.store.unfinished()
     }
@@ -53,7 +53,7 @@ impl ProjectStore {
         self.dir().join("sessions").join(name)
     }
 
-    /// `scope` tells apart what one machine has several of; empty where it has not.
+    /// `scope` distinguishes several intents of one machine; it is empty if there is only one.
     fn intent_path(&self, machine: Name, scope: &str) -> PathBuf {
         let name = match scope {
             "" => format!("intent-{machine}.json"),

@@ -1,24 +1,24 @@
-//! A file's lines, last one first.
+//! Reads a file's lines from the last to the first.
 
 use std::ops::Range;
 
 use super::file::{Transcript, Unreadable};
 
-/// No more than this is read from a transcript, however large it is.
+/// At most this much of a transcript is read, however large it is.
 pub(super) const LIMIT: usize = 1 << 20;
 
-/// Most stops need the last few lines only.
+/// Most stops need only the last few lines.
 const CHUNK: usize = 64 << 10;
 
-/// Reads as far back as it is asked to, up to the limit.
+/// Reads backwards as far as needed, up to the limit.
 pub(super) struct Backwards<'t> {
     transcript: &'t Transcript,
-    /// The file's last part. Only what is behind `filled` has been read into it.
+    /// The end of the file. Only the bytes after `filled` have been read.
     window: Vec<u8>,
     filled: usize,
-    /// What is behind this has been handed out.
+    /// The bytes after this have been returned.
     end: usize,
-    /// Where in the file the window begins.
+    /// The position of the window in the file.
     base: u64,
 }
 
@@ -27,9 +27,9 @@ pub(super) enum Step<'w> {
         offset: u64,
         bytes: &'w [u8],
     },
-    /// The file has no more lines.
+    /// The file has no earlier lines.
     Start,
-    /// It may have more, beyond the limit. A line cut by the limit is not handed out.
+    /// It may have more lines before the limit. A line that the limit cuts is not returned.
     Edge,
 }
 
@@ -47,7 +47,7 @@ impl<'t> Backwards<'t> {
         }
     }
 
-    /// Of the whole file.
+    /// The length of the whole file.
     pub(super) fn length(&self) -> u64 {
         self.transcript.size()
     }
@@ -96,7 +96,8 @@ impl<'t> Backwards<'t> {
     }
 }
 
-/// In pieces: what a piece contains is looked for many bytes at a time, and where, one by one.
+/// Searches in chunks: a check of a whole chunk is fast, and only the chunk with the newline is
+/// searched byte by byte.
 fn last_newline(bytes: &[u8]) -> Option<usize> {
     let mut end = bytes.len();
     for piece in bytes.rchunks(PIECE) {

@@ -1,12 +1,13 @@
-//! One line of a transcript, reduced to what matters at a stop. What a line says is for its
-//! host to know.
+//! One line of a transcript, reduced to what matters at a stop. The host's code knows the
+//! format.
 
-/// What one line says. All but `Other` are of the main chain.
+/// What one line says. All but `Other` belong to the main conversation.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// The user, or the host in the user's place, began a new turn.
+    /// The user, or the host in the user's place, started a new turn.
     Prompt,
-    /// A part of the record of a stop that a hook blocked. One such stop leaves one to three.
+    /// A part of the record of a stop that a hook blocked. Each such stop leaves one to three
+    /// lines.
     Block,
     ToolResults(Outcome),
     Agent(Saying),
@@ -19,7 +20,8 @@ pub(crate) enum Outcome {
     Failed,
 }
 
-/// One or more blocks of one message of the agent. The host writes each block on a line of its own.
+/// One or more blocks of one message of the agent's. The host writes each block on its own
+/// line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Saying {
     pub(crate) message: Option<String>,

@@ -1,4 +1,4 @@
-//! Opening a transcript: whatever a payload names, this neither hangs nor follows a link.
+//! Opens a transcript. Whatever path a payload names, this neither hangs nor follows a symlink.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use super::backwards::LIMIT;
 use super::entry::Entry;
 use super::tail::{LastBlock, Tail};
 
-/// An open transcript, of the size it had when it was opened.
+/// An open transcript, with the size that it had when it was opened.
 #[derive(Debug)]
 pub struct Transcript {
     path: PathBuf,
@@ -18,7 +18,7 @@ pub struct Transcript {
     size: u64,
 }
 
-/// Why a transcript tells nothing.
+/// Why a transcript cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("transcript {}: {trouble}", path.display())]
 pub struct Unreadable {
@@ -52,7 +52,7 @@ impl Transcript {
         Self::of(path, file)
     }
 
-    /// A file that is open already, under the name that it is spoken of by.
+    /// A file that is already open, with the path for messages.
     pub fn of(path: &Path, file: File) -> Result<Self, Unreadable> {
         let unreadable = |trouble| Unreadable {
             path: path.to_owned(),
@@ -75,8 +75,8 @@ impl Transcript {
         self.size
     }
 
-    /// What the end of the transcript tells. `entry` reads a line of its host's format,
-    /// `last_block` is what the ledger knows of our own.
+    /// Reads the end of the transcript. `entry` parses a line of the host's format;
+    /// `last_block` is what the ledger knows about our last block.
     pub(crate) fn tail(
         &self,
         entry: fn(&[u8]) -> Option<Entry>,
@@ -85,9 +85,11 @@ impl Transcript {
         Tail::read(self, entry, last_block)
     }
 
-    /// Whether it has at least so many lines. One that has not ended after 1 MiB counts as long.
+    /// Does it have at least this many lines? If the first MiB has fewer and there is more, it
+    /// counts as long.
     pub(crate) fn has_lines(&self, wanted: usize) -> Result<bool, Unreadable> {
-        // Not on the stack: it would be touched where nobody asks, too.
+        // The buffer is on the heap, because on the stack it would cost page faults even if it
+        // is not used.
         let mut buffer = vec![0; 16 << 10];
         let mut offset = 0;
         let mut seen = 0;
@@ -129,7 +131,7 @@ impl Unreadability {
     }
 }
 
-/// Hosts write a leading `~/` for the home directory, which only a shell would expand.
+/// Expands a leading `~/`, which some hosts write for the home directory.
 pub(crate) fn expand_home(path: &str, home: &Path) -> PathBuf {
     match path.strip_prefix("~/") {
         Some(rest) => home.join(rest.trim_start_matches('/')),

@@ -1,11 +1,12 @@
-//! What a session's transcript can tell at a stop, read backwards from its end.
+//! Reads the end of a session's transcript at a stop.
 //!
-//! A transcript grows to gigabytes, is written behind the events it records, and may end in the
-//! middle of a line. So at most its last 1 MiB is read, lines that cannot be understood are passed
-//! over, and what has not been written yet is reckoned with: see [`LastBlock`].
+//! A transcript grows to gigabytes, is written later than the events that it records, and may
+//! end in the middle of a line. So we read at most its last 1 MiB, skip lines that we do not
+//! understand, and allow for lines that are not written yet: see [`LastBlock`].
 //!
-//! Only the main chain's own assistant lines are the agent's word. Its sub-agents, tool results, the
-//! user, machine-made lines, summaries, error messages and our own reasons are not.
+//! Only assistant lines of the main conversation are the agent's own statements. Lines of
+//! sub-agents, tool results, the user, the host, summaries, error messages and our own reasons
+//! are not.
 
 mod backwards;
 mod entry;
@@ -29,11 +30,11 @@ pub(crate) use tail::Run;
 pub use tail::Tail;
 pub(crate) use tail::{LastBlock, ToolUse};
 
-/// What a host's transcripts look like.
+/// The format of a host's transcripts.
 #[derive(Debug)]
 pub(crate) struct TranscriptFormat {
-    /// What one line says; `None` if it is not whole, or of no shape that is known.
+    /// Parses one line; `None` if it is not complete or has an unknown format.
     pub(crate) entry: fn(&[u8]) -> Option<Entry>,
-    /// A session's transcript, where no event names it.
+    /// Finds a session's transcript if no event names it.
     pub(crate) find: fn(&Environment, &SessionId) -> Option<PathBuf>,
 }

@@ -1,10 +1,10 @@
-//! JSON as hosts write it, made into JSON as the standard has it.
+//! Turns JSON as hosts write it into valid JSON.
 
 use std::fmt::Write;
 
-/// A copy without what `serde_json` refuses in real transcripts and payloads: halves of surrogate
-/// pairs and bytes that are not UTF-8 become U+FFFD, control characters are escaped within strings
-/// and space outside of them. What is broken in other ways stays so.
+/// A copy without what `serde_json` rejects in real transcripts and payloads: halves of
+/// surrogate pairs and bytes that are not UTF-8 become U+FFFD; control characters are escaped
+/// in strings and become spaces outside of them. Other errors remain.
 pub fn repair(json: &[u8]) -> String {
     let json = String::from_utf8_lossy(json);
     let mut out = String::with_capacity(json.len());
@@ -31,7 +31,7 @@ pub fn repair(json: &[u8]) -> String {
     out
 }
 
-/// Copies one escape, or a pair of them that is one character. Returns how much of `rest` it was.
+/// Copies one escape, or two that are one surrogate pair. Returns its length in `rest`.
 fn escape(rest: &str, out: &mut String) -> usize {
     const PAIR: usize = "\\ud83c\\udf89".len();
     const UNIT: usize = "\\ud83c".len();
@@ -44,7 +44,7 @@ fn escape(rest: &str, out: &mut String) -> usize {
             out.push('\u{fffd}');
             UNIT
         }
-        // Any other escape is two characters, or begins with two that stand for themselves here.
+        // Any other escape has two characters, or its first two can be copied as they are.
         _ => {
             let length = rest.chars().take(2).map(char::len_utf8).sum();
             out.push_str(&rest[..length]);
@@ -53,7 +53,7 @@ fn escape(rest: &str, out: &mut String) -> usize {
     }
 }
 
-/// The code unit of a `\uXXXX` that `text` begins with.
+/// The code unit of a `\uXXXX` at the start of `text`.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     digits

@@ -1,40 +1,42 @@
-//! The one pass over a transcript's end, and what it finds.
+//! The single pass over the end of a transcript, and its result.
 
 use super::backwards::{Backwards, Step};
 use super::entry::{Entry, Outcome, Saying};
 use super::file::{Transcript, Unreadable};
 
-/// How many lines back a failed tool call still is a recent error.
+/// A failed tool call counts as a recent error for this many lines.
 const RECENT_LINES: u32 = 40;
 
-/// What the end of a transcript tells.
+/// What the end of a transcript shows.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tail {
-    /// The text blocks, oldest first, of the agent's latest message that has any, since the user's last
-    /// prompt and the last block. Empty if there is none, or if it may be older than our last block.
-    /// Where a payload has the last message, that is the last of these and does not lag.
+    /// The text blocks, oldest first, of the agent's latest message with text since the user's
+    /// last prompt and the last block. Empty if there is none, or if it may be older than our
+    /// last block. If the payload has the last message, that is the last of these texts, and is
+    /// never late.
     pub final_texts: Vec<String>,
-    /// Blocked stops in a row, without tool use between them, up to now.
+    /// The number of blocked stops in a row, without tool use between them.
     pub(crate) run: Run,
     /// How many of our own blocks have not been written into the transcript yet.
     pub(crate) unrecorded: u32,
-    /// Whether one of the last tool calls failed.
+    /// Did one of the last tool calls fail?
     pub(crate) recent_error: bool,
-    /// How much of the file was understood: without a last line that is still being written.
+    /// The part of the file that was understood: without a last line that is still being
+    /// written.
     pub size: u64,
-    /// The whole file's, with such a line.
+    /// The length of the whole file, with such a line.
     pub(crate) length: u64,
     pub bytes_read: usize,
 }
 
-/// What the ledger wrote down when it last blocked a stop of this session.
+/// What the ledger recorded when it last blocked a stop of this session.
 ///
-/// The host writes the transcript behind its events: at four of nine stops of a scripted session the
-/// block before was not in it yet. Counting what has appeared since then tells how many blocks are
-/// still to come, and that what is there is older than they are.
+/// The host writes the transcript later than its events: at four of nine stops of a scripted
+/// session, the previous block was not in it yet. The blocks that have appeared since then tell
+/// how many are still missing, and that the text in the transcript is older than they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LastBlock {
-    /// None since the user's last prompt: at the latest at a chain's first stop.
+    /// No block since the user's last prompt, as at the first stop of a turn.
     None,
     At {
         /// [`Tail::size`] at that stop.
@@ -44,7 +46,7 @@ pub(crate) enum LastBlock {
     },
 }
 
-/// A count of stops that may have begun before the part that was read.
+/// A number of stops. The first may be before the part of the file that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Run {
     Exactly(u32),
@@ -53,7 +55,7 @@ pub(crate) enum Run {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ToolUse {
-    /// Or the user has spoken: nothing counts towards the host's cap.
+    /// Also if the user has spoken: then nothing counts towards the host's limit.
     Yes,
     No,
     Unknown,
@@ -66,7 +68,8 @@ impl Tail {
         last_block: LastBlock,
     ) -> Result<Self, Unreadable> {
         let mut scan = Scan::new(match last_block {
-            // It was replaced by a shorter one: what the ledger knows is of the old file.
+            // The file was replaced by a shorter one, and the ledger's record is about the old
+            // file.
             LastBlock::At { size, .. } if size > transcript.size() => LastBlock::None,
             known => known,
         });
@@ -107,20 +110,20 @@ enum Reach {
     Edge,
 }
 
-/// What has been seen so far, going back.
+/// What was found so far, reading backwards.
 struct Scan {
     blocked_at: u64,
     unrecorded: u32,
     lines: u32,
     recent_error: bool,
     texts: FinalTexts,
-    /// A tool use or a prompt has been seen: the run of blocks begins behind it.
+    /// A tool use or a prompt was found: the run of blocks begins after it.
     is_before_run: bool,
-    /// The oldest line so far of a block whose record is being read.
+    /// The position of the earliest line of the block that is being read.
     block: Option<u64>,
     blocks_since_tool: u32,
     blocks_since_ours: u32,
-    /// Whether the last line seen was there when we last blocked.
+    /// Did the last line that was read exist when we last blocked?
     is_before_ours: bool,
 }
 
@@ -174,7 +177,7 @@ impl Scan {
         }
     }
 
-    /// The agent's lines part one blocked stop's record from the next. A record that was partly there
+    /// Lines of the agent's separate the records of blocked stops. A record that partly existed
     /// when we last blocked was counted then.
     fn end_block(&mut self) {
         let Some(oldest) = self.block.take() else {
@@ -191,7 +194,7 @@ impl Scan {
     fn conclude(mut self, reach: Reach, size: u64, lines: &Backwards<'_>) -> Tail {
         self.end_block();
         let unrecorded = if reach == Reach::Edge && !self.is_before_ours {
-            // A whole MiB has been written since, and the block's record comes first.
+            // A whole MiB was written since, and the block's record came first.
             0
         } else {
             self.unrecorded.saturating_sub(self.blocks_since_ours)
@@ -218,7 +221,7 @@ impl Scan {
     }
 }
 
-/// The text blocks of one message, newest first while they are collected.
+/// The text blocks of one message, newest first while they are being collected.
 #[derive(Default)]
 struct FinalTexts {
     message: Option<String>,

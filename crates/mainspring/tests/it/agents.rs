@@ -1,5 +1,5 @@
-//! Who typed a command: what is a person's to say is refused to an agent of any host, by its
-//! variables or by the processes above.
+//! Who typed a command: commands that are reserved for a person are refused to an agent of any
+//! host, which is recognised by its variables or by its ancestors.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::env::{MAINSPRING, Ran, TestEnv, finish};
 
-/// What ends or weakens something for a person.
+/// Commands that end or weaken something for a person.
 const A_PERSONS: [&[&str]; 9] = [
     &["trust"],
     &["untrust"],
@@ -20,7 +20,8 @@ const A_PERSONS: [&[&str]; 9] = [
     &["uninstall", "--yes"],
 ];
 
-/// Everything here that a person types depends on it, so it is said once and plainly.
+/// Every test in which a person types something depends on this, so it has a test and a message
+/// of its own.
 #[test]
 fn the_tests_are_cut_off_from_whoever_runs_them() {
     let ran = TestEnv::new().run(&["stop"]);
@@ -49,7 +50,7 @@ fn an_agents_variable_is_enough_to_be_refused() {
         let env = TestEnv::new().with(variable, "1");
         for args in A_PERSONS {
             let error = env.run(args).failed();
-            // `uninstall` may find nothing to do first.
+            // `uninstall` may find first that it has nothing to do.
             let refused = error.contains("an agent cannot") && error.contains(variable);
             assert!(
                 refused || error.contains("no entry of ours"),
@@ -61,7 +62,7 @@ fn an_agents_variable_is_enough_to_be_refused() {
     env.run(&["stop"]).ok();
 }
 
-/// A shell by the name of a client, as the program that the kernel knows.
+/// Runs a command below a shell whose program has the name of a client.
 fn below(client: &str, env: &TestEnv, args: &[&str]) -> Ran {
     let program = env.root().join(client);
     if fs::symlink_metadata(&program).is_err() {
@@ -77,7 +78,7 @@ fn below(client: &str, env: &TestEnv, args: &[&str]) -> Ran {
                 .filter_map(|(name, value)| Some((name, value?))),
         )
         .current_dir(env.project())
-        // Not the last command, which a shell may put in its own place.
+        // It is not the last command, because a shell may replace itself with that one.
         .args(["-c", "\"$@\"; exit $?", "agent", MAINSPRING])
         .args(args);
     finish(&mut command, b"")
@@ -111,7 +112,7 @@ fn a_shell_or_an_editor_above_is_no_agent() {
     }
 }
 
-/// The names are the programs', not those of folders or links that lead to them.
+/// Only a program's own name counts, not that of a folder or a symlink on the way to it.
 #[test]
 fn a_folder_by_the_name_of_a_client_makes_nobody_an_agent() {
     let env = TestEnv::new();

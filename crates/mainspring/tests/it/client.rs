@@ -81,8 +81,8 @@ fn every_event_we_listen_to_arrives_and_decodes() {
     }
 }
 
-/// A reviewer is a `claude -p` that a hook of ours starts. Its own hooks see our depth
-/// variable and leave at once, even where its settings do not switch them off.
+/// A reviewer is a `claude -p` that a hook of ours starts. Its own hooks see our depth variable
+/// and do nothing, even if its settings do not switch them off.
 #[test]
 fn a_nested_client_does_not_recurse_into_us() {
     let model = Model::play([Turn::say("Nested, and done.")]);

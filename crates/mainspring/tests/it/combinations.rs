@@ -1,6 +1,6 @@
-//! Five machines at one stop, through the binary and its files: sixteen projects in which
-//! every two machines meet in each of their stands. All 1024 combinations are decided in the
-//! kernel's own tests; here the states are files, and the failures damaged ones.
+//! Five machines at one stop, through the binary and its files: sixteen projects in which every
+//! two machines meet in each pair of their situations. The kernel's own tests decide all 1024
+//! combinations; here the states are files, and the failures are damaged files.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ const STANDS: [Stand; 4] = [Absent, Passing, Blocking, Failing];
 const TOKEN: &str = "TASKMASTER_DONE::s";
 const SIGNAL: &str = "<loop-done>COMPLETE</loop-done>";
 
-/// A stand for each machine.
+/// The situation of each machine.
 #[derive(Debug, Clone, Copy)]
 struct Row {
     gate: Stand,
@@ -32,8 +32,8 @@ struct Row {
     tasks: Stand,
 }
 
-/// Any two columns hold each pair of stands exactly once: the lines of a plane over the field
-/// of four elements.
+/// Any two columns hold each pair of situations exactly once: they are the lines of a plane
+/// over the field of four elements.
 fn rows() -> Vec<Row> {
     const TIMES: [[usize; 4]; 4] = [[0, 0, 0, 0], [0, 1, 2, 3], [0, 2, 3, 1], [0, 3, 1, 2]];
     let mut rows = Vec::new();
@@ -121,14 +121,14 @@ fn project(row: Row) -> TestEnv {
         put(&env.home().join(".claude/tasks/s/1.json"), &text);
     }
     if row.review == Failing {
-        // Its memory is beside the others', and the folder may not be there yet.
+        // Its memory is next to the others', in a folder that may not exist yet.
         env.run(&["observe", "off"]).ok();
     }
     damage(&env, row);
     env
 }
 
-/// What cannot be read any more, by machine.
+/// Damages the files of the machines that fail in this row.
 fn damage(env: &TestEnv, row: Row) {
     let own = |name: &str| env.project_state().join(name);
     if row.gate == Failing {
@@ -162,7 +162,7 @@ fn every_pair_of_stands_is_decided_by_the_rules() {
         let told = answer["systemMessage"].as_str().unwrap_or_default();
         let at = format!("{row:?}\n{printed}");
 
-        // All that is missing is in one reason, in one order.
+        // Everything that is missing is in one reason, in a fixed order.
         let asks = [
             (row.gate, "TASKMASTER (1): Stop blocked."),
             (row.looping, "[ITERATION 2/5]"),
@@ -182,7 +182,8 @@ fn every_pair_of_stands_is_decided_by_the_rules() {
         let blocked = asks.iter().any(|(stand, _)| *stand == Blocking);
         assert_eq!(answer["decision"] == "block", blocked, "{at}");
 
-        // What failed never holds, is told of by its file's name, and is left as it is.
+        // A machine that failed never holds; the person is told its file's name, and the file
+        // is unchanged.
         let failures = [
             (row.gate, "s.gate.json"),
             (row.looping, "loop.json"),
@@ -202,7 +203,7 @@ fn every_pair_of_stands_is_decided_by_the_rules() {
             assert_eq!(fs::read_to_string(list).unwrap(), "no task", "{at}");
         }
 
-        // What was said holds, although others still ask; what is finished waits for them.
+        // A signal counts although others still ask; a machine that is finished waits for them.
         if row.looping == Passing {
             let status = env.run(&["loop", "status"]).ok();
             assert_eq!(status.contains("no loop"), !blocked, "{status}\n{at}");

@@ -16,7 +16,7 @@ fn line(role: &str, text: &str) -> String {
     json!({ "type": role, "isSidechain": false, "message": message }).to_string() + "\n"
 }
 
-/// A transcript of so many lines that ends with the agent's words.
+/// A transcript of this many lines that ends with this message of the agent's.
 fn transcript(env: &TestEnv, lines: usize, last: &str) -> String {
     let path = env.project().join("t.jsonl");
     let before = line("user", "x").repeat(lines - 1);
@@ -37,7 +37,7 @@ fn taskmaster_blocks_until_the_token_is_in_the_transcript() {
         let before = fs::read_to_string(&path).unwrap();
         fs::write(&path, before + &lines.concat()).unwrap();
     };
-    // As the host records a block: our own words, the token among them.
+    // As the host records a block: with our own words, which contain the token.
     let feedback = |reason: &str| {
         let content = format!("Stop hook feedback:\n{reason}");
         json!({ "type": "user", "isMeta": true, "isSidechain": false,

@@ -1,4 +1,4 @@
-//! A test file that nobody declared never runs.
+//! A test file that no module declares would never run.
 
 use std::fs;
 use std::path::Path;

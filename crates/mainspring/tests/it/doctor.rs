@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::env::TestEnv;
 
-/// Without `claude` and `gh`, which the machine may have or not.
+/// An environment without `claude` and `gh`, which this computer may or may not have.
 fn alone() -> TestEnv {
     TestEnv::new().with("PATH", "/nonexistent")
 }
 
-/// The findings about one thing: level and text, and the exit code.
+/// The findings about one subject, each with level and text, and the exit code.
 fn about(env: &TestEnv, thing: &str) -> (Vec<(String, String)>, i32) {
     let ran = env.run(&["doctor", "--json"]);
     let all: Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -193,7 +193,7 @@ fn a_loop_whose_client_is_gone_is_named() {
     assert!(found.iter().all(|(level, _)| level == "fine"), "{found:?}");
 }
 
-/// A program of this name, first on the PATH, that is this script.
+/// Puts this script first on the PATH under this name.
 fn program(env: &TestEnv, name: &str, script: &str) {
     let file = env.root().join("bin").join(name);
     fs::create_dir_all(env.root().join("bin")).unwrap();
@@ -318,7 +318,7 @@ fn damaged_files_and_a_file_that_switches_everything_off_are_named() {
     says(&env, "state", "error", "is not a directory → mv ");
 }
 
-/// The client's locks are directories; one that was not touched for ten seconds is nobody's.
+/// The client's locks are directories; a lock that was not touched for ten seconds is stale.
 #[test]
 fn locks_that_a_dead_client_left_on_its_task_lists_are_named_and_removed() {
     let env = alone();

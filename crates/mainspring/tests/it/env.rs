@@ -1,4 +1,4 @@
-//! A world of its own for each test: a home, a project, and nothing of ours.
+//! A separate environment for each test: a home and a project, without any state of ours.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// The binary under test.
 pub(crate) const MAINSPRING: &str = env!("CARGO_BIN_EXE_mainspring");
 
-/// The binary under test, or the earlier build that a fixture is made by.
+/// The binary under test, or the earlier build that makes a fixture.
 pub(crate) fn program() -> PathBuf {
     let named = std::env::var_os("MAINSPRING_TEST_PROGRAM");
     named.map_or_else(|| MAINSPRING.into(), PathBuf::from)
@@ -43,7 +43,7 @@ impl TestEnv {
         env
     }
 
-    /// With one more variable for everything that is run from now on.
+    /// Adds a variable for every later run.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.vars.push((name.into(), value.into()));
         self
@@ -81,7 +81,7 @@ impl TestEnv {
         dirs.remove(0)
     }
 
-    /// The binary with nothing but this world around it.
+    /// The binary, with the variables of this environment and no others.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(program());
         command
@@ -118,25 +118,25 @@ impl TestEnv {
         finish(self.command().arg("hook"), input)
     }
 
-    /// One event; `fields` go over the common ones.
+    /// One event; `fields` override the common ones.
     pub(crate) fn hook(&self, event: &str, fields: Value) -> Ran {
         let payload = payload(&self.project(), event, fields);
         self.hook_bytes(payload.to_string().as_bytes())
     }
 
-    /// A stop of another session after these words.
+    /// A stop of another session after this message.
     pub(crate) fn stop_of(&self, session: &str, words: &str) -> Ran {
         let fields = json!({ "session_id": session, "last_assistant_message": words });
         self.hook("Stop", fields)
     }
 
-    /// A stop of session `s` after these words.
+    /// A stop of session `s` after this message.
     pub(crate) fn stop(&self, words: &str) -> Ran {
         self.hook("Stop", json!({ "last_assistant_message": words }))
     }
 }
 
-/// An event's payload with what every event has.
+/// An event's payload, with the fields that every event has.
 pub(crate) fn payload(cwd: &Path, event: &str, fields: Value) -> Value {
     let mut payload = json!({
         "session_id": "s",
@@ -154,7 +154,7 @@ pub(crate) fn payload(cwd: &Path, event: &str, fields: Value) -> Value {
     payload
 }
 
-/// Runs to the end, with this on stdin.
+/// Runs the command to its end, with these bytes on stdin.
 pub(crate) fn finish(command: &mut Command, stdin: &[u8]) -> Ran {
     let mut child = command
         .stdin(Stdio::piped())
@@ -165,7 +165,7 @@ pub(crate) fn finish(command: &mut Command, stdin: &[u8]) -> Ran {
     let mut pipe = child.stdin.take().unwrap();
     let stdin = stdin.to_vec();
     let writer = std::thread::spawn(move || {
-        // It may leave without reading all of it.
+        // The program may exit without reading all of it.
         let _ = pipe.write_all(&stdin);
     });
     let output = child.wait_with_output().unwrap();
@@ -182,27 +182,27 @@ impl Ran {
         }
     }
 
-    /// It went well, and said nothing on the side; what it printed.
+    /// The run succeeded and printed nothing to stderr; returns its stdout.
     pub(crate) fn ok(self) -> String {
         assert_eq!(self.code, Some(0), "{self:?}");
         assert_eq!(self.stderr, "");
         self.stdout
     }
 
-    /// The one JSON object that it printed.
+    /// The one JSON object that the run printed.
     pub(crate) fn json(self) -> Value {
         let text = self.ok();
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text:?}"))
     }
 
-    /// The reason for which the agent was kept going.
+    /// The agent was held; returns the reason.
     pub(crate) fn held(self) -> String {
         let answer = self.json();
         assert_eq!(answer["decision"], "block", "{answer}");
         answer["reason"].as_str().unwrap().to_owned()
     }
 
-    /// The agent was let go, and the person was told this.
+    /// The agent was let go; returns the message for the person.
     pub(crate) fn let_go(self) -> String {
         let text = self.ok();
         if text.is_empty() {
@@ -216,7 +216,7 @@ impl Ran {
             .to_owned()
     }
 
-    /// It failed, and said why.
+    /// The run failed; returns its message.
     pub(crate) fn failed(self) -> String {
         assert_eq!(self.code, Some(1), "{self:?}");
         assert_eq!(self.stdout, "");

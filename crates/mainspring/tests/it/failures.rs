@@ -1,4 +1,4 @@
-//! What each failure means: the stop goes through, the person hears why, nothing is
+//! What each failure leads to: the agent may stop, the person is told why, and nothing is
 //! deleted.
 
 use std::fs;
@@ -150,11 +150,11 @@ fn a_state_directory_that_others_can_write_to_is_refused() {
     assert!(said.contains("can be written by others"), "{said}");
 }
 
-/// A file system of its own over the home, for as long as it lives.
+/// A file system mounted over the home, until this value is dropped.
 struct Mounted(std::path::PathBuf);
 
 impl Mounted {
-    /// `None`, said aloud, where one may not mount.
+    /// `None`, with a message, if this user may not mount.
     fn over(home: &std::path::Path, size: &str) -> Option<Self> {
         let options = format!("size={size},mode=0700");
         if mount(&["-t", "tmpfs", "-o", &options, "tmpfs"], home) {
@@ -196,7 +196,7 @@ fn a_full_disk_lets_go_and_keeps_the_state_until_there_is_room() {
     assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
     let said = env.stop("two").let_go();
     assert!(said.contains("No space left on device"), "{said}");
-    // An open file keeps its room.
+    // The file is full, and an open file keeps its space.
     drop(fill);
     fs::remove_file(&filler).unwrap();
     let beats = |files: &[(String, Vec<u8>)]| {

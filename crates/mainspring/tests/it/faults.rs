@@ -1,4 +1,4 @@
-//! Killed, or told that the disk is full, at the calls that change something.
+//! Runs that are killed, or whose disk is full, at the system calls that change something.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Payloads that were captured from real clients.
+//! Payloads that were recorded from real clients.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,8 +26,8 @@ fn payloads(client: &str) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// With a check under way in the payload's own directory, an event that decodes reaches
-/// the machine: a main agent's stop is held, and nothing else is.
+/// A check is running in the payload's own directory, so every event that decodes reaches the
+/// machine. A main agent's stop is held, and nothing else is.
 #[test]
 fn every_payload_of_claude_code_decodes() {
     let mut stops = 0;
@@ -48,7 +48,7 @@ fn every_payload_of_claude_code_decodes() {
     assert!(stops >= 4, "only {stops} stops among the fixtures");
 }
 
-/// Other hosts' payloads are JSON objects too: none is an error, whatever they mean.
+/// Payloads of other hosts are JSON objects, too: none is an error, whatever it means.
 #[test]
 fn no_payload_of_another_client_is_an_error() {
     let mut seen = 0;

@@ -174,7 +174,7 @@ fn no_session_id_leaves_the_counters_directory() {
     assert!(!env.root().join("escaped").exists());
 }
 
-/// What stands where the counter's directory should be.
+/// What is at the path of the counter's directory.
 type Trap = fn(&TestEnv, &std::path::Path);
 
 #[test]
@@ -268,7 +268,7 @@ fn check_tells_other_programs_whether_the_token_was_said() {
         json!({ "type": role, "isSidechain": false, "message": { "role": role, "id": "m",
             "content": [{ "type": "text", "text": text }] } })
     };
-    // Only the person says it: it does not count.
+    // Only the person says it, so it does not count.
     fs::write(
         &transcript,
         format!("{}\n{}\n", line("user", TOKEN), line("assistant", "no")),
@@ -333,7 +333,7 @@ fn at_the_ninth_block_it_lets_go_by_itself_and_says_so() {
     }
 }
 
-/// A busy host writes the transcript only after the first stop: nothing in it is news then.
+/// A busy host writes the transcript only after the first stop, so nothing in it is new then.
 #[test]
 fn a_transcript_that_begins_late_gives_no_hold_more() {
     let env = gated();
@@ -350,7 +350,7 @@ fn a_transcript_that_begins_late_gives_no_hold_more() {
     }
 }
 
-/// A person asks in another terminal, where there is no session.
+/// A person asks in another terminal, which has no session.
 #[test]
 fn status_says_what_is_in_force_where_nobody_is_at_work_yet() {
     let gate = |env: &TestEnv| {
@@ -361,7 +361,7 @@ fn status_says_what_is_in_force_where_nobody_is_at_work_yet() {
     let env = TestEnv::new();
     assert_eq!(
         gate(&env),
-        "gate     -  no stop until the agent says the done token itself; `mainspring gate on --project`"
+        "gate     -  holds every stop until the agent says its done token; `mainspring gate on --project`"
     );
     env.run(&["gate", "on", "--project"]).ok();
     assert_eq!(
@@ -369,7 +369,7 @@ fn status_says_what_is_in_force_where_nobody_is_at_work_yet() {
         "gate     waiting  every session here must say its done token, by `mainspring gate on --project`"
     );
     assert_eq!(env.run(&["status", "--line"]).ok(), "gate waiting\n");
-    // A session has been here: it is the one that the person means.
+    // The person means the session that was here.
     env.stop("Done, I think.").held();
     assert_eq!(
         gate(&env),

@@ -1,4 +1,4 @@
-//! Registering with the host, and taking it back.
+//! Registering with the host, and undoing it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -51,7 +51,8 @@ fn only_our_entries_are_added_and_uninstall_brings_back_every_byte() {
         json!({"FOO": "1", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "100", "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"})
     );
     let text = fs::read_to_string(user_file(&env)).unwrap();
-    // What is not ours is as it was written: order, indentation, what is in one line.
+    // Entries that are not ours stay as they were written: their order, their indentation, and
+    // what is on one line.
     for theirs in [
         "{\n\t\"zeta\": [1, 2],\n\t\"model\": \"opus\",\n\t\"hooks\": {\n\t\t\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]},\n\t\t\t{",
         "\n\t\"env\": {\"FOO\": \"1\", \"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP\": \"100\", \"CLAUDE_CODE_ENABLE_TODO_TOOLS\": \"1\"}\n}\n",
@@ -114,7 +115,7 @@ fn taking_us_out_of_a_changed_file_leaves_the_rest_as_it_is_written() {
     assert_eq!(after, THEIRS.replace("opus", "haiku"));
 }
 
-/// Comments, trailing commas, line ends, a byte order mark, tabs: what a person may write.
+/// What a person may write: comments, trailing commas, CRLF, a byte order mark, tabs.
 #[test]
 fn a_file_is_changed_around_everything_that_a_person_may_write() {
     for text in [
@@ -228,7 +229,7 @@ fn an_old_registration_is_replaced_and_never_doubled() {
 #[test]
 fn what_cannot_be_read_is_refused_and_named() {
     for (text, said) in [
-        ("{\"model\": }", "it was left alone"),
+        ("{\"model\": }", "the file was not changed"),
         ("[]", "is not a JSON object"),
         ("{\"hooks\": []}", "hooks is not an object"),
         ("{\"hooks\": {\"Stop\": {}}}", "hooks.Stop is not a list"),
@@ -289,7 +290,7 @@ fn in_a_terminal_it_asks_shows_and_writes_only_on_yes() {
     for (answers, written) in [(["n", "", "n"], false), (["n", "", "y"], true)] {
         let mut command = env.command();
         command.args(["install"]).env("TERM", "xterm");
-        // A shell, so that the last words stay on the screen.
+        // A shell runs it, so that the last output stays on the screen.
         let mut shell = std::process::Command::new("/bin/sh");
         shell
             .env_clear()

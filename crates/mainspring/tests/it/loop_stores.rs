@@ -97,8 +97,8 @@ fn a_command_can_make_the_markdown_file() {
     assert_eq!(env.stop("y").let_go(), "");
 }
 
-/// A stand-in for `jwz`: messages are lines of a file, the newest last. It fails for a
-/// topic that does not exist, and mixes words for people into stderr.
+/// A stand-in for `jwz`: messages are lines of a file, the newest last. It fails for a topic
+/// that does not exist, and prints messages for people to stderr.
 const JWZ: &str = r#"#!/bin/sh
 store=.jwz
 echo "$@" >> "$store/calls"

@@ -390,7 +390,7 @@ fn a_cd_into_a_nested_repository_or_a_worktree_loses_nothing() {
     }
 }
 
-/// A person starts it in another terminal: the agent has to hear what it is about, once.
+/// A person starts it in another terminal, so the agent has to be told its prompt, once.
 #[test]
 fn the_agent_hears_the_prompt_of_a_loop_that_somebody_else_started() {
     let env = TestEnv::new();
@@ -414,7 +414,7 @@ fn the_agent_hears_the_prompt_of_a_loop_that_somebody_else_started() {
         .unwrap();
     assert!(told.ends_with(prompt), "{told}");
 
-    // For a session that is there already.
+    // The session already exists.
     let env = TestEnv::new();
     env.run(&["loop", "start", "--session", "s", "--prompt", prompt])
         .ok();

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::env::TestEnv;
 
-/// The folders that the tutorial names are not there in a fresh home.
+/// A fresh home does not have the folders that the tutorial names.
 #[test]
 fn completions_and_pages_are_written_into_folders_that_are_not_there_yet() {
     let env = TestEnv::new();

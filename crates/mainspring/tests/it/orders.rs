@@ -1,4 +1,4 @@
-//! The human's brake, observation, and the words around a hold.
+//! A person's orders, observation, and the messages around a hold.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! The prompts of the plugin name actions, commands and phases: every one exists.
+//! The plugin's prompts name actions, commands and phases: each of them exists.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Every text that an agent is given, with its path.
+/// Every text that an agent gets, with its path.
 fn texts() -> Vec<(PathBuf, String)> {
     let root = repository();
     let folders = [
@@ -47,7 +47,7 @@ fn actions() -> BTreeSet<String> {
         .collect()
 }
 
-/// What stands in backticks.
+/// The texts in backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
@@ -104,8 +104,8 @@ fn every_file_that_a_prompt_points_to_is_there() {
     }
 }
 
-/// Each quoted command is run in a world in which it makes sense, by a person: it must be
-/// understood, and every phase and field that it names must exist.
+/// A person runs each quoted command where it makes sense: the command must be valid, and every
+/// phase and field that it names must exist.
 #[test]
 fn every_command_that_a_prompt_calls_is_understood() {
     let mut commands = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The product as its users meet it, in the real client.
+//! The product as its users see it, in the real client.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::env::MAINSPRING;
 
-/// A program in the client's world, to its end; what it printed.
+/// Runs a program in the client's environment; returns its stdout.
 fn run(claude: &Claude, program: &str, args: &[&str]) -> String {
     let done = Running::start(claude.command(program).args(args)).wait(PATIENCE);
     assert!(
@@ -148,7 +148,7 @@ fn repository() -> &'static Path {
     crates.and_then(Path::parent).unwrap()
 }
 
-/// The client with our program on its PATH, where plugins look for it.
+/// The client with our program on its PATH, where plugins search for it.
 fn with_program(model: &Model) -> Option<Claude> {
     let folder = Path::new(MAINSPRING).parent().unwrap();
     Some(Claude::new(model)?.in_repository().path_first(folder))

@@ -29,8 +29,9 @@ fn a_journal_makes_the_same_decisions_again() {
 fn the_first_difference_is_shown() {
     let env = decided();
     let journal = fs::read_to_string(env.project_state().join("journal.jsonl")).unwrap();
-    // The second stop, as if another version had counted another beat; its sum is made right
-    // by leaving the line before it out. Other words alone would be no other decision.
+    // The second stop is changed as if another version had counted another beat, and the line
+    // before it is removed so that its checksum fits. A change of the message alone would not
+    // be another decision.
     let line = journal.lines().nth(2).unwrap();
     let copy = env.root().join("copy.jsonl");
     fs::write(&copy, line.replace("\"beat\":2", "\"beat\":7") + "\n").unwrap();

@@ -1,4 +1,4 @@
-//! The real client, which is also the reviewer: both play a script.
+//! The real client, also as the reviewer: both follow a script.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use crate::env::MAINSPRING;
 
-/// Only a reviewer is told this.
+/// Only a reviewer's prompt has this.
 pub(crate) const REVIEWER: &str = "You start from a clean slate";
 
-/// The client with our hooks in its own settings, so that a reviewer has them too, in a
-/// trusted project with `mainspring` on the PATH.
+/// The client in a trusted project, with `mainspring` on the PATH and our hooks in its own
+/// settings, so that a reviewer has them, too.
 fn client(model: &Model) -> Option<Claude> {
     let bin = Path::new(MAINSPRING).parent().unwrap();
     let claude = Claude::new(model)?.in_repository().path_first(bin);
@@ -63,7 +63,7 @@ fn bash(command: &str) -> Turn {
     Turn::call("Bash", json!({"command": command, "description": "work"}))
 }
 
-/// The reviewer writes the file that it was asked for.
+/// The reviewer writes its review.
 fn write_review() -> Turn {
     Turn::decide(|request: &Request| {
         let asked = request
@@ -174,7 +174,7 @@ fn a_plan_is_reviewed_three_times_in_one_prompt() {
             "state.json",
         ]
     );
-    // Had a reviewer's own stop reached us, it would be in the journal.
+    // If a reviewer's own stop had reached us, it would be in the journal.
     let log = mainspring(&claude, &["log", "--json"]);
     let sessions: std::collections::BTreeSet<String> = log
         .lines()
@@ -190,7 +190,7 @@ fn a_plan_is_reviewed_three_times_in_one_prompt() {
 
 const LAST_TASK: &str = "| Id | Status |\n|----|--------|\n| 1 | done |\n";
 
-/// A plan whose only task is built and about to be reviewed.
+/// A plan whose only task is implemented and due for review.
 fn built(claude: &Claude) {
     let dir = plan(claude);
     write(&dir.join("plan.md"), "# Plan\n\n## Overview\n");
@@ -235,7 +235,7 @@ fn the_last_tasks_review_leads_to_all_code_and_to_the_end() {
     assert_eq!(after_code["phase_iteration"], 0);
     assert_eq!(after_code["consecutive_clean"], 0);
 
-    // Another session goes on: asking for the route makes the plan its own.
+    // Another session goes on: by asking for the route, it takes the plan over.
     claude.run("continue the plan").expect_success();
     assert!(model.saw_text("The all-code review starts when you stop"));
     let after_all = state(&claude);
@@ -255,7 +255,7 @@ fn the_last_tasks_review_leads_to_all_code_and_to_the_end() {
     model.assert_played_out();
 }
 
-/// The agent plans and stops; what it says after being held.
+/// The agent plans and stops, and then says this.
 fn planning(after: impl IntoIterator<Item = Turn>) -> impl Iterator<Item = Turn> {
     [
         bash(
@@ -306,7 +306,7 @@ fn a_reviewer_that_hangs_is_ended_and_the_stop_goes_through() {
     assert!(plan(&claude).join(".review-1.log").exists());
 }
 
-/// The names in a listing of variables.
+/// The names in a list of variables.
 fn names(listing: &str) -> std::collections::BTreeSet<String> {
     let names = listing.lines().filter_map(|line| line.split_once('='));
     names.map(|(name, _)| name.to_owned()).collect()

@@ -66,14 +66,14 @@ fn answer(call: &HookCall) -> Value {
     serde_json::from_str(stdout).unwrap_or_default()
 }
 
-/// Why the agent is kept going, in whichever way this client is told.
+/// Why the agent was held, in whichever format this client gets it.
 fn reason(answer: &Value) -> String {
     let block = answer["reason"].as_str();
     let context = answer["hookSpecificOutput"]["additionalContext"].as_str();
     block.or(context).unwrap_or_default().to_owned()
 }
 
-/// At each stop: the reason, or nothing where the agent was let go.
+/// The reason at each stop; empty if the agent was let go.
 fn reasons(claude: &Claude) -> Vec<String> {
     claude
         .hook_calls_of("Stop")
@@ -393,11 +393,11 @@ fn a_loop_follows_clear_in_the_clients_terminal() {
     assert_eq!(person(&claude, &["loop", "status"]), "no loop\n");
 }
 
-/// The public script opened after one block for an agent that never said the token: its
-/// own reason, in the transcript, has the token in it.
+/// The public script let an agent go that never said the token, after one block: the transcript
+/// contains the script's own reason, and that contains the token.
 #[test]
 fn the_drop_in_for_taskmaster_is_not_satisfied_by_its_own_reason() {
-    // The script's own rule: a short transcript is a sub-agent's.
+    // The script's own rule: a short transcript belongs to a sub-agent.
     let mut turns: Vec<Turn> = (0..8).map(|_| bash("true")).collect();
     turns.push(Turn::say("Done."));
     turns.push(Turn::say("Really done."));

@@ -1,4 +1,5 @@
-//! One record per decision, durable before it is said; files that follow it; two at once.
+//! One record per decision, durable before the answer; the files follow it; two processes at
+//! once.
 
 use std::fs;
 use std::path::PathBuf;
@@ -73,7 +74,7 @@ fn files_that_a_crash_kept_back_are_rolled_forward() {
     let head_before = fs::read(state.join("lock")).unwrap();
     env.stop("two").held();
     assert_eq!(beats_given(&env), 2);
-    // As if the second stop had died between its record and its files.
+    // As if the process of the second stop had died between its record and its files.
     let after_one = journal(&env)[1]["files"].clone();
     for file in after_one.as_array().unwrap() {
         fs::write(
@@ -85,7 +86,7 @@ fn files_that_a_crash_kept_back_are_rolled_forward() {
     fs::write(state.join("lock"), head_before).unwrap();
     assert_eq!(beats_given(&env), 1);
     assert!(env.stop("three").held().contains("beat 3 of 9"));
-    // As if everything but the journal had been lost with the power.
+    // As if a power loss had left only the journal.
     fs::write(state.join("pulse.json"), &old).unwrap();
     fs::remove_file(state.join("sessions/s.json")).unwrap();
     fs::write(state.join("lock"), "").unwrap();
@@ -217,8 +218,8 @@ fn nothing_is_written_outside_the_state_directory_with_private_modes() {
     assert_eq!(fs::read_dir(env.project()).unwrap().count(), 0);
 }
 
-/// The program headers of a 64-bit ELF file: none may ask for an interpreter, and the
-/// file is no shared object, so it needs no relocation either.
+/// The program headers of a 64-bit ELF file: none asks for an interpreter, and the file is not
+/// a shared object, so it needs no relocation.
 #[test]
 fn the_binary_needs_no_loader() {
     const EXECUTABLE: u64 = 2;

@@ -1,6 +1,6 @@
-//! Five machines alive at once in one session of the real client, with the real client as the
-//! reviewer too, real `gh` and real `git`: until all five are satisfied. What was decided on
-//! the way is a file in the repository.
+//! Five machines in one session of the real client, with the real client as the reviewer, real
+//! `gh` and real `git`, until all five are satisfied. Every decision on the way is in a file in
+//! the repository.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,8 +21,8 @@ use crate::tasks::{STEPS, put};
 const SKILL: &str = "---\nname: ship\ndescription: Ship it\n---\nShip the thing, step by step.\n";
 const LOOP_DONE: &str = "<loop-done>COMPLETE</loop-done>";
 
-/// The client in a checkout of `acme/widgets`, with the plugin as it is shipped, a skill with
-/// a task list, and a person's trust.
+/// The client in a checkout of `acme/widgets`, which a person trusted, with the plugin as it is
+/// shipped and a skill with a task list.
 fn client(world: &World, model: &Model) -> Option<Claude> {
     let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/mainspring");
     let bin = Path::new(MAINSPRING).parent().unwrap();
@@ -61,7 +61,7 @@ fn done(task: &str) -> Turn {
     )
 }
 
-/// The agent says its token, which has its session's id in it.
+/// The agent says its token, which contains its session's id.
 fn token(before: &'static str) -> Turn {
     Turn::decide(move |request: &Request| {
         Turn::say(format!(
@@ -96,9 +96,9 @@ fn script() -> Script {
         Turn::say("The plan is written."),
         // Gate and loop hold, and no reviewer is started meanwhile.
         Turn::say(format!("There is nothing to iterate.\n\n{LOOP_DONE}")),
-        // The signal is kept. The gate still holds.
+        // The signal is remembered. The gate still holds.
         token("And this is my word."),
-        // Nothing cheap holds any more: the reviewer finds something.
+        // Neither gate nor loop holds any more: the reviewer runs and finds something.
         answer(1),
         done("2"),
         Turn::say("I have answered it."),
@@ -107,12 +107,12 @@ fn script() -> Script {
         bash(&work),
         done("3"),
         Turn::say("It is handed over."),
-        // The second one lets go, and the pull request is opened in the same stop.
+        // After the second one, the pull request is opened in the same stop.
         Turn::say("The pull request is open."),
-        // Let go. CI passes, and the pull request is merged.
+        // The agent is let go. CI passes, and the pull request is merged.
         Turn::say("CI is green."),
         Turn::say("Shall I close issue 42?"),
-        // The person says yes: the gate asks anew, and the issue waits for it.
+        // The person says yes: the gate asks again, and the issue waits for it.
         bash("mainspring claim done"),
         Turn::say("I close it."),
         token("Yes, all of it is done."),
@@ -134,7 +134,7 @@ fn five_machines_at_once_until_all_are_satisfied() {
     terminal.enter("ship issue 42");
     model.wait_for_text("PR #44 created");
     terminal.wait_for("PR #44, ");
-    // The watcher has seen the pull request without a check before it is green.
+    // The watcher looks at the pull request before its check is reported.
     wait_until("the watcher's first look", || {
         mainspring(&claude, &["claim", "status", "--json"]).contains("checks_running")
     });
@@ -188,7 +188,7 @@ fn assert_all_satisfied(world: &World, claude: &Claude) {
         "{status}"
     );
 
-    // The client itself clears a list some seconds after its last task is completed.
+    // The client itself clears a list some seconds after its last task was completed.
     let session = status["session"].as_str().unwrap();
     let list = claude.home().join(".claude/tasks").join(session);
     let tasks = (1..=3).filter_map(|id| {
@@ -206,8 +206,8 @@ fn assert_all_satisfied(world: &World, claude: &Claude) {
     assert_eq!((world.github.prs_created(), world.github.closes()), (1, 1));
 }
 
-/// Every record, as `log` has it and `why` explains it. How often a pull request was looked at
-/// while nothing happened depends on the machine, so those looks are left out.
+/// Every record as `log` shows it and `why` explains it. The number of polls without news
+/// depends on the computer, so they are left out.
 fn history(claude: &Claude) -> String {
     let why: Value =
         serde_json::from_str(&mainspring(claude, &["why", "--json", "-n", "1000"])).unwrap();

@@ -1,10 +1,10 @@
-//! What people read: whole outputs.
+//! What people read: complete outputs.
 
 use serde_json::Value;
 
 use crate::env::TestEnv;
 
-/// Times and temporary places, replaced by words.
+/// Times and temporary paths are replaced by words.
 macro_rules! assert_view {
     ($env:expr, $text:expr, @$expected:literal) => {
         let root = $env.root().display().to_string();
@@ -69,7 +69,7 @@ fn log_has_a_line_per_decision_and_filters() {
     }
 }
 
-/// Whatever a machine's commands are called, its log has them, and no other has.
+/// A machine's log has all of its commands, whatever they are called, and no others.
 #[test]
 fn the_log_of_a_machine_has_the_commands_about_it() {
     let env = TestEnv::new();
@@ -115,7 +115,7 @@ fn views_of_nothing_say_what_to_do() {
     assert_view!(env, env.run(&["trust", "--list"]).ok(), @"no project is trusted; `mainspring trust` in one allows what it brings");
 }
 
-/// A program reads the same as a person.
+/// The JSON says the same as the text.
 #[test]
 fn views_that_a_person_reads_are_json_too() {
     let env = checked();

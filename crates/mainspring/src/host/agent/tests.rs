@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 
-/// Processes, the nearest first: the program's file, then its words.
+/// Processes, the nearest first: each is its program's file, followed by its arguments.
 fn tree(lines: &[&str]) -> Vec<Ancestor> {
     let process = |(at, line): (usize, &&str)| {
         let mut words = line.split(' ').map(str::to_owned);

@@ -1,4 +1,4 @@
-//! From Claude Code's JSON to our event. Only what is not JSON is an error.
+//! Decodes Claude Code's JSON to our event. Only input that is not JSON is an error.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub(super) fn decode(bytes: Vec<u8>, known: DecodeAs) -> Result<Payload, DecodeE
     if text.trim().is_empty() {
         return Err(DecodeError::Empty);
     }
-    // A list of our fields' values would do for serde.
+    // serde would also accept a list of our fields' values.
     if !text.trim_start().starts_with('{') {
         return Err(DecodeError::NotJson(
             "it does not start with a brace".into(),
@@ -51,13 +51,13 @@ pub(super) fn decode(bytes: Vec<u8>, known: DecodeAs) -> Result<Payload, DecodeE
     })
 }
 
-/// A text that says something.
+/// A text that is not empty.
 fn given(field: &Field<'_>) -> Option<String> {
     let text = field.text()?;
     (!text.is_empty()).then(|| text.into_owned())
 }
 
-/// The name that the host gives the event, or would give it.
+/// The event's name: as the payload has it, or as the host would call it.
 fn event_name(wire: &Wire<'_>, known: DecodeAs) -> String {
     let named = wire.hook_event_name.text().unwrap_or_default();
     match known {
@@ -125,7 +125,7 @@ fn kind(name: &str, wire: &Wire<'_>, known: DecodeAs) -> Kind {
     }
 }
 
-/// A finished background task arrives as a prompt that no person wrote.
+/// When a background task ends, the host sends a prompt that no person wrote.
 fn author(prompt: &str) -> Author {
     if prompt.trim_start().starts_with("<task-notification>") {
         Author::Host
@@ -134,8 +134,8 @@ fn author(prompt: &str) -> Author {
     }
 }
 
-/// Which skill ran: the response's own name for it, which has the plugin's prefix, then
-/// what the model asked for. None if the call failed.
+/// The skill that ran: its name in the response, which has the plugin's prefix, else the name
+/// that the model asked for. `None` if the call failed.
 fn skill(wire: &Wire<'_>) -> Option<String> {
     let response: Option<SkillResponse> = wire.tool_response.read();
     if response
@@ -150,8 +150,8 @@ fn skill(wire: &Wire<'_>) -> Option<String> {
         .filter(|name| !name.is_empty())
 }
 
-/// The host wakes the agent when a sub-agent or a workflow ends. A shell (a development
-/// server) may run for ever, and changes nothing.
+/// The host wakes the agent when a sub-agent or a workflow ends. A shell does not count: it may
+/// run for ever, like a development server.
 fn background(wire: &Wire<'_>) -> Background {
     let tasks: Vec<BackgroundTask> = wire.background_tasks.read().unwrap_or_default();
     let wakes = tasks.iter().any(|task| {
@@ -264,7 +264,7 @@ mod tests {
         }
     }
 
-    /// Ids are taken as they are or not at all: two that differ must not become one.
+    /// Ids are taken unchanged or not at all: two different ids must not become one.
     #[test]
     fn half_a_character_costs_a_message_that_character_and_an_id_everything() {
         let payload = decode(
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(payload.event.session, None);
     }
 
-    /// A script's payload may be `{}`: what it is registered for says the rest.
+    /// A drop-in's payload may be `{}`: its registration says the rest.
     #[test]
     fn what_a_drop_in_is_registered_for_says_what_its_payload_does_not() {
         let stop = Kind::Stop {

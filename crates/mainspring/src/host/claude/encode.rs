@@ -1,4 +1,4 @@
-//! From our answer to Claude Code's JSON.
+//! Encodes an answer as Claude Code's JSON.
 
 use mainspring_kernel::{Answer, Decision, Reasons};
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::host::Wording;
 use crate::host::text::{self, clean};
 
-/// One line of JSON, or nothing where there is nothing to say.
+/// One line of JSON; `None` if there is nothing to say.
 pub(crate) fn encode(answer: &Answer, event: &str, wording: Wording) -> Option<String> {
     if answer.is_nothing() {
         return None;

@@ -1,5 +1,5 @@
-//! The variables that Claude Code itself reads, for a reviewer: how it signs in, which models
-//! it asks, how it behaves. Nothing that the host sets for one session is among them.
+//! The variables that Claude Code reads and a reviewer needs: how it signs in, which models it
+//! uses, how it behaves. Variables that the host sets for one session are not among them.
 
 use crate::child_env::{Names, VendorEnv};
 
@@ -45,7 +45,7 @@ const ALWAYS: Names = &[
     "DISABLE_ERROR_REPORTING",
     "DISABLE_PROMPT_CACHING*",
     "DISABLE_TELEMETRY",
-    // Root may skip permissions only where this says that it is in a sandbox.
+    // It says that root is in a sandbox and may skip permissions.
     "IS_SANDBOX",
     "MAX_THINKING_TOKENS",
     "NODE_EXTRA_CA_CERTS",

@@ -1,4 +1,4 @@
-//! Claude Code: everything that is only true of it.
+//! Everything that is specific to Claude Code.
 
 mod decode;
 mod encode;
@@ -54,7 +54,7 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     folders: &["/node_modules/@anthropic-ai/claude-code/"],
 };
 
-/// It ends a turn after so many blocks without tool use.
+/// Claude Code ends a turn after this many blocks without tool use.
 const BLOCKS: u32 = 8;
 
 fn cap(env: &Environment) -> Cap {
@@ -66,8 +66,8 @@ fn cap(env: &Environment) -> Cap {
     }
 }
 
-/// It names this very session to its hooks. Another host that sends its payloads may know
-/// nothing but blocks, even one that an agent of Claude Code's started.
+/// Claude Code names the current session to its hooks. Another host with the same payloads may
+/// know only blocks, even if an agent of Claude Code started it.
 fn wording(env: &Environment, session: Option<&SessionId>) -> Wording {
     let named = env.var(name::SESSION).and_then(|id| SessionId::parse(&id));
     match named {

@@ -12,7 +12,7 @@ use crate::host::task_files::Roots;
 use crate::own_files::{self, Check, OwnFile};
 use crate::path_contains::path_contains;
 
-/// Below the host's own folder.
+/// Relative to the host's own folder.
 pub(super) const FILE: &str = "plugins/installed_plugins.json";
 
 /// The largest registry that is read.
@@ -27,10 +27,10 @@ pub struct Install {
     pub path: PathBuf,
 }
 
-/// The least specific first, so that the greatest wins.
+/// The least specific comes first, so that the maximum wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Scope {
-    /// Managed, or one that is newer than us.
+    /// Managed, or a scope that we do not know.
     Other,
     User,
     Project,
@@ -48,7 +48,7 @@ impl Scope {
     }
 }
 
-/// The folders of skills and commands of a plugin that holds here.
+/// The skill and command folders of a plugin that applies here.
 pub(super) fn folders(
     env: &Environment,
     roots: &Roots,
@@ -72,7 +72,7 @@ pub(super) fn folders(
     Ok(folders.collect())
 }
 
-/// All entries, or what is wrong with the file.
+/// All entries; the error says what is wrong with the file.
 pub fn parse(bytes: &[u8]) -> Result<Vec<Install>, String> {
     let root: Value = mainspring_json::read(bytes).map_err(|error| error.to_string())?;
     match &root {
@@ -114,15 +114,15 @@ fn install(key: &str, entry: &Value) -> Option<Install> {
     })
 }
 
-/// The installations of a plugin that hold in `cwd`, of the most specific scope only.
-/// There are several where more than one marketplace has a plugin of that name.
+/// The installations of a plugin that apply in `cwd`, of the most specific scope only. There
+/// are several if more than one marketplace has a plugin of that name.
 pub fn applicable<'a>(all: &'a [Install], plugin: &str, cwd: &Path) -> Vec<&'a Install> {
     let mut held: Vec<(&Install, Scope, usize)> = all
         .iter()
         .filter(|install| install.is_of(plugin))
         .filter_map(|install| Some((install, install.scope, install.depth_around(cwd)?)))
         .collect();
-    // The project that is nearest around the directory is the more specific one.
+    // The innermost project around the directory is the most specific.
     held.sort_by_key(|(_, scope, depth)| std::cmp::Reverse((*scope, *depth)));
     let best = held.first().map(|(_, scope, depth)| (*scope, *depth));
     held.into_iter()
@@ -140,8 +140,9 @@ impl Install {
         name == plugin
     }
 
-    /// How deep the project is that this installation is for; `None` if `cwd` is not in it.
-    /// Paths are compared by their components, links resolved: `/a/b` is not around `/a/bc`.
+    /// The depth of the project that this installation is for; `None` if `cwd` is not in it.
+    /// Paths are compared by components after resolving symlinks: `/a/b` does not contain
+    /// `/a/bc`.
     fn depth_around(&self, cwd: &Path) -> Option<usize> {
         match self.scope {
             Scope::User | Scope::Other => Some(0),
@@ -153,7 +154,7 @@ impl Install {
     }
 }
 
-/// What is not there cannot be resolved, and is compared as it is written.
+/// A path that does not exist cannot be resolved, and is compared as it is.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize()
         .unwrap_or_else(|_| path.components().collect())

@@ -18,10 +18,10 @@ pub(super) const REVIEWER: Reviewer = Reviewer {
     may_skip_permissions,
 };
 
-/// Hooks off in the child: it must not review itself.
+/// Hooks are off in the reviewer: it must not be reviewed itself.
 const NO_HOOKS: &str = r#"{"disableAllHooks":true}"#;
 
-/// The seed's flags, hooks off, and the prompt last.
+/// The flags that the seed specifies, hooks off, and the prompt last.
 fn args(task: &Task<'_>) -> Vec<OsString> {
     let mut args: Vec<OsString> = [
         "--print",
@@ -48,7 +48,7 @@ fn args(task: &Task<'_>) -> Vec<OsString> {
     args
 }
 
-/// It may look at everything, and write the one file.
+/// It may read everything and write this one file.
 fn tools(file: &str) -> Vec<String> {
     let mut tools: Vec<String> = ["Read", "Glob", "Grep"].map(str::to_owned).into();
     for command in ["log", "diff", "show", "status", "blame", "ls-files"] {
@@ -64,7 +64,7 @@ fn complaint(stdout: &[u8]) -> Option<String> {
     Some(value.get("result")?.as_str()?.to_owned())
 }
 
-/// The program refuses to skip them for root, except in a sandbox.
+/// Claude Code refuses to skip permissions for root, except in a sandbox.
 fn may_skip_permissions(env: &Environment) -> bool {
     !am_root() || env.var("IS_SANDBOX").as_deref() == Some("1")
 }

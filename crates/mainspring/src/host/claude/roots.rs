@@ -1,4 +1,4 @@
-//! Where the client keeps what we look at: its task lists, its plugins, its skills.
+//! Where the client keeps its task lists, its plugins and its skills.
 
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,8 @@ pub(super) const TASK_FILES: TaskFiles = TaskFiles {
     of_plugin: plugins::folders,
 };
 
-/// The client says nothing about its task tools to a hook, except where they were
-/// switched on by hand.
+/// The client does not tell a hook whether its task tools are on, unless a variable switched
+/// them on.
 fn tools(env: &Environment) -> TaskTools {
     match env.var(name::TODO_TOOLS).as_deref() {
         Some("1" | "true" | "yes" | "on") => TaskTools::Shown,
@@ -29,7 +29,7 @@ fn tools(env: &Environment) -> TaskTools {
 fn roots(env: &Environment, cwd: Option<&Path>) -> Option<Roots> {
     let client = super::config_dir(env)?;
     let cwd = cwd.map_or_else(PathBuf::new, PathBuf::from);
-    // After the agent ran `cd`, its skills are still those of where it was started.
+    // After the agent ran `cd`, it still has the skills of the folder in which it was started.
     let started = env.dir(name::PROJECT);
     let mut folders: Vec<PathBuf> = [Some(cwd.clone()), started]
         .into_iter()
@@ -55,8 +55,8 @@ fn roots(env: &Environment, cwd: Option<&Path>) -> Option<Roots> {
     })
 }
 
-/// The client's own rule for a list's name, so that we meet in the same folder: every
-/// character but `A-Z a-z 0-9 _ -` becomes a dash. It counts as UTF-16 does.
+/// The client's own rule for a list's folder, so that we use the same one: every character but
+/// `A-Z a-z 0-9 _ -` becomes a dash, for each UTF-16 code unit.
 fn sanitised(id: &str) -> String {
     let mut name = String::with_capacity(id.len());
     for character in id.chars() {

@@ -1,5 +1,5 @@
-//! Claude Code's settings files, and our entries in them. Everything else in a file stays as it
-//! is written.
+//! Adds our entries to Claude Code's settings files and removes them. Everything else in a file
+//! stays as it is.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::host::jsonc;
 use crate::limits;
 use crate::own_files::{self, Check, OwnFile};
 
-/// What the plugin registers is what `install` registers: one list, in the plugin's own file.
+/// `install` registers the same hooks as the plugin: one list, in the plugin's own file.
 const PLUGIN_HOOKS: &str = include_str!("../../../../../plugins/mainspring/hooks/hooks.json");
 
 pub(super) const INSTALLATION: Installation = Installation {
@@ -26,8 +26,8 @@ pub(super) const INSTALLATION: Installation = Installation {
     has_plugin,
     remove_plugin: "claude plugin uninstall mainspring@mainspring",
     variables: &[
-        // The host ends a turn after eight blocks without tool use; we let go long before a
-        // hundred by our own limits.
+        // The host ends a turn after eight blocks without tool use. Our own limits let the
+        // agent go long before a hundred.
         Variable {
             name: name::BLOCK_CAP,
             value: "100",
@@ -154,7 +154,7 @@ fn unregister(text: &str, variables: &[String]) -> Result<String, String> {
     })
 }
 
-/// Takes our handlers out, and the lists that they leave empty.
+/// Removes our handlers, and the lists that become empty.
 fn take_out(root: &CstObject) {
     let Some(member) = jsonc::member(root, "hooks") else {
         return;
@@ -177,7 +177,7 @@ fn take_out(root: &CstObject) {
     }
 }
 
-/// Takes our handlers out of one event's groups; were there any?
+/// Removes our handlers from one event's groups; returns whether there were any.
 fn take_out_of(groups: &CstArray) -> bool {
     let mut taken = false;
     for group in groups.elements() {
@@ -205,7 +205,7 @@ fn take_out_of(groups: &CstArray) -> bool {
     taken
 }
 
-/// What is registered, with this program.
+/// The hooks to register, with this program.
 fn hooks(program: &Path) -> Map<String, Value> {
     let plugin = serde_json::from_str::<Map<String, Value>>(PLUGIN_HOOKS);
     let hooks = plugin.ok().and_then(|mut plugin| plugin.remove("hooks"));
@@ -231,7 +231,7 @@ fn wanted(program: &Path) -> Vec<Handler> {
     all.map(|(event, fields)| handler(event, fields)).collect()
 }
 
-/// Our handlers by their events' names, whatever order the file has.
+/// Our handlers with their events' names, in the file's order.
 fn ours(root: &Map<String, Value>) -> Vec<(&str, &Map<String, Value>)> {
     let events = root
         .get("hooks")
@@ -264,7 +264,7 @@ fn handler(event: &str, fields: &Map<String, Value>) -> Handler {
     }
 }
 
-/// Is it our program, asked for what hosts ask of it?
+/// Does this handler run our program as a hook?
 fn is_ours(fields: &Map<String, Value>) -> bool {
     let Some((program, args)) = called(fields) else {
         return false;
@@ -275,7 +275,7 @@ fn is_ours(fields: &Map<String, Value>) -> bool {
     named && matches!(args.as_slice(), ["hook"] | ["claim", "watch"])
 }
 
-/// The program and its arguments, in exec form or as a shell's words.
+/// The program and its arguments, from an argument list or from a shell command.
 fn called(fields: &Map<String, Value>) -> Option<(&str, Vec<&str>)> {
     let command = fields.get("command")?.as_str()?;
     let args = fields.get("args").and_then(Value::as_array);

@@ -1,7 +1,7 @@
 //! One line of Claude Code's transcript.
 //!
-//! The host calls its format internal, so lines are known by whitelist and everything else is
-//! [`Entry::Other`]. The shapes were seen in transcripts of Claude Code 2.1.197 and 2.1.325.
+//! The host calls its format internal, so we list the lines that we know, and every other line
+//! is [`Entry::Other`]. The formats come from transcripts of Claude Code 2.1.197 and 2.1.325.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::transcript::{Entry, Outcome, Saying, TranscriptFormat, repair};
 
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat { entry, find };
 
-/// It is kept under a folder per project, by the session's id.
+/// Transcripts are in one folder per project and named by the session's id.
 fn find(env: &Environment, session: &SessionId) -> Option<PathBuf> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     if !session.as_str().bytes().all(plain) {
@@ -29,9 +29,9 @@ fn find(env: &Environment, session: &SessionId) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// `None` if it is not a whole line of JSON, or not of a shape that is known.
+/// Reads a line; `None` if it is not complete JSON, or has an unknown format.
 fn entry(line: &[u8]) -> Option<Entry> {
-    // A list of a line's values would do for serde.
+    // serde would also accept a list of a line's values.
     let is_object = |line: &[u8]| line.trim_ascii_start().first() == Some(&b'{');
     if is_object(line)
         && let Ok(line) = mainspring_json::read::<Line<'_>>(line)
@@ -93,13 +93,13 @@ struct Block<'a> {
     is_error: Option<bool>,
 }
 
-/// The host writes a lone text as a string.
+/// The host writes a single text as a string.
 #[derive(Default)]
 struct Content<'a>(Vec<Block<'a>>);
 
 impl Line<'_> {
     fn into_entry(self) -> Entry {
-        // Sub-agents have files of their own in today's hosts; older ones marked their lines.
+        // Today's hosts give sub-agents files of their own; older ones marked their lines.
         if self.is_sidechain == Some(true) || self.agent_id.is_some() {
             return Entry::Other;
         }

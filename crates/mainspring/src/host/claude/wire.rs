@@ -1,6 +1,5 @@
-//! What Claude Code writes to a hook's stdin, and nothing of what we make of it. Unknown
-//! fields are skipped; a field of an unexpected type is as good as missing, because a
-//! newer client must not switch us off.
+//! What Claude Code writes to a hook's stdin. Unknown fields are skipped, and a field of an
+//! unexpected type counts as missing, because a newer client must not switch us off.
 
 use std::borrow::Cow;
 
@@ -54,7 +53,7 @@ pub(super) struct Wire<'a> {
     pub(super) notification_type: Field<'a>,
 }
 
-/// A field that is looked at only where its event needs it.
+/// A field that is decoded only if its event needs it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Field<'a>(#[serde(borrow)] Option<&'a RawValue>);
@@ -64,7 +63,7 @@ impl<'a> Field<'a> {
         serde_json::from_str(self.0?.get()).ok()
     }
 
-    /// The JSON itself.
+    /// The field's JSON.
     pub(super) fn raw(&self) -> Option<&'a str> {
         Some(self.0?.get())
     }
@@ -72,8 +71,8 @@ impl<'a> Field<'a> {
     pub(super) fn text(&self) -> Option<Cow<'a, str>> {
         let raw = self.0?.get();
         let within = raw.strip_prefix('"')?.strip_suffix('"')?;
-        // Where nothing is escaped, it is its own text. To ask serde for that first would
-        // have it describe every text where something is.
+        // Without escapes, the text between the quotes is the value. This check comes first
+        // because serde would otherwise format an error for each text with escapes.
         if within.contains('\\') {
             serde_json::from_str(raw).ok().map(Cow::Owned)
         } else {
@@ -83,8 +82,8 @@ impl<'a> Field<'a> {
 }
 
 impl Field<'_> {
-    /// What somebody said. Models are cut off within a character, and hosts write the half
-    /// of it as it is: that is one character lost, and not the whole text.
+    /// A message. If a model is cut off within a character, the host writes half a surrogate
+    /// pair; then that character is lost, and not the whole text.
     pub(super) fn words(&self) -> Option<String> {
         match self.text() {
             Some(text) => Some(text.into_owned()),

@@ -1,4 +1,4 @@
-//! The client's task list on disk.
+//! Reads and changes the client's task list on disk.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,21 +16,21 @@ use serde_json::{Map, Value};
 use super::lock::{self, Held};
 use crate::limits;
 
-/// The mark of a task that a skill laid out.
+/// The metadata key that marks a task of a skill.
 pub(crate) const MARK: &str = "fsm";
-/// Where notes on a task are kept.
+/// The metadata key for notes on a task.
 pub(crate) const NOTES: &str = "notes";
 const HIGH_WATER: &str = ".highwatermark";
-/// More entries than this are no list that we should work on.
+/// A folder with more entries is not a list that we should work on.
 const MOST_ENTRIES: usize = 20_000;
 
-/// What was found in a list's folder.
+/// The content of a list's folder.
 #[derive(Debug, Default)]
 pub(crate) struct ClientList {
     pub(crate) folder: PathBuf,
     pub(crate) tasks: BTreeMap<u64, Task>,
-    /// Files of ours by their name that are no task, perhaps because the client is writing
-    /// them at this moment.
+    /// Files with the name of a task that are no task; the client may be writing them at this
+    /// moment.
     unread: BTreeMap<u64, String>,
     strangers: Vec<String>,
     locks: Vec<PathBuf>,
@@ -45,14 +45,14 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// Its file, of which some fields may be changed and every other stays as it was written.
+    /// Its file's fields: some may be changed, and every other stays as it was written.
     pub(crate) fn document(&self) -> Result<Fields<'_>, Trouble> {
         Fields::of(&self.bytes).map_err(|error| Trouble::Other(error.to_string()))
     }
 }
 
 impl ClientList {
-    /// Reads a list as any reader of the client's would, without a lock.
+    /// Reads a list without a lock, as the client's own readers do.
     pub(crate) fn read(folder: &Path) -> Result<Self, Trouble> {
         let mut list = Self {
             folder: folder.into(),
@@ -92,7 +92,7 @@ impl ClientList {
         if let Some(id) = task_id(stem) {
             self.reread(id)?;
         } else {
-            // The client counts it all the same.
+            // The client counts it nevertheless.
             self.floor = self.floor.max(leading_number(stem));
             self.strangers.push(excerpt(name));
         }
@@ -106,8 +106,8 @@ impl ClientList {
         }
     }
 
-    /// Looks again at one task's file. What is no task is a stranger; what cannot be read
-    /// might be one, so nothing may be decided without it.
+    /// Reads one task's file again. A file that is no task is reported as a stranger. A file
+    /// that cannot be read might be a task, so that is an error.
     pub(crate) fn reread(&mut self, id: u64) -> Result<(), Trouble> {
         self.tasks.remove(&id);
         self.unread.remove(&id);
@@ -134,7 +134,7 @@ impl ClientList {
         self.folder.join(format!("{id}.json"))
     }
 
-    /// What a layout depends on. The order is that of the ids.
+    /// The list as the kernel knows it, in the order of the ids.
     pub(crate) fn task_list(&self) -> TaskList {
         TaskList {
             tasks: self
@@ -148,7 +148,7 @@ impl ClientList {
         }
     }
 
-    /// Files that are left alone, because they are no tasks.
+    /// Files that are not changed because they are no tasks.
     pub(crate) fn strangers(&self) -> Vec<String> {
         self.strangers
             .iter()
@@ -157,8 +157,8 @@ impl ClientList {
             .collect()
     }
 
-    /// Locks every task that `after` would change or discard, and those that could not be
-    /// read, until what was read under lock asks for no more.
+    /// Locks every task that `after` would change or discard, and every file that could not be
+    /// read. Repeats this until what was read under the locks needs no further lock.
     pub(crate) fn settle_under(
         &mut self,
         held: &mut Held,
@@ -195,7 +195,7 @@ impl Task {
             .unwrap_or_default()
     }
 
-    /// Native tasks rarely have every field: what is missing is empty.
+    /// The client's own tasks rarely have every field; a missing one is empty.
     fn entry(&self, id: u64) -> Entry {
         let mark = self
             .fields
@@ -216,7 +216,7 @@ impl Task {
     }
 }
 
-/// The ids in a list of references. Others are not ours to understand.
+/// The ids in a list of references; other values are ignored.
 fn references(value: Option<&Value>) -> Vec<u64> {
     let elements = value.and_then(Value::as_array).into_iter().flatten();
     elements.filter_map(reference).collect()
@@ -229,11 +229,11 @@ pub(crate) fn reference(value: &Value) -> Option<u64> {
     }
 }
 
-/// Takes what is no regular file for nothing, and leaves errors of the disk what they are.
+/// Treats anything but a regular file as missing; errors of the disk stay errors.
 fn readable<T>(read: Result<Option<T>, Trouble>) -> Result<Option<T>, Trouble> {
     match read {
         Err(Trouble::NotAFile { .. } | Trouble::TooLarge { .. }) => Ok(None),
-        // A link is not followed.
+        // Symlinks are not followed.
         Err(Trouble::Io { source, .. }) if is_symlink_error(&source) => Ok(None),
         other => other,
     }
@@ -256,7 +256,7 @@ fn task_id(stem: &str) -> Option<u64> {
     (id <= MOST_ID).then_some(id)
 }
 
-/// The client reads numbers by their leading digits, whatever follows.
+/// The client reads a number by its leading digits and ignores what follows.
 fn leading_number(text: &str) -> u64 {
     let digits = text.trim_start();
     let end = digits
@@ -265,7 +265,7 @@ fn leading_number(text: &str) -> u64 {
     match digits[..end].parse() {
         Ok(number) => number,
         Err(_) if end == 0 => 0,
-        // Too large to count: so would be everything after it.
+        // It is too large for a number, and so would be every id after it.
         Err(_) => u64::MAX,
     }
 }

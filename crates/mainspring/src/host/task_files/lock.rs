@@ -1,8 +1,8 @@
 //! The client's own locks on a task list.
 //!
-//! The client locks a file `F` by making the directory `F.lock`: `.lock.lock` to add a
-//! task, `N.json.lock` to change one. A lock that has not been touched for ten seconds is
-//! stale and may be taken over. We do the same, so that neither overwrites the other.
+//! The client locks a file `F` by creating the directory `F.lock`: `.lock.lock` to add a task,
+//! `N.json.lock` to change one. A lock that was not touched for ten seconds is stale and may be
+//! taken over. We follow the same rules, so that neither overwrites the other's changes.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -11,17 +11,17 @@ use std::time::{Duration, Instant};
 
 use mainspring_store::{ShownPath as _, Trouble};
 
-/// The client's own rule.
+/// The client's own limit.
 const STALE: Duration = Duration::from_secs(10);
-/// More lists, or more tasks in one, are not looked through.
+/// The limit on lists, and on entries of one list, to search.
 const MOST_ENTRIES: usize = 10_000;
-/// How long we wait for somebody else's, all of them together. With the wait for our own
-/// lock it stays below the time that the client gives a hook.
+/// How long we wait for locks of others, all together. With the wait for our own lock, this
+/// stays below the time that the client gives a hook.
 const PATIENCE: Duration = Duration::from_secs(9);
-/// The client lets go within milliseconds.
+/// The client releases its locks within milliseconds.
 const PAUSES: [u64; 5] = [1, 2, 5, 10, 25];
 
-/// Locks that end with this value.
+/// Locks that are released when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Held {
     folder: PathBuf,
@@ -30,11 +30,11 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Locks the list against new tasks. The folder is made if it is not there.
+    /// Locks the list against new tasks. The folder is created if it does not exist.
     pub(crate) fn list(folder: &Path) -> Result<Self, Trouble> {
         fs::create_dir_all(folder).map_err(Trouble::io("create", folder))?;
         let anchor = folder.join(".lock");
-        // The client resolves links in this file's path, so it has to be there.
+        // The client resolves symlinks in this file's path, so the file must exist.
         match OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -69,14 +69,14 @@ impl Held {
                 Err(error) => return Err(Trouble::io("lock", &lock)(error)),
             }
             if is_stale(&lock) {
-                // Somebody else may be faster, here or at the next try: then we wait.
+                // If somebody else is faster, here or at the next attempt, we wait.
                 let _ = fs::remove_dir(&lock);
                 continue_unless_stuck(&lock)?;
                 continue;
             }
             if Instant::now() >= self.until {
                 return Err(Trouble::Other(format!(
-                    "the client's task list is locked: {} has been there for more than {} seconds",
+                    "the client's task list is locked: {} has existed for more than {} seconds",
                     lock.shown(),
                     PATIENCE.as_secs()
                 )));
@@ -89,7 +89,7 @@ impl Held {
     }
 }
 
-/// A stale lock that cannot be removed would be tried for ever.
+/// If a stale lock cannot be removed, trying again would never end.
 fn continue_unless_stuck(lock: &Path) -> Result<(), Trouble> {
     match fs::symlink_metadata(lock) {
         Ok(_) if is_stale(lock) => Err(Trouble::Unsafe {
@@ -101,7 +101,7 @@ fn continue_unless_stuck(lock: &Path) -> Result<(), Trouble> {
 }
 
 impl Drop for Held {
-    /// A lock that is not removed is stale in ten seconds, and taken over then.
+    /// If a lock cannot be removed, it is stale in ten seconds and will be taken over.
     fn drop(&mut self) {
         for lock in self.taken.iter().rev() {
             let _ = fs::remove_dir(lock);
@@ -109,16 +109,16 @@ impl Drop for Held {
     }
 }
 
-/// Removes what a crashed process left of a lock on a task that is gone: nobody else
-/// would ever look at it again.
+/// Removes a crashed process's lock on a task that no longer exists. Nobody else would ever
+/// look at it.
 pub(super) fn sweep(lock: &Path) {
     if is_stale(lock) {
         let _ = fs::remove_dir(lock);
     }
 }
 
-/// Locks that their holder left behind, in the lists below this folder. They harm nobody:
-/// whoever wants one takes it over.
+/// Stale locks in the lists below this folder. They do no harm: whoever needs one takes it
+/// over.
 pub(crate) fn left_behind(lists: &Path) -> Vec<PathBuf> {
     let entries = |folder: &Path| {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -133,7 +133,7 @@ pub(crate) fn left_behind(lists: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Lets go of one, unless somebody has taken it over meanwhile.
+/// Removes a stale lock, unless somebody has taken it over meanwhile.
 pub(crate) fn let_go(lock: &Path) -> bool {
     sweep(lock);
     fs::symlink_metadata(lock).is_err()
@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    /// Makes a lock that was last touched `seconds` ago.
+    /// Creates a lock that was last touched `seconds` ago.
     fn aged(lock: &Path, seconds: u64) {
         fs::create_dir_all(lock).unwrap();
         let dir = File::open(lock).unwrap();
@@ -222,7 +222,7 @@ mod tests {
             said.starts_with("the client's task list is locked"),
             "{said}"
         );
-        // Stale, and not to be removed, because something is in it.
+        // It is stale and cannot be removed, because it is not empty.
         aged(&temp.path().join("4.json.lock/x"), 0);
         aged(&temp.path().join("4.json.lock"), 60);
         let said = held.task(4).unwrap_err().to_string();

@@ -1,6 +1,6 @@
-//! A task list on disk: one JSON file per task in a folder of its own, under the client's own
-//! locks. The format is Claude Code's, the only host that keeps such files; for a host without
-//! any the list is kept the same way and the agent gets it as text.
+//! A task list on disk: one JSON file per task in a folder of its own, under the client's
+//! locks. The format is that of Claude Code, the only host with such files. For another host we
+//! keep the list in the same format, and the agent gets it as text.
 
 pub(crate) mod list;
 pub(crate) mod lock;
@@ -11,18 +11,18 @@ use mainspring_kernel::machines::tasks::TaskTools;
 
 use crate::env::Environment;
 
-/// Where a host keeps what `tasks` looks at, and whether its agent sees the list.
+/// Where a host keeps task lists and skills, and whether its agent sees the list.
 #[derive(Debug)]
 pub(crate) struct TaskFiles {
-    /// `None` without a home: then there is no client either.
+    /// The folders; `None` without a home.
     pub(crate) roots: fn(&Environment, Option<&std::path::Path>) -> Option<Roots>,
-    /// The list that the environment names for this agent, if it does.
+    /// The list that the environment names for this agent, if any.
     pub(crate) named: fn(&Environment) -> Option<String>,
-    /// The folder of a list of this name, below the one of all lists.
+    /// The folder of a list of this name, below `Roots::tasks`.
     pub(crate) folder: fn(&str) -> String,
     pub(crate) tools: fn(&Environment) -> TaskTools,
-    /// The folders of skills of a plugin that is installed here; none if it is not, an error if
-    /// that cannot be found out.
+    /// The skill folders of a plugin that is installed here; empty if it is not installed, an
+    /// error if we cannot tell.
     pub(crate) of_plugin: fn(&Environment, &Roots, &str) -> Result<Vec<PathBuf>, String>,
 }
 

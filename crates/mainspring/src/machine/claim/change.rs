@@ -1,4 +1,4 @@
-//! One document of mutations: everything that one transition changes, in one call.
+//! One GraphQL document with every mutation of one transition, so that they are one call.
 
 use mainspring_kernel::machines::claim::work::{Board as Moved, Fault};
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ pub(crate) struct Change {
     parts: Vec<String>,
     declared: Vec<String>,
     variables: Map<String, Value>,
-    /// What the board lacks for what was asked.
+    /// What is missing on the board for the wanted change.
     lacks: Option<String>,
     moves_card: bool,
 }
@@ -57,7 +57,7 @@ impl Change {
         ));
     }
 
-    /// The card as it should be; only what differs is changed.
+    /// Sets the card's fields; fields that already have the wanted value are left out.
     pub(crate) fn card(&mut self, board: &Board, status: &str, agent: &str) {
         let card = match board {
             Board::Off => return,
@@ -119,7 +119,7 @@ impl Change {
         self.variable("item", "ID", &card.item);
     }
 
-    /// Makes the change, if there is any.
+    /// Makes the change, unless it is empty.
     pub(crate) fn apply(self, github: &GitHub<'_>) -> Applied {
         let asked = self.moves_card;
         if self.parts.is_empty() {
@@ -142,7 +142,7 @@ impl Change {
     }
 }
 
-/// What came of a change, part by part.
+/// The result of a change, for each of its parts.
 #[derive(Debug)]
 pub(crate) struct Applied {
     reply: Option<Result<Reply, Fault>>,
@@ -151,7 +151,7 @@ pub(crate) struct Applied {
 }
 
 impl Applied {
-    /// Did the part that is not about the board go well?
+    /// The result of a part that does not concern the board.
     pub(crate) fn part(&self, alias: &str) -> Result<(), Fault> {
         match &self.reply {
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! Runs what the kernel asked for. Everything here looks before it acts.
+//! Runs the effects that the kernel asked for. Each looks at GitHub before it changes anything.
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::machines::claim::claim_file::status;
@@ -34,11 +34,11 @@ pub(super) fn run(
         }
     };
     let outcome = match effect {
-        Effect::Open(work) => alone(context)
-            .and_then(|_alone| open::open(&github_context, work, &context.project.worktree)),
-        Effect::Close(work) => alone(context).and_then(|alone| close(&github_context, work, alone)),
-        Effect::Sync(card) => alone(context).and_then(|_alone| sync(&github_context, card)),
-        // A look changes nothing, and an idle hook has little time.
+        Effect::Open(work) => gh_lock(context)
+            .and_then(|_lock| open::open(&github_context, work, &context.project.worktree)),
+        Effect::Close(work) => gh_lock(context).and_then(|lock| close(&github_context, work, lock)),
+        Effect::Sync(card) => gh_lock(context).and_then(|_lock| sync(&github_context, card)),
+        // A poll changes nothing and needs no lock, and an idle hook has little time.
         Effect::Poll { pr } => poll::poll(&github_context, *pr).map(Outcome::Polled),
         Effect::Look { branch } => look(&github_context, branch),
         Effect::Survey => survey(&github_context),
@@ -46,14 +46,14 @@ pub(super) fn run(
     outcome.unwrap_or_else(Outcome::Failed)
 }
 
-fn alone(context: &EventContext<'_>) -> Result<GhLock, Fault> {
+fn gh_lock(context: &EventContext<'_>) -> Result<GhLock, Fault> {
     GhLock::wait(context).map_err(|trouble| Fault {
         cause: trouble.to_string(),
         not_before: None,
     })
 }
 
-/// Without a repository there is nothing to do; only a pull request is worth a word.
+/// Without a repository, a look and a survey find nothing; the other effects say why they failed.
 fn no_repository(effect: &Effect, why: String) -> Outcome {
     match effect {
         Effect::Open(_) => Outcome::Lacking(Missing::Remote(why)),
@@ -66,20 +66,20 @@ fn no_repository(effect: &Effect, why: String) -> Outcome {
     }
 }
 
-/// Comment, close and card are one document, in this order: a comment that was lost in a
-/// crash is found again by its marker, a close that is there already is none.
-fn close(github_context: &GitHubContext, close: &Close, alone: GhLock) -> Result<Outcome, Fault> {
+/// Comment, close and card are one document, in this order. If a crash lost our knowledge of
+/// the comment, its marker shows that it exists; closing a closed issue changes nothing.
+fn close(github_context: &GitHubContext, close: &Close, lock: GhLock) -> Result<Outcome, Fault> {
     let (how, board) = match close_once(github_context, close) {
         Ok(closed) => closed,
-        // A reply may be lost on its way back from an issue that is closed. A server that
-        // said when to come back is not asked before.
+        // The issue may be closed although the reply was lost, so we look again. If the server
+        // said when to come back, we do not ask before.
         Err(fault) if fault.not_before.is_some() => return Err(fault),
         Err(fault) => match close_once(github_context, close) {
             Ok((_, board)) => (How::Now, board),
             Err(_) => return Err(fault),
         },
     };
-    drop(alone);
+    drop(lock);
     let release = match &close.lease {
         None => Release::NotHeld,
         Some(commit) => match lease::release(
@@ -206,7 +206,7 @@ fn look(github_context: &GitHubContext, branch: &str) -> Result<Outcome, Fault> 
     ))
 }
 
-/// The open issues of this repository that nobody has begun, in the board's order.
+/// The open issues of this repository that nobody has started, in the board's order.
 fn waiting(project: &Value, github_context: &GitHubContext) -> Vec<Item> {
     let ours = format!(
         "{}/{}",
@@ -251,7 +251,7 @@ const SURVEY: &str = r#"query ClaimSurvey($boardOwner: String!, $board: Int!) {
   }
 }"#;
 
-/// A session that starts is told of this many.
+/// How many issues a starting session is told about.
 const NEXT_UP: usize = 5;
 
 fn survey(github_context: &GitHubContext) -> Result<Outcome, Fault> {

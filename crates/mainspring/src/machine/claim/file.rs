@@ -1,36 +1,38 @@
-//! `.agent-claim.json` as text: read into what the kernel knows of it, and written back
-//! with everything else as it was.
+//! Reads `.agent-claim.json` into the fields that the kernel knows, and writes it back with
+//! everything else unchanged.
 
 use mainspring_json::{Fields, Row, row};
 use mainspring_kernel::Millis;
 use mainspring_kernel::machines::claim::claim_file::{ClaimFile, SCHEMA};
 use mainspring_kernel::machines::claim::phase::{Failure, Next, Phase, Task};
 
-/// The signal file's name, at the top of the checkout.
+/// The claim file's name, at the top of the checkout.
 pub(crate) const NAME: &str = ".agent-claim.json";
 
-/// A signal file that can be understood.
+/// A claim file that could be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Read {
     Signal(Box<ClaimFile>),
-    /// Of a later schema: read by others, not by us.
+    /// It has a later schema, which we do not read.
     Newer(u64),
 }
 
-/// What the file says; the error names the field or the line.
+/// Parses the file; the error names the field or the line.
 pub fn read(bytes: &[u8]) -> Result<Read, String> {
     let fields = Fields::of(bytes).map_err(|error| error.to_string())?;
     if let Some(version) = fields.known("schema_version") {
         match version.parse() {
             Ok(SCHEMA) => {}
             Ok(newer) if newer > SCHEMA => return Ok(Read::Newer(newer)),
-            Ok(_) | Err(_) => return Err(format!("schema_version {version} is no version")),
+            Ok(_) | Err(_) => {
+                return Err(format!("schema_version {version} is not a version number"));
+            }
         }
     }
     let text = |name| Ok::<_, String>(fields.word(name)?.unwrap_or_default());
     let word = text("phase")?;
-    let phase =
-        Phase::parse(&word).ok_or_else(|| format!("phase {word:?} is none of {}", Phase::WORDS))?;
+    let phase = Phase::parse(&word)
+        .ok_or_else(|| format!("phase {word:?} is not one of {}", Phase::WORDS))?;
     let phase = match (phase, fields.get("failure")) {
         (Phase::Failed(bare), Some(told)) => Phase::Failed(failure(told).unwrap_or(bare)),
         (phase, _) => phase,
@@ -53,7 +55,7 @@ pub fn read(bytes: &[u8]) -> Result<Read, String> {
     Ok(Read::Signal(Box::new(claim)))
 }
 
-/// `None` for a date that cannot be read: then it is time to poll.
+/// A date; `None` if it cannot be read, which means that a poll is due.
 fn moment(fields: &Fields<'_>, name: &str) -> Option<Millis> {
     let time: jiff::Timestamp = fields.string(name).ok()??.parse().ok()?;
     u64::try_from(time.as_millisecond()).ok().map(Millis)
@@ -74,7 +76,7 @@ fn failure(told: &str) -> Option<Failure> {
     })
 }
 
-/// The file with the fields that changed, and every other as it was.
+/// The file with the changed fields; every other field stays as it was.
 pub fn write(found: Option<&[u8]>, old: Option<&ClaimFile>, new: &ClaimFile) -> String {
     let mut fields = found
         .and_then(|bytes| Fields::of(bytes).ok())
@@ -121,7 +123,7 @@ fn rows(claim: &ClaimFile) -> Vec<Row> {
     ]
 }
 
-/// A moment as the file has it.
+/// A time as the file has it.
 pub(crate) fn iso(at: Millis) -> String {
     i64::try_from(at.0)
         .ok()
@@ -233,7 +235,7 @@ mod tests {
             (
                 "\"coding\"",
                 "\"codng\"",
-                "phase \"codng\" is none of coding, ready_for_pr",
+                "phase \"codng\" is not one of coding, ready_for_pr",
             ),
             ("42,", "\"42\",", "issue_number is not a whole number"),
             ("42,", "0,", "issue_number is missing"),
@@ -263,8 +265,8 @@ mod tests {
             prop_assert!(!read(&bytes).unwrap_err().is_empty());
         }
 
-        /// One byte of a good file is another one: it is refused, or it is another claim that
-        /// can be written down and read again. Nothing else of the file is lost either way.
+        /// One byte of a valid file is changed: the file is refused, or it is another claim
+        /// that can be written and read again.
         #[test]
         fn a_damaged_file_is_refused_or_consistent(at in 0..SEED.len(), byte in any::<u8>()) {
             let mut bytes = SEED.as_bytes().to_vec();

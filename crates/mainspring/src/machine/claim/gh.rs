@@ -1,5 +1,5 @@
-//! Questions to GitHub, by `gh api`. Nothing of a question is an argument: the body goes
-//! in on stdin as JSON, so no title, branch or summary can be taken for anything else.
+//! Calls GitHub through `gh api`. The body goes to stdin as JSON and never into an argument, so
+//! no title, branch or summary can be taken for an option.
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::machines::claim::remote::Repository;
@@ -13,11 +13,11 @@ use crate::host::text::excerpt;
 pub(crate) struct GitHub<'a> {
     pub(crate) programs: &'a Programs,
     pub(crate) repository: &'a Repository,
-    /// The clock, for a reset time that is given as a span.
+    /// The time now, for a header that gives a time span.
     pub(crate) now: Millis,
 }
 
-/// An answer that came, whatever it says.
+/// A reply of GitHub's, whatever its status.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
     status: u16,
@@ -26,7 +26,8 @@ pub struct Reply {
 }
 
 impl GitHub<'_> {
-    /// One GraphQL document. `Ok` wherever there is `data`, even beside errors.
+    /// Sends one GraphQL document. The result is `Ok` if the reply has `data`, even if it also
+    /// has errors.
     pub(crate) fn graphql(&self, query: &str, variables: &Value) -> Result<Reply, Fault> {
         let body = json!({ "query": query, "variables": variables });
         let reply = self.call("graphql", &body)?;
@@ -39,7 +40,8 @@ impl GitHub<'_> {
         Err(reply.fault())
     }
 
-    /// One REST call that creates something. `Ok` for a 422 too: the caller looks why.
+    /// Makes one REST call that creates something. The result is `Ok` for a 422, too: the
+    /// caller finds out why.
     pub(crate) fn post(&self, path: &str, body: &Value) -> Result<Reply, Fault> {
         let reply = self.call(path, body)?;
         match reply.status {
@@ -62,7 +64,7 @@ impl GitHub<'_> {
         parse(&finished.stdout, self.now).ok_or_else(|| {
             let stderr = excerpt(&String::from_utf8_lossy(&finished.stderr));
             lost(if stderr.is_empty() {
-                format!("gh ended with {:?} and said nothing", finished.code)
+                format!("gh ended with {} and printed no error", finished.ending())
             } else {
                 stderr
             })
@@ -71,12 +73,11 @@ impl GitHub<'_> {
 }
 
 impl Reply {
-    /// Was it created, done, answered?
+    /// Is the status one of success?
     pub(crate) fn is_success(&self) -> bool {
         self.status < 300
     }
 
-    /// The errors' messages.
     pub fn errors(&self) -> Vec<&str> {
         let listed = self.body["errors"].as_array().into_iter().flatten();
         listed
@@ -84,7 +85,7 @@ impl Reply {
             .collect()
     }
 
-    /// The message of the error at this place of the answer.
+    /// The message of the error at this path.
     pub(crate) fn error_at(&self, alias: &str) -> Option<&str> {
         let listed = self.body["errors"].as_array()?;
         let here = listed
@@ -93,7 +94,8 @@ impl Reply {
         here["message"].as_str()
     }
 
-    /// A token that may not see boards is refused as a whole.
+    /// Was the request refused because the token may not see boards? GitHub then refuses all of
+    /// it.
     pub fn is_scope_missing(&self) -> bool {
         let listed = self.body["errors"].as_array().into_iter().flatten();
         let mut scopes = listed.filter(|error| error["type"] == "INSUFFICIENT_SCOPES");
@@ -124,7 +126,7 @@ impl Reply {
     }
 }
 
-/// All that `gh` is given as arguments: nothing of what is asked or said is among it.
+/// All arguments of `gh`: none of them comes from a title, a branch or a summary.
 fn arguments(repository: &Repository, path: &str) -> [String; 6] {
     [
         "api".into(),
@@ -136,7 +138,7 @@ fn arguments(repository: &Repository, path: &str) -> [String; 6] {
     ]
 }
 
-/// Status line, headers, an empty line, and the body: what `gh api --include` prints.
+/// Parses the output of `gh api --include`: status line, headers, an empty line, the body.
 pub fn parse(stdout: &[u8], now: Millis) -> Option<Reply> {
     let text = std::str::from_utf8(stdout).ok()?;
     let mut status = None;
@@ -163,7 +165,8 @@ pub fn parse(stdout: &[u8], now: Millis) -> Option<Reply> {
         _ => serde_json::from_str(rest).unwrap_or_else(|_| json!({ "message": excerpt(rest) })),
     };
     let status = status?;
-    // Every answer says when its hour ends; only a refusal means it.
+    // Every reply names the end of its rate-limit hour; it matters only if the request was
+    // refused.
     let errors = body["errors"].as_array().into_iter().flatten();
     let limited = matches!(status, 403 | 429 | 503)
         || errors
@@ -176,11 +179,11 @@ pub fn parse(stdout: &[u8], now: Millis) -> Option<Reply> {
     })
 }
 
-/// When the server says to come back, if this header says so.
+/// The time at which the server allows the next request, if this header says so.
 fn limit_header(line: &str, now: Millis) -> Option<Millis> {
     let (name, value) = line.split_once(':')?;
     let value: u64 = value.trim().parse().ok()?;
-    // Nobody is made to wait longer than a day by a header.
+    // No header makes us wait longer than a day.
     let day = now.plus(Millis::seconds(24 * 60 * 60));
     let at = match name.to_ascii_lowercase().as_str() {
         "retry-after" => now.plus(Millis::seconds(value)),
@@ -201,7 +204,7 @@ mod tests {
     use crate::config::Config;
     use crate::env::Environment;
 
-    /// A `gh` that writes down what it was given, and what it was told to read.
+    /// A `gh` that records its arguments and its stdin.
     fn recorder(folder: &std::path::Path) -> Programs {
         let gh = folder.join("gh");
         let script = "#!/bin/sh\nd=${0%/*}\nprintf '%s\\0' \"$@\" >\"$d/argv\"\ncat >\"$d/stdin\"\nprintf 'HTTP/1.1 200 OK\\r\\n\\r\\n{\"data\":{}}'\n";
@@ -249,7 +252,7 @@ mod tests {
         }
     }
 
-    /// What shells, git and `gh` take for more than text.
+    /// Texts that have a meaning for shells, git or `gh`.
     const PIECES: [&str; 32] = [
         "$(id)",
         "`id`",

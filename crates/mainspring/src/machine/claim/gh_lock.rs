@@ -1,8 +1,8 @@
-//! Nobody else is at it, not even a `gh` whose hook was killed.
+//! A lock that is held while any `gh` of ours runs, even one whose hook was killed.
 //!
-//! A hook that is killed leaves its `gh` behind, which may close an issue a moment after
-//! the next hook has looked and found it open. So work at GitHub is done under a lock that
-//! the children inherit: it is free when the last of them has ended, whoever started them.
+//! A killed hook leaves its `gh` behind, and that `gh` may close an issue just after the next
+//! hook has found it open. So `gh` runs under a lock that the children inherit: it is free when
+//! the last of them has ended, whoever started them.
 
 use std::time::{Duration, Instant};
 
@@ -11,11 +11,11 @@ use mainspring_store::Trouble;
 
 use crate::event_context::EventContext;
 
-/// A child that outlives its hook for longer than this is not waited for.
+/// How long we wait for a child that has outlived its hook.
 const LONGEST: Duration = Duration::from_secs(20);
 const STEP: Duration = Duration::from_millis(10);
 
-/// Held while `gh` is run. Not while git is: its helpers may stay for minutes.
+/// The lock is not held while git runs, because git's helpers may live for minutes.
 #[derive(Debug)]
 pub(super) struct GhLock {
     _lock: InheritedLock,
@@ -26,7 +26,7 @@ impl GhLock {
         let path = context.store.dir().join("claim-gh.lock");
         let lock = InheritedLock::open(&path).map_err(Trouble::io("open", &path))?;
         let until = Instant::now() + LONGEST;
-        // An error is the end: nobody has it, and nobody gets it.
+        // If the lock cannot be taken because of an error, waiting does not help.
         while !lock.try_take().map_err(Trouble::io("lock", &path))? && Instant::now() < until {
             std::thread::sleep(STEP);
         }

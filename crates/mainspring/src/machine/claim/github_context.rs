@@ -1,4 +1,4 @@
-//! What a piece of work at GitHub needs: the programs, the repository, the board.
+//! What an effect at GitHub needs: the programs, the repository, the board.
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::machines::claim::remote::{Repository, refusal};
@@ -22,10 +22,10 @@ pub(crate) struct GitHubContext {
     pub(crate) now: Millis,
 }
 
-/// Why there is none.
+/// Why an effect has no context.
 #[derive(Debug)]
 pub(crate) enum ContextError {
-    /// The remote names no repository that we may touch.
+    /// The remote is not a repository that we may change.
     Remote(String),
     Trouble(Trouble),
 }
@@ -87,17 +87,17 @@ impl GitHubContext {
     }
 }
 
-/// The remote that is configured, which a repository may do too.
+/// The name of the configured remote; a repository may configure it, too.
 pub(crate) fn remote(config: &Config) -> Result<String, String> {
     match config.get("claim.remote").and_then(Value::text) {
         Some(remote) if is_remote(remote) => Ok(remote.to_owned()),
         other => Err(format!(
-            "claim.remote is {other:?}, which is no remote's name"
+            "claim.remote is {other:?}, which is not the name of a remote"
         )),
     }
 }
 
-/// The board that is configured: its owner, empty for the repository's, and its number.
+/// The configured board: its owner (empty: the repository's) and its number.
 pub(crate) fn board_name(context: &EventContext<'_>) -> Result<Option<(String, u64)>, Trouble> {
     let config = context.config()?;
     let number = config
@@ -111,8 +111,8 @@ pub(crate) fn board_name(context: &EventContext<'_>) -> Result<Option<(String, u
     Ok((number > 0).then(|| (owner.to_owned(), number)))
 }
 
-/// The GitHub servers that the person named: in our configuration, to `gh` when they
-/// signed in, or for this shell.
+/// The GitHub servers that the person named: in our configuration, to `gh` when they signed in,
+/// or in this shell's variables.
 fn known_hosts(context: &EventContext<'_>) -> Result<Vec<String>, Trouble> {
     let listed = context.config()?.get("claim.hosts").and_then(Value::list);
     let mut hosts = listed.unwrap_or_default().to_vec();

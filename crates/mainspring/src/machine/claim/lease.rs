@@ -1,8 +1,8 @@
-//! Who has an issue, where everybody can see it: a ref on the git server.
+//! Records on the git server who has an issue, so that everybody sees it.
 //!
 //! `refs/mainspring/claims/N` points at a commit of the empty tree whose message names the
-//! owner. It is created with a lease on its absence, so of any number of machines that try
-//! at once exactly one succeeds, and the server alone decides which.
+//! owner. The ref is created only if it does not exist (`--force-with-lease`), so if several
+//! machines try at once, exactly one succeeds, and the server decides which.
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::hidden::quote;
@@ -10,15 +10,15 @@ use mainspring_kernel::hidden::quote;
 use super::file::iso;
 use crate::git::{Git, said};
 
-/// After this an issue may be taken over from somebody who went away.
+/// After this time, somebody else may take the issue over.
 pub(crate) const TIME_TO_LIVE: Millis = Millis::seconds(24 * 60 * 60);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Holder {
-    /// The person and machine.
+    /// The person and their computer.
     pub(crate) owner: String,
     pub(crate) agent: String,
-    /// Tells this checkout from another of the same person's.
+    /// Distinguishes this checkout from others of the same person.
     pub(crate) place: String,
     pub(crate) at: Millis,
     pub(crate) generation: u32,
@@ -26,11 +26,11 @@ pub(crate) struct Holder {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// By us, now or earlier: the commit that says so.
+    /// We have it, from now or from before; with the commit that records it.
     Ours(String),
-    /// By somebody else.
+    /// Somebody else has it.
     Theirs { holder: Holder, commit: String },
-    /// This server has no room for such refs; the claim goes on without.
+    /// This server refuses such refs; the claim goes on without one.
     Refused(String),
 }
 
@@ -45,9 +45,10 @@ pub(crate) fn take(git: &Git, remote: &str, issue: u64, me: &Holder) -> Result<T
         Pushed::Done => Ok(Taken::Ours(commit)),
         Pushed::Refused(why) => Ok(Taken::Refused(why)),
         Pushed::Stale => {
-            let (commit, holder) = read(git, remote, issue)?
-                .ok_or("the claim on the git server went away while it was looked at: try again")?;
-            // The same checkout: a claim whose process died before it wrote the file.
+            let (commit, holder) = read(git, remote, issue)?.ok_or(
+                "the claim on the git server disappeared while we were reading it: try again",
+            )?;
+            // Our own checkout has it: the process died before it wrote the claim file.
             if holder.owner == me.owner && holder.place == me.place {
                 return Ok(Taken::Ours(commit));
             }
@@ -56,7 +57,7 @@ pub(crate) fn take(git: &Git, remote: &str, issue: u64, me: &Holder) -> Result<T
     }
 }
 
-/// Takes it over from somebody who had it, if they still have it by that very commit.
+/// Takes the issue over, if it is still held by this commit.
 pub(crate) fn steal(
     git: &Git,
     remote: &str,
@@ -69,14 +70,15 @@ pub(crate) fn steal(
         Pushed::Done => Ok(Taken::Ours(commit)),
         Pushed::Refused(why) => Ok(Taken::Refused(why)),
         Pushed::Stale => {
-            let (commit, holder) = read(git, remote, issue)?
-                .ok_or("the claim on the git server went away while it was looked at: try again")?;
+            let (commit, holder) = read(git, remote, issue)?.ok_or(
+                "the claim on the git server disappeared while we were reading it: try again",
+            )?;
             Ok(Taken::Theirs { holder, commit })
         }
     }
 }
 
-/// Lets go of it, if it still is ours.
+/// Gives the issue back, if we still have it.
 pub(crate) fn release(git: &Git, remote: &str, issue: u64, commit: &str) -> Result<(), String> {
     let reference = reference(issue);
     let lease = format!("{reference}:{commit}");
@@ -84,7 +86,7 @@ pub(crate) fn release(git: &Git, remote: &str, issue: u64, commit: &str) -> Resu
     if pushed.code == Some(0) {
         return Ok(());
     }
-    // Gone already is as good as let go of.
+    // If the ref is already gone, there is nothing to give back.
     match read(git, remote, issue)? {
         None => Ok(()),
         Some((now, _)) if now == commit => said(&pushed).map(drop),
@@ -94,7 +96,7 @@ pub(crate) fn release(git: &Git, remote: &str, issue: u64, commit: &str) -> Resu
 
 enum Pushed {
     Done,
-    /// The ref is not what the lease says.
+    /// The ref is not what the lease expects.
     Stale,
     Refused(String),
 }
@@ -113,7 +115,7 @@ fn push(
         return Ok(Pushed::Done);
     }
     let told = String::from_utf8_lossy(&finished.stdout);
-    // `!<tab>from:to<tab>[rejected] (stale info)`: git's format for programs.
+    // `!<tab>from:to<tab>[rejected] (stale info)`: git's format for scripts.
     let line = told
         .lines()
         .find(|line| line.starts_with('!'))
@@ -123,7 +125,8 @@ fn push(
         return Ok(Pushed::Stale);
     }
     if verdict.starts_with("[remote rejected]") {
-        // Two pushes at once: the server locked the ref for the other one, or made it first.
+        // Two pushes at once: the server locked the ref for the other push, or the other
+        // created it first.
         let race = [
             "cannot lock ref",
             "failed to update ref",
@@ -137,7 +140,7 @@ fn push(
     said(&finished).map(|_| Pushed::Done)
 }
 
-/// A commit of the empty tree that says who has the issue.
+/// Creates the commit of the empty tree that records who has the issue.
 fn record(git: &Git, issue: u64, me: &Holder) -> Result<String, String> {
     let message = format!(
         "mainspring claim\n\nissue: {issue}\nowner: {}\nagent: {}\nplace: {}\nat: {}\ngeneration: {}\n",
@@ -150,7 +153,7 @@ fn record(git: &Git, issue: u64, me: &Holder) -> Result<String, String> {
     git.store_note(&message)
 }
 
-/// Who has it, by which commit.
+/// Who has the issue, and the commit that records it.
 pub(crate) fn read(
     git: &Git,
     remote: &str,
@@ -165,7 +168,7 @@ pub(crate) fn read(
     Ok(Some((commit, holder(&message))))
 }
 
-/// What a claim's commit says; what it does not say is unknown, and very old.
+/// Parses a claim's commit. A missing field is unknown, and a missing date is very old.
 fn holder(message: &str) -> Holder {
     let field = |name: &str| {
         message
@@ -186,7 +189,7 @@ fn holder(message: &str) -> Holder {
 }
 
 impl Holder {
-    /// Has it been held for so long that somebody else may have it?
+    /// Is the claim so old that somebody else may take it over?
     pub(crate) fn is_expired(&self, now: Millis) -> bool {
         now.since(self.at) >= TIME_TO_LIVE
     }

@@ -1,4 +1,4 @@
-//! `claim`, in the shell: the signal file, and the work at GitHub.
+//! The shell of `claim`: its file, and the effects at GitHub.
 
 mod change;
 mod effect;
@@ -35,7 +35,7 @@ use crate::permit::Permit;
 #[derive(Debug)]
 pub(crate) struct Shell;
 
-/// What a claim was read from.
+/// What a claim was loaded from.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) file: FoundFile,
@@ -64,7 +64,7 @@ impl MachineShell for Shell {
                 default: "",
                 reach: Reach::Anyone,
                 variable: Some("MOLTNET_PROJECT_OWNER"),
-                about: "the board's owner; empty: the repository's",
+                about: "the board's owner; if empty, the repository's owner",
             },
             Key {
                 name: "claim.remote",
@@ -80,7 +80,7 @@ impl MachineShell for Shell {
                 default: "",
                 reach: Reach::User,
                 variable: None,
-                about: "GitHub Enterprise servers, beside those that gh is signed in to",
+                about: "GitHub Enterprise servers, in addition to those that gh is signed in to",
             },
             Key {
                 name: "claim.gh",
@@ -109,8 +109,8 @@ impl MachineShell for Shell {
         ],
     };
 
-    /// A claim here, mail that waits, or an event at which a project without a claim is looked
-    /// at, where that is allowed.
+    /// There is a claim, there are unread messages, or the event is one at which a project
+    /// without a claim may be looked at.
     fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
         let Some(payload) = context.payload else {
             return Ok(false);
@@ -159,7 +159,7 @@ impl MachineShell for Shell {
 
     fn load(context: &EventContext<'_>, _: Option<&str>) -> Result<Option<Loaded<Self>>, Trouble> {
         let (state, found) = state(context)?;
-        // A view shows nothing where there is no claim.
+        // If there is no claim, a view shows nothing.
         if context.payload.is_none() && matches!(state, State::Unclaimed(_)) {
             return Ok(None);
         }
@@ -186,9 +186,9 @@ impl MachineShell for Shell {
 
     fn summary(input: &InputOf<Claim>) -> String {
         match &input.state {
-            State::Unclaimed(_) => "nothing is claimed".into(),
+            State::Unclaimed(_) => "no issue is claimed".into(),
             State::Newer { version } => {
-                format!("schema_version {version} is newer than this version reads")
+                format!("schema_version {version} is too new for this version of Mainspring")
             }
             State::Claimed { claim, memory } => {
                 let pr = claim
@@ -207,7 +207,7 @@ impl MachineShell for Shell {
     }
 }
 
-/// One memo per signal file: two worktrees may work on two issues.
+/// There is one memory file per claim file, because two worktrees may work on two issues.
 fn memo_path(context: &EventContext<'_>) -> PathBuf {
     if context.project.worktree == context.project.root {
         return context.store.machine_file(Name::Claim);
@@ -219,14 +219,14 @@ fn memo_path(context: &EventContext<'_>) -> PathBuf {
         .join(format!("claim-{}.json", &place[..16]))
 }
 
-/// The file that the one watcher of this place holds a lock on.
+/// The lock that the only watcher of this checkout holds.
 pub(crate) fn watch_lock(context: &EventContext<'_>) -> String {
     let memory = memo_path(context);
     let name = memory.file_stem().unwrap_or_default().to_string_lossy();
     format!("{name}-watch.lock")
 }
 
-/// The state of this place, with the two files that it was read from.
+/// The state of this checkout, and the two files that it was loaded from.
 pub(crate) fn state(context: &EventContext<'_>) -> Result<(State, Found), Trouble> {
     let path = context.project.file(file::NAME);
     let bytes = atomic::read(&path, limits::STATE_FILE)?;
@@ -254,8 +254,8 @@ pub(crate) fn state(context: &EventContext<'_>) -> Result<(State, Found), Troubl
     Ok((state, found))
 }
 
-/// Configuration is read only where the kernel will ask for the board: not at a stop while
-/// the agent codes.
+/// The configuration is read only if the kernel will need the board, which it does not at a
+/// stop while the agent codes.
 fn facts(context: &EventContext<'_>, state: &State) -> Result<Facts, Trouble> {
     let kind = context.payload.map(|payload| &payload.event.kind);
     let matters = match (kind, state) {
@@ -275,8 +275,8 @@ fn facts(context: &EventContext<'_>, state: &State) -> Result<Facts, Trouble> {
     Ok(Facts { board, branch })
 }
 
-/// The branch that is checked out, if it is one that may have a pull request. Read from
-/// git's own file, because nothing is started before the kernel asks for it.
+/// The checked-out branch, if it may have a pull request. It is read from git's own file,
+/// because no program is started before the kernel asks for it.
 fn branch(context: &EventContext<'_>) -> Option<String> {
     let git = context.project.worktree.join(".git");
     let folder = if git.is_dir() {
@@ -293,7 +293,7 @@ fn branch(context: &EventContext<'_>) -> Option<String> {
     usable.then(|| branch.to_owned())
 }
 
-/// What must be written to come from one state to the other.
+/// The files that lead from one state to the other.
 pub(crate) fn changes(found: &Found, old: &State, new: &State) -> Result<Vec<FileChange>, Trouble> {
     let Found {
         file: claim,
@@ -319,7 +319,7 @@ pub(crate) fn changes(found: &Found, old: &State, new: &State) -> Result<Vec<Fil
         }
         State::Claimed { .. } | State::Unclaimed(_) => {}
     }
-    // A memo that says nothing leaves no file, so that the next event has nothing to read.
+    // An empty memory leaves no file, so that the next event has nothing to read.
     let remembered = new
         .memory()
         .filter(|memory| **memory != ClaimMemory::default());

@@ -1,4 +1,4 @@
-//! The pull request: found or created, once.
+//! Finds or creates the pull request, once.
 
 use mainspring_kernel::machines::claim::text::{body, title};
 use mainspring_kernel::machines::claim::work::{Fault, How, Missing, Open, Outcome};
@@ -10,7 +10,7 @@ use super::github_context::GitHubContext;
 use super::query::{self, Found, Pull};
 use crate::limits;
 
-/// Where a repository keeps the text that its pull requests begin with.
+/// Where a repository may keep the template of its pull requests.
 const TEMPLATES: [&str; 4] = [
     ".github/pull_request_template.md",
     ".github/PULL_REQUEST_TEMPLATE.md",
@@ -66,7 +66,7 @@ fn create(
     );
     let reply = match github_context.github().post(&path, &request) {
         Ok(reply) => reply,
-        // The server said when to come back: it is not asked before.
+        // The server said when to come back, so we do not ask before.
         Err(fault) if fault.not_before.is_some() => return Err(fault),
         Err(fault) => return look_again(github_context, open, fault),
     };
@@ -75,7 +75,7 @@ fn create(
         let url = reply.body["html_url"].as_str();
         let (Some(number), Some(url)) = (number, url) else {
             let fault = Fault {
-                cause: "GitHub created the pull request and did not say which".into(),
+                cause: "GitHub created the pull request but did not return its number".into(),
                 not_before: None,
             };
             return look_again(github_context, open, fault);
@@ -97,8 +97,8 @@ fn create(
     Err(reply.fault())
 }
 
-/// Is the pull request there after all? Somebody may have been faster, perhaps an earlier
-/// try of ours.
+/// Looks whether the pull request exists after all: somebody may have been faster, or an
+/// earlier attempt of ours succeeded.
 fn look_again(github_context: &GitHubContext, open: &Open, fault: Fault) -> Result<Outcome, Fault> {
     let found = query::find(
         &github_context.github(),
@@ -121,9 +121,8 @@ fn look_again(github_context: &GitHubContext, open: &Open, fault: Fault) -> Resu
     }
 }
 
-/// The pull request that this work is already in: an open one of the branch, or one that
-/// was merged or closed with the very commit that we have. One of an earlier life of the
-/// branch is none.
+/// The pull request that already has this work: an open one of the branch, or one that was
+/// merged or closed with exactly our commit. A closed one with an older commit does not count.
 fn adopt<'a>(found: &'a Found, local: Option<&str>) -> Option<&'a Pull> {
     let head = found.head.as_deref().or(local);
     found.pulls.iter().find(|pull| pull.is_open).or_else(|| {
@@ -148,7 +147,7 @@ fn missing(
 ) -> Option<Missing> {
     if open.branch == found.base {
         return Some(Missing::Branch(
-            "it is the branch that pull requests go into".into(),
+            "it is the base branch of pull requests".into(),
         ));
     }
     let Some(head) = found.head.as_deref() else {
@@ -167,8 +166,8 @@ fn missing(
     None
 }
 
-/// Is there a commit here that the server's branch does not have? Where the server's
-/// commit is not known here, somebody else pushed it: then it is theirs that counts.
+/// Is there a local commit that the server's branch does not have? If we do not know the
+/// server's commit, somebody else pushed it, and theirs counts.
 fn has_more(github_context: &GitHubContext, local: &str, head: &str) -> bool {
     github_context.programs.git.is_ancestor(local, head) == Some(false)
 }
@@ -240,7 +239,7 @@ mod tests {
                 vec![pull(5, false, "h"), pull(4, true, "h")],
                 Some(4),
             ),
-            // Merged, and its branch deleted.
+            // It was merged, and its branch deleted.
             (None, vec![pull(6, false, "local")], Some(6)),
             (None, vec![pull(7, false, "old")], None),
         ] {

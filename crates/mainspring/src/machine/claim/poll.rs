@@ -1,4 +1,4 @@
-//! One look at a pull request: state, review, and the checks of its current head.
+//! Reads a pull request: its state, its review, and the checks of its current head.
 
 use mainspring_kernel::machines::claim::pull::{
     Check, CheckState, Extent, Need, Pull, PullState, Review,
@@ -54,7 +54,7 @@ pub(crate) fn poll(github_context: &GitHubContext, number: u64) -> Result<Pull, 
 pub fn read(pull: &Value) -> Option<Pull> {
     let head = pull["headRefOid"].as_str()?.to_owned();
     let commit = &pull["commits"]["nodes"][0]["commit"];
-    // Checks of a commit that is no longer the head say nothing about the head.
+    // Checks of an earlier commit say nothing about the head.
     let rollup = if commit["oid"] == head.as_str() {
         &commit["statusCheckRollup"]
     } else {
@@ -120,7 +120,7 @@ fn check(node: &Value) -> Option<Check> {
     })
 }
 
-/// Anything that we do not know counts as running: never as green.
+/// A value that we do not know counts as running, never as passed.
 fn conclusion(run: &Value) -> CheckState {
     if run["status"] != "COMPLETED" {
         return CheckState::Running;

@@ -1,4 +1,4 @@
-//! `gh` and `git` as children: which program, in which folder, with which environment.
+//! `gh` and `git` for one effect: which program, in which folder, with which environment.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use crate::git::{self, Git};
 use crate::permit::Permit;
 use crate::process::{Failure, Finished, Job};
 
-/// No child waits for a person, and none prints colours.
+/// Neither waits for a person or prints colours.
 const SET: &[(&str, &str)] = &[
     ("GH_PROMPT_DISABLED", "1"),
     ("GH_NO_UPDATE_NOTIFIER", "1"),
     ("NO_COLOR", "1"),
 ];
 
-/// The two programs, for one piece of work with one deadline.
+/// Both programs, with one deadline.
 #[derive(Debug)]
 pub(crate) struct Programs {
     permit: Permit,
@@ -45,7 +45,7 @@ impl Programs {
         Ok(Self { git, ..programs })
     }
 
-    /// In a folder that nobody trusted.
+    /// For a folder that nobody trusted.
     pub(super) fn with(
         permit: Permit,
         env: &Environment,

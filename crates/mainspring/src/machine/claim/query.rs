@@ -1,28 +1,27 @@
-//! The one question before every change, and its answer, read strictly: what is missing
-//! in it is missing, never guessed.
+//! The query before every change. Its reply is read strictly: a missing value is never guessed.
 
 use serde_json::{Value, json};
 
 use super::gh::{GitHub, Reply};
 use mainspring_kernel::machines::claim::work::Fault;
 
-/// Which board, where one is configured.
+/// The configured board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BoardName {
     pub(crate) owner: String,
     pub(crate) number: u64,
 }
 
-/// What one look found.
+/// The reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) me: String,
     pub(crate) base: String,
     pub(crate) base_commit: String,
-    /// What the server's branch points at; `None`: it has no such branch.
+    /// The commit of the branch on the server; `None` if the server has no such branch.
     pub(crate) head: Option<String>,
     pub(crate) issue: Option<Issue>,
-    /// The branch's pull requests, newest first, this repository's own only.
+    /// The branch's pull requests from this repository, newest first.
     pub(crate) pulls: Vec<Pull>,
     pub(crate) board: Board,
 }
@@ -32,7 +31,7 @@ pub(crate) struct Issue {
     pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) is_open: bool,
-    /// Our own comments on it.
+    /// Our own comments on the issue.
     pub(crate) comments: Vec<String>,
 }
 
@@ -46,14 +45,14 @@ pub(crate) struct Pull {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Board {
-    /// None is configured.
+    /// No board is configured.
     Off,
-    /// It, or the card, cannot be had.
+    /// The board or the card cannot be read.
     Lacks(String),
     Card(Box<BoardCard>),
 }
 
-/// The issue's card, with what is needed to change it.
+/// The issue's card, and what is needed to change it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BoardCard {
     pub(crate) project: String,
@@ -114,8 +113,7 @@ fn document(with_board: bool) -> String {
     )
 }
 
-/// Looks at everything that a claim concerns: one call, or two where the token may not
-/// see boards.
+/// Asks for everything about a claim: in one call, or in two if the token may not see boards.
 pub(crate) fn find(
     github: &GitHub<'_>,
     issue: u64,
@@ -138,8 +136,7 @@ pub(crate) fn find(
     variables["board"] = json!(board.number);
     let reply = github.graphql(&document(true), &variables)?;
     if reply.is_scope_missing() {
-        let lacks =
-            "the token of gh may not see project boards; `gh auth refresh -s project` adds that";
+        let lacks = "gh's token has no access to project boards; run `gh auth refresh -s project`";
         let reply = github.graphql(&document(false), &plain)?;
         let lacks = Board::Lacks(lacks.into());
         return found(&reply, lacks).map_err(|cause| unusable(&reply, cause));

@@ -1,5 +1,5 @@
-//! Where the count of a session's blocks is kept: the place that the seed fixes, if it is
-//! safe, else among our own files.
+//! Where the number of a session's held stops is kept: in the folder that the seed names, if it
+//! is safe to use, else in our own state directory.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use crate::env::name;
 use crate::event_context::EventContext;
 use crate::machine::FoundFile;
 
-/// A number, and what an editor may leave around it.
+/// Room for a number, and for white space that an editor may add.
 const MOST_BYTES: u64 = 64;
 
-/// The count, and the file it is in.
+/// The count, and its file.
 pub(crate) fn read(
     context: &EventContext<'_>,
     session: &SessionId,
@@ -31,9 +31,9 @@ pub(crate) fn read(
     Ok((count, FoundFile { path, bytes }))
 }
 
-/// A directory that others own, can write to, or that is a link, is not used: our own
-/// state directory takes its place. One that cannot be looked at just now is trouble: a
-/// count in another place would begin again.
+/// If others own the folder or can write to it, or if it is a symlink, we use our own state
+/// directory. If it cannot be examined at the moment, that is an error, because a count in
+/// another place would start again at zero.
 fn path(context: &EventContext<'_>, session: &SessionId) -> Result<PathBuf, Trouble> {
     let dir = temp_dir(context).join("taskmaster");
     let name = file_name(session.as_str());
@@ -59,7 +59,7 @@ fn temp_dir(context: &EventContext<'_>) -> PathBuf {
         .unwrap_or_else(|| "/tmp".into())
 }
 
-/// Before the first count is written: the directory is made for us alone.
+/// Creates the folder, for us alone, before the first count is written.
 pub(super) fn prepare(path: &Path) -> Result<(), Trouble> {
     match path.parent() {
         Some(dir) if dir.ends_with("taskmaster") => private::make(dir),

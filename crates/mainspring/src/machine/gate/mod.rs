@@ -1,4 +1,4 @@
-//! `gate`, in the shell: who switched it on, how often it blocked, what the agent said.
+//! The shell of `gate`: who switched it on, how often it held, and what the agent said.
 
 pub(crate) mod counter;
 pub(crate) mod switch;
@@ -24,7 +24,6 @@ use crate::signal::Signal;
 #[derive(Debug)]
 pub(crate) struct Shell;
 
-/// What the gate was read from.
 #[derive(Debug)]
 pub(crate) struct Found {
     switch: GateSwitch,
@@ -37,7 +36,7 @@ impl MachineShell for Shell {
     type Found = Found;
 
     const SPEC: Spec = Spec {
-        about: "no stop until the agent says the done token itself",
+        about: "holds every stop until the agent says its done token",
         markers: &[],
         keys: &[
             Key {
@@ -93,7 +92,7 @@ impl MachineShell for Shell {
         }
         let (held, counter) = counter::read(context, &session)?;
         let state = match switches.session.stage {
-            // A drop-in hears no prompt that could end what was said.
+            // The drop-in gets no prompt event, so nothing would end the `Said` state.
             _ if context.is_registered(Name::Gate) => State::Waiting { held },
             Progress::Waiting => State::Waiting { held },
             Progress::Said => State::Said { held },
@@ -117,13 +116,17 @@ impl MachineShell for Shell {
         transition: &TransitionOf<Gate>,
     ) -> Result<Vec<FileChange>, Trouble> {
         let (held, stage) = match transition.state {
-            State::Off => return Err(Trouble::Other("internal: a gate that is off moved".into())),
+            State::Off => {
+                return Err(Trouble::Other(
+                    "internal: a gate that is off made a transition".into(),
+                ));
+            }
             State::Waiting { held } => (held, Progress::Waiting),
             State::Said { held } => (held, Progress::Said),
             State::GaveUp { held } => (held, Progress::GaveUp),
         };
         let counter = &found.counter;
-        // Where a count was read, its directory has been looked at.
+        // If a count was read, its folder exists and has been checked.
         if held > 0 && counter.bytes.is_none() {
             counter::prepare(&counter.path)?;
         }
@@ -154,7 +157,7 @@ impl MachineShell for Shell {
                 format!("waits for {}; stops held for it: {held}", input.facts.token)
             }
             State::Said { .. } => format!(
-                "{} was said; it holds until the next prompt",
+                "{} was said; it counts until the next prompt",
                 input.facts.token
             ),
             State::GaveUp { held } => format!("gave up after {held} stops"),
@@ -163,14 +166,14 @@ impl MachineShell for Shell {
 }
 
 const PREFIX: &str = "TASKMASTER_DONE";
-/// A transcript with fewer lines is taken for a sub-agent's, where the host names none.
+/// If the host does not name sub-agents, a transcript with fewer lines counts as a sub-agent's.
 const SHORT: usize = 20;
 
 fn enabled(config: &Config) -> bool {
     config.get("gate.enabled").is_some_and(Value::switch)
 }
 
-/// Is it on for this session? The session's own word comes first, then the project's.
+/// Is the gate on for this session? The session's own switch overrides the project's.
 pub(crate) fn is_on(context: &EventContext<'_>, switches: &Switches) -> Result<bool, Trouble> {
     if context.is_registered(Name::Gate) {
         return Ok(true);
@@ -193,7 +196,7 @@ fn facts(context: &EventContext<'_>, session: &SessionId, state: State) -> Resul
     } else {
         SpokenSignal::Nothing
     };
-    // The transcript is read only where its errors will be spoken of.
+    // The transcript is read only if its errors will be mentioned.
     let owes = listening && !matches!(heard, SpokenSignal::Said(_));
     let errors = match context.tail().filter(|_| owes) {
         Some(tail) if tail.recent_error => RecentErrors::Seen,
@@ -209,7 +212,7 @@ fn facts(context: &EventContext<'_>, session: &SessionId, state: State) -> Resul
     })
 }
 
-/// What the agent has to say.
+/// The token that the agent has to say.
 pub(crate) fn token(config: &Config, session: &SessionId) -> Signal {
     let prefix = config
         .get("gate.prefix")
@@ -219,7 +222,7 @@ pub(crate) fn token(config: &Config, session: &SessionId) -> Signal {
     Signal::token(prefix, session.as_str())
 }
 
-/// Only a drop-in goes by the length: Claude Code names its sub-agents.
+/// Only the drop-in uses the length, because Claude Code names its sub-agents.
 fn length(context: &EventContext<'_>) -> Transcript {
     if !context.is_registered(Name::Gate) {
         return Transcript::Long;

@@ -1,4 +1,4 @@
-//! Who switched the gate on or off, and how far this session has come.
+//! Who switched the gate on or off, and what state the session is in.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::event_context::EventContext;
 use crate::machine::FoundFile;
 
-/// Where the session is between a prompt and its end.
+/// The session's state since its last prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Progress {
@@ -25,7 +25,7 @@ pub(crate) enum Progress {
 }
 
 impl Progress {
-    /// What a gate that is on remembers of this count.
+    /// The state of a gate that is on and has held this many stops.
     pub(crate) const fn state(self, held: u32) -> State {
         match self {
             Self::Waiting => State::Waiting { held },
@@ -43,7 +43,7 @@ impl Progress {
     }
 }
 
-/// One file: the project's, or a session's.
+/// The content of a switch file: the project's, or a session's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GateSwitch {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,14 +70,14 @@ impl Switches {
     }
 }
 
-/// The project's card alone, for a command that was typed outside an agent.
+/// The project's switch alone, for a command that was typed outside an agent.
 pub(crate) fn project(context: &EventContext<'_>) -> Result<(GateSwitch, FoundFile), Trouble> {
     read_switch(context.store.machine_file(Name::Gate))
 }
 
-/// Did anybody switch anything? Looks, and reads nothing.
+/// Is there any switch file? Checks only that one exists.
 pub(super) fn any(context: &EventContext<'_>, session: &SessionId) -> bool {
-    // The session's first: after its first hold it is there.
+    // The session's file is checked first, because it exists after the first hold.
     let is_there = |path: PathBuf| std::fs::symlink_metadata(path).is_ok();
     is_there(session_path(context, session)) || is_there(context.store.machine_file(Name::Gate))
 }
@@ -100,13 +100,13 @@ fn read_switch(path: PathBuf) -> Result<(GateSwitch, FoundFile), Trouble> {
     Ok((found.value.unwrap_or_default(), file))
 }
 
-/// The change to a card; one that says nothing is no file.
-pub(crate) fn change(file: &FoundFile, card: &GateSwitch) -> Result<FileChange, Trouble> {
-    let text = if *card == GateSwitch::default() {
+/// The change of a switch file; a switch with nothing to say deletes its file.
+pub(crate) fn change(file: &FoundFile, switch: &GateSwitch) -> Result<FileChange, Trouble> {
+    let text = if *switch == GateSwitch::default() {
         None
     } else {
         let text =
-            mainspring_json::text(card).map_err(|error| Trouble::corrupt(&file.path, error))?;
+            mainspring_json::text(switch).map_err(|error| Trouble::corrupt(&file.path, error))?;
         Some(text + "\n")
     };
     Ok(atomic::change(&file.path, file.bytes.as_deref(), text))

@@ -1,5 +1,4 @@
-//! The loop's state as its stores have it: one JSON document, of which we know some fields
-//! and keep all.
+//! The loop's state as one JSON document. We know some of its fields and keep all of them.
 
 use std::borrow::Cow;
 
@@ -10,11 +9,11 @@ use mainspring_kernel::machines::looping::{
 use mainspring_kernel::{Millis, SessionId};
 use serde::de::IgnoredAny;
 
-/// The format that the documents name.
+/// The version of the format.
 const SCHEMA: u64 = 1;
 
-/// What a document says. What is no state of a loop, but wants to be one, is corrupt; what
-/// does not even want to is none.
+/// Reads a document. A document that claims to be a loop's state but cannot be read as one is
+/// corrupt; any other document is no loop.
 pub fn read(text: &str) -> State {
     match Fields::read(text) {
         Ok(doc) => state(&doc).unwrap_or_else(State::Corrupt),
@@ -75,8 +74,8 @@ fn state(doc: &Fields<'_>) -> Result<State, String> {
     }
 }
 
-/// Without a date nobody can tell that it is fresh, so it counts as stale; one that cannot
-/// be read is corrupt.
+/// Without a date a loop counts as stale; a date that cannot be read makes the document
+/// corrupt.
 fn updated(doc: &Fields<'_>) -> Result<Millis, String> {
     match (doc.known("updated_at"), text(doc, "updated_at")?) {
         (None, _) => Ok(Millis(0)),
@@ -94,7 +93,7 @@ pub(super) fn date(text: &str) -> Result<Millis, String> {
     Ok(Millis(u64::try_from(parsed.as_millisecond()).unwrap_or(0)))
 }
 
-/// A date as the stores have it, in whole seconds.
+/// A time as the stores have it, in whole seconds.
 pub(super) fn stamp(at: Millis) -> String {
     let seconds = i64::try_from(at.0 / 1_000).unwrap_or(i64::MAX);
     jiff::Timestamp::from_second(seconds).map_or_else(|_| String::new(), |time| time.to_string())
@@ -124,18 +123,18 @@ fn count(fields: &Fields<'_>, name: &str) -> Result<Option<u32>, String> {
     }
 }
 
-/// A count, or what is wrong with it.
+/// A count; the error says what is wrong with it.
 pub(super) fn number(text: &str, name: &str) -> Result<u32, String> {
     text.trim()
         .parse()
         .map_err(|_| format!("{name} is {text:?}, not a count"))
 }
 
-/// A value that is a text; one that is half a character is none, and corrupt.
+/// A value that must be text. A text with half a surrogate pair is corrupt.
 fn text(fields: &Fields<'_>, name: &str) -> Result<Option<String>, String> {
     fields
         .string(name)
-        .map_err(|error| format!("{name} is no text: {error}"))
+        .map_err(|error| format!("{name} is not text: {error}"))
 }
 
 fn owner(doc: &Fields<'_>) -> Result<LoopOwner, String> {
@@ -152,7 +151,7 @@ fn owner(doc: &Fields<'_>) -> Result<LoopOwner, String> {
     })
 }
 
-/// The document for a state, on top of what was there: fields that are not ours stay.
+/// The document for a state. Fields that are not ours stay as they were.
 pub fn write(before: Option<&str>, state: &State, now: Millis) -> String {
     let mut doc = before
         .and_then(|text| Fields::read(text).ok())
@@ -197,7 +196,7 @@ pub fn write(before: Option<&str>, state: &State, now: Millis) -> String {
             }
             doc.set_text("stack", "[]".into());
         }
-        // The machine never writes what it could not read.
+        // What could not be read is never overwritten.
         State::Corrupt(_) => return before.unwrap_or_default().into(),
     }
     format!("{doc}\n")
@@ -214,7 +213,7 @@ fn set_owner(doc: &mut Fields<'_>, owner: &LoopOwner) {
     }
 }
 
-/// The frames, each on top of what its place in the stack held before.
+/// The frames, each with the unknown fields of the frame that was at its place before.
 fn frames(before: Option<&str>, run: &Run) -> String {
     let before = before.and_then(list).unwrap_or_default();
     let all = run.outer.iter().chain([&run.top]).enumerate();
@@ -225,7 +224,7 @@ fn frames(before: Option<&str>, run: &Run) -> String {
     format!("[{}]", frames.collect::<Vec<_>>().join(","))
 }
 
-/// Most frames are not at work, and stay as they are.
+/// A frame that did not change keeps its bytes.
 fn changed<'a>(before: &'a str, now: &Frame) -> Cow<'a, str> {
     match frame(before) {
         Ok(was) if was == *now => before.into(),
@@ -259,7 +258,7 @@ pub(crate) fn prompt(doc: &str) -> Option<Prompt> {
         .or_else(|| text("prompt_file").map(Prompt::File))
 }
 
-/// The document with a prompt given to its top frame.
+/// The document with this prompt in its top frame.
 pub(crate) fn with_prompt(doc: &str, prompt: &Prompt) -> String {
     given(doc, prompt).unwrap_or_else(|| doc.into())
 }

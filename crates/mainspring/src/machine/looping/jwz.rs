@@ -1,10 +1,9 @@
 //! The `jwz` message tool as a store: the newest message of a topic is the state.
 //!
-//! A message cannot be part of our transaction, so what is to be posted goes into a file
-//! of ours, the outbox, together with the digest of the message it follows. That makes it
-//! a change like any other: posted after the record is durable, and posted at the next
-//! load if a crash came between, but only where the newest message still is the one it
-//! follows.
+//! A message cannot be part of our transaction. So a message to be posted goes into a file of
+//! ours, the outbox, together with the digest of the message that it follows. It is posted
+//! after the record is durable. If a crash prevents that, the next load posts it, but only if
+//! the newest message still is the one that it follows.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -26,9 +25,9 @@ use crate::permit::Permit;
 use crate::process::{Finished, Job};
 
 const TOPIC: &str = "loop:current";
-/// It is a local tool that reads and appends to a file.
+/// `jwz` is a local tool that reads and appends to a file, so this is ample.
 const LIMIT: Duration = Duration::from_secs(3);
-/// Names of the store, new and old.
+/// The folder names of the store, new and old.
 pub(crate) const STORES: [&str; 2] = [".jwz", ".zawinski"];
 
 #[derive(Debug)]
@@ -44,11 +43,11 @@ pub(crate) struct Jwz<'a> {
 enum Newest {
     Message(String),
     Empty,
-    /// The tool's own words.
+    /// The tool failed with this message.
     Failed(String),
 }
 
-/// A message that is to follow another.
+/// A message to be posted after another.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Outgoing {
     after: Option<Digest>,
@@ -56,8 +55,7 @@ pub(crate) struct Outgoing {
 }
 
 impl<'a> Jwz<'a> {
-    /// The tool, where it is on the path and its store is in this project. It is not started
-    /// yet.
+    /// The tool, if it is on the PATH and its store is in this project. It is not started yet.
     pub(crate) fn find(context: &'a EventContext<'a>) -> Option<Self> {
         let dir = store_dir(context)?;
         // It is a child: a clone that brings a store does not start it.
@@ -74,13 +72,13 @@ impl<'a> Jwz<'a> {
         })
     }
 
-    /// The newest message; `None` where the topic has none, or does not exist yet. What a
-    /// crash kept from being posted is posted first.
+    /// The newest message; `None` if the topic has none or does not exist yet. A message that a
+    /// crash left in the outbox is posted first.
     pub(crate) fn read(&self, outbox: &FoundFile) -> Result<Option<String>, Trouble> {
         let outgoing = parse_outbox(outbox);
         let newest = match (self.newest()?, &outgoing) {
             (Newest::Message(body), _) => Some(body),
-            // Before our first message the topic need not exist.
+            // The topic need not exist before our first message.
             (Newest::Empty, _) | (Newest::Failed(_), None) => None,
             (Newest::Failed(words), Some(_)) => {
                 return Err(Trouble::Other(format!("`jwz read` failed: {words}")));
@@ -140,7 +138,7 @@ impl<'a> Jwz<'a> {
             .map(|until| until.saturating_duration_since(Instant::now()));
         if left == Some(Duration::ZERO) {
             return Err(Trouble::Other(
-                "the session ends: no time is left for `jwz`".into(),
+                "the session is ending, so no time is left for `jwz`".into(),
             ));
         }
         Job::new(permit, &self.program, left.unwrap_or(LIMIT).min(LIMIT))
@@ -152,7 +150,7 @@ impl<'a> Jwz<'a> {
     }
 }
 
-/// The folder with a store of `jwz`: looked for, not into.
+/// The folder with a `jwz` store. Checks only that it exists.
 pub(crate) fn store_dir(context: &EventContext<'_>) -> Option<PathBuf> {
     let named = context.env.var_os(name::JWZ_STORE).map(PathBuf::from);
     if let Some(store) = named {
@@ -200,10 +198,10 @@ pub(crate) fn change(
     ))
 }
 
-/// Posts a message that a commit has put into the outbox.
+/// Posts the message that a commit has put into the outbox.
 pub(crate) fn post(context: &EventContext<'_>, message: &str) -> Result<(), Trouble> {
     match Jwz::find(context) {
         Some(jwz) => jwz.post(message),
-        None => Err(Trouble::Other("`jwz` is not there any more".into())),
+        None => Err(Trouble::Other("`jwz` is no longer installed".into())),
     }
 }

@@ -1,5 +1,5 @@
-//! Where a loop's state is kept: a file of ours, a topic of `jwz`, or the seed's Markdown
-//! file. What was read from a store is written back to the same one.
+//! Where a loop's state is kept: in a file of ours, in a topic of `jwz`, or in the seed's
+//! Markdown file. A loop is written back to the store that it was read from.
 
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -25,18 +25,18 @@ pub(crate) enum LoopStore {
     Markdown,
 }
 
-/// A loop as it was found, and what it was read from.
+/// A loop, and what it was read from.
 #[derive(Debug)]
 pub(crate) struct StoredLoop {
     pub(crate) place: LoopStore,
     pub(crate) state: State,
-    /// The file that a change replaces: the store itself, or the outbox of `jwz`.
+    /// The file to replace: the store itself, or the outbox of `jwz`.
     pub(crate) file: FoundFile,
-    /// The newest message, where the store is `jwz`.
+    /// The newest message, if the store is `jwz`.
     message: Option<String>,
 }
 
-/// Is there anything that could be a loop? Looks, and reads nothing.
+/// Can there be a loop? Checks only which files exist.
 pub(crate) fn any(context: &EventContext<'_>) -> bool {
     // Nor is it trusted, which a store of `jwz` would have to be.
     if context.is_vacant() && !context.is_drop_in() {
@@ -48,8 +48,8 @@ pub(crate) fn any(context: &EventContext<'_>) -> bool {
         || Jwz::find(context).is_some()
 }
 
-/// The loop that runs here: the first store in which one does; else what the first store
-/// says of the last one.
+/// The loop that runs here: from the first store that has a running one, else from the first
+/// store.
 pub(crate) fn find(context: &EventContext<'_>) -> Result<StoredLoop, Trouble> {
     let own = read(context, LoopStore::Own)?;
     if !matches!(own.state, State::Idle(_)) {
@@ -72,7 +72,7 @@ pub(crate) fn find(context: &EventContext<'_>) -> Result<StoredLoop, Trouble> {
     Ok(own)
 }
 
-/// Where a new loop goes if nobody says.
+/// The store for a new loop, unless the person names one.
 pub(crate) fn preferred(context: &EventContext<'_>) -> LoopStore {
     if Jwz::find(context).is_some() {
         LoopStore::Jwz
@@ -90,9 +90,10 @@ pub(crate) fn read(context: &EventContext<'_>, place: LoopStore) -> Result<Store
             let bytes = atomic::read(&path, limits::STATE_FILE)?;
             let state = match text(&path, bytes.as_deref())? {
                 None => State::Idle(Past::Blank),
-                // Others post what is no state of a loop; nobody but us writes this file.
+                // On `jwz`, others may post messages that are no loop's state; this file is
+                // written only by us.
                 Some(text) if text.trim_start().starts_with(['[', '"']) => {
-                    named(State::Corrupt("it is no object".into()), &path)
+                    named(State::Corrupt("it is not an object".into()), &path)
                 }
                 Some(text) => named(doc::read(text), &path),
             };
@@ -139,7 +140,7 @@ pub(crate) fn read(context: &EventContext<'_>, place: LoopStore) -> Result<Store
 }
 
 impl StoredLoop {
-    /// What was read, as text.
+    /// The text that was read.
     pub(crate) fn text(&self) -> Option<&str> {
         match self.place {
             LoopStore::Own | LoopStore::Markdown => {
@@ -149,7 +150,7 @@ impl StoredLoop {
         }
     }
 
-    /// The same store with this state in it, as text.
+    /// The store's text with this state.
     pub(crate) fn written(&self, state: &State, now: Millis) -> String {
         match self.place {
             LoopStore::Own | LoopStore::Jwz => doc::write(self.text(), state, now),
@@ -157,16 +158,15 @@ impl StoredLoop {
         }
     }
 
-    /// The changes that make the store hold this state.
+    /// The changes that put this state into the store.
     pub(crate) fn changes(&self, state: &State, now: Millis) -> Result<Vec<FileChange>, Trouble> {
-        // A loop that is over leaves no file of ours, so that the next event has nothing to
-        // look at.
+        // A loop that is over leaves no file of ours, so that the next event finds nothing.
         let text = match (self.place, state) {
             (LoopStore::Own, State::Idle(_)) => None,
             _ => Some(self.written(state, now)),
         };
         let mut changes = vec![self.change_to(text)?];
-        // What `jwz` was told before, it keeps.
+        // `jwz` keeps its earlier messages itself.
         if let (Aside::Keep, Some(before)) = (aside(&self.state, state), self.text())
             && self.place != LoopStore::Jwz
         {
@@ -176,7 +176,7 @@ impl StoredLoop {
         Ok(changes)
     }
 
-    /// The change that makes the store hold this text.
+    /// The change that puts this text into the store.
     pub(crate) fn change_to(&self, text: Option<String>) -> Result<FileChange, Trouble> {
         match self.place {
             LoopStore::Own | LoopStore::Markdown => {
@@ -191,14 +191,14 @@ impl StoredLoop {
     }
 }
 
-/// Is what was there kept beside the store?
+/// Whether the old content is kept next to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Aside {
     Keep,
     Drop,
 }
 
-/// A loop that did not end by its own signal may still be wanted.
+/// A loop that did not end by its own signal may still be needed.
 fn aside(before: &State, after: &State) -> Aside {
     use mainspring_kernel::machines::looping::Ending;
     match (before, after) {
@@ -224,11 +224,11 @@ pub(crate) fn aside_path(path: &Path, bytes: &[u8]) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// What cannot be read is named by its file, and by where it will be kept.
+/// Adds the file's path to the problem, and where the file will be kept.
 fn named(state: State, path: &Path) -> State {
     match state {
         State::Corrupt(problem) => State::Corrupt(format!(
-            "{}: {problem}. It is kept beside it, as *.aside-*",
+            "{}: {problem}. The file is kept next to it, as *.aside-*",
             path.shown()
         )),
         state => state,

@@ -1,7 +1,7 @@
-//! `.claude/idle-loop.local.md`: one loop, as front matter before its prompt.
+//! `.claude/idle-loop.local.md`: one loop, as front matter followed by its prompt.
 //!
-//! Lines that are not ours, and the prompt, stay as they are. Anything but `active: true`
-//! means no loop.
+//! Lines that are not ours and the prompt stay as they are. Without `active: true` there is no
+//! loop.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use super::doc;
 
 const FENCE: &str = "---";
 
-/// The file's two halves.
+/// The front matter and the rest of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Page {
     front: Vec<String>,
@@ -50,7 +50,7 @@ impl Page {
         })
     }
 
-    /// The value, without the quotes that YAML allows around it.
+    /// The value, without YAML's optional quotes.
     fn get(&self, name: &str) -> Option<Cow<'_, str>> {
         let (_, value) = self.front[self.place(name)?].split_once(':')?;
         let value = value.trim();
@@ -64,10 +64,10 @@ impl Page {
         Some(value).filter(|value| !value.is_empty())
     }
 
-    /// Replaces the first line of that name. One that stood below it would be read as soon
-    /// as the first is removed: it goes.
+    /// Replaces the first line of that name, and removes the others: they would be read once
+    /// the first is removed.
     fn set(&mut self, name: &str, value: &str) {
-        // A line's end within a value would begin a field of its own.
+        // A line break in a value would start a new field.
         let plain = value.trim() == value
             && !value.starts_with(['"', '\''])
             && !value.contains(char::is_control);
@@ -100,7 +100,7 @@ impl Page {
     }
 }
 
-/// What the file says. It has no date of its own at first: then its time on disk counts.
+/// Reads the file. If it has no date, the time of its last change on disk counts.
 pub fn read(text: &str, modified: Millis) -> State {
     let Some(page) = Page::parse(text).filter(|page| page.get("active").as_deref() == Some("true"))
     else {
@@ -152,7 +152,7 @@ fn run(page: &Page, modified: Millis) -> Result<Run, String> {
     })
 }
 
-/// The file for a state, on top of what was there.
+/// The file for a state; other lines stay as they were.
 pub fn write(before: Option<&str>, state: &State) -> String {
     let mut page = before.and_then(Page::parse).unwrap_or(Page {
         front: Vec::new(),
@@ -187,7 +187,7 @@ pub fn write(before: Option<&str>, state: &State) -> String {
             page.set("active", "false");
             page.set("ended", "ABORT");
         }
-        // The machine never writes what it could not read.
+        // What could not be read is never overwritten.
         State::Corrupt(_) => return before.unwrap_or_default().into(),
     }
     page.text()

@@ -1,4 +1,4 @@
-//! `loop`, in the shell: where the stack is kept, and what is seen of the agent.
+//! The shell of `loop`: where the stack is kept, and what the agent said.
 
 pub(crate) mod doc;
 pub(crate) mod jwz;
@@ -36,7 +36,7 @@ impl MachineShell for Shell {
     type Found = StoredLoop;
 
     const SPEC: Spec = Spec {
-        about: "keep iterating until a completion signal, with a stack of loops",
+        about: "keeps the agent iterating until it gives a completion signal; loops can be nested",
         markers: &[loop_store::MARKDOWN],
         keys: &[
             Key {
@@ -45,7 +45,7 @@ impl MachineShell for Shell {
                 default: "2h",
                 reach: Reach::Anyone,
                 variable: None,
-                about: "a loop that has not moved for longer does not go on",
+                about: "a loop without progress for longer than this is stale and does not go on",
             },
             Key {
                 name: "loop.repeat_prompt",
@@ -53,7 +53,7 @@ impl MachineShell for Shell {
                 default: "false",
                 reach: Reach::Anyone,
                 variable: None,
-                about: "give the loop's prompt again at each iteration",
+                about: "repeat the loop's prompt at each iteration",
             },
         ],
     };
@@ -94,7 +94,8 @@ impl MachineShell for Shell {
         found.changes(&transition.state, context.env.now())
     }
 
-    /// A message of `jwz` is in its outbox by now, and posted at the next load if not here.
+    /// The message is already in the outbox: if it cannot be posted here, the next load posts
+    /// it.
     fn after_commit(
         context: &EventContext<'_>,
         found: &StoredLoop,
@@ -118,10 +119,10 @@ impl MachineShell for Shell {
     }
 }
 
-/// Two hours: what is in force where the setting cannot be read.
+/// Two hours: the default if the setting cannot be read.
 const TTL: Millis = Millis::seconds(7_200);
 
-/// The seed's way out, before anything is looked at.
+/// The seed's switch, which is checked first.
 fn disabled(context: &EventContext<'_>) -> bool {
     context.env.var(name::IDLE_DISABLE).as_deref() == Some("1")
 }
@@ -133,13 +134,13 @@ fn facts(context: &EventContext<'_>, kept: &StoredLoop) -> Result<Facts, Trouble
         (Some(run), true) => heard(context, run.top.mode),
         (Some(_) | None, _) => SpokenSignal::Nothing,
     };
-    // Who else is here matters only to a loop that is nobody's, and costs a look at every
-    // transcript.
+    // Other sessions matter only to a loop without an owner, and to find them means a look at
+    // every transcript.
     let company = match run.map(|run| &run.owner) {
         Some(LoopOwner::Nobody) => other_sessions::of(context),
         Some(LoopOwner::Session { .. }) | None => OtherSessions::Alone,
     };
-    // Whoever started it may not be the agent, which then does not know what it is about.
+    // The loop may have been started by somebody else, so the agent may not know its prompt.
     let unheard = run.is_some_and(|run| run.owner == LoopOwner::Nobody || run.top.iter == 1);
     let repeat = config.get("loop.repeat_prompt").is_some_and(Value::switch)
         || (unheard && !context.is_drop_in());
@@ -165,7 +166,7 @@ fn heard(context: &EventContext<'_>, mode: Mode) -> SpokenSignal<Ending> {
     final_message::heard(context, &signals, |signal| mode.signals()[signal].1)
 }
 
-/// The host's process, as it tells its children.
+/// The host's process, if the host tells its id.
 pub(crate) fn client(context: &EventContext<'_>) -> Option<Client> {
     host::client(context.env).map(Client)
 }
@@ -196,12 +197,12 @@ pub(crate) fn describe(state: &State) -> String {
 
 fn frame_line(run: &Run) -> String {
     let whose = match &run.owner {
-        LoopOwner::Nobody => "nobody's".to_owned(),
+        LoopOwner::Nobody => "bound to no session".to_owned(),
         LoopOwner::Session { id, .. } => format!("session {id}"),
     };
     let outer = match run.outer.len() {
         0 => String::new(),
-        depth => format!(", {depth} around it"),
+        depth => format!(", nested {depth} deep"),
     };
     format!(
         "{} iteration {} of {}{outer}, {whose}",

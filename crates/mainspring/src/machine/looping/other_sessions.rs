@@ -1,4 +1,4 @@
-//! Who else is at work in this project.
+//! Finds other sessions that are at work in this project.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use mainspring_kernel::machines::looping::OtherSessions;
 
 use crate::event_context::EventContext;
 
-/// A session whose transcript has not grown for longer is not at work.
+/// A session whose transcript has not grown for this long is not at work.
 const AT_WORK: Millis = Millis::seconds(15 * 60);
-/// A folder with more transcripts is not read to its end.
+/// The limit on entries to read.
 const MOST_ENTRIES: usize = 10_000;
 
-/// The host keeps the transcripts of a project's sessions in one folder, and writes to
-/// those that are at work. That is the truth about sessions that we were never told of.
+/// The host keeps the transcripts of a project's sessions in one folder and appends to those at
+/// work. So this also finds sessions that never sent us an event.
 pub(crate) fn of(context: &EventContext<'_>) -> OtherSessions {
     let transcript = context
         .payload

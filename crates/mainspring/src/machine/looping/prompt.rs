@@ -1,4 +1,4 @@
-//! The prompt that a loop was started with, to be given again at each iteration.
+//! The prompt that a loop was started with; the agent can get it again at each iteration.
 
 use std::path::{Component, Path};
 
@@ -11,10 +11,11 @@ use crate::event_context::EventContext;
 use crate::limits;
 use crate::path_contains::path_contains;
 
-/// A prompt is read again by the agent at every iteration: more is cut.
+/// A longer prompt is cut, because the agent reads it at every iteration.
 const MOST_CHARS: usize = 6_000;
 
-/// `None` where there is none, or it cannot be read: the loop goes on without.
+/// The prompt's text; `None` if there is none or it cannot be read. The loop then goes on
+/// without it.
 pub(super) fn text(context: &EventContext<'_>, kept: &StoredLoop) -> Option<String> {
     let kept_text = kept.text()?;
     let text = match kept.place {
@@ -27,8 +28,8 @@ pub(super) fn text(context: &EventContext<'_>, kept: &StoredLoop) -> Option<Stri
     Some(text.trim().chars().take(MOST_CHARS).collect())
 }
 
-/// A file that a document names must be one of the project: the document may come from
-/// anywhere.
+/// Reads the prompt's file. It must be in the project, because anybody may have written the
+/// document that names it.
 fn file(context: &EventContext<'_>, path: &Path) -> Option<String> {
     let path = context.root().join(path);
     let inside = path_contains(&path, context.root())
@@ -40,7 +41,7 @@ fn file(context: &EventContext<'_>, path: &Path) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Puts a prompt where the store keeps it.
+/// Puts a prompt into the store's text.
 pub(crate) fn put(place: LoopStore, text: &str, prompt: &str) -> String {
     match place {
         LoopStore::Markdown => markdown::with_prompt(text, prompt),
@@ -48,12 +49,12 @@ pub(crate) fn put(place: LoopStore, text: &str, prompt: &str) -> String {
     }
 }
 
-/// Names the prompt's file, where the store can.
+/// Puts the path of the prompt's file into the store's text, if the store can hold it.
 pub(crate) fn put_file(place: LoopStore, text: &str, path: &Path, contents: &str) -> String {
     match place {
         LoopStore::Markdown => markdown::with_prompt(text, contents),
         LoopStore::Own | LoopStore::Jwz => {
-            // A document is text, and cannot name every file.
+            // JSON text cannot hold a path that is not UTF-8.
             let prompt = match path.to_str() {
                 Some(path) => Prompt::File(path.to_owned()),
                 None => Prompt::Text(contents.to_owned()),

@@ -1,5 +1,4 @@
-//! The plans of a project, as their directories say. Names are looked at here, contents
-//! are not.
+//! Finds a project's plans. This module reads the names of files, not their contents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,13 +7,13 @@ use std::time::SystemTime;
 use mainspring_kernel::machines::review::structure::Nested;
 use mainspring_store::{Trouble, no_symlink};
 
-/// Where plans are, seen from the project.
+/// The folder of plans, relative to the project.
 pub(crate) const PLANS: &str = ".taskie/plans";
 pub(crate) const STATE: &str = "state.json";
 
-/// More entries than any plan has; what is beyond them is not looked at.
+/// No plan has this many entries; entries beyond them are ignored.
 const MOST_ENTRIES: usize = 20_000;
-/// How deep Markdown is looked for below a plan.
+/// How deep below a plan we look for Markdown files.
 const DEEPEST: usize = 4;
 
 /// One plan's directory.
@@ -25,12 +24,12 @@ pub(crate) struct PlanDir {
     /// The Markdown files directly in it, sorted.
     pub(crate) names: Vec<String>,
     pub(crate) nested: Nested,
-    /// When a Markdown file or the state was last written; looked up only where there is
-    /// more than one plan to choose from.
+    /// When a Markdown file or the state was last written; determined only if there is more
+    /// than one plan to choose from.
     pub(crate) changed: Option<SystemTime>,
 }
 
-/// Every plan, the one that was changed last first.
+/// Every plan, the most recently changed first.
 pub(crate) fn all(plans: &Path) -> Result<Vec<PlanDir>, Trouble> {
     let mut found = Vec::new();
     for entry in no_symlink::list(plans, MOST_ENTRIES)? {
@@ -52,7 +51,7 @@ pub(crate) fn all(plans: &Path) -> Result<Vec<PlanDir>, Trouble> {
     Ok(found)
 }
 
-/// A directory's name that can be a plan's: it goes into prompts and messages.
+/// A folder's name as a plan's id, if it is safe in prompts and messages.
 pub(crate) fn plan_id(name: &str) -> Option<String> {
     let usable = !name.is_empty()
         && name.len() <= 128
@@ -61,7 +60,7 @@ pub(crate) fn plan_id(name: &str) -> Option<String> {
     usable.then(|| name.to_owned())
 }
 
-/// `None` if there is nothing of a plan in it.
+/// Reads a plan's folder; `None` if it holds nothing of a plan.
 fn look(id: String, path: PathBuf) -> Result<Option<PlanDir>, Trouble> {
     let mut plan = PlanDir {
         id,
@@ -91,7 +90,7 @@ fn look(id: String, path: PathBuf) -> Result<Option<PlanDir>, Trouble> {
 }
 
 fn is_markdown(name: &str) -> bool {
-    // A name that is nothing else is hidden, and has no ending.
+    // A file that is called just `.md` is hidden and has no extension.
     name.len() > 3 && name.ends_with(".md")
 }
 

@@ -1,5 +1,5 @@
-//! Every reviewer that was run here: model, duration, verdict and cost, a line each. It is
-//! for people, so it is no part of a decision.
+//! The history of reviewers: one line each, with model, duration, verdict and cost. It is for
+//! people; no decision depends on it.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ fn path(store: &ProjectStore) -> PathBuf {
     store.dir().join("reviews.jsonl")
 }
 
-/// Lost with a full disk, and with nothing else.
+/// Adds a line. If the disk is full, the line is lost and nothing else.
 pub(super) fn add(store: &ProjectStore, at: Millis, asked: &Request, outcome: &Outcome) {
     let past = Past {
         at,
@@ -60,7 +60,7 @@ pub(super) fn add(store: &ProjectStore, at: Millis, asked: &Request, outcome: &O
     let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
 }
 
-/// The reviews of a plan, oldest first. A line that cannot be read is left out.
+/// A plan's reviews, oldest first. Lines that cannot be read are skipped.
 pub(crate) fn of(store: &ProjectStore, plan: &str) -> Result<Vec<Past>, Trouble> {
     let bytes = atomic::read(&path(store), limits::STATE_FILE)?.unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
@@ -71,7 +71,7 @@ pub(crate) fn of(store: &ProjectStore, plan: &str) -> Result<Vec<Past>, Trouble>
         .collect())
 }
 
-/// In a few words.
+/// The result in a few words.
 pub(crate) fn verdict(result: &Finding) -> &'static str {
     match result {
         Finding::Reviewed(Verdict::Pass) => "PASS",
@@ -87,7 +87,7 @@ pub(crate) fn verdict(result: &Finding) -> &'static str {
     }
 }
 
-/// The review that came back with this turn, in a line.
+/// The result of the review that this turn ran, in one line.
 pub(crate) fn came_back(part: &MachineInput) -> Option<String> {
     let MachineInput::Review(input) = part else {
         return None;

@@ -1,6 +1,6 @@
-//! The texts that a reviewer reads: the plugin's own, built in, so that the reviewer and
-//! the binary always belong together. They are laid out in our state directory, where a
-//! child finds them and no repository can change them.
+//! The texts that a reviewer reads. They are the plugin's own and built into the binary, so
+//! both always have the same version. They are written to our state directory, where the
+//! reviewer finds them and no repository can change them.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ const TEXTS: [(&str, &str); 5] = [
     ),
 ];
 
-/// Where they lie; they are written if they are not there or are another version's.
+/// The folder of the texts; missing or outdated ones are written.
 pub(super) fn place(state: &StateDir) -> Result<PathBuf, Trouble> {
     let library = state.root().join("taskie");
     state.create(&library.join("actions"))?;

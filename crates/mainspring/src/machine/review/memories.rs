@@ -1,4 +1,4 @@
-//! What we remember of every plan of a project: one file of ours.
+//! What we remember about every plan of a project, in one file.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::event_context::EventContext;
 use crate::machine::{FoundFile, json_state};
 
-/// All of it, with the file that it was read from.
+/// The memories of all plans, and the file that they were read from.
 #[derive(Debug)]
 pub(crate) struct Memories {
     stored: Stored,
@@ -33,17 +33,16 @@ impl Memories {
         })
     }
 
-    /// What we remember of one plan.
     pub(crate) fn of(&self, plan: &str) -> Memory {
         self.stored.plans.get(plan).cloned().unwrap_or_default()
     }
 
-    /// The session that one plan belongs to.
+    /// The session that a plan belongs to.
     pub(super) fn owner(&self, plan: &str) -> Option<&SessionId> {
         self.stored.plans.get(plan)?.owner.as_ref()
     }
 
-    /// The change that makes us remember this of one plan, among the others.
+    /// The change that stores this memory of one plan.
     pub(crate) fn remember(&self, plan: &str, memory: Memory) -> Result<FileChange, Trouble> {
         let mut stored = self.stored.clone();
         stored.plans.insert(plan.to_owned(), memory);

@@ -1,4 +1,4 @@
-//! `review`, in the shell: plans and their `state.json` in, a reviewer's verdict back.
+//! The shell of `review`: it reads plans and their `state.json`, and runs reviewers.
 
 pub(crate) mod directory;
 pub(crate) mod history;
@@ -36,7 +36,7 @@ impl MachineShell for Shell {
     type Found = Found;
 
     const SPEC: Spec = Spec {
-        about: "plan, tasks and code are reviewed until two reviews in a row are clean",
+        about: "reviews plan, tasks and code until two reviews in a row are clean",
         markers: &[PLANS],
         keys: settings::KEYS,
     };
@@ -92,7 +92,9 @@ impl MachineShell for Shell {
         transition: &TransitionOf<Review>,
     ) -> Result<Vec<FileChange>, Trouble> {
         let (State::Plan(before), State::Plan(after)) = (&input.state, &transition.state) else {
-            return Err(Trouble::Other("internal: a plan came or went".into()));
+            return Err(Trouble::Other(
+                "internal: a plan appeared or disappeared".into(),
+            ));
         };
         let mut changes = Vec::new();
         if before.memory != after.memory {
@@ -119,7 +121,7 @@ impl MachineShell for Shell {
     }
 }
 
-/// What a plan was read from.
+/// What a plan was loaded from.
 #[derive(Debug)]
 pub(crate) struct Found {
     plan: String,
@@ -127,7 +129,7 @@ pub(crate) struct Found {
     state_file: FoundFile,
 }
 
-/// A plan as it lies there, with the files that a change of it must know.
+/// A plan, and the files that a change of it needs.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) dir: PlanDir,
@@ -138,7 +140,6 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// What we remember of this plan.
     pub(crate) fn memory(&self) -> Memory {
         self.memories.of(&self.dir.id)
     }
@@ -151,8 +152,8 @@ pub(crate) fn home_of_plans(context: &EventContext<'_>) -> PathBuf {
     home.unwrap_or_else(|| context.root().to_owned())
 }
 
-/// The plan of that name; without one, the plan that was changed last among those that are
-/// not another session's.
+/// The plan of that name. Without a name, the most recently changed plan that does not belong
+/// to another session.
 pub(crate) fn open(
     context: &EventContext<'_>,
     named: Option<&str>,
@@ -195,17 +196,17 @@ fn choose(
         .or_else(|| (!plans.is_empty()).then_some(0))
 }
 
-/// The models that take turns.
+/// The models of the reviewers; they take turns.
 pub(crate) fn models(context: &EventContext<'_>) -> Result<Vec<String>, Trouble> {
     Ok(settings::of(context)?.models)
 }
 
-/// What a plan's reviews may cost, in millionths of a dollar.
+/// The limit on the cost of a plan's reviews, in millionths of a dollar.
 pub(crate) fn max_cost(context: &EventContext<'_>) -> Result<Option<u64>, Trouble> {
     Ok(settings::of(context)?.max_cost)
 }
 
-/// The text of a plan's file, where there is one.
+/// The text of one of a plan's files; `None` if it does not exist.
 pub(crate) fn text(dir: &PlanDir, name: &str) -> Result<Option<String>, Trouble> {
     if dir
         .names
@@ -262,7 +263,7 @@ fn facts(
     Ok(facts)
 }
 
-/// The numbers of this kind's reviews that lie there.
+/// The numbers of the existing reviews of this kind.
 fn written(dir: &PlanDir, fields: &Fields, review: Kind) -> Vec<u32> {
     let task = fields.task();
     let sample = review.file(task.as_ref(), 0);
@@ -275,7 +276,7 @@ fn written(dir: &PlanDir, fields: &Fields, review: Kind) -> Vec<u32> {
         .collect()
 }
 
-/// Is the answer to the current review there, and written after it?
+/// Does the answer to the current review exist, and is it newer than the review?
 fn answer(dir: &PlanDir, fields: &Fields, review: Kind) -> AnswerFile {
     let iteration = fields.phase_iteration.unwrap_or(0);
     let task = fields.task();

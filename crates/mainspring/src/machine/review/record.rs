@@ -1,11 +1,11 @@
-//! `state.json`: eight typed fields out of a document that is the user's, and back into it.
+//! Reads and writes `state.json`: eight typed fields in a document that belongs to the user.
 
 use mainspring_json::{Fields as Document, Row, row};
 use mainspring_kernel::machines::review::phase::Phase;
 use mainspring_kernel::machines::review::{Fields, Record};
 use serde::de::IgnoredAny;
 
-/// What rule 8 wants to be there.
+/// The fields that rule 8 requires.
 const REQUIRED: [&str; 6] = [
     "phase",
     "next_phase",
@@ -15,7 +15,7 @@ const REQUIRED: [&str; 6] = [
     "tdd",
 ];
 
-/// The record, and what is to be said about it: the person hears it, nobody is held.
+/// The record, and messages about it for the person. Nobody is held because of them.
 pub fn read(bytes: Option<&[u8]>) -> (Record, Vec<String>) {
     let Some(bytes) = bytes else {
         return (Record::Missing, Vec::new());
@@ -23,7 +23,7 @@ pub fn read(bytes: Option<&[u8]>) -> (Record, Vec<String>) {
     let document = match Document::of(bytes) {
         Ok(document) => document,
         Err(error) if error.is_data() && mainspring_json::read::<IgnoredAny>(bytes).is_ok() => {
-            return unreadable("state.json contains invalid JSON: it is no object".into());
+            return unreadable("state.json contains invalid JSON: it is not an object".into());
         }
         Err(error) => return unreadable(format!("state.json contains invalid JSON: {error}")),
     };
@@ -84,8 +84,8 @@ fn count(document: &Document<'_>, field: &str) -> Result<Option<u32>, String> {
         .map_err(|_| format!("{field} is not a whole number"))
 }
 
-/// The document with these fields: what did not change stays as it was written, order and
-/// unknown fields included; what was missing is there.
+/// The document with these fields. Unchanged and unknown fields and their order stay as they
+/// were written; missing fields are added.
 pub fn write(bytes: Option<&[u8]>, fields: &Fields) -> String {
     let mut document = bytes
         .and_then(|bytes| Document::of(bytes).ok())
@@ -182,7 +182,7 @@ mod tests {
             ),
             (
                 "\"not valid json\"",
-                "state.json contains invalid JSON: it is no object",
+                "state.json contains invalid JSON: it is not an object",
             ),
             ("", "state.json contains invalid JSON: EOF"),
             (
@@ -223,7 +223,8 @@ mod tests {
             prop_assert_eq!(warnings, [problem]);
         }
 
-        /// One byte of a good file is another one: refused aloud, or a record that comes back.
+        /// One byte of a valid file is changed: the file is refused with a message, or the
+        /// record can be written and read again.
         #[test]
         fn a_damaged_file_is_refused_or_consistent(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
             let mut bytes = write(None, &Fields::default()).into_bytes();

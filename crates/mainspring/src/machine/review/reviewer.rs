@@ -1,5 +1,5 @@
-//! The reviewer: a fresh client in a process group of its own, with nothing of this
-//! session about it, its verdict in a file that survives us.
+//! Runs a reviewer: a new client in a process group of its own that knows nothing of this
+//! session. Its verdict is in a file that survives us.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -31,8 +31,8 @@ use crate::permit::Permit;
 /// The schema that the verdict is constrained to.
 const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]}},"required":["verdict"]}"#;
 
-/// What was left by reviewers is kept for a while, for a person who looks.
-const SHELVES: usize = 20;
+/// How many attempts' folders are kept, for a person who wants to look.
+const ATTEMPTS_KEPT: usize = 20;
 const LOG_EXCERPT: usize = 4_000;
 
 pub(super) fn run(context: &EventContext<'_>, intent: &Intent<Review>) -> Outcome {
@@ -59,14 +59,14 @@ pub(super) fn run(context: &EventContext<'_>, intent: &Intent<Review>) -> Outcom
     outcome
 }
 
-/// Where one review is done.
+/// One attempt at a review.
 struct ReviewRun<'a> {
     context: &'a EventContext<'a>,
     asked: &'a Request,
     /// The folder that the plan's paths are relative to.
     root: PathBuf,
     plan: PathBuf,
-    /// The review that is to be written.
+    /// The review that the reviewer will write.
     file: PathBuf,
     /// Our own folder for this attempt.
     attempt_dir: PathBuf,
@@ -89,8 +89,8 @@ impl<'a> ReviewRun<'a> {
         }
     }
 
-    /// What a process that died in this very review has left, if it is finished. A review
-    /// without a verdict counts: it is answered, and the next one follows.
+    /// The finished review of a process that died in this attempt, if there is one. A review
+    /// without a verdict counts, too: the agent answers it, and the next one follows.
     fn taken_over(&self) -> Option<(Finding, u64)> {
         for fence in self.asked.resumes.iter().rev() {
             let attempt_dir = attempt_dir(self.context, *fence);
@@ -122,9 +122,9 @@ impl<'a> ReviewRun<'a> {
         let fault = |trouble: Trouble| Failure::Fault(trouble.to_string());
         if fs::symlink_metadata(&self.file).is_ok() {
             let file = self.file.display();
-            return Err(Failure::Fault(format!("{file} is there already")));
+            return Err(Failure::Fault(format!("{file} already exists")));
         }
-        // Asked again: an order may have come while this waited for its time.
+        // We ask again, because an order may have come while we waited for our time.
         let permit = Permit::of(self.context, Name::Review)
             .map_err(Trouble::from)
             .map_err(fault)?;
@@ -156,8 +156,8 @@ impl<'a> ReviewRun<'a> {
         };
         let ended = guarded
             .run(permit, files, |leader| {
-                // In this order: whoever takes the review over records that first and then
-                // ends the leader it finds, so one of us sees the other.
+                // The order matters: whoever takes the review over first records that and then
+                // ends the leader that it finds. So one of us sees the other.
                 note_leader(&self.attempt_dir, leader);
                 if !self.is_current() {
                     end_tree(leader);
@@ -167,7 +167,7 @@ impl<'a> ReviewRun<'a> {
         Ok(self.finding(ended, limit))
     }
 
-    /// What an ended reviewer has found, and what it cost.
+    /// The result of a reviewer that ended, and its cost.
     fn finding(&self, ended: Ended, limit: Millis) -> (Finding, u64) {
         let stdout = self.attempt_dir.join("stdout.json");
         let said = self.read_stdout(&self.attempt_dir);
@@ -180,7 +180,7 @@ impl<'a> ReviewRun<'a> {
             }),
             Ended::Code(0) if said.is_some_and(|said| said.end == End::Error) => {
                 Some(Failure::Exit {
-                    status: "an error of its own".into(),
+                    status: "an error that it reported".into(),
                     said: self.last_words(&stdout),
                 })
             }
@@ -200,8 +200,8 @@ impl<'a> ReviewRun<'a> {
         (Finding::Reviewed(verdict), cost)
     }
 
-    /// Is this still the attempt that counts? A machine that slept past our deadline may
-    /// wake us after another hook has taken the review over.
+    /// Is this still the current attempt? If the computer slept past our deadline, another hook
+    /// may have taken the review over before we woke.
     fn is_current(&self) -> bool {
         match self.context.store.intent(Name::Review, &self.asked.plan) {
             Ok(found) => is_attempt(found.value.as_ref(), self.attempt),
@@ -209,11 +209,11 @@ impl<'a> ReviewRun<'a> {
         }
     }
 
-    /// What the reviewer is to do, as its host wants to be told.
+    /// The arguments that tell the host's client what to review.
     fn args(&self, library: &Path) -> Result<Vec<OsString>, Trouble> {
         let text = library.to_str().ok_or_else(|| Trouble::Unsafe {
             path: library.into(),
-            problem: "is not UTF-8 text, so a reviewer cannot be told of it: set XDG_STATE_HOME"
+            problem: "is not UTF-8 text, so it cannot be named to a reviewer: set XDG_STATE_HOME"
                 .into(),
         })?;
         let permissions = match settings::permissions(self.context)? {
@@ -241,7 +241,7 @@ impl<'a> ReviewRun<'a> {
             .join(format!(".review-{}.log", self.asked.iteration))
     }
 
-    /// What it said before it ended, for a message.
+    /// The reviewer's last line of output, for a message.
     fn last_words(&self, stdout: &Path) -> String {
         let from_result = || {
             let bytes = atomic::read(stdout, limits::CHILD_OUTPUT).ok()??;
@@ -257,7 +257,7 @@ impl<'a> ReviewRun<'a> {
         from_log().or_else(from_result).unwrap_or_default()
     }
 
-    /// The program says most of what goes wrong on stdout: the log gets it too.
+    /// The client prints most errors to stdout, so the log gets its output, too.
     fn keep_log(&self, stdout: &Path) {
         let Ok(Some(bytes)) = atomic::read(stdout, limits::CHILD_OUTPUT) else {
             return;
@@ -272,8 +272,8 @@ impl<'a> ReviewRun<'a> {
         }
     }
 
-    /// A file that a failed reviewer left is no review. It stays, under another name, and
-    /// the number is free for the next try; one that was only begun has nothing to keep.
+    /// A file that a failed reviewer left is not a review. It is renamed, so that the next
+    /// attempt can use its number; an empty file is deleted.
     fn set_aside(&self) {
         let ours =
             !self.asked.resumes.is_empty() || fs::symlink_metadata(&self.attempt_dir).is_ok();
@@ -293,9 +293,9 @@ impl<'a> ReviewRun<'a> {
     }
 }
 
-/// The one file that a scoped reviewer may write. The plan's name becomes part of a rule of the
-/// host's, in which a comma or a bracket begins another rule and a star means any file: a
-/// plan with such a name, which a branch can bring along, gets no reviewer.
+/// The only file that a scoped reviewer may write. The plan's name becomes part of a permission
+/// rule of the host's, in which a comma or a bracket begins another rule and a star means any
+/// file. A branch can bring a plan with such a name, so such a plan gets no reviewer.
 pub(crate) fn scope(asked: &Request) -> Result<String, Trouble> {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
     if !asked.plan.chars().all(plain) {
@@ -324,7 +324,7 @@ fn attempt_dir(context: &EventContext<'_>, fence: Fence) -> PathBuf {
         .join(fence.0.to_string())
 }
 
-/// A file with something in it.
+/// Does the file exist, and is it not empty?
 fn is_written(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() > 0)
 }
@@ -338,14 +338,14 @@ fn create(path: &Path) -> Result<File, Trouble> {
         .map_err(Trouble::io("write", path))
 }
 
-/// Who leads the reviewer's group, so that whoever comes after us can end it.
+/// Records the leader of the reviewer's process group, so that a later hook can end it.
 fn note_leader(attempt_dir: &Path, leader: u32) {
     if let Ok(text) = mainspring_json::text(&effect_owner::of(leader)) {
         let _ = atomic::replace(&attempt_dir.join("leader.json"), text.as_bytes());
     }
 }
 
-/// A reviewer of a process that is gone: it ends with that process, but maybe not yet.
+/// Ends the reviewer of a process that is gone. It would end by itself, but perhaps not yet.
 fn end_leftover(attempt_dir: &Path) {
     let leader = atomic::read(&attempt_dir.join("leader.json"), 4096)
         .ok()
@@ -356,7 +356,7 @@ fn end_leftover(attempt_dir: &Path) {
     }
 }
 
-/// Removes the oldest of what reviewers left.
+/// Deletes the oldest attempts' folders.
 fn tidy(attempt_dir: &Path) {
     let Some(entries) = attempt_dir.parent().and_then(|dir| fs::read_dir(dir).ok()) else {
         return;
@@ -365,13 +365,13 @@ fn tidy(attempt_dir: &Path) {
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
         .collect();
     fences.sort_unstable();
-    for fence in fences.iter().rev().skip(SHELVES) {
+    for fence in fences.iter().rev().skip(ATTEMPTS_KEPT) {
         let _ = fs::remove_dir_all(attempt_dir.with_file_name(fence.to_string()));
     }
 }
 
-/// The program by its name on the PATH, or by its place; not by a relative one, which could
-/// be the repository's.
+/// Finds the program by its name on the PATH or by an absolute path. A relative path could be
+/// the repository's program.
 fn find(env: &Environment, program: &str) -> Option<PathBuf> {
     if program.contains('/') {
         let path = match program.strip_prefix("~/") {

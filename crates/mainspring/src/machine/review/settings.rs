@@ -1,4 +1,4 @@
-//! `[review]`: what a person may set, and what a repository may not.
+//! The settings of `[review]`, and which of them a repository may not change.
 
 use std::ffi::OsString;
 
@@ -11,7 +11,7 @@ use crate::config::{Key, Kind, Reach, Value};
 use crate::event_context::EventContext;
 use crate::host;
 
-/// Always shorter than the timeout that the hook is registered with.
+/// The longest deadline. The hook is registered with a longer timeout.
 const LONGEST: Millis = Millis::seconds(600);
 
 pub(super) const KEYS: &[Key] = &[
@@ -29,7 +29,7 @@ pub(super) const KEYS: &[Key] = &[
         default: "",
         reach: Reach::User,
         variable: None,
-        about: "more variables that the reviewer may see, by name: it gets those of the person, \
+        about: "names of additional variables for the reviewer: it gets those of the person, \
                 the network and its own vendor, and no other",
     },
     Key {
@@ -46,8 +46,8 @@ pub(super) const KEYS: &[Key] = &[
         default: "skip",
         reach: Reach::User,
         variable: None,
-        about: "skip: the reviewer may do anything, must-run commands included; scoped: look at \
-                everything, write its review. As root it is always scoped",
+        about: "skip: the reviewer may do anything, also run commands; scoped: it may read \
+                everything and write its review. As root it is always scoped",
     },
     Key {
         name: "review.deadline",
@@ -63,7 +63,7 @@ pub(super) const KEYS: &[Key] = &[
         default: "approve",
         reach: Reach::Anyone,
         variable: None,
-        about: "when a review did not happen: let the agent go, try twice again, or wait for \
+        about: "what to do after a failed review: let the agent go, try twice more, or wait for \
                 `mainspring plan review --now`",
     },
     Key {
@@ -72,7 +72,7 @@ pub(super) const KEYS: &[Key] = &[
         default: "0",
         reach: Reach::Anyone,
         variable: None,
-        about: "no more reviews of a plan once they have cost this many dollars; 0: no limit",
+        about: "a plan gets no more reviews once they have cost this many dollars; 0: no limit",
     },
 ];
 
@@ -110,7 +110,7 @@ pub(super) fn command(context: &EventContext<'_>) -> Result<String, Trouble> {
     Ok(command.unwrap_or(host::PROGRAM).to_owned())
 }
 
-/// All that the reviewer sees of our environment.
+/// Every variable that the reviewer gets.
 pub(super) fn environment(
     context: &EventContext<'_>,
 ) -> Result<Vec<(OsString, OsString)>, Trouble> {

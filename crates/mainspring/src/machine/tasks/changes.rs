@@ -1,4 +1,4 @@
-//! From a list before and after to the files that change.
+//! Turns a task list before and after into the files that change.
 
 use mainspring_json::{Fields, list_lines};
 use mainspring_kernel::journal::FileChange;
@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 use super::source::Source;
 use crate::host::task_files::list::{self, ClientList, MARK};
 
-/// New tasks come first, the highest id before all, then deletions, then references that
-/// are dropped. So a reader misses nothing that is there before and after, and a task that
-/// the client adds after a crash in between gets a number above ours.
+/// New tasks come first, starting with the highest id; then deletions; then references that are
+/// dropped. So a reader always sees every task that exists both before and after, and if we
+/// crash in between, a task that the client adds gets an id above ours.
 pub(super) fn changes(
     found: &ClientList,
     source: &Source,
@@ -62,13 +62,13 @@ pub(super) fn changes(
     Ok(changes)
 }
 
-/// As the client writes it.
+/// A task file as the client writes it.
 fn text(fields: &Map<String, Value>) -> Result<String, Trouble> {
     serde_json::to_string_pretty(fields).map_err(|error| Trouble::Other(error.to_string()))
 }
 
-/// A task of the list as a file of the client's: every field that it knows, then the
-/// others as their author wrote them.
+/// A task as a file of the client's: every field that the client knows, then the other fields
+/// as their author wrote them.
 fn render(task: &Map<String, Value>, entry: &Entry) -> Map<String, Value> {
     let given = |key: Key| task.get(key.as_str()).cloned().unwrap_or_else(|| "".into());
     let ids = |ids: &[u64]| -> Value { ids.iter().map(u64::to_string).collect() };
@@ -101,7 +101,7 @@ fn render(task: &Map<String, Value>, entry: &Entry) -> Map<String, Value> {
     fields
 }
 
-/// Leaves the references that are still meant, and whatever is not an id.
+/// Keeps the references that are still valid, and everything that is not an id.
 fn keep_references(fields: &mut Fields<'_>, key: Key, meant: &[u64]) {
     let is_meant = |text: &str| {
         let value: Option<Value> = mainspring_json::read(text.as_bytes()).ok();

@@ -1,4 +1,4 @@
-//! Where a skill's task list is, if it has one.
+//! Finds a skill's task list, if it has one.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,20 +9,20 @@ use mainspring_store::{Trouble, atomic};
 
 use crate::env::Environment;
 
-/// The file beside a skill's text.
+/// The task list's file, next to the skill's text.
 pub(crate) const FILE: &str = "fsm.json";
 
-/// Whose skill it is.
+/// Where the skill comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// The host said that it is the project's or the user's own.
+    /// The host said that the skill is the project's or the user's own.
     Own,
-    /// It did not say: a colon in the name makes it a plugin's.
+    /// The host did not say. A colon in the name makes it a plugin's.
     Unsaid,
 }
 
-/// The skill's `fsm.json`; `None` where the skill has none, which is the usual case.
-/// A plugin's skill cannot be found without the client's registry: that is an error.
+/// The skill's `fsm.json`; `None` if the skill has none, which is the usual case. To find a
+/// plugin's skill needs the client's registry, so a missing registry is an error.
 pub(super) fn locate(
     host: &TaskFiles,
     env: &Environment,
@@ -37,7 +37,7 @@ pub(super) fn locate(
     let folders = (host.of_plugin)(env, roots, plugin)
         .map_err(|problem| format!("Skill '{skill}' not found - {problem}"))?;
     if folders.is_empty() {
-        // Not a plugin's after all: a folder may have been named like one.
+        // It is no plugin's skill: a folder may have a name like one.
         return Ok(in_folders(&roots.skills, &[rest, skill]));
     }
     Ok(in_folders(&folders, &[rest]))
@@ -50,7 +50,7 @@ fn in_folders(folders: &[PathBuf], names: &[&str]) -> Option<PathBuf> {
         .find(|path| may_exist(path))
 }
 
-/// What cannot be looked at may be a list: reading it says what is wrong.
+/// A path that cannot be examined may be a list: reading it will say what is wrong.
 fn may_exist(path: &Path) -> bool {
     match fs::symlink_metadata(path) {
         Ok(_) => true,
@@ -58,8 +58,8 @@ fn may_exist(path: &Path) -> bool {
     }
 }
 
-/// The places that a skill of this name can have below a folder: a name with a colon is a
-/// folder of that name, or folders in each other. A name that could lead elsewhere has none.
+/// The folders in which a skill of this name can be, below a folder. A name with a colon is one
+/// folder of that name, or nested folders. A name that could lead elsewhere has none.
 fn below(folder: &Path, name: &str) -> Vec<PathBuf> {
     let plain = |part: &str| {
         !part.is_empty() && !part.starts_with('.') && !part.contains(['/', '\\', '\0'])
@@ -77,8 +77,8 @@ fn below(folder: &Path, name: &str) -> Vec<PathBuf> {
     places
 }
 
-/// The file itself, links resolved, so that a linked skill is as good as another. What is
-/// behind them must be a regular file of a bounded size.
+/// Reads the file through symlinks, so that a linked skill works, too. The file itself must be
+/// a regular file of bounded size.
 pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Trouble> {
     let real = fs::canonicalize(path).map_err(Trouble::io("find", path))?;
     let gone = || Trouble::NotAFile { path: path.into() };
@@ -154,7 +154,7 @@ mod tests {
             said.starts_with(missing) && said.ends_with("(1 or 2)"),
             "{said}"
         );
-        // No such plugin: looked for as a plain one.
+        // There is no such plugin, so it is searched as a plain skill.
         place.put("registry.json", "[]");
         let found = place.locate("p:s").unwrap();
         assert_eq!(found.as_deref(), Some("project/.claude/skills/s/fsm.json"));

@@ -1,9 +1,8 @@
-//! `tasks`, in the shell: a skill's `fsm.json` in, the client's task files out.
+//! The shell of `tasks`: it reads a skill's `fsm.json` and writes the client's task files.
 //!
-//! [`locate`] finds the skill's list where the host keeps skills, [`source`] reads it,
-//! [`ClientList`] reads the client's own under its lock, [`changes`] are the files. They go
-//! into the turn's one record like any other machine's, so that a crash leaves the old
-//! list or the new one.
+//! [`locate`] finds the skill's list, [`source`] reads it, [`ClientList`] reads the client's
+//! own list under its lock, and [`changes`] are the files. They go into the turn's one record,
+//! as every machine's files do, so a crash leaves the old list or the new one.
 
 pub(crate) mod changes;
 mod locate;
@@ -40,10 +39,10 @@ use crate::permit::Permit;
 #[derive(Debug)]
 pub(crate) struct Shell;
 
-/// What the tasks were read from.
+/// What the tasks were loaded from.
 #[derive(Debug)]
 pub(crate) enum Found {
-    /// Nothing that could be changed: a view, a refusal, or a look at a skill's files.
+    /// Nothing that can be changed: for a view, a refusal, or a read of a skill's files.
     Nothing,
     Lists(Box<Lists>),
 }
@@ -53,7 +52,7 @@ pub(crate) enum Found {
 pub(crate) struct Lists {
     skill: Source,
     client: ClientList,
-    /// The client's own locks: `None` where nothing is to be changed.
+    /// The client's own locks; `None` if nothing will be changed.
     _locks: Option<Held>,
 }
 
@@ -62,7 +61,7 @@ impl MachineShell for Shell {
     type Found = Found;
 
     const SPEC: Spec = Spec {
-        about: "a skill that is invoked lays out its task list",
+        about: "lays out a skill's task list when the skill is invoked",
         markers: &[],
         keys: &[
             Key {
@@ -71,7 +70,7 @@ impl MachineShell for Shell {
                 default: "all",
                 reach: Reach::Anyone,
                 variable: None,
-                about: "which skills' tasks go when a skill lays out its own: all, or only its own",
+                about: "whose tasks are deleted when a skill lays out its list: those of all skills, or only its own",
             },
             Key {
                 name: "tasks.guard_active",
@@ -79,7 +78,7 @@ impl MachineShell for Shell {
                 default: "false",
                 reach: Reach::Anyone,
                 variable: None,
-                about: "refuse to throw away tasks that are in progress",
+                about: "refuse to delete tasks that are in progress",
             },
             Key {
                 name: "tasks.guard_files",
@@ -87,7 +86,7 @@ impl MachineShell for Shell {
                 default: "false",
                 reach: Reach::Anyone,
                 variable: None,
-                about: "deny the agent a look into fsm.json and SKILL.md; FSM_BYPASS=1 lifts it",
+                about: "do not let the agent read fsm.json and SKILL.md; FSM_BYPASS=1 allows it",
             },
         ],
     };
@@ -124,7 +123,7 @@ impl MachineShell for Shell {
     ) -> Result<Vec<FileChange>, Trouble> {
         match found {
             Found::Nothing => Err(Trouble::Other(
-                "internal: tasks moved without a list".into(),
+                "internal: tasks made a transition without a list".into(),
             )),
             Found::Lists(lists) => changes::changes(&lists.client, &lists.skill, &transition.state),
         }
@@ -155,12 +154,12 @@ impl MachineShell for Shell {
 
 /// Is this the invocation of a skill with a task list?
 fn concerns(env: &Environment, payload: &Payload) -> bool {
-    // What cannot be found out has to be told, so it concerns us.
+    // If we cannot find out, we must say so; so this concerns us.
     invocation(env, payload).is_some_and(|(_, place)| !matches!(place, Ok(None)))
 }
 
-/// The invoked skill, and where its list is. A sub-agent's skill is not the agent's: it
-/// would throw away the list that the agent works on.
+/// The invoked skill, and where its list is. A sub-agent's skill does not count: its list would
+/// replace the one that the agent works on.
 fn invocation<'a>(
     env: &Environment,
     payload: &'a Payload,
@@ -179,7 +178,7 @@ fn invocation<'a>(
     Some((skill, locate::locate(host, env, &roots, skill, origin)))
 }
 
-/// A skill with a list was invoked.
+/// Loads the list of an invoked skill, and the client's.
 fn invoked(
     context: &EventContext<'_>,
     skill: &str,
@@ -251,7 +250,7 @@ fn unavailable(mut invoked: Invoked, cause: String) -> Loaded<Shell> {
     unchangeable(TaskList::default(), Facts::Invoked(invoked))
 }
 
-/// The client's list, and its locks as long as they are wanted.
+/// The client's list, and its locks if the list will be changed.
 fn take(
     context: &EventContext<'_>,
     after: impl Fn(&TaskList) -> Option<TaskList>,
@@ -278,37 +277,40 @@ pub(crate) fn take_in(folder: &Path, ids: &[u64]) -> Result<(ClientList, Held), 
     Ok((found, held))
 }
 
-/// The folder of the list that the agent works with: the one its environment names, else
-/// its team's, else its session's.
+/// The folder of the agent's task list: the one that its environment names, else its team's,
+/// else its session's.
 fn folder(context: &EventContext<'_>) -> Result<PathBuf, Trouble> {
     let team = context.payload.and_then(|payload| payload.team.clone());
     let session = || context.session().map(|session| session.to_string());
     folder_of(context.env, team.or_else(session))
 }
 
-/// The folder of the list that the environment names, else of this one.
+/// The folder of the list that the environment names, else of the list with this id.
 pub(crate) fn folder_of(env: &Environment, id: Option<String>) -> Result<PathBuf, Trouble> {
     let named = (host::of_environment(env).task_files.named)(env);
     let id = named.or(id).ok_or_else(|| {
-        Trouble::Other("no session is known, so it is not known which task list is meant".into())
+        Trouble::Other(
+            "the session is not known, so we do not know which task list you mean".into(),
+        )
     })?;
     folder_named(env, &id)
 }
 
 pub(crate) fn folder_named(env: &Environment, id: &str) -> Result<PathBuf, Trouble> {
     let host = &host::of_environment(env).task_files;
-    let roots = (host.roots)(env, None)
-        .ok_or_else(|| Trouble::Other("there is no home, so no task list".into()))?;
+    let roots = (host.roots)(env, None).ok_or_else(|| {
+        Trouble::Other("there is no home directory, so there are no task lists".into())
+    })?;
     Ok(roots.tasks.join((host.folder)(id)))
 }
 
-/// The folder of all lists, where there is a home.
+/// The folder that holds all lists; `None` without a home.
 pub(crate) fn all_lists(env: &Environment) -> Option<PathBuf> {
     let roots = (host::of_environment(env).task_files.roots)(env, None)?;
     Some(roots.tasks)
 }
 
-/// The lists that were changed last, for a person who has to name one.
+/// The lists that were changed last, for a person who must choose one.
 pub(crate) fn newest_lists(env: &Environment) -> Vec<String> {
     let folders = all_lists(env).and_then(|lists| std::fs::read_dir(lists).ok());
     let mut lists: Vec<(std::time::SystemTime, String)> = folders
@@ -325,7 +327,7 @@ pub(crate) fn newest_lists(env: &Environment) -> Vec<String> {
     lists.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// Without an event: the list as a reader sees it, if it is known which.
+/// Without an event: the list as it is now, if we know which one is meant.
 fn view(context: &EventContext<'_>) -> Result<Option<Loaded<Shell>>, Trouble> {
     let Ok(folder) = folder(context) else {
         return Ok(None);
@@ -334,9 +336,9 @@ fn view(context: &EventContext<'_>) -> Result<Option<Loaded<Shell>>, Trouble> {
     Ok((!list.tasks.is_empty()).then(|| unchangeable(list, Facts::Nothing)))
 }
 
-/// Is the agent about to read a skill's own files, where that is denied?
+/// Is the agent about to read a skill's own files although that is denied?
 fn peeks(context: &EventContext<'_>, payload: &Payload) -> Result<bool, Trouble> {
-    // The cheap questions first: this is asked at every tool.
+    // The cheap checks come first, because this runs at every tool call.
     if peeked(payload).is_none() || context.env.var(name::FSM_BYPASS).as_deref() == Some("1") {
         return Ok(false);
     }
@@ -351,8 +353,8 @@ fn peeked(payload: &Payload) -> Option<&'static str> {
         .find(|file| input.contains(file))
 }
 
-/// The task list was not laid out, or not wholly, because of a failure of ours: unlike
-/// anywhere else, the agent is told as well as the person.
+/// The answer if we failed to lay out the task list, or did only a part of it. Unlike other
+/// failures, this one is told to the agent as well as to the person.
 fn not_laid_out(payload: &Payload, trouble: &Trouble) -> Answer {
     let kind = &payload.event.kind;
     let skill = match kind {
@@ -384,7 +386,7 @@ fn not_laid_out(payload: &Payload, trouble: &Trouble) -> Answer {
     }
 }
 
-/// What to clean up, and where, if a task's own file could not follow its record.
+/// What to clean up, and where, if the record was written but a task's file could not be.
 fn half_done(trouble: &Trouble) -> Option<String> {
     let Trouble::Io {
         doing,

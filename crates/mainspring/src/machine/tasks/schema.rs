@@ -1,4 +1,4 @@
-//! The published JSON Schema of `fsm.json`, made from what the check demands.
+//! The published JSON Schema of `fsm.json`, made from the rules of the check.
 
 use mainspring_kernel::machines::tasks::check::{MOST_LOCAL, MOST_TASKS};
 use mainspring_kernel::machines::tasks::draft::{Key, Status};
@@ -26,28 +26,28 @@ fn property(key: Key) -> Value {
     let id = json!({ "type": "integer", "minimum": 1, "maximum": MOST_LOCAL });
     let ids = json!({ "type": "array", "items": id });
     let (mut schema, about) = match key {
-        Key::Id => (id, "Only counts within this file; different for each task"),
+        Key::Id => (id, "Unique in this file; it has no meaning outside"),
         Key::Subject => (
             json!({ "type": "string", "pattern": "\\S" }),
             "What to do, as an order",
         ),
         Key::Description => (
             json!({ "type": "string" }),
-            "When it is done, and what else the agent has to know",
+            "When the task is done, and what else the agent must know",
         ),
         Key::ActiveForm => (
             json!({ "type": "string" }),
-            "What is shown while the task is in progress",
+            "Shown while the task is in progress",
         ),
         Key::Owner => (json!({ "type": "string" }), "An agent's name, in a team"),
         Key::Status => (
             json!({ "enum": Status::ALL.map(Status::as_str), "default": Status::default().as_str() }),
-            "How far it is when it is laid out",
+            "The status that the task starts with",
         ),
-        Key::BlockedBy => (ids, "Ids of tasks that have to be completed before"),
+        Key::BlockedBy => (ids, "Ids of tasks that must be completed first"),
         Key::Blocks => (
             ids,
-            "Ids of tasks that have to wait for this one; name this one in their blockedBy too",
+            "Ids of tasks that must wait for this one; list this one in their blockedBy, too",
         ),
         Key::Metadata => (
             json!({ "type": "object" }),

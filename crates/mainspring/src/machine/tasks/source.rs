@@ -1,4 +1,4 @@
-//! A skill's `fsm.json`, read.
+//! Reads and checks a skill's `fsm.json`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,20 +11,20 @@ use serde_json::{Map, Value};
 
 use super::locate;
 
-/// A string that is quoted in a message.
+/// How much of a string is quoted in a message.
 const QUOTED: usize = 40;
 
-/// The file's tasks as it has them.
+/// The file's tasks, unchanged.
 #[derive(Debug)]
 pub struct Source {
     values: Vec<Value>,
     by_local: BTreeMap<u64, usize>,
 }
 
-/// Why there is no list.
+/// Why the file gives no list.
 #[derive(Debug)]
 pub enum Fault {
-    /// It could not be read as a list of anything.
+    /// The file could not be read as a list.
     File(String),
     Tasks(Vec<Problem>),
 }
@@ -67,7 +67,7 @@ impl Source {
         self.values.iter().map(row).collect()
     }
 
-    /// The task with this local id, in a list that passed the check.
+    /// The task with this local id; the list must have passed the check.
     pub fn task(&self, local: u64) -> Option<&Map<String, Value>> {
         self.values.get(*self.by_local.get(&local)?)?.as_object()
     }
@@ -113,7 +113,7 @@ fn sort<T>(value: &Value, read: impl FnOnce(&Value) -> Option<T>) -> Field<T> {
     }
 }
 
-/// A value, shortly.
+/// A value in a few words.
 fn seen(value: &Value) -> String {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),

@@ -1,8 +1,8 @@
-//! What carries a signal, what only looks like it, and why.
+//! Texts with a signal or something like it, what each counts as, and why.
 
 use super::{Flaw, NearMiss, Sighting, Signal, find, token};
 
-/// The verdict, with the line it is about.
+/// The expected result, and its line.
 #[derive(Debug, PartialEq)]
 enum Is {
     Said(u32),
@@ -23,7 +23,7 @@ impl From<Sighting> for Is {
 
 type Row = (&'static str, Is, &'static str);
 
-/// `@` stands for the token. One carrier, one line: the tables are not reformatted.
+/// `@` stands for the token. Each case is on one line: the tables are not reformatted.
 #[rustfmt::skip]
 const BARE: &[Row] = &[
     ("@", Said(1), "the whole text"),
@@ -184,7 +184,7 @@ fn carriers_and_tricks() {
     assert!(tested >= 60, "{tested} carriers");
 }
 
-/// A loop's signal is HTML to `CommonMark`: it may begin an HTML block, or be inline.
+/// To `CommonMark`, a loop's signal is HTML: it may begin an HTML block, or be inline.
 #[test]
 fn carriers_of_an_element() {
     #[rustfmt::skip]

@@ -3,7 +3,7 @@ mod properties;
 
 use super::{Flaw, NearMiss, Sighting, Signal, find, find_last};
 
-/// The token that the tests ask for.
+/// The token that these tests look for.
 pub(crate) const TOKEN: &str = "TASKMASTER_DONE::s-1";
 
 pub(crate) fn token() -> [Signal; 1] {

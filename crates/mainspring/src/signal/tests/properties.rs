@@ -1,10 +1,11 @@
-//! What holds for every text: an honest completion is found, a shown one is not said.
+//! Properties of every text: an honest signal is found, and one that is only shown does not
+//! count.
 
 use proptest::prelude::*;
 
 use super::{Flaw, NearMiss, Sighting, TOKEN, find, token};
 
-/// Words and marks of prose: nothing that opens code or a comment.
+/// Words and punctuation: nothing that opens code or a comment.
 fn prose() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         8 => "[a-zA-Z0-9äßЖ漢🎉.,:;!?'\"-]{1,9}",
@@ -26,14 +27,14 @@ fn code() -> impl Strategy<Value = String> {
     .prop_map(|lines| lines.join("\n"))
 }
 
-/// Not indented: after a list, that would put it into the last item, where an unindented line of
-/// its code ends it.
+/// The fence is not indented: after a list it would belong to the last item, and an unindented
+/// line of its code would end it.
 fn fence() -> impl Strategy<Value = (String, String)> {
     ("[a-z]{0,5}", prop_oneof!["`{3,5}", "~{4,6}"])
         .prop_map(|(info, mark)| (format!("{mark}{info}"), mark))
 }
 
-/// A block of Markdown that is over when it ends.
+/// A block of Markdown that is complete at its end.
 fn block() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => prose().prop_map(|text| format!("x {text}")),
@@ -56,7 +57,7 @@ fn blocks() -> impl Strategy<Value = String> {
         .prop_map(|blocks| blocks.concat())
 }
 
-/// The token where it does not count, with the flaw it has there.
+/// The token where it does not count, and why it does not.
 fn shown() -> impl Strategy<Value = (String, Flaw)> {
     prop_oneof![
         (fence(), code(), code()).prop_map(|((open, close), before, after)| {
@@ -127,7 +128,8 @@ proptest! {
     }
 }
 
-/// Markdown that nests or repeats without end is answered as well. Each is a quarter of a MiB.
+/// Deeply nested or endlessly repeated Markdown gets an answer, too. Each text is a quarter of
+/// a MiB.
 #[test]
 fn bombs_are_answered() {
     let bombs = [

@@ -1,5 +1,5 @@
-//! The seed's whole sequence in the real client: real `claude` in a terminal, real `gh`,
-//! real `git`, the plugin as it is shipped.
+//! The seed's whole sequence in the real client: real `claude` in a terminal, real `gh`, real
+//! `git`, and the plugin as it is shipped.
 
 use std::path::Path;
 
@@ -79,7 +79,7 @@ fn the_whole_sequence_from_claim_to_the_removed_file() {
     assert_eq!(world.widgets().pull(44).title, "Fix race condition");
     assert_eq!(world.card().0, "In Review");
 
-    // The agent has stopped. CI fails, and it wakes.
+    // The agent has stopped. CI fails, which wakes the agent.
     report_check(&world, &claude, "lint", "SUCCESS");
     report_check(&world, &claude, "test", "FAILURE");
     model.wait_for_text("CI failed for PR #44: 1 of 2 checks FAILED: test.");

@@ -1,4 +1,4 @@
-//! The drop-in for the public script: its arguments, its stdin, and a message that arrives.
+//! The drop-in for the public script: its arguments, its stdin, and its message to the agent.
 
 use serde_json::{Value, json};
 

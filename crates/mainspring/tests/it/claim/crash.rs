@@ -1,8 +1,9 @@
-//! Killed at every system call, with GitHub losing a reply: one pull request, one close.
+//! The process is killed at every system call while GitHub loses a reply: there is one pull
+//! request and one close.
 //!
-//! All points share one GitHub and one git server; each has an issue, a branch, a checkout
-//! and a home of its own. `MAINSPRING_CLAIM_SWEEP=all` tries every call of the process,
-//! else every few of those that touch files or children.
+//! All points share one GitHub and one git server; each has its own issue, branch, checkout and
+//! home. With `MAINSPRING_CLAIM_SWEEP=all`, every call of the process is tried; without it,
+//! some of those that touch files or children.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +18,7 @@ use crate::env::{MAINSPRING, Ran, finish};
 
 const CREATE: &str = "POST /repos/{owner}/{repo}/pulls";
 
-/// One try: its own issue, in a copy of the checkout.
+/// One point: its own issue, in a copy of the checkout.
 struct Point {
     issue: u64,
     place: PathBuf,
@@ -99,7 +100,7 @@ fn branch(issue: u64) -> String {
     format!("fix-{issue}")
 }
 
-/// The calls of a healthy stop, by name, and how often each was made.
+/// The system calls of a healthy stop, with the number of each.
 fn calls(world: &World, point: &Point) -> BTreeMap<String, usize> {
     let trace = world.env.root().join("healthy");
     drop(point.stop(world, 0, Some((&trace, ""))));
@@ -117,7 +118,7 @@ fn calls(world: &World, point: &Point) -> BTreeMap<String, usize> {
     counts
 }
 
-/// Which points are tried here.
+/// The points to try.
 fn points(calls: &BTreeMap<String, usize>) -> Vec<(String, usize)> {
     let all = std::env::var_os("MAINSPRING_CLAIM_SWEEP").is_some();
     let matters = [
@@ -163,7 +164,7 @@ fn strace_is_there() -> bool {
         .is_ok_and(|output| output.status.success())
 }
 
-/// Tries every point of one path, and reports what each came to.
+/// Tries every point of one path and reports the result of each.
 #[expect(clippy::print_stdout, reason = "how many points, and how each ended")]
 fn sweep(
     world: &World,
@@ -204,7 +205,7 @@ fn sweep(
         world.github.clear_faults();
         point.remove();
     }
-    // Threads make the last few calls of a name differ by one or two between runs.
+    // Because of threads, the number of calls may differ by one or two between runs.
     assert!(
         fired * 10 >= points.len() * 8,
         "{fired} of {} fired",

@@ -1,4 +1,4 @@
-//! GitHub in trouble: nothing twice, nothing lost, nothing retried for ever.
+//! GitHub fails: nothing is done twice, nothing is lost, nothing is retried for ever.
 
 use std::path::Path;
 
@@ -59,7 +59,7 @@ fn somebody_was_faster_is_success() {
     let Some(world) = world() else { return };
     world.work();
     world.write("ready_for_pr");
-    // Our own look comes before theirs, our call after it.
+    // Their pull request appears after we looked and before our call.
     let exists = Fault::PullRequestExists {
         owner: "acme".into(),
         branch: BRANCH.into(),
@@ -106,7 +106,7 @@ fn every_refusal_is_a_failure_with_its_cause_and_its_time() {
         assert_eq!(failure["during"], "ready_for_pr");
         let waits = |hours: &str| said.contains(hours);
         match fault {
-            // A day at the most, whatever a header says.
+            // At most a day, whatever a header says.
             Fault::RateLimited { .. } => assert!(waits("1440 minutes"), "{said}"),
             Fault::SecondaryLimit { .. } => assert!(waits("60 minutes"), "{said}"),
             _ => assert!(waits("2 minutes"), "{said}"),
@@ -282,7 +282,7 @@ fn set_trap(world: &World, trap: &Path) {
     ] {
         std::fs::copy(trap, hooks.join(hook)).unwrap();
     }
-    // Programs of the project's own, in front of a PATH that names it.
+    // Programs in the project itself, which a PATH with `.` would find first.
     for program in ["gh", "git"] {
         std::fs::copy(trap, project.join(program)).unwrap();
     }

@@ -10,7 +10,8 @@ use super::world::{BRANCH, at, context, world};
 fn from_a_claimed_issue_to_a_closed_one() {
     let Some(world) = world() else { return };
 
-    // Claim: item found, card moved, agent set, assigned, file written and ignored.
+    // Claim: the item is found, the card moved, the agent set, the issue assigned, the file
+    // written and ignored.
     let (ran, runs) = world.gh_runs(|| world.env.agent("s", &["claim", "42"]));
     let said = ran.ok();
     assert!(
@@ -30,11 +31,11 @@ fn from_a_claimed_issue_to_a_closed_one() {
     assert!(world.bare.refs().contains_key("refs/mainspring/claims/42"));
     assert_eq!(world.git(&["status", "--porcelain"]), "?? .gitignore");
 
-    // Coding: nothing is started.
+    // Coding: no program is started.
     let (ran, runs) = world.gh_runs(|| world.stop("still at it"));
     assert_eq!((ran.let_go().as_str(), runs), ("", 0));
 
-    // Handoff, and the pull request at the next stop.
+    // The handoff, and the pull request at the next stop.
     world.git(&["switch", "--quiet", "-c", BRANCH]);
     world.git(&["commit", "--quiet", "--allow-empty", "-m", "Fix"]);
     let handoff = ["handoff", "--summary", "Fix race condition", "--push"];
@@ -60,7 +61,7 @@ fn from_a_claimed_issue_to_a_closed_one() {
     let (ran, runs) = world.gh_runs(|| world.stop("told the user"));
     assert_eq!((ran.let_go().as_str(), runs), ("", 0));
 
-    // CI, polled while the agent is idle.
+    // CI, which is polled while the agent is idle.
     world.widgets().set_check(&head, Check::running("test"));
     world
         .widgets()
@@ -92,7 +93,7 @@ fn from_a_claimed_issue_to_a_closed_one() {
         "\u{1b}]9;CI passed! All 2 checks green. PR #44 is ready to merge.\u{7}"
     );
 
-    // Merged: asked once, closed on the person's word.
+    // Merged: the agent asks once, and the issue is closed when the person agrees.
     world.widgets().merge(44);
     world.two_minutes_later();
     assert!(
@@ -128,8 +129,8 @@ fn from_a_claimed_issue_to_a_closed_one() {
     assert_eq!((world.github.prs_created(), world.github.closes()), (1, 1));
 }
 
-/// What `claim status --now` sees counts: the merge is known, and the question has been
-/// asked of whoever read it.
+/// What `claim status --now` sees counts: the merge is known, and whoever read the output was
+/// asked the question.
 #[test]
 fn a_merge_that_status_sees_is_taken_in_and_ends_the_handing_over() {
     let Some(world) = world() else { return };
@@ -186,7 +187,7 @@ fn what_is_missing_is_told_once_and_the_phase_stays() {
         (json!({ "branch": "--exec=evil" }), "`branch`"),
         (
             json!({ "branch": "main" }),
-            "it is the branch that pull requests go into",
+            "it is the base branch of pull requests",
         ),
         (json!({ "branch": BRANCH }), "is not on the server"),
     ] {

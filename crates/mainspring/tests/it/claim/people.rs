@@ -1,4 +1,4 @@
-//! Several people, several machines, one issue; and what only a person may do.
+//! Several people and computers with one issue, and what only a person may do.
 
 use std::fs;
 use std::sync::Barrier;
@@ -64,7 +64,7 @@ fn of_sixteen_claimers_one_wins_and_the_others_are_told_who() {
     );
 }
 
-/// A day passes: the claim on the server becomes the same one with an older date. Its commit.
+/// Makes the claim on the server a day older; returns its new commit.
 fn age_the_claim(world: &World) -> String {
     let text = world.git(&["cat-file", "commit", &world.bare.refs()[REFERENCE]]);
     let message = text.split_once("\n\n").unwrap().1;
@@ -279,7 +279,7 @@ fn a_newer_or_broken_file_is_reported_and_left_alone() {
         ("{\"schema_version\": 2, \"phase\": \"flying\"}", ""),
         (
             "{\"schema_version\": 1, \"phase\": \"codng\", \"issue_number\": 42}",
-            "phase \"codng\" is none of",
+            "phase \"codng\" is not one of",
         ),
         ("{\"schema_version\": 1,", "line 1 column"),
         ("", "line 1 column 0"),

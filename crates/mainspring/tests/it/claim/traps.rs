@@ -1,5 +1,5 @@
-//! A repository whose own configuration would run programs: ours run git in it, and none of
-//! them is started.
+//! A repository whose configuration names programs: we run git in it, and none of them is
+//! started.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,5 @@
-//! The watcher, without a client: when it waits, when it leaves, and what it wakes with.
+//! The watcher without a client: when it waits, when it exits, and with which message it wakes
+//! the agent.
 
 use std::io::Write;
 use std::process::{Child, Stdio};
@@ -29,7 +30,7 @@ impl Watcher {
         Self(child)
     }
 
-    /// Its exit code and what it woke the agent with.
+    /// Its exit code, and its message to the agent.
     fn end(mut self) -> (Option<i32>, String) {
         wait_until("it has watched enough", || {
             self.0.try_wait().unwrap().is_some()
@@ -62,7 +63,8 @@ fn it_wakes_once_per_change_and_one_watches_a_claim() {
     );
     assert_eq!(world.claim()["phase"], "checks_running");
 
-    // The same failure does not wake again, neither here nor at the next stop or idle.
+    // The same failure does not wake the agent again, neither here nor at the next stop or idle
+    // event.
     let third = Watcher::start(&world, &[]);
     world.github.take_requests();
     assert!(world.github.wait_for_request("ClaimPoll", PATIENCE));

@@ -1,5 +1,4 @@
-//! A checkout of `acme/widgets`, whose server is a bare repository and whose GitHub is the
-//! stand-in.
+//! A checkout of `acme/widgets` whose server is a bare repository, with a stand-in for GitHub.
 
 use std::fs;
 use std::path::PathBuf;
@@ -23,7 +22,7 @@ pub(crate) struct World {
     events: AtomicU32,
 }
 
-/// `None` where the real `gh` may not be run.
+/// `None` if the real `gh` may not be run.
 pub(crate) fn world() -> Option<World> {
     let world = untrusted()?;
     world.env.run(&["trust", "--yes"]).ok();
@@ -34,7 +33,7 @@ pub(crate) fn untrusted() -> Option<World> {
     at("github.com", ORIGIN)
 }
 
-/// A checkout whose `origin` has this address, of a repository on this server.
+/// A checkout whose `origin` has this address, and a repository on this GitHub server.
 pub(crate) fn at(host: &str, origin: &str) -> Option<World> {
     if github::client() == Client::Skipped {
         return None;
@@ -77,14 +76,14 @@ impl World {
         self.github.project("acme", 1)
     }
 
-    /// What the card of issue 42 says: its status, and who works on it.
+    /// The card of issue 42: its status, and who works on it.
     pub(crate) fn card(&self) -> (String, String) {
         let values = self.board().item(42).values;
         let value = |name: &str| values.get(name).cloned().unwrap_or_default();
         (value("Status"), value("Agent"))
     }
 
-    /// Where its programs are, the counted `gh` first.
+    /// The PATH, with the counted `gh` first.
     pub(crate) fn path(&self) -> String {
         format!(
             "{}:/usr/local/bin:/usr/bin:/bin",
@@ -101,7 +100,7 @@ impl World {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Edits the signal file as an agent would.
+    /// Edits the claim file as an agent would.
     pub(crate) fn edit(&self, fields: Value) {
         let mut claim = self.claim();
         let Value::Object(fields) = fields else {
@@ -111,7 +110,7 @@ impl World {
         fs::write(self.file(), claim.to_string()).unwrap();
     }
 
-    /// Writes the signal file by hand.
+    /// Writes the claim file by hand.
     pub(crate) fn write(&self, phase: &str) {
         let claim = json!({
             "schema_version": 1, "item_id": "", "issue_number": 42, "branch": BRANCH,
@@ -125,7 +124,7 @@ impl World {
         git(&self.env.project(), args)
     }
 
-    /// A commit on the claim's branch, on the server too.
+    /// Commits on the claim's branch and pushes it.
     pub(crate) fn work(&self) -> String {
         self.git(&["switch", "--quiet", "-C", BRANCH]);
         self.git(&["commit", "--quiet", "--allow-empty", "-m", "Work"]);
@@ -133,7 +132,7 @@ impl World {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    /// The number of `gh` processes that this starts.
+    /// The result, and the number of `gh` processes that were started.
     pub(crate) fn gh_runs(&self, what: impl FnOnce() -> Ran) -> (Ran, usize) {
         let before = self.gh.starts().len();
         let ran = what();
@@ -141,13 +140,13 @@ impl World {
     }
 
     pub(crate) fn idle(&self) -> Ran {
-        // The same bytes within two seconds would be the same delivery.
+        // The same bytes within two seconds would count as the same delivery.
         let message = format!("waiting {}", self.events.fetch_add(1, Ordering::Relaxed));
         let fields = json!({ "notification_type": "idle_prompt", "message": message });
         self.env.hook("Notification", fields)
     }
 
-    /// A stop after these words; the same ones twice are two stops.
+    /// A stop after this message; a second stop with the same message counts as another.
     pub(crate) fn stop(&self, words: &str) -> Ran {
         let event = self.events.fetch_add(1, Ordering::Relaxed);
         self.env.stop(&format!("{words} ({event})"))
@@ -157,17 +156,17 @@ impl World {
         self.env.hook("UserPromptSubmit", json!({ "prompt": text }))
     }
 
-    /// Lets two minutes pass for the back-off.
+    /// Makes two minutes pass for the back-off.
     pub(crate) fn two_minutes_later(&self) {
         self.edit(json!({ "last_check_poll": "2020-01-01T00:00:00Z" }));
     }
 
-    /// What is left of it when GitHub and the server are gone.
+    /// The environment, after GitHub and the server are gone.
     pub(crate) fn into_env(self) -> TestEnv {
         self.env
     }
 
-    /// As far as the pull request.
+    /// Does everything up to the pull request.
     pub(crate) fn with_pull_request(&self) -> String {
         let head = self.work();
         self.write("ready_for_pr");
@@ -190,7 +189,7 @@ pub(crate) fn git(folder: &std::path::Path, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim_end().into()
 }
 
-/// What the context that was given to the agent says.
+/// The context that the agent was given.
 pub(crate) fn context(ran: Ran) -> String {
     let answer = ran.json();
     let text = answer["hookSpecificOutput"]["additionalContext"].as_str();

@@ -1,4 +1,4 @@
-//! The stories, told by the build that the fixture is about.
+//! Makes the fixtures, with the build that they are about.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -14,8 +14,8 @@ use crate::env::{TestEnv, payload};
 use crate::taskie::{Taskie, write};
 use crate::tasks::STEPS;
 
-/// `MAINSPRING_TEST_PROGRAM=<an earlier build> cargo nextest run -p mainspring
-/// --run-ignored only make_the_stories`, after [`super::FIXTURE`] was given a new name.
+/// Run `MAINSPRING_TEST_PROGRAM=<an earlier build> cargo nextest run -p mainspring
+/// --run-ignored only make_the_stories`, after giving [`super::FIXTURE`] a new name.
 #[test]
 #[ignore = "writes the fixture, by another build"]
 fn make_the_stories_of_an_earlier_build() {
@@ -60,7 +60,7 @@ fn next(event: &str, fields: Value) -> NextEvent {
     }
 }
 
-/// The story's files, without what is another program's or this machine's.
+/// The story's files, without those of other programs or of this computer.
 fn kept(env: &TestEnv) -> std::collections::BTreeMap<String, String> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     let of_the_story = |name: &String| {
@@ -73,7 +73,7 @@ fn kept(env: &TestEnv) -> std::collections::BTreeMap<String, String> {
         .collect()
 }
 
-/// A loop of the fixture's is not to run out before the test is run.
+/// The fixture's loop must not become stale before the test runs.
 fn patient(env: &TestEnv) {
     let config = env.home().join(".config/mainspring/config.toml");
     write(&config, "[loop]\nttl = \"1000000h\"\n");
@@ -87,7 +87,7 @@ fn gate_held() -> TestEnv {
     env
 }
 
-/// It gives up while a loop holds the stop, so that this is what it remembers.
+/// The gate gives up while a loop holds the stop, so its file says that it gave up.
 fn gate_gave_up() -> TestEnv {
     let env = TestEnv::new();
     patient(&env);
@@ -142,7 +142,7 @@ fn stop_of(taskie: &Taskie, words: &str) -> Command {
     command
 }
 
-/// One review is done and answered, and it is time for the next one.
+/// One review is done and answered, and the next is due.
 fn reviewed() -> TestEnv {
     let taskie = planned();
     let output = stop_of(&taskie, "a").output().unwrap();
@@ -174,7 +174,7 @@ fn review_under_way() -> TestEnv {
     taskie.env
 }
 
-/// A pull request is open, its checks have passed, and the news waits in the mailbox.
+/// A pull request is open, its checks have passed, and the message about it is unread.
 fn claimed() -> TestEnv {
     let world = world().unwrap();
     let _ = world.env.agent("s", &["claim", "42"]).ok();

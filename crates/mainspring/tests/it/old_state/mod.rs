@@ -1,8 +1,8 @@
-//! What an earlier build left behind is read by this one: its state files and journals are
-//! taken up, and the next events are decided as that build would have decided them.
+//! This build reads the state files and journals of an earlier one, and decides the next events
+//! as that build would have.
 //!
-//! A fixture is one story's files, with the next events and what the earlier build made of
-//! them. `make.rs` has the stories.
+//! A fixture is the files of one story, with the next events and what the earlier build
+//! answered. `make.rs` has the stories.
 
 mod make;
 
@@ -20,13 +20,13 @@ use crate::env::{Ran, TestEnv, program};
 
 const FIXTURE: &str = "tests/fixtures/state-0.1.0-before-house";
 
-/// Stand in a fixture for what differs from place to place.
+/// Placeholders in a fixture for what differs between computers.
 const ROOT: &str = "@ROOT@";
 const PROJECT: &str = "@PROJECT@";
 const SETTINGS: &str = "@SETTINGS@";
 const PROGRAM: &str = "@PROGRAM@";
 
-/// States and rules that have another name since.
+/// States and rules that were renamed since.
 const RENAMED: [(&str, &str); 4] = [
     ("worn", "gave_up"),
     ("still-worn", "gave-up"),
@@ -36,7 +36,7 @@ const RENAMED: [(&str, &str); 4] = [
 
 #[derive(Serialize, Deserialize)]
 struct Story {
-    /// By their path below the story's own root.
+    /// By their path relative to the story's root.
     files: BTreeMap<String, String>,
     next: Vec<NextEvent>,
     then: Outcome,
@@ -48,22 +48,22 @@ struct NextEvent {
     fields: Value,
 }
 
-/// What a build makes of a story.
+/// What a build answers in a story.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Outcome {
-    /// Of the machines that have something here.
+    /// The states of the machines that have one here.
     states: BTreeMap<String, String>,
     trusted: bool,
-    /// Lines of the log, and decisions that came out the same when they were made again.
+    /// How many lines the log has, and how many decisions were the same when replayed.
     records: usize,
     replayed: u64,
     answers: Vec<Answer>,
-    /// The counts in each state file after the next events. A time is no count.
+    /// The counts in each state file after the next events. Times do not count.
     counts: BTreeMap<String, Vec<u64>>,
 }
 
 impl Outcome {
-    /// With the names that states and rules have now.
+    /// The outcome with the current names of states and rules.
     fn with_current_names(mut self) -> Self {
         let words = self.answers.iter_mut().flat_map(|one| &mut one.taken);
         for word in self.states.values_mut().chain(words.flatten()) {
@@ -78,9 +78,9 @@ impl Outcome {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Answer {
     decision: Value,
-    /// Was the agent told something beside it?
+    /// Was the agent told something in addition?
     context: bool,
-    /// Machine, rule, from, to.
+    /// Machine, rule, from and to of each arrow.
     taken: Vec<[String; 4]>,
 }
 
@@ -102,7 +102,7 @@ fn state_of_an_earlier_build_is_read_and_goes_on_as_it_would_have() {
             story.then.trusted = true;
         }
         let mut then = outcome(&env, &story.next);
-        // A build may count more than the earlier one did, and must not forget a count.
+        // This build may count more than the earlier one, but must not lose a count.
         for (file, had) in &story.then.counts {
             let has = then
                 .counts
@@ -116,7 +116,7 @@ fn state_of_an_earlier_build_is_read_and_goes_on_as_it_would_have() {
     assert!(stories >= 8, "only {stories} stories");
 }
 
-/// Every count that was there, as often as it was.
+/// Does the first list contain every count of the second, as often?
 fn includes(has: &[u64], had: &[u64]) -> bool {
     let mut rest = has.to_vec();
     had.iter().all(|count| {
@@ -129,7 +129,7 @@ fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(FIXTURE)
 }
 
-/// The views of what is there, and the answers to the next events.
+/// The views of the present state, and the answers to the next events.
 fn outcome(env: &TestEnv, next: &[NextEvent]) -> Outcome {
     let status = env.run(&["status", "--json"]).json();
     let mut states = BTreeMap::new();
@@ -170,7 +170,7 @@ fn answer(env: &TestEnv, next: &NextEvent) -> Answer {
     }
 }
 
-/// The arrows that the machines took by a record.
+/// The arrows that the machines took in a record.
 fn taken(record: &Value) -> Vec<[String; 4]> {
     let settled = &record["entry"]["turn"]["ruling"]["settled"];
     let all = [&settled["moves"], &settled["transitions"]];
@@ -214,7 +214,7 @@ fn numbers(value: &Value, found: &mut Vec<u64>) {
     match value {
         Value::Number(number) => found.extend(number.as_u64().filter(|one| *one < A_TIME)),
         Value::Array(list) => list.iter().for_each(|one| numbers(one, found)),
-        // Whose process it was differs from run to run.
+        // The process differs between runs.
         Value::Object(fields) => fields
             .iter()
             .filter(|(name, _)| name.as_str() != "owner")
@@ -227,7 +227,7 @@ fn key(path: &Path) -> String {
     digest::of(&[path.as_os_str().as_encoded_bytes()]).0
 }
 
-/// What stands for what in this world.
+/// The placeholders, and what each stands for in this environment.
 fn places(env: &TestEnv) -> [(&'static str, String); 4] {
     [
         (PROJECT, key(&env.project())),
@@ -237,9 +237,9 @@ fn places(env: &TestEnv) -> [(&'static str, String); 4] {
     ]
 }
 
-/// A world with these files, as if they had been written in it.
+/// An environment with these files, as if they had been written in it.
 fn place(files: &BTreeMap<String, String>) -> TestEnv {
-    // What the events would start is nowhere, so that nothing of this machine answers.
+    // The PATH is empty, so that no program of this computer answers.
     let env = TestEnv::new().with("PATH", "/nonexistent");
     let here = |text: &str| {
         let all = places(&env);
@@ -258,7 +258,7 @@ fn place(files: &BTreeMap<String, String>) -> TestEnv {
             text = summed(&text);
         }
         fs::write(&path, text).unwrap();
-        // Which of two files is the younger must not hang on the order of writing.
+        // The modification times must not depend on the order of writing.
         let file = fs::File::options().append(true).open(&path).unwrap();
         let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_800_000_000);
         file.set_modified(then).unwrap();
@@ -266,7 +266,7 @@ fn place(files: &BTreeMap<String, String>) -> TestEnv {
     env
 }
 
-/// A journal whose paths have changed, with the sums that its lines have now.
+/// A journal whose paths were replaced, with new checksums.
 fn summed(journal: &str) -> String {
     let mut sum = "0".repeat(32);
     let mut out = String::new();
@@ -278,7 +278,7 @@ fn summed(journal: &str) -> String {
     out
 }
 
-/// Every file of a world that is state, by its name there.
+/// Every state file of an environment, by its name there.
 fn read(env: &TestEnv) -> BTreeMap<String, String> {
     let everywhere = |text: &str| {
         let all = places(env);

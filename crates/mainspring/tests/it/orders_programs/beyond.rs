@@ -1,4 +1,4 @@
-//! The watcher, which no host's event drives, and hydration, which goes on.
+//! The watcher, which no host's event starts, and task lists, which an order does not stop.
 
 use std::io::Write as _;
 use std::process::{Child, Stdio};
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{Place, gate, mail, orders, starts, told, with_pull_request};
 use crate::env::Ran;
 
-/// A watcher whose client lives as long as this does.
+/// A watcher whose client lives as long as this value.
 struct Watcher {
     watcher: Child,
     client: Child,
@@ -59,7 +59,7 @@ fn under_an_order_the_watcher_asks_nobody_and_wakes_nobody_and_goes_on_after_it(
             let mut watcher = Watcher::start(&place);
             let lease = place.env.project_state().join("claim-watch.lock");
             wait_until("it watches", || lease.exists());
-            // Another one would look at once, if this one did not.
+            // If this watcher did not look, another would look at once.
             assert_eq!(Watcher::start(&place).end().code, Some(0));
             assert!(watcher.watches(), "{order:?}");
             assert_eq!(place.started(), [""; 0], "{order:?}");

@@ -1,6 +1,5 @@
-//! A person's orders stand above every path that can start a program, hold a stop or wake an
-//! agent. Every program that we know is a stand-in here that only writes down that it was
-//! started.
+//! A person's orders apply to every path that can start a program, hold a stop or wake an
+//! agent. Every program that we know is replaced by a stand-in that only records its start.
 
 mod beyond;
 
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use crate::env::{Ran, TestEnv, finish, payload};
 use crate::taskie::{TASKS, write};
 
-/// A loop that runs, as `jwz` tells it.
+/// A running loop, as `jwz` prints it.
 const MESSAGE: &str = r#"[{"id":"1","body":"{\"schema\":1,\"event\":\"STATE\",\"run_id\":\"loop-1-1\",\"updated_at\":\"2099-01-01T00:00:00Z\",\"stack\":[{\"id\":\"a\",\"mode\":\"issue\",\"iter\":4,\"max\":9}]}"}]"#;
 
 /// A trusted project in which every program is a stand-in.
@@ -49,7 +48,7 @@ impl Place {
         place
     }
 
-    /// What was started since this was last asked.
+    /// The programs that were started since the last call of this.
     fn started(&self) -> Vec<String> {
         let log = self.env.root().join("started");
         let text = fs::read_to_string(&log).unwrap_or_default();
@@ -79,7 +78,7 @@ impl Place {
         }
     }
 
-    /// As a host runs it: in the environment of its session.
+    /// Runs the binary as a host does: in the environment of its session.
     fn host(&self, args: &[&str], event: &Value) -> Ran {
         let mut command = self.env.command();
         command.args(args).env("CLAUDE_CODE_SESSION_ID", "s");
@@ -109,7 +108,7 @@ fn due_review(place: &Place) {
     place.file(".taskie/plans/demo/state.json", &state.to_string());
 }
 
-/// A plan without a state: where it stands, git has to tell.
+/// A plan without a state: git has to tell how far it is.
 fn bare_plan(place: &Place) {
     place.file(".taskie/plans/demo/plan.md", "# Plan\n\n## Overview\n");
 }
@@ -135,10 +134,10 @@ fn merged(place: &Place) {
     claim(place, "merged_detected", Some(7));
 }
 
-/// A message that is worth waking the agent for.
+/// A message that is a reason to wake the agent.
 fn mail(place: &Place) {
     with_pull_request(place);
-    // So that there is a folder for it.
+    // This creates the folder for it.
     place.env.run(&["pulse", "1"]).ok();
     place.env.run(&["pulse", "off"]).ok();
     let mail = json!({ "issue": 42, "owner": "s", "mail": [
@@ -165,7 +164,7 @@ fn board(place: &Place) {
 
 fn nothing(_: &Place) {}
 
-/// What a way does where nobody ordered otherwise.
+/// What a path does without an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Does {
     Starts(&'static str),
@@ -173,7 +172,7 @@ enum Does {
     Tells,
 }
 
-/// One way to a program, a hold or the agent's ear.
+/// One path to a program, a hold or a message to the agent.
 struct Way {
     what: &'static str,
     machine: &'static str,
@@ -281,12 +280,12 @@ fn orders(machine: &'static str) -> [Vec<&'static str>; 6] {
     ]
 }
 
-/// Was the agent kept going?
+/// Was the agent held?
 fn held(ran: &Ran) -> bool {
     ran.code == Some(2) || ran.stdout.contains("\"decision\":\"block\"") || told(ran)
 }
 
-/// Was anything said to it?
+/// Was the agent told anything?
 fn told(ran: &Ran) -> bool {
     ran.stdout.contains("additionalContext")
 }
@@ -342,7 +341,7 @@ struct Verb {
 enum Refused {
     /// It fails, and says why.
     Wholly,
-    /// It does without the program.
+    /// It works without the program.
     Program,
 }
 
@@ -403,7 +402,7 @@ fn a_persons_command_starts_it_under_every_order_and_an_agents_without_one() {
         (verb.prepare)(&place);
         let ran = place.env.agent("s", verb.agent);
         let started = place.started();
-        // What an agent may close, it closes when it stops.
+        // An agent may close the issue, but it is closed at the agent's stop.
         let at_once = verb.agent == verb.person;
         let what = format!("{:?}: {ran:?} {started:?}", verb.agent);
         assert_eq!(starts(&started, verb.starts), at_once, "{what}");

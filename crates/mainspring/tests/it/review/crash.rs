@@ -12,7 +12,7 @@ use super::{stop, trusted};
 use crate::env::{Ran, payload};
 use crate::taskie::{Taskie, write};
 
-/// A stop that is under way.
+/// Starts a stop and does not wait for it.
 fn start(taskie: &Taskie, session: &str, words: &str) -> Child {
     let fields = json!({"session_id": session, "last_assistant_message": words});
     let event = payload(&taskie.env.project(), "Stop", fields);
@@ -49,8 +49,8 @@ fn many_stops_at_once_start_one_reviewer() {
     assert_eq!(taskie.state_now()["phase_iteration"], 1);
 }
 
-/// As long as it takes, so it is asked for by name: every need gets one review, however many
-/// stops meet.
+/// It takes long, so it only runs if it is asked for by name: every due review is done once,
+/// however many stops happen at the same time.
 #[test]
 #[ignore = "minutes: `cargo nextest run --run-ignored=only sixty_four_stops`"]
 fn sixty_four_stops_at_once_a_hundred_times_start_a_hundred_reviewers() {
@@ -92,7 +92,7 @@ fn running(text: &str) -> usize {
 fn a_killed_hook_takes_its_reviewer_along_and_the_review_is_done_again() {
     let taskie = trusted(json!({"next_phase": "plan-review"}));
     let marker = taskie.env.root().join("grandchild");
-    // It has begun its file, and written nothing into it yet.
+    // The reviewer has created its file, and written nothing into it yet.
     let script = format!(
         "#!/bin/sh\n: > {file}\necho started >> {log}\nsh -c 'sleep 300; : {marker}' &\nsleep 300; : {marker}\n",
         file = taskie.dir().join("plan-review-1.md").display(),
@@ -126,7 +126,7 @@ fn a_killed_hook_takes_its_reviewer_along_and_the_review_is_done_again() {
 #[test]
 fn a_review_that_was_finished_when_the_hook_died_is_adopted() {
     let taskie = trusted(json!({"next_phase": "plan-review"}));
-    // It writes its review and its verdict, and then does not end.
+    // The reviewer writes its review and its verdict, and then does not exit.
     let own = taskie.env.root().join("bin/claude");
     let normal = fs::read_to_string(&own).unwrap();
     write(

@@ -1,4 +1,4 @@
-//! Plans at the hook: whose they are, what is started, and what survives a kill.
+//! Plans at the hook: which session they belong to, what is started, and what survives a kill.
 
 mod crash;
 mod plans;
@@ -16,7 +16,7 @@ fn trusted(fields: Value) -> Taskie {
     taskie
 }
 
-/// A stop of a session; `words` tells one stop from the next.
+/// A stop of a session; `words` distinguishes it from the next stop.
 fn stop(taskie: &Taskie, session: &str, words: &str) -> Ran {
     let fields = json!({"session_id": session, "last_assistant_message": words});
     let event = payload(&taskie.env.project(), "Stop", fields);
@@ -30,7 +30,7 @@ fn config(taskie: &Taskie, text: &str) {
     );
 }
 
-/// The last plan of the world is what `plan status` tells.
+/// What `plan status` says about the latest plan.
 fn status(taskie: &Taskie) -> Value {
     taskie.run(&["plan", "status", "--json"], b"").json()
 }

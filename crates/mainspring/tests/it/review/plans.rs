@@ -1,4 +1,4 @@
-//! Whose a plan is, and what moves it.
+//! Which session a plan belongs to, and what advances it.
 
 use std::fs;
 

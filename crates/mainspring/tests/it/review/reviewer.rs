@@ -1,4 +1,4 @@
-//! What a reviewer is given and may do, and what comes of what it says.
+//! What a reviewer gets and may do, and what its output leads to.
 
 use std::fs;
 
@@ -24,8 +24,8 @@ fn no_reviewer_is_started_in_a_project_that_nobody_trusted() {
     );
 }
 
-/// The whole argument list: the seed's flags in the seed's order, hooks off, the prompt
-/// last. As root the permissions are scoped instead of skipped.
+/// The whole argument list: the seed's flags in the seed's order, hooks off, and the prompt
+/// last. For root, the permissions are scoped and not skipped.
 #[test]
 fn the_reviewers_arguments() {
     let taskie = trusted(json!({"next_phase": "code-review"}));

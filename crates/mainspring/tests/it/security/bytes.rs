@@ -1,5 +1,5 @@
-//! Paths that are not UTF-8 text: they work, or they are refused. A host's event is text, so
-//! of such a folder it names something that is not there.
+//! Paths that are not UTF-8 text work or are refused. A host's event is UTF-8 text, so for such
+//! a folder it names one that does not exist.
 
 use std::cell::Cell;
 use std::ffi::OsStr;
@@ -14,14 +14,14 @@ use super::tree;
 use crate::env::{Ran, TestEnv, finish};
 use crate::taskie::{Taskie, write};
 
-/// `café`, as it was written before everybody wrote UTF-8.
+/// `café` in Latin-1.
 fn odd(name: &str) -> PathBuf {
     let mut bytes = name.as_bytes().to_vec();
     bytes.extend(b"-caf\xe9");
     PathBuf::from(OsStr::from_bytes(&bytes))
 }
 
-/// Which of the folders has such a name.
+/// Which folder has such a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Odd {
     Project,
@@ -80,7 +80,7 @@ impl Place {
         command
     }
 
-    /// A command of the agent's tells which project its session is about.
+    /// A command in the agent's shell tells us the session's project.
     fn bind(&self) {
         self.agent(&["gate", "on"]);
         let mut command = self.command();
@@ -92,7 +92,7 @@ impl Place {
         finish(command.args(args).env("CLAUDE_CODE_SESSION_ID", "s"), b"").ok()
     }
 
-    /// A stop as a host tells of it: with what it can say of the folder.
+    /// A stop as a host reports it: with the folder's name as far as it is text.
     fn stop_of(&self, session: &str, words: &str) -> Ran {
         let stop = self.stops.get();
         self.stops.set(stop + 1);
@@ -111,7 +111,7 @@ impl Place {
         self.stop_of("s", words)
     }
 
-    /// Nothing was made under a name that is only like one of these.
+    /// No file or folder was created under a similar name.
     fn assert_nothing_lossy(&self) {
         for path in tree(&self.env.root()).into_keys() {
             let lossy = path.to_str().is_some_and(|text| text.contains('\u{fffd}'));
@@ -173,7 +173,7 @@ fn a_loop_on_a_page_of_the_project_comes_to_its_end() {
     }
 }
 
-/// The prompt of a loop may be in a file whose name no document can hold.
+/// The prompt of a loop may be in a file whose name JSON cannot hold.
 #[test]
 fn a_prompt_in_a_file_of_such_a_name_is_kept_as_its_text() {
     let place = Place::new(Odd::Temp);
@@ -193,7 +193,7 @@ fn a_prompt_in_a_file_of_such_a_name_is_kept_as_its_text() {
     assert!(held.contains("Write the tests first."), "{held}");
 }
 
-/// A session that nobody bound is in a folder that its events cannot name.
+/// The session is not bound, and its events cannot name its folder.
 #[test]
 fn an_event_that_cannot_name_its_folder_is_refused_aloud() {
     let place = Place::new(Odd::Project);
@@ -206,7 +206,7 @@ fn an_event_that_cannot_name_its_folder_is_refused_aloud() {
     place.assert_nothing_lossy();
 }
 
-/// A project whose plan waits for its review, at another name.
+/// A project with a plan that is due for review, moved to another name.
 fn moved(taskie: &Taskie) -> PathBuf {
     let project = taskie.env.root().join(odd("project"));
     fs::rename(taskie.env.project(), &project).unwrap();
@@ -248,7 +248,7 @@ fn a_plan_is_reviewed_whatever_its_folder_is_called() {
     assert_eq!(state["phase_iteration"], 1, "{state}");
 }
 
-/// The reviewer's instructions lie in our state directory, and its prompt is text.
+/// The reviewer's instructions are in our state directory, and its prompt is text.
 #[test]
 fn a_reviewer_that_cannot_be_told_where_its_rules_are_is_not_started() {
     let taskie = Taskie::with_state(json!({"next_phase": "plan-review"}));

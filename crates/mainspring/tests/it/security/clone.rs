@@ -1,4 +1,4 @@
-//! A repository that was cloned a minute ago, and that nobody trusted: no child is started.
+//! In a repository that was just cloned and that nobody trusted, no child is started.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -123,7 +123,7 @@ fn a_hostile_clone_starts_nothing() {
     assert!(!mark.exists(), "{}", fs::read_to_string(&mark).unwrap());
 }
 
-/// Whatever an agent's shell is told to do, trust stays a person's to give.
+/// Whatever an agent's shell is told to do, only a person can trust a project.
 #[test]
 fn an_agent_that_tries_gets_no_trust() {
     let env = TestEnv::new();
@@ -150,7 +150,7 @@ fn an_agent_that_tries_gets_no_trust() {
     let record = records().next().unwrap().unwrap();
     let name = record.file_name().into_string().unwrap();
     let honest = fs::read_to_string(record.path()).unwrap();
-    // A record in the repository, or one that is broken, is no record.
+    // A record in the repository does not count, and neither does a broken one.
     put(&env, &format!("trusted/{name}"), &honest);
     put(&env, &format!(".mainspring/trusted/{name}"), &honest);
     fs::write(record.path(), "{").unwrap();

@@ -1,5 +1,5 @@
-//! Every state file, damaged: the stop may go through, but never silently, never by a panic,
-//! and what cannot be read stays as it is.
+//! Every state file is damaged: the agent may stop, but never silently and never because of a
+//! panic, and a file that cannot be read stays as it is.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::tree;
 use crate::env::{Ran, TestEnv};
 
-/// A world in which the next stop is held, and the files that it is held by.
+/// An environment in which the next stop is held, and the files that are the reason.
 struct Held {
     env: TestEnv,
     files: Vec<PathBuf>,
@@ -69,7 +69,7 @@ fn worlds() -> Vec<(&'static str, Held)> {
     ]
 }
 
-/// A dozen ways to spoil a file.
+/// A dozen ways to damage a file.
 fn spoilt(bytes: &[u8]) -> Vec<Vec<u8>> {
     let length = bytes.len();
     let mut all: Vec<Vec<u8>> = vec![
@@ -91,14 +91,14 @@ fn spoilt(bytes: &[u8]) -> Vec<Vec<u8>> {
     all
 }
 
-/// Is it still a file that says something else, and nothing broken? Then it is an edit.
+/// Is the file still valid, with another content? Then it counts as an edit.
 fn is_an_edit(path: &Path, bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return false;
     };
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("json") => serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object()),
-        // What has no front matter, or not all of it, is no loop.
+        // A page without complete front matter is no loop.
         Some("md") => true,
         _ => text.trim().parse::<u32>().is_ok(),
     }
@@ -142,7 +142,7 @@ fn no_damaged_state_lets_go_silently_panics_or_is_changed() {
                 );
                 if !is_an_edit(file, &damage) {
                     assert!(is_held(&ran) || !told(&ran).is_empty(), "silent: {case}");
-                    // Where it was, or, of a loop that is given up, beside it.
+                    // The file is where it was or, for a loop that was given up, next to it.
                     let kept = tree(file.parent().unwrap());
                     assert!(kept.values().any(|held| *held == damage), "lost: {case}");
                 }
@@ -153,8 +153,8 @@ fn no_damaged_state_lets_go_silently_panics_or_is_changed() {
     assert!(cases >= 100, "{cases}");
 }
 
-/// To delete a state file is an edit: a person may. What is left goes on and nothing panics;
-/// that such a deletion ends a hold is said in SECURITY.md.
+/// Deleting a state file is an edit, which a person may make. The rest goes on, and nothing
+/// panics. SECURITY.md says that such a deletion ends a hold.
 #[test]
 fn a_deleted_file_is_an_edit_and_the_next_stop_is_answered() {
     for (name, held) in worlds() {
@@ -175,8 +175,8 @@ fn a_deleted_file_is_an_edit_and_the_next_stop_is_answered() {
     }
 }
 
-/// A changed byte of the journal, in its first record or its last: named by `log` and by
-/// `doctor`, and no decision is built on it.
+/// A byte of the journal's first or last record is changed: `log` and `doctor` name it, and no
+/// decision uses it.
 #[test]
 fn a_changed_journal_is_named_and_not_acted_on() {
     let env = TestEnv::new();
@@ -191,7 +191,7 @@ fn a_changed_journal_is_named_and_not_acted_on() {
         let mut changed: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
         changed[at] = changed[at].replacen("\"seq\":", "\"seq\": ", 1);
         fs::write(&path, changed.join("\n") + "\n").unwrap();
-        // As after a power loss: everything that the journal says is looked at again.
+        // As after a power loss: everything in the journal is checked again.
         fs::write(env.project_state().join("lock"), "").unwrap();
         let place: usize = lines[..at].iter().map(|line| line.len() + 1).sum();
         let log = env.run(&["log"]).ok();

@@ -1,4 +1,4 @@
-//! A payload that names another file for the session's transcript, and a token without work.
+//! A payload that names a wrong file as the session's transcript, and a token without work.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -58,7 +58,7 @@ fn no_forged_transcript_completes_or_hangs() {
         assert!(began.elapsed() < PATIENCE, "{path}");
         ran.held();
     }
-    // The one that is the session's own does count, so the rest was refused for what it is.
+    // The session's own transcript counts, so the others were refused for what they are.
     let fields = json!({"transcript_path": real});
     let ran = env.hook_bytes(
         payload(&env.project(), "Stop", fields)
@@ -68,7 +68,7 @@ fn no_forged_transcript_completes_or_hangs() {
     assert_eq!(ran.let_go(), "");
 }
 
-/// The agent's word opens the gate; the review that is due is another matter.
+/// The agent's token opens the gate; a review that is due is another matter.
 #[test]
 fn the_token_alone_does_not_end_a_stop_that_is_under_review() {
     let taskie = Taskie::with_state(json!({"next_phase": "plan-review"}));

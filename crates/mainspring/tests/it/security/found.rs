@@ -1,5 +1,5 @@
-//! Where files are found: what an unpacked archive, or another user of the machine, cannot
-//! make ours.
+//! How files are found: an unpacked archive or another user of the computer cannot make us
+//! accept theirs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ fn put(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// A stop in this folder, of a session of its own.
+/// A stop in this folder, in a session of its own.
 fn stop_in(env: &TestEnv, folder: &Path) -> Ran {
     let fields =
         json!({ "session_id": folder.display().to_string(), "last_assistant_message": "x" });
@@ -24,7 +24,7 @@ fn stop_in(env: &TestEnv, folder: &Path) -> Ran {
     )
 }
 
-/// Which project a command in this folder is about.
+/// The project of a command in this folder.
 fn project_of(env: &TestEnv, folder: &Path) -> PathBuf {
     let status = finish(
         env.command().args(["status", "--json"]).current_dir(folder),
@@ -33,7 +33,7 @@ fn project_of(env: &TestEnv, folder: &Path) -> PathBuf {
     PathBuf::from(status.json()["project"].as_str().unwrap())
 }
 
-/// The victim's repository, trusted, with a gate, and one worktree of git's making.
+/// The victim's trusted repository with a gate, and a worktree that git made.
 fn victim(env: &TestEnv) -> (PathBuf, PathBuf) {
     let (repo, tree) = (env.project(), env.root().join("tree"));
     let git = |args: &[&str]| {
@@ -84,7 +84,7 @@ fn an_archive_that_says_it_is_a_worktree_gets_nothing_of_the_repository_it_names
         cases += 1;
     }
     assert_eq!(cases, 4);
-    // An admin folder that the archive brings itself points back, and leads to the archive.
+    // An admin folder in the archive itself points back to the archive.
     let archive = env.root().join("own");
     put(
         &archive.join("work/.git"),
@@ -97,7 +97,7 @@ fn an_archive_that_says_it_is_a_worktree_gets_nothing_of_the_repository_it_names
     assert_eq!(project_of(&env, &archive.join("work")), archive);
 }
 
-/// Git writes both pointers as relative paths where it is told to.
+/// Git writes both pointers as relative paths if it is configured to.
 #[test]
 fn a_worktree_with_relative_pointers_is_one_too() {
     let env = TestEnv::new();
@@ -109,7 +109,7 @@ fn a_worktree_with_relative_pointers_is_one_too() {
         "gitdir: ../project/.git/worktrees/tree\n",
     );
     assert_eq!(project_of(&env, &tree), repo);
-    // The worktree was moved by hand: git itself no longer knows it either.
+    // The worktree was moved by hand, so git itself no longer knows it.
     let moved = env.root().join("moved");
     fs::rename(&tree, &moved).unwrap();
     assert_eq!(project_of(&env, &moved), moved);
@@ -117,7 +117,7 @@ fn a_worktree_with_relative_pointers_is_one_too() {
 
 const OTHER: u32 = 65_534;
 
-/// Makes it another user's; `false` where only root could.
+/// Gives the file to another user; `false` if only root could.
 fn give_away(path: &Path) -> bool {
     let given = std::os::unix::fs::chown(path, Some(OTHER), Some(OTHER)).is_ok();
     if !given {
@@ -131,7 +131,7 @@ fn chmod(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// A folder like `/tmp`, and one of the person's in it.
+/// A folder like `/tmp`, and a folder of the person's in it.
 fn shared(env: &TestEnv) -> (PathBuf, PathBuf) {
     let (open, work) = (env.root().join("open"), env.root().join("open/work"));
     fs::create_dir_all(&work).unwrap();
@@ -150,7 +150,7 @@ fn what_another_user_put_above_a_folder_holds_nobody_and_is_named_once() {
         (".agent-claim.json", "{}"),
         (".taskie/plans/demo/plan.md", "# Plan\n"),
     ] {
-        // A repository of theirs in the same place changes nothing.
+        // A repository of theirs at the same place changes nothing.
         for repository in [false, true] {
             let env = TestEnv::new();
             let (open, work) = shared(&env);
@@ -204,7 +204,7 @@ fn what_everybody_can_write_above_a_folder_holds_nobody() {
     }
 }
 
-/// Not even where the project is that very folder, because the person has state there.
+/// This holds even if the folder itself is the project, because the person has state for it.
 #[test]
 fn a_file_that_another_user_adds_to_a_project_without_a_repository_is_not_read() {
     let env = TestEnv::new();
@@ -221,8 +221,8 @@ fn a_file_that_another_user_adds_to_a_project_without_a_repository_is_not_read()
     assert!(shown.contains("belongs to user 65534"), "{shown}");
 }
 
-/// In a container a project is mounted with the numbers of another system: its folder and
-/// its files have one owner, who is not the user there.
+/// In a container, a project is mounted with the user ids of another system: its folder and its
+/// files have one owner, who is not the user there.
 #[test]
 fn a_project_that_belongs_to_one_other_user_altogether_is_one() {
     for repository in [false, true] {
@@ -246,7 +246,7 @@ fn a_project_that_belongs_to_one_other_user_altogether_is_one() {
     }
 }
 
-/// In a repository its files are what they are: a team may share it.
+/// A repository's files count whoever owns them: a team may share it.
 #[test]
 fn a_repository_of_the_persons_may_hold_files_that_others_can_write() {
     let env = TestEnv::new();

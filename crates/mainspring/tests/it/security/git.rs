@@ -1,5 +1,5 @@
-//! A repository whose own configuration runs programs: none of our git commands runs them. Each
-//! trap is sprung by an ordinary git command first, so that one that cannot spring is seen.
+//! A repository whose configuration runs programs: none of our git commands runs them. An
+//! ordinary git command springs each trap first, which proves that the trap works.
 
 use std::fs;
 use std::io::Write;
@@ -64,7 +64,7 @@ impl Trapped {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // It may end without having read it.
+        // It may exit without reading it.
         let _ = child.stdin.take().unwrap().write_all(stdin);
         child.wait_with_output().unwrap()
     }
@@ -81,7 +81,7 @@ impl Trapped {
         fs::remove_file(&self.mark).is_ok()
     }
 
-    /// The same history, its last commit with a signature to check.
+    /// Signs the last commit, so that there is a signature to check.
     fn sign(&self, kind: &str) {
         let tree = self.git(&["rev-parse", "HEAD^{tree}"]);
         let parent = self.git(&["rev-parse", "HEAD^"]);
@@ -96,7 +96,7 @@ impl Trapped {
         self.git(&["reset", "--quiet", "--hard", commit.trim()]);
     }
 
-    /// Commands of ours that ask git about what is here.
+    /// Runs our commands that ask git about the repository.
     fn ask_ours(&self) -> String {
         self.env.run(&["plan", "route"]).ok()
     }
@@ -112,7 +112,7 @@ fn executable(path: &Path, text: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// What is set in `.git/config`, and an ordinary command that springs it.
+/// What is set in `.git/config`, and an ordinary command that springs the trap.
 type Trap = (
     &'static [(&'static str, &'static str)],
     &'static [&'static str],
@@ -224,8 +224,8 @@ fn no_hook_is_run_by_a_look() {
     }
 }
 
-/// A repository that left an object with its server: looking at the history would fetch it, and
-/// with it run whatever the repository says its server's program is.
+/// A repository whose server still has an object: to look at the history would fetch it, and
+/// run whatever program the repository names for its server.
 #[test]
 fn a_look_fetches_nothing() {
     let trapped = Trapped::new();
@@ -262,7 +262,8 @@ fn no_program_of_the_project_is_taken_for_git() {
     }
 }
 
-/// The server of `world`, reached by an `ssh` that the person has; the repository names another.
+/// The server of `world`, reached by an `ssh` of the person's; the repository names another
+/// one.
 fn by_ssh(world: &World) -> (PathBuf, PathBuf) {
     let root = world.env.root();
     let mark = root.join("mark");
@@ -309,7 +310,7 @@ fn a_repositorys_transport_is_used_where_a_person_trusted_it_and_nowhere_else() 
     assert!(mark.exists() && !by_ssh_of_person.exists());
 }
 
-/// Not even where the project is trusted: no way to a server is a program.
+/// This holds even in a trusted project: no address of a server is a program.
 #[test]
 fn an_address_that_is_rewritten_to_a_program_is_refused() {
     let Some(world) = untrusted() else { return };
@@ -330,8 +331,8 @@ fn an_address_that_is_rewritten_to_a_program_is_refused() {
     assert!(!mark.exists());
 }
 
-/// A pre-push hook that needs what a person has in their environment, as those of large file
-/// stores and test runners do.
+/// A pre-push hook that needs the person's environment, like those of large file stores and
+/// test runners.
 #[test]
 fn a_push_in_a_persons_own_name_runs_the_hooks_of_a_trusted_project_in_their_environment() {
     for (is_trusted, expected) in [(true, "of-the-person\n"), (false, "")] {
@@ -355,7 +356,7 @@ fn a_push_in_a_persons_own_name_runs_the_hooks_of_a_trusted_project_in_their_env
     }
 }
 
-/// The remote's name may come from the repository.
+/// The repository may choose the remote's name.
 #[test]
 fn a_remote_is_a_name_and_no_program() {
     let Some(world) = untrusted() else { return };
@@ -378,7 +379,7 @@ fn a_remote_is_a_name_and_no_program() {
     }
 }
 
-/// Whoever starts git elsewhere has to harden it again, and forgets something.
+/// If git were started elsewhere, that place would need the same protections.
 #[test]
 fn git_commands_are_made_in_one_place() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

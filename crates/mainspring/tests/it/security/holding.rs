@@ -1,5 +1,5 @@
-//! A child of ours whose own child, in a session of its own, keeps our pipe open: the hook
-//! answers all the same, and does not wait for it.
+//! A child of ours has a child in a session of its own, which keeps our pipe open: the hook
+//! answers and does not wait for it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 use crate::env::TestEnv;
 
-/// Longer than anybody waits for a hook, and still an end.
+/// Longer than anybody waits for a hook, but not for ever.
 const HOLDING: &str = "40";
 
-/// A program that starts a process which holds its output, notes that process, and then does
-/// this.
+/// A program that starts a process which holds its output, records that process's id, and then
+/// runs `then`.
 fn program(path: &Path, holder: &Path, then: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let script = format!(
@@ -27,7 +27,7 @@ fn program(path: &Path, holder: &Path, then: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// The holder still lives, so nobody waited for it. It is ended then.
+/// The holder is still alive, so nobody waited for it. Ends it.
 #[track_caller]
 fn still_holds(holder: &Path) {
     let pid = fs::read_to_string(holder).unwrap();
@@ -42,7 +42,7 @@ struct Held {
 }
 
 impl Held {
-    /// A trusted checkout with a claim; its `gh` answers at once, and leaves a holder.
+    /// A trusted checkout with a claim. Its `gh` answers at once and leaves a holder.
     fn gh() -> Self {
         let env = TestEnv::new();
         let holder = env.root().join("holder");
@@ -93,12 +93,12 @@ impl Held {
         let read = Value::from(vec![json!({"id": "1", "body": newest})]);
         fs::write(env.project().join(".jwz/read"), read.to_string()).unwrap();
         program(&jwz, &holder, &format!("echo $1 >> .jwz/calls\n{then}"));
-        // The client that the session's end tells of is new to the loop: it is posted.
+        // The session's end names a client that is new to the loop, so a message is posted.
         let env = env.with("CLAUDE_PID", "7");
         Self { env, holder }
     }
 
-    /// What `jwz` was asked since.
+    /// What `jwz` was asked for since.
     fn calls(&self) -> Vec<String> {
         let text = fs::read_to_string(self.env.project().join(".jwz/calls")).unwrap();
         text.lines().map(str::to_owned).collect()
@@ -122,7 +122,7 @@ fn a_sessions_end_does_not_wait_for_whoever_holds_the_output_of_jwz() {
     still_holds(&held.holder);
 }
 
-/// All of its calls together have one deadline: after one that took it all, no other starts.
+/// All calls together have one deadline: after one that used it up, no other starts.
 #[test]
 fn at_a_sessions_end_no_child_is_started_that_has_no_time_left() {
     let held = Held::jwz("[ $1 != read ] || exec cat .jwz/read\nsleep 0.4; exit 1");

@@ -1,5 +1,5 @@
-//! A repository, or another user, puts a link where we read or write: nothing is written at
-//! its other end, and every stop is answered.
+//! A repository or another user puts a symlink where we read or write: nothing is written
+//! behind it, and every stop gets an answer.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -18,7 +18,7 @@ fn put(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Where the link is, seen from the test's root, and the file outside that it would reach.
+/// The symlink's path relative to the test's root, and the outside file that it would reach.
 /// `{state}` is the project's folder in our own state.
 const LINKS: [(&str, &str, &str); 20] = [
     ("project/.claude", "idle-loop.local.md", PAGE),
@@ -65,7 +65,7 @@ fn nothing_is_written_at_the_other_end_of_a_link() {
                 None => env.root().join(link),
             };
             if link.starts_with("project/.claude") {
-                // Its own loop would hide the page's.
+                // A loop in our own store would hide the one in the Markdown file.
                 env.agent("s", &["loop", "abort"]).ok();
             }
             remove(&place);
@@ -100,7 +100,8 @@ fn remove(path: &Path) {
     }
 }
 
-/// The reason is said: a person who linked a folder on purpose must not have to guess.
+/// The message names the reason: a person who linked a folder on purpose must not have to
+/// guess.
 #[test]
 fn a_project_file_behind_a_link_is_named() {
     let env = TestEnv::new();
@@ -119,8 +120,8 @@ fn a_project_file_behind_a_link_is_named() {
     );
 }
 
-/// Ids of every kind, as a host or an attacker may send them: all that is made has a plain
-/// name in our own folders.
+/// Ids of every kind, as a host or an attacker may send them: everything that is created has a
+/// plain name in our own folders.
 #[test]
 fn no_session_id_leaves_its_folder() {
     let env = TestEnv::new();
@@ -178,7 +179,7 @@ fn no_session_id_leaves_its_folder() {
     }
 }
 
-/// Another user was there first: with a folder of theirs, or one that they can write to.
+/// Another user was there first, with a folder of their own or one that they can write to.
 #[test]
 fn what_another_user_made_is_not_used() {
     use std::os::unix::fs::{PermissionsExt, chown};

@@ -1,4 +1,4 @@
-//! What somebody who is not the person can do: with a repository, a text, a file, a name.
+//! What somebody else can do to a person: with a repository, a text, a file, a name.
 //! SECURITY.md has the table.
 
 mod bytes;
@@ -21,14 +21,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Is there a process of this number that has not ended? One that nobody has waited for has.
+/// Is there a process with this id that has not ended? A zombie has ended.
 fn runs(pid: &str) -> bool {
     let stat = fs::read_to_string(Path::new("/proc").join(pid).join("stat")).unwrap_or_default();
     let state = stat.rsplit_once(") ").map(|(_, fields)| &fields[..1]);
     state.is_some_and(|state| state != "Z")
 }
 
-/// Everything below a folder: files with their bytes, links with where they lead.
+/// Everything below a folder: files with their bytes, symlinks with their targets.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut left = vec![folder.to_owned()];

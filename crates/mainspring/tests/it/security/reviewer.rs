@@ -1,4 +1,4 @@
-//! What a reviewer sees of the person's environment, and what is left of it when it is over.
+//! What a reviewer sees of the person's environment, and what is left after it ended.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,7 +27,7 @@ fn stop(taskie: &Taskie) -> Ran {
     taskie.run(&["hook"], event(taskie).to_string().as_bytes())
 }
 
-/// The reviewer of this world does this, in a shell.
+/// Makes the reviewer run this shell script.
 fn reviewer(taskie: &Taskie, script: &str) {
     let text = format!("#!/bin/sh\n{script}\n");
     write(&taskie.env.root().join("bin/claude"), &text);
@@ -38,7 +38,7 @@ fn configure(taskie: &Taskie, text: &str) {
     write(&file, text);
 }
 
-/// What a reviewer saw of these variables; each has its own name for a value.
+/// Which of these variables a reviewer saw; the value of each is unique.
 fn seen(taskie: &Taskie, set: &[&str]) -> BTreeMap<String, String> {
     let seen = taskie.env.root().join("seen");
     reviewer(taskie, &format!("env > {}; exit 1", seen.display()));
@@ -49,7 +49,7 @@ fn seen(taskie: &Taskie, set: &[&str]) -> BTreeMap<String, String> {
     let text = fs::read_to_string(seen).unwrap();
     let lines = text.lines().filter_map(|line| line.split_once('='));
     lines
-        // What the shell itself adds.
+        // The shell itself adds these.
         .filter(|(name, _)| !matches!(*name, "PWD" | "OLDPWD" | "SHLVL" | "_"))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect()
@@ -59,7 +59,7 @@ fn names(seen: &BTreeMap<String, String>) -> Vec<&str> {
     seen.keys().map(String::as_str).collect()
 }
 
-/// The session's, tokens of all kinds, and what nobody has thought of yet.
+/// Variables of the session, tokens of all kinds, and a variable that nobody thought of.
 const SECRETS: [&str; 24] = [
     "CLAUDECODE",
     "CLAUDE_CODE_SESSION_ID",
@@ -157,8 +157,8 @@ fn a_relative_folder_of_the_path_does_not_reach_a_reviewer() {
     assert_eq!(path, format!("{}:/usr/bin:/bin", bin.display()));
 }
 
-/// A reviewer that starts something in a session of its own, whose process id it leaves in a
-/// file, and goes on with `then`.
+/// Makes the reviewer start a process in a session of its own, record its id in a file, and run
+/// `then`.
 fn leaves_behind(taskie: &Taskie, then: &str) {
     let file = taskie.env.root().join("left-behind");
     let script = format!(
@@ -210,7 +210,7 @@ fn what_a_reviewer_started_in_its_own_session_ends_with_a_hook_that_is_killed() 
     wait_until("it ends", || !runs(&pid));
 }
 
-/// A stop that is under way.
+/// Starts a stop and does not wait for it.
 fn start(taskie: &Taskie) -> Child {
     let mut command = taskie.command();
     command.arg("hook").stdin(Stdio::piped());

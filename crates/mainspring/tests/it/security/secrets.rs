@@ -1,4 +1,4 @@
-//! What must not be written down: no variable's value, no payload, in no file and no answer.
+//! No variable's value and no payload is written to any file or answer.
 
 use serde_json::{Value, json};
 
@@ -82,7 +82,7 @@ fn no_variable_and_no_payload_is_found_in_any_file_or_answer() {
     }
 }
 
-/// What is kept is kept for us alone.
+/// Only the person can read what we keep.
 #[test]
 fn everything_of_ours_is_ours_alone() {
     use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! What is read as configuration: how much of it, whose, and through which links.
+//! What is read as configuration: how much of it, from which owner, and through which symlinks.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,8 +10,8 @@ use serde_json::json;
 use super::tree;
 use crate::env::{TestEnv, finish};
 
-/// A repository's file of 256 KiB that has nothing but unknown settings took a stop 12
-/// seconds: each was looked up in the text, and compared with every name there is.
+/// A stop took 12 seconds in a repository whose 256 KiB file had only unknown settings: each
+/// was searched in the text and compared with every known name.
 #[test]
 fn a_file_of_unknown_settings_is_named_in_a_few_lines() {
     let env = TestEnv::new();
@@ -49,7 +49,7 @@ fn put(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// As tools for dotfiles lay them out: the file, its folder, or all of `~/.config` is a link.
+/// As dotfile tools lay them out: the file, its folder, or all of `~/.config` is a symlink.
 #[test]
 fn the_persons_own_configuration_may_be_a_link() {
     for link in [
@@ -137,8 +137,8 @@ fn a_configuration_that_others_can_write_says_nothing_and_is_named_once() {
     }
 }
 
-/// A link that another user made, to a file of the person's that others have written: a
-/// repository's, for instance.
+/// A symlink of another user's leads to a file of the person's that others have written, for
+/// example a repository's.
 #[test]
 fn a_link_of_another_user_is_not_followed_to_a_configuration() {
     let env = TestEnv::new();
@@ -154,7 +154,7 @@ fn a_link_of_another_user_is_not_followed_to_a_configuration() {
     assert!(said.contains("belongs to user 65534"), "{said}");
 }
 
-/// Under `sudo` the home may still be that of the user who called it.
+/// Under `sudo`, the home may still be that of the user who called it.
 #[test]
 fn root_reads_the_configuration_of_the_user_who_called_sudo() {
     let env = TestEnv::new().with("SUDO_UID", "65534");
@@ -167,7 +167,7 @@ fn root_reads_the_configuration_of_the_user_who_called_sudo() {
     let _ = env.stop("x").held();
 }
 
-/// The same binary as an ordinary user, whose group may be their own.
+/// The same binary, run by an ordinary user who may be the only member of their group.
 #[test]
 fn a_group_of_ones_own_may_write_ones_files() {
     use std::os::unix::process::CommandExt;
@@ -289,7 +289,7 @@ fn a_link_to_another_users_settings_or_plugins_is_refused() {
     assert!(said.contains("belongs to user 65534"), "{said}");
 }
 
-/// A clone's `.claude` may lead to the home of whoever installs in it.
+/// A clone's `.claude` may lead to the home of the person who installs in it.
 #[test]
 fn install_writes_through_no_link_of_a_repository() {
     for scope in ["project", "local"] {

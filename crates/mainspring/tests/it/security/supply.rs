@@ -1,5 +1,5 @@
-//! What the shipped binary is made of, as Cargo says: few crates, from one place, under
-//! licences that ours allows, each once.
+//! What the shipped binary is made of, according to Cargo: few crates from one source, with
+//! allowed licences, each in one version.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// All that may be in the binary. A new one adds a row here and in
+/// The limit on crates in the binary. A new one changes this number and adds a row in
 /// docs/design/dependencies.md.
 const MOST_CRATES: usize = 47;
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
@@ -22,7 +22,8 @@ const LICENCES: [&str; 9] = [
     "Unicode-3.0",
     "ISC",
 ];
-/// Crates that would bring a shell, a network, a second runtime or a second way.
+/// Crates that would bring a shell, a network, a second runtime or a second way to do
+/// something.
 const BANNED: [&str; 16] = [
     "openssl",
     "openssl-sys",
@@ -58,7 +59,7 @@ fn cargo(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Name and version, and licence, of all that the binary is linked from: no tests, no build
+/// Name, version and licence of every crate that is linked into the binary: no tests, no build
 /// scripts, no macros.
 fn shipped() -> BTreeMap<String, String> {
     let tree = cargo(&[
@@ -77,19 +78,19 @@ fn shipped() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Is there a way to take the crate that is among the licences?
+/// Can the crate be used under one of the allowed licences?
 fn is_allowed(licence: &str) -> bool {
     let allowed = |one: &str| LICENCES.contains(&one.trim().trim_matches(['(', ')']));
     let all_of = |group: &str| group.split(" AND ").all(allowed);
     let text = licence.replace('/', " OR ");
-    // `(A OR B) AND C`: each part has a way.
+    // `(A OR B) AND C`: each part needs an allowed licence.
     if let Some((choice, rest)) = text.split_once(") AND ") {
         return choice.split(" OR ").any(allowed) && all_of(rest);
     }
     text.split(" OR ").any(all_of)
 }
 
-/// The fuzzer has a lock file of its own, and is not built by any test.
+/// The fuzzer has its own lock file, and no test builds it.
 #[test]
 fn the_fuzzer_is_made_of_the_same_crates() {
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/libfuzzer/Cargo.lock");
@@ -151,7 +152,7 @@ fn everything_that_is_built_comes_from_the_registry_or_is_ours() {
     );
 }
 
-/// Our own crates take the workspace's lints, which forbid `unsafe`.
+/// Our own crates use the workspace's lints, which forbid `unsafe`.
 #[test]
 fn no_crate_of_ours_has_unsafe_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -174,7 +175,7 @@ fn no_crate_of_ours_has_unsafe_code() {
     }
 }
 
-/// Every test that SECURITY.md names is there: a module or a function of that name.
+/// Every test that SECURITY.md names exists, as a module or a function.
 #[test]
 fn the_tests_that_the_page_names_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

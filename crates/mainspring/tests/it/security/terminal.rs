@@ -1,4 +1,4 @@
-//! Somebody else's text in every view and error: it is shown, and obeyed by no terminal.
+//! Somebody else's text in every view and error: it is shown, and no terminal obeys it.
 
 use std::fs;
 use std::path::Path;
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::env::{Ran, TestEnv, finish, payload};
 
-/// Clears the screen, fills the clipboard, turns a line around, hides, and begins a line of
-/// its own that could pass for ours.
+/// Clears the screen, fills the clipboard, reverses a line, hides text, and starts a line that
+/// could pass for ours.
 const HOSTILE: &str = "x\u{1b}[2J\u{1b}]52;c;eA==\u{7}\u{9b}31m\u{202e}\u{200b}\u{e0041}\r\nFORGED";
-/// The same as somebody's own argument, which is theirs to break into lines.
+/// The same as the person's own argument, which may contain line breaks.
 const ARGUMENT: &str = "x\u{1b}[2J\u{1b}]52;c;eA==\u{7}\u{9b}31m\u{202e}\u{200b}\u{e0041}";
-/// The same without what a path or a name of a file cannot hold.
+/// The same without characters that a path cannot hold.
 const NAME: &str = "x\u{1b}[2J\u{1b}]52;c;eA==\u{7}\u{202e}\nFORGED";
 
 const VIEWS: [&[&str]; 24] = [
@@ -42,7 +42,7 @@ const VIEWS: [&[&str]; 24] = [
     &["simulate", "stop"],
 ];
 
-/// Runs a command and holds everything that it says to the rule.
+/// Runs a command and checks everything that it prints.
 fn look(env: &TestEnv, cwd: &Path, args: &[&str]) -> Ran {
     let ran = finish(env.command().current_dir(cwd).args(args), b"");
     for said in [&ran.stdout, &ran.stderr] {
@@ -83,7 +83,7 @@ fn put(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// A project whose name and whose every file is somebody's attempt.
+/// A project whose name and whose every file contains hostile text.
 fn hostile_project(env: &TestEnv) -> std::path::PathBuf {
     let project = env.project().join(NAME);
     let claim = json!({

@@ -1,5 +1,5 @@
-//! A reviewer that says anything but a verdict has not passed the plan: hundreds of outputs,
-//! each through the whole hook, and the shapes that do count.
+//! Hundreds of reviewer outputs that are no verdict, each through the whole hook: none passes
+//! the plan. And the formats that do count.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,7 +26,7 @@ fn text(text: impl Into<String>) -> Output {
     text.into().into_bytes().into()
 }
 
-/// As the real program prints it.
+/// A result as the real program prints it.
 fn valid() -> Value {
     json!({
         "type": "result", "subtype": "success", "is_error": false,
@@ -35,7 +35,7 @@ fn valid() -> Value {
     })
 }
 
-/// The same value in each place in which a verdict counts.
+/// The same value in each place where a verdict counts.
 fn in_places(verdict: &Value) -> [Output; 3] {
     let said = json!({"verdict": verdict});
     [
@@ -46,7 +46,7 @@ fn in_places(verdict: &Value) -> [Output; 3] {
     .map(|output| text(output.to_string()))
 }
 
-/// Words that are not the word.
+/// Words that are similar to `PASS`.
 const ALMOST: &[&str] = &[
     "",
     "pass",
@@ -116,7 +116,7 @@ fn almost() -> impl Iterator<Item = Output> {
     words.chain(values).flat_map(|verdict| in_places(&verdict))
 }
 
-/// A verdict where none belongs.
+/// A verdict in a wrong place.
 fn misplaced() -> Vec<Output> {
     let said = json!({"verdict": "PASS"});
     let quoted = said.to_string();
@@ -199,7 +199,7 @@ fn other_events() -> Vec<Output> {
     outputs
 }
 
-/// A verdict in words.
+/// A verdict in prose.
 fn prose() -> impl Iterator<Item = Output> {
     let said = "{\"verdict\":\"PASS\"}";
     let texts = [
@@ -237,7 +237,7 @@ fn prose() -> impl Iterator<Item = Output> {
     })
 }
 
-/// A valid output, and something that is wrong with its bytes.
+/// A valid output with an error in its bytes.
 fn broken() -> Vec<Output> {
     let whole = valid().to_string();
     let mut outputs = cut_or_padded(&whole);
@@ -294,7 +294,7 @@ fn cut_or_padded(whole: &str) -> Vec<Output> {
     outputs
 }
 
-/// JSON that two readers may read differently, or that is none.
+/// JSON that two readers may read differently, or that is invalid.
 const AMBIGUOUS: &[&str] = &[
     r#"{"structured_output":{"verdict":"FAIL","verdict":"PASS"}}"#,
     r#"{"structured_output":{"verdict":"PASS","verdict":"FAIL"}}"#,
@@ -328,7 +328,7 @@ fn in_other_encodings(whole: &str) -> Vec<Output> {
     outputs
 }
 
-/// A valid verdict of a program that says that it failed, by word or by its end.
+/// A valid verdict of a program that reports a failure, in its output or by its exit code.
 fn failed() -> Vec<Output> {
     let mut outputs = Vec::new();
     for (field, value) in [
@@ -350,7 +350,7 @@ fn failed() -> Vec<Output> {
             exit,
         });
     }
-    // More than anybody reads.
+    // More than the limit.
     outputs.push(text(format!("{}{}", valid(), " ".repeat(17 << 20))));
     outputs
 }
@@ -373,7 +373,7 @@ impl Reviewed {
         Self(taskie)
     }
 
-    /// The streak after one review that begins with this one, and where the plan goes next.
+    /// The number of clean reviews in a row after one more review, and the plan's next phase.
     fn after(&self, clean: u32, output: &Output, number: usize) -> (Value, Value) {
         let Self(taskie) = self;
         for file in ["plan-review-1.md", ".review-1.partial"] {
@@ -394,7 +394,7 @@ impl Reviewed {
     }
 }
 
-/// Runs each through a hook, in a few projects at once.
+/// Runs each output through a hook, in several projects at once.
 fn each(outputs: &[Output], check: impl Fn(&Reviewed, &Output, usize) + Sync) {
     std::thread::scope(|scope| {
         for part in outputs.chunks(outputs.len().div_ceil(4)) {
@@ -426,7 +426,7 @@ fn nothing_but_a_verdict_in_its_place_is_one() {
         .into_iter()
         .collect();
     assert!(outputs.len() >= 200, "{}", outputs.len());
-    // A review whose verdict is not said is no clean one: the row begins again.
+    // A review without a verdict is not clean, so the count starts again.
     each(&outputs, |reviewed, output, number| {
         let after = reviewed.after(1, output, number);
         assert_eq!(

@@ -1,6 +1,6 @@
-//! The 80 cases of the seed's six suites, through the drop-in, with a stand-in for
-//! `claude` as the seed's own tests have one. Each test names its case; where DESIGN.md
-//! resolves a case otherwise, the test says so.
+//! The 80 cases of the seed's six suites, through the drop-in, with a stand-in for `claude` as
+//! in the seed's own tests. Each test names its case; if DESIGN.md decides a case differently,
+//! the test says so.
 
 mod suite_1;
 mod suite_2;
@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 
 use crate::env::{Ran, TestEnv, finish};
 
-/// Writes the review that its prompt asks for, says the verdict, and keeps its arguments. What
-/// it does else is in a file: no variable of ours would reach it.
+/// Writes the review that its prompt asks for, prints the verdict, and records its arguments.
+/// Its settings are in a file, because no variable of ours would reach it.
 const MOCK_CLAUDE: &str = r#"#!/bin/sh
 . SETTINGS
 for arg in "$@"; do
@@ -83,7 +83,7 @@ impl Taskie {
         taskie
     }
 
-    /// With a valid plan: `plan.md` and a table of tasks.
+    /// Has a valid plan: `plan.md` and a table of tasks.
     pub(crate) fn planned() -> Self {
         let taskie = Self::new();
         taskie.file("plan.md", "# Plan\n\n## Overview\n");
@@ -91,14 +91,14 @@ impl Taskie {
         taskie
     }
 
-    /// With a valid plan whose state has these fields beside the usual ones.
+    /// Has a valid plan whose state has these fields in addition to the usual ones.
     pub(crate) fn with_state(fields: Value) -> Self {
         let taskie = Self::planned();
         taskie.state(fields);
         taskie
     }
 
-    /// A variable of the binary's, or a setting of the stand-in.
+    /// Sets a variable of the binary's, or a setting of the stand-in.
     pub(crate) fn set(&self, name: &str, value: &str) {
         if !name.starts_with("MOCK_CLAUDE_") {
             self.vars.borrow_mut().insert(name.into(), value.into());
@@ -162,7 +162,7 @@ impl Taskie {
             .collect()
     }
 
-    /// The agent answers the review that it was told of.
+    /// The agent answers the current review.
     pub(crate) fn post_review(&self) {
         let mut state = self.state_now();
         let review = state["phase"].as_str().unwrap().to_owned();
@@ -171,7 +171,7 @@ impl Taskie {
         self.file("state.json", &state.to_string());
     }
 
-    /// The binary in this world.
+    /// The binary in this environment.
     pub(crate) fn command(&self) -> Command {
         let mut command = self.env.command();
         command.envs(self.vars.borrow().iter());
@@ -227,7 +227,7 @@ impl Taskie {
 }
 
 impl Answer {
-    /// The stop goes through.
+    /// The stop was approved.
     #[track_caller]
     pub(crate) fn approved(&self) -> &Self {
         assert_eq!(self.code, Some(0), "{self:?}");
@@ -235,7 +235,7 @@ impl Answer {
         self
     }
 
-    /// The agent is kept going, for a reason that holds all of these.
+    /// The agent was held, with a reason that contains all of these.
     #[track_caller]
     pub(crate) fn blocked(&self, pieces: &[&str]) -> &Self {
         assert_eq!(self.code, Some(0), "{self:?}");
@@ -254,7 +254,7 @@ impl Answer {
         self.json["systemMessage"].as_str().unwrap_or_default()
     }
 
-    /// The structure was found in order.
+    /// The plan's structure is valid.
     #[track_caller]
     pub(crate) fn validated(&self) -> &Self {
         self.approved();

@@ -6,7 +6,7 @@ use super::Taskie;
 
 #[test]
 fn suite_1_01_nothing_else_is_needed() {
-    // The seed checks for jq. We need no other program: an empty PATH will do.
+    // The seed checks for jq. We need no other program, so an empty PATH is enough.
     let taskie = Taskie::planned();
     taskie.set("PATH", "");
     taskie.stop().validated();
@@ -24,7 +24,7 @@ fn suite_1_03_an_invalid_directory_is_exit_2() {
     let answer = Taskie::planned().answer_to(br#"{"cwd": "/nonexistent"}"#);
     assert_eq!(answer.code, Some(2));
     assert!(answer.stderr.contains("Cannot change"), "{answer:?}");
-    // Hosts take 2 for a block, so never where the agent was already continued.
+    // Hosts take exit code 2 as a block, so we never use it if the agent was already continued.
     let answer =
         Taskie::planned().answer_to(br#"{"cwd": "/nonexistent", "stop_hook_active": true}"#);
     assert_eq!(answer.code, Some(0));
@@ -32,7 +32,8 @@ fn suite_1_03_an_invalid_directory_is_exit_2() {
 
 #[test]
 fn suite_1_04_stop_hook_active_alone_approves() {
-    // DESIGN.md: it approves a payload that has nothing else; with a plan it is information.
+    // DESIGN.md: a payload with only this field is approved; with a plan, the field is only
+    // information.
     let answer = Taskie::planned().answer_to(br#"{"stop_hook_active": true}"#);
     answer.approved();
     assert_eq!(answer.json, json!({"suppressOutput": true}));

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, Taskie};
 
-/// The state, a stop, and how often the stand-in was called.
+/// Stops in this state: the project, the answer, and how often the stand-in was called.
 fn stop(fields: Value) -> (Taskie, Answer, usize) {
     let taskie = Taskie::with_state(fields);
     let answer = taskie.stop();

@@ -36,7 +36,7 @@ fn suite_4_02_model_sonnet() {
 
 #[test]
 fn suite_4_03_permissions_are_skipped() {
-    // In `hook` they are scoped for root: see the test of the argument list there.
+    // In `hook`, they are scoped for root: see the test of the argument list there.
     assert!(args(code()).contains(&"--dangerously-skip-permissions".into()));
 }
 
@@ -109,7 +109,7 @@ fn suite_4_09_the_review_is_where_it_belongs() {
     assert!(!taskie.has(".review-3.log"), "the log goes with success");
 }
 
-/// The stop went through validation, and the state was not touched.
+/// The stop was approved after validation, and the state is unchanged.
 fn assert_let_through(taskie: &Taskie, cause: &str) {
     let before = taskie.state_now();
     let answer = taskie.stop();

@@ -1,4 +1,4 @@
-//! The real client: what a skill laid out is what its task tools see, change and add to.
+//! The real client: its task tools see, change and extend the list that a skill laid out.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,7 +29,7 @@ fn add_skill(folder: &Path) {
     put(&folder.join("fsm.json"), STEPS);
 }
 
-/// Its task tools are off unless they are asked for.
+/// Its task tools are off by default.
 fn with_task_tools(claude: Claude) -> Claude {
     claude.setting("env", json!({ "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1" }))
 }
@@ -38,7 +38,7 @@ fn invoke(skill: &str) -> Turn {
     Turn::call("Skill", json!({ "skill": skill }))
 }
 
-/// The session's tasks, by number: subject, status, what they wait for.
+/// The session's tasks by id: subject, status, and what they wait for.
 fn tasks(claude: &Claude, session: &str) -> BTreeMap<u64, String> {
     contents(&claude.home().join(".claude/tasks").join(session))
         .into_iter()
@@ -101,7 +101,7 @@ fn task_tools_see_change_and_add_to_what_was_laid_out() {
             (4, "Mine pending [3]"),
         ])
     );
-    // The list speaks for itself: the hook says nothing.
+    // The client has the list, so the hook prints nothing.
     for call in claude.hook_calls() {
         assert_eq!(call.answer(), Value::Null, "{call:?}");
     }
@@ -109,8 +109,8 @@ fn task_tools_see_change_and_add_to_what_was_laid_out() {
         assert!(model.saw_text(seen), "TaskList did not show {seen}");
     }
 
-    // Invoked again, the skill starts afresh; what the agent added stays, and no longer
-    // waits for a task that is gone.
+    // When the skill is invoked again, its list starts over; a task that the agent added stays,
+    // and no longer waits for a task that is gone.
     claude.ask("again").resuming(session).run().expect_success();
     assert_eq!(
         tasks(&claude, session),
@@ -220,7 +220,7 @@ fn a_list_with_faults_is_told_to_the_agent_and_nothing_is_lost() {
     let Some(claude) = hooked(&model) else { return };
     put(&claude.project().join(".claude/skills/ship/fsm.json"), "[");
     claude.run("/ship").expect_success();
-    // The prompt was not erased, and the agent knows.
+    // The prompt was not erased, and the agent knows about the failure.
     assert!(model.saw_text("Ship the thing, step by step."));
     assert!(model.saw_text("malformed JSON"));
 }
@@ -260,7 +260,7 @@ fn a_command_in_a_folder_is_not_taken_for_a_plugins() {
     );
     add_skill(&plugin.join("skills/ship"));
     let claude = claude.plugin_dir(&plugin);
-    // There is no registry at all, which matters to a plugin's skill only.
+    // There is no registry, which matters only to a plugin's skill.
     claude.run("/polite:greet").expect_success();
     claude.run("/flow:ship").expect_success();
     let answers: Vec<Value> = claude

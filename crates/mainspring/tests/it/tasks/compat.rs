@@ -1,4 +1,4 @@
-//! `compat fsm`, in place of the public script: the cases of its document.
+//! `compat fsm` in place of the public script: the cases of its document.
 
 use insta::assert_snapshot;
 use pretty_assertions::assert_eq;
@@ -73,7 +73,7 @@ fn its_variables_move_the_roots() {
     put(&skills.join("mine/fsm.json"), STEPS);
     assert_eq!(script(&env, "mine").code, Some(0));
     assert!(tasks.join("s/3.json").is_file());
-    // The oldest registry's format, the most specific scope.
+    // The oldest format of the registry, with the most specific scope.
     let entry = |scope: &str, place: &str| {
         let list = format!(r#"[{{"id":1,"subject":"{scope}"}}]"#);
         put(&env.root().join(place).join("skills/x/fsm.json"), &list);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{STEPS, by_hand, contents, folder, invocation, put, skill};
 use crate::env::{MAINSPRING, TestEnv, payload};
 
-/// A list with tasks made by hand, one of which waits for a task of another skill's.
+/// A list with tasks that were made by hand; one of them waits for a task of another skill.
 pub(super) fn world() -> TestEnv {
     let env = TestEnv::new();
     skill(&env, "ship", STEPS);
@@ -49,7 +49,7 @@ pub(super) fn stop(env: &TestEnv) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Runs the hook under strace; what was traced.
+/// Runs the hook under strace; returns the trace.
 pub(super) fn traced(env: &TestEnv, input: &[u8], options: &[&str]) -> String {
     let trace = env.root().join("trace");
     let mut child = Command::new("strace")
@@ -72,7 +72,7 @@ pub(super) fn traced(env: &TestEnv, input: &[u8], options: &[&str]) -> String {
     fs::read_to_string(trace).unwrap()
 }
 
-/// Every call of a run: its name, and how many of that name there are up to it.
+/// Every call of a run: its name, and its number among the calls of that name.
 pub(super) fn calls(trace: &str) -> Vec<(String, usize)> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let names = trace
@@ -84,7 +84,7 @@ pub(super) fn calls(trace: &str) -> Vec<(String, usize)> {
     };
     names
         .filter(plain)
-        // Our program begins after it.
+        // Our program starts after this call.
         .filter(|name| *name != "execve")
         .map(|name| {
             let count = counts.entry(name).or_default();
@@ -94,7 +94,7 @@ pub(super) fn calls(trace: &str) -> Vec<(String, usize)> {
         .collect()
 }
 
-/// Kills the run at one call; whether it was killed there.
+/// Kills the run at one call; returns whether that happened.
 fn killed(env: &TestEnv, input: &[u8], (name, count): &(String, usize)) -> bool {
     let inject = format!("inject={name}:signal=SIGKILL:when={count}");
     traced(env, input, &["-e", &inject]).contains("killed by SIGKILL")
@@ -108,7 +108,7 @@ pub(super) fn strace_is_here() -> bool {
     here
 }
 
-/// The locks of a process that died are stale after ten seconds: here at once.
+/// Makes the locks of a dead process stale now, and not only after ten seconds.
 pub(super) fn age_locks(folder: &Path) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
@@ -120,8 +120,8 @@ pub(super) fn age_locks(folder: &Path) {
     }
 }
 
-/// At any instant every file is a whole old or a whole new one, and what was made by hand
-/// is there.
+/// At any moment, every file is a complete old or a complete new version, and the tasks that
+/// were made by hand exist.
 fn check_instant(
     now: &BTreeMap<String, String>,
     old: &BTreeMap<String, String>,
@@ -153,7 +153,7 @@ fn a_kill_at_any_call_leaves_the_old_list_or_the_new_one() {
         let at = format!("{} {}", call.0, call.1);
         assert!(killed(&env, &event(&env), call), "{at} did not fire");
         check_instant(&list(&env), &old, &new, &at);
-        // The next event is about something else altogether.
+        // The next event does not concern tasks.
         age_locks(&folder(&env));
         assert_eq!(env.hook_bytes(&stop(&env)).ok(), "", "{at}");
         let after = list(&env);
@@ -168,7 +168,7 @@ fn a_kill_at_any_call_leaves_the_old_list_or_the_new_one() {
             .filter(|name| !name.ends_with(".json") && !name.ends_with(".lock"))
             .collect();
         assert!(others.is_empty(), "{at} left {others:?}");
-        // And the skill can be invoked as if nothing had been.
+        // After that, the skill can be invoked as usual.
         if call.1 == 1 {
             env.hook("PostToolUse", invocation("ship")).ok();
             assert_eq!(list(&env), new, "{at}");
@@ -202,7 +202,7 @@ fn a_kill_while_a_crash_is_mended_is_mended_too() {
     };
     let earliest = renames.iter().find(recorded).unwrap();
     let mut points = 0;
-    // Before the first file, and in between two.
+    // Before the first file, and between two files.
     for first in [earliest, renames[renames.len() / 2]] {
         let crashed = || {
             let env = world();
@@ -226,7 +226,8 @@ fn a_kill_while_a_crash_is_mended_is_mended_too() {
     eprintln!("kill while a crash is mended: {points} points, all fired, 0 torn");
 }
 
-/// Once a number of the new list is there, so is its highest: the client takes none of them.
+/// As soon as one id of the new list exists, so does the highest: the client reuses none of
+/// them.
 fn check_order(
     now: &BTreeMap<String, String>,
     old: &BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! A disk that answers with errors: what is said about the list is true.
+//! System calls fail with disk errors: what we say about the list is true.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -26,7 +26,7 @@ const FILES: [&str; 12] = [
     "getdents64",
 ];
 
-/// The answer of a run in which one call fails; `None` if it could not even answer.
+/// The answer of a run in which one call fails; `None` if the run could not answer.
 fn hurt(env: &TestEnv, inject: &str, trace: &Path) -> Option<Value> {
     let input = env.root().join("event");
     super::put(&input, &String::from_utf8(event(env)).unwrap());
@@ -94,7 +94,7 @@ fn what_is_said_about_the_list_is_true_whatever_fails() {
             assert_eq!((&now, &later), (&new, &new), "{at}");
             done += 1;
         } else {
-            // The list could not even be looked for, or the event not read.
+            // The list could not be searched, or the event could not be read.
             assert_eq!(now, old, "{at}: {answer}");
         }
         if !reason.is_empty() {

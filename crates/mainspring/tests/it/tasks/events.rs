@@ -98,7 +98,7 @@ fn invoking_again_resets_and_what_was_made_by_hand_stays() {
             "8 By hand 8 <5,4>"
         ]
     );
-    // Another skill's tasks replace all; only the reference to what went is gone.
+    // Another skill's tasks replace all others; only references to deleted tasks are removed.
     invoke(&env, "other").ok();
     assert_eq!(
         tasks(&env),
@@ -107,7 +107,7 @@ fn invoking_again_resets_and_what_was_made_by_hand_stays() {
     assert_eq!(contents(&folder(&env))["4.json"], by_hand_4);
     let kept: Value = serde_json::from_str(&contents(&folder(&env))["8.json"]).unwrap();
     assert_eq!(kept["mine"], json!([1.5, null]));
-    // The same numbers again, above the client's high-water mark.
+    // The list is laid out again, with ids above the client's high-water mark.
     invoke(&env, "other").ok();
     assert_eq!(tasks(&env)[2], "9 Other <>");
     put(&folder(&env).join(".highwatermark"), "41");
@@ -143,7 +143,7 @@ fn settings_keep_other_skills_tasks_and_those_in_progress() {
         "{reason}"
     );
     assert_eq!(contents(&folder(&env)), before);
-    // The other skill's active task is not in its way.
+    // The other skill's active task does not prevent it.
     invoke(&env, "ship").ok();
     assert_eq!(tasks(&env).len(), 4);
 }
@@ -167,7 +167,7 @@ fn a_list_with_faults_changes_nothing_and_tells_both() {
         for told in ["reason", "systemMessage"] {
             assert!(said[told].as_str().unwrap().contains(part), "{said}");
         }
-        // A block would erase what the person typed.
+        // A block would erase the person's prompt.
         let said = typed(&env, "ship").json();
         assert_eq!(said["decision"], Value::Null, "{said}");
         let told = said["hookSpecificOutput"]["additionalContext"]
@@ -339,13 +339,13 @@ fn the_same_event_twice_is_one() {
     skill(&env, "ship", STEPS);
     let event = invocation("ship");
     let first = env.hook("PostToolUse", event.clone()).ok();
-    // The agent works on, and the host delivers the event once more.
+    // The agent goes on working, and the host delivers the event again.
     by_hand(&env, 2, &[]);
     assert_eq!(env.hook("PostToolUse", event).ok(), first);
     assert_eq!(tasks(&env)[1], "2 By hand 2 <>");
 }
 
-/// A layout that needs no words is remembered as well as one that does.
+/// A layout without a message is remembered as well as one with a message.
 #[test]
 fn the_same_event_twice_is_one_where_the_list_speaks_for_itself() {
     let env = TestEnv::new().with("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1");
@@ -368,7 +368,7 @@ fn a_lock_that_is_never_let_go_fails_closed() {
     let before = contents(&folder(&env));
     let lock = folder(&env).join("2.json.lock");
     fs::create_dir(&lock).unwrap();
-    // Kept fresh, as a live client does.
+    // Touched again and again, as a live client does.
     let touched = std::time::UNIX_EPOCH + std::time::Duration::from_secs(9_999_999_999);
     let dir = fs::File::open(&lock).unwrap();
     dir.set_modified(touched).unwrap();

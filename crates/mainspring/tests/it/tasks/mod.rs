@@ -16,14 +16,14 @@ use serde_json::{Value, json};
 
 use crate::env::{Ran, TestEnv};
 
-/// Three steps in a row.
+/// Three steps, each waiting for the one before.
 pub(crate) const STEPS: &str = r#"[
   {"id": 1, "subject": "Set up", "activeForm": "Setting up"},
   {"id": 2, "subject": "Build", "description": "All of it", "blockedBy": [1]},
   {"id": 3, "subject": "Ship", "blockedBy": [1, 2], "metadata": {"k": 1}, "priority": "high"}
 ]"#;
 
-/// A skill of the project's own with this list.
+/// Gives the project a skill with this list.
 fn skill(env: &TestEnv, name: &str, list: &str) {
     put(
         &env.project()
@@ -43,12 +43,12 @@ pub(crate) fn put(path: &Path, text: &str) {
     fs::rename(beside, path).unwrap();
 }
 
-/// The folder of session `s`'s list.
+/// The folder of the list of session `s`.
 fn folder(env: &TestEnv) -> PathBuf {
     env.home().join(".claude/tasks/s")
 }
 
-/// A task that somebody made by hand.
+/// Adds a task by hand.
 fn by_hand(env: &TestEnv, id: u64, blocked_by: &[&str]) {
     let task = json!({
         "id": id.to_string(), "subject": format!("By hand {id}"), "description": "",
@@ -67,12 +67,12 @@ fn invocation(skill: &str) -> Value {
         "tool_name": "Skill",
         "tool_input": { "skill": skill },
         "tool_response": { "success": true, "commandName": skill },
-        // Each call has its own, so none is taken for the same event delivered twice.
+        // Each call has its own id, so that none counts as a second delivery of the same event.
         "tool_use_id": unique(),
     })
 }
 
-/// A person types a skill.
+/// A person invokes a skill.
 fn typed(env: &TestEnv, skill: &str) -> Ran {
     env.hook(
         "UserPromptExpansion",
@@ -86,7 +86,7 @@ fn unique() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Every file of the list, as it is.
+/// Every file of the list, unchanged.
 fn contents(folder: &Path) -> BTreeMap<String, String> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     entries
@@ -99,7 +99,7 @@ fn contents(folder: &Path) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The tasks, by number: subject and what they wait for.
+/// The tasks by id: subject, and what they wait for.
 fn tasks(env: &TestEnv) -> Vec<String> {
     let mut tasks: Vec<(u64, String)> = contents(&folder(env))
         .into_iter()

@@ -1,4 +1,4 @@
-//! What others see and do while lists are laid out.
+//! What other processes see and do while lists are being laid out.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{by_hand, folder, invoke, skill};
 use crate::env::TestEnv;
 
-/// What one look at the list was like.
+/// What the readers have seen.
 #[derive(Default)]
 struct Counts {
     looks: AtomicU64,
@@ -22,7 +22,7 @@ struct Counts {
     mixed: AtomicU64,
 }
 
-/// Reads as the client does: the folder, then each file. A file that is gone by then is
+/// Reads as the client does: the folder, then each file. A file that has disappeared by then is
 /// no task.
 fn look(folder: &Path, counts: &Counts) {
     let names = fs::read_dir(folder).unwrap().filter_map(|entry| {
@@ -54,7 +54,7 @@ fn look(folder: &Path, counts: &Counts) {
         .fetch_add(u64::from(skills.len() > 1), Ordering::Relaxed);
 }
 
-/// The client's way to lock.
+/// Locks as the client does.
 fn locked<T>(lock: &Path, act: impl FnOnce() -> T) -> T {
     while fs::create_dir(lock).is_err() {
         thread::sleep(Duration::from_millis(1));
@@ -71,7 +71,7 @@ fn write(path: &Path, task: &Value) {
     fs::rename(&beside, path).unwrap();
 }
 
-/// Adds a task as the client does; its number.
+/// Adds a task as the client does; returns its id.
 fn add(folder: &Path) -> u64 {
     locked(&folder.join(".lock.lock"), || {
         let ids = fs::read_dir(folder).unwrap().filter_map(|entry| {
@@ -86,8 +86,8 @@ fn add(folder: &Path) -> u64 {
     })
 }
 
-/// Counts in the task made by hand, which also waits for some task of a skill's, so that
-/// every layout has to change it.
+/// Counts in the task that was made by hand. The task also waits for a task of a skill's, so
+/// that every layout has to change it.
 fn count(folder: &Path, waits_for: u64) {
     locked(&folder.join("1.json.lock"), || {
         let path = folder.join("1.json");
@@ -103,14 +103,14 @@ fn others_see_whole_tasks_and_lose_nothing() {
     lay_out_under_others(40, 3);
 }
 
-/// Minutes, so it is asked for by name.
+/// It takes minutes, so it only runs if it is asked for by name.
 #[test]
 #[ignore = "minutes: `cargo test -p mainspring --test it -- --ignored ten_thousand`"]
 fn others_see_whole_tasks_and_lose_nothing_in_ten_thousand_layouts() {
     lay_out_under_others(10_000, 4);
 }
 
-/// Where readers hardly get to run, it goes on until they have seen something.
+/// If the readers hardly get to run, the test goes on until they have seen this much.
 const FEWEST_LOOKS: u64 = 50;
 
 fn lay_out_under_others(swaps: usize, readers: usize) {

@@ -1,4 +1,4 @@
-//! The list, kept from a shell.
+//! The commands that change a list from a shell.
 
 use insta::assert_snapshot;
 use pretty_assertions::assert_eq;
@@ -45,7 +45,7 @@ fn an_agent_without_task_tools_works_through_its_list() {
         agent(&["done", id]).ok();
     }
     assert_snapshot!(agent(&["next"]).ok(), @"all tasks are completed");
-    // What was added by hand stays when the skill starts afresh.
+    // A task that was added by hand stays when the skill starts over.
     invoke(&env, "ship").ok();
     assert_eq!(
         tasks(&env),
@@ -65,7 +65,7 @@ fn a_person_names_the_list_or_looks_at_that_of_the_last_session() {
     invoke(&env, "ship").ok();
     assert_snapshot!(env.run(&["tasks", "next"]).ok(), @"#1    pending     Set up");
     assert_snapshot!(env.run(&["tasks", "start", "1"]).failed(), @r"
-    error: no session is known, so it is not known which task list is meant
+    error: the session is not known, so we do not know which task list you mean
     hint: name the list: `--list NAME`
     hint: there is `--list s`
     ");

@@ -1,4 +1,4 @@
-//! What the reviewer's program printed: a verdict in the schema's place, and the bill.
+//! Reads a reviewer's output: a verdict where the schema has it, and the cost.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,7 +19,7 @@ pub(crate) fn read(stdout: &[u8]) -> Option<Said> {
     }
     let verdict = match (result.get("structured_output"), result.get("result")) {
         (Some(structured @ Value::Object(_)), _) => verdict(structured),
-        // It has its place, and something else is there.
+        // The schema's field exists and holds something else.
         (Some(other), _) if !other.is_null() => Verdict::Unsaid,
         (_, Some(object @ Value::Object(_))) => verdict(object),
         (_, Some(Value::String(text))) => {
@@ -41,14 +41,14 @@ pub(crate) fn read(stdout: &[u8]) -> Option<Said> {
     })
 }
 
-/// JSON in which every key is there once. Of two verdicts, which one a reader takes would be
-/// chance.
+/// Parses JSON without duplicate keys: with two verdicts, it would be chance which one a reader
+/// takes.
 fn unambiguous(text: &str) -> Option<Value> {
     serde_json::from_str::<Once>(text).ok()?;
     serde_json::from_str(text).ok()
 }
 
-/// Any value, as long as no object in it has a key twice.
+/// A value in which no object has a duplicate key.
 struct Once;
 
 impl<'de> Deserialize<'de> for Once {
@@ -115,7 +115,7 @@ fn verdict(value: &Value) -> Verdict {
     }
 }
 
-/// A program that claims more than this has made a mistake.
+/// A higher cost is an error of the program.
 const MOST_DOLLARS: f64 = 1_000_000.0;
 
 pub(crate) fn micros(dollars: f64) -> u64 {

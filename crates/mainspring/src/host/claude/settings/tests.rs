@@ -21,7 +21,7 @@ fn taken_out(text: &str) -> String {
     unregister(text, &names).unwrap()
 }
 
-/// Everything that is written but space and commas: comments too, in order.
+/// Everything but space and commas, in order; comments count.
 fn words(text: &str) -> Vec<String> {
     fn walk(node: &CstNode, out: &mut Vec<String>) {
         if let CstNode::Leaf(_) = node {
@@ -95,7 +95,8 @@ fn a_persons_own_value_of_a_variable_stays() {
     assert_eq!(variables.get(name::TODO_TOOLS), None);
 }
 
-/// As people write them. Ours goes in after theirs and comes out again to the byte.
+/// Settings as people write them. Our entries are added after theirs, and removing them
+/// restores every byte.
 const WRITTEN: [&str; 12] = [
     "{}",
     "{}\n",
@@ -166,7 +167,7 @@ fn what_cannot_be_read_or_has_another_shape_is_named() {
     assert!(look(&deep).unwrap_err().contains("depth"));
 }
 
-/// Of two members with one name the last one counts, for the host and for us.
+/// If two members have one name, the last counts, for the host and for us.
 #[test]
 fn of_two_lists_of_hooks_the_one_that_counts_is_changed() {
     let text = "{\"hooks\": {}, \"hooks\": {\"Stop\": []}}";
@@ -175,7 +176,7 @@ fn of_two_lists_of_hooks_the_one_that_counts_is_changed() {
     assert!(with_us.contains("\"hooks\": {},"), "{with_us}");
 }
 
-/// Settings as text: in one line or in many, with comments between or without.
+/// Settings as text: on one line or on many, with or without comments.
 fn settings() -> impl Strategy<Value = String> {
     let theirs = prop_oneof![
         Just(r#"{"type": "command", "command": "lint"}"#),
@@ -230,8 +231,8 @@ proptest! {
         prop_assert_eq!(&put_in(&with_us), &with_us);
         let after = taken_out(&with_us);
         prop_assert_eq!(look(&after).unwrap().handlers, vec![]);
-        // What was empty before may be gone, and what was made may be left empty where a
-        // comment stands beside it; nothing else is.
+        // An object or list that was empty before may be gone, and one that we created may stay
+        // empty if it has a comment. Nothing else may differ.
         let thin = |text: &str| {
             let mut root = jsonc::read(text).unwrap();
             if let Some(Value::Object(hooks)) = root.get_mut("hooks") {

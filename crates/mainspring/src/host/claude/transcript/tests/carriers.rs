@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::script::{Blocked, agent, blocked, prompt, says, tail, tool_result, uses_tool};
 use crate::signal::{Sighting, find_last, tests::TOKEN, tests::token};
 
-/// Texts with the token bare in them: each by itself, said by the agent, would complete.
+/// Texts with the token on a bare line: each would complete if the agent said it.
 fn injections() -> Vec<String> {
     let openings = [
         "",
@@ -184,7 +184,7 @@ fn text_with_token() -> impl Strategy<Value = String> {
         .prop_map(|(before, after)| format!("{before}\n{TOKEN}\n{after}"))
 }
 
-/// A line of any type but the agent's, with the token wherever a text can be.
+/// A line of any type but the agent's, with the token in every text.
 fn foreign_line() -> impl Strategy<Value = Value> {
     let kind = prop_oneof![
         Just("user".to_owned()),
@@ -226,7 +226,7 @@ proptest! {
     #[test]
     fn what_the_agent_says_last_is_found(text in any::<String>(), noise in prop::collection::vec(0..5_usize, 0..40)) {
         prop_assume!(!text.trim().is_empty());
-        // What may stand behind the final text without being of another turn.
+        // Lines that may follow the final text within the same turn.
         let noise = noise.iter().map(|kind| match kind {
             0 => tool_result("x", false),
             1 => flagged(prompt("reminder"), "isMeta"),

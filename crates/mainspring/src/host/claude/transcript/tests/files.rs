@@ -1,4 +1,4 @@
-//! What a payload may name instead of a transcript, and files of any size.
+//! Payloads that name something else than a transcript, and files of any size.
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -103,7 +103,7 @@ fn a_file_deleted_while_it_is_read_is_read() {
     );
 }
 
-/// A reader sees whole messages in their order, whenever it looks.
+/// Whenever a reader looks, it sees complete messages in their order.
 #[test]
 fn a_file_is_read_while_it_grows() {
     let file = written(&jsonl(&[prompt("do it")]));
@@ -174,7 +174,7 @@ fn a_home_is_expanded() {
     }
 }
 
-/// What the kernel says this thread has read, files under `/proc` not counted.
+/// How many bytes this thread has read according to the kernel, without files under `/proc`.
 #[cfg(target_os = "linux")]
 fn bytes_read_by_this_thread() -> u64 {
     let io = fs::read_to_string("/proc/thread-self/io").unwrap();
@@ -185,8 +185,8 @@ fn bytes_read_by_this_thread() -> u64 {
         .unwrap()
 }
 
-/// Eight GiB cost what one MiB costs: the same bytes are read, whether the answer is at the end or
-/// beyond what may be read.
+/// Eight GiB cost what one MiB costs: the same number of bytes is read, whether the answer is
+/// at the end or beyond the limit.
 #[test]
 #[cfg(target_os = "linux")]
 fn the_size_of_the_file_does_not_matter() {
@@ -204,7 +204,7 @@ fn the_size_of_the_file_does_not_matter() {
         let tail = transcript
             .tail(super::super::entry, LastBlock::None)
             .unwrap();
-        // Asking costs one read of its own, of less than a KiB.
+        // The measurement itself reads less than a KiB.
         let by_kernel = bytes_read_by_this_thread() - before;
         assert!(
             by_kernel.abs_diff(tail.bytes_read as u64) < 1024,

@@ -1,4 +1,4 @@
-//! Whatever a transcript holds, it is read, and what can be understood of it is.
+//! Any transcript can be read, and its valid lines are understood.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::script::{jsonl, prompt, says, tail, tail_of_bytes, tool_result, uses_tool};
 use crate::transcript::{Run, repair};
 
-/// The agent's line, as bytes that a test can damage.
+/// A line of the agent's, as bytes that a test can damage.
 fn line_with(text_in_json: &str) -> Vec<u8> {
     let line = says("m", "@").to_string().replace('@', text_in_json);
     [line.as_bytes(), b"\n"].concat()
@@ -125,7 +125,7 @@ fn lines_of_an_unknown_shape_say_nothing() {
     }
 }
 
-/// What the host puts beside the fields we know does not matter, however deep it is.
+/// Unknown fields do not matter, however deep they are nested.
 #[test]
 fn unknown_fields_are_passed_over() {
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
@@ -146,7 +146,7 @@ fn a_line_longer_than_the_limit_hides_what_is_before_it() {
     assert_eq!(tail(&[huge, says("m", "after")]).final_texts, ["after"]);
 }
 
-/// What is left of it may look like a line of its own.
+/// The rest of such a line may look like a complete line.
 #[test]
 fn a_line_cut_by_the_limit_is_not_read() {
     let line = jsonl(&[says("m", &"x".repeat(1 << 20))]);

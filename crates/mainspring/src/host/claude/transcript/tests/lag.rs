@@ -1,4 +1,4 @@
-//! The count of blocks in a row is right however far the transcript lags behind the stops.
+//! The number of blocks in a row is correct however far the transcript lags behind the stops.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -10,9 +10,9 @@ use crate::transcript::{LastBlock, Run, ToolUse};
 struct Stop {
     tools_before: usize,
     how: Blocked,
-    /// Lines that say nothing, between all others.
+    /// Lines without meaning after every other line.
     noise: usize,
-    /// How much of what is not yet visible becomes so at this stop, in thousandths.
+    /// How much of the hidden part becomes visible at this stop, in thousandths.
     written: usize,
 }
 
@@ -33,7 +33,7 @@ fn stop() -> impl Strategy<Value = Stop> {
     })
 }
 
-/// One that was held up once, and let go after a tool call.
+/// A turn that was held once and let go after a tool call.
 fn earlier_turn() -> Vec<Value> {
     let held = blocked(Blocked::Decision, "not yet");
     [
@@ -44,7 +44,7 @@ fn earlier_turn() -> Vec<Value> {
     .concat()
 }
 
-/// Each line with so many behind it that say nothing.
+/// Each line, followed by lines without meaning.
 fn noisy(lines: &[Value], noise: usize) -> Vec<u8> {
     let noise = "{\"type\":\"mode\"}\n".repeat(noise);
     let noisy = |line: &Value| format!("{line}\n{noise}").into_bytes();
@@ -54,8 +54,8 @@ fn noisy(lines: &[Value], noise: usize) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The file may end anywhere, also within a line and before the turn's own prompt. What counts is
-    /// the last tool use that can be seen.
+    /// The file may end anywhere, even within a line or before the turn's own prompt. The last
+    /// visible tool use is what counts.
     #[test]
     fn blocks_are_counted_once(
         earlier in prop_oneof![Just(Vec::new()), Just(earlier_turn())],
@@ -78,11 +78,11 @@ proptest! {
 
             let tail = tail_after(last_block, &history[..visible]);
 
-            // A line is understood one byte before its end, which is the line feed.
+            // A line is understood one byte before its end: only the line feed is missing.
             let last_tool = tool_ends.iter().copied().filter(|end| *end <= visible + 1).max().unwrap_or(0);
             let since_tool = block_starts.iter().filter(|start| **start >= last_tool).count();
             prop_assert_eq!(tail.run, Run::Exactly(u32::try_from(since_tool).unwrap()));
-            // A text from before our last block is never taken for this stop's.
+            // A text from before our last block never counts as this stop's.
             let may_be_said = |said: &String| *said == text || (number == 0 && said == "earlier");
             prop_assert!(tail.final_texts.iter().all(may_be_said), "{:?} at {}", tail.final_texts, text);
 
@@ -105,7 +105,7 @@ fn a_replaced_file_is_read_afresh() {
     assert_eq!(tail.final_texts, ["done"]);
 }
 
-/// A ledger that has not noticed the user's prompt holds nothing up: the block's record comes first.
+/// A ledger that missed the user's prompt delays nothing: the block's record comes first.
 #[test]
 fn a_prompt_outdates_the_last_block() {
     let first_turn = jsonl(&[prompt("one"), says("a", "first")]);
@@ -124,7 +124,7 @@ fn a_prompt_outdates_the_last_block() {
     assert_eq!(tail.final_texts, ["second"]);
 }
 
-/// The host may write nothing at all before the first stop, not even the prompt.
+/// The host may write nothing before the first stop, not even the prompt.
 #[test]
 fn a_prompt_that_was_written_late_outdates_nothing() {
     let known = LastBlock::At {
@@ -137,7 +137,8 @@ fn a_prompt_that_was_written_late_outdates_nothing() {
     assert_eq!(tail.final_texts, [""; 0]);
 }
 
-/// The record of a block comes right after its stop, so a MiB behind that it has been written.
+/// The record of a block comes right after its stop, so if a MiB follows the stop, the record
+/// was written.
 #[test]
 fn a_block_beyond_the_limit_has_been_recorded() {
     let known = LastBlock::At {

@@ -1,10 +1,10 @@
-//! Transcripts of the real client, cut where they ended when each Stop hook ran.
+//! Transcripts of the real client, cut to what they contained when each Stop hook ran.
 
 use super::script::{tail_after, tail_of_bytes};
 use crate::transcript::{LastBlock, Run, Tail, ToolUse};
 
-/// What the ledger would ask at each stop of a session, and be told. `visible` is how many lines the
-/// transcript had then; every stop but the last was blocked.
+/// What the ledger would ask and learn at each stop of a session. `visible` is how many lines
+/// the transcript had then; every stop but the last was blocked.
 fn stops(transcript: &str, visible: &[usize]) -> Vec<Tail> {
     let mut last_block = LastBlock::None;
     let mut tails = Vec::new();
@@ -35,9 +35,9 @@ fn summaries(transcript: &str, visible: &[usize]) -> String {
         .join("\n")
 }
 
-/// Decision, tool use, decision, context, exit code 2, release. At the second stop its own text was
-/// not written yet, only the one before the tool; at the fourth neither its text nor the block before
-/// it, and the text that was there is not taken for a new one.
+/// Decision, tool use, decision, context, exit code 2, release. At the second stop, the agent's
+/// latest text was not written yet, only the one before the tool. At the fourth, neither its
+/// text nor the previous block was written, and the older text does not count as new.
 #[test]
 fn blocks_of_every_kind() {
     let visible = [23, 31, 40, 40, 52];
@@ -62,8 +62,9 @@ fn blocks_of_every_kind_in_an_older_client() {
     "#);
 }
 
-/// Eight blocks are honoured, the ninth is overridden. At four of these stops the block before was not
-/// in the transcript yet, and once the one before that came in meanwhile; the count is right at each.
+/// The host accepts eight blocks and overrides the ninth. At four of these stops, the previous
+/// block was not in the transcript yet, and once the block before that appeared meanwhile. The
+/// count is correct at each stop.
 #[test]
 fn blocks_up_to_the_hosts_cap() {
     let visible = [19, 29, 29, 34, 44, 44, 52, 59, 59];
@@ -74,7 +75,7 @@ fn blocks_up_to_the_hosts_cap() {
     assert_eq!(runs, (0..9).map(Run::Exactly).collect::<Vec<_>>());
 }
 
-/// The next prompt is a new turn: neither the blocks nor the texts before it are of it.
+/// The next prompt begins a new turn, to which earlier blocks and texts do not belong.
 #[test]
 fn a_new_prompt_ends_the_run() {
     let text = include_str!("fixtures/blocks-2.1.325.jsonl");
@@ -111,7 +112,7 @@ fn text_before_a_structured_output_is_the_final_text() {
     assert_eq!(tail.final_texts, ["Text before the structure"]);
 }
 
-/// The summary in it says the token.
+/// The summary contains the token.
 #[test]
 fn a_summary_is_not_the_agents_word() {
     let text = include_str!("fixtures/compacted-2.1.325.jsonl");
@@ -127,7 +128,7 @@ fn a_summary_is_not_the_agents_word() {
     );
 }
 
-/// The host speaks in the user's place when a background agent ends.
+/// When a background agent ends, the host sends a message in the user's place.
 #[test]
 fn a_notification_begins_a_turn() {
     let text = include_str!("fixtures/notified-2.1.325.jsonl");

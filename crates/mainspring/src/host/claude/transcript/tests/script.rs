@@ -1,4 +1,4 @@
-//! Transcripts for tests, in the shapes of the real ones.
+//! Transcripts for tests, in the formats of real ones.
 
 use std::fs::File;
 use std::io::Write;
@@ -27,7 +27,7 @@ pub(super) fn written(bytes: &[u8]) -> Written {
 }
 
 thread_local! {
-    /// Thousands of transcripts are read in a test: one file serves them all.
+    /// A test reads thousands of transcripts, so it uses one file for all of them.
     static SCRATCH: (Written, File) = {
         let written = written(b"");
         let file = File::options().write(true).open(&written.path).unwrap();
@@ -94,7 +94,8 @@ pub(super) fn tool_result(text: &str, is_error: bool) -> Value {
     })
 }
 
-/// What a blocked stop leaves, in its three ways: a decision, exit code 2, additional context.
+/// The three ways in which a blocked stop is recorded: a decision, exit code 2, additional
+/// context.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Blocked {
     Decision,
