@@ -97,6 +97,10 @@ pub(crate) fn main() -> ExitCode {
         env,
         cwd,
     };
+    parse_and_run(args, &cmd)
+}
+
+fn parse_and_run(args: Vec<OsString>, cmd: &CommandContext) -> ExitCode {
     match parse(args.into_iter()) {
         Err(error) if error.use_stderr() => {
             output::stderr(error.render().to_string().trim_end());
@@ -107,7 +111,7 @@ pub(crate) fn main() -> ExitCode {
             let _ = help.print();
             Exit::Success.into()
         }
-        Ok(cli) => match run(cli, &cmd) {
+        Ok(cli) => match run(cli, cmd) {
             Ok(text) => match output::stdout(&text, cmd.paint) {
                 Ok(()) => Exit::Success.into(),
                 // `mainspring log | head` is no failure of ours.

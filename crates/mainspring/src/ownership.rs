@@ -55,7 +55,7 @@ impl Ignored {
         let path = self.path.shown();
         match self.doubt {
             Doubt::Foreign { .. } => {
-                format!("read it; if you want what it says: sudo chown \"$(id -un)\" {path}")
+                format!("read it; to accept its content: sudo chown \"$(id -un)\" {path}")
             }
             Doubt::OpenToAll { .. } | Doubt::OpenToGroup { .. } => format!("chmod go-w {path}"),
         }

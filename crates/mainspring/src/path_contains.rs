@@ -1,5 +1,5 @@
-//! Does a path lie in a folder? By its parts, never by its text: `/a/bc` is not in `/a/b`.
-//! The paths must be without `..`, or resolved.
+//! Is a path in a folder? It compares components and not text: `/a/bc` is not in `/a/b`.
+//! The paths must be resolved, or at least have no `..`.
 
 use std::path::Path;
 

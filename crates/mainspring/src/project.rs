@@ -94,7 +94,7 @@ pub(crate) fn find(
     }
     let Some(cwd) = cwd else {
         return Err(Trouble::Other(
-            "the event has no working directory, so no project was looked at".into(),
+            "the event has no working directory, so no project was searched".into(),
         ));
     };
     let cwd = real(cwd).map_err(|trouble| explained(trouble, cwd))?;
@@ -270,7 +270,7 @@ mod tests {
         }
     }
 
-    /// However it is spelled, and whatever is on the way.
+    /// However the path is spelled, and with any symlinks in it.
     #[test]
     fn a_path_is_resolved_as_the_system_does_it() {
         let disk = Disk::new();

@@ -114,9 +114,9 @@ fn every_view_has_json_and_every_command_an_example() {
 fn configuration() {
     let mut out = String::from(
         "# Configuration\n\n`mainspring.toml` in the project, then `~/.config/mainspring/config.toml`, then the environment: \
-         each overrules the one before. `mainspring config` shows what is in force and where each value came from, \
+         each overrides the one before. `mainspring config` shows what is in force and where each value came from, \
          `mainspring config check` names every problem with its line and column, and \
-         [schema/mainspring.schema.json](../../schema/mainspring.schema.json) tells editors.\n",
+         [schema/mainspring.schema.json](../../schema/mainspring.schema.json) is the schema for editors.\n",
     );
     let mut section = "";
     for key in crate::machine::keys() {
@@ -207,7 +207,7 @@ fn environment() {
     }
     rows.sort();
     let mut out = String::from(
-        "# Environment\n\nThe variables that Mainspring reads. An empty one is as good as none.\n\n| variable | what it says |\n|---|---|\n",
+        "# Environment\n\nThe variables that Mainspring reads. An empty variable counts as unset.\n\n| variable | what it says |\n|---|---|\n",
     );
     for (name, about) in rows {
         assert!(!about.is_empty(), "{name} wants a sentence in env.rs");
@@ -241,9 +241,8 @@ fn exit_codes() {
         }
     };
     let mut out = String::from(
-        "# Exit codes\n\n`mainspring hook` exits with 0 and says in its JSON what is to happen; only when not even an answer \
-         could be printed does it exit with 1, which no host takes for a block. `mainspring compat` keeps the codes of the \
-         script that it stands in for.\n\n| code | name | when |\n|---|---|---|\n",
+        "# Exit codes\n\n`mainspring hook` exits with 0, and its JSON says what is to happen. If it cannot print an answer, it exits \
+         with 1, which no host takes as a block. `mainspring compat` has the exit codes of the script that it replaces.\n\n| code | name | when |\n|---|---|---|\n",
     );
     let mut listed: Vec<(String, &str, String)> = listed
         .into_iter()
@@ -252,7 +251,7 @@ fn exit_codes() {
     listed.sort();
     for (code, variant, about) in listed {
         let about = if about.is_empty() {
-            "It was done.".into()
+            "The command succeeded.".into()
         } else {
             about
         };
@@ -279,12 +278,12 @@ fn files() {
         .filter(|line| !line.is_empty())
         .collect();
     let mut out = format!(
-        "# Files\n\n## Mainspring's own\n\nPlain files, yours alone (0700), under `$XDG_STATE_HOME`, which is `~/.local/state` \
-         unless it is set. A project's folder is named by a digest of its path; its file `root` says which.\n\n```text\n{}\n```\n",
+        "# Files\n\n## Mainspring's own\n\nPlain files that only you can read (0700), in `$XDG_STATE_HOME` (by default \
+         `~/.local/state`). A project's folder is named after a digest of its path; the file `root` in it has the path.\n\n```text\n{}\n```\n",
         tree.join("\n")
     );
-    out += "\n## In a project\n\nA folder with one of these is a project of ours. Unknown fields in them survive; what cannot be \
-            read is reported and left alone.\n\n| file | whose |\n|---|---|\n";
+    out += "\n## In a project\n\nA folder with one of these files is a project. Unknown fields in them are kept; a file that cannot \
+            be read is reported and not changed.\n\n| file | whose |\n|---|---|\n";
     out += &format!(
         "| `{}` | settings: [configuration](configuration.md) |\n",
         crate::config::PROJECT_FILE
@@ -296,9 +295,9 @@ fn files() {
         }
     }
     out += &format!(
-        "\n`{}` stops every machine as long as it is there, but for the task lists of skills.\n\n## The host's\n\n`mainspring install` changes \
-         `~/.claude/settings.json` (or `.claude/settings.json`, `.claude/settings.local.json` in a project) and keeps what was \
-         there under `installs/`. `tasks` writes the host's own task lists in `~/.claude/tasks/`.\n",
+        "\nWhile `{}` exists, every machine is stopped, except for the task lists of skills.\n\n## The host's\n\n`mainspring install` changes \
+         `~/.claude/settings.json` (or `.claude/settings.json`, `.claude/settings.local.json` in a project) and keeps the \
+         original file under `installs/`. `tasks` writes the host's own task lists in `~/.claude/tasks/`.\n",
         crate::store::orders::OFF_FILE
     );
     keep("docs/reference/files.md", &out);

@@ -1,19 +1,19 @@
-//! Mainspring's own state: what is kept for projects and people, and where. How files are
-//! changed is `mainspring_store`'s affair.
+//! Mainspring's own state: what is kept for projects and people, and where. `mainspring_store`
+//! knows how files are changed.
 //!
 //! ```text
 //! $XDG_STATE_HOME/mainspring/            0700
 //!   sessions/<session>                   which project a session is bound to
 //!   installs/<key>/                      a settings file as it was before an installation
 //!   trusted/<key>.json                   a project that a person has trusted
-//!   told/<key>                           the sessions that heard of a file that is ignored
+//!   told/<key>                           the sessions that were told about an ignored file
 //!   projects/<key>/
 //!     lock                               never renamed, never deleted; holds the journal's head
 //!     journal.jsonl                      one record per decision, append only
 //!     journal-<first seq>.jsonl          closed segments
 //!     root                               the project's path, for people
 //!     orders.json                        what a person stopped, paused or only wants observed
-//!     sessions/<session>.json            the ledger
+//!     sessions/<session>.json            the block ledger: how many stops were held in a row
 //!     intent-<machine>.json              an effect under way
 //!     <machine>.json                     a machine's own state
 //! ```

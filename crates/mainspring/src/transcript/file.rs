@@ -34,7 +34,7 @@ pub(crate) enum Unreadability {
     Symlink,
     #[error("is not a regular file")]
     NotAFile,
-    #[error("may not be read")]
+    #[error("cannot be read: permission denied")]
     Denied,
     #[error("became shorter while it was read")]
     Shrunk,

@@ -214,7 +214,7 @@ fn what_cannot_be_read_lets_go_loudly_and_stays() {
     fs::write(&file, "many").unwrap();
     let note = env.stop("bye!").let_go();
     assert!(
-        note.contains("gate") && note.contains("holds no count"),
+        note.contains("gate") && note.contains("does not hold a number"),
         "{note}"
     );
     assert_eq!(fs::read_to_string(&file).unwrap(), "many");

@@ -26,7 +26,7 @@ pub(crate) fn read(
         Some(bytes) => std::str::from_utf8(bytes)
             .ok()
             .and_then(|text| text.trim().parse().ok())
-            .ok_or_else(|| Trouble::corrupt(&path, "it holds no count"))?,
+            .ok_or_else(|| Trouble::corrupt(&path, "it does not hold a number"))?,
     };
     Ok((count, FoundFile { path, bytes }))
 }

@@ -61,7 +61,7 @@ impl MachineShell for Shell {
                 default: PREFIX,
                 reach: Reach::Anyone,
                 variable: Some("TASKMASTER_DONE_PREFIX"),
-                about: "what the done token begins with, before `::` and the session",
+                about: "the start of the done token; `::` and the session's id follow",
             },
         ],
     };

@@ -289,9 +289,7 @@ fn folder(context: &EventContext<'_>) -> Result<PathBuf, Trouble> {
 pub(crate) fn folder_of(env: &Environment, id: Option<String>) -> Result<PathBuf, Trouble> {
     let named = (host::of_environment(env).task_files.named)(env);
     let id = named.or(id).ok_or_else(|| {
-        Trouble::Other(
-            "the session is not known, so we do not know which task list you mean".into(),
-        )
+        Trouble::Other("the session is not known, so its task list cannot be found".into())
     })?;
     folder_named(env, &id)
 }

@@ -29,7 +29,7 @@ fn property(key: Key) -> Value {
         Key::Id => (id, "Unique in this file; it has no meaning outside"),
         Key::Subject => (
             json!({ "type": "string", "pattern": "\\S" }),
-            "What to do, as an order",
+            "What to do, in the imperative",
         ),
         Key::Description => (
             json!({ "type": "string" }),

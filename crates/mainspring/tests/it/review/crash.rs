@@ -142,11 +142,11 @@ fn a_review_that_was_finished_when_the_hook_died_is_adopted() {
     wait_until("there is a state", || {
         fs::read_dir(&projects).is_ok_and(|mut entries| entries.next().is_some())
     });
-    let shelves = || taskie.env.project_state().join("reviews");
+    let attempts = || taskie.env.project_state().join("reviews");
     wait_until("the verdict is there", || {
-        let shelf = fs::read_dir(shelves()).ok().and_then(|mut dir| dir.next());
-        shelf.is_some_and(|shelf| {
-            let text = fs::read_to_string(shelf.unwrap().path().join("stdout.json"));
+        let attempt = fs::read_dir(attempts()).ok().and_then(|mut dir| dir.next());
+        attempt.is_some_and(|attempt| {
+            let text = fs::read_to_string(attempt.unwrap().path().join("stdout.json"));
             text.is_ok_and(|text| text.ends_with('}'))
         })
     });

@@ -374,7 +374,7 @@ fn a_remote_is_a_name_and_no_program() {
         fs::write(file, format!("[claim]\nremote = '{remote}'\n")).unwrap();
         world.env.trust();
         let ran = world.env.run(&["handoff", "--summary", "Fix it", "--push"]);
-        assert!(ran.failed().contains("no remote's name"));
+        assert!(ran.failed().contains("is not the name of a remote"));
         assert!(!mark.exists(), "{remote}");
     }
 }

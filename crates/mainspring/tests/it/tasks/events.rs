@@ -259,7 +259,7 @@ fn without_a_session_nothing_is_laid_out_and_it_is_said() {
             said["reason"]
                 .as_str()
                 .unwrap()
-                .contains("no session is known"),
+                .contains("the session is not known"),
             "{said}"
         );
     }

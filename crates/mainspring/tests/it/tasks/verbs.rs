@@ -65,7 +65,7 @@ fn a_person_names_the_list_or_looks_at_that_of_the_last_session() {
     invoke(&env, "ship").ok();
     assert_snapshot!(env.run(&["tasks", "next"]).ok(), @"#1    pending     Set up");
     assert_snapshot!(env.run(&["tasks", "start", "1"]).failed(), @r"
-    error: the session is not known, so we do not know which task list you mean
+    error: the session is not known, so its task list cannot be found
     hint: name the list: `--list NAME`
     hint: there is `--list s`
     ");
