@@ -120,7 +120,7 @@ impl Environment {
     /// A variable's value. An empty value counts as unset.
     pub(crate) fn var_os(&self, name: &str) -> Option<OsString> {
         let value = match &self.vars {
-            #[expect(clippy::disallowed_methods, reason = "this is the door")]
+            #[expect(clippy::disallowed_methods, reason = "only this module reads them")]
             Vars::Process => std::env::var_os(name),
             Vars::Given(vars) => vars.get(name).cloned(),
         };
@@ -135,7 +135,7 @@ impl Environment {
     /// Every variable, with its value unchanged.
     pub(crate) fn vars(&self) -> Vec<(OsString, OsString)> {
         match &self.vars {
-            #[expect(clippy::disallowed_methods, reason = "this is the door")]
+            #[expect(clippy::disallowed_methods, reason = "only this module reads them")]
             Vars::Process => std::env::vars_os().collect(),
             Vars::Given(vars) => vars
                 .iter()
@@ -205,7 +205,7 @@ impl Environment {
 }
 
 fn clock() -> Millis {
-    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    #[expect(clippy::disallowed_methods, reason = "only this module reads it")]
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let millis = now.map_or(0, |age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
     Millis(millis)

@@ -56,7 +56,10 @@ impl Guarded<'_> {
         files: (File, File),
         began: impl FnOnce(u32),
     ) -> io::Result<Ended> {
-        #[expect(clippy::disallowed_methods, reason = "this is one of the two doors")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "children start here and in process.rs"
+        )]
         let mut command = Command::new(std::env::current_exe()?);
         command
             .arg(VERB)
@@ -119,7 +122,7 @@ pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
         return ExitCode::from(CANNOT_START);
     };
     adopt_orphans();
-    #[expect(clippy::disallowed_methods, reason = "the other side of that door")]
+    #[expect(clippy::disallowed_methods, reason = "the guard starts the child")]
     let child = Command::new(&program)
         .args(args)
         .stdin(Stdio::null())

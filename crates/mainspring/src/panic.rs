@@ -43,7 +43,7 @@ mod tests {
     fn a_panic_of_a_hook_lets_go_and_names_its_place() {
         #[expect(
             clippy::disallowed_methods,
-            reason = "no child of the product's: this test program, with one other test"
+            reason = "the test program starts itself; this is no child of the product"
         )]
         let mut panics = Command::new(std::env::current_exe().unwrap());
         let ran = panics

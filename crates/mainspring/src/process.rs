@@ -53,7 +53,10 @@ pub(crate) enum Failure {
 
 impl Job {
     pub(crate) fn new(_: Permit, program: impl AsRef<OsStr>, limit: Duration) -> Self {
-        #[expect(clippy::disallowed_methods, reason = "this is one of the two doors")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "children start here and in guard.rs"
+        )]
         let mut command = Command::new(program);
         command
             .stdin(Stdio::null())

@@ -11,7 +11,7 @@ use mainspring_store::{Trouble, atomic, read_json};
 use super::ProjectStore;
 use crate::project::Project;
 
-/// While this file exists, no machine is asked here.
+/// While this file exists, the machines are stopped here.
 pub(crate) const OFF_FILE: &str = ".mainspring-off";
 
 /// The orders as they are recorded, with the bytes that they were read from.

@@ -28,9 +28,9 @@ fn the_tests_are_cut_off_from_whoever_runs_them() {
     assert_eq!(
         ran.code,
         Some(0),
-        "the tests run below a coding agent, and scripts/orphan, by which .cargo/config.toml has \
-         every test started, did not cut them off: is another runner set, or is the agent what \
-         orphans go to (a subreaper)? {}",
+        "the tests run below a coding agent, and scripts/orphan, the runner in .cargo/config.toml, \
+         did not separate them from it: is another runner set, or does the agent adopt orphans \
+         (a subreaper)? {}",
         ran.stderr
     );
 }

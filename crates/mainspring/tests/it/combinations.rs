@@ -121,7 +121,7 @@ fn project(row: Row) -> TestEnv {
         put(&env.home().join(".claude/tasks/s/1.json"), &text);
     }
     if row.review == Failing {
-        // Its memory is next to the others', in a folder that may not exist yet.
+        // This creates the project's folder in our state, for the memory of the review.
         env.run(&["observe", "off"]).ok();
     }
     damage(&env, row);

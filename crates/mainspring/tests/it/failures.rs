@@ -196,7 +196,7 @@ fn a_full_disk_lets_go_and_keeps_the_state_until_there_is_room() {
     assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
     let said = env.stop("two").let_go();
     assert!(said.contains("No space left on device"), "{said}");
-    // The file is full, and an open file keeps its space.
+    // An open file keeps its space, so it is closed before it is deleted.
     drop(fill);
     fs::remove_file(&filler).unwrap();
     let beats = |files: &[(String, Vec<u8>)]| {

@@ -2,7 +2,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "a test that cannot prepare its world has failed"
+    reason = "a test that cannot prepare its environment has failed"
 )]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_transcript_beside_ours_that_grew_lately_is_company() {
+    fn a_transcript_beside_ours_that_grew_lately_is_another_session() {
         let dir = tempfile::tempdir().unwrap();
         let touch = |name: &str| {
             let file = std::fs::File::create(dir.path().join(name)).unwrap();

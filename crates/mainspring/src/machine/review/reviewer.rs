@@ -89,7 +89,7 @@ impl<'a> ReviewRun<'a> {
         }
     }
 
-    /// The finished review of a process that died in this attempt, if there is one. A review
+    /// The finished review of an earlier attempt whose process died, if there is one. A review
     /// without a verdict counts, too: the agent answers it, and the next one follows.
     fn taken_over(&self) -> Option<(Finding, u64)> {
         for fence in self.asked.resumes.iter().rev() {

@@ -165,7 +165,10 @@ fn strace_is_there() -> bool {
 }
 
 /// Tries every point of one path and reports the result of each.
-#[expect(clippy::print_stdout, reason = "how many points, and how each ended")]
+#[expect(
+    clippy::print_stdout,
+    reason = "the number of points and their results"
+)]
 fn sweep(
     world: &World,
     phase: &str,

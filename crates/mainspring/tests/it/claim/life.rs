@@ -3,15 +3,29 @@
 use mainspring_testkit::github::{Check, IssueState, LOGIN, Review};
 use serde_json::json;
 
-use super::world::{BRANCH, at, context, world};
+use super::world::{BRANCH, World, at, context, world};
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one life is one story")]
 fn from_a_claimed_issue_to_a_closed_one() {
     let Some(world) = world() else { return };
+    claim_the_issue(&world);
+    let (ran, runs) = world.gh_runs(|| world.stop("still at it"));
+    assert_eq!(
+        (ran.let_go().as_str(), runs),
+        ("", 0),
+        "no program is started"
+    );
+    let head = hand_over(&world);
+    poll_checks(&world, &head);
+    merge_and_ask(&world);
+    close(&world);
+    assert_eq!(world.stop("bye").let_go(), "");
+    assert_eq!((world.github.prs_created(), world.github.closes()), (1, 1));
+}
 
-    // Claim: the item is found, the card moved, the agent set, the issue assigned, the file
-    // written and ignored.
+/// The item is found, the card moved, the agent set, the issue assigned, the file written and
+/// ignored.
+fn claim_the_issue(world: &World) {
     let (ran, runs) = world.gh_runs(|| world.env.agent("s", &["claim", "42"]));
     let said = ran.ok();
     assert!(
@@ -30,12 +44,10 @@ fn from_a_claimed_issue_to_a_closed_one() {
     assert_eq!(world.widgets().issue(42).assignees, [LOGIN]);
     assert!(world.bare.refs().contains_key("refs/mainspring/claims/42"));
     assert_eq!(world.git(&["status", "--porcelain"]), "?? .gitignore");
+}
 
-    // Coding: no program is started.
-    let (ran, runs) = world.gh_runs(|| world.stop("still at it"));
-    assert_eq!((ran.let_go().as_str(), runs), ("", 0));
-
-    // The handoff, and the pull request at the next stop.
+/// The handoff, and the pull request at the next stop. Returns the pushed commit.
+fn hand_over(world: &World) -> String {
     world.git(&["switch", "--quiet", "-c", BRANCH]);
     world.git(&["commit", "--quiet", "--allow-empty", "-m", "Fix"]);
     let handoff = ["handoff", "--summary", "Fix race condition", "--push"];
@@ -60,12 +72,15 @@ fn from_a_claimed_issue_to_a_closed_one() {
     assert_eq!(world.card().0, "In Review");
     let (ran, runs) = world.gh_runs(|| world.stop("told the user"));
     assert_eq!((ran.let_go().as_str(), runs), ("", 0));
+    head
+}
 
-    // CI, which is polled while the agent is idle.
-    world.widgets().set_check(&head, Check::running("test"));
+/// CI is polled while the agent is idle.
+fn poll_checks(world: &World, head: &str) {
+    world.widgets().set_check(head, Check::running("test"));
     world
         .widgets()
-        .set_check(&head, Check::completed("lint", "SUCCESS"));
+        .set_check(head, Check::completed("lint", "SUCCESS"));
     let (ran, runs) = world.gh_runs(|| world.idle());
     assert_eq!(
         (ran.ok().as_str(), runs),
@@ -85,15 +100,17 @@ fn from_a_claimed_issue_to_a_closed_one() {
     );
     world
         .widgets()
-        .set_check(&head, Check::completed("test", "SUCCESS"));
+        .set_check(head, Check::completed("test", "SUCCESS"));
     world.two_minutes_later();
     let notice = world.idle().json();
     assert_eq!(
         notice["terminalSequence"],
         "\u{1b}]9;CI passed! All 2 checks green. PR #44 is ready to merge.\u{7}"
     );
+}
 
-    // Merged: the agent asks once, and the issue is closed when the person agrees.
+/// The agent asks once whether to close the issue, and may not close it before the answer.
+fn merge_and_ask(world: &World) {
     world.widgets().merge(44);
     world.two_minutes_later();
     assert!(
@@ -110,6 +127,9 @@ fn from_a_claimed_issue_to_a_closed_one() {
     let refused = world.env.agent("s", &["claim", "done"]).failed();
     assert!(refused.contains("the user has not answered"), "{refused}");
     assert_eq!(world.prompt("yes, close it").ok(), "", "asked once");
+}
+
+fn close(world: &World) {
     let said = world.env.agent("s", &["claim", "done"]).ok();
     assert!(said.contains("closed when you stop"), "{said}");
     let (ran, runs) = world.gh_runs(|| world.stop("closing"));
@@ -125,8 +145,6 @@ fn from_a_claimed_issue_to_a_closed_one() {
     assert_eq!(world.card(), ("Done".into(), String::new()));
     assert!(!world.file().exists());
     assert!(!world.bare.refs().contains_key("refs/mainspring/claims/42"));
-    assert_eq!(world.stop("bye").let_go(), "");
-    assert_eq!((world.github.prs_created(), world.github.closes()), (1, 1));
 }
 
 /// What `claim status --now` sees counts: the merge is known, and whoever read the output was

@@ -59,7 +59,7 @@ fn under_an_order_the_watcher_asks_nobody_and_wakes_nobody_and_goes_on_after_it(
             let mut watcher = Watcher::start(&place);
             let lease = place.env.project_state().join("claim-watch.lock");
             wait_until("it watches", || lease.exists());
-            // If this watcher did not look, another would look at once.
+            // A second watcher exits at once, because this one watches.
             assert_eq!(Watcher::start(&place).end().code, Some(0));
             assert!(watcher.watches(), "{order:?}");
             assert_eq!(place.started(), [""; 0], "{order:?}");

@@ -107,7 +107,7 @@ fn invoking_again_resets_and_what_was_made_by_hand_stays() {
     assert_eq!(contents(&folder(&env))["4.json"], by_hand_4);
     let kept: Value = serde_json::from_str(&contents(&folder(&env))["8.json"]).unwrap();
     assert_eq!(kept["mine"], json!([1.5, null]));
-    // The list is laid out again, with ids above the client's high-water mark.
+    // The new layout has the same ids, which are above the client's high-water mark.
     invoke(&env, "other").ok();
     assert_eq!(tasks(&env)[2], "9 Other <>");
     put(&folder(&env).join(".highwatermark"), "41");
