@@ -49,7 +49,10 @@ pub(crate) struct Installation {
     /// The text with this program registered once for each event, and with these variables,
     /// unless they are already set. Entries that are as wanted stay untouched.
     pub(crate) register: fn(&str, &Path, &[&str]) -> Result<String, String>,
-    /// The text without our entries, and without these variables, unless their value has
+    /// The text with the drop-in for this script registered as its document says. A drop-in
+    /// that is already there stays untouched.
+    pub(crate) register_drop_in: fn(&str, &Path, Script) -> Result<String, String>,
+    /// The text without our entries, drop-ins included, and without these variables, unless their value has
     /// changed since we set them.
     pub(crate) unregister: fn(&str, &[String]) -> Result<String, String>,
     /// What `register` writes for this program.
@@ -59,6 +62,34 @@ pub(crate) struct Installation {
     /// The command that removes the plugin.
     pub(crate) remove_plugin: &'static str,
     pub(crate) variables: &'static [Variable],
+}
+
+/// A public script that a drop-in stands in for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Script {
+    /// Claimed issues
+    AgentSync,
+    /// A skill's task list
+    Fsm,
+    /// Loops
+    Idle,
+    /// The done token
+    Taskmaster,
+    /// Reviews of plans
+    Taskie,
+}
+
+impl Script {
+    /// As `mainspring compat` is given it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::AgentSync => "agent-sync",
+            Self::Fsm => "fsm",
+            Self::Idle => "idle",
+            Self::Taskmaster => "taskmaster",
+            Self::Taskie => "taskie",
+        }
+    }
 }
 
 /// A variable that the host needs so that the machines work as intended. A value that the
@@ -85,6 +116,8 @@ pub(crate) enum Purpose {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) handlers: Vec<Handler>,
+    /// The drop-ins for public scripts that are registered.
+    pub(crate) drop_ins: Vec<Handler>,
     /// The variables that the settings give the host.
     pub(crate) variables: BTreeMap<String, String>,
     /// The name of the setting that switches all hooks off, if it is set.

@@ -8,7 +8,7 @@ use super::ask::{self, Enter};
 use super::{CommandContext, Result};
 use crate::diff;
 use crate::error::CliError;
-use crate::host::install::{self, Installation, Purpose, Scope, Settings, Variable};
+use crate::host::install::{self, Installation, Purpose, Scope, Script, Settings, Variable};
 use crate::host::{self, HostSpec};
 use crate::project::Project;
 use crate::store::StateDir;
@@ -23,12 +23,15 @@ use crate::{limits, own_files};
 /// project is trusted by `mainspring trust`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring install --dry-run      show what would change\n  mainspring install                for every project, asking first\n  mainspring install --scope local --yes"
+    after_help = "Examples:\n  mainspring install --dry-run      show what would change\n  mainspring install                for every project, asking first\n  mainspring install --scope local --yes\n  mainspring install --compat taskmaster"
 )]
 pub(crate) struct Args {
-    /// Which settings file
-    #[arg(long, value_enum, default_value_t = Scope::User)]
-    scope: Scope,
+    /// Which settings file [default: user; with --compat: local]
+    #[arg(long, value_enum)]
+    scope: Option<Scope>,
+    /// Register only the drop-in for this public script, and trust the project
+    #[arg(long, value_name = "SCRIPT", value_enum)]
+    compat: Option<Script>,
     /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -41,6 +44,29 @@ pub(crate) struct Args {
     /// Only print what belongs into a settings file
     #[arg(long, conflicts_with_all = ["dry_run", "yes"])]
     print: bool,
+}
+
+impl Args {
+    fn scope(&self) -> Scope {
+        self.scope.unwrap_or(match self.compat {
+            Some(_) => Scope::Local,
+            None => Scope::User,
+        })
+    }
+
+    /// The text of a settings file with what is to be registered.
+    fn register(
+        &self,
+        host: &Installation,
+        text: &str,
+        program: &Path,
+        variables: &[&str],
+    ) -> std::result::Result<String, String> {
+        match self.compat {
+            Some(script) => (host.register_drop_in)(text, program, script),
+            None => (host.register)(text, program, variables),
+        }
+    }
 }
 
 /// The host to register with.
@@ -59,18 +85,19 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         .hint("put mainspring into another folder"));
     }
     if args.print {
-        let printed = (host.register)("", &program, &names(&variables(host, args)));
+        let printed = args.register(host, "", &program, &names(&variables(host, args)));
         return printed.map_err(CliError::new);
     }
     let (project, store) = cmd.project()?;
-    let path = file(args.scope, cmd, &project.worktree)?;
+    let path = file(args.scope(), cmd, &project.worktree)?;
     let before = Settings::read(host, &path)?;
+    refuse_twice(args, cmd, &project, &before)?;
     let mut variables = variables(host, args);
     if !args.yes && !args.dry_run {
         cmd.person_only("install", "install")?;
         choose(&before, &mut variables)?;
     }
-    let after = (host.register)(before.text(), &program, &names(&variables));
+    let after = args.register(host, before.text(), &program, &names(&variables));
     let after = before.changed(after)?;
     let changes = diff::lines(before.text(), &after);
     let shown = show(cmd, &before.path, &changes);
@@ -81,9 +108,9 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if !args.yes && !changes.is_empty() {
         ask::confirm(&format!("{shown}\nWrite this?"))?;
     }
-    let trusted = match args.scope {
-        Scope::User => None,
-        Scope::Project | Scope::Local => {
+    let trusted = match args.scope() {
+        Scope::User if args.compat.is_none() => None,
+        Scope::User | Scope::Project | Scope::Local => {
             let proposal = Proposal::of(&cmd.env, store.state(), &project.root)?;
             let new = !proposal.is_trusted();
             proposal.grant(store.state(), &project.root, cmd.env.now())?;
@@ -92,9 +119,39 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     };
     if !changes.is_empty() {
         remember(cmd, store.state(), &before, &after, trusted.as_deref())?;
-        write(args.scope, &before.path, &after)?;
+        write(args.scope(), &before.path, &after)?;
     }
     Ok(report(args, cmd, &project, &before, &changes))
+}
+
+/// A drop-in beside the hooks that cover its machine would count every stop twice.
+fn refuse_twice(
+    args: &Args,
+    cmd: &CommandContext,
+    project: &Project,
+    here: &Settings,
+) -> Result<()> {
+    let host = &host(cmd).installation;
+    let Some(script) = args.compat else {
+        return Ok(());
+    };
+    let elsewhere = install::elsewhere(host, &cmd.env, &project.worktree, args.scope());
+    let place = if here.found.handlers.is_empty() {
+        elsewhere.into_iter().next()
+    } else {
+        let scope = args.scope();
+        Some(format!(
+            "in the {scope} settings; `mainspring uninstall --scope {scope}`"
+        ))
+    };
+    place.map_or(Ok(()), |place| {
+        Err(CliError::new(format!(
+            "mainspring is registered already, and does what `{}` does; the drop-in would answer \
+             every event a second time",
+            script.name()
+        ))
+        .hint(format!("registered {place} ends that")))
+    })
 }
 
 /// What was written and trusted, and what to do next.
@@ -110,18 +167,18 @@ fn report(
     let mut out = if changes.is_empty() {
         format!("{place} is as it should be\n")
     } else {
-        let scope = args.scope;
+        let scope = args.scope();
         format!(
             "{place} is written; `mainspring uninstall --scope {scope}` brings back what was there\n"
         )
     };
-    out += &match args.scope {
-        Scope::User => "registered for every project. `mainspring trust` in a project allows its effects (reviewers, pull requests)\n".to_owned(),
-        Scope::Project | Scope::Local => {
+    out += &match args.scope() {
+        Scope::User if args.compat.is_none() => "registered for every project. `mainspring trust` in a project lets what it brings count\n".to_owned(),
+        Scope::User | Scope::Project | Scope::Local => {
             format!("registered for {}, which is trusted now\n", project.root.shown())
         }
     };
-    for elsewhere in install::elsewhere(host, &cmd.env, &project.worktree, args.scope) {
+    for elsewhere in install::elsewhere(host, &cmd.env, &project.worktree, args.scope()) {
         out += &format!("{} {elsewhere}\n", cmd.paint.warn("also registered:"));
     }
     out += &format!(
@@ -155,7 +212,8 @@ pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
     let before = Settings::read(host, &path)?;
     let place = InstallRecord::of(store.state(), &before.path);
     let installed = place.load()?;
-    if before.found.handlers.is_empty() && installed.is_none() {
+    let found = &before.found;
+    if found.handlers.is_empty() && found.drop_ins.is_empty() && installed.is_none() {
         return Err(
             CliError::new(format!("{} has no entry of ours", before.path.shown()))
                 .hint("`mainspring doctor` shows where we are registered"),
@@ -220,7 +278,8 @@ fn file(scope: Scope, cmd: &CommandContext, here: &Path) -> Result<PathBuf> {
 }
 
 fn variables(host: &Installation, args: &Args) -> Vec<&'static Variable> {
-    let all = host.variables.iter();
+    // A drop-in takes its script's place and changes nothing else.
+    let all = host.variables.iter().filter(|_| args.compat.is_none());
     all.filter(|variable| !args.without.contains(&variable.purpose))
         .collect()
 }
@@ -279,7 +338,9 @@ fn remember(
     trusted: Option<&str>,
 ) -> Result<()> {
     let place = InstallRecord::of(state, &before.path);
-    let earlier = place.load()?.filter(|_| !before.found.handlers.is_empty());
+    let found = &before.found;
+    let there = !found.handlers.is_empty() || !found.drop_ins.is_empty();
+    let earlier = place.load()?.filter(|_| there);
     let host = &host(cmd).installation;
     let found = (host.look)(after).map_err(CliError::new)?;
     let set = host.variables.iter().map(|variable| variable.name);

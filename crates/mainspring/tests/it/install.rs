@@ -321,3 +321,47 @@ fn in_a_terminal_it_asks_shows_and_writes_only_on_yes() {
         }
     }
 }
+
+#[test]
+fn a_drop_in_is_registered_and_its_project_trusted_in_one_step() {
+    for (script, events) in [
+        ("taskmaster", &["Stop"][..]),
+        ("idle", &["Stop"]),
+        ("taskie", &["Stop"]),
+        ("fsm", &["PostToolUse"]),
+        ("agent-sync", &["SessionStart", "Stop", "Notification"]),
+    ] {
+        let env = TestEnv::new();
+        let file = env.project().join(".claude/settings.local.json");
+        let install = ["install", "--compat", script, "--yes"];
+        let said = env.run(&install).ok();
+        assert!(said.contains("which is trusted now"), "{said}");
+        let hooks = &read(&file)["hooks"];
+        for event in events {
+            let args = &hooks[event][0]["hooks"][0]["args"];
+            assert_eq!((&args[0], &args[1]), (&json!("compat"), &json!(script)));
+        }
+        assert_eq!(hooks.as_object().unwrap().len(), events.len());
+        let written = fs::read_to_string(&file).unwrap();
+        env.run(&install).ok();
+        assert_eq!(fs::read_to_string(&file).unwrap(), written, "twice is once");
+        env.run(&["uninstall", "--scope", "local", "--yes"]).ok();
+        assert!(!file.exists());
+        let list = env.run(&["trust", "--list"]).ok();
+        assert!(list.contains("no project is trusted"), "{list}");
+    }
+}
+
+#[test]
+fn a_drop_in_is_refused_where_we_are_registered_already() {
+    for scope in ["user", "local"] {
+        let env = TestEnv::new();
+        env.run(&["install", "--scope", scope, "--yes"]).ok();
+        let refused = env.run(&["install", "--compat", "idle", "--yes"]).failed();
+        let ends = format!("mainspring uninstall --scope {scope}");
+        assert!(
+            refused.contains("a second time") && refused.contains(&ends),
+            "{refused}"
+        );
+    }
+}

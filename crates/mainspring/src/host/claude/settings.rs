@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jsonc_parser::cst::{CstArray, CstObject};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{config_dir, name, plugins};
 use crate::env::Environment;
-use crate::host::install::{Found, Handler, Installation, Purpose, Scope, Variable};
+use crate::host::install::{Found, Handler, Installation, Purpose, Scope, Script, Variable};
 use crate::host::jsonc;
 use crate::limits;
 use crate::own_files::{self, Check, OwnFile};
@@ -21,6 +21,7 @@ pub(super) const INSTALLATION: Installation = Installation {
     file,
     look,
     register,
+    register_drop_in,
     unregister,
     wanted,
     has_plugin,
@@ -53,9 +54,10 @@ fn file(scope: Scope, env: &Environment, here: &Path) -> Option<PathBuf> {
 
 fn look(text: &str) -> Result<Found, String> {
     let root = jsonc::read(text)?;
-    let handlers = ours(&root)
+    let handlers = handlers(&root, is_ours)
         .into_iter()
         .map(|(event, fields)| handler(event, fields));
+    let drop_ins = handlers_of_drop_ins(&root);
     let variables = root.get("env").and_then(Value::as_object);
     let variables: BTreeMap<String, String> = variables
         .into_iter()
@@ -67,6 +69,7 @@ fn look(text: &str) -> Result<Found, String> {
     let off = root.get(HOOKS_OFF).and_then(Value::as_bool) == Some(true);
     Ok(Found {
         handlers: handlers.collect(),
+        drop_ins,
         variables,
         hooks_off: off.then_some(HOOKS_OFF),
         plugin: plugins
@@ -92,7 +95,7 @@ fn register(text: &str, program: &Path, variables: &[&str]) -> Result<String, St
     let same = {
         let mut want = Map::new();
         want.insert("hooks".into(), Value::Object(wanted.clone()));
-        ours(&have) == ours(&want)
+        handlers(&have, is_ours) == handlers(&want, is_ours)
     };
     let is_set = |name: &str| have.get("env").is_some_and(|env| env.get(name).is_some());
     let missing: Vec<&Variable> = INSTALLATION
@@ -105,15 +108,8 @@ fn register(text: &str, program: &Path, variables: &[&str]) -> Result<String, St
     }
     jsonc::edit(text, |root| {
         if !same {
-            take_out(root);
-            let hooks = jsonc::object_of(root, "hooks")?;
-            for (event, groups) in &wanted {
-                let list = jsonc::list_of(&hooks, event)
-                    .ok_or_else(|| format!("hooks.{event} is not a list"))?;
-                for group in groups.as_array().into_iter().flatten() {
-                    list.append(jsonc::input(group));
-                }
-            }
+            take_out(root, is_ours);
+            put_in(root, &wanted)?;
         }
         if !missing.is_empty() {
             let env = jsonc::object_of(root, "env")?;
@@ -125,13 +121,71 @@ fn register(text: &str, program: &Path, variables: &[&str]) -> Result<String, St
     })
 }
 
+fn register_drop_in(text: &str, program: &Path, script: Script) -> Result<String, String> {
+    let have = jsonc::read(text)?;
+    let is_there = handlers_of_drop_ins(&have)
+        .iter()
+        .any(|one| one.args.get(1).map(String::as_str) == Some(script.name()));
+    if is_there {
+        return Ok(text.to_owned());
+    }
+    jsonc::edit(text, |root| put_in(root, &drop_in_hooks(program, script)))
+}
+
+/// The hooks of a script, as its document registers them.
+fn drop_in_hooks(program: &Path, script: Script) -> Map<String, Value> {
+    // The event, its matcher, what the script is given.
+    let hooks: &[(&str, &str, &[&str])] = match script {
+        Script::AgentSync => &[
+            ("SessionStart", "startup", &["session-start"]),
+            ("Stop", "", &["on-stop"]),
+            ("Notification", "idle_prompt", &["on-idle"]),
+        ],
+        Script::Fsm => &[("PostToolUse", "Skill", &[])],
+        Script::Idle | Script::Taskmaster | Script::Taskie => &[("Stop", "", &[])],
+    };
+    let hooks = hooks.iter().map(|(event, matcher, given)| {
+        let args = [&["compat", script.name()], *given].concat();
+        let handler = json!({
+            "type": "command",
+            "command": program.to_string_lossy(),
+            "args": args,
+            "timeout": if *event == "Stop" { STOP_TIMEOUT } else { TIMEOUT },
+        });
+        let group = if matcher.is_empty() {
+            json!({ "hooks": [handler] })
+        } else {
+            json!({ "matcher": matcher, "hooks": [handler] })
+        };
+        ((*event).to_owned(), json!([group]))
+    });
+    hooks.collect()
+}
+
+/// In seconds. At a stop a reviewer may run, which takes up to ten minutes.
+const STOP_TIMEOUT: u64 = 720;
+const TIMEOUT: u64 = 30;
+
+/// Appends these hooks to what is there.
+fn put_in(root: &CstObject, hooks: &Map<String, Value>) -> Result<(), String> {
+    let there = jsonc::object_of(root, "hooks")?;
+    for (event, groups) in hooks {
+        let list =
+            jsonc::list_of(&there, event).ok_or_else(|| format!("hooks.{event} is not a list"))?;
+        for group in groups.as_array().into_iter().flatten() {
+            list.append(jsonc::input(group));
+        }
+    }
+    Ok(())
+}
+
 fn unregister(text: &str, variables: &[String]) -> Result<String, String> {
     let given = |name: &String| {
         let mut all = INSTALLATION.variables.iter();
         all.find(|variable| variable.name == name)
     };
     jsonc::edit(text, |root| {
-        take_out(root);
+        take_out(root, |fields| is_ours(fields) || is_drop_in(fields));
         let Some(member) = jsonc::member(root, "env") else {
             return Ok(());
         };
@@ -154,8 +208,8 @@ fn unregister(text: &str, variables: &[String]) -> Result<String, String> {
     })
 }
 
-/// Removes our handlers, and the lists that become empty.
-fn take_out(root: &CstObject) {
+/// Removes these handlers, and the lists that become empty.
+fn take_out(root: &CstObject, these: fn(&Map<String, Value>) -> bool) {
     let Some(member) = jsonc::member(root, "hooks") else {
         return;
     };
@@ -167,7 +221,7 @@ fn take_out(root: &CstObject) {
         let Some(groups) = event.array_value() else {
             continue;
         };
-        if take_out_of(&groups) && jsonc::is_bare(&event) {
+        if take_out_of(&groups, these) && jsonc::is_bare(&event) {
             jsonc::remove(event);
             emptied = true;
         }
@@ -177,8 +231,8 @@ fn take_out(root: &CstObject) {
     }
 }
 
-/// Removes our handlers from one event's groups; returns whether there were any.
-fn take_out_of(groups: &CstArray) -> bool {
+/// Removes these handlers from one event's groups; returns whether there were any.
+fn take_out_of(groups: &CstArray, these: fn(&Map<String, Value>) -> bool) -> bool {
     let mut taken = false;
     for group in groups.elements() {
         let handlers = group
@@ -191,7 +245,7 @@ fn take_out_of(groups: &CstArray) -> bool {
             if fields
                 .as_ref()
                 .and_then(Value::as_object)
-                .is_some_and(is_ours)
+                .is_some_and(these)
             {
                 jsonc::remove(handler);
                 taken_here = true;
@@ -227,12 +281,20 @@ fn hooks(program: &Path) -> Map<String, Value> {
 fn wanted(program: &Path) -> Vec<Handler> {
     let mut root = Map::new();
     root.insert("hooks".into(), Value::Object(hooks(program)));
-    let all = ours(&root).into_iter();
+    let all = handlers(&root, is_ours).into_iter();
     all.map(|(event, fields)| handler(event, fields)).collect()
 }
 
-/// Our handlers with their events' names, in the file's order.
-fn ours(root: &Map<String, Value>) -> Vec<(&str, &Map<String, Value>)> {
+fn handlers_of_drop_ins(root: &Map<String, Value>) -> Vec<Handler> {
+    let all = handlers(root, is_drop_in).into_iter();
+    all.map(|(event, fields)| handler(event, fields)).collect()
+}
+
+/// These handlers with their events' names, in the file's order.
+fn handlers(
+    root: &Map<String, Value>,
+    these: fn(&Map<String, Value>) -> bool,
+) -> Vec<(&str, &Map<String, Value>)> {
     let events = root
         .get("hooks")
         .and_then(Value::as_object)
@@ -246,7 +308,7 @@ fn ours(root: &Map<String, Value>) -> Vec<(&str, &Map<String, Value>)> {
                 .flatten();
             let ours = handlers
                 .filter_map(Value::as_object)
-                .filter(|one| is_ours(one));
+                .filter(|one| these(one));
             ours.map(|handler| (event.as_str(), handler))
         })
         .collect();
@@ -266,13 +328,21 @@ fn handler(event: &str, fields: &Map<String, Value>) -> Handler {
 
 /// Does this handler run our program as a hook?
 fn is_ours(fields: &Map<String, Value>) -> bool {
-    let Some((program, args)) = called(fields) else {
-        return false;
-    };
-    let named = Path::new(program)
-        .file_name()
-        .is_some_and(|name| name == "mainspring");
-    named && matches!(args.as_slice(), ["hook"] | ["claim", "watch"])
+    let args = args_of_ours(fields);
+    args.is_some_and(|args| matches!(args.as_slice(), ["hook"] | ["claim", "watch"]))
+}
+
+/// Does it run our program in the place of a public script?
+fn is_drop_in(fields: &Map<String, Value>) -> bool {
+    let args = args_of_ours(fields);
+    args.is_some_and(|args| matches!(args.as_slice(), ["compat", _, ..]))
+}
+
+/// What our program is given, if it is our program that this handler runs.
+fn args_of_ours(fields: &Map<String, Value>) -> Option<Vec<&str>> {
+    let (program, args) = called(fields)?;
+    let named = Path::new(program).file_name()? == "mainspring";
+    named.then_some(args)
 }
 
 /// The program and its arguments, from an argument list or from a shell command.

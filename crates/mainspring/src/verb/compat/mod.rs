@@ -1,7 +1,8 @@
 //! `mainspring compat`: a drop-in for each public script that a machine comes from.
 //!
 //! A drop-in keeps its script's stdin, stdout, exit codes and messages, so that a set-up
-//! which calls the script can call this instead. Being registered is its permission.
+//! which calls the script can call this instead. Without trust it speaks about the state that it
+//! finds, and starts no program.
 
 mod agent_sync;
 mod fsm;
@@ -84,5 +85,23 @@ pub(crate) fn run(env: &Environment, args: &[OsString]) -> Option<ExitCode> {
     match output::stdout(&reply.stdout, Paint::Plain) {
         Ok(()) => Some(reply.code.into()),
         Err(_) => Some(ExitCode::FAILURE),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum as _;
+
+    use super::*;
+    use crate::host::install;
+
+    #[test]
+    fn every_script_can_be_registered() {
+        let mut names: Vec<_> = SCRIPTS.iter().map(|script| script.name).collect();
+        names.sort_unstable();
+        let all = install::Script::value_variants().iter();
+        let mut registered: Vec<_> = all.map(|script| script.name()).collect();
+        registered.sort_unstable();
+        assert_eq!(names, registered);
     }
 }
