@@ -13,11 +13,11 @@ use crate::output::{self, Paint};
 use crate::verb::{self, CommandContext};
 
 const START_HERE: &str = "Start here:
-  mainspring demo                 watch a scripted agent meet every machine
+  mainspring demo                 watch a scripted agent run into every machine
   mainspring install --dry-run    what registering with Claude Code would change
-  mainspring doctor               what is wrong with this set-up, and what to type
+  mainspring doctor               check this set-up, and show how to fix it
   mainspring status               what is going on in this project; `why` explains it
-  mainspring stop                 let the agent go; `resume` goes on";
+  mainspring stop                 stop holding the agent; `resume` undoes this";
 
 /// The one binary behind a coding agent's hooks: it decides whether the agent is really done
 #[derive(Debug, Parser)]
@@ -61,7 +61,7 @@ enum Verb {
     Config(verb::config::Args),
     Completions(verb::completions::Args),
     Man(verb::man::Args),
-    /// What hosts call: one event on stdin, one decision on stdout
+    /// Answer a host's hook: one event on stdin, one decision on stdout
     Hook,
     Compat(verb::compat::Args),
 }
@@ -69,8 +69,8 @@ enum Verb {
 pub(crate) fn main() -> ExitCode {
     let env = Environment::real();
     let args: Vec<OsString> = std::env::args_os().skip(1).collect();
-    // A hook is paid for in microseconds: it does not wait for the parser. Nor does a
-    // stand-in, whose arguments are another program's.
+    // A hook must be fast, so it does not wait for the parser. A drop-in takes the arguments
+    // of another program, which the parser does not know.
     match args.split_first() {
         Some((verb, [])) if verb == "hook" => return verb::hook::run(&env).into(),
         Some((verb, rest)) if verb == guard::VERB => {
@@ -88,9 +88,9 @@ pub(crate) fn main() -> ExitCode {
     }
     #[expect(
         clippy::disallowed_methods,
-        reason = "a command is about where it is typed"
+        reason = "a command is about the directory that it was typed in"
     )]
-    // Where there is none any more, no other place is meant: least of all the top of the disk.
+    // If it was deleted, no other directory takes its place, least of all `/`.
     let cwd = std::env::current_dir().unwrap_or_default();
     let cmd = CommandContext {
         paint: Paint::detect(&env),
@@ -106,7 +106,7 @@ fn parse_and_run(args: Vec<OsString>, cmd: &CommandContext) -> ExitCode {
             output::stderr(error.render().to_string().trim_end());
             Exit::Usage.into()
         }
-        // Help is our own text, with the parser's colours.
+        // Help is not an error. The parser prints it, in its colours.
         Err(help) => {
             let _ = help.print();
             Exit::Success.into()
@@ -114,13 +114,13 @@ fn parse_and_run(args: Vec<OsString>, cmd: &CommandContext) -> ExitCode {
         Ok(cli) => match run(cli, cmd) {
             Ok(text) => match output::stdout(&text, cmd.paint) {
                 Ok(()) => Exit::Success.into(),
-                // `mainspring log | head` is no failure of ours.
+                // In `mainspring log | head`, it is `head` that ends first. That is no failure.
                 Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
                     Exit::Success.into()
                 }
                 Err(error) => {
                     output::stderr(&format!(
-                        "mainspring: done, but it cannot be shown: {error}"
+                        "mainspring: the command succeeded, but its output cannot be written: {error}"
                     ));
                     Exit::Failure.into()
                 }
@@ -139,7 +139,7 @@ fn parse_and_run(args: Vec<OsString>, cmd: &CommandContext) -> ExitCode {
     }
 }
 
-/// The command line as data, for completions, manual and reference.
+/// The command line as data, for the completions, the manual and the reference.
 pub(crate) fn command() -> clap::Command {
     <Cli as clap::CommandFactory>::command()
 }
@@ -160,7 +160,9 @@ fn parse(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
 fn run(cli: Cli, cmd: &CommandContext) -> Result<String, CliError> {
     match cli.verb {
         Verb::Hook => Err(CliError::new("`mainspring hook` takes no arguments")),
-        Verb::Compat(_) => Err(CliError::new("a stand-in answers a host, not the demo")),
+        Verb::Compat(_) => Err(CliError::new(
+            "`mainspring compat` answers a host, and cannot run in the demo",
+        )),
         Verb::Install(args) => verb::install::run(&args, cmd),
         Verb::Uninstall(args) => verb::install::uninstall(&args, cmd),
         Verb::Doctor(args) => verb::doctor::run(&args, cmd),

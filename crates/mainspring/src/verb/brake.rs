@@ -1,4 +1,4 @@
-//! `mainspring stop`, `pause`, `resume`: the human's brake. No model is in its path.
+//! `mainspring stop`, `pause`, `resume`: a person's brake. It works without any model.
 
 use mainspring_kernel::orders::{Scope, Until};
 use mainspring_kernel::{Millis, Name, Orders};
@@ -8,10 +8,11 @@ use super::{CommandContext, Result, timestamp};
 use crate::error::CliError;
 use crate::store::orders::{OFF_FILE, Recorded};
 
-/// Let everything here go at the agent's next stop, until `mainspring resume`.
+/// Stop holding the agent in this project, until `mainspring resume`.
 ///
-/// Works from any terminal, while the agent works. What the machines remember is kept. To
-/// switch a project off without us: create a file `.mainspring-off` in it.
+/// It works from any terminal, while the agent is at work, and counts from the agent's next
+/// stop on. The machines keep their state. A file `.mainspring-off` in the project does the
+/// same without this command.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  mainspring stop          everything in this project\n  mainspring stop loop     only the loop"
@@ -22,7 +23,7 @@ pub(crate) struct StopArgs {
     machine: Option<Name>,
 }
 
-/// Let everything here go for a while: 90s, 30m, 2h.
+/// Stop holding the agent in this project for a while: 90s, 30m, 2h.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  mainspring pause 30m\n  mainspring pause 2h gate")]
 pub(crate) struct PauseArgs {
@@ -34,7 +35,7 @@ pub(crate) struct PauseArgs {
     machine: Option<Name>,
 }
 
-/// Go on with what was stopped or paused.
+/// Undo `mainspring stop` or `mainspring pause`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  mainspring resume\n  mainspring resume loop     the rest stays stopped"
@@ -46,11 +47,12 @@ pub(crate) struct ResumeArgs {
 }
 
 pub(crate) fn stop(args: &StopArgs, cmd: &CommandContext) -> Result {
-    let command = command("stop", args.machine);
-    order(cmd, args.machine, &command, |orders| {
+    let typed = command("stop", args.machine);
+    order(cmd, args.machine, &typed, |orders| {
         let did = format!(
-            "{} lets go from the next stop on; `mainspring resume` goes on",
-            subject(args.machine)
+            "{} the agent from its next stop on; `mainspring {}` undoes this",
+            holds(args.machine, "no longer holds"),
+            command("resume", args.machine)
         );
         Ok((orders.stopped(scope(args.machine), Until::Resumed), did))
     })
@@ -58,9 +60,13 @@ pub(crate) fn stop(args: &StopArgs, cmd: &CommandContext) -> Result {
 
 pub(crate) fn pause(args: &PauseArgs, cmd: &CommandContext) -> Result {
     let end = cmd.env.now().plus(args.span);
-    let command = command(&format!("pause {}s", args.span.0 / 1_000), args.machine);
-    order(cmd, args.machine, &command, |orders| {
-        let did = format!("{} lets go until {}", subject(args.machine), timestamp(end));
+    let typed = command(&format!("pause {}s", args.span.0 / 1_000), args.machine);
+    order(cmd, args.machine, &typed, |orders| {
+        let did = format!(
+            "{} the agent until {}",
+            holds(args.machine, "does not hold"),
+            timestamp(end)
+        );
         Ok((orders.stopped(scope(args.machine), Until::At(end)), did))
     })
 }
@@ -75,8 +81,8 @@ pub(crate) fn resume(args: &ResumeArgs, cmd: &CommandContext) -> Result {
         );
     }
     let now = cmd.env.now();
-    let command = command("resume", args.machine);
-    order(cmd, args.machine, &command, |orders| {
+    let typed = command("resume", args.machine);
+    order(cmd, args.machine, &typed, |orders| {
         let braked = |name: &Name| orders.brake(*name, now).is_some();
         let any = match args.machine {
             Some(name) => braked(&name),
@@ -87,18 +93,18 @@ pub(crate) fn resume(args: &ResumeArgs, cmd: &CommandContext) -> Result {
                 Some(name) => format!("{name} is neither stopped nor paused here"),
                 None => "nothing is stopped or paused here".into(),
             };
-            return Err(CliError::new(cause).hint("`mainspring status` shows what is going on"));
+            return Err(
+                CliError::new(cause).hint("`mainspring status` shows the state of every machine")
+            );
         }
-        let did = format!(
-            "{} is asked again from the next stop on",
-            subject(args.machine)
-        );
+        let subject = args.machine.map_or("every machine here", Name::as_str);
+        let did = format!("{subject} checks the agent's stops again");
         Ok((orders.resumed(scope(args.machine), now), did))
     })
 }
 
-/// Changes this project's orders, as a person only: an agent that may take its own brake
-/// off, or put it on to be let go, has none.
+/// Changes this project's orders. Only a person may: an agent could otherwise release its own
+/// brake, or apply it in order to be let go.
 pub(super) fn order(
     cmd: &CommandContext,
     machine: Option<Name>,
@@ -118,8 +124,12 @@ fn scope(machine: Option<Name>) -> Scope {
     machine.map_or(Scope::Everything, Scope::Machine)
 }
 
-fn subject(machine: Option<Name>) -> String {
-    machine.map_or_else(|| "everything here".into(), |name| name.to_string())
+/// Who does not hold the agent.
+fn holds(machine: Option<Name>, not: &str) -> String {
+    machine.map_or_else(
+        || "nothing here holds".into(),
+        |name| format!("{name} {not}"),
+    )
 }
 
 fn command(verb: &str, machine: Option<Name>) -> String {

@@ -9,7 +9,7 @@ use super::{CommandContext, Result, write_all};
 use crate::cli;
 use crate::error::CliError;
 
-/// Print the completions of a shell, or write them where it looks for them.
+/// Print a shell's completion script, or write it where the shell looks for it.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  mainspring completions bash --dir ~/.local/share/bash-completion/completions\n  mainspring completions zsh --dir ~/.zfunc        with ~/.zfunc in $fpath\n  mainspring completions fish --dir ~/.config/fish/completions"
@@ -18,7 +18,8 @@ pub(crate) struct Args {
     /// The shell
     #[arg(required_unless_present = "dir")]
     shell: Option<Shell>,
-    /// Write the file there, under the name that the shell looks for; without a shell, all of them
+    /// Write the script into this folder, under the name that the shell expects; without SHELL,
+    /// write the scripts of all shells
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `mainspring config`: what is in force, and from where.
+//! `mainspring config`: every setting, and where its value comes from.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,11 @@ use crate::config::{Config, PROJECT_FILE, Reach, Value, schema};
 use crate::error::CliError;
 use crate::exit::Exit;
 
-/// Show every setting: its value, and where it came from.
+/// Show every setting: its value, and where that comes from.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  mainspring config                          what is in force, and from where\n  mainspring config check                    your files, line by line\n  mainspring config schema > schema.json     for your editor"
+    after_help = "Examples:\n  mainspring config                          every setting, and where it comes from\n  mainspring config check                    problems in the settings files\n  mainspring config schema > schema.json     for your editor"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -27,9 +27,9 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Task {
-    /// Read the files as they are written, and name every problem with its line and column
+    /// Check the settings files, and name every problem with its line and column
     Check {
-        /// A file; without one, the project's and yours
+        /// The file to check; default: the project's file and yours
         file: Option<PathBuf>,
         /// As JSON
         #[arg(long)]
@@ -82,14 +82,14 @@ struct Checked {
     file: String,
     /// `None`: there is no such file, which is fine.
     settings: Option<usize>,
-    /// What is not taken.
+    /// Settings that are ignored, and why.
     warnings: Vec<String>,
-    /// Why nothing of it is.
+    /// Why the whole file is ignored.
     error: Option<String>,
 }
 
 impl Checked {
-    /// What cannot be understood is an error, what is not taken a warning.
+    /// A file that cannot be read is an error; a setting that is ignored is a warning.
     fn exit(&self) -> Exit {
         match (&self.error, self.warnings.as_slice()) {
             (Some(_), _) => Exit::Failure,
@@ -108,7 +108,7 @@ impl Checked {
             out += &format!("{} {place}: {warning}\n", cmd.paint.warn("warning:"));
         }
         out += &match self.settings {
-            None => format!("{place}: not there, which is fine\n"),
+            None => format!("{place}: does not exist, which is fine\n"),
             Some(1) => format!("{place}: 1 setting\n"),
             Some(count) => format!("{place}: {count} settings\n"),
         };
@@ -136,7 +136,7 @@ fn check(file: Option<&Path>, cmd: &CommandContext) -> Result<Vec<Checked>> {
         if std::fs::symlink_metadata(&path).is_err() {
             if file.is_some() {
                 return Err(CliError::new(format!("there is no file {}", checked.file))
-                    .hint("without a name, the project's and your own are checked"));
+                    .hint("`mainspring config check` without a name checks the project's file and yours"));
             }
         } else {
             match Config::check(&cmd.env, &path, writer) {

@@ -12,7 +12,7 @@ use super::Result;
 use crate::error::CliError;
 use stage::Stage;
 
-/// Play a scripted agent through the machines, in a temporary project, and show what the
+/// Play a scripted agent against every machine, in a temporary project, and show what the
 /// agent and the person would see.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -23,7 +23,7 @@ pub(crate) struct Args {
     scenes: Vec<String>,
 }
 
-/// A scene: its name, and what is played.
+/// A scene: its name, and the function that plays it.
 type Scene = (&'static str, fn(&mut Stage) -> Result<()>);
 
 /// In the order in which they are played.

@@ -1,4 +1,4 @@
-//! `mainspring doctor`: what is wrong with this set-up, and the command that puts it right.
+//! `mainspring doctor`: what is wrong with this set-up, and the command that fixes it.
 
 mod host;
 mod locks;
@@ -13,18 +13,18 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::Paint;
 
-/// Look for what is wrong with this set-up, and name the command that puts it right.
+/// Check this set-up, and name the command that fixes each problem.
 ///
 /// Exits with 0 if all is well, 3 if there are warnings, 1 if something does not work.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring doctor\n  mainspring doctor --fix                 put right what is safe to\n  mainspring doctor --json | jq '.[] | select(.level != \"fine\")'"
+    after_help = "Examples:\n  mainspring doctor\n  mainspring doctor --fix                 fix what is safe to fix\n  mainspring doctor --json | jq '.[] | select(.level != \"fine\")'"
 )]
 pub(crate) struct Args {
     /// As JSON
     #[arg(long)]
     json: bool,
-    /// Put right what can be without a question
+    /// Fix what is safe to fix without asking
     #[arg(long)]
     fix: bool,
 }
@@ -34,13 +34,13 @@ pub(crate) struct Args {
 #[serde(rename_all = "snake_case")]
 enum Level {
     Fine,
-    /// It works, but not as it could.
+    /// It works, but not as well as it could.
     Warning,
     /// It does not work.
     Error,
 }
 
-/// One thing that was looked at.
+/// One thing that was checked.
 #[derive(Debug, Serialize)]
 struct Finding {
     about: &'static str,
@@ -49,12 +49,12 @@ struct Finding {
     /// What to type.
     #[serde(skip_serializing_if = "Option::is_none")]
     fix: Option<String>,
-    /// It was put right just now.
+    /// It was fixed just now.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     fixed: bool,
 }
 
-/// May what is safe be put right?
+/// May the doctor fix what is safe to fix?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mend {
     Look,
@@ -87,7 +87,7 @@ impl Findings {
         self.add(about, Level::Error, what, fix);
     }
 
-    /// The last finding was put right.
+    /// The last finding was fixed.
     fn mended(&mut self) {
         if let Some(last) = self.0.last_mut() {
             last.fixed = true;

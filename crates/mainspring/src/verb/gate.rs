@@ -19,10 +19,10 @@ use crate::machine::gate::{self, counter, token};
 use crate::signal::{self, Sighting, Signal};
 use crate::transcript::{LastBlock, Transcript};
 
-/// Hold every stop until the agent says its done token itself.
+/// Hold every stop until the agent says its done token.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring gate on --project           every session here has to say its token\n  mainspring gate on --session last      only the one heard of last\n  mainspring gate status\n  mainspring gate off --project"
+    after_help = "Examples:\n  mainspring gate on --project           every session in this project\n  mainspring gate on --session last      only the most recent session\n  mainspring gate status\n  mainspring gate off --project"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -35,36 +35,36 @@ enum Verb {
     On(Whose),
     /// Switch the gate off
     Off(Whose),
-    /// Is it on, and what is it waiting for?
+    /// Show whether the gate is on, and which token it waits for
     Status {
-        /// The session: its id, or `last`; the agent's own if it is not given
+        /// Which session: its id, or `last` for the most recent; default: the agent's own
         #[arg(long, value_name = "ID|last")]
         session: Option<String>,
         /// As JSON
         #[arg(long)]
         json: bool,
     },
-    /// Exit 0 if the agent said its done token, and print where
+    /// Look for the done token in a transcript: print where it is, or exit with 1
     Check(Check),
 }
 
 #[derive(Debug, clap::Args)]
 struct Whose {
-    /// For every session in this project, not for one
+    /// For every session in this project
     #[arg(long, conflicts_with = "session")]
     project: bool,
-    /// The session: its id, or `last`; the agent's own if it is not given
+    /// Which session: its id, or `last` for the most recent; default: the agent's own
     #[arg(long, value_name = "ID|last")]
     session: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 struct Check {
-    /// The session whose token is looked for
+    /// The session whose token to look for
     #[arg(long, value_name = "ID")]
     session: String,
-    /// A transcript, or the agent's final message as text; the session's own transcript if
-    /// it is not given
+    /// A transcript, or the agent's final message as text; default: the session's own
+    /// transcript
     file: Option<PathBuf>,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 
 fn set(cmd: &CommandContext, whose: &Whose, to: Switch) -> Result {
     let word = to.as_str();
-    // An agent that may switch its own gate off has none.
+    // A gate that the agent can switch off by itself is no gate.
     if to == Switch::Off {
         cmd.person_only("switch the gate off", "gate off --session ID")?;
     }
@@ -88,7 +88,7 @@ fn set(cmd: &CommandContext, whose: &Whose, to: Switch) -> Result {
         let did = cmd.commit(Name::Gate, &command, |context| {
             let file = switch_project(context, to)?;
             let did =
-                format!("the gate is {word} for every session here that does not say otherwise");
+                format!("the gate is {word} for every session here that has no switch of its own");
             Ok((vec![file], did))
         })?;
         return Ok(format!("{did}\n"));
@@ -104,7 +104,7 @@ fn set(cmd: &CommandContext, whose: &Whose, to: Switch) -> Result {
     Ok(format!("{did}\n"))
 }
 
-/// What holds for a session that does not say otherwise.
+/// The switch for every session that has none of its own.
 fn switch_project(context: &EventContext<'_>, to: Switch) -> Result<FileChange> {
     let (project, file) = switch::project(context)?;
     let next = GateSwitch {
@@ -114,7 +114,8 @@ fn switch_project(context: &EventContext<'_>, to: Switch) -> Result<FileChange> 
     Ok(switch::change(&file, &next)?)
 }
 
-/// The session's switch, and what it remembers: the count belongs to a gate that is on.
+/// The session's own switch. Its count is deleted when the gate goes on or off, because it
+/// belongs to a gate that is on.
 fn switch_session(
     context: &EventContext<'_>,
     session: &SessionId,
@@ -143,11 +144,11 @@ fn switch_session(
     Ok(files)
 }
 
-/// The gate as it stands.
+/// The state of the gate.
 #[derive(Serialize)]
 struct View {
     project: &'static str,
-    /// By whose word.
+    /// What switched it.
     by: &'static str,
     session: Option<Session>,
 }
@@ -186,7 +187,7 @@ fn status(cmd: &CommandContext, named: Option<&str>, json: bool) -> Result {
     }
     let mut out = match view.by {
         "" => format!("project  {}\n", view.project),
-        by => format!("project  {}, by {by}\n", view.project),
+        by => format!("project  {} (set by {by})\n", view.project),
     };
     if let Some(session) = &view.session {
         let _ = writeln!(out, "session  {} for {}", session.gate.as_str(), session.id);
@@ -195,7 +196,7 @@ fn status(cmd: &CommandContext, named: Option<&str>, json: bool) -> Result {
     Ok(out)
 }
 
-/// What holds for a session that does not say otherwise, and by whose word.
+/// The switch for every session that has none of its own, and what set it.
 pub(super) fn everyone(context: &EventContext<'_>) -> Result<(Switch, &'static str)> {
     let (project, _) = switch::project(context)?;
     let enabled = context.config()?.get("gate.enabled");
@@ -210,8 +211,7 @@ pub(super) fn everyone(context: &EventContext<'_>) -> Result<(Switch, &'static s
 }
 
 fn look(cmd: &CommandContext, check: &Check) -> Result {
-    let id = SessionId::parse(&check.session)
-        .ok_or_else(|| CliError::new(format!("{:?} cannot be a session", check.session)))?;
+    let id = session::parse(&check.session)?;
     let (project, store) = cmd.project()?;
     let config = cmd.config(&project, &store)?;
     let token = token(&config, &id);
@@ -220,7 +220,7 @@ fn look(cmd: &CommandContext, check: &Check) -> Result {
         None => {
             (host::of_environment(&cmd.env).transcript.find)(&cmd.env, &id).ok_or_else(|| {
                 CliError::new(format!("no transcript of session {id} was found"))
-                    .hint("name it: `mainspring gate check --session ID FILE`")
+                    .hint("name the file: `mainspring gate check --session ID FILE`")
             })?
         }
     };
@@ -235,10 +235,10 @@ fn look(cmd: &CommandContext, check: &Check) -> Result {
             token.line()
         ))
         .hint(near.to_string())),
-        Sighting::Absent => Err(CliError::new(format!(
-            "{} was not said in {shown}",
-            token.line()
-        ))),
+        Sighting::Absent => Err(
+            CliError::new(format!("{} was not said in {shown}", token.line()))
+                .hint("the agent must say it in its final message, on a line of its own"),
+        ),
     }
 }
 

@@ -10,13 +10,13 @@ use super::{CommandContext, Result, session};
 use crate::event_context::EventContext;
 use crate::machine;
 
-/// Show a machine's transition table, with its state here marked.
+/// Show a machine's transition table, with its current state marked.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring graph loop\n  mainspring graph review --format mermaid    for a page that draws it\n  mainspring graph claim --format dot | dot -Tsvg > claim.svg"
+    after_help = "Examples:\n  mainspring graph loop\n  mainspring graph review --format mermaid    for a page that draws Mermaid\n  mainspring graph claim --format dot | dot -Tsvg > claim.svg"
 )]
 pub(crate) struct Args {
-    /// Which machine; all of them if none is named
+    /// Which machine; default: all of them
     #[arg(value_parser = super::records::machine)]
     machine: Option<Name>,
     /// How to draw it
@@ -74,7 +74,7 @@ fn plain(name: Name, table: &[Arrow], here: Option<&str>) -> Value {
     })
 }
 
-/// The state that the machine is in here; `None` where it has nothing, or cannot be read.
+/// The machine's state in this project; `None` if it has none or it cannot be read.
 fn current(name: Name, cmd: &CommandContext) -> Option<&'static str> {
     let (project, store) = cmd.project().ok()?;
     let latest = session::latest(&store).map(|(id, _)| id);
@@ -83,7 +83,7 @@ fn current(name: Name, cmd: &CommandContext) -> Option<&'static str> {
     Some(input.label())
 }
 
-/// Each arrow as often as it leaves a state: from, arrow, to.
+/// Each arrow once for every state that it leaves: from, arrow, to.
 fn each(table: &[Arrow]) -> impl Iterator<Item = (&'static str, &Arrow, &'static str)> {
     let one = |arrow| move |from: &&'static str| (*from, arrow, Arrow::target(arrow, from));
     table

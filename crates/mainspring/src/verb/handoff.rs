@@ -15,7 +15,7 @@ use crate::machine::claim;
 use crate::machine::claim::github_context;
 use crate::permit::Permit;
 
-/// Hand the claimed work over: its pull request is opened at the agent's next stop.
+/// Hand over the claimed work: Mainspring opens its pull request at the agent's next stop.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  mainspring handoff --summary \"Fix the race in the cache\" --push"
@@ -24,12 +24,12 @@ pub(crate) struct Args {
     /// What the change does: the first line is the pull request's title
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     summary: String,
-    /// Push the branch first, with the repository's own hooks
+    /// Push the branch first; the repository's own git hooks run
     #[arg(long)]
     push: bool,
 }
 
-/// A push may take this long.
+/// How long a push may take.
 const PUSH_LIMIT: Duration = Duration::from_secs(300);
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         let (project, store) = cmd.project()?;
         let context = EventContext::new(&cmd.env, &project, &store, None);
         let (state, _) = claim::state(&context)?;
-        // What is refused is not pushed.
+        // Do not push what would then be refused.
         verbs::handoff(&state, &args.summary, &actor)?;
         push(&context, &verbs::claimed(&state)?.0.branch)?;
     }
@@ -56,8 +56,8 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         ))
     })?;
     Ok(match actor {
-        Actor::Agent(_) => format!("{did}: it is opened when you stop\n"),
-        Actor::Person => format!("{did}: it is opened at the agent's next stop\n"),
+        Actor::Agent(_) => format!("{did}: Mainspring opens it when you stop\n"),
+        Actor::Person => format!("{did}: Mainspring opens it at the agent's next stop\n"),
     })
 }
 

@@ -11,7 +11,7 @@ use crate::host::text::excerpt;
 use crate::machine::review::history;
 use crate::output;
 
-/// Show what was decided here, oldest first: a line per decision.
+/// Show the decisions in this project, oldest first, one per line.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  mainspring log --follow\n  mainspring log --since 1h --machine gate"
@@ -19,18 +19,18 @@ use crate::output;
 pub(crate) struct Args {
     #[command(flatten)]
     filter: Filter,
-    /// At most this many, the latest
+    /// Show at most the latest N
     #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
     last: usize,
-    /// Go on showing what is decided, until interrupted
+    /// Keep showing new decisions until Ctrl-C
     #[arg(long, short)]
     follow: bool,
-    /// The records as JSON, one per line
+    /// Print the records as JSON, one per line
     #[arg(long)]
     json: bool,
 }
 
-/// How often a followed journal is looked at.
+/// How often a followed journal is read.
 const GLANCE: Duration = Duration::from_millis(250);
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     Ok(String::new())
 }
 
-/// What has come since `shown`, which is a record's number.
+/// The records after number `shown`.
 fn lines(
     args: &Args,
     cmd: &CommandContext,
@@ -109,7 +109,10 @@ fn render(args: &Args, cmd: &CommandContext, record: &Record) -> Result {
 fn details(ruling: &Ruling) -> String {
     match ruling {
         Ruling::Repeated(_) => String::new(),
-        Ruling::Intends(pending) => format!(" {}'s effect", pending.name()),
+        Ruling::Intends(pending) => {
+            let name = pending.name();
+            format!("  {name}: {}", records::effect(name))
+        }
         Ruling::Settled(settlement) => {
             let mut out = String::new();
             for moved in settlement

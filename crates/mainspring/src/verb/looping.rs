@@ -30,20 +30,20 @@ pub(crate) struct Args {
 enum Verb {
     /// Start a loop
     Start(Start),
-    /// Start an inner loop; the one around it goes on when it ends
+    /// Start an inner loop; the outer one goes on when it ends
     Push(Shape),
-    /// The loop that runs here
+    /// Show the loop that runs here
     Status {
         /// As JSON
         #[arg(long)]
         json: bool,
     },
-    /// End the loop, with every frame of it
+    /// End the loop, with all loops inside it
     Abort {
-        /// Why, for whoever reads it
+        /// The reason, which goes into the journal
         reason: Vec<String>,
     },
-    /// The frames of the stack, outermost first
+    /// List the nested loops, outermost first
     List {
         /// As JSON
         #[arg(long)]
@@ -51,7 +51,7 @@ enum Verb {
     },
     /// Give the loop to a session
     Adopt {
-        /// The session: its id, or `last`; the agent's own if it is not given
+        /// Which session: its id, or `last` for the most recent; default: the agent's own
         #[arg(long, value_name = "ID|last")]
         session: Option<String>,
     },
@@ -61,10 +61,11 @@ enum Verb {
 struct Start {
     #[command(flatten)]
     shape: Shape,
-    /// The session: its id, or `last`; the agent's own if it is not given
+    /// Which session: its id, or `last` for the most recent; default: the agent's own
     #[arg(long, value_name = "ID|last")]
     session: Option<String>,
-    /// Where it is kept: our own file, a topic of jwz, or .claude/idle-loop.local.md
+    /// Where its state is kept: a file of Mainspring's, a topic of jwz, or
+    /// .claude/idle-loop.local.md
     #[arg(long, value_enum)]
     store: Option<Store>,
 }
@@ -74,13 +75,13 @@ struct Shape {
     /// Which signals end it
     #[arg(long, value_parser = mode, default_value = "loop", value_name = "loop|issue|grind")]
     mode: Mode,
-    /// How many iterations; 10 if it is not given, 100 for a grind
+    /// The most iterations; default: 10, or 100 for `grind`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max: Option<u32>,
-    /// What to do
+    /// What the agent should do
     #[arg(long, value_name = "TEXT", conflicts_with = "prompt_file")]
     prompt: Option<String>,
-    /// A file with what to do
+    /// A file that says what the agent should do
     #[arg(long, value_name = "FILE")]
     prompt_file: Option<PathBuf>,
 }
@@ -93,7 +94,7 @@ enum Store {
 }
 
 fn mode(text: &str) -> std::result::Result<Mode, String> {
-    Mode::parse(text).ok_or_else(|| "loop, issue or grind is wanted".into())
+    Mode::parse(text).ok_or_else(|| "use loop, issue or grind".into())
 }
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
@@ -117,7 +118,7 @@ fn begin(cmd: &CommandContext, start: &Start) -> Result {
             Store::Jwz => LoopStore::Jwz,
             Store::Markdown => LoopStore::Markdown,
         });
-        // One that was aborted goes before the new one comes.
+        // An aborted loop is removed before the new one is written.
         let target = wanted.unwrap_or(match found.state {
             State::Idle(_) => loop_store::preferred(context),
             _ => found.place,
@@ -152,8 +153,8 @@ fn push(cmd: &CommandContext, shape: &Shape) -> Result {
         let kept = loop_store::find(context)?;
         if kept.place == LoopStore::Markdown {
             return Err(
-                CliError::new(format!("{} holds one loop only", loop_store::MARKDOWN))
-                    .hint("abort it, and start the outer loop with `--store own`"),
+                CliError::new(format!("{} can hold only one loop", loop_store::MARKDOWN))
+                    .hint("`mainspring loop abort`, then start the outer loop with `mainspring loop start --store own`"),
             );
         }
         let state = verbs::push(&kept.state, frame(shape, cmd), cmd.env.now())?.state;
@@ -172,9 +173,9 @@ fn abort(cmd: &CommandContext, reason: &str) -> Result {
         let state = verbs::abort(&kept.state, &cmd.actor(), &reason)?.state;
         let frames = running(&kept.state).map_or(0, Run::depth);
         let did = match frames {
-            0 => "the loop is off; what could not be read is kept beside it".into(),
-            1 => "the loop is over; its next stop passes".to_owned(),
-            more => format!("the loop is over with all its {more} frames; its next stop passes"),
+            0 => "the loop is off; its unreadable state is kept in a file beside it".into(),
+            1 => "the loop is over; the agent may stop".to_owned(),
+            more => format!("all {more} nested loops are over; the agent may stop"),
         };
         let message = posted(&kept, || kept.written(&state, cmd.env.now()));
         Ok(change(kept.changes(&state, cmd.env.now())?, did, message))
@@ -198,7 +199,7 @@ fn adopt(cmd: &CommandContext, named: Option<&str>) -> Result {
     Ok(format!("{did}\n"))
 }
 
-/// What `jwz` is to be told, where it keeps this loop.
+/// The message for `jwz`, if it keeps this loop.
 fn posted(kept: &StoredLoop, text: impl FnOnce() -> String) -> Option<String> {
     (kept.place == LoopStore::Jwz).then(text)
 }
@@ -221,7 +222,7 @@ fn status(cmd: &CommandContext, json: bool) -> Result {
     };
     let mut out = format!("{}\n", describe(&kept.state));
     if !matches!(kept.state, State::Idle(Past::Blank)) {
-        let _ = writeln!(out, "kept in {place}");
+        let _ = writeln!(out, "its state is in {place}");
     }
     if let Some(run) = running(&kept.state) {
         let _ = writeln!(out, "{}", how_to_end(run.top.mode));
@@ -269,7 +270,7 @@ fn frame(shape: &Shape, cmd: &CommandContext) -> Frame {
     }
 }
 
-/// `loop-<epoch>-<pid>`, as the seed names runs.
+/// `loop-<epoch>-<pid>`: the public script names its runs like this.
 fn new_id(kind: &str, cmd: &CommandContext) -> String {
     format!("{kind}-{}-{}", cmd.env.now().0 / 1_000, std::process::id())
 }
@@ -284,7 +285,7 @@ fn owner_of(session: Option<SessionId>, context: &EventContext<'_>) -> LoopOwner
     }
 }
 
-/// The store's text with the state and its prompt in it.
+/// The text to store: the state with its prompt.
 fn prompted(
     kept: &StoredLoop,
     state: &State,
@@ -313,11 +314,11 @@ fn started(state: &State) -> String {
         return String::new();
     };
     let whose = match &run.owner {
-        LoopOwner::Session { id, .. } => format!("session {id} is kept going"),
-        LoopOwner::Nobody => "the session that is alone here, or starts next, is kept going".into(),
+        LoopOwner::Session { id, .. } => format!("session {id}"),
+        LoopOwner::Nobody => "the only session here, or else the next one that starts,".into(),
     };
     format!(
-        "{whose} for {} iterations. {}",
+        "the loop keeps {whose} going for up to {} iterations. {}",
         run.top.max,
         how_to_end(run.top.mode)
     )
@@ -330,7 +331,7 @@ fn how_to_end(mode: Mode) -> String {
         .map(|(element, ending)| format!("<{element}>{}</{element}>", ending.as_str()))
         .collect();
     format!(
-        "To end it, the agent says one of these bare, on a line of its own: {}",
+        "It ends when the agent says one of these, unquoted and on a line of its own: {}",
         signals.join(" ")
     )
 }

@@ -21,12 +21,12 @@ use crate::process::Job;
 pub(crate) struct Args {
     /// The command that the page is about
     command: Option<String>,
-    /// Write all pages there
+    /// Write all pages into this folder
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     dir: Option<PathBuf>,
 }
 
-/// Formatting a page takes a moment; more is a `man` that waits for something.
+/// Formatting a page takes a moment; a `man` that takes longer waits for something.
 const LIMIT: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
@@ -71,9 +71,9 @@ fn page(command: &Command, name: &str) -> Result {
     String::from_utf8(bytes).map_err(CliError::new)
 }
 
-/// The page as the system's `man` sets it, where there is one that can.
+/// The page as the system's `man` formats it, if there is a `man`.
 fn formatted(cmd: &CommandContext, page: &str) -> Option<String> {
-    // An agent gets the page as plain text: nothing is started for it.
+    // An agent gets the page as plain text, so that no program is started for it.
     if cmd.env.agent().is_some() {
         return None;
     }
@@ -85,6 +85,6 @@ fn formatted(cmd: &CommandContext, page: &str) -> Option<String> {
         .run()
         .ok()?;
     let text = String::from_utf8(done.stdout).ok()?;
-    // On a system without manuals, `man` succeeds and says that.
+    // On a system without manuals, `man` succeeds and only says so.
     (done.code == Some(0) && text.contains("mainspring")).then_some(text)
 }

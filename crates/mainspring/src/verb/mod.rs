@@ -54,7 +54,7 @@ pub(crate) struct Change {
     pub(crate) files: Vec<FileChange>,
     /// What it did, for the record and for whoever typed it.
     pub(crate) did: String,
-    /// What is passed on once the change is durable, still under the lock.
+    /// What to do once the change is durable, still under the lock.
     pub(crate) then: Option<Then>,
 }
 
@@ -82,18 +82,18 @@ impl CommandContext {
     fn state(&self) -> Result<StateDir> {
         StateDir::of(&self.env).ok_or_else(|| {
             CliError::new("there is no place for mainspring's state")
-                .hint("set HOME, or XDG_STATE_HOME")
+                .hint("set HOME or XDG_STATE_HOME")
         })
     }
 
-    /// What is in force in a project.
+    /// The settings of a project.
     fn config(&self, project: &Project, store: &ProjectStore) -> Result<Config> {
         let permission = Permission::look(&self.env, store.state(), &project.root);
         let settings = permission.settings(&self.env, &project.root)?;
         Ok(Config::load(&self.env, &project.root, &settings)?)
     }
 
-    /// Refuses to let an agent do what is a person's to do.
+    /// Refuses an agent what only a person may do.
     fn person_only(&self, what: &str, command: &str) -> Result<()> {
         match self.env.agent() {
             None => Ok(()),
@@ -105,15 +105,14 @@ impl CommandContext {
         }
     }
 
-    /// Leave for a command that starts programs for this machine: an agent has it unless a
-    /// person's order covers the machine, a person always.
+    /// Permission for a command that starts programs for this machine. A person always has
+    /// it; an agent has it unless a person's order covers the machine.
     pub(crate) fn permit(&self, machine: Name) -> Result<Permit> {
         let (project, store) = self.project()?;
         let context = EventContext::new(&self.env, &project, &store, None);
         Permit::of(&context, machine).map_err(|denied| match denied {
-            Denied::Ordered(forbidden) => {
-                CliError::new(forbidden).hint("a person can run this, or end their order")
-            }
+            Denied::Ordered(forbidden) => CliError::new(forbidden)
+                .hint("a person can run this command, or end the order with `mainspring resume`"),
             Denied::Trouble(trouble) => trouble.into(),
         })
     }
@@ -127,12 +126,13 @@ impl CommandContext {
         Ok((project, store))
     }
 
-    /// Who typed it.
+    /// Who typed the command.
     pub(crate) fn actor(&self) -> Actor {
         self.env.actor()
     }
 
-    /// Changes state as a command: under the lock, with a record, the session bound.
+    /// Changes state as a command does: under the lock and with a record. Binds the agent's
+    /// session to this project.
     pub(crate) fn commit<C: Into<Change>>(
         &self,
         machine: impl Into<Option<Name>>,
@@ -156,7 +156,7 @@ impl CommandContext {
         }
         if let Some(path) = lock.edited().first() {
             return Err(CliError::new(format!(
-                "{path} was edited in the meantime and stays as it is"
+                "somebody edited {path} in the meantime, so it was left as it is"
             ))
             .hint(format!("run `mainspring {command}` again")));
         }
@@ -167,7 +167,7 @@ impl CommandContext {
     }
 }
 
-/// Writes files that were asked for into a folder, which is made if need be; says which.
+/// Writes files into a folder, which is created if necessary. Returns their paths, one per line.
 fn write_all(dir: &Path, files: &[(String, String)]) -> Result {
     std::fs::create_dir_all(dir).map_err(Trouble::io("create", dir))?;
     let mut out = String::new();
@@ -183,8 +183,8 @@ pub(crate) fn json<T: Serialize>(value: &T) -> Result {
     pretty(value).map(|text| text + "\n")
 }
 
-/// Indented for people. It goes by the compact text, so that the code that writes every
-/// machine's state is in the binary once.
+/// Indented for people. It is made from the compact text, so that the code that writes every
+/// machine's state is in the binary only once.
 pub(crate) fn pretty<T: Serialize>(value: &T) -> Result {
     mainspring_json::text(value)
         .and_then(|text| serde_json::from_str::<serde_json::Value>(&text))

@@ -1,4 +1,4 @@
-//! `mainspring observe`: try it on a real project without being held.
+//! `mainspring observe`: try Mainspring on a real project without holding the agent.
 
 use mainspring_kernel::Orders;
 use mainspring_kernel::orders::Mode;
@@ -6,14 +6,14 @@ use mainspring_kernel::orders::Mode;
 use super::brake::order;
 use super::{CommandContext, Result};
 
-/// Only watch: never block, start nothing, and record what would have happened.
+/// Only watch: hold no stop, start nothing, and record what would have happened.
 ///
-/// Every stop is decided as usual; the agent is let go, and `mainspring why` and `mainspring
-/// log` tell what it would have been held for. What the machines remember stays as it is, so
-/// each stop is judged as if it were the first.
+/// Every stop is decided as usual, but the agent is always let go. `mainspring why` and
+/// `mainspring log` show when it would have been held, and why. The machines keep their state
+/// as it is, so each stop is judged as if it were the first.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring observe         nothing is held or started from now on\n  mainspring observe off     act again"
+    after_help = "Examples:\n  mainspring observe         nothing is held or started from now on\n  mainspring observe off     the machines act again"
 )]
 pub(crate) struct Args {
     #[arg(value_enum, default_value_t = Switch::On)]
@@ -23,7 +23,7 @@ pub(crate) struct Args {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Switch {
     On,
-    /// Act again
+    /// Let the machines act again
     Off,
 }
 
@@ -32,10 +32,10 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         Switch::On => (
             Mode::Observe,
             "observe",
-            "only observed from now on: no stop is held, and `mainspring log` shows what would \
-             have been",
+            "only observing from now on: no stop is held, and `mainspring log` shows what would \
+             have happened",
         ),
-        Switch::Off => (Mode::Act, "observe off", "machines act again"),
+        Switch::Off => (Mode::Act, "observe off", "the machines act again"),
     };
     order(cmd, None, command, |orders| {
         Ok((Orders { mode, ..orders }, did.into()))

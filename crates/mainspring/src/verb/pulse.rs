@@ -6,8 +6,8 @@ use mainspring_kernel::machines::pulse::{State, verbs};
 use super::{CommandContext, Result};
 use crate::machine::json_state;
 
-/// Check that Mainspring reaches the agent: its next stops are held with a sentence that
-/// says so, then it is let go.
+/// Check that Mainspring reaches the agent: hold its next stops with a message that says so,
+/// then let it go.
 ///
 /// Run it in a terminal to check the next session that stops in this project, or let the
 /// agent run it to check its own.
@@ -34,7 +34,7 @@ impl std::str::FromStr for Beats {
         match text.parse() {
             _ if text == "off" => Ok(Self::Off),
             Ok(beats @ 1..=100) => Ok(Self::Of(beats)),
-            Ok(_) | Err(_) => Err("a number from 1 to 100, or `off`, is wanted".into()),
+            Ok(_) | Err(_) => Err("use a number from 1 to 100, or `off`".into()),
         }
     }
 }
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
             Some(Beats::Of(of)) => verbs::begin(of, &cmd.actor()),
             None => verbs::begin(default_beats(context)?, &cmd.actor()),
         };
-        // A check that is over leaves no file.
+        // When a check is over, its file is deleted.
         let kept = (step.state != State::Still).then_some(&step.state);
         Ok((vec![json_state::change(&file, kept)?], told(&step.state)))
     })?;

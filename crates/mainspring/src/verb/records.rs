@@ -18,10 +18,10 @@ pub(crate) struct Filter {
     /// Only what this machine said or did
     #[arg(long, value_parser = machine)]
     pub(crate) machine: Option<Name>,
-    /// Only this session (its id, or the beginning of it)
+    /// Only this session: its id, or the beginning of its id
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// Only what is younger: 90s, 30m, 2h
+    /// Only what happened in this span until now: 90s, 30m, 2h
     #[arg(long, value_name = "SPAN", value_parser = crate::config::span)]
     pub(crate) since: Option<Millis>,
 }
@@ -31,7 +31,7 @@ pub(crate) fn machine(text: &str) -> std::result::Result<Name, String> {
     let known = Name::ALL.iter().find(|name| name.as_str() == text);
     known.copied().ok_or_else(|| {
         let names: Vec<&str> = Name::ALL.iter().map(|name| name.as_str()).collect();
-        format!("one of {} is wanted", names.join(", "))
+        format!("use one of {}", names.join(", "))
     })
 }
 
@@ -47,7 +47,7 @@ impl Filter {
     }
 }
 
-/// The machine that a command's first word names: all that records of earlier versions say.
+/// The machine that a command's first word names. Records of earlier versions say no more.
 fn named_by(command: &str) -> Option<Name> {
     match command.split(' ').next()? {
         "plan" => Some(Name::Review),
@@ -77,7 +77,7 @@ fn concerns(record: &Record, name: Name) -> bool {
     }
 }
 
-/// What a journal's line is to a view.
+/// One line of a journal, as a view shows it.
 #[derive(Debug)]
 pub(crate) enum Shown {
     Record(Box<Record>),
@@ -88,11 +88,11 @@ pub(crate) enum Shown {
 pub(crate) fn all(dir: &Path) -> Result<Vec<Shown>> {
     if std::fs::symlink_metadata(dir).is_err() {
         return Err(CliError::new("nothing has been decided in this project yet")
-            .hint("`mainspring pulse` checks that hooks reach us; `mainspring demo` shows what happens"));
+            .hint("`mainspring pulse 1` checks that the hooks work; `mainspring demo` shows what they do"));
     }
     let mut seen = Vec::new();
     let segments = journal::segments(dir)?;
-    // What the oldest segment continues may have been forgotten with the one before it.
+    // The segment before the oldest one may have been deleted, and records in it.
     let mut previous = (segments.len() == 1).then(journal::start);
     for path in segments {
         let Some(reader) = Reader::open(&path, 0, previous.take())? else {
@@ -120,13 +120,23 @@ pub(crate) fn all(dir: &Path) -> Result<Vec<Shown>> {
     Ok(seen)
 }
 
-/// What the person was told, without what the record says better.
+/// What the person was told, without the notes that only repeat the record.
 pub(crate) fn told(settlement: &Settlement) -> impl Iterator<Item = &Note> {
     let notes = settlement.answer.notes.iter();
     notes.filter(|note| note.by != Voice::Optional)
 }
 
-/// In a word, how a turn came out.
+/// What a machine starts outside of this process.
+pub(crate) const fn effect(name: Name) -> &'static str {
+    match name {
+        Name::Review => "a reviewer",
+        Name::Claim => "its work on GitHub",
+        Name::Pulse => "a child process",
+        Name::Gate | Name::Loop | Name::Tasks => "an effect",
+    }
+}
+
+/// The outcome of a turn, in one word.
 pub(crate) fn outcome(ruling: &Ruling) -> &'static str {
     match ruling {
         Ruling::Repeated(_) => "repeated",

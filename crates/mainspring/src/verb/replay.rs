@@ -1,4 +1,4 @@
-//! `mainspring replay`: make recorded decisions again, and show the first that differs.
+//! `mainspring replay`: repeat recorded decisions, and show the first that differs.
 
 use std::path::{Path, PathBuf};
 
@@ -13,33 +13,33 @@ use super::{CommandContext, Result, timestamp};
 use crate::error::CliError;
 use crate::exit::Exit;
 
-/// Make the decisions of a journal again, and show the first that comes out differently.
+/// Repeat the decisions of a journal, and show the first that comes out differently.
 ///
 /// A record holds everything that its decision was made from, so the same version makes the
-/// same decision, byte for byte; another version may not, and this shows where. A message in
-/// other words is no other decision.
+/// same decision, byte for byte. Another version may decide differently, and this shows where.
+/// A message that is only worded differently is not a different decision.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  mainspring replay                     this project's decisions\n  mainspring replay journal.jsonl       somebody else's, from a report"
 )]
 pub(crate) struct Args {
-    /// A journal file; without it, this project's journal
+    /// A journal file; default: this project's journal
     file: Option<PathBuf>,
     /// As JSON
     #[arg(long)]
     json: bool,
 }
 
-/// What came of it, for other programs.
+/// The result, for other programs.
 #[derive(Serialize)]
 struct View {
     /// How many came out the same.
     same: usize,
-    /// How many of them this version tells in other words.
+    /// How many of them this version words differently.
     reworded: usize,
-    /// The first that does not.
+    /// The first that came out differently.
     differs: Option<Difference>,
-    /// Lines that are no records.
+    /// Lines that are not records.
     skipped: Vec<String>,
 }
 
@@ -93,12 +93,9 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
     let reworded = match view.reworded {
         0 => String::new(),
-        some => format!(", {some} of them in other words"),
+        some => format!(", {some} of them worded differently"),
     };
-    let mut out = format!(
-        "{} decisions made again: all the same{reworded}\n",
-        view.same
-    );
+    let mut out = format!("repeated {} decisions: all the same{reworded}\n", view.same);
     for problem in view.skipped {
         out += &format!("{} {problem}\n", cmd.paint.warn("skipped:"));
     }
@@ -108,7 +105,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 fn from_file(path: &Path) -> Result<Vec<Shown>> {
     let Some(reader) = Reader::open(path, 0, None)? else {
         return Err(CliError::new(format!("there is no file {}", path.shown()))
-            .hint("without a file, this project's own journal is replayed"));
+            .hint("`mainspring replay` without a file repeats this project's journal"));
     };
     let mut lines = Vec::new();
     for line in reader {
@@ -122,15 +119,15 @@ fn from_file(path: &Path) -> Result<Vec<Shown>> {
     }
     if !lines.iter().any(|line| matches!(line, Shown::Record(_))) {
         return Err(
-            CliError::new(format!("{} has no record of ours", path.shown()))
+            CliError::new(format!("{} holds no record of mainspring", path.shown()))
                 .hint("a journal is named journal.jsonl; `mainspring doctor` says where"),
         );
     }
     Ok(lines)
 }
 
-/// Does the replayed ruling differ only in its sentences? A message that a later version
-/// puts better is no other decision.
+/// Does the replayed ruling differ only in its sentences? A later version may word a message
+/// better; that is not a different decision.
 fn only_reworded(divergence: &Divergence) -> Result<bool> {
     let value = |ruling| {
         let text = super::pretty(ruling)?;
@@ -184,13 +181,13 @@ fn difference(record: &Record, divergence: &Divergence) -> Difference {
 
 fn differs(difference: &Difference, before: usize) -> CliError {
     CliError::new(format!(
-        "#{} of {} comes out differently, after {before} that did not\n  recorded {}\n  now      {}",
+        "record #{} of {} comes out differently; {before} before it came out the same\n  recorded {}\n  now      {}",
         difference.seq,
         difference.at,
         difference.recorded.join(": "),
         difference.now.join(": "),
     ))
-    .hint("the journal was written by another version, or it was changed")
+    .hint("another version wrote this journal, or somebody changed it")
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use super::{CommandContext, Result, records};
 use crate::error::CliError;
 use crate::store::ProjectStore;
 
-/// The session that is named, by its id or as `last`; else the agent's own, if an agent
-/// runs the command.
+/// The session that was named, by its id or as `last`. If none was named: the agent's own, if
+/// an agent runs the command.
 pub(crate) fn wanted(
     cmd: &CommandContext,
     store: &ProjectStore,
@@ -16,22 +16,27 @@ pub(crate) fn wanted(
     match named {
         None => Ok(cmd.env.agent_session()),
         Some("last") => last(store).map(Some),
-        Some(id) => SessionId::parse(id).map(Some).ok_or_else(|| {
-            CliError::new(format!("{id:?} cannot be a session"))
-                .hint("`last` is the one heard of last; `mainspring log` names them")
-        }),
+        Some(id) => parse(id).map(Some),
     }
 }
 
-/// The session that was last heard of in this project.
-fn last(store: &ProjectStore) -> Result<SessionId> {
-    latest(store).map(|(session, _)| session).ok_or_else(|| {
-        CliError::new("no session has been heard of in this project yet")
-            .hint("start the agent here first, or give its id: `--session ID`")
+/// A session's id, as a person types it.
+pub(super) fn parse(id: &str) -> Result<SessionId> {
+    SessionId::parse(id).ok_or_else(|| {
+        CliError::new(format!("{id:?} is not a session's id"))
+            .hint("`mainspring status` shows the id of the most recent session")
     })
 }
 
-/// It, and when that was.
+/// The most recent session in this project.
+fn last(store: &ProjectStore) -> Result<SessionId> {
+    latest(store).map(|(session, _)| session).ok_or_else(|| {
+        CliError::new("no session has sent an event from this project yet")
+            .hint("start the agent here first, or name a session: `--session ID`")
+    })
+}
+
+/// The most recent session, and when its latest event was.
 pub(crate) fn latest(store: &ProjectStore) -> Option<(SessionId, Millis)> {
     let seen = records::all(store.dir()).ok()?;
     seen.iter().rev().find_map(|seen| match seen {

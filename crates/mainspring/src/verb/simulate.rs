@@ -1,4 +1,4 @@
-//! `mainspring simulate`: what would happen at this event, and nothing does.
+//! `mainspring simulate`: what would happen at an event, without doing it.
 
 use std::path::{Path, PathBuf};
 
@@ -20,10 +20,11 @@ use crate::machine;
 use crate::project;
 use crate::store::{ProjectStore, StateDir};
 
-/// Say what would happen at an event, and change nothing.
+/// Show what would happen at an event, and change nothing.
 ///
-/// The event is a hook's input as the host sends it; what it leaves out is filled in: a stop,
-/// here. No effect is started: where one would be, that is the answer.
+/// The event is the JSON that a host sends to a hook. Fields may be missing: without a name it
+/// is a stop, without a directory it happens here. No effect is started; if one would be, the
+/// answer says so.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  echo '{\"last_assistant_message\":\"I am done.\"}' | mainspring simulate -\n  mainspring simulate event.json --json"
@@ -39,7 +40,7 @@ pub(crate) struct Args {
 
 #[derive(Serialize)]
 struct View<'a> {
-    /// What the host would be told; `null` for nothing.
+    /// What the host would be told; `null` if nothing.
     answer: Value,
     ruling: &'a Ruling,
 }
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let payload = event(&args.event, cmd)?;
     let Some(state) = StateDir::of(&cmd.env) else {
         return Err(CliError::new("there is no place for mainspring's state")
-            .hint("set HOME, or XDG_STATE_HOME"));
+            .hint("set HOME or XDG_STATE_HOME"));
     };
     let session = payload.event.session.as_ref();
     let project = project::find(&cmd.env, &state, session, payload.cwd.as_deref())?;
@@ -108,7 +109,7 @@ fn event(path: &Path, cmd: &CommandContext) -> Result<Payload> {
     };
     let event: Value = mainspring_json::read(&bytes).map_err(|error| {
         CliError::new(format!("{} is not JSON: {error}", path.shown()))
-            .hint("an event is what the host sends a hook; `{}` is a stop")
+            .hint("an event is the JSON that a host sends to a hook; `{}` is a stop")
     })?;
     if !event.is_object() {
         return Err(CliError::new(format!(
@@ -127,7 +128,7 @@ fn event(path: &Path, cmd: &CommandContext) -> Result<Payload> {
     payload.cwd.get_or_insert_with(|| cmd.cwd.clone());
     match &payload.event.kind {
         Kind::Other { name } => Err(CliError::new(format!("no machine listens to {name:?}"))
-            .hint("`mainspring graph` shows what each listens to")),
+            .hint("`mainspring graph` shows the events of each machine")),
         _ => Ok(payload),
     }
 }

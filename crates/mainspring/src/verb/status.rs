@@ -25,24 +25,24 @@ pub(crate) struct Args {
     /// As JSON
     #[arg(long)]
     json: bool,
-    /// In one line, for the host's status line; nothing where nothing is going on
+    /// Print one line for the host's status line, or nothing if no machine has work
     #[arg(long, conflicts_with = "json")]
     line: bool,
-    /// Go on showing it, until interrupted
+    /// Keep showing it until Ctrl-C
     #[arg(long, short)]
     watch: bool,
 }
 
-/// How often a watched view is made anew.
+/// How often a watched view is drawn again.
 const GLANCE: Duration = Duration::from_millis(500);
 
 #[derive(Serialize)]
 struct View {
     project: String,
     worktree: Option<String>,
-    /// The agent's own, or the one last heard of here.
+    /// The agent's own session, or the most recent one here.
     session: Option<String>,
-    /// When that was.
+    /// When its latest event was.
     heard: Option<String>,
     trusted: bool,
     observing: bool,
@@ -55,9 +55,9 @@ struct View {
 struct Machine {
     name: &'static str,
     about: &'static str,
-    /// How it is begun.
+    /// What to type to start it.
     begin: &'static str,
-    /// `None`: it has nothing here.
+    /// `None`: it has no state here.
     state: Option<&'static str>,
     summary: String,
     problem: Option<String>,
@@ -76,7 +76,7 @@ struct Next {
 }
 
 impl Next {
-    /// Would the next stop be more than let through?
+    /// Would it do more at the next stop than let the agent go?
     fn matters(&self) -> bool {
         self.on == "stop" && !self.does.starts_with("pass")
     }
@@ -138,16 +138,16 @@ fn words(until: Until) -> String {
     match until {
         Until::Resumed => "stopped".into(),
         Until::At(end) => format!("paused until {}", timestamp(end)),
-        Until::FileGone => format!("off by {}", orders::OFF_FILE),
+        Until::FileGone => format!("switched off by {}", orders::OFF_FILE),
     }
 }
 
-/// What ends a brake, which is in words already.
+/// How to end a brake, given its description.
 fn go_on(stopped: &str, machine: &str) -> String {
     if stopped.ends_with(orders::OFF_FILE) {
         return "delete that file to go on".into();
     }
-    format!("`mainspring resume{machine}` goes on")
+    format!("`mainspring resume{machine}` undoes this")
 }
 
 /// `loop active · review due (stopped) · observing`
@@ -194,7 +194,7 @@ fn machine(name: Name, context: &EventContext<'_>) -> Machine {
                 Ok((Switch::Off, _)) => {}
                 Ok((Switch::On, by)) => {
                     machine.summary =
-                        format!("every session here must say its done token, by {by}");
+                        format!("every session here must say its done token (set by {by})");
                     machine.found("waiting", name);
                 }
             }
@@ -209,7 +209,7 @@ fn machine(name: Name, context: &EventContext<'_>) -> Machine {
     machine
 }
 
-/// What to type for it where it has nothing yet.
+/// What to type to start it.
 const fn begin(name: Name) -> &'static str {
     match name {
         Name::Gate => "`mainspring gate on --project`",
@@ -222,7 +222,7 @@ const fn begin(name: Name) -> &'static str {
 }
 
 impl Machine {
-    /// It is in this state: what may happen next?
+    /// Sets its state, and what may happen next.
     fn found(&mut self, label: &'static str, name: Name) {
         self.state = Some(label);
         let leaves = |arrow: &&Arrow| arrow.leaves(label);
@@ -249,16 +249,14 @@ fn render(cmd: &CommandContext, view: &View) -> String {
         out += &format!("worktree {}\n", escape_name(worktree));
     }
     if let Some(session) = &view.session {
-        let heard = view
-            .heard
-            .as_ref()
-            .map(|at| format!(", last heard of {at}"));
+        let heard = view.heard.as_ref().map(|at| format!(", latest event {at}"));
         let heard = heard.unwrap_or_default();
         let session = escape_name(session);
         out += &paint.dim(&format!("session {session}{heard}\n"));
     }
     if view.observing {
-        out += &paint.warn("only observing: nothing is held or started; `mainspring observe off`");
+        out += &paint
+            .warn("only observing: nothing is held or started; `mainspring observe off` ends this");
         out.push('\n');
     }
     if let Some(stopped) = &view.stopped {
@@ -286,7 +284,7 @@ fn machine_lines(cmd: &CommandContext, view: &View, machine: &Machine) -> String
     } else if machine.state.is_none() {
         let begin = match machine.begin {
             "" => String::new(),
-            begin => format!("; {begin}"),
+            begin => format!("; to start: {begin}"),
         };
         out += &format!("  {}", paint.dim(&format!("{}{begin}", machine.about)));
     } else {
@@ -298,11 +296,11 @@ fn machine_lines(cmd: &CommandContext, view: &View, machine: &Machine) -> String
         out += &paint.warn(&format!("  {braked}; {}", go_on(braked, &one)));
     }
     out.push('\n');
-    // A screen has room for what would hold the agent; `graph` and `--json` have all.
+    // Only what would hold the agent fits a screen; `graph` and `--json` show everything.
     let asked = machine.braked.is_none();
     for next in machine.next.iter().filter(|next| asked && next.matters()) {
         out += &paint.dim(&format!(
-            "           next stop, {}: {}\n",
+            "           next stop: {} → {}\n",
             next.when, next.does
         ));
     }

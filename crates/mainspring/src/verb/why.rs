@@ -14,8 +14,8 @@ use crate::error::CliError;
 use crate::host::text::excerpt;
 use crate::machine;
 
-/// Explain the last decision: which machine, by which rule, on what it saw, and what
-/// would have made it go otherwise.
+/// Explain the last decision: which machine made it, by which rule, what it saw, and what
+/// would have changed it.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  mainspring why\n  mainspring why -n 3 --machine review    the last three in which review took part"
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// The number of a record that is none: the journal begins with 1.
+/// The number of a simulated record; those in the journal begin with 1.
 pub(super) const SIMULATED: u64 = 0;
 
 /// One decision, explained.
@@ -53,7 +53,7 @@ struct Because {
     rule: String,
     from: String,
     to: String,
-    /// The machine as it was found, and what it heard.
+    /// The machine's state before, and what the agent said.
     saw: String,
     when: String,
     did: String,
@@ -79,8 +79,10 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         }
     }
     if explained.is_empty() {
-        return Err(CliError::new("no such decision in this project's journal")
-            .hint("`mainspring log` shows all of it"));
+        return Err(
+            CliError::new("no decision in this project's journal matches")
+                .hint("`mainspring log` shows all of them"),
+        );
     }
     if args.json {
         return super::json(&explained);
@@ -111,13 +113,11 @@ fn explain(record: &Record, case: &Case, ruling: &Ruling) -> Explanation {
     match ruling {
         Ruling::Repeated(_) => {
             explanation.sentence =
-                "The same event was delivered twice: it got the same answer.".into();
+                "The host sent the same event twice, and got the same answer.".into();
         }
         Ruling::Intends(pending) => {
-            explanation.sentence = format!(
-                "{} had something started, and waited for it.",
-                pending.name()
-            );
+            let name = pending.name();
+            explanation.sentence = format!("{name} started {}.", records::effect(name));
         }
         Ruling::Settled(settlement) => {
             explanation.sentence = sentence(&case.event.kind, settlement);
@@ -145,18 +145,18 @@ fn sentence(kind: &Kind, settlement: &Settlement) -> String {
     match settlement.outcome {
         Outcome::Passed if at_stop => let_go(settlement),
         Outcome::Passed => "Nothing was said to the agent.".into(),
-        Outcome::Held => format!("The agent was kept going by {}.", holding.join(" and ")),
+        Outcome::Held => format!("{} kept the agent going.", holding.join(" and ")),
         Outcome::Capped => {
             "The agent was let go, because the host would have overridden one more block.".into()
         }
-        Outcome::Told => format!("The agent was told something by {}.", holding.join(" and ")),
+        Outcome::Told => format!("{} told the agent something.", holding.join(" and ")),
         Outcome::Observed => {
-            "Only observed: what follows would have happened, and nothing did.".into()
+            "Only observing: this is what would have happened. Nothing was done.".into()
         }
     }
 }
 
-/// Nothing held the agent: because nothing had to, or because something was not asked.
+/// Why nothing held the agent: no machine had to, or one was stopped, or may start nothing.
 fn let_go(settlement: &Settlement) -> String {
     let under = |rule: &str| {
         let moves = settlement
@@ -174,7 +174,7 @@ fn let_go(settlement: &Settlement) -> String {
             "The agent was let go: {names} may start nothing in a project that is not trusted."
         );
     }
-    "The agent was let go: no machine had anything left to ask for.".into()
+    "The agent was let go: no machine had a reason to hold it.".into()
 }
 
 /// What the decision was made from, in a line.
@@ -192,7 +192,7 @@ fn saw(part: &MachineInput) -> String {
     excerpt(&all.join("; "))
 }
 
-/// What the agent's last words were to it.
+/// What the machine heard in the agent's final message.
 fn heard<T>(heard: &SpokenSignal<T>) -> Option<String> {
     match heard {
         SpokenSignal::Said(_) => Some("the agent said it".into()),
@@ -240,14 +240,14 @@ fn said_text(decision: &mainspring_kernel::Decision) -> String {
     }
 }
 
-/// Rules that are not a machine's own.
+/// Rules that no machine's table has, because they apply to all machines.
 fn general(rule: &str) -> &'static str {
     match rule {
-        "deferred" => "it had something to start, and waits until nothing cheaper holds the agent",
-        "untrusted" => "it had something to start, and the project is not trusted",
+        "deferred" => "it has work to start, and waits until no other machine holds the agent",
+        "untrusted" => "it has work to start, and the project is not trusted",
         "capped" => "the host would have overridden one more block",
-        "subagent" => "a sub-agent's event is not the agent's",
-        "braked" => "a person stopped or paused it; `mainspring resume` goes on",
+        "subagent" => "the event came from a sub-agent, not from the agent itself",
+        "braked" => "a person stopped or paused it; `mainspring resume` undoes this",
         _ => "",
     }
 }

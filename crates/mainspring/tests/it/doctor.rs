@@ -46,7 +46,7 @@ fn a_set_up_without_us_is_an_error_and_names_the_command() {
         &env,
         "hooks",
         "error",
-        "no hook of ours is registered → mainspring install",
+        "mainspring's hooks are not registered → mainspring install",
     );
     assert_eq!(about(&env, "hooks").1, 1);
     env.run(&["install", "--yes"]).ok();
@@ -72,14 +72,19 @@ fn a_registration_that_is_double_old_or_too_short_is_named() {
     let file = env.home().join(".claude/settings.json");
     let good = fs::read_to_string(&file).unwrap();
     fs::write(&file, good.replace("\"timeout\": 720", "\"timeout\": 30")).unwrap();
-    says(&env, "hooks", "warning", "Stop is given 30 s");
+    says(
+        &env,
+        "hooks",
+        "warning",
+        "Stop has a timeout of 30 s, too short",
+    );
     let program = crate::env::MAINSPRING;
     fs::write(&file, good.replace(program, "/gone/mainspring")).unwrap();
     says(
         &env,
         "hooks",
         "error",
-        "/gone/mainspring, which is not there → mainspring install",
+        "/gone/mainspring, which does not exist → mainspring install",
     );
     let mut settings: Value = serde_json::from_str(&good).unwrap();
     settings["disableAllHooks"] = true.into();
@@ -146,7 +151,10 @@ fn the_settings_are_checked_with_line_and_column() {
     let env = TestEnv::new();
     let file = env.project().join("mainspring.toml");
     let checked = env.run(&["config", "check"]).ok();
-    assert!(checked.contains("not there, which is fine"), "{checked}");
+    assert!(
+        checked.contains("does not exist, which is fine"),
+        "{checked}"
+    );
     fs::write(&file, "[pulse]\nbeats = 3\n").unwrap();
     assert!(
         env.run(&["config", "check"])
@@ -212,7 +220,12 @@ fn programs_are_asked_for_their_version_and_their_rights() {
     let env = with_programs();
     says(&env, "program", "fine", " days old, ");
     program(&env, "claude", "echo '2.1.325 (Claude Code)'");
-    says(&env, "claude", "fine", "2.1.325, which the tests run");
+    says(
+        &env,
+        "claude",
+        "fine",
+        "2.1.325, a version that the tests run",
+    );
     program(&env, "claude", "echo '1.0.0 (Claude Code)'");
     says(&env, "claude", "fine", "1.0.0; the tests run 2.1.325");
     program(&env, "claude", "echo 'no such library' >&2; exit 127");
@@ -261,13 +274,18 @@ fn a_registration_that_lacks_something_or_calls_another_program_is_named() {
         "not registered for PostToolUse, SessionEnd → mainspring install --scope user",
     );
     fs::write(&file, good.replace("\"timeout\": 720,", "")).unwrap();
-    says(&env, "hooks", "warning", "Stop has no timeout of its own");
+    says(&env, "hooks", "warning", "Stop has no timeout, and");
     let other = env.root().join("old/mainspring");
     fs::create_dir_all(other.parent().unwrap()).unwrap();
     fs::write(&other, "").unwrap();
     let old = good.replace(crate::env::MAINSPRING, other.to_str().unwrap());
     fs::write(&file, old).unwrap();
-    says(&env, "hooks", "warning", "old/mainspring, and this is ");
+    says(
+        &env,
+        "hooks",
+        "warning",
+        "old/mainspring, but this program is ",
+    );
 }
 
 #[test]
@@ -278,14 +296,19 @@ fn loops_of_nobody_and_loops_that_stand_still_are_named() {
         &env,
         "loop",
         "warning",
-        "belongs to no session: it goes on in the only one here, or in none → mainspring loop adopt",
+        "belongs to no session, and goes on only if one session is alone here → mainspring loop adopt",
     );
     let file = env.project_state().join("loop.json");
     let text = fs::read_to_string(&file).unwrap();
     let mut state: Value = serde_json::from_str(&text).unwrap();
     state["updated_at"] = "2020-01-01T00:00:00Z".into();
     fs::write(&file, state.to_string()).unwrap();
-    says(&env, "loop", "warning", "it has not moved since 2020-01-01");
+    says(
+        &env,
+        "loop",
+        "warning",
+        "it has not advanced since 2020-01-01",
+    );
     fs::write(&file, "{ no").unwrap();
     says(&env, "loop", "error", "→ mainspring loop abort");
 }

@@ -361,12 +361,12 @@ fn status_says_what_is_in_force_where_nobody_is_at_work_yet() {
     let env = TestEnv::new();
     assert_eq!(
         gate(&env),
-        "gate     -  holds every stop until the agent says its done token; `mainspring gate on --project`"
+        "gate     -  holds every stop until the agent says its done token; to start: `mainspring gate on --project`"
     );
     env.run(&["gate", "on", "--project"]).ok();
     assert_eq!(
         gate(&env),
-        "gate     waiting  every session here must say its done token, by `mainspring gate on --project`"
+        "gate     waiting  every session here must say its done token (set by `mainspring gate on --project`)"
     );
     assert_eq!(env.run(&["status", "--line"]).ok(), "gate waiting\n");
     // The person means the session that was here.
@@ -378,7 +378,7 @@ fn status_says_what_is_in_force_where_nobody_is_at_work_yet() {
     assert!(
         env.run(&["status"])
             .ok()
-            .contains("\nsession s, last heard of 2")
+            .contains("\nsession s, latest event 2")
     );
     env.run(&["gate", "off", "--session", "last"]).ok();
     assert!(gate(&env).starts_with("gate     -"));
@@ -390,7 +390,7 @@ fn status_says_what_is_in_force_where_nobody_is_at_work_yet() {
     )
     .unwrap();
     env.trust();
-    assert!(gate(&env).ends_with("its done token, by the configuration"));
+    assert!(gate(&env).ends_with("its done token (set by the configuration)"));
     env.run(&["gate", "off", "--project"]).ok();
     assert!(gate(&env).starts_with("gate     -"));
 }

@@ -91,7 +91,7 @@ fn a_command_can_make_the_markdown_file() {
     assert!(
         env.agent("s", &["loop", "push"])
             .failed()
-            .contains("one loop only")
+            .contains("can hold only one loop")
     );
     env.run(&["loop", "abort"]).ok();
     assert_eq!(env.stop("y").let_go(), "");

@@ -133,7 +133,7 @@ fn a_loop_without_an_owner_goes_to_who_is_alone() {
         )
     };
     let out = env.run(&["loop", "start"]).ok();
-    assert!(out.contains("alone here"), "{out}");
+    assert!(out.contains("the only session here"), "{out}");
     fs::write(sessions.join("other.jsonl"), "").unwrap();
     let note = stop(&env, "s", "x").let_go();
     assert!(note.contains("loop adopt"), "{note}");

@@ -145,7 +145,7 @@ fn observing_holds_nothing_changes_nothing_and_records_what_it_would_have_done()
         state
     );
     let why = env.run(&["why"]).ok();
-    assert!(why.contains("Only observed"), "{why}");
+    assert!(why.contains("Only observing"), "{why}");
     assert!(
         why.contains("Mainspring is connected (beat 1 of 9)"),
         "{why}"

@@ -19,7 +19,7 @@ fn decided() -> TestEnv {
 #[test]
 fn a_journal_makes_the_same_decisions_again() {
     let env = decided();
-    let same = "2 decisions made again: all the same\n";
+    let same = "repeated 2 decisions: all the same\n";
     assert_eq!(env.run(&["replay"]).ok(), same);
     let file = env.project_state().join("journal.jsonl");
     assert_eq!(env.run(&["replay", file.to_str().unwrap()]).ok(), same);
@@ -54,7 +54,7 @@ fn what_is_no_journal_is_named() {
     );
     fs::write(&path, "garbage\n\u{0}\n").unwrap();
     let error = env.run(&["replay", path.to_str().unwrap()]).failed();
-    assert!(error.contains("no record of ours"), "{error}");
+    assert!(error.contains("no record of mainspring"), "{error}");
 }
 
 #[test]
@@ -69,10 +69,7 @@ fn a_simulated_event_says_what_would_happen_and_changes_nothing() {
     let before = fs::read(env.project_state().join("journal.jsonl")).unwrap();
     let state = fs::read(env.project_state().join("pulse.json")).unwrap();
     let said = env.run(&["simulate", event.to_str().unwrap()]).ok();
-    assert!(
-        said.contains("The agent was kept going by pulse."),
-        "{said}"
-    );
+    assert!(said.contains("pulse kept the agent going."), "{said}");
     assert!(said.contains("beat 3 of 9"), "{said}");
     assert!(
         said.contains("the host would be told: {\"decision\":\"block\""),

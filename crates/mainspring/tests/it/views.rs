@@ -32,7 +32,7 @@ fn why_names_machine_rule_and_remedy() {
     let env = checked();
     assert_view!(env, env.run(&["why"]).ok(), @r"
     #2 stop held [time], s
-    The agent was kept going by pulse.
+    pulse kept the agent going.
 
       pulse  beating → beating, by rule beat
         saw        beat 0 of 2 given, for the next session
@@ -106,7 +106,7 @@ fn views_of_nothing_say_what_to_do() {
     let env = TestEnv::new();
     assert_view!(env, env.run(&["why"]).failed(), @r"
     error: nothing has been decided in this project yet
-    hint: `mainspring pulse` checks that hooks reach us; `mainspring demo` shows what happens
+    hint: `mainspring pulse 1` checks that the hooks work; `mainspring demo` shows what they do
     ");
     assert_view!(env, env.run(&["pulse", "off"]).failed(), @r"
     error: no check is under way here
@@ -145,7 +145,7 @@ fn views_that_a_person_reads_are_json_too() {
     assert_eq!(graph[0]["state"], "active");
     assert!(graph[0]["arrows"].as_array().unwrap().len() > 20);
     let graph: Value = env.run(&["graph", "gate", "--json"]).json();
-    assert_eq!(graph[0]["state"], "waiting", "of the session last heard of");
+    assert_eq!(graph[0]["state"], "waiting", "of the most recent session");
 
     std::fs::write(env.project().join("mainspring.toml"), "[gate]\nmaxx = 1\n").unwrap();
     let checked = env.run(&["config", "check", "--json"]);

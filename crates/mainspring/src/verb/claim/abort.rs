@@ -1,4 +1,4 @@
-//! `mainspring claim abort`: the issue is given back.
+//! `mainspring claim abort`: give the issue back.
 
 use mainspring_kernel::Name;
 use mainspring_kernel::machines::claim::claim_file::status;
@@ -9,7 +9,7 @@ use super::{CommandContext, Result, github_context};
 use crate::event_context::EventContext;
 use crate::machine::claim::{self, Change, lease, query};
 
-/// Give the issue back: card to Todo, assignment and claim removed. Branch, commits and
+/// Give the issue back: move its card to Todo, remove assignment and claim; branch, commits and
 /// pull request stay.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {}
@@ -21,7 +21,7 @@ pub(super) fn run(_: &Args, cmd: &CommandContext) -> Result {
     let (claim, memory) = verbs::claimed(&claim::state(&context)?.0)?;
     let issue = claim.issue_number;
     let mut warnings = Vec::new();
-    // What cannot be undone on the server does not keep a person from giving up here.
+    // If the server cannot be reached, the claim is given up here all the same.
     match github_context(&context) {
         Err(error) => warnings.push(error.cause),
         Ok(github_context) => {
@@ -63,7 +63,7 @@ pub(super) fn run(_: &Args, cmd: &CommandContext) -> Result {
     let did = cmd.commit(Name::Claim, "claim abort", |context| {
         let (state, found) = claim::state(context)?;
         let files = claim::changes(&found, &state, &verbs::abort(&state)?.state)?;
-        Ok((files, format!("issue #{issue} is given back")))
+        Ok((files, format!("issue #{issue} is no longer claimed")))
     })?;
     let lines: Vec<String> = warnings
         .iter()

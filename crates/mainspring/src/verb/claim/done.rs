@@ -1,4 +1,4 @@
-//! `mainspring claim done`: a person's word that the issue may be closed.
+//! `mainspring claim done`: a person agrees that the issue is closed.
 
 use mainspring_kernel::event::Chain;
 use mainspring_kernel::machines::claim::verbs;
@@ -11,13 +11,13 @@ use crate::event_context::EventContext;
 use crate::host::Payload;
 use crate::machine::claim;
 
-/// The pull request is merged and the user said yes: close the issue.
+/// Close the issue, after its pull request was merged and the user said yes.
 ///
-/// In an agent's shell the user must have written something after they were asked; in a
-/// terminal, `--yes` is their word.
+/// In an agent's shell, the user must have written a message since they were asked. In a
+/// terminal, `--yes` confirms it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Close it without being asked again: only outside an agent
+    /// Close it now, whatever the phase; refused to agents
     #[arg(long)]
     yes: bool,
 }
@@ -30,20 +30,20 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         let step = verbs::done(&state, &actor, args.yes)?;
         let issue = verbs::claimed(&state)?.0.issue_number;
         let files = claim::changes(&found, &state, &step.state)?;
-        Ok((files, format!("issue #{issue} may be closed")))
+        Ok((files, format!("the user agreed to close issue #{issue}")))
     })?;
     match actor {
-        Actor::Agent(_) => Ok(format!("{did}: it is closed when you stop\n")),
+        Actor::Agent(_) => Ok(format!("{did}: Mainspring closes it when you stop\n")),
         Actor::Person => close_now(cmd),
     }
 }
 
-/// No agent stops here, so the stop at which it would be closed is ours.
+/// An issue is closed at a stop. No agent stops here, so this makes the stop.
 fn close_now(cmd: &CommandContext) -> Result {
     let (project, store) = cmd.project()?;
     let stop = Event::stop(None, Chain::First);
     let payload = Payload::played(stop, project.worktree.clone(), cmd.env.now());
-    // A person typed it: that is their permission.
+    // A person typed the command, which is their permission.
     let context = EventContext::new(&cmd.env, &project, &store, Some(&payload))
         .registered(Name::Claim)
         .by_command();
@@ -53,7 +53,7 @@ fn close_now(cmd: &CommandContext) -> Result {
         out += &hold.text();
         out.push('\n');
     }
-    // No agent is here that Mainspring itself would speak about.
+    // Other notes are about an agent, and there is none here.
     let ours = |note: &&Note| note.by == Voice::Machine(Name::Claim);
     for note in answer.notes.iter().filter(ours) {
         out += &format!("{}\n", note.text);

@@ -1,4 +1,4 @@
-//! `mainspring claim`: an issue is taken, looked at, finished or given back.
+//! `mainspring claim`: claim an issue, show the claim, finish it or give it back.
 
 mod abort;
 mod done;
@@ -15,13 +15,13 @@ use crate::event_context::EventContext;
 use crate::machine::claim::github_context::{ContextError, GitHubContext};
 use crate::permit::Permit;
 
-/// Claim an issue for this checkout, so that its pull request, checks and closing are taken
-/// care of.
+/// Claim an issue for this checkout; Mainspring then opens its pull request, watches the checks
+/// and closes the issue.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "Examples:\n  mainspring claim 42              take issue 42, on a branch made from its title\n  mainspring claim status --now\n  mainspring claim done            when it is merged, and the user said yes\n  mainspring claim abort           give it back"
+    after_help = "Examples:\n  mainspring claim 42              take issue 42, on a branch made from its title\n  mainspring claim status --now\n  mainspring claim done            when it is merged and the user said yes\n  mainspring claim abort           give it back"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -35,7 +35,7 @@ enum Verb {
     Status(status::Args),
     Done(done::Args),
     Abort(abort::Args),
-    /// Wait for news of the pull request: what hosts run in the background
+    /// Wait for news of the pull request; hosts run this in the background
     Watch,
 }
 
@@ -49,14 +49,14 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
 }
 
-/// A command may take this long at GitHub.
+/// How long a command may wait for GitHub.
 const LIMIT: Millis = Millis::seconds(60);
 
 fn github_context(context: &EventContext<'_>) -> Result<GitHubContext> {
     let permit = Permit::of(context, Name::Claim).map_err(Trouble::from)?;
     GitHubContext::open(context, permit, LIMIT).map_err(|none| match none {
         ContextError::Remote(why) => CliError::new(why)
-            .hint("`git remote -v` shows them; `[claim] remote` names the one to use"),
+            .hint("`git remote -v` lists the remotes; `remote` under `[claim]` in mainspring.toml names the one to use"),
         ContextError::Trouble(trouble) => trouble.into(),
     })
 }

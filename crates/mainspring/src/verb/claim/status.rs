@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         out += &format!("checks  {}\n", words(pull));
     }
     if claim.phase == Phase::MergedDetected && memory.consent != Consent::Spoken {
-        out += "waits   for the user's word on closing the issue\n";
+        out += "waits   for the user to say whether to close the issue\n";
     }
     out += match memory.lease {
         Some(_) => "server  reserved on the git server\n",
@@ -86,7 +86,7 @@ fn describe(claim: &ClaimFile) -> String {
     if let Phase::Failed(failure) = &claim.phase {
         let when = match failure.next {
             Next::At(at) => format!("tried again at the first stop after {}", file::iso(at)),
-            Next::Never => "not tried again by itself".into(),
+            Next::Never => "not retried automatically".into(),
         };
         out += &format!(
             "failed  {}, {} times: {}; {when}\n",
@@ -109,7 +109,7 @@ fn words(pull: &Pull) -> String {
     }
 }
 
-/// Asks GitHub, and takes in what it says. With the text that the agent now has read.
+/// Asks GitHub, and records the answer. Returns it with the text that the agent has now read.
 fn look(cmd: &CommandContext, context: &EventContext<'_>) -> Result<(Pull, Option<String>)> {
     cmd.permit(Name::Claim)?;
     let (state, _) = claim::state(context)?;
@@ -117,7 +117,7 @@ fn look(cmd: &CommandContext, context: &EventContext<'_>) -> Result<(Pull, Optio
     let pull = poll::poll(&github_context(context)?, pr);
     let pull = pull.map_err(|fault| CliError::new(fault.cause))?;
     let (actor, now) = (cmd.actor(), cmd.env.later());
-    // A look at which nothing changed leaves no record.
+    // If nothing changed, there is no record.
     if verbs::look(&state, &pull, &actor, now)?.0.rule.is_empty() {
         return Ok((pull, None));
     }

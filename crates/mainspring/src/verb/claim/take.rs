@@ -30,7 +30,7 @@ pub(super) struct Args {
     /// The issue's number
     #[arg(required = true, value_name = "ISSUE", value_parser = clap::value_parser!(u64).range(1..))]
     issue: Option<u64>,
-    /// The branch to work on, in place of one made from the issue's title
+    /// The branch to work on; default: one made from the issue's title
     #[arg(long, allow_hyphen_values = true)]
     branch: Option<String>,
     /// Work in a new worktree beside this checkout
@@ -42,9 +42,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
-    let issue = args
-        .issue
-        .ok_or_else(|| CliError::new("which issue?").hint("`mainspring claim N`"))?;
+    let issue = args.issue.ok_or_else(|| {
+        CliError::new("no issue is named").hint("`mainspring claim N`, with the issue's number")
+    })?;
     cmd.permit(Name::Claim)?;
     let (project, store) = cmd.project()?;
     let context = EventContext::new(&cmd.env, &project, &store, None);
@@ -106,7 +106,7 @@ fn already(claim: &ClaimFile) -> String {
     )
 }
 
-/// Who works on it: the person, and when they began.
+/// The claim's owner: the person's name and the time.
 fn agent_id(cmd: &CommandContext) -> String {
     format!("{}-{}", user(cmd), cmd.env.now().0 / 1_000)
 }
@@ -165,7 +165,7 @@ fn reserve(
         Taken::Ours(commit) => Ok(Some(commit)),
         Taken::Refused(why) => {
             warnings.push(format!(
-                "the git server takes no claims ({why}): another machine may claim this issue too"
+                "the git server does not accept claims ({why}), so another computer may claim this issue too"
             ));
             Ok(None)
         }
@@ -192,7 +192,7 @@ fn held_by(issue: u64, holder: &Holder, now: Millis) -> Refused {
     }
 }
 
-/// Card, agent and assignee, in one call. The card's id, and whether it was moved.
+/// Sets card, agent and assignee in one call. Returns the card's id, and whether it was moved.
 fn begin(
     github_context: &GitHubContext,
     found: &Found,
@@ -234,12 +234,13 @@ fn worktree(
     name.push(format!("-{issue}"));
     let place = project.root.with_file_name(name);
     if place.exists() {
-        return Err(CliError::new(format!("{} is there already", place.shown())));
+        return Err(CliError::new(format!("{} exists already", place.shown()))
+            .hint("move it away, or claim without --worktree"));
     }
     let Some(text) = place.to_str() else {
         let place = place.shown();
         return Err(CliError::new(format!("{place} is not UTF-8 text"))
-            .hint("make the worktree yourself, and claim in it without --worktree"));
+            .hint("create the worktree yourself, and claim in it without --worktree"));
     };
     let git = &github_context.programs.git;
     git.add_worktree(text, branch).map_err(CliError::new)?;
@@ -264,7 +265,7 @@ fn write(
         let context = EventContext::new(&cmd.env, &there, context.store, None);
         let (mut state, mut found) = claim::state(&context)?;
         if found.file.path.parent() != Some(place) {
-            // The root's file was found, and a new worktree has none of its own yet.
+            // What was found is the root's file; a new worktree has no file of its own yet.
             found.file = crate::machine::FoundFile {
                 path: place.join(file::NAME),
                 bytes: None,

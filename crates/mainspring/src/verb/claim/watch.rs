@@ -1,11 +1,11 @@
 //! `mainspring claim watch`: waits in the background for news of the pull request, and
 //! wakes the agent with it.
 //!
-//! Hosts start one at every stop. One per claim stays: it holds a lock on a file that the
-//! system lets go of with the process, however that ends. It leaves when there is nothing
-//! to watch, when nobody attends (a headless run would wait for it), when the host is gone,
-//! and with the news. What a look is, and what it wakes the agent with, the kernel decides:
-//! each is an event like a host's.
+//! Hosts start a watcher at every stop. Only one per claim stays: it holds a file lock, which
+//! the system releases when the process ends in any way. The watcher ends when there is
+//! nothing to watch, when nobody is at the terminal (a headless run would wait for it), when
+//! the host is gone, and when it has news. Each look is an event, like a host's; the kernel
+//! decides whether to wake the agent and with which message.
 
 use std::time::Duration;
 
@@ -25,16 +25,16 @@ use crate::project;
 use crate::store::{ProjectStore, StateDir};
 use crate::verb::hook::{Input, decide_all, read_stdin};
 
-/// How often the host and the claim are looked at while nothing is asked of GitHub.
+/// How often the watcher checks the host and the claim between two calls to GitHub.
 const STEP: Duration = Duration::from_millis(500);
 
-/// So often the claim may be unreadable, one time after the other, before it is said.
+/// How many times in a row the claim may be unreadable before the watcher reports it.
 const PATIENCE: u32 = 3;
 
-/// Nobody waits longer than this for one stop's pull request.
+/// The longest that a watcher waits.
 const LONGEST: Millis = Millis::seconds(12 * 60 * 60);
 
-/// Exit 2 with the news on stderr is what wakes the agent.
+/// Exit code 2, with the news on stderr, wakes the agent.
 pub(crate) fn run(env: &Environment) -> Exit {
     let input = read_stdin();
     if env.silenced() || !host::is_attended(env) {
@@ -79,8 +79,7 @@ fn watch(env: &Environment, payload: &Payload) -> Result<Option<String>, Trouble
     wait_for_news(&context, payload, every.unwrap_or(Millis::seconds(120)))
 }
 
-/// Looks whenever it is time to, until there is something to wake the agent with, or nothing
-/// to wait for.
+/// Looks at regular intervals, until there is news for the agent or nothing to wait for.
 fn wait_for_news(
     context: &EventContext<'_>,
     payload: &Payload,
@@ -95,7 +94,7 @@ fn wait_for_news(
     while env.later() < until && client_lives(env) {
         let state = match claim::state(context) {
             Ok((state, _)) => state,
-            // Somebody may just be writing it, not all at once as we do.
+            // Another program may be writing it at this moment, and not atomically.
             Err(_) if unread < PATIENCE => {
                 unread += 1;
                 std::thread::sleep(STEP);
@@ -107,7 +106,7 @@ fn wait_for_news(
         let now = env.later();
         match state.before_look(due, now) {
             Before::Leave => return Ok(None),
-            // News that nobody was woken with at the last look may not be given yet.
+            // News of the last look that woke nobody may still be waiting.
             Before::Look if now >= due || looked_at.as_ref() != Some(&state) => {
                 due = now.plus(every);
                 let answer = decide_all(&env.afresh(), payload)?;
@@ -142,7 +141,7 @@ fn lease(context: &EventContext<'_>) -> Result<Option<std::fs::File>, Trouble> {
     }
 }
 
-/// Without knowing the client, the host's own limit ends us.
+/// If the client is not known, the host's own limit ends the watcher.
 fn client_lives(env: &Environment) -> bool {
     let pid = host::client(env);
     pid.is_none_or(process::exists)

@@ -1,7 +1,7 @@
-//! In place of `agent-sync.sh on-stop|on-idle|session-start`: always exit 0, and what there
-//! is to say as `additionalContext`. The script put it at the top of its object, where
-//! hosts drop it; it is there for those who read the script's output, and where the host
-//! looks for it as well.
+//! Replaces `agent-sync.sh on-stop|on-idle|session-start`: always exits with 0, and prints
+//! its message as `additionalContext`. The script put that at the top level of its object,
+//! where hosts ignore it. This prints it there, for readers of the script's output, and also
+//! where hosts look for it.
 
 use std::ffi::OsString;
 
@@ -37,7 +37,7 @@ pub(super) fn run(env: &Environment, args: &[OsString], input: Input) -> Reply {
     }
 }
 
-/// The script takes `{}`: the event is its argument, the project a variable.
+/// The script accepts `{}`: the event is its argument, and a variable names the project.
 fn answer(env: &Environment, event: DecodeAs, input: Input) -> Result<(Answer, Payload), String> {
     let bytes = match input {
         Input::Bytes(bytes) => bytes,

@@ -1,5 +1,5 @@
-//! In place of `hydrate-tasks.py`: exit 0 and `{"continue": true}`, or exit 1 and the
-//! errors on stderr. It reads the script's three variables like everything else here.
+//! Replaces `hydrate-tasks.py`: exits with 0 and `{"continue": true}`, or with 1 and the errors
+//! on stderr. It reads the script's three variables, as the machine itself does.
 
 use std::ffi::OsString;
 
@@ -30,7 +30,7 @@ fn answer(env: &Environment, input: Input) -> Result<Answer, String> {
     let payload: Value =
         mainspring_json::read(&bytes).map_err(|problem| invalid(&problem.to_string()))?;
     if !payload.is_object() {
-        return Err(invalid("it is no object"));
+        return Err(invalid("it is not an object"));
     }
     let payload = host::decode(env, bytes, DecodeAs::Skill)
         .map_err(|problem| invalid(&problem.to_string()))?;
@@ -40,7 +40,7 @@ fn answer(env: &Environment, input: Input) -> Result<Answer, String> {
 fn reply(answer: &Answer) -> Reply {
     let refused = match &answer.decision {
         Decision::AfterTool { object, .. } => object.text(),
-        // A typed skill cannot be refused, so its refusal is only in what the person reads.
+        // A skill that a person typed cannot be refused, so only the notes say that it failed.
         _ => answer
             .notes
             .iter()

@@ -1,5 +1,5 @@
-//! In place of `stop-hook.sh`: exit 0 where the agent may stop; exit 2 where it may not,
-//! with the block as JSON on stdout and its reason on stderr.
+//! Replaces `stop-hook.sh`: exits with 0 if the agent may stop; if not, with 2, the block as
+//! JSON on stdout and its reason on stderr.
 
 use std::ffi::OsString;
 
@@ -28,7 +28,7 @@ pub(super) fn run(env: &Environment, _: &[OsString], input: Input) -> Reply {
             stderr: notes,
             code: 0,
         },
-        // With the spaces that the seed's own output has.
+        // The script's own output has these spaces.
         Some(reason) => Reply {
             stdout: format!(
                 "{{\"decision\": \"block\", \"reason\": {}}}\n",

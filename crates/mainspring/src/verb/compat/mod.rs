@@ -20,16 +20,16 @@ use super::hook::{self, Input};
 use crate::env::Environment;
 use crate::output::{self, Paint};
 
-/// Stand in for a public script: its stdin, stdout, exit codes and messages
+/// Replace a public script: same stdin, stdout, exit codes and messages
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring compat taskmaster           as the Stop hook, in place of check-completion.sh"
+    after_help = "Examples:\n  mainspring compat taskmaster           as the Stop hook, instead of check-completion.sh"
 )]
 pub(crate) struct Args {
     /// The script
     #[arg(value_parser = PossibleValuesParser::new(SCRIPTS.iter().map(|script| script.name)))]
     script: String,
-    /// What the script itself would be given
+    /// The arguments that the script itself would get
     #[arg(trailing_var_arg = true)]
     args: Vec<OsString>,
 }

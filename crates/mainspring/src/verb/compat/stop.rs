@@ -1,5 +1,5 @@
-//! What the two scripts for a stop have in common: their payload may lack what every host
-//! sends today, and a failure lets the agent go.
+//! What the two scripts for a stop have in common: their payload may lack fields that every
+//! host sends today, and a failure lets the agent go.
 
 use mainspring_kernel::{Answer, Decision, Name};
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub(super) fn answer(machine: Name, env: &Environment, input: Input) -> Result<A
     let payload: Value = mainspring_json::read(&bytes)
         .map_err(|problem| format!("the input is not JSON: {problem}"))?;
     if !payload.is_object() {
-        return Err("the input is no JSON object".into());
+        return Err("the input is not a JSON object".into());
     }
     let mut payload =
         host::decode(env, bytes, DecodeAs::Stop).map_err(|problem| problem.to_string())?;
@@ -33,7 +33,7 @@ pub(super) fn answer(machine: Name, env: &Environment, input: Input) -> Result<A
     decide_among(machine, env, &payload).map_err(|trouble| trouble.to_string())
 }
 
-/// Why the agent is held; `None` where it may go.
+/// Why the agent is held; `None` if it may go.
 pub(super) fn held(answer: &Answer) -> Option<String> {
     match &answer.decision {
         Decision::Stop { hold } if !hold.is_empty() => {

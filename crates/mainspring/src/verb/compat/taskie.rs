@@ -1,8 +1,8 @@
 //! The drop-in for the public Stop hook of Taskie.
 //!
-//! Exit 2 for input that it cannot use, as its seed says; but never where a hook has
-//! already continued the agent, because hosts take 2 for a block. Everything else is
-//! exit 0 with one JSON object.
+//! It exits with 2 for input that it cannot use, as the script does; but never after a hook
+//! has already continued the agent, because hosts take 2 for a block. Otherwise it exits with
+//! 0 and prints one JSON object.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::project::{Bound, Contents, Project};
 use crate::store::{ProjectStore, StateDir};
 use crate::verb::hook::Input;
 
-/// Input that it cannot use. Its seed wants the stop to go through all the same.
+/// Input that it cannot use. The script lets the agent stop all the same.
 const UNUSABLE: u8 = 2;
 const VALIDATED: &str = "structure validated successfully";
 
@@ -61,7 +61,7 @@ fn real(cwd: &Path) -> Option<PathBuf> {
     std::fs::canonicalize(cwd).ok().filter(|cwd| cwd.is_dir())
 }
 
-/// The seed changes into the directory and looks for plans there, and nowhere else.
+/// The script changes into the directory, and looks for plans there and nowhere else.
 fn decide(env: &Environment, mut payload: Payload, chain: Chain, root: PathBuf) -> Reply {
     payload.event.kind = Kind::Stop {
         chain,

@@ -1,5 +1,5 @@
-//! In place of `check-completion.sh`: exit 0 always; nothing on stdout where the agent may
-//! stop, a block as JSON where it may not.
+//! Replaces `check-completion.sh`: always exits with 0; prints nothing if the agent may stop,
+//! and a block as JSON if it may not.
 
 use std::ffi::OsString;
 

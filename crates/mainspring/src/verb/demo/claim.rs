@@ -13,29 +13,34 @@ use crate::permit::Permit;
 use crate::verb::Result;
 
 const SCRIPTED_GH: &str = include_str!("gh.sh");
-/// What it may take to make two repositories.
+/// How long it may take to create two repositories.
 const GIT_LIMIT: Duration = Duration::from_secs(10);
 const ADDRESS: &str = "https://github.com/you/project.git";
 
 pub(super) fn play(stage: &mut Stage) -> Result<()> {
     let github = set_up(stage)?;
     let pull = |says: &str| atomic::replace(&github.join("pull"), says.as_bytes());
-    stage.narrate("A checkout of a project on GitHub. A person has trusted it.");
+    stage.narrate("This is a checkout of a project on GitHub, which a person trusts.");
     stage.person_runs("trust");
     stage.person_says("/claim 42");
     stage.agent_runs("claim 42");
     stage.agent_stops("I have begun.");
-    stage.narrate("While the agent codes, nothing is asked of GitHub. Then it hands over.");
+    stage.narrate(
+        "While the agent codes, Mainspring does not call GitHub. Then the agent hands over.",
+    );
     stage.agent_runs("handoff --summary Fix-the-race");
     stage.agent_stops("Handed over.");
     stage.agent_stops("The pull request is open.");
-    stage
-        .narrate("The agent waits. CI fails; the person gets a desktop notice, the agent is told.");
+    stage.narrate(
+        "The agent waits. CI fails: the person gets a desktop notice, and the agent is told.",
+    );
     pull("OPEN FAILURE\n")?;
     stage.agent_waits();
     stage.person_says("Have a look at CI.");
     stage.agent_stops("I pushed a fix.");
-    stage.narrate("Somebody merges. The question is asked once, and only a person answers it.");
+    stage.narrate(
+        "Somebody merges it. Now the agent must ask the person whether to close the issue.",
+    );
     pull("MERGED SUCCESS\n")?;
     stage.agent_waits();
     stage.person_says("What is new?");
@@ -48,8 +53,8 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
     Ok(())
 }
 
-/// A repository whose server is a folder, and a `gh` with a script. Returns the folder of
-/// the latter.
+/// Makes a repository whose server is a folder, and a `gh` that is a script. Returns the
+/// script's folder.
 fn set_up(stage: &Stage) -> Result<std::path::PathBuf> {
     let github = stage.home().join("github");
     let server = stage.home().join("server.git");

@@ -4,12 +4,14 @@ use super::stage::Stage;
 use crate::verb::Result;
 
 pub(super) fn play(stage: &mut Stage) -> Result<()> {
-    stage.narrate("The agent grinds through issues, and loops on each.");
+    stage.narrate(
+        "The agent works through issues in an outer loop, and on each issue in an inner loop.",
+    );
     stage.person_says("Grind through the open bugs.");
     stage.agent_runs("loop start --mode grind --max 20");
     stage.agent_runs("loop push --mode issue --max 3");
     stage.agent_stops("Reproduced the first bug.");
-    stage.narrate("Its word ends the inner loop; at the next stop the outer one goes on.");
+    stage.narrate("The signal ends the inner loop; at the next stop the outer one goes on.");
     stage.agent_stops("Fixed and tested.\n\n<issue-complete>DONE</issue-complete>");
     stage.agent_stops("What is next?");
     stage.person_runs("graph loop");

@@ -18,8 +18,8 @@ printf '{"structured_output":{"verdict":"%s"},"total_cost_usd":0.31}' "$verdict"
 
 pub(super) fn play(stage: &mut Stage) -> Result<()> {
     stage.narrate(
-        "The reviewer of this scene is a script that finds something the first time. The person \
-         trusts the project, and the agent plans.",
+        "In this scene the reviewer is a script that finds a problem the first time. The person \
+         trusts the project, and the agent writes a plan.",
     );
     set_up(stage)?;
     stage.person_runs("trust");
@@ -31,7 +31,7 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
     stage.agent_stops("I made the error cases clear.");
     answer(stage, 2)?;
     stage.agent_stops("Nothing was left to do.");
-    stage.narrate("Two in a row were clean: the person has the word.");
+    stage.narrate("Two reviews in a row were clean: it is the person's turn to decide.");
     stage.person_runs("plan list");
     stage.person_runs("plan route");
     Ok(())

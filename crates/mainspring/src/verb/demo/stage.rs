@@ -1,4 +1,4 @@
-//! The stage: a temporary project with a home of its own, and a clock that we turn.
+//! The stage: a temporary project with a home of its own, and a clock that the demo sets.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -29,7 +29,7 @@ pub(crate) struct Stage {
     session: &'static str,
     paint: Paint,
     script: String,
-    /// Has a hook of ours continued the agent since the last prompt?
+    /// Did a hook of Mainspring continue the agent since the last prompt?
     continued: bool,
 }
 
@@ -61,7 +61,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// What was played; the temporary project is gone.
+    /// Deletes the temporary project, and returns what was played.
     pub(super) fn close(self) -> String {
         let _ = std::fs::remove_dir_all(&self.root);
         self.script + "\n"
@@ -75,7 +75,7 @@ impl Stage {
         self.root.join("home")
     }
 
-    /// A word to the audience.
+    /// Explains what happens, to whoever reads the demo.
     pub(crate) fn narrate(&mut self, text: &str) {
         let _ = writeln!(self.script, "\n{}", self.paint.dim(text));
     }
@@ -160,7 +160,7 @@ impl Stage {
         self.show(&answer);
     }
 
-    /// The agent calls a skill by its client's tool.
+    /// The agent invokes a skill with its client's tool.
     pub(crate) fn agent_invokes(&mut self, skill: &str) {
         self.line("agent", &format!("(invokes the skill {skill})"));
         let invoked = Kind::AfterTool {
@@ -175,7 +175,7 @@ impl Stage {
         SessionId::parse(self.session)
     }
 
-    /// Any event, through the very code that answers a host.
+    /// Plays any event through the same code that answers a host.
     fn play(&mut self, event: Event, words: Option<&str>) -> Answer {
         self.now = self.now.plus(Millis::seconds(20));
         let mut payload = Payload::played(event, self.project.clone(), self.now);

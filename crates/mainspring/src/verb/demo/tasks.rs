@@ -1,4 +1,4 @@
-//! A skill lays out its task list.
+//! A skill fills the agent's task list.
 
 use mainspring_store::atomic;
 
@@ -15,17 +15,21 @@ const LIST: &str = r#"[
 pub(super) fn play(stage: &mut Stage) -> Result<()> {
     let list = stage.project().join(".claude/skills/fix-bug/fsm.json");
     atomic::replace(&list, LIST.as_bytes())?;
-    stage.narrate("A skill has a list of tasks beside its text. Its author looks at it.");
+    stage.narrate("A skill comes with a list of tasks. Its author looks at the list.");
     stage.person_runs("tasks preview .claude/skills/fix-bug");
-    stage.narrate("The agent invokes the skill. Its client has no task tools, so it is told.");
+    stage.narrate(
+        "The agent invokes the skill. Its client has no task tools, so it gets the list as text.",
+    );
     stage.agent_invokes("fix-bug");
     stage.agent_runs("tasks start 1");
     stage.agent_runs("tasks done 1");
     stage.agent_runs("tasks next");
     stage.agent_runs("tasks add Announce --after 4");
-    stage.narrate("Invoked again, the skill starts afresh; what the agent added stays.");
+    stage.narrate(
+        "When the skill is invoked again, its tasks start over; what the agent added stays.",
+    );
     stage.agent_invokes("fix-bug");
-    stage.narrate("A list with faults changes nothing, and says all of them.");
+    stage.narrate("A list with mistakes changes nothing, and the agent is told every mistake.");
     let faults = LIST
         .replace("[2, 3]", "[2, 9]")
         .replace("\"id\": 3", "\"id\": 2");

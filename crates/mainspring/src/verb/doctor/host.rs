@@ -19,7 +19,7 @@ use crate::verb::CommandContext;
 /// The clients that the tests run: one `name package version` per line.
 const TESTED: &str = include_str!("../../../../../clients.pin");
 
-/// What asking another program may take.
+/// How long another program may take to answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
 pub(super) fn examine(cmd: &CommandContext, findings: &mut Findings) {
@@ -33,8 +33,8 @@ fn program(cmd: &CommandContext, findings: &mut Findings) {
     let Ok(me) = std::env::current_exe() else {
         findings.error(
             "program",
-            "our own program cannot be found",
-            "install it again",
+            "mainspring's own program file cannot be found",
+            "install mainspring again",
         );
         return;
     };
@@ -67,7 +67,7 @@ fn program(cmd: &CommandContext, findings: &mut Findings) {
     }
 }
 
-/// The first line of what a program says of itself.
+/// What a program prints when it is asked about itself.
 fn ask(
     permit: Permit,
     program: &Path,
@@ -130,7 +130,7 @@ fn client(cmd: &CommandContext, findings: &mut Findings) {
                 .unwrap_or_default()
                 .to_owned();
             if known.contains(&version.as_str()) {
-                findings.fine(name, format!("{version}, which the tests run"));
+                findings.fine(name, format!("{version}, a version that the tests run"));
             } else {
                 findings.fine(
                     name,
@@ -141,7 +141,7 @@ fn client(cmd: &CommandContext, findings: &mut Findings) {
     }
 }
 
-/// Only what is there can be asked; claims are the only ones that need it.
+/// Only claims need `gh`.
 fn github(cmd: &CommandContext, findings: &mut Findings) {
     let Some(gh) = cmd.env.program("gh") else {
         findings.warn(
@@ -174,13 +174,16 @@ fn github(cmd: &CommandContext, findings: &mut Findings) {
             if !may("repo") {
                 findings.warn(
                     "gh",
-                    format!("gh's token may only {}", excerpt(&scopes)),
+                    format!(
+                        "gh's token lacks the scope `repo`; it has: {}",
+                        excerpt(&scopes)
+                    ),
                     "gh auth refresh --scopes repo",
                 );
             } else if has_board(cmd) && !may("project") {
                 findings.warn(
                     "gh",
-                    "gh's token may not touch the project board",
+                    "gh's token lacks the scope `project`: claims cannot move cards on the board",
                     "gh auth refresh --scopes project",
                 );
             } else {

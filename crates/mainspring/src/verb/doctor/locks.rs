@@ -1,5 +1,5 @@
-//! Locks: our own, which end with their process, and the client's on its task lists, which
-//! are directories and stay when their holder dies.
+//! Locks: Mainspring's own, which end with their process, and the client's on its task lists,
+//! which are directories and stay when their holder dies.
 
 use std::fs::{File, TryLockError};
 
@@ -19,7 +19,7 @@ pub(super) fn examine(cmd: &CommandContext, mend: Mend, findings: &mut Findings)
         let place = left.shown();
         findings.warn(
             "task lists",
-            format!("{place} was left by a client that died; the next one takes it over"),
+            format!("{place} was left by a client that died; the next client takes it over"),
             &format!("mainspring doctor --fix, or rmdir {place}"),
         );
         if mend == Mend::Fix && lock::let_go(&left) {
@@ -28,7 +28,7 @@ pub(super) fn examine(cmd: &CommandContext, mend: Mend, findings: &mut Findings)
     }
 }
 
-/// A lock ends with its process, so one that is held is held by somebody alive.
+/// A lock ends with its process, so whoever holds one is still running.
 fn ours(path: &std::path::Path, findings: &mut Findings) {
     let Ok(file) = File::open(path) else {
         return;

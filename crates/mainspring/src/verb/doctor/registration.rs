@@ -1,4 +1,5 @@
-//! The host's settings: are we registered, once, as we should be, and do hooks run at all?
+//! The host's settings: is Mainspring registered, only once and correctly, and do hooks run at
+//! all?
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +14,7 @@ use crate::verb::CommandContext;
 
 type Files = Vec<(Scope, Settings)>;
 
-/// The host that is looked at.
+/// The host whose settings are checked.
 fn host(cmd: &CommandContext) -> &'static Installation {
     &host::of_environment(&cmd.env).installation
 }
@@ -31,7 +32,7 @@ fn read(cmd: &CommandContext, findings: &mut Findings) -> Files {
         match Settings::read(host, &path) {
             Ok(settings) => files.push((scope, settings)),
             Err(error) => {
-                let fix = format!("put it right: $EDITOR {}", path.shown());
+                let fix = format!("fix it: $EDITOR {}", path.shown());
                 findings.error("settings", error.cause, &fix);
             }
         }
@@ -57,7 +58,7 @@ fn registration(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
         ([], false) => {
             findings.error(
                 "hooks",
-                "no hook of ours is registered",
+                "mainspring's hooks are not registered",
                 "mainspring install",
             );
         }
@@ -84,8 +85,8 @@ fn registration(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
     }
 }
 
-/// Is each handler of ours what `install` would write today? The first that is not is enough:
-/// the same command puts all of them right.
+/// Is each of Mainspring's handlers what `install` would write today? One finding is enough,
+/// because the same command fixes all of them.
 fn handlers(host: &Installation, scope: Scope, file: &Settings, findings: &mut Findings) {
     let again = format!("mainspring install --scope {scope}");
     let ours = &file.found.handlers;
@@ -109,7 +110,7 @@ fn handlers(host: &Installation, scope: Scope, file: &Settings, findings: &mut F
     }
 }
 
-/// What a handler does not do as it should.
+/// What is wrong with a handler.
 enum Wrong {
     /// It cannot run at all.
     Gone(String),
@@ -119,7 +120,7 @@ enum Wrong {
 fn wrong(host: &Installation, handler: &Handler) -> Option<Wrong> {
     let Handler { event, program, .. } = handler;
     if program.is_absolute() && !program.is_file() {
-        let what = format!("{event} calls {}, which is not there", program.shown());
+        let what = format!("{event} calls {}, which does not exist", program.shown());
         return Some(Wrong::Gone(what));
     }
     let me = std::env::current_exe().and_then(fs::canonicalize).ok();
@@ -130,7 +131,7 @@ fn wrong(host: &Installation, handler: &Handler) -> Option<Wrong> {
         && me != other
     {
         let what = format!(
-            "{event} calls {}, and this is {}",
+            "{event} calls {}, but this program is {}",
             program.shown(),
             me.shown()
         );
@@ -142,10 +143,10 @@ fn wrong(host: &Installation, handler: &Handler) -> Option<Wrong> {
     match handler.timeout {
         Some(has) if has >= least => None,
         Some(has) => Some(Wrong::Other(format!(
-            "{event} is given {has} s; what it may start takes longer"
+            "{event} has a timeout of {has} s, too short for what it may start"
         ))),
         None => Some(Wrong::Other(format!(
-            "{event} has no timeout of its own, and the host's is not ours to know"
+            "{event} has no timeout, and the host's default may be too short"
         ))),
     }
 }
@@ -167,7 +168,10 @@ fn switches(cmd: &CommandContext, files: &Files, findings: &mut Findings) {
     if silenced {
         findings.warn(
             "switched off",
-            format!("{} is set here", name::DISABLE),
+            format!(
+                "{} is set here: mainspring ignores every event",
+                name::DISABLE
+            ),
             "unset MAINSPRING_DISABLE",
         );
     }
@@ -207,7 +211,7 @@ fn task_tools(value: Option<&str>, findings: &mut Findings) {
     match value {
         None | Some("0") => findings.warn(
             "task tools",
-            "the host's task tools may be off: a skill's list is then only told",
+            "the host's task tools may be off: the agent then gets the task list only as text",
             "mainspring install",
         ),
         Some(_) => findings.fine("task tools", "on"),

@@ -1,4 +1,4 @@
-//! Our own files, the project's, and what they say about each other.
+//! Mainspring's own files, the project's files, and whether they agree.
 
 use std::fs;
 
@@ -43,7 +43,7 @@ fn folder(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
     match store.state().check() {
         Ok(()) => findings.fine("state", place),
         Err(Trouble::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-            findings.fine("state", format!("{place}, not made yet"));
+            findings.fine("state", format!("{place}, which does not exist yet"));
         }
         Err(trouble) => {
             let meta = fs::symlink_metadata(root);
@@ -161,7 +161,7 @@ fn machines(
                 Err(Denied::Trouble(_)) | Ok(_) => findings.error(
                     name.as_str(),
                     trouble.to_string(),
-                    "put that file right, or move it away; `mainspring status` looks again",
+                    "fix that file or move it away, then run `mainspring status`",
                 ),
             },
             Ok(None) => {}
@@ -175,7 +175,7 @@ fn machines(
     }
 }
 
-/// A loop that nobody moves any more, or whose state is none.
+/// A loop that nobody continues any more, or whose state cannot be read.
 fn looping(cmd: &CommandContext, state: &Loop, ttl: Millis, findings: &mut Findings) {
     let (Loop::Active(run) | Loop::Completing { run, .. } | Loop::Stuck { run, .. }) = state else {
         if let Loop::Corrupt(what) = state {
@@ -187,14 +187,14 @@ fn looping(cmd: &CommandContext, state: &Loop, ttl: Millis, findings: &mut Findi
     if idle > ttl {
         findings.warn(
             "loop",
-            format!("it has not moved since {}", timestamp(run.updated)),
+            format!("it has not advanced since {}", timestamp(run.updated)),
             "mainspring loop abort",
         );
     }
     match &run.owner {
         LoopOwner::Nobody => findings.warn(
             "loop",
-            "it belongs to no session: it goes on in the only one here, or in none",
+            "it belongs to no session, and goes on only if one session is alone here",
             "mainspring loop adopt --session last",
         ),
         LoopOwner::Session { id, client } => {
@@ -213,7 +213,7 @@ fn looping(cmd: &CommandContext, state: &Loop, ttl: Millis, findings: &mut Findi
     }
 }
 
-/// Intents whose process is gone: the next stop takes them up.
+/// Intents whose process is gone: the next stop deals with them.
 fn effects(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
     let files = fs::read_dir(store.dir()).into_iter().flatten().flatten();
     for entry in files {
@@ -244,7 +244,7 @@ fn effects(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
                 }
                 Some(_) => findings.warn(
                     "effects",
-                    format!("{machine}'s effect was cut off; the next stop takes it up"),
+                    format!("{machine}'s effect was interrupted; the next stop deals with it"),
                     "say \"continue\" to the agent",
                 ),
                 None => {}
@@ -255,7 +255,7 @@ fn effects(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
 
 fn journal(cmd: &CommandContext, store: &ProjectStore, findings: &mut Findings) {
     if !store.dir().join(CURRENT).exists() {
-        return findings.fine("journal", "nothing was decided here yet");
+        return findings.fine("journal", "no decision was made here yet");
     }
     let seen = match records::all(store.dir()) {
         Ok(seen) => seen,
@@ -286,13 +286,13 @@ fn journal(cmd: &CommandContext, store: &ProjectStore, findings: &mut Findings) 
     }
 }
 
-/// Was something decided at a time that has not come yet?
+/// Is a record dated in the future?
 fn clock(last: Millis, now: Millis, findings: &mut Findings) {
     if last.since(now).0 > 60_000 {
         findings.warn(
             "clock",
             format!(
-                "the last record is of {}, which has not come yet",
+                "the last record is dated {}, which is in the future",
                 timestamp(last)
             ),
             "timedatectl status",

@@ -1,49 +1,51 @@
-//! What changes a plan's state. Each is one record, under the lock.
+//! Commands that change a plan's state. Each writes one record, under the lock.
 
+use mainspring_kernel::Name;
 use mainspring_kernel::machines::review::verbs::{self, Setting};
 use mainspring_kernel::machines::review::{Phase, State, TaskId};
-use mainspring_kernel::{Name, SessionId};
 
 use super::{Which, changes, plan, remembered};
 use crate::error::CliError;
 use crate::machine::FoundFile;
 use crate::machine::review::memories::Memories;
 use crate::machine::review::{self as plans, directory};
-use crate::verb::{CommandContext, Result};
+use crate::verb::{CommandContext, Result, session};
 
-/// Record a new plan, whose first review is then due
+/// Record a new plan; its first review starts at the agent's next stop
 #[derive(Debug, clap::Args)]
 pub(super) struct InitArgs {
     /// The name of its directory in .taskie/plans
     name: String,
 }
 
-/// Record that an action is done: the state is then what it must be
+/// Record that an action is done, and set the state that follows from it
 #[derive(Debug, clap::Args)]
 pub(super) struct AdvanceArgs {
     /// The action, such as post-code-review
     phase: String,
-    /// The task that it was about
+    /// The task that the action was about
     #[arg(long, value_name = "ID")]
     task: Option<String>,
     #[command(flatten)]
     which: Which,
 }
 
-/// Set one field by hand: `max_reviews` N, `next_phase` PHASE or null, `tdd` true or false,
-/// `current_task` ID or null
+/// Set one field of the plan's state by hand
 #[derive(Debug, clap::Args)]
 pub(super) struct SetArgs {
+    /// `max_reviews`, `next_phase`, `current_task` or `tdd`
     field: String,
+    /// A number, a phase or null, a task's id or null, true or false
     value: String,
     #[command(flatten)]
     which: Which,
 }
 
-/// Give the plan to this session; typed by a person, to the next one that stops here
+/// Give the plan to the agent's own session; outside an agent, to the next session that stops
+/// here
 #[derive(Debug, clap::Args)]
 pub(super) struct AdoptArgs {
-    /// To this session
+    /// Give it to this session instead
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     #[command(flatten)]
@@ -54,8 +56,9 @@ pub(super) fn init(args: &InitArgs, cmd: &CommandContext) -> Result {
     let name = directory::plan_id(&args.name)
         .filter(|name| !name.starts_with('-'))
         .ok_or_else(|| {
-            CliError::new(format!("{:?} cannot be a plan's name", args.name))
-                .hint("it is a folder in .taskie/plans: letters, digits, `-` and `_`")
+            CliError::new(format!("{:?} is not a name for a plan", args.name)).hint(
+                "the name becomes a folder in .taskie/plans: use letters, digits, `-` and `_`",
+            )
         })?;
     let did = cmd.commit(Name::Review, &format!("plan init {name}"), |context| {
         let found = plans::open(context, Some(&name))?;
@@ -72,7 +75,7 @@ pub(super) fn init(args: &InitArgs, cmd: &CommandContext) -> Result {
             bytes: None,
         };
         let files = changes(&file, &memories, &step.state)?;
-        let did = format!("plan '{name}' is recorded; its review starts at the next stop");
+        let did = format!("plan '{name}' is recorded; its review starts at the agent's next stop");
         Ok((files, did))
     })?;
     Ok(format!("{did}\n"))
@@ -111,10 +114,7 @@ pub(super) fn set(args: &SetArgs, cmd: &CommandContext) -> Result {
 
 pub(super) fn adopt(args: &AdoptArgs, cmd: &CommandContext) -> Result {
     let session = match &args.session {
-        Some(id) => Some(
-            SessionId::parse(id)
-                .ok_or_else(|| CliError::new(format!("{id:?} cannot be a session")))?,
-        ),
+        Some(id) => Some(session::parse(id)?),
         None => cmd.env.agent_session(),
     };
     let did = cmd.commit(Name::Review, "plan adopt", |context| {
@@ -140,17 +140,18 @@ fn told(plan: &str, state: &State) -> String {
 
 fn task_id(text: &str) -> Result<TaskId> {
     TaskId::parse(text).ok_or_else(|| {
-        CliError::new(format!("{text:?} cannot be a task's id"))
-            .hint("letters, digits, `_` and `-` can")
+        CliError::new(format!("{text:?} is not a task's id"))
+            .hint("use letters, digits, `_` and `-`")
     })
 }
 
 fn setting(field: &str, value: &str) -> Result<Setting> {
-    let wrong = |wanted: &str| CliError::new(format!("{value:?} cannot be {field}: {wanted}"));
+    let wrong =
+        |wanted: &str| CliError::new(format!("{value:?} is not a value for {field}: {wanted}"));
     match field {
         "max_reviews" => match value.parse() {
             Ok(count @ 0..=1000) => Ok(Setting::MaxReviews(count)),
-            Ok(_) | Err(_) => Err(wrong("a whole number up to 1000 is wanted")),
+            Ok(_) | Err(_) => Err(wrong("use a whole number up to 1000")),
         },
         "next_phase" if value == "null" => Ok(Setting::NextPhase(None)),
         "next_phase" => Ok(Setting::NextPhase(Some(Phase::parse(value)))),
@@ -159,9 +160,9 @@ fn setting(field: &str, value: &str) -> Result<Setting> {
         "tdd" => match value {
             "true" => Ok(Setting::Tdd(true)),
             "false" => Ok(Setting::Tdd(false)),
-            _ => Err(wrong("true or false is wanted")),
+            _ => Err(wrong("use true or false")),
         },
-        _ => Err(CliError::new(format!("{field:?} cannot be set"))
-            .hint("max_reviews, next_phase, current_task and tdd can")),
+        _ => Err(CliError::new(format!("there is no field {field:?} to set"))
+            .hint("the fields are max_reviews, next_phase, current_task and tdd")),
     }
 }

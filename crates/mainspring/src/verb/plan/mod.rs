@@ -1,4 +1,4 @@
-//! `mainspring plan`: the verbs of `review`, for the agent and for people.
+//! `mainspring plan`: the commands of `review`, for agents and people.
 
 mod change;
 mod review;
@@ -15,12 +15,13 @@ use crate::machine::FoundFile;
 use crate::machine::review::memories::Memories;
 use crate::machine::review::{self as plans, Opened};
 
-/// A plan's state: record it, move it, look at it.
+/// Record a plan, move it to its next phase, or show its state.
 ///
-/// All but `init` are about the plan that was changed last, unless `--plan` names another.
+/// All subcommands but `init` are about the plan that was changed last, unless `--plan` names
+/// another.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring plan init weather           after .taskie/plans/weather/plan.md was written\n  mainspring plan status\n  mainspring plan set max_reviews 4\n  mainspring plan set next_phase null    no more reviews"
+    after_help = "Examples:\n  mainspring plan init weather           after you wrote .taskie/plans/weather/plan.md\n  mainspring plan status\n  mainspring plan set max_reviews 4\n  mainspring plan set next_phase null    no more reviews"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 /// Which plan is meant.
 #[derive(Debug, Clone, Default, clap::Args)]
 struct Which {
-    /// The plan's name, if it is not the one that was changed last
+    /// The plan's name; default: the plan that was changed last
     #[arg(long, value_name = "NAME")]
     plan: Option<String>,
 }
@@ -65,7 +66,7 @@ impl Which {
         let named = self.plan.as_deref();
         plans::open(context, named)?.ok_or_else(|| match named {
             Some(name) => CliError::new(format!("there is no plan {name:?} here"))
-                .hint("`mainspring plan list` shows what there is"),
+                .hint("`mainspring plan list` shows all plans"),
             None => CliError::new("there is no plan here")
                 .hint("`mainspring plan init NAME` records one"),
         })
@@ -83,7 +84,7 @@ fn plan(opened: &Opened) -> Plan {
     }
 }
 
-/// What we remember of a plan after a command: whose it is.
+/// What is remembered of a plan after a command: which session owns it.
 fn remembered(memories: &Memories, after: &State) -> Result<Vec<FileChange>> {
     match after {
         State::Nothing => Ok(Vec::new()),
@@ -91,7 +92,7 @@ fn remembered(memories: &Memories, after: &State) -> Result<Vec<FileChange>> {
     }
 }
 
-/// A plan's state after a command, and whose it is.
+/// A plan's state after a command, and which session owns it.
 fn changes(state: &FoundFile, memories: &Memories, after: &State) -> Result<Vec<FileChange>> {
     let mut changes = Vec::new();
     if let Some(fields) = after.fields() {

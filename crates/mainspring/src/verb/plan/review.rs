@@ -1,4 +1,4 @@
-//! `mainspring plan review --now`: the review that is due, without waiting for a stop.
+//! `mainspring plan review --now`: run the review that is due, without waiting for a stop.
 
 use mainspring_kernel::event::Chain;
 use mainspring_kernel::machines::review::verbs;
@@ -10,10 +10,10 @@ use crate::event_context::EventContext;
 use crate::host::Payload;
 use crate::verb::{CommandContext, Result};
 
-/// Run the review that is due, without waiting for a stop; a parked one is tried again
+/// Run the review that is due, or retry a parked one, without waiting for a stop
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Start it now: it takes minutes, and costs what a review costs
+    /// Start it now. It takes minutes and costs money, so this must be given
     #[arg(long = "now", required = true)]
     _now: bool,
     #[command(flatten)]
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     cmd.commit(Name::Review, "plan review --now", |context| {
         let opened = which.open(context)?;
         let step = verbs::review_now(&plan(&opened), &cmd.actor())?;
-        let did = format!("the due review of plan '{}' is asked for", opened.dir.id);
+        let did = format!("the review of plan '{}' is requested", opened.dir.id);
         Ok((remembered(&opened.memories, &step.state)?, did))
     })?;
     let stop = Event::stop(cmd.env.agent_session(), Chain::First);

@@ -1,4 +1,4 @@
-//! `mainspring plan route`: what continuing the plan means now.
+//! `mainspring plan route`: how to continue the plan.
 
 use std::time::{Duration, Instant};
 
@@ -16,10 +16,10 @@ use crate::machine::review::{self as plans, Opened};
 use crate::permit::Permit;
 use crate::verb::{CommandContext, Result, json};
 
-/// What the history may take to be read.
+/// How long reading the history may take.
 const LOOK_LIMIT: Duration = Duration::from_secs(5);
 
-/// Say what continuing the plan means now; an agent that asks makes the plan its own
+/// Show how to continue the plan; an agent that runs this takes the plan over
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// As JSON
@@ -36,7 +36,7 @@ struct View {
     route: Route,
     sentence: String,
     state: Option<Fields>,
-    /// The latest commits that touched the plan, where they are gone by.
+    /// The latest commits that touched the plan, if they decide how to continue.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     history: Vec<String>,
 }
@@ -96,7 +96,7 @@ fn look(context: &EventContext<'_>, opened: Opened) -> Result<View> {
     })
 }
 
-/// Where a plan goes from here.
+/// How to continue a plan.
 pub(super) fn of(opened: &Opened) -> Result<Route> {
     let text = |name: &str| plans::text(&opened.dir, name);
     let tasks = text("tasks.md")?.as_deref().map(Tasks::parse);

@@ -25,7 +25,7 @@ pub(super) struct StatusArgs {
     which: Which,
 }
 
-/// Show every plan, the one that was changed last first
+/// List all plans, the most recently changed first
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
     /// As JSON

@@ -1,4 +1,4 @@
-//! Changes to one task, under the client's locks and in our journal.
+//! Changes to one task, under the client's locks and recorded in the journal.
 
 use std::path::Path;
 
@@ -47,7 +47,7 @@ fn set_status(fields: &mut Fields<'_>, after: &TaskList, id: u64) {
     }
 }
 
-/// One more text at the end of a list, which is made if there is none.
+/// Appends a text to a list, which is created if there is none.
 fn append(fields: &mut Fields<'_>, name: &'static str, text: &str, depth: usize) {
     let (_, text) = row(name, text);
     let mut all = fields.get(name).and_then(list).unwrap_or_default();
@@ -56,7 +56,7 @@ fn append(fields: &mut Fields<'_>, name: &'static str, text: &str, depth: usize)
     fields.set_text(name, now.into());
 }
 
-/// Reads the task under its lock, changes it, and says what became of it.
+/// Reads the task under its lock, changes it, and says what was done.
 fn change(
     cmd: &CommandContext,
     folder: &Path,
@@ -106,7 +106,7 @@ pub(super) fn add(
             append(&mut task, "blockedBy", &blocker.to_string(), 1);
         }
         let mut files = vec![atomic::change(&found.path(id), None, Some(task.lines(0)))];
-        // Both sides know of it, as when the client adds one.
+        // Both tasks name each other, as when the client adds one.
         for blocker in after {
             if let Some(task) = found.tasks.get(blocker) {
                 let mut fields = task.document()?;

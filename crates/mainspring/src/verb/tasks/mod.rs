@@ -18,10 +18,10 @@ use crate::host::task_files::list::ClientList;
 use crate::machine::tasks::source::{Fault, Source};
 use crate::machine::tasks::{self, FILE};
 
-/// Keep the agent's task list, or check the list that a skill brings
+/// Show and change the agent's task list, or check a skill's task list
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring tasks list                            the list of the session heard of last\n  mainspring tasks next                            what the agent can start now\n  mainspring tasks validate .claude/skills/ship    a skill's list, line by line\n  mainspring tasks preview .claude/skills/ship"
+    after_help = "Examples:\n  mainspring tasks list                            the list of the most recent session\n  mainspring tasks next                            what the agent can start now\n  mainspring tasks validate .claude/skills/ship    check a skill's fsm.json\n  mainspring tasks preview .claude/skills/ship"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -46,33 +46,38 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Begin a task
+    /// Start a task
     Start {
+        /// The task's number
         id: u64,
         #[command(flatten)]
         which: Which,
     },
     /// Complete a task
     Done {
+        /// The task's number
         id: u64,
         #[command(flatten)]
         which: Which,
     },
     /// Add a task
     Add {
+        /// The task, in one line
         subject: String,
-        /// What it is about
+        /// More about it
         #[arg(long, default_value = "")]
         description: String,
-        /// A task that has to be completed before
+        /// A task that must be completed first
         #[arg(long, value_name = "ID")]
         after: Vec<u64>,
         #[command(flatten)]
         which: Which,
     },
-    /// Write something down about a task
+    /// Add a note to a task
     Note {
+        /// The task's number
         id: u64,
+        /// The note
         text: String,
         #[command(flatten)]
         which: Which,
@@ -86,7 +91,7 @@ enum Verb {
     Preview {
         /// The file, or the skill's folder
         path: PathBuf,
-        /// For a page that draws Mermaid
+        /// Print it as a Mermaid graph
         #[arg(long)]
         mermaid: bool,
     },
@@ -95,7 +100,7 @@ enum Verb {
 /// Which list is meant.
 #[derive(Debug, clap::Args)]
 struct Which {
-    /// The list's name: usually a session's id. An agent's own list needs none
+    /// The list's name, usually a session's id; default: the agent's own list
     #[arg(long, value_name = "NAME")]
     list: Option<String>,
 }
@@ -143,7 +148,7 @@ impl Which {
         })
     }
 
-    /// To look at: where nobody says which, the list of the session that was last heard of.
+    /// The list to show. If none is named and no agent runs this: the most recent session's.
     fn read(&self, cmd: &CommandContext) -> Result<ClientList> {
         let folder = self.folder(cmd).or_else(|error| {
             let heard = cmd
@@ -157,13 +162,13 @@ impl Which {
     }
 }
 
-/// The list's file, whether it or its skill was named.
+/// The list's file. A person may name the file, or the folder of its skill.
 fn file(cmd: &CommandContext, path: &Path) -> PathBuf {
     let path = cmd.cwd.join(path);
     if path.is_dir() { path.join(FILE) } else { path }
 }
 
-/// A list that can be laid out, or all that keeps it from being one.
+/// A valid list, or everything that is wrong with it.
 fn checked(cmd: &CommandContext, path: &Path) -> Result<List> {
     let path = file(cmd, path);
     let list = Source::read(&path)
@@ -174,7 +179,7 @@ fn checked(cmd: &CommandContext, path: &Path) -> Result<List> {
         Fault::Tasks(problems) => {
             let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
             CliError::new(format!(
-                "{} is no task list:\n  {}",
+                "{} is not a valid task list:\n  {}",
                 path.shown(),
                 problems.join("\n  ")
             ))

@@ -1,4 +1,4 @@
-//! The list, for a person or for an agent whose client shows it none.
+//! The list, for a person or for an agent whose client does not show it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -95,7 +95,7 @@ fn json<'a>(found: &ClientList, entries: impl Iterator<Item = &'a Entry>) -> Res
     crate::verb::json(&tasks.collect::<Vec<Value>>())
 }
 
-/// What is under way, and what can be.
+/// Tasks that are in progress or can be started.
 fn current(list: &TaskList) -> Vec<&Entry> {
     let ready: BTreeSet<u64> = list.ready().map(|entry| entry.id).collect();
     let now = |entry: &&Entry| entry.status == Status::InProgress || ready.contains(&entry.id);
@@ -122,6 +122,6 @@ fn nothing_next(list: &TaskList) -> String {
     match (list.tasks.len(), open.len()) {
         (0, _) => "no tasks\n".into(),
         (_, 0) => "all tasks are completed\n".into(),
-        (_, left) => format!("{left} tasks wait for each other: none can be started\n"),
+        (_, left) => format!("no task can be started: the {left} open tasks wait for each other\n"),
     }
 }

@@ -1,12 +1,12 @@
 //! Where things are in a JSON text: the tasks of an array, and the fields of each.
 //!
-//! The text has been read as JSON before, so this only has to find its way through it.
+//! The text is known to be valid JSON, so this code checks nothing.
 
 /// One element of the array.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Element {
     pub at: usize,
-    /// Every field with the place of its value; a name may be there twice.
+    /// Every field, with the place of its value. A name may appear twice.
     pub fields: Vec<(String, usize)>,
 }
 

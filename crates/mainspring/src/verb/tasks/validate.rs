@@ -1,4 +1,4 @@
-//! `mainspring tasks validate`: everything about a skill's list, with line and column.
+//! `mainspring tasks validate`: every problem of a skill's list, with line and column.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,7 +24,9 @@ pub(super) fn run(cmd: &CommandContext, path: &Path) -> Result {
     });
     let (bytes, source) = match parsed {
         Ok(parsed) => parsed,
-        Err(Fault::File(cause)) => return Err(CliError::new(cause)),
+        Err(Fault::File(cause)) => {
+            return Err(CliError::new(cause).hint(format!("name a skill's folder, or its {FILE}")));
+        }
         Err(Fault::Tasks(_)) => return Err(CliError::new("internal: checked too early")),
     };
     let report = Report {
@@ -77,7 +79,7 @@ impl Report {
     }
 }
 
-/// Where a field is, or else its task.
+/// Where a field is; if it is not there, where its task is.
 fn place(elements: &[Element], index: usize, key: Option<Key>) -> usize {
     let Some(element) = elements.get(index) else {
         return 0;
@@ -125,7 +127,7 @@ fn warnings(report: &Report, elements: &[Element], rows: &[Row], list: &List) ->
         let mut seen = BTreeSet::new();
         for (name, at) in &element.fields {
             if !seen.insert(name) {
-                found.push((*at, format!("'{name}' is there twice: the last one counts")));
+                found.push((*at, format!("'{name}' appears twice: the last one counts")));
             }
         }
         if let Row::Task(draft) = row
@@ -143,7 +145,7 @@ fn warnings(report: &Report, elements: &[Element], rows: &[Row], list: &List) ->
     found.into_iter().map(line).collect()
 }
 
-/// The agent works from the skill's text; told of the file, it would read that too.
+/// The agent works from the skill's text. If that mentions the file, the agent reads it too.
 fn skill_text(path: &Path) -> Vec<String> {
     let beside = path.with_file_name("SKILL.md");
     let text = atomic::read_text(&beside, limits::STATE_FILE);
@@ -154,7 +156,7 @@ fn skill_text(path: &Path) -> Vec<String> {
         .map(|(at, _)| {
             let path = beside.shown();
             format!(
-                "{path}:{}:1: warning: names {FILE}: the agent would spend its context on it",
+                "{path}:{}:1: warning: mentions {FILE}: the agent would read it, and fill its context",
                 at + 1
             )
         })

@@ -52,7 +52,7 @@ fn hand_over(world: &World) -> String {
     world.git(&["commit", "--quiet", "--allow-empty", "-m", "Fix"]);
     let handoff = ["handoff", "--summary", "Fix race condition", "--push"];
     let said = world.env.agent("s", &handoff).ok();
-    assert!(said.contains("it is opened when you stop"), "{said}");
+    assert!(said.contains("Mainspring opens it when you stop"), "{said}");
     let head = world.git(&["rev-parse", "HEAD"]);
     let (ran, runs) = world.gh_runs(|| world.stop("handed over"));
     let said = ran.held();
@@ -131,7 +131,10 @@ fn merge_and_ask(world: &World) {
 
 fn close(world: &World) {
     let said = world.env.agent("s", &["claim", "done"]).ok();
-    assert!(said.contains("closed when you stop"), "{said}");
+    assert!(
+        said.contains("Mainspring closes it when you stop"),
+        "{said}"
+    );
     let (ran, runs) = world.gh_runs(|| world.stop("closing"));
     assert_eq!(
         ran.held(),

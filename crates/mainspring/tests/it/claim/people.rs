@@ -146,7 +146,7 @@ fn giving_an_issue_back_undoes_the_claim() {
     world.env.run(&["claim", "42"]).ok();
     assert_eq!(
         world.env.run(&["claim", "abort"]).ok(),
-        "issue #42 is given back\n"
+        "issue #42 is no longer claimed\n"
     );
     assert_eq!(world.card(), ("Todo".into(), String::new()));
     assert_eq!(world.widgets().issue(42).assignees, [] as [String; 0]);
@@ -162,7 +162,7 @@ fn giving_an_issue_back_undoes_the_claim() {
 }
 
 #[test]
-fn a_server_that_takes_no_such_refs_is_lived_with() {
+fn if_the_server_refuses_such_refs_there_is_a_warning_and_work_goes_on() {
     let Some(world) = world() else { return };
     let hook = world.bare.git_dir().join("hooks/pre-receive");
     fs::write(&hook, "#!/bin/sh\necho no such refs >&2\nexit 1\n").unwrap();
@@ -171,7 +171,7 @@ fn a_server_that_takes_no_such_refs_is_lived_with() {
     fs::set_permissions(&hook, mode).unwrap();
     let said = world.env.run(&["claim", "42"]).ok();
     assert!(
-        said.contains("warning: the git server takes no claims"),
+        said.contains("warning: the git server does not accept claims"),
         "{said}"
     );
     assert_eq!(world.claim()["phase"], "coding");
@@ -305,7 +305,7 @@ fn a_claim_whose_file_was_never_written_is_taken_up_by_the_same_checkout() {
     assert_eq!(world.bare.refs()[REFERENCE], taken);
     assert_eq!(
         world.env.run(&["claim", "abort"]).ok(),
-        "issue #42 is given back\n"
+        "issue #42 is no longer claimed\n"
     );
     assert!(!world.bare.refs().contains_key(REFERENCE));
 }
