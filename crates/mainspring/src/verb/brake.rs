@@ -49,11 +49,12 @@ pub(crate) struct ResumeArgs {
 pub(crate) fn stop(args: &StopArgs, cmd: &CommandContext) -> Result {
     let typed = command("stop", args.machine);
     order(cmd, args.machine, &typed, |orders| {
-        let did = format!(
-            "{} the agent from its next stop on; `mainspring {}` undoes this",
-            holds(args.machine, "no longer holds"),
-            command("resume", args.machine)
-        );
+        let what = match args.machine {
+            None => "nothing here holds the agent any more".to_owned(),
+            Some(name) => format!("{name} is stopped"),
+        };
+        let resume = command("resume", args.machine);
+        let did = format!("{what}; `mainspring {resume}` undoes this");
         Ok((orders.stopped(scope(args.machine), Until::Resumed), did))
     })
 }
@@ -62,11 +63,12 @@ pub(crate) fn pause(args: &PauseArgs, cmd: &CommandContext) -> Result {
     let end = cmd.env.now().plus(args.span);
     let typed = command(&format!("pause {}s", args.span.0 / 1_000), args.machine);
     order(cmd, args.machine, &typed, |orders| {
-        let did = format!(
-            "{} the agent until {}",
-            holds(args.machine, "does not hold"),
-            timestamp(end)
-        );
+        let what = match args.machine {
+            None => "nothing here holds the agent".to_owned(),
+            Some(name) => format!("{name} is paused"),
+        };
+        let (time, resume) = (timestamp(end), command("resume", args.machine));
+        let did = format!("{what} until {time}; `mainspring {resume}` ends the pause");
         Ok((orders.stopped(scope(args.machine), Until::At(end)), did))
     })
 }
@@ -97,8 +99,8 @@ pub(crate) fn resume(args: &ResumeArgs, cmd: &CommandContext) -> Result {
                 CliError::new(cause).hint("`mainspring status` shows the state of every machine")
             );
         }
-        let subject = args.machine.map_or("every machine here", Name::as_str);
-        let did = format!("{subject} checks the agent's stops again");
+        let what = args.machine.map_or("everything here", Name::as_str);
+        let did = format!("{what} is resumed");
         Ok((orders.resumed(scope(args.machine), now), did))
     })
 }
@@ -122,14 +124,6 @@ pub(super) fn order(
 
 fn scope(machine: Option<Name>) -> Scope {
     machine.map_or(Scope::Everything, Scope::Machine)
-}
-
-/// Who does not hold the agent.
-fn holds(machine: Option<Name>, not: &str) -> String {
-    machine.map_or_else(
-        || "nothing here holds".into(),
-        |name| format!("{name} {not}"),
-    )
 }
 
 fn command(verb: &str, machine: Option<Name>) -> String {

@@ -167,6 +167,14 @@ impl CommandContext {
     }
 }
 
+/// The number of an issue or a task, as a person types it.
+pub(crate) fn number(text: &str) -> std::result::Result<u64, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("use a whole number from 1".into()),
+        Ok(number) => Ok(number),
+    }
+}
+
 /// Writes files into a folder, which is created if necessary. Returns their paths, one per line.
 fn write_all(dir: &Path, files: &[(String, String)]) -> Result {
     std::fs::create_dir_all(dir).map_err(Trouble::io("create", dir))?;

@@ -107,15 +107,17 @@ fn event(path: &Path, cmd: &CommandContext) -> Result<Payload> {
                 .hint("`mainspring simulate -` reads the event from stdin; `{}` is a stop")
         })?
     };
+    let source = match path.shown() {
+        stdin if stdin == "-" => "stdin".into(),
+        file => file,
+    };
     let event: Value = mainspring_json::read(&bytes).map_err(|error| {
-        CliError::new(format!("{} is not JSON: {error}", path.shown()))
+        CliError::new(format!("{source} is not JSON: {error}"))
             .hint("an event is the JSON that a host sends to a hook; `{}` is a stop")
     })?;
     if !event.is_object() {
-        return Err(CliError::new(format!(
-            "{} is not a JSON object",
-            path.shown()
-        )));
+        return Err(CliError::new(format!("{source} is not a JSON object"))
+            .hint("an event is the JSON that a host sends to a hook; `{}` is a stop"));
     }
     let mut payload =
         host::decode(&cmd.env, bytes, DecodeAs::StopUnlessNamed).map_err(CliError::new)?;

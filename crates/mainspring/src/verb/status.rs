@@ -283,7 +283,7 @@ fn machine_lines(cmd: &CommandContext, view: &View, machine: &Machine) -> String
         out += &format!("  {}", escape_name(problem));
     } else if machine.state.is_none() {
         let begin = match machine.begin {
-            "" => String::new(),
+            begin if begin.is_empty() || machine.braked.is_some() => String::new(),
             begin => format!("; to start: {begin}"),
         };
         out += &format!("  {}", paint.dim(&format!("{}{begin}", machine.about)));

@@ -28,7 +28,7 @@ use crate::store::ProjectStore;
 #[group(skip)]
 pub(super) struct Args {
     /// The issue's number
-    #[arg(required = true, value_name = "ISSUE", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(required = true, value_name = "ISSUE", value_parser = crate::verb::number)]
     issue: Option<u64>,
     /// The branch to work on; default: one made from the issue's title
     #[arg(long, allow_hyphen_values = true)]

@@ -49,6 +49,7 @@ enum Verb {
     /// Start a task
     Start {
         /// The task's number
+        #[arg(value_parser = crate::verb::number)]
         id: u64,
         #[command(flatten)]
         which: Which,
@@ -56,6 +57,7 @@ enum Verb {
     /// Complete a task
     Done {
         /// The task's number
+        #[arg(value_parser = crate::verb::number)]
         id: u64,
         #[command(flatten)]
         which: Which,
@@ -68,7 +70,7 @@ enum Verb {
         #[arg(long, default_value = "")]
         description: String,
         /// A task that must be completed first
-        #[arg(long, value_name = "ID")]
+        #[arg(long, value_name = "ID", value_parser = crate::verb::number)]
         after: Vec<u64>,
         #[command(flatten)]
         which: Which,
@@ -76,6 +78,7 @@ enum Verb {
     /// Add a note to a task
     Note {
         /// The task's number
+        #[arg(value_parser = crate::verb::number)]
         id: u64,
         /// The note
         text: String,
