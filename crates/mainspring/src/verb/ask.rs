@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal};
 
 use super::Result;
 use crate::error::CliError;
-use crate::output;
+use crate::output::{self, Paint};
 
 /// What Enter alone means: the answer in capitals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) enum Enter {
 }
 
 /// The answer to a yes-or-no question.
-pub(super) fn yes(question: &str, enter: Enter) -> Result<bool> {
+pub(super) fn yes(question: &str, enter: Enter, paint: Paint) -> Result<bool> {
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
         return Err(
@@ -26,7 +26,7 @@ pub(super) fn yes(question: &str, enter: Enter) -> Result<bool> {
         Enter::Yes => "[Y/n]",
         Enter::No => "[y/N]",
     };
-    output::stderr(&format!("{question} {choice} "));
+    output::question(&format!("{question} {choice} "), paint);
     let mut answer = String::new();
     stdin
         .lock()
@@ -40,8 +40,8 @@ pub(super) fn yes(question: &str, enter: Enter) -> Result<bool> {
 }
 
 /// Goes on only if the person types yes.
-pub(super) fn confirm(question: &str) -> Result<()> {
-    if yes(question, Enter::No)? {
+pub(super) fn confirm(question: &str, paint: Paint) -> Result<()> {
+    if yes(question, Enter::No, paint)? {
         return Ok(());
     }
     Err(CliError::new("nothing was changed"))

@@ -10,6 +10,7 @@ use crate::diff;
 use crate::error::CliError;
 use crate::host::install::{self, Installation, Purpose, Scope, Script, Settings, Variable};
 use crate::host::{self, HostSpec};
+use crate::output::Paint;
 use crate::project::Project;
 use crate::store::StateDir;
 use crate::store::installs::{InstallRecord, Installed};
@@ -106,7 +107,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
     cmd.person_only("install", "install")?;
     if !args.yes && !changes.is_empty() {
-        ask::confirm(&format!("{shown}\nWrite this?"))?;
+        ask::confirm(&format!("{shown}\nWrite this?"), cmd.paint)?;
     }
     let trusted = match args.scope() {
         Scope::User if args.compat.is_none() => None,
@@ -227,7 +228,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
     }
     cmd.person_only("uninstall", "uninstall")?;
     if !args.yes {
-        ask::confirm(&format!("{shown}\nWrite this?"))?;
+        ask::confirm(&format!("{shown}\nWrite this?"), cmd.paint)?;
     }
     match text {
         Some(text) => write(args.scope, &before.path, &text)?,
@@ -321,7 +322,7 @@ fn choose(before: &Settings, variables: &mut Vec<&'static Variable>) -> Result<(
     let mut wanted = Vec::new();
     for variable in variables.drain(..) {
         let decided = before.found.variables.contains_key(variable.name);
-        if decided || ask::yes(variable.question, Enter::Yes)? {
+        if decided || ask::yes(variable.question, Enter::Yes, Paint::Plain)? {
             wanted.push(variable);
         }
     }

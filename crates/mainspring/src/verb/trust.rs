@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
     if !args.yes {
         let shown = show(cmd, &project, &proposal);
-        ask::confirm(&format!("{shown}\nTrust it?"))?;
+        ask::confirm(&format!("{shown}\nTrust it?"), cmd.paint)?;
     }
     let news = if proposal.is_trusted() {
         format!("{PROJECT_FILE} counts as it is now")

@@ -306,7 +306,11 @@ fn in_a_terminal_it_asks_shows_and_writes_only_on_yes() {
         terminal.enter(answers[0]);
         terminal.wait_for("Switch them on? [Y/n]");
         terminal.enter(answers[1]);
-        terminal.wait_for("Write this? [y/N]");
+        let screen = terminal.wait_for("Write this? [y/N]");
+        assert!(
+            !screen.contains("\\u"),
+            "colours, not their codes: {screen}"
+        );
         terminal.enter(answers[2]);
         if written {
             terminal.wait_for("registered for every project");
