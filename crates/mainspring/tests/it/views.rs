@@ -193,6 +193,7 @@ fn the_demo_plays_to_its_end() {
     let env = TestEnv::new();
     let played = env.run(&["demo", "pulse"]).ok();
     assert!(played.contains("the agent stops"), "{played}");
+    assert!(played.contains("A child process said"), "trusted: {played}");
     assert!(!env.state().exists(), "the demo has a home of its own");
     let error = env.run(&["demo", "opera"]).failed();
     assert!(error.contains("hint: the scenes are"), "{error}");

@@ -21,7 +21,7 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
     let github = set_up(stage)?;
     let pull = |says: &str| atomic::replace(&github.join("pull"), says.as_bytes());
     stage.narrate("This is a checkout of a project on GitHub, which a person trusts.");
-    stage.person_runs("trust");
+    stage.person_runs("trust --yes");
     stage.person_says("/claim 42");
     stage.agent_runs("claim 42");
     stage.agent_stops("I have begun.");

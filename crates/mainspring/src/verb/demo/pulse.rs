@@ -5,7 +5,7 @@ use crate::verb::Result;
 
 pub(super) fn play(stage: &mut Stage) -> Result<()> {
     stage.narrate("A person wants to know whether the hooks work, so the next two stops are held.");
-    stage.person_runs("trust");
+    stage.person_runs("trust --yes");
     stage.person_runs("pulse 2");
     stage.person_says("Say hello.");
     stage.agent_stops("Hello!");

@@ -22,7 +22,7 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
          trusts the project, and the agent writes a plan.",
     );
     set_up(stage)?;
-    stage.person_runs("trust");
+    stage.person_runs("trust --yes");
     stage.person_says("Plan the export.");
     stage.agent_runs("plan init export");
     stage.agent_stops("The plan is written.");
