@@ -252,34 +252,10 @@ fn settle(
     let mut ledger = case.ledger.clone().opened(&case.event.kind, case.tools);
     let mut decision = decision;
     let outcome = match &decision {
-        Decision::Stop { hold } if hold.is_empty() => {
-            // A sub-agent's stop is not the end of what the agent is kept going for.
-            let receipt = match case.event.speaker {
-                Speaker::Main => ledger.receipt.take(),
-                Speaker::Subagent => None,
-            };
-            if let Some(mut receipt) = receipt {
-                receipt.take_in(&case.inputs);
-                notes.push(Note::optional(receipt.line(case.now)));
-            }
-            Outcome::Passed
-        }
-        Decision::Stop { hold } if ledger.exhausted(case.cap) => {
-            notes.push(capped_note(hold, &ledger));
-            ledger.receipt = None;
-            Outcome::Capped
-        }
         Decision::Stop { hold } => {
-            ledger.hold(case.transcript);
-            let receipt = ledger
-                .receipt
-                .get_or_insert_with(|| Receipt::begin(case.now));
-            receipt.hold(hold);
-            receipt.take_in(&case.inputs);
-            if receipt.holds == 1 {
-                notes.push(held_note(hold));
-            }
-            Outcome::Held
+            let (outcome, note) = settle_stop(case, hold, &mut ledger);
+            notes.extend(note);
+            outcome
         }
         said if said.is_nothing() => Outcome::Passed,
         Decision::Context { .. }
@@ -293,8 +269,8 @@ fn settle(
         let settled = match outcome {
             Outcome::Passed => Settled::Released,
             Outcome::Held | Outcome::Told | Outcome::Observed => Settled::Continued,
-            // The agent stops against the machines' will: they stay as they were found,
-            // so that the next prompt goes on where this one was cut off.
+            // The agent stops although a machine would hold it. The machines keep the state
+            // they had before, so that the next prompt goes on from there.
             Outcome::Capped => {
                 decision = Decision::nothing(&case.event.kind);
                 transitions = capped_transitions(case, transitions);
@@ -304,7 +280,8 @@ fn settle(
         for transition in &mut transitions {
             match case.leave(transition.name()) {
                 Leave::Act => transition.settle(settled),
-                // It did not consent: what it took in is not what ended the turn.
+                // This machine was not asked whether the agent may stop, so this stop does
+                // not finish its work.
                 Leave::Braked(_) => transition.settle(Settled::Continued),
                 Leave::Observe => {}
             }
@@ -317,6 +294,34 @@ fn settle(
         ledger,
         outcome,
     )
+}
+
+/// Counts the hold, or ends the count, and writes the receipt. The note is for the person.
+fn settle_stop(case: &Case, hold: &Reasons, ledger: &mut BlockLedger) -> (Outcome, Option<Note>) {
+    if hold.is_empty() {
+        // A sub-agent's stop does not end the work that the agent is kept going for.
+        let receipt = match case.event.speaker {
+            Speaker::Main => ledger.receipt.take(),
+            Speaker::Subagent => None,
+        };
+        let note = receipt.map(|mut receipt| {
+            receipt.take_in(&case.inputs);
+            Note::optional(receipt.line(case.now))
+        });
+        return (Outcome::Passed, note);
+    }
+    if ledger.exhausted(case.cap) {
+        ledger.receipt = None;
+        return (Outcome::Capped, Some(capped_note(hold, ledger)));
+    }
+    ledger.hold(case.transcript);
+    let receipt = ledger
+        .receipt
+        .get_or_insert_with(|| Receipt::begin(case.now));
+    receipt.hold(hold);
+    receipt.take_in(&case.inputs);
+    let note = (receipt.holds == 1).then(|| held_note(hold));
+    (Outcome::Held, note)
 }
 
 fn answered(

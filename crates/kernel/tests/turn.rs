@@ -48,9 +48,9 @@ impl Disk {
     }
 
     fn case(&self, delivery: &str, me: u32, life: Life) -> Case {
-        let mut part = MachineInput::Pulse(InputOf::new(self.pulse.clone(), ()));
+        let mut input = MachineInput::Pulse(InputOf::new(self.pulse.clone(), ()));
         if let Some(pending) = &self.intent {
-            part.stand(pending.clone(), life);
+            input.stand(pending.clone(), life);
         }
         Case {
             event: Event {
@@ -61,7 +61,7 @@ impl Disk {
             now: Millis::seconds(1_000),
             uptime: Uptime(1_000_000),
             delivery: Digest(delivery.into()),
-            inputs: vec![part],
+            inputs: vec![input],
             broken: Vec::new(),
             overtaken: None,
             ledger: self.ledger.clone(),

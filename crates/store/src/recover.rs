@@ -51,37 +51,9 @@ pub(crate) fn recover(
     if let Some(previous) = &previous {
         head.sum.clone_from(previous);
     }
-    let mut changed: BTreeMap<String, Versions> = BTreeMap::new();
-    let mut turns = 0_usize..;
-    if let Some(reader) = Reader::open(&path, head.size, previous)? {
-        for line in reader {
-            match line? {
-                JournalLine::Record(entry) => {
-                    head.seq = entry.record.seq;
-                    head.sum = entry.sum;
-                    for change in entry.record.files {
-                        let turn = turns.next().unwrap_or_default();
-                        let versions = changed.entry(change.path.clone()).or_default();
-                        versions.add(turn, change);
-                    }
-                }
-                JournalLine::Bad { .. } => {}
-                JournalLine::Newer { v } => {
-                    return Err(Trouble::corrupt(
-                        &path,
-                        format!(
-                            "it has records of format {v}, from a newer mainspring: update this one"
-                        ),
-                    ));
-                }
-            }
-        }
-    }
+    let changed = read_on(&path, &mut head, previous)?;
     head.size = size;
     let mut edited = Vec::new();
-    // In the order of their record: a machine may count on it, also when this dies halfway.
-    let mut changed: Vec<Versions> = changed.into_values().collect();
-    changed.sort_by_key(|versions| versions.turn);
     for versions in changed {
         let ours = |found: Option<&[u8]>| {
             versions.had(found) || (power_lost && versions.left_behind(found))
@@ -93,6 +65,46 @@ pub(crate) fn recover(
         }
     }
     Ok(Recovered { head, edited })
+}
+
+/// Moves the head over the records that follow it. Returns the files that they change, in the
+/// order of the last record of each: a machine may rely on that order, even if this process
+/// dies halfway.
+fn read_on(
+    path: &Path,
+    head: &mut Head,
+    previous: Option<String>,
+) -> Result<Vec<Versions>, Trouble> {
+    let mut changed: BTreeMap<String, Versions> = BTreeMap::new();
+    let mut turns = 0_usize..;
+    let Some(reader) = Reader::open(path, head.size, previous)? else {
+        return Ok(Vec::new());
+    };
+    for line in reader {
+        match line? {
+            JournalLine::Record(entry) => {
+                head.seq = entry.record.seq;
+                head.sum = entry.sum;
+                for change in entry.record.files {
+                    let turn = turns.next().unwrap_or_default();
+                    let versions = changed.entry(change.path.clone()).or_default();
+                    versions.add(turn, change);
+                }
+            }
+            JournalLine::Bad { .. } => {}
+            JournalLine::Newer { v } => {
+                return Err(Trouble::corrupt(
+                    path,
+                    format!(
+                        "it has records of format {v}, from a newer mainspring: update this one"
+                    ),
+                ));
+            }
+        }
+    }
+    let mut changed: Vec<Versions> = changed.into_values().collect();
+    changed.sort_by_key(|versions| versions.turn);
+    Ok(changed)
 }
 
 pub(crate) struct Recovered {

@@ -49,17 +49,14 @@ fn code(run: &Finished) -> Option<i32> {
     }
 }
 
-/// What is committed, and how `gh` ends, for each fault on both ways to create
-/// a pull request.
-#[test]
-fn a_fault_on_creation_commits_or_not_and_gh_fails() {
-    let exists = || Fault::PullRequestExists {
-        owner: "acme".to_owned(),
-        branch: "fix-42".to_owned(),
-    };
-    let cases = [
+/// Each fault, how many pull requests are made in spite of it, and what `gh` says.
+fn faults_on_creation() -> [(Fault, usize, &'static str); 11] {
+    [
         (
-            exists(),
+            Fault::PullRequestExists {
+                owner: "acme".to_owned(),
+                branch: "fix-42".to_owned(),
+            },
             0,
             "A pull request already exists for acme:fix-42.",
         ),
@@ -93,8 +90,12 @@ fn a_fault_on_creation_commits_or_not_and_gh_fails() {
         (Fault::DropBeforeCommit, 0, "EOF"),
         (Fault::DropAfterCommit, 1, "EOF"),
         (Fault::HalfReply, 1, "EOF"),
-    ];
-    for (fault, created, said) in cases {
+    ]
+}
+
+#[test]
+fn a_fault_on_creation_commits_or_not_and_gh_fails() {
+    for (fault, created, said) in faults_on_creation() {
         for (operation, arguments) in [
             ("createPullRequest", &CREATE[..]),
             ("POST /repos/{owner}/{repo}/pulls", &CREATE_BY_REST[..]),

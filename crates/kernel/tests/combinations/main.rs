@@ -71,7 +71,7 @@ fn every_combination_is_decided_by_the_rules() {
                 said.iter().any(|text| people::is_loud(name, text)),
                 "{name} is told of as what failed or waits: {said:?}, {at}"
             );
-            let (was, is) = (before.part(name), world.part(name));
+            let (was, is) = (before.input(name), world.input(name));
             assert_eq!(
                 expected.unmoved.contains(&name),
                 was == is,
@@ -157,7 +157,7 @@ fn an_invoked_skill_concerns_no_other_machine() {
             let told = !heard_from(&answer, name).is_empty();
             assert_eq!(told, failing || refused, "{name}: {combination:?}");
             if name != Name::Tasks {
-                assert_eq!(before.part(name), world.part(name), "{combination:?}");
+                assert_eq!(before.input(name), world.input(name), "{combination:?}");
             }
         }
         assert!(world.ran.is_empty(), "{combination:?}");
@@ -170,7 +170,7 @@ fn the_order_of_the_machines_changes_no_decision() {
     for combination in Combination::all() {
         let world = World::of(&combination);
         let mut turned = world.clone();
-        turned.parts.reverse();
+        turned.inputs.reverse();
         let (mut straight, mut turned) = (world, turned);
         if straight.case().inputs.len() > 1 && expected(&combination).runs.is_empty() {
             assert_eq!(
@@ -219,7 +219,7 @@ fn a_second_delivery_gets_the_same_answer_and_changes_nothing() {
             continue;
         }
         assert_eq!(first, second, "{combination:?}");
-        assert_eq!(after.parts, world.parts, "{combination:?}");
+        assert_eq!(after.inputs, world.inputs, "{combination:?}");
         assert_eq!(after.ran, world.ran, "{combination:?}");
     }
 }

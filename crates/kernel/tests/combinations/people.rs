@@ -123,7 +123,7 @@ pub(crate) fn session() -> SessionId {
 }
 
 /// The machine as it is found; `None` where it is absent or cannot be read.
-pub(crate) fn part(name: Name, stand: Stand, price: Price) -> Option<MachineInput> {
+pub(crate) fn input(name: Name, stand: Stand, price: Price) -> Option<MachineInput> {
     let cannot_be_read = stand == Stand::Failing && price == Price::Cheap;
     if stand == Stand::Absent || cannot_be_read {
         return None;

@@ -21,7 +21,7 @@ use crate::people::{self, Combination, FIVE, Stand, damage};
 /// A project on disk, and its outside world.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct World {
-    pub(crate) parts: Vec<MachineInput>,
+    pub(crate) inputs: Vec<MachineInput>,
     pub(crate) broken: Vec<Broken>,
     intents: Vec<Pending>,
     ledger: BlockLedger,
@@ -48,12 +48,12 @@ fn stop(chain: Chain) -> Kind {
 impl World {
     pub(crate) fn of(combination: &Combination) -> Self {
         let found =
-            |name: Name| people::part(name, combination.stand(name), combination.price(name));
+            |name: Name| people::input(name, combination.stand(name), combination.price(name));
         let broken = FIVE
             .into_iter()
             .filter(|name| combination.stand(*name) == Stand::Failing && found(*name).is_none());
         Self {
-            parts: FIVE.into_iter().filter_map(found).collect(),
+            inputs: FIVE.into_iter().filter_map(found).collect(),
             broken: broken
                 .map(|machine| Broken {
                     machine,
@@ -74,8 +74,8 @@ impl World {
     }
 
     /// What is on disk of one machine, as far as decisions see it.
-    pub(crate) fn part(&self, name: Name) -> Option<&MachineInput> {
-        self.parts.iter().find(|part| part.name() == name)
+    pub(crate) fn input(&self, name: Name) -> Option<&MachineInput> {
+        self.inputs.iter().find(|input| input.name() == name)
     }
 
     pub(crate) fn intents(&self) -> &[Pending] {
@@ -83,11 +83,11 @@ impl World {
     }
 
     pub(crate) fn case(&self) -> Case {
-        let mut parts = self.parts.clone();
-        for part in &mut parts {
-            let recorded = self.intents.iter().find(|one| one.name() == part.name());
+        let mut inputs = self.inputs.clone();
+        for input in &mut inputs {
+            let recorded = self.intents.iter().find(|one| one.name() == input.name());
             if let Some(pending) = recorded {
-                part.stand(pending.clone(), Life::Alive);
+                input.stand(pending.clone(), Life::Alive);
             }
         }
         Case {
@@ -99,7 +99,7 @@ impl World {
             now: Millis::seconds(1_000 + self.stops * 10),
             uptime: Uptime(1_000 * (1_000 + self.stops * 10)),
             delivery: Digest(format!("stop {}", self.stops)),
-            inputs: parts,
+            inputs,
             broken: self.broken.clone(),
             overtaken: None,
             ledger: self.ledger.clone(),
@@ -125,8 +125,8 @@ impl World {
 
     /// The agent invokes a skill.
     pub(crate) fn invoke(&mut self, list: Stand) -> Answer {
-        for part in &mut self.parts {
-            if let MachineInput::Tasks(input) = part {
+        for input in &mut self.inputs {
+            if let MachineInput::Tasks(input) = input {
                 input.facts = people::invoked(list);
             }
         }
@@ -187,11 +187,11 @@ impl World {
     }
 
     fn keep(&mut self, moved: &Transition) {
-        let part = self
-            .parts
+        let input = self
+            .inputs
             .iter_mut()
-            .find(|part| part.name() == moved.name());
-        match (part.expect("only what was loaded moves"), moved) {
+            .find(|input| input.name() == moved.name());
+        match (input.expect("only what was loaded moves"), moved) {
             (MachineInput::Gate(input), Transition::Gate(moved)) => input.state = moved.state,
             (MachineInput::Loop(input), Transition::Loop(moved)) => {
                 input.state = moved.state.clone();
@@ -205,7 +205,7 @@ impl World {
             (MachineInput::Tasks(input), Transition::Tasks(moved)) => {
                 input.state = moved.state.clone();
             }
-            (part, moved) => panic!("{part:?} and {moved:?}"),
+            (input, moved) => panic!("{input:?} and {moved:?}"),
         }
     }
 
@@ -221,9 +221,9 @@ impl World {
                 };
                 if let (Finding::Reviewed(_), Some(MachineInput::Review(input))) = (
                     &result,
-                    self.parts
+                    self.inputs
                         .iter_mut()
-                        .find(|part| part.name() == Name::Review),
+                        .find(|input| input.name() == Name::Review),
                 ) {
                     input.facts.written.push(intent.effect.iteration);
                 }
@@ -266,9 +266,9 @@ impl World {
     /// The agent does what it was told by these.
     pub(crate) fn obey(&mut self, holds: &[Name]) {
         self.kind = stop(Chain::Continued);
-        for part in &mut self.parts {
-            let told = holds.contains(&part.name());
-            match part {
+        for input in &mut self.inputs {
+            let told = holds.contains(&input.name());
+            match input {
                 MachineInput::Gate(input) => {
                     let stand = if told {
                         Stand::Passing
@@ -315,7 +315,7 @@ impl World {
 
     /// Did the machine do what it does on being finished?
     pub(crate) fn has_finished(&self, name: Name) -> bool {
-        match self.part(name) {
+        match self.input(name) {
             Some(MachineInput::Gate(input)) => input.state == gate::State::Said { held: 0 },
             Some(MachineInput::Loop(input)) => {
                 input.state == looping::State::Idle(Past::Done(Ending::Complete))
@@ -337,7 +337,7 @@ impl World {
 
     /// Is what the agent or a reviewer said kept, for the stop at which all let go?
     pub(crate) fn has_accepted(&self, name: Name) -> bool {
-        match self.part(name) {
+        match self.input(name) {
             Some(MachineInput::Gate(input)) => input.state == gate::State::Said { held: 3 },
             Some(MachineInput::Loop(input)) => {
                 matches!(input.state, looping::State::Completing { .. })

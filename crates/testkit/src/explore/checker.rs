@@ -154,7 +154,7 @@ pub(super) fn explore<M: Model>(model: &M, limits: Limits) -> Explored {
             std::thread::scope(|scope| {
                 let threads: Vec<_> = level
                     .chunks(share)
-                    .map(|part| scope.spawn(|| reap(model, part, &visited, &seen)))
+                    .map(|input| scope.spawn(|| reap(model, input, &visited, &seen)))
                     .collect();
                 let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
                 joined.map(|done| done.expect("no panic")).collect()

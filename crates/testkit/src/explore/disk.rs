@@ -17,7 +17,7 @@ use super::world::Without;
 #[derive(Debug, Clone, Hash)]
 pub(super) struct Disk {
     /// Each machine's own file. The facts in it are nobody's: they are seen at each load.
-    pub(super) parts: Vec<MachineInput>,
+    pub(super) inputs: Vec<MachineInput>,
     pub(super) intents: Vec<Option<Box<Pending>>>,
     /// By session.
     pub(super) ledgers: Vec<BlockLedger>,
@@ -121,10 +121,10 @@ pub(super) enum Placed {
 }
 
 impl Disk {
-    pub(super) fn new(parts: Vec<MachineInput>, sessions: usize) -> Self {
+    pub(super) fn new(inputs: Vec<MachineInput>, sessions: usize) -> Self {
         Self {
-            intents: vec![None; parts.len()],
-            parts,
+            intents: vec![None; inputs.len()],
+            inputs,
             ledgers: vec![BlockLedger::default(); sessions],
             orders: Orders::default(),
             list: TaskFolder::default(),
@@ -160,7 +160,7 @@ impl Disk {
     fn is_as_found(&self, change: &Change) -> bool {
         match change {
             Change::State { at, was, now } => {
-                let file = &self.parts[*at];
+                let file = &self.inputs[*at];
                 *file == **was || *file == **now
             }
             Change::Intent { at, was, now } => {
@@ -180,7 +180,7 @@ impl Disk {
 
     fn put(&mut self, change: &Change) {
         match change.clone() {
-            Change::State { at, now, .. } => self.parts[at] = *now,
+            Change::State { at, now, .. } => self.inputs[at] = *now,
             Change::Intent { at, now, .. } => self.intents[at] = now,
             Change::Ledger { session, now, .. } => self.ledgers[session] = *now,
             Change::Task { id, now, .. } => {
@@ -217,7 +217,7 @@ impl Disk {
         match &**ruling {
             Ruling::Repeated(_) => VecDeque::new(),
             Ruling::Intends(pending) => {
-                let at = position(&found.parts, pending.name());
+                let at = position(&found.inputs, pending.name());
                 VecDeque::from([Change::Intent {
                     at,
                     was: found.intents[at].clone(),
@@ -226,16 +226,16 @@ impl Disk {
             }
             Ruling::Settled(settlement) => {
                 let mut changes = VecDeque::new();
-                for (part, moved) in case.inputs.iter().zip(&settlement.transitions) {
-                    let at = position(&found.parts, part.name());
-                    if !part.changed_by(moved) {
+                for (input, moved) in case.inputs.iter().zip(&settlement.transitions) {
+                    let at = position(&found.inputs, input.name());
+                    if !input.changed_by(moved) {
                         continue;
                     }
                     match moved {
                         Transition::Tasks(moved) => {
                             changes.extend(tasks(&found.list, &moved.state, without));
                         }
-                        _ => changes.extend(moves(found, at, part, moved)),
+                        _ => changes.extend(moves(found, at, input, moved)),
                     }
                 }
                 let kept = settlement.kept(case);
@@ -252,14 +252,14 @@ impl Disk {
     }
 }
 
-fn position(parts: &[MachineInput], name: Name) -> usize {
-    let at = parts.iter().position(|part| part.name() == name);
+fn position(inputs: &[MachineInput], name: Name) -> usize {
+    let at = inputs.iter().position(|input| input.name() == name);
     at.expect("only what is there is loaded")
 }
 
-fn moves(found: &Disk, at: usize, part: &MachineInput, moved: &Transition) -> Vec<Change> {
+fn moves(found: &Disk, at: usize, input: &MachineInput, moved: &Transition) -> Vec<Change> {
     let mut changes = Vec::new();
-    let was = &found.parts[at];
+    let was = &found.inputs[at];
     let now = with_state(was, moved);
     if *was != now {
         changes.push(Change::State {
@@ -268,7 +268,7 @@ fn moves(found: &Disk, at: usize, part: &MachineInput, moved: &Transition) -> Ve
             now: Box::new(now),
         });
     }
-    if moved.intent() != part.recorded() {
+    if moved.intent() != input.recorded() {
         changes.push(Change::Intent {
             at,
             was: found.intents[at].clone(),
@@ -316,9 +316,9 @@ fn tasks(found: &TaskFolder, after: &TaskList, without: Without) -> Vec<Change> 
 }
 
 /// A machine's file with the state that it moved to.
-fn with_state(part: &MachineInput, moved: &Transition) -> MachineInput {
-    let mut part = part.clone();
-    match (&mut part, moved) {
+fn with_state(input: &MachineInput, moved: &Transition) -> MachineInput {
+    let mut input = input.clone();
+    match (&mut input, moved) {
         (MachineInput::Gate(input), Transition::Gate(moved)) => input.state = moved.state,
         (MachineInput::Loop(input), Transition::Loop(moved)) => input.state = moved.state.clone(),
         (MachineInput::Review(input), Transition::Review(moved)) => {
@@ -328,11 +328,11 @@ fn with_state(part: &MachineInput, moved: &Transition) -> MachineInput {
         (MachineInput::Pulse(input), Transition::Pulse(moved)) => input.state = moved.state.clone(),
         _ => {}
     }
-    part
+    input
 }
 
 /// Was anything of this case braked by a person?
 pub(super) fn is_braked(case: &Case) -> bool {
-    let braked = |part: &MachineInput| case.orders.brake(part.name(), case.now).is_some();
+    let braked = |input: &MachineInput| case.orders.brake(input.name(), case.now).is_some();
     !case.inputs.is_empty() && case.inputs.iter().all(braked)
 }

@@ -12,9 +12,9 @@ use mainspring_kernel::event::{Author, Background, Chain, Kind};
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::machines::gate::{self, RecentErrors, Token, Transcript};
 use mainspring_kernel::machines::looping::{
-    self, Ending, Frame, LoopOwner, Mode, OtherSessions, Run, State,
+    self, Ending, Frame, Loop, LoopOwner, Mode, OtherSessions, Run, State,
 };
-use mainspring_kernel::machines::verbs::Actor;
+use mainspring_kernel::machines::verbs::{Actor, VerbStep};
 use mainspring_kernel::machines::{Finished, InputOf, MachineInput, Pending, Transition};
 use mainspring_kernel::orders::{Scope, Until};
 use mainspring_kernel::spoken_signal::SpokenSignal;
@@ -186,6 +186,40 @@ impl Oracle {
     }
 }
 
+fn stop(world: &mut World<Env, Work>, at: usize, spoken: Spoken) {
+    let now = world.now;
+    let env = world.env();
+    let session = &mut env.sessions[at];
+    session.stops = session.stops.saturating_sub(1);
+    session.events += 1;
+    let number = session.events;
+    let kind = Kind::Stop {
+        chain: session.chain,
+        background: Background::Quiet,
+    };
+    session.again = (at == 0).then(|| (kind.clone(), now));
+    if at == 0 {
+        env.spoken.insert(number, spoken);
+    }
+    world.start(at, kind, u32::from(number), 0);
+}
+
+/// A person types a command of the loop; its state changes if the command is accepted.
+fn run_verb<E>(
+    world: &mut World<Env, Work>,
+    verb: impl FnOnce(&State) -> Result<VerbStep<Loop>, E>,
+) {
+    world.spent.edits += 1;
+    let disk = world.disk();
+    disk.seq += 1;
+    let MachineInput::Loop(input) = &mut disk.inputs[1] else {
+        return;
+    };
+    if let Ok(next) = verb(&input.state) {
+        input.state = next.state;
+    }
+}
+
 impl Protocol for Loops {
     type Env = Env;
     type Work = Work;
@@ -257,16 +291,21 @@ impl Protocol for Loops {
     }
 
     /// The gate is one session's own.
-    fn concerns(&self, hook: &Hook<Work>, part: &MachineInput) -> bool {
-        hook.session == 0 || !matches!(part, MachineInput::Gate(_))
+    fn concerns(&self, hook: &Hook<Work>, input: &MachineInput) -> bool {
+        hook.session == 0 || !matches!(input, MachineInput::Gate(_))
     }
 
-    fn see(&self, world: &World<Env, Work>, hook: &Hook<Work>, part: &mut MachineInput) -> ToolUse {
+    fn see(
+        &self,
+        world: &World<Env, Work>,
+        hook: &Hook<Work>,
+        input: &mut MachineInput,
+    ) -> ToolUse {
         let spoken = world.env.spoken.get(&hook.number());
         let Some(spoken) = spoken.filter(|_| hook.session == 0) else {
             return ToolUse::NotSeen;
         };
-        match part {
+        match input {
             MachineInput::Gate(input) if spoken.token => {
                 input.facts.heard = SpokenSignal::Said(Token);
             }
@@ -333,7 +372,7 @@ impl Protocol for Loops {
             }
         }
         let free = world.disk.lock.is_none() && world.disk.unfinished.is_empty();
-        let active = match &world.disk.parts[1] {
+        let active = match &world.disk.inputs[1] {
             MachineInput::Loop(input) => matches!(input.state, State::Active(_)),
             _ => false,
         };
@@ -357,22 +396,7 @@ impl Protocol for Loops {
     fn act(&self, world: &mut World<Env, Work>, act: &Act) {
         let now = world.now;
         match act {
-            Act::Stop(at, spoken) => {
-                let env = world.env();
-                let session = &mut env.sessions[*at];
-                session.stops = session.stops.saturating_sub(1);
-                session.events += 1;
-                let number = session.events;
-                let kind = Kind::Stop {
-                    chain: session.chain,
-                    background: Background::Quiet,
-                };
-                session.again = (*at == 0).then(|| (kind.clone(), now));
-                if *at == 0 {
-                    env.spoken.insert(number, *spoken);
-                }
-                world.start(*at, kind, u32::from(number), 0);
-            }
+            Act::Stop(at, spoken) => stop(world, *at, *spoken),
             Act::Redeliver(at) => {
                 let session = &mut world.env().sessions[*at];
                 let number = u32::from(session.events);
@@ -392,28 +416,17 @@ impl Protocol for Loops {
                 };
                 world.start(0, kind, number, 0);
             }
-            Act::Push | Act::Abort => {
-                world.spent.edits += 1;
+            Act::Push => {
                 let frame = self.frame("pushed");
-                let disk = world.disk();
-                disk.seq += 1;
-                let MachineInput::Loop(input) = &mut disk.parts[1] else {
-                    return;
-                };
-                let next = match act {
-                    Act::Push => looping::verbs::push(&input.state, frame, now),
-                    _ => looping::verbs::abort(&input.state, &Actor::Person, ""),
-                };
-                if let Ok(next) = next {
-                    input.state = next.state;
-                }
-                let oracle = &mut world.env().oracle;
-                if let Act::Push = act {
-                    oracle.stack.push(1);
-                } else {
-                    oracle.stack.clear();
-                    world.moment |= ABORTED;
-                }
+                run_verb(world, |state| looping::verbs::push(state, frame, now));
+                world.env().oracle.stack.push(1);
+            }
+            Act::Abort => {
+                run_verb(world, |state| {
+                    looping::verbs::abort(state, &Actor::Person, "")
+                });
+                world.env().oracle.stack.clear();
+                world.moment |= ABORTED;
             }
             Act::Brake => {
                 world.spent.edits += 1;

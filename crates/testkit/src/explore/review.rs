@@ -13,7 +13,7 @@ use mainspring_kernel::event::{Background, Chain, Kind};
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::machines::review::{
     AnswerFile, Door, Facts, Failure, Fields, Finding, Kind as Review, Memory, OnFailure,
-    OtherSessions, Outcome, Phase, Plan, Record, Settings, State, Verdict,
+    OtherSessions, Outcome, Phase, Plan, Record, Request, Settings, State, Verdict,
 };
 use mainspring_kernel::machines::{Finished, InputOf, MachineInput, Pending, Returned};
 use mainspring_kernel::{Ask, Millis};
@@ -131,7 +131,7 @@ impl Reviews {
 }
 
 fn fields(disk: &Disk) -> Option<&Fields> {
-    match &disk.parts[0] {
+    match &disk.inputs[0] {
         MachineInput::Review(InputOf {
             state: State::Plan(plan),
             ..
@@ -152,6 +152,75 @@ impl Reviews {
         };
         let checks = !matches!(self.without, Without::Intent | Without::Recheck);
         checks && !current
+    }
+}
+
+impl Reviews {
+    /// Ends the reviewers that this attempt replaces, and adopts a review that one of them
+    /// has written.
+    fn take_over(
+        &self,
+        world: &mut World<Env, Work>,
+        at: usize,
+        asked: &Request,
+    ) -> Option<Finding> {
+        let resumes: &[Fence] = match self.without {
+            Without::Adoption => &[],
+            _ => &asked.resumes,
+        };
+        for fence in resumes.iter().rev() {
+            let before = world.env.reviewers.len();
+            world.env().reviewers.retain(|one| one.attempt != fence.0);
+            if world.env.reviewers.len() < before {
+                world.moment |= ENDED;
+            }
+            if world.env.written.contains_key(&asked.iteration) {
+                world.moment |= ADOPTED;
+                let said = world.env.said.get(&fence.0).copied();
+                return Some(Finding::Reviewed(said.unwrap_or(Verdict::Unsaid)));
+            }
+        }
+        world.hook(at).work = Some(Work::Start);
+        None
+    }
+
+    fn start_reviewer(
+        &self,
+        world: &mut World<Env, Work>,
+        at: usize,
+        attempt: u64,
+        iteration: u32,
+    ) -> Option<Finding> {
+        let there = world.env.written.contains_key(&iteration);
+        if there && self.without != Without::Adoption {
+            return Some(Finding::NotDone(Failure::Fault("it is there".into())));
+        }
+        let hook = world.hooks[at].pid();
+        let env = world.env();
+        env.reviewers.push(Reviewer {
+            attempt,
+            iteration,
+            hook,
+            wrote: false,
+        });
+        *env.started.entry(iteration).or_default() += 1;
+        world.hook(at).work = Some(Work::Wait);
+        None
+    }
+
+    fn ended(&self, world: &mut World<Env, Work>, attempt: u64, iteration: u32) -> Finding {
+        let mine = world.env.written.get(&iteration) == Some(&attempt);
+        if mine && let Some(verdict) = world.env.said.get(&attempt) {
+            return Finding::Reviewed(*verdict);
+        }
+        // Another hook ended the reviewer. The file of a failed reviewer is set aside.
+        if !self.heeds(world, attempt)
+            && let Some(by) = world.env().written.remove(&iteration)
+            && by != attempt
+        {
+            world.break_("a hook never sets another one's review aside");
+        }
+        killed()
     }
 }
 
@@ -216,7 +285,7 @@ impl Protocol for Reviews {
             },
             passing: None,
         };
-        let part = MachineInput::Review(InputOf::new(State::Plan(Box::new(plan)), facts()));
+        let input = MachineInput::Review(InputOf::new(State::Plan(Box::new(plan)), facts()));
         let env = Env {
             stops: self.stops,
             events: 0,
@@ -228,11 +297,11 @@ impl Protocol for Reviews {
             started: BTreeMap::new(),
             counted: BTreeMap::new(),
         };
-        World::new(Disk::new(vec![part], 1), env)
+        World::new(Disk::new(vec![input], 1), env)
     }
 
-    fn see(&self, world: &World<Env, Work>, _: &Hook<Work>, part: &mut MachineInput) -> ToolUse {
-        if let MachineInput::Review(input) = part {
+    fn see(&self, world: &World<Env, Work>, _: &Hook<Work>, input: &mut MachineInput) -> ToolUse {
+        if let MachineInput::Review(input) = input {
             input.facts.written = world.env.written.keys().copied().collect();
             let iteration = fields(&world.disk).and_then(|fields| fields.phase_iteration);
             let answered = iteration.is_some_and(|it| world.env.answers.contains(&it));
@@ -273,79 +342,27 @@ impl Protocol for Reviews {
         };
         let asked = &intent.effect;
         let attempt = intent.fence.0;
-        let done = |result| {
-            let outcome = Outcome {
-                result,
-                took: Millis(0),
-                cost: 0,
-            };
-            let intent = intent.clone();
-            Some(Finished::Review(Returned { intent, outcome }))
-        };
-        match hook.work? {
-            Work::TakeOver => {
-                let resumes: &[Fence] = match self.without {
-                    Without::Adoption => &[],
-                    _ => &asked.resumes,
-                };
-                for fence in resumes.iter().rev() {
-                    let before = world.env.reviewers.len();
-                    world.env().reviewers.retain(|one| one.attempt != fence.0);
-                    if world.env.reviewers.len() < before {
-                        world.moment |= ENDED;
-                    }
-                    if world.env.written.contains_key(&asked.iteration) {
-                        world.moment |= ADOPTED;
-                        let said = world.env.said.get(&fence.0).copied();
-                        return done(Finding::Reviewed(said.unwrap_or(Verdict::Unsaid)));
-                    }
-                }
-                world.hook(at).work = Some(Work::Start);
-                None
-            }
+        let result = match hook.work? {
+            Work::TakeOver => self.take_over(world, at, asked),
             Work::Start if choice == 1 => {
                 world.spent.losses += 1;
-                done(Finding::NotDone(Failure::Exit {
+                Some(Finding::NotDone(Failure::Exit {
                     status: "1".into(),
                     said: String::new(),
                 }))
             }
-            // Somebody has taken the review over: a hook that was suspended leaves it alone.
-            Work::Start if self.heeds(world, attempt) => done(killed()),
-            Work::Start => {
-                let there = world.env.written.contains_key(&asked.iteration);
-                if there && self.without != Without::Adoption {
-                    return done(Finding::NotDone(Failure::Fault("it is there".into())));
-                }
-                let hook = hook.pid();
-                let env = world.env();
-                env.reviewers.push(Reviewer {
-                    attempt,
-                    iteration: asked.iteration,
-                    hook,
-                    wrote: false,
-                });
-                *env.started.entry(asked.iteration).or_default() += 1;
-                world.hook(at).work = Some(Work::Wait);
-                None
-            }
-            Work::Wait => {
-                let mine = world.env.written.get(&asked.iteration) == Some(&attempt);
-                match world.env.said.get(&attempt) {
-                    Some(verdict) if mine => done(Finding::Reviewed(*verdict)),
-                    // Somebody ended it. What a failed reviewer left is set aside.
-                    Some(_) | None => {
-                        if !self.heeds(world, attempt)
-                            && let Some(by) = world.env().written.remove(&asked.iteration)
-                            && by != attempt
-                        {
-                            world.break_("a hook never sets another one's review aside");
-                        }
-                        done(killed())
-                    }
-                }
-            }
-        }
+            // Another hook has taken the review over. This one was suspended, and leaves it alone.
+            Work::Start if self.heeds(world, attempt) => Some(killed()),
+            Work::Start => self.start_reviewer(world, at, attempt, asked.iteration),
+            Work::Wait => Some(self.ended(world, attempt, asked.iteration)),
+        };
+        let outcome = Outcome {
+            result: result?,
+            took: Millis(0),
+            cost: 0,
+        };
+        let intent = intent.clone();
+        Some(Finished::Review(Returned { intent, outcome }))
     }
 
     fn words_of_work(&self, world: &World<Env, Work>, at: usize, choice: u8) -> String {
@@ -441,7 +458,7 @@ impl Protocol for Reviews {
                 if let MachineInput::Review(InputOf {
                     state: State::Plan(plan),
                     ..
-                }) = &mut world.disk().parts[0]
+                }) = &mut world.disk().inputs[0]
                     && let Record::Fields(fields) = &mut plan.record
                 {
                     fields.next_phase = match fields.next_phase {

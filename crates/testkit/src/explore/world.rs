@@ -215,7 +215,7 @@ pub(super) trait Protocol: Sync + Sized {
         &self,
         world: &World<Self::Env, Self::Work>,
         hook: &Hook<Self::Work>,
-        part: &mut MachineInput,
+        input: &mut MachineInput,
     ) -> ToolUse;
 
     /// Can this hook roll a dead one's record forward now?

@@ -174,27 +174,7 @@ impl Story {
         tree.nodes
             .retain(|_, node| !matches!(node, Node::File { .. }));
         for (at, op) in self.ops[..count].iter().enumerate() {
-            // By its name at the time, even if that name itself was lost.
-            let before = match op {
-                Op::Exchange { one, other } => {
-                    let files = (seen.get(one).copied(), seen.get(other).copied());
-                    exchange(&mut seen, one, other);
-                    files
-                }
-                _ => (None, None),
-            };
-            let renamed = match op {
-                Op::Name { path, file } => seen.insert(path.clone(), *file),
-                Op::Unlink(path) => seen.remove(path),
-                Op::Rename { from, to } => {
-                    let file = seen.remove(from);
-                    if let Some(file) = file {
-                        seen.insert(to.clone(), file);
-                    }
-                    file
-                }
-                _ => None,
-            };
+            let moved = moved(&mut seen, op);
             if !kept(at) {
                 continue;
             }
@@ -202,13 +182,11 @@ impl Story {
                 Op::Name { path, file } => drop(names.insert(path.clone(), *file)),
                 Op::Rename { from, to } => {
                     names.remove(from);
-                    if let Some(file) = renamed {
-                        names.insert(to.clone(), file);
-                    }
+                    names.extend(moved.0.map(|file| (to.clone(), file)));
                 }
                 Op::Exchange { one, other } => {
-                    names.extend(before.0.map(|file| (other.clone(), file)));
-                    names.extend(before.1.map(|file| (one.clone(), file)));
+                    names.extend(moved.0.map(|file| (other.clone(), file)));
+                    names.extend(moved.1.map(|file| (one.clone(), file)));
                 }
                 Op::Unlink(path) => {
                     names.remove(path);
@@ -233,17 +211,7 @@ impl Story {
             };
             tree.nodes.insert(path, node);
         }
-        // What is in a folder that was lost is lost too.
-        let folders: BTreeSet<PathBuf> = tree
-            .nodes
-            .iter()
-            .filter(|(_, node)| matches!(node, Node::Dir { .. }))
-            .map(|(path, _)| path.clone())
-            .collect();
-        tree.nodes.retain(|path, _| {
-            let mut above = path.ancestors().skip(1);
-            above.all(|folder| folder.as_os_str().is_empty() || folders.contains(folder))
-        });
+        remove_orphans(&mut tree);
         tree
     }
 
@@ -314,6 +282,46 @@ fn apply(bytes: &mut Vec<u8>, op: &Op) {
         Op::Write { at, bytes: new, .. } => put(bytes, *at, new),
         _ => {}
     }
+}
+
+/// Applies a change of names to `seen`. Returns the files that a rename or an exchange moves,
+/// by their names at the time, even if the power loss takes those names.
+fn moved(seen: &mut BTreeMap<PathBuf, Inode>, op: &Op) -> (Option<Inode>, Option<Inode>) {
+    match op {
+        Op::Exchange { one, other } => {
+            let files = (seen.get(one).copied(), seen.get(other).copied());
+            exchange(seen, one, other);
+            files
+        }
+        Op::Rename { from, to } => {
+            let file = seen.remove(from);
+            seen.extend(file.map(|file| (to.clone(), file)));
+            (file, None)
+        }
+        Op::Name { path, file } => {
+            seen.insert(path.clone(), *file);
+            (None, None)
+        }
+        Op::Unlink(path) => {
+            seen.remove(path);
+            (None, None)
+        }
+        _ => (None, None),
+    }
+}
+
+/// A file in a folder that was lost is lost too.
+fn remove_orphans(tree: &mut Tree) {
+    let folders: BTreeSet<PathBuf> = tree
+        .nodes
+        .iter()
+        .filter(|(_, node)| matches!(node, Node::Dir { .. }))
+        .map(|(path, _)| path.clone())
+        .collect();
+    tree.nodes.retain(|path, _| {
+        let mut above = path.ancestors().skip(1);
+        above.all(|folder| folder.as_os_str().is_empty() || folders.contains(folder))
+    });
 }
 
 fn exchange(names: &mut BTreeMap<PathBuf, Inode>, one: &Path, other: &Path) {

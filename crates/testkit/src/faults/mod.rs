@@ -158,17 +158,7 @@ const QUICK: [Fault; 2] = [Fault::Error("ENOSPC"), Fault::ErrorsFromThenOn("EINT
 #[expect(clippy::print_stdout, reason = "the card is its output")]
 pub fn run(args: &Args) -> ExitCode {
     if args.seeded {
-        let tally = seeded::run(args.only.as_deref(), &|line| println!("{line}"));
-        println!(
-            "{} protections, {} failed",
-            tally.points,
-            tally.failures.len()
-        );
-        return if tally.failures.is_empty() {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        };
+        return run_seeded(args.only.as_deref());
     }
     let program = args.program.clone();
     let mut subject = Subject::new(&program.unwrap_or_else(|| Programs::build().mainspring));
@@ -213,7 +203,22 @@ pub fn run(args: &Args) -> ExitCode {
     } else {
         println!("\n{}", card.text());
     }
-    if card.rows.iter().all(|row| row.tally.failures.is_empty()) {
+    exit_code(card.rows.iter().all(|row| row.tally.failures.is_empty()))
+}
+
+#[expect(clippy::print_stdout, reason = "the list is its output")]
+fn run_seeded(only: Option<&str>) -> ExitCode {
+    let tally = seeded::run(only, &|line| println!("{line}"));
+    println!(
+        "{} protections, {} failed",
+        tally.points,
+        tally.failures.len()
+    );
+    exit_code(tally.failures.is_empty())
+}
+
+fn exit_code(succeeded: bool) -> ExitCode {
+    if succeeded {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
@@ -252,24 +257,22 @@ impl Part {
                         sum.0.join(found);
                         sum.1 += 1;
                         if progress == Progress::Shown {
-                            say(&self.stand(&sum.0, sum.1, jobs.len(), start, path));
+                            let (tally, done) = &*sum;
+                            say(&format!(
+                                "{}: path {done} of {}, {} points, {} failed, {} s ({})",
+                                self.name,
+                                jobs.len(),
+                                tally.points,
+                                tally.failures.len(),
+                                start.elapsed().as_secs(),
+                                path.name,
+                            ));
                         }
                     }
                 });
             }
         });
         sum.into_inner().expect("all threads are done").0
-    }
-
-    fn stand(&self, sum: &Tally, done: usize, all: usize, start: Instant, path: &Path) -> String {
-        format!(
-            "{}: path {done} of {all}, {} points, {} failed, {} s ({})",
-            self.name,
-            sum.points,
-            sum.failures.len(),
-            start.elapsed().as_secs(),
-            path.name,
-        )
     }
 }
 

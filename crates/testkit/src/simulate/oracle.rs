@@ -81,8 +81,8 @@ impl Oracle {
                 ));
             }
         }
-        for (part, moved) in case.inputs.iter().zip(&settlement.transitions) {
-            self.moved(case, part, moved, settlement.outcome)?;
+        for (input, moved) in case.inputs.iter().zip(&settlement.transitions) {
+            self.moved(case, input, moved, settlement.outcome)?;
         }
         Ok(())
     }
@@ -90,11 +90,11 @@ impl Oracle {
     fn moved(
         &mut self,
         case: &Case,
-        part: &MachineInput,
+        input: &MachineInput,
         moved: &Transition,
         outcome: Outcome,
     ) -> Verdict {
-        match (part, moved) {
+        match (input, moved) {
             (MachineInput::Loop(_), Transition::Loop(moved)) => {
                 match (moved.rule.as_str(), outcome) {
                     ("iterate", Outcome::Held) => {

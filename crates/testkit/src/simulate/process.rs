@@ -17,11 +17,11 @@ use mainspring_kernel::machines::gate::{self, RecentErrors, Token, Transcript};
 use mainspring_kernel::machines::looping::{self, Client, Ending, OtherSessions};
 use mainspring_kernel::machines::review::{self, AnswerFile, Door, OnFailure, Settings};
 use mainspring_kernel::machines::{
-    Finished, InputOf, MachineInput, Name, Pending, Returned, Transition, claim as claims,
+    Finished, InputOf, MachineInput, Name, Pending, Returned, Transition,
 };
 use mainspring_kernel::spoken_signal::SpokenSignal;
 use mainspring_kernel::{
-    Answer, Ask, Case, Digest, Millis, Orders, Reply, SessionId, Turn, Uptime,
+    Answer, Ask, Case, Digest, Machine, Millis, Orders, Reply, SessionId, Turn, Uptime,
 };
 use mainspring_store::{Found, Locked, Trouble};
 use serde::Serialize;
@@ -217,13 +217,13 @@ fn changes(loaded: &Loaded, entry: &Entry) -> Result<Vec<FileChange>, String> {
         }
         Ruling::Settled(settlement) => {
             let mut changes = Vec::new();
-            for (part, moved) in case.inputs.iter().zip(&settlement.transitions) {
-                let found = file(part.name()).ok_or("a machine that was not loaded")?;
-                if !part.changed_by(moved) {
+            for (input, moved) in case.inputs.iter().zip(&settlement.transitions) {
+                let found = file(input.name()).ok_or("a machine that was not loaded")?;
+                if !input.changed_by(moved) {
                     continue;
                 }
                 changes.push(change(&found.state, Some(state(moved)?)));
-                if moved.intent() != part.recorded() {
+                if moved.intent() != input.recorded() {
                     let intent = moved.intent().as_ref().map(json).transpose()?;
                     changes.push(change(&found.intent, intent));
                 }
@@ -258,15 +258,15 @@ fn load(
     (pid, now): (u32, Millis),
     fence: Fence,
 ) -> Result<(Case, Loaded), String> {
-    let mut parts = Vec::new();
+    let mut inputs = Vec::new();
     let mut files = Vec::new();
     for machine in [Name::Gate, Name::Loop, Name::Review, Name::Claim] {
         let path = simulation.file(machine, delivery.session);
-        let Some((part, state)) = part(simulation, machine, path, delivery)? else {
+        let Some((input, state)) = input(simulation, machine, path, delivery)? else {
             continue;
         };
         let intent = simulation.project.intent(machine)?;
-        let mut part = part;
+        let mut input = input;
         if let Some(pending) = &intent.value {
             let alive = simulation.alive.contains(&pending.owner().pid);
             let life = if alive && pending.is_in_time(Uptime(now.0)) {
@@ -274,9 +274,9 @@ fn load(
             } else {
                 Life::Gone
             };
-            part.stand(pending.clone(), life);
+            input.stand(pending.clone(), life);
         }
-        parts.push(part);
+        inputs.push(input);
         files.push(File {
             machine,
             state,
@@ -294,7 +294,7 @@ fn load(
         now,
         uptime: Uptime(now.0),
         delivery: delivery.id.clone(),
-        inputs: parts,
+        inputs,
         broken: Vec::new(),
         overtaken: None,
         ledger: ledger.value.clone().unwrap_or_default(),
@@ -317,91 +317,94 @@ fn load(
     Ok((case, Loaded { files, ledger }))
 }
 
-/// A machine's state as its file has it; nothing where it has none.
-fn part(
+/// A machine's input, made from its state file; none if there is no file.
+fn input(
     simulation: &Simulation,
     machine: Name,
     path: PathBuf,
     delivery: &Delivery,
 ) -> Result<Option<(MachineInput, Found<()>)>, String> {
-    fn of<T: DeserializeOwned>(path: PathBuf) -> Result<(Option<T>, Found<()>), String> {
-        let found: Found<T> = read(path)?;
+    fn of<M: Machine<State: DeserializeOwned>>(
+        wrap: fn(InputOf<M>) -> MachineInput,
+        path: PathBuf,
+        facts: M::Facts,
+    ) -> Result<Option<(MachineInput, Found<()>)>, String> {
+        let found: Found<M::State> = read(path)?;
         let file = Found {
             path: found.path,
             bytes: found.bytes,
             value: None,
         };
-        Ok((found.value, file))
+        let input = |state| wrap(InputOf::new(state, facts));
+        Ok(found.value.map(|state| (input(state), file)))
     }
-    let spoken = delivery.spoken;
-    Ok(match machine {
-        Name::Gate => {
-            let (state, file) = of::<gate::State>(path)?;
-            let heard = if spoken.token {
-                SpokenSignal::Said(Token)
-            } else {
-                SpokenSignal::Nothing
-            };
-            let facts = gate::Facts {
-                token: "T".into(),
-                heard,
-                errors: RecentErrors::NotSeen,
-                max: 0,
-                transcript: Transcript::Long,
-            };
-            state.map(|state| (MachineInput::Gate(InputOf::new(state, facts)), file))
-        }
-        Name::Loop => {
-            let (state, file) = of::<looping::State>(path)?;
-            let heard = if spoken.signal {
-                SpokenSignal::Said(Ending::Complete)
-            } else {
-                SpokenSignal::Nothing
-            };
-            let client = u32::try_from(delivery.session).unwrap_or(0);
-            let facts = looping::Facts {
-                heard,
-                ttl: Millis::seconds(4 * 60 * 60),
-                company: OtherSessions::Several,
-                client: Some(Client(client)),
-                prompt: None,
-            };
-            state.map(|state| (MachineInput::Loop(InputOf::new(state, facts)), file))
-        }
-        Name::Review => {
-            let (state, file) = of::<review::State>(path)?;
-            let answer = if simulation.answered {
-                AnswerFile::Written
-            } else {
-                AnswerFile::Missing
-            };
-            let facts = review::Facts {
-                door: Door::Hook,
-                company: OtherSessions::Several,
-                violations: Vec::new(),
-                warnings: Vec::new(),
-                tasks: review::table::Tasks::default(),
-                written: simulation.folder.written(),
-                answer,
-                settings: Settings {
-                    models: vec!["opus".into(), "sonnet".into()],
-                    on_failure: OnFailure::Retry,
-                    max_cost: None,
-                    deadline: Millis::seconds(600),
-                },
-            };
-            state.map(|state| (MachineInput::Review(InputOf::new(state, facts)), file))
-        }
+    match machine {
+        Name::Gate => of(MachineInput::Gate, path, gate_facts(delivery.spoken)),
+        Name::Loop => of(MachineInput::Loop, path, loop_facts(delivery)),
+        Name::Review => of(MachineInput::Review, path, review_facts(simulation)),
         Name::Claim => {
-            let (state, file) = of::<claims::State>(path)?;
             let facts = ClaimFacts {
                 board: BoardUse::Off,
                 branch: None,
             };
-            state.map(|state| (MachineInput::Claim(InputOf::new(state, facts)), file))
+            of(MachineInput::Claim, path, facts)
         }
-        Name::Tasks | Name::Pulse => None,
-    })
+        Name::Tasks | Name::Pulse => Ok(None),
+    }
+}
+
+fn gate_facts(spoken: Spoken) -> gate::Facts {
+    let heard = if spoken.token {
+        SpokenSignal::Said(Token)
+    } else {
+        SpokenSignal::Nothing
+    };
+    gate::Facts {
+        token: "T".into(),
+        heard,
+        errors: RecentErrors::NotSeen,
+        max: 0,
+        transcript: Transcript::Long,
+    }
+}
+
+fn loop_facts(delivery: &Delivery) -> looping::Facts {
+    let heard = if delivery.spoken.signal {
+        SpokenSignal::Said(Ending::Complete)
+    } else {
+        SpokenSignal::Nothing
+    };
+    let client = u32::try_from(delivery.session).unwrap_or(0);
+    looping::Facts {
+        heard,
+        ttl: Millis::seconds(4 * 60 * 60),
+        company: OtherSessions::Several,
+        client: Some(Client(client)),
+        prompt: None,
+    }
+}
+
+fn review_facts(simulation: &Simulation) -> review::Facts {
+    let answer = if simulation.answered {
+        AnswerFile::Written
+    } else {
+        AnswerFile::Missing
+    };
+    review::Facts {
+        door: Door::Hook,
+        company: OtherSessions::Several,
+        violations: Vec::new(),
+        warnings: Vec::new(),
+        tasks: review::table::Tasks::default(),
+        written: simulation.folder.written(),
+        answer,
+        settings: Settings {
+            models: vec!["opus".into(), "sonnet".into()],
+            on_failure: OnFailure::Retry,
+            max_cost: None,
+            deadline: Millis::seconds(600),
+        },
+    }
 }
 
 /// Runs an effect without the lock. Others go on meanwhile.

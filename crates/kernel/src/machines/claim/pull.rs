@@ -66,7 +66,11 @@ pub enum Need {
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
     All,
-    MachineInput { total: u32, sum: CheckState },
+    #[serde(alias = "part", alias = "machine_input")]
+    Partial {
+        total: u32,
+        sum: CheckState,
+    },
 }
 
 /// What the checks of the current head come to.
@@ -87,7 +91,7 @@ const NAMED: usize = 5;
 impl Pull {
     /// Where the base branch requires some, those decide; where it requires none, all do.
     pub fn ci(&self) -> Ci {
-        if let Extent::MachineInput { sum, .. } = self.extent {
+        if let Extent::Partial { sum, .. } = self.extent {
             return match sum {
                 CheckState::Passed => Ci::Passed,
                 CheckState::Failed => Ci::Failed,
@@ -116,7 +120,7 @@ impl Pull {
     fn total(&self) -> usize {
         match self.extent {
             Extent::All => self.checks.len() + self.awaited.len(),
-            Extent::MachineInput { total, .. } => total as usize,
+            Extent::Partial { total, .. } => total as usize,
         }
     }
 
@@ -216,11 +220,19 @@ pub(super) mod tests {
         }
     }
 
+    fn assert_ci(cases: &[(Pull, Ci, &str)]) {
+        for (pull, ci, sentence) in cases {
+            assert_eq!(
+                (pull.ci(), pull.sentence().as_str()),
+                (*ci, *sentence),
+                "{pull:?}"
+            );
+        }
+    }
+
     #[test]
-    fn what_the_checks_come_to_and_what_is_said_of_it() {
-        let five = ["a", "b", "c", "d", "e"].map(|name| (name, Failed, Optional));
-        let six = ["a", "b", "c", "d", "e", "f"].map(|name| (name, Failed, Optional));
-        let cases: Vec<(Pull, Ci, &str)> = Vec::from([
+    fn without_required_checks_all_count() {
+        assert_ci(&[
             (
                 pull(&[]),
                 Ci::NotStarted,
@@ -245,6 +257,14 @@ pub(super) mod tests {
                 Ci::Passed,
                 "CI passed! All 1 check green. PR #107 is ready to merge.",
             ),
+        ]);
+    }
+
+    #[test]
+    fn the_first_five_failed_checks_are_named() {
+        let five = ["a", "b", "c", "d", "e"].map(|name| (name, Failed, Optional));
+        let six = ["a", "b", "c", "d", "e", "f"].map(|name| (name, Failed, Optional));
+        assert_ci(&[
             (
                 pull(&[
                     ("password-check", Failed, Optional),
@@ -266,6 +286,12 @@ pub(super) mod tests {
                 "CI failed for PR #107: 6 of 6 checks FAILED: a, b, c, d, e and 1 more. \
                  Look at the logs, fix it on the branch and push.",
             ),
+        ]);
+    }
+
+    #[test]
+    fn with_required_checks_only_those_count() {
+        assert_ci(&[
             (
                 pull(&[("fuzz", Failed, Optional), ("test", Failed, Required)]),
                 Ci::Failed,
@@ -283,6 +309,12 @@ pub(super) mod tests {
                 "CI passed: every required check of PR #107 is green. Failed, but not required: \
                  fuzz (optional). It is ready to merge.",
             ),
+        ]);
+    }
+
+    #[test]
+    fn a_check_that_is_not_listed_yet_is_still_running() {
+        assert_ci(&[
             (
                 Pull {
                     awaited: Vec::from(["deploy".into()]),
@@ -301,7 +333,7 @@ pub(super) mod tests {
             ),
             (
                 Pull {
-                    extent: Extent::MachineInput {
+                    extent: Extent::Partial {
                         total: 240,
                         sum: Running,
                     },
@@ -311,13 +343,6 @@ pub(super) mod tests {
                 "CI for PR #107: 1/240 passed, 239 running.",
             ),
         ]);
-        for (pull, ci, sentence) in cases {
-            assert_eq!(
-                (pull.ci(), pull.sentence().as_str()),
-                (ci, sentence),
-                "{pull:?}"
-            );
-        }
     }
 
     #[test]

@@ -5,9 +5,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::messages::{block, directory};
 use super::phase::Phase;
 use super::plan::{CLEAN_ENOUGH, Complaint, OverdueReview, Parked, Target, alternate};
-use super::words::{block, directory};
 use super::{
     Door, Failure, Finding, OnFailure, Outcome, Plan, Record, Request, Review, State, Verdict,
     structure,
@@ -104,11 +104,11 @@ fn failed(mut plan: Plan, asked: &Request, failure: &Failure, input: &Input<'_, 
     });
     let cause = format!(
         "the {} (iteration {}, {}) of plan '{}' did not happen: {}",
-        asked.review.words(),
+        asked.review.label(),
         asked.iteration,
         asked.model,
         plan.id,
-        words_of(failure, asked)
+        explain(failure, asked)
     );
     // A program that is not there will not be there in a moment either.
     let hopeless = matches!(failure, Failure::NoProgram(_));
@@ -131,7 +131,7 @@ fn failed(mut plan: Plan, asked: &Request, failure: &Failure, input: &Input<'_, 
     }
 }
 
-fn words_of(failure: &Failure, asked: &Request) -> String {
+fn explain(failure: &Failure, asked: &Request) -> String {
     let log = format!(
         "see {}/.review-{}.log",
         directory(&asked.plan),

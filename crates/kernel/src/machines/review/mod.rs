@@ -6,15 +6,16 @@
 //! reviewer follows. Two clean ones in a row, or too many, and the person has the word.
 //! Where no review is due, the plan's directory is checked against the ground rules.
 
+pub mod messages;
 pub mod phase;
 pub mod plan;
 pub mod route;
 pub mod structure;
 pub mod table;
 pub mod verbs;
-pub mod words;
 
 mod after;
+mod due;
 mod session;
 mod stop;
 

@@ -60,7 +60,7 @@ impl Review {
     }
 
     /// As a sentence has it: "a code review".
-    pub const fn words(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::Plan => "plan review",
             Self::Tasks => "tasks review",

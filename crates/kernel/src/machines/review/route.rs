@@ -65,7 +65,7 @@ impl Route {
             } => format!("Perform the action {action} for task {task}."),
             Step::Stop { review } => format!(
                 "Stop: change nothing and end your turn. The {} starts when you stop.",
-                review.words()
+                review.label()
             ),
             Step::Finish => String::from(
                 "The plan is finished but not marked so: run `mainspring plan advance complete` \

@@ -2,8 +2,8 @@
 
 use alloc::format;
 
+use super::messages::directory;
 use super::stop::is_live;
-use super::words::directory;
 use super::{Review, State};
 use crate::event::{self, StartSource};
 use crate::machine::{Input, Nothing, OnContext, Step};

@@ -6,20 +6,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::after::{Stop, conclude, examine, pass, with_notes};
-use super::phase::Phase;
-use super::plan::{CLEAN_ENOUGH, OverdueReview, Parked, Target};
-use super::words::{directory, dollars};
-use super::{
-    AnswerFile, Door, Fields, Kind, OnFailure, OtherSessions, Plan, Record, Request, Review, State,
-};
+use super::due::{DueReview, Next};
+use super::messages::directory;
+use super::{AnswerFile, Door, Fields, Kind, OtherSessions, Plan, Record, Review, State};
 use crate::effect::EffectStatus;
-use crate::event::{self, Background};
 use crate::hidden::quote;
-use crate::ids::Millis;
 use crate::machine::{Input, OnStop, Step};
-
-/// Before a failed review is tried again; before the second time, four times as long.
-const BACK_OFF: Millis = Millis::seconds(5);
 
 pub(super) fn on_stop(state: &State, input: &Input<'_, Review>) -> Stop {
     let State::Plan(plan) = state else {
@@ -150,168 +142,35 @@ fn due(plan: Plan, review: Kind, input: &Input<'_, Review>) -> Stop {
     let Record::Fields(fields) = &plan.record else {
         return examine(plan, input, "valid");
     };
-    let task = match review {
-        Kind::Code => fields.task(),
-        Kind::Plan | Kind::Tasks | Kind::AllCode => None,
+    let due = DueReview {
+        plan: &plan,
+        fields,
+        review,
+        task: match review {
+            Kind::Code => fields.task(),
+            Kind::Plan | Kind::Tasks | Kind::AllCode => None,
+        },
+        input,
     };
-    let facts = input.facts;
     if let EffectStatus::Done(intent, outcome) = input.effect_status
-        && intent.effect.is_for(&plan.id, review, task.as_ref())
+        && due.is_for(&intent.effect)
     {
         return conclude(plan, &intent.effect, outcome, input);
     }
-    let step = match before(&plan, fields, review, task, input) {
-        Before::Pass(rule, target) => pass(plan, rule, target),
-        Before::Examine(rule, note) => examine(plan, input, rule).note(note),
-        Before::LetGo(rule, note) => with_notes(
+    let step = match due.next() {
+        Next::Pass(rule, target) => pass(plan, rule, target),
+        Next::Examine(rule, note) => examine(plan, input, rule).note(note),
+        Next::LetGo(rule, note) => with_notes(
             Step::take(rule, State::Plan(plan.into()), OnStop::Pass),
             note,
         ),
-        Before::Run(request) => {
+        Next::Run(request) => {
             let wait = request.not_before.since(input.now);
-            let limit = facts.settings.deadline.plus(wait);
+            let limit = input.facts.settings.deadline.plus(wait);
             Step::need("review", State::Plan(plan.into()), request, limit)
         }
     };
     with_notes(step, late(input))
-}
-
-/// What is clear before a reviewer is started.
-enum Before {
-    /// On to the next phase.
-    Pass(&'static str, Target),
-    /// No review; the ground rules have the word.
-    Examine(&'static str, String),
-    /// No review, and nothing else either.
-    LetGo(&'static str, Option<String>),
-    Run(Request),
-}
-
-fn before(
-    plan: &Plan,
-    fields: &Fields,
-    review: Kind,
-    task: Option<super::TaskId>,
-    input: &Input<'_, Review>,
-) -> Before {
-    let facts = input.facts;
-    let settings = &facts.settings;
-    if is_waiting(input) {
-        return Before::LetGo("background", None);
-    }
-    let target = || fields.target(review, &facts.tasks, &settings.models);
-    if fields.max_reviews == 0 {
-        return Before::Pass("skip", target());
-    }
-    // Clean enough already: another machine held the stop at which that was found.
-    if fields.phase == Some(Phase::Review(review)) && fields.consecutive_clean >= CLEAN_ENOUGH {
-        return Before::Pass("passed", target());
-    }
-    let abandoned = match input.effect_status {
-        EffectStatus::Abandoned(intent) => Some(intent).filter(|intent| {
-            let asked = &intent.effect;
-            asked.is_for(&plan.id, review, task.as_ref())
-                && asked.iteration > fields.phase_iteration.unwrap_or(0)
-        }),
-        EffectStatus::Clear | EffectStatus::Running(_) | EffectStatus::Done(..) => None,
-    };
-    let iteration = match abandoned {
-        Some(intent) => intent.effect.iteration,
-        None => next_free(fields.phase_iteration.unwrap_or(0), &facts.written),
-    };
-    if iteration > fields.max_reviews {
-        return Before::Examine("limit", limit_note(plan, fields, review));
-    }
-    if let Some(most) = settings.max_cost
-        && plan.memory.spent >= most
-    {
-        let note = format!(
-            "the reviews of plan '{}' have cost {}, and max_cost_usd is {}: the cycle waits. Raise \
-             it, or `mainspring plan set next_phase null`",
-            plan.id,
-            dollars(plan.memory.spent),
-            dollars(most)
-        );
-        return Before::Examine("costs", note);
-    }
-    let tasks: Vec<_> = match review {
-        Kind::Plan | Kind::Code => Vec::new(),
-        Kind::Tasks | Kind::AllCode => facts.tasks.numbered().cloned().collect(),
-    };
-    let subject = match review {
-        Kind::Code if task.is_none() => Err("state.json names no usable current_task"),
-        Kind::Tasks | Kind::AllCode if tasks.is_empty() => Err("tasks.md names no task"),
-        Kind::Plan | Kind::Code | Kind::Tasks | Kind::AllCode => Ok(()),
-    };
-    if let Err(lack) = subject {
-        let note = format!("no {} of plan '{}': {lack}", review.words(), plan.id);
-        return Before::LetGo("no-subject", Some(note));
-    }
-    if let EffectStatus::Running(intent) = input.effect_status {
-        let note = format!(
-            "a reviewer is already at work on {}/{}: this stop goes through, and the review stays due",
-            directory(&intent.effect.plan),
-            intent.effect.file()
-        );
-        return Before::LetGo("busy", Some(note));
-    }
-    let trouble = plan
-        .memory
-        .trouble
-        .as_ref()
-        .filter(|trouble| trouble.review == review && trouble.task == task);
-    if trouble.is_some_and(|trouble| trouble.parked == Parked::Yes) {
-        let note = format!(
-            "the {} of plan '{}' is parked after a failure: `mainspring plan review --now` tries again",
-            review.words(),
-            plan.id
-        );
-        return Before::Examine("parked", note);
-    }
-    let not_before = match (settings.on_failure, trouble) {
-        (OnFailure::Retry, Some(trouble)) => back_off(trouble),
-        (OnFailure::Retry, None) | (OnFailure::Approve | OnFailure::Park, _) => Millis(0),
-    };
-    let resumes = abandoned.map_or_else(Vec::new, |intent| {
-        let mut fences = intent.effect.resumes.clone();
-        fences.push(intent.fence);
-        fences
-    });
-    Before::Run(Request {
-        plan: plan.id.clone(),
-        review,
-        task,
-        iteration,
-        model: fields.review_model.clone(),
-        tasks,
-        not_before,
-        resumes,
-    })
-}
-
-/// Numbers are not used twice: a review that lies there is never written over.
-fn next_free(done: u32, written: &[u32]) -> u32 {
-    let mut number = done.saturating_add(1);
-    while written.contains(&number) && number < u32::MAX {
-        number += 1;
-    }
-    number
-}
-
-fn back_off(trouble: &OverdueReview) -> Millis {
-    let longer = 4_u64.saturating_pow(trouble.failures.saturating_sub(1).min(4));
-    trouble.at.plus(Millis(BACK_OFF.0.saturating_mul(longer)))
-}
-
-/// Work is still going on, and the agent will be back by itself.
-fn is_waiting(input: &Input<'_, Review>) -> bool {
-    matches!(
-        input.event.kind,
-        event::Kind::Stop {
-            background: Background::Working,
-            ..
-        }
-    ) && input.facts.door == Door::Hook
 }
 
 fn unanswered_note(plan: &str, fields: &Fields, review: Kind) -> String {
@@ -321,16 +180,5 @@ fn unanswered_note(plan: &str, fields: &Fields, review: Kind) -> String {
         "plan '{plan}': {} waits for its answer, {}",
         review.file(task.as_ref(), iteration),
         review.answer_file(task.as_ref(), iteration)
-    )
-}
-
-fn limit_note(plan: &Plan, fields: &Fields, review: Kind) -> String {
-    format!(
-        "plan '{}': {} of {} {}s are done without two clean ones in a row. The word is yours: \
-         `mainspring plan set max_reviews N` allows more, `mainspring plan set next_phase …` moves on",
-        plan.id,
-        fields.phase_iteration.unwrap_or(0),
-        fields.max_reviews,
-        review.words()
     )
 }

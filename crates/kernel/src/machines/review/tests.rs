@@ -373,7 +373,7 @@ fn the_four_blocks() {
 fn the_four_prompts() {
     let texts = Kind::ALL.map(|review| {
         let mut world = World::due(review);
-        words::prompt(&world.runs().effect, "/lib/taskie")
+        messages::prompt(&world.runs().effect, "/lib/taskie")
     });
     insta::assert_snapshot!(texts.join("\n\n"));
 }
@@ -387,8 +387,18 @@ fn money_is_rounded_up() {
         (10_001, "$0.02"),
         (1_234_567, "$1.24"),
     ] {
-        assert_eq!(words::dollars(micros), text);
+        assert_eq!(messages::dollars(micros), text);
     }
+}
+
+fn at_phase(phase: &str, next: Option<&str>) -> Record {
+    Record::Fields(Fields {
+        current_task: Some("1".into()),
+        phase: Some(Phase::parse(phase)),
+        phase_iteration: Some(2),
+        next_phase: next.map(Phase::parse),
+        ..Fields::default()
+    })
 }
 
 #[test]
@@ -398,64 +408,39 @@ fn the_routing_table() {
         tasks: Tasks::parse(TABLE_MD),
         current: Subtasks::Built,
     };
-    let mut table = String::new();
-    let mut row = |title: &str, record: &Record, artifacts: &route::Artifacts| {
-        let route = route::route(record, artifacts);
-        let _ = writeln!(table, "{title}: {}", route.sentence());
-    };
-    let fields = |phase: &str, next: Option<&str>| {
-        Record::Fields(Fields {
-            current_task: Some("1".into()),
-            phase: Some(Phase::parse(phase)),
-            phase_iteration: Some(2),
-            next_phase: next.map(Phase::parse),
-            ..Fields::default()
-        })
-    };
-    for phase in Phase::ALL {
-        let title = format!("next {phase}");
-        row(
-            &title,
-            &fields("continue-task", Some(phase.as_str())),
-            &artifacts,
-        );
-    }
-    row(
-        "next code-review, answered",
-        &fields("post-code-review", Some("code-review")),
-        &artifacts,
-    );
     let crashed = route::Artifacts {
         plan: Document::Partial,
         tasks: Tasks::default(),
         current: Subtasks::Open,
     };
+    let planned = route::Artifacts {
+        plan: Document::Whole,
+        ..crashed.clone()
+    };
+    let mut table = String::new();
+    let mut row = |title: &str, record: &Record, artifacts: &route::Artifacts| {
+        let route = route::route(record, artifacts);
+        let _ = writeln!(table, "{title}: {}", route.sentence());
+    };
+    for phase in Phase::ALL {
+        let record = at_phase("continue-task", Some(phase.as_str()));
+        row(&format!("next {phase}"), &record, &artifacts);
+    }
+    let answered = at_phase("post-code-review", Some("code-review"));
+    row("next code-review, answered", &answered, &artifacts);
     for review in Kind::ALL {
+        let record = at_phase("continue-task", Some(review.action()));
         let title = format!("next {}, crashed", review.action());
-        row(
-            &title,
-            &fields("continue-task", Some(review.action())),
-            &crashed,
-        );
+        row(&title, &record, &crashed);
     }
     for phase in Phase::ALL {
-        row(
-            &format!("last {phase}"),
-            &fields(phase.as_str(), None),
-            &artifacts,
-        );
+        let record = at_phase(phase.as_str(), None);
+        row(&format!("last {phase}"), &record, &artifacts);
     }
     row("no state", &Record::Missing, &artifacts);
     row("no state, nothing", &Record::Missing, &crashed);
-    let planned = route::Artifacts {
-        plan: Document::Whole,
-        ..crashed
-    };
-    row(
-        "bad state, no tasks",
-        &Record::Unreadable("state.json contains invalid JSON".into()),
-        &planned,
-    );
+    let unreadable = Record::Unreadable("state.json contains invalid JSON".into());
+    row("bad state, no tasks", &unreadable, &planned);
     insta::assert_snapshot!(table);
 }
 

@@ -6,9 +6,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::Review;
+use super::messages::directory;
 use super::phase::{Phase, Review as Kind, TaskId};
 use super::plan::{Fields, Memory, Plan, Record, State};
-use super::words::directory;
 use crate::hidden::quote;
 use crate::ids::SessionId;
 use crate::machine::{Machine, Nothing, Step};
@@ -30,7 +30,7 @@ pub enum Refused {
     NoTask(Phase),
     #[error(
         "the {} of this plan is not over, and an agent does not leave it: finish it, or ask the \
-         person who may (`mainspring plan set next_phase null` ends it)", .0.words()
+         person who may (`mainspring plan set next_phase null` ends it)", .0.label()
     )]
     UnderReview(Kind),
     #[error("no review of plan '{0}' is due")]

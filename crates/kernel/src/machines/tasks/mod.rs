@@ -6,17 +6,17 @@
 //! person put there stays.
 //!
 //! [`draft`] is the file as it is, [`check`] says whether it is a list, [`task_list`] is the
-//! client's list and the layout, [`advice`] is for authors, [`words`] for the agent.
+//! client's list and the layout, [`advice`] is for authors, [`messages`] for the agent.
 
 pub mod advice;
 pub mod check;
 pub mod draft;
+pub mod messages;
 pub mod task_list;
 #[cfg(test)]
 mod tests;
 pub mod text;
 pub mod verbs;
-pub mod words;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -80,8 +80,8 @@ impl Offer {
         match checked {
             Ok(list) => Self::List(list),
             Err(mut problems) => {
-                let more = problems.len().saturating_sub(words::MOST_PROBLEMS);
-                problems.truncate(words::MOST_PROBLEMS);
+                let more = problems.len().saturating_sub(messages::MOST_PROBLEMS);
+                problems.truncate(messages::MOST_PROBLEMS);
                 Self::Invalid { problems, more }
             }
         }
@@ -206,12 +206,12 @@ fn invoke(before: &TaskList, invoked: &Invoked) -> Invocation {
     let refuse = |rule, cause: &str| Invocation {
         rule,
         after: before.clone(),
-        word: Word::Refused(words::refused(&invoked.skill, cause)),
+        word: Word::Refused(messages::refused(&invoked.skill, cause)),
     };
     let list = match &invoked.offer {
         Offer::Unavailable(cause) => return refuse("unavailable", cause),
         Offer::Invalid { problems, more } => {
-            return refuse("invalid", &words::invalid(problems, *more));
+            return refuse("invalid", &messages::invalid(problems, *more));
         }
         Offer::List(list) => list,
     };
@@ -224,7 +224,7 @@ fn invoke(before: &TaskList, invoked: &Invoked) -> Invocation {
             .collect(),
     };
     if !active.is_empty() {
-        return refuse("guarded", &words::guarded(&active));
+        return refuse("guarded", &messages::guarded(&active));
     }
     let Ok(after) = before.lay_out(list, &invoked.skill, invoked.reset) else {
         let cause = "A task or the high-water mark there has a number so large that none is left.";
@@ -238,7 +238,7 @@ fn invoke(before: &TaskList, invoked: &Invoked) -> Invocation {
     };
     let word = match invoked.tools {
         TaskTools::Shown => Word::Nothing,
-        TaskTools::Unknown => Word::Told(words::laid_out(&invoked.skill, list, &after)),
+        TaskTools::Unknown => Word::Told(messages::laid_out(&invoked.skill, list, &after)),
     };
     Invocation { rule, after, word }
 }

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use super::Tasks;
 use super::draft::Status;
+use super::messages::numbers;
 use super::task_list::{Entry, MOST_ID, Maker, Source, TaskList};
-use super::words::numbers;
 use crate::machine::{Nothing, Step};
 use crate::machines::verbs::{Refusal, VerbStep};
 

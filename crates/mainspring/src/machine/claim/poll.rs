@@ -91,7 +91,7 @@ pub fn read(pull: &Value) -> Option<Pull> {
             Some(_) | None => Review::None,
         },
         extent: match u32::try_from(total) {
-            Ok(total) if total as usize > checks.len() => Extent::MachineInput {
+            Ok(total) if total as usize > checks.len() => Extent::Partial {
                 total,
                 sum: status(rollup["state"].as_str()),
             },

@@ -8,7 +8,7 @@ use mainspring_kernel::Millis;
 use mainspring_kernel::effect::EffectStatus;
 use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::machines::review::{
-    Failure, Finding, Kind, Outcome, Request, Verdict, words,
+    Failure, Finding, Kind, Outcome, Request, Verdict, messages,
 };
 use mainspring_platform::file;
 use mainspring_store::{Trouble, atomic};
@@ -102,7 +102,7 @@ pub(crate) fn came_back(part: &MachineInput) -> Option<String> {
         asked.model,
         verdict(&outcome.result),
         seconds(outcome.took),
-        words::dollars(outcome.cost)
+        messages::dollars(outcome.cost)
     ))
 }
 

@@ -16,7 +16,7 @@ use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::review::table::Tasks;
 use mainspring_kernel::machines::review::{
     AnswerFile, Door, Facts, Fields, Kind, Memory, OtherSessions, Outcome, Plan, Record, Review,
-    Settings, State, structure, words,
+    Settings, State, messages, structure,
 };
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_store::{Trouble, atomic, no_symlink};
@@ -319,12 +319,12 @@ pub(crate) fn describe(plan: &Plan, settings: &Settings) -> String {
     };
     let spent = match (plan.memory.spent, settings.max_cost) {
         (0, None) => String::new(),
-        (spent, None) => format!(", {} spent", words::dollars(spent)),
+        (spent, None) => format!(", {} spent", messages::dollars(spent)),
         (spent, Some(most)) => {
             format!(
                 ", {} of {} spent",
-                words::dollars(spent),
-                words::dollars(most)
+                messages::dollars(spent),
+                messages::dollars(most)
             )
         }
     };

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use mainspring_kernel::Millis;
 use mainspring_kernel::effect::{EffectOwner, Fence, Intent};
 use mainspring_kernel::machines::review::{
-    Failure, Finding, Outcome, Request, Review, Verdict, words,
+    Failure, Finding, Outcome, Request, Review, Verdict, messages,
 };
 use mainspring_kernel::machines::{Name, Pending};
 use mainspring_platform::file;
@@ -227,7 +227,7 @@ impl<'a> ReviewRun<'a> {
             model: &self.asked.model,
             permissions,
             schema: SCHEMA,
-            prompt: words::prompt(self.asked, text),
+            prompt: messages::prompt(self.asked, text),
         }))
     }
 
@@ -307,7 +307,7 @@ pub(crate) fn scope(asked: &Request) -> Result<String, Trouble> {
     }
     Ok(format!(
         "{}/{}",
-        words::directory(&asked.plan),
+        messages::directory(&asked.plan),
         asked.file()
     ))
 }

@@ -19,7 +19,7 @@ use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machine::Never;
 use mainspring_kernel::machines::tasks::draft::Status;
 use mainspring_kernel::machines::tasks::task_list::{Reset, TaskList};
-use mainspring_kernel::machines::tasks::{Facts, Guard, Invoked, Offer, Tasks, words};
+use mainspring_kernel::machines::tasks::{Facts, Guard, Invoked, Offer, Tasks, messages};
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_kernel::{Answer, Decision, Note, Reasons, Voice};
 use mainspring_store::{ShownPath as _, Trouble};
@@ -366,7 +366,7 @@ fn not_laid_out(payload: &Payload, trouble: &Trouble) -> Answer {
         Trouble::Unfinished(file) => half_done(file).unwrap_or_else(|| {
             format!("The task list of the skill '{skill}' is laid out, but {file}")
         }),
-        refusal => words::refused(skill, &refusal.to_string()),
+        refusal => messages::refused(skill, &refusal.to_string()),
     };
     let said = Reasons::one(Name::Tasks, text.clone());
     Answer {

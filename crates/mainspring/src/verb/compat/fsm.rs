@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use mainspring_kernel::machines::tasks::words;
+use mainspring_kernel::machines::tasks::messages;
 use mainspring_kernel::{Answer, Decision, Name};
 use serde_json::Value;
 
@@ -44,11 +44,11 @@ fn reply(answer: &Answer) -> Reply {
         _ => answer
             .notes
             .iter()
-            .find(|note| words::is_refusal(&note.text))
+            .find(|note| messages::is_refusal(&note.text))
             .map_or_else(String::new, |note| note.text.clone()),
     };
     if !refused.is_empty() {
-        return error(words::cause(&refused));
+        return error(messages::cause(&refused));
     }
     let mut log: Vec<String> = answer.notes.iter().map(|note| note.text.clone()).collect();
     if let Decision::AfterTool { tell, .. } | Decision::Context { tell } = &answer.decision

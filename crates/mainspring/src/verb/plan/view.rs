@@ -1,7 +1,7 @@
 //! `mainspring plan status` and `list`: where a plan stands, and what its reviews cost.
 
 use mainspring_kernel::hidden::escape_name;
-use mainspring_kernel::machines::review::words::dollars;
+use mainspring_kernel::machines::review::messages::dollars;
 use mainspring_kernel::machines::review::{Fields, Phase, Record};
 use mainspring_store::no_symlink;
 use serde::Serialize;

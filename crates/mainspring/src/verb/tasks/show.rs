@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use mainspring_kernel::machines::tasks::draft::Status;
+use mainspring_kernel::machines::tasks::messages::numbers;
 use mainspring_kernel::machines::tasks::task_list::{Entry, Maker, TaskList};
 use mainspring_kernel::machines::tasks::text::excerpt;
-use mainspring_kernel::machines::tasks::words::numbers;
 use serde_json::{Value, json};
 
 use crate::host::task_files::list::{ClientList, NOTES, Task};

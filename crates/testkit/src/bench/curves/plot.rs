@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::super::report::grouped;
-use super::Measured;
+use super::{Measured, Series};
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 360.0;
@@ -17,7 +17,7 @@ const COLOURS: [&str; 4] = ["#2f81f7", "#d9822b", "#848484", "#3fa45b"];
 
 pub(super) fn svg(title: &str, axis: &str, measured: &Measured) -> String {
     let points = || measured.series.iter().flat_map(|series| &series.points);
-    #[expect(clippy::cast_precision_loss, reason = "a place in a picture")]
+    #[expect(clippy::cast_precision_loss, reason = "a position in a picture")]
     let across = Scale::over(points().map(|point| point.0 as f64), LEFT, WIDTH - RIGHT);
     let up = Scale::over(points().map(|point| point.1), HEIGHT - BOTTOM, TOP);
     let mut out = format!(
@@ -26,8 +26,17 @@ pub(super) fn svg(title: &str, axis: &str, measured: &Measured) -> String {
          <title>{0}</title>\n<text x=\"{LEFT}\" y=\"20\" font-size=\"15\">{0}</text>\n",
         escaped(title)
     );
+    draw_axes(&mut out, axis, measured, &across, &up);
+    for (at, series) in measured.series.iter().enumerate() {
+        draw_series(&mut out, at, series, &across, &up);
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+fn draw_axes(out: &mut String, axis: &str, measured: &Measured, across: &Scale, up: &Scale) {
     for tick in up.ticks() {
-        let y = up.place(tick);
+        let y = up.position(tick);
         let right = WIDTH - RIGHT;
         let _ = writeln!(
             out,
@@ -43,8 +52,8 @@ pub(super) fn svg(title: &str, axis: &str, measured: &Measured) -> String {
         .first()
         .map_or(&[][..], |series| &series.points);
     for (size, _) in sizes {
-        #[expect(clippy::cast_precision_loss, reason = "a place in a picture")]
-        let x = across.place(*size as f64);
+        #[expect(clippy::cast_precision_loss, reason = "a position in a picture")]
+        let x = across.position(*size as f64);
         let _ = writeln!(
             out,
             "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
@@ -59,41 +68,40 @@ pub(super) fn svg(title: &str, axis: &str, measured: &Measured) -> String {
         HEIGHT - 10.0,
         escaped(axis)
     );
-    for (at, series) in measured.series.iter().enumerate() {
-        let colour = COLOURS[at % COLOURS.len()];
-        let mut path = String::new();
-        let mut end = (0.0, 0.0);
-        for (size, value) in &series.points {
-            #[expect(clippy::cast_precision_loss, reason = "a place in a picture")]
-            let place = (across.place(*size as f64), up.place(*value));
-            let _ = write!(path, "{:.1},{:.1} ", place.0, place.1);
-            end = place;
-        }
-        let dash = if series.is_reference() {
-            " stroke-dasharray=\"5 4\""
-        } else {
-            ""
-        };
-        let _ = writeln!(
-            out,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/>",
-            path.trim_end()
-        );
-        // Names stand in a column of their own, in the order of the list: curves that end
-        // in one place would write over each other.
-        let y = TOP + 14.0 + 20.0 * f64::from(u8::try_from(at).unwrap_or(u8::MAX));
-        let _ = writeln!(
-            out,
-            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{colour}\"/>\n\
-             <text x=\"{:.1}\" y=\"{y:.1}\" fill=\"{colour}\">{}</text>",
-            end.0,
-            end.1,
-            WIDTH - RIGHT + 14.0,
-            escaped(&series.name)
-        );
+}
+
+fn draw_series(out: &mut String, at: usize, series: &Series, across: &Scale, up: &Scale) {
+    let colour = COLOURS[at % COLOURS.len()];
+    let mut path = String::new();
+    let mut end = (0.0, 0.0);
+    for (size, value) in &series.points {
+        #[expect(clippy::cast_precision_loss, reason = "a position in a picture")]
+        let position = (across.position(*size as f64), up.position(*value));
+        let _ = write!(path, "{:.1},{:.1} ", position.0, position.1);
+        end = position;
     }
-    out.push_str("</svg>\n");
-    out
+    let dash = if series.is_reference() {
+        " stroke-dasharray=\"5 4\""
+    } else {
+        ""
+    };
+    let _ = writeln!(
+        out,
+        "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/>",
+        path.trim_end()
+    );
+    // The names have a column of their own, in the order of the list: the names of curves
+    // that end at the same point would overlap.
+    let y = TOP + 14.0 + 20.0 * f64::from(u8::try_from(at).unwrap_or(u8::MAX));
+    let _ = writeln!(
+        out,
+        "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{colour}\"/>\n\
+         <text x=\"{:.1}\" y=\"{y:.1}\" fill=\"{colour}\">{}</text>",
+        end.0,
+        end.1,
+        WIDTH - RIGHT + 14.0,
+        escaped(&series.name)
+    );
 }
 
 /// A logarithmic axis between whole powers of ten, or half of one where all is alike.
@@ -121,7 +129,7 @@ impl Scale {
         }
     }
 
-    fn place(&self, value: f64) -> f64 {
+    fn position(&self, value: f64) -> f64 {
         let share = (value.max(f64::MIN_POSITIVE).log10() - self.low) / (self.high - self.low);
         self.from + share.clamp(0.0, 1.0) * (self.to - self.from)
     }

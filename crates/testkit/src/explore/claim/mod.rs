@@ -153,7 +153,7 @@ impl Claim {
 }
 
 fn claim(disk: &Disk) -> Option<&ClaimFile> {
-    match &disk.parts[0] {
+    match &disk.inputs[0] {
         MachineInput::Claim(InputOf {
             state: State::Claimed { claim, .. },
             ..
@@ -166,7 +166,7 @@ fn edit(disk: &mut Disk, phase: Phase) {
     if let MachineInput::Claim(InputOf {
         state: State::Claimed { claim, .. },
         ..
-    }) = &mut disk.parts[0]
+    }) = &mut disk.inputs[0]
     {
         claim.phase = phase;
     }

@@ -214,8 +214,8 @@ impl Protocol for Hydration {
     }
 
     fn initial(&self) -> World<Env, Work> {
-        let part = MachineInput::Tasks(InputOf::new(TaskList::default(), Facts::Nothing));
-        let mut disk = Disk::new(vec![part], 2);
+        let input = MachineInput::Tasks(InputOf::new(TaskList::default(), Facts::Nothing));
+        let mut disk = Disk::new(vec![input], 2);
         disk.list = client::first_list();
         let session = |left| Session {
             left,
@@ -236,8 +236,13 @@ impl Protocol for Hydration {
         invokes(hook)
     }
 
-    fn see(&self, world: &World<Env, Work>, hook: &Hook<Work>, part: &mut MachineInput) -> ToolUse {
-        let MachineInput::Tasks(input) = part else {
+    fn see(
+        &self,
+        world: &World<Env, Work>,
+        hook: &Hook<Work>,
+        input: &mut MachineInput,
+    ) -> ToolUse {
+        let MachineInput::Tasks(input) = input else {
             return ToolUse::NotSeen;
         };
         let locked = self.left_locked(world);

@@ -83,25 +83,7 @@ impl<P: Protocol> Racing<P> {
     fn load(&self, world: &mut World<P::Env, P::Work>, at: usize) {
         let hook = Arc::clone(&world.hooks[at]);
         let disk = Arc::clone(&world.disk);
-        let mut tools = ToolUse::NotSeen;
-        let mut parts = Vec::new();
-        let stored = disk.parts.iter().zip(&disk.intents);
-        for (part, intent) in stored.filter(|(part, _)| self.0.concerns(&hook, part)) {
-            let part = {
-                parts.push(part.clone());
-                parts.last_mut().expect("just pushed")
-            };
-            if self.0.see(world, &hook, part) == ToolUse::Seen {
-                tools = ToolUse::Seen;
-            }
-            if let Some(pending) = intent {
-                part.stand((**pending).clone(), world.life(pending, hook.now));
-            }
-            let blind = matches!(self.0.without(), Without::Intent | Without::Fence);
-            if let Some(ran) = hook.ran.as_ref().filter(|_| blind) {
-                part.stand(ran.clone(), Life::Alive);
-            }
-        }
+        let (inputs, tools) = self.inputs(world, &hook);
         let mut ledger = disk.ledgers[hook.session].clone();
         match self.0.without() {
             Without::Ledger => ledger.blocks = 0,
@@ -113,7 +95,7 @@ impl<P: Protocol> Racing<P> {
             now: hook.now,
             uptime: Uptime(hook.now.0),
             delivery: hook.delivery.clone(),
-            inputs: parts,
+            inputs,
             broken: Vec::new(),
             overtaken: None,
             ledger,
@@ -130,31 +112,46 @@ impl<P: Protocol> Racing<P> {
         world.hook(at).ran = None;
         reply(world, at, Reply::Loaded(Box::new(case)));
         self.0.loaded(world, &hook);
-        let asks = match &world.hooks[at].ask {
-            Ask::Commit(entry) => match &**entry {
-                Entry::Turn { case, ruling } => {
-                    if case.overtaken.is_some() {
-                        world.moment |= FENCED;
-                    }
-                    match &**ruling {
-                        Ruling::Intends(pending) => {
-                            let left = case.inputs.iter().find_map(MachineInput::recorded);
-                            if left.is_some_and(|left| left.name() == pending.name()) {
-                                world.moment |= TAKEN_OVER;
-                            }
-                            true
-                        }
-                        Ruling::Settled(settlement) => !settlement.answer.decision.is_nothing(),
-                        Ruling::Repeated(_) => false,
-                    }
-                }
-                Entry::Verb { .. } => false,
-            },
-            Ask::Lock | Ask::Load | Ask::Unlock | Ask::Run(_) | Ask::Answer(_) => false,
-        };
-        if braked && asks {
-            world.break_("a brake wins: a braked machine asks for nothing");
+        let now = Arc::clone(&world.hooks[at]);
+        if let Ask::Commit(entry) = &now.ask
+            && let Entry::Turn { case, ruling } = &**entry
+        {
+            if case.overtaken.is_some() {
+                world.moment |= FENCED;
+            }
+            if takes_over(case, ruling) {
+                world.moment |= TAKEN_OVER;
+            }
+            if braked && asks_for_something(ruling) {
+                world.break_("a brake wins: a braked machine asks for nothing");
+            }
         }
+    }
+
+    /// What the machines get, and whether one of them saw the agent use a tool.
+    fn inputs(
+        &self,
+        world: &World<P::Env, P::Work>,
+        hook: &Hook<P::Work>,
+    ) -> (Vec<MachineInput>, ToolUse) {
+        let mut tools = ToolUse::NotSeen;
+        let mut inputs = Vec::new();
+        let stored = world.disk.inputs.iter().zip(&world.disk.intents);
+        for (input, intent) in stored.filter(|(input, _)| self.0.concerns(hook, input)) {
+            let mut input = input.clone();
+            if self.0.see(world, hook, &mut input) == ToolUse::Seen {
+                tools = ToolUse::Seen;
+            }
+            if let Some(pending) = intent {
+                input.stand((**pending).clone(), world.life(pending, hook.now));
+            }
+            let blind = matches!(self.0.without(), Without::Intent | Without::Fence);
+            if let Some(ran) = hook.ran.as_ref().filter(|_| blind) {
+                input.stand(ran.clone(), Life::Alive);
+            }
+            inputs.push(input);
+        }
+        (inputs, tools)
     }
 
     fn commit(&self, world: &mut World<P::Env, P::Work>, at: usize, entry: &Entry) {
@@ -227,6 +224,23 @@ impl<P: Protocol> Racing<P> {
 fn reply<E: Clone, W: Clone>(world: &mut World<E, W>, at: usize, reply: Reply) {
     let hook = world.hook(at);
     hook.ask = hook.turn.next(reply);
+}
+
+/// Does the ruling start the work of an intent that was found?
+fn takes_over(case: &Case, ruling: &Ruling) -> bool {
+    let Ruling::Intends(pending) = ruling else {
+        return false;
+    };
+    let found = case.inputs.iter().find_map(MachineInput::recorded);
+    found.is_some_and(|found| found.name() == pending.name())
+}
+
+fn asks_for_something(ruling: &Ruling) -> bool {
+    match ruling {
+        Ruling::Intends(_) => true,
+        Ruling::Settled(settlement) => !settlement.answer.decision.is_nothing(),
+        Ruling::Repeated(_) => false,
+    }
 }
 
 fn intends(entry: &Entry) -> bool {

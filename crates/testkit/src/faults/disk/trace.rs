@@ -18,110 +18,132 @@ enum Open {
     Elsewhere,
 }
 
+/// A trace that is being read: which files its process sees, and which are open.
+struct Tracer<'a> {
+    story: &'a mut Story,
+    view: View,
+    open: BTreeMap<i64, Open>,
+    root: &'a Path,
+}
+
 impl Story {
     /// Adds what a process did, by its trace.
     pub(in super::super) fn add(&mut self, trace: &str, root: &Path) {
-        // The view that the processes had, for names and lengths.
-        let mut view = self.view();
-        let mut open: BTreeMap<i64, Open> = BTreeMap::new();
+        let mut tracer = Tracer {
+            view: self.view(),
+            open: BTreeMap::new(),
+            story: self,
+            root,
+        };
         for line in trace.lines() {
             let Some(name) = strace::name(line) else {
                 continue;
             };
             let result = returned(line);
-            if result < 0 {
-                continue;
-            }
-            let strings = strings(line);
-            let below = |at: usize| -> Option<PathBuf> {
-                let path = PathBuf::from(String::from_utf8_lossy(strings.get(at)?).into_owned());
-                if path.is_absolute() {
-                    return path.strip_prefix(root).ok().map(Path::to_owned);
-                }
-                match open.get(&folder_of(line, at)) {
-                    Some(Open::Folder(folder)) => Some(folder.join(path)),
-                    Some(Open::File { .. } | Open::Elsewhere) | None => None,
-                }
-            };
-            match name {
-                "openat" | "openat2" => {
-                    let opened =
-                        below(0).map_or(Open::Elsewhere, |path| self.opened(&mut view, path, line));
-                    open.insert(result, opened);
-                }
-                "close" => drop(open.remove(&descriptor(line))),
-                "write" if descriptor(line) == 1 => self.ops.push(Op::Say),
-                "write" | "pwrite64" => {
-                    if let Some(Open::File { file, at, appends }) = open.get_mut(&descriptor(line))
-                    {
-                        let length = view.lengths.entry(*file).or_default();
-                        let bytes = strings.first().cloned().unwrap_or_default();
-                        let place = match (name, *appends) {
-                            ("pwrite64", _) => offset(line),
-                            (_, true) => *length,
-                            (_, false) => *at,
-                        };
-                        *length = (*length).max(place + bytes.len());
-                        *at = place + bytes.len();
-                        let file = *file;
-                        self.ops.push(Op::Write {
-                            file,
-                            at: place,
-                            bytes,
-                        });
-                    }
-                }
-                "ftruncate" => {
-                    if let Some(Open::File { file, .. }) = open.get(&descriptor(line)) {
-                        let length = offset(line);
-                        view.lengths.insert(*file, length);
-                        self.ops.push(Op::Cut {
-                            file: *file,
-                            length,
-                        });
-                    }
-                }
-                "fsync" | "fdatasync" => match open.get(&descriptor(line)) {
-                    Some(Open::File { file, .. }) => self.ops.push(Op::SyncFile(*file)),
-                    // A name that fits into a folder's last block is none of its data.
-                    Some(Open::Folder(path)) if name == "fsync" => {
-                        self.ops.push(Op::SyncFolder(path.clone()));
-                    }
-                    Some(Open::Folder(_) | Open::Elsewhere) | None => {}
-                },
-                "syncfs" => self.ops.push(Op::SyncAll),
-                "renameat2" if line.contains("RENAME_EXCHANGE") => {
-                    if let (Some(one), Some(other)) = (below(0), below(1)) {
-                        exchange(&mut view.names, &one, &other);
-                        self.ops.push(Op::Exchange { one, other });
-                    }
-                }
-                "rename" | "renameat" | "renameat2" => {
-                    if let (Some(from), Some(to)) = (below(0), below(1)) {
-                        if let Some(file) = view.names.remove(&from) {
-                            view.names.insert(to.clone(), file);
-                        }
-                        self.ops.push(Op::Rename { from, to });
-                    }
-                }
-                "unlink" | "unlinkat" | "rmdir" => {
-                    if let Some(path) = below(0) {
-                        view.names.remove(&path);
-                        self.ops.push(Op::Unlink(path));
-                    }
-                }
-                "mkdir" | "mkdirat" => {
-                    if let Some(path) = below(0) {
-                        view.folders.insert(path.clone());
-                        self.ops.push(Op::Folder(path));
-                    }
-                }
-                _ => {}
+            if result >= 0 {
+                tracer.add(name, line, result);
             }
         }
     }
+}
 
-    fn opened(&mut self, view: &mut View, path: PathBuf, line: &str) -> Open {
+impl Tracer<'_> {
+    fn add(&mut self, name: &str, line: &str, result: i64) {
+        match name {
+            "openat" | "openat2" => {
+                let path = self.below(line, 0);
+                let opened = path.map_or(Open::Elsewhere, |path| self.opened(path, line));
+                self.open.insert(result, opened);
+            }
+            "close" => drop(self.open.remove(&descriptor(line))),
+            "write" if descriptor(line) == 1 => self.story.ops.push(Op::Say),
+            "write" | "pwrite64" => self.write(name, line),
+            "ftruncate" => {
+                if let Some(Open::File { file, .. }) = self.open.get(&descriptor(line)) {
+                    let (file, length) = (*file, offset(line));
+                    self.view.lengths.insert(file, length);
+                    self.story.ops.push(Op::Cut { file, length });
+                }
+            }
+            "fsync" | "fdatasync" => match self.open.get(&descriptor(line)) {
+                Some(Open::File { file, .. }) => self.story.ops.push(Op::SyncFile(*file)),
+                // A name that fits into a folder's last block is not part of its data.
+                Some(Open::Folder(path)) if name == "fsync" => {
+                    self.story.ops.push(Op::SyncFolder(path.clone()));
+                }
+                Some(Open::Folder(_) | Open::Elsewhere) | None => {}
+            },
+            "syncfs" => self.story.ops.push(Op::SyncAll),
+            "rename" | "renameat" | "renameat2" => self.rename(line),
+            "unlink" | "unlinkat" | "rmdir" => {
+                if let Some(path) = self.below(line, 0) {
+                    self.view.names.remove(&path);
+                    self.story.ops.push(Op::Unlink(path));
+                }
+            }
+            "mkdir" | "mkdirat" => {
+                if let Some(path) = self.below(line, 0) {
+                    self.view.folders.insert(path.clone());
+                    self.story.ops.push(Op::Folder(path));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The path in a line's string of this number, if it is below the root.
+    fn below(&self, line: &str, at: usize) -> Option<PathBuf> {
+        let strings = strings(line);
+        let path = PathBuf::from(String::from_utf8_lossy(strings.get(at)?).into_owned());
+        if path.is_absolute() {
+            return path.strip_prefix(self.root).ok().map(Path::to_owned);
+        }
+        match self.open.get(&folder_of(line, at)) {
+            Some(Open::Folder(folder)) => Some(folder.join(path)),
+            Some(Open::File { .. } | Open::Elsewhere) | None => None,
+        }
+    }
+
+    fn write(&mut self, name: &str, line: &str) {
+        let Some(Open::File { file, at, appends }) = self.open.get_mut(&descriptor(line)) else {
+            return;
+        };
+        let length = self.view.lengths.entry(*file).or_default();
+        let bytes = strings(line).into_iter().next().unwrap_or_default();
+        let start = match (name, *appends) {
+            ("pwrite64", _) => offset(line),
+            (_, true) => *length,
+            (_, false) => *at,
+        };
+        *length = (*length).max(start + bytes.len());
+        *at = start + bytes.len();
+        self.story.ops.push(Op::Write {
+            file: *file,
+            at: start,
+            bytes,
+        });
+    }
+
+    fn rename(&mut self, line: &str) {
+        let (Some(from), Some(to)) = (self.below(line, 0), self.below(line, 1)) else {
+            return;
+        };
+        if line.contains("RENAME_EXCHANGE") {
+            exchange(&mut self.view.names, &from, &to);
+            self.story.ops.push(Op::Exchange {
+                one: from,
+                other: to,
+            });
+            return;
+        }
+        if let Some(file) = self.view.names.remove(&from) {
+            self.view.names.insert(to.clone(), file);
+        }
+        self.story.ops.push(Op::Rename { from, to });
+    }
+
+    fn opened(&mut self, path: PathBuf, line: &str) -> Open {
+        let (story, view) = (&mut *self.story, &mut self.view);
         if view.folders.contains(&path) {
             return Open::Folder(path);
         }
@@ -129,17 +151,17 @@ impl Story {
         let file = match known {
             Some(file) => file,
             None if line.contains("O_CREAT") => {
-                let file = self.contents.len();
-                self.contents.push(Vec::new());
+                let file = story.contents.len();
+                story.contents.push(Vec::new());
                 view.names.insert(path.clone(), file);
-                self.ops.push(Op::Name { path, file });
+                story.ops.push(Op::Name { path, file });
                 file
             }
             None => return Open::Elsewhere,
         };
         if line.contains("O_TRUNC") && view.lengths.get(&file).is_some_and(|length| *length > 0) {
             view.lengths.insert(file, 0);
-            self.ops.push(Op::Cut { file, length: 0 });
+            story.ops.push(Op::Cut { file, length: 0 });
         }
         Open::File {
             file,

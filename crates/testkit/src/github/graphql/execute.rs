@@ -69,7 +69,7 @@ impl<'a> Execution<'a> {
         for (key, fields) in groups {
             let mut path = path.to_vec();
             path.push(key.into());
-            let value = self.field(session, object, type_name, &fields, &path);
+            let value = self.field(session, object, &fields, &path);
             answer.insert(key.to_owned(), value);
         }
         Value::Object(answer)
@@ -79,10 +79,10 @@ impl<'a> Execution<'a> {
         &mut self,
         session: &mut Session<'_>,
         object: &Object,
-        type_name: &str,
         fields: &[&'a Field],
         path: &[Value],
     ) -> Value {
+        let type_name = session.type_name(object);
         let first: &'a Field = fields[0];
         if first.name == "__typename" {
             return type_name.into();

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::resolve::{Object, Resolved, Session};
+use super::resolve::{CheckKey, Object, Resolved, Session};
 use super::schema::Schema;
 use super::{Call, lexer, parser};
 use crate::github::{Check, GitHub, LOGIN, PullRequest, Token};
@@ -45,10 +45,18 @@ fn complaint(github: &GitHub, query: &str, variables: &Value) -> String {
         .to_owned()
 }
 
-#[test]
-fn a_wrong_document_is_refused_whole_in_githubs_words() {
+fn assert_refused(cases: &[(&str, &str)]) {
     let github = world();
-    let cases = [
+    for (query, wanted) in cases {
+        let answer = ask(&github, query, &json!({}));
+        assert_eq!(answer["errors"][0]["message"], json!(wanted), "{query}");
+        assert_eq!(answer.get("data"), None, "{query}");
+    }
+}
+
+#[test]
+fn wrong_fields_and_fragments_are_refused_with_githubs_message() {
+    assert_refused(&[
         (
             "{ viewer }",
             "Field must have selections (field 'viewer' returns User but has no selections. Did you mean 'viewer { ... }'?)",
@@ -82,6 +90,17 @@ fn a_wrong_document_is_refused_whole_in_githubs_words() {
             "{ viewer { ... on Issue { id } } }",
             "Fragment on Issue can't be spread inside User",
         ),
+        (
+            "{ node(id: \"PVT_kwDO000007\") { ... on ProjectV2 { field(name: \"Status\") { id } } } }",
+            "Selections can't be made directly on unions (see selections on ProjectV2FieldConfiguration)",
+        ),
+        ("", "No operation was asked for"),
+    ]);
+}
+
+#[test]
+fn wrong_variables_and_arguments_are_refused_with_githubs_message() {
+    assert_refused(&[
         (
             "query Q($n: Int!) { viewer { id } }",
             "Variable $n is declared by Q but not used",
@@ -122,17 +141,7 @@ fn a_wrong_document_is_refused_whole_in_githubs_words() {
             "mutation { closeIssue(input: {issueId: \"I\", stateReason: \"COMPLETED\"}) { issue { id } } }",
             "Argument 'stateReason' on Field 'closeIssue' has an invalid value. Expected type 'IssueClosedStateReason'.",
         ),
-        (
-            "{ node(id: \"PVT_kwDO000007\") { ... on ProjectV2 { field(name: \"Status\") { id } } } }",
-            "Selections can't be made directly on unions (see selections on ProjectV2FieldConfiguration)",
-        ),
-        ("", "No operation was asked for"),
-    ];
-    for (query, wanted) in cases {
-        let answer = ask(&github, query, &json!({}));
-        assert_eq!(answer["errors"][0]["message"], json!(wanted), "{query}");
-        assert_eq!(answer.get("data"), None, "{query}");
-    }
+    ]);
 }
 
 #[test]
@@ -343,52 +352,7 @@ fn every_declared_field_is_resolved() {
         value.or_insert_with(|| "set".to_owned());
     }
     let mut session = Session::new(&mut inside.world, "github.com", &token);
-    let repository = 0;
-    let mut waiting = vec![
-        Object::Root("Query"),
-        Object::Root("Mutation"),
-        Object::Account(0),
-        Object::Account(1),
-        Object::Repository(repository),
-        Object::Branch {
-            repository,
-            name: "main".to_owned(),
-        },
-        Object::Commit {
-            repository,
-            sha: sha.clone(),
-        },
-        Object::Issue {
-            repository,
-            number: 42,
-        },
-        Object::PullRequest { repository, number },
-        Object::Rollup {
-            repository,
-            sha: sha.clone(),
-        },
-        Object::Check {
-            repository,
-            sha: sha.clone(),
-            index: 0,
-        },
-        Object::Check {
-            repository,
-            sha,
-            index: 1,
-        },
-        Object::Board(0),
-        Object::BoardItem { board: 0, item: 0 },
-    ];
-    for field in 0..session.world.boards[0].fields.len() {
-        waiting.push(Object::BoardField { board: 0, field });
-        waiting.push(Object::BoardValue {
-            board: 0,
-            item: 0,
-            field,
-        });
-    }
-
+    let mut waiting = every_kind_of_object(&session, &sha, number);
     let mut resolved = 0;
     while let Some(object) = waiting.pop() {
         let type_name = session.type_name(&object);
@@ -404,13 +368,61 @@ fn every_declared_field_is_resolved() {
             let missing = matches!(&answer, Err(failure) if failure.kind == "STAND_IN");
             assert!(!missing, "{type_name}.{field} is declared but not resolved");
             resolved += 1;
-            // What is reached otherwise is in the list already.
+            // All other objects are in the list already.
             if let Ok(answer) = answer {
                 records(answer, &mut waiting);
             }
         }
     }
     assert!(resolved > 200, "{resolved}");
+}
+
+fn every_kind_of_object(session: &Session<'_>, sha: &str, number: u64) -> Vec<Object> {
+    let repository = 0;
+    let check = |index| {
+        Object::Check(CheckKey {
+            repository,
+            sha: sha.to_owned(),
+            index,
+        })
+    };
+    let mut all = vec![
+        Object::Root("Query"),
+        Object::Root("Mutation"),
+        Object::Account(0),
+        Object::Account(1),
+        Object::Repository(repository),
+        Object::Branch {
+            repository,
+            name: "main".to_owned(),
+        },
+        Object::Commit {
+            repository,
+            sha: sha.to_owned(),
+        },
+        Object::Issue {
+            repository,
+            number: 42,
+        },
+        Object::PullRequest { repository, number },
+        Object::Rollup {
+            repository,
+            sha: sha.to_owned(),
+        },
+        check(0),
+        check(1),
+        Object::Board(0),
+        Object::BoardItem { board: 0, item: 0 },
+    ];
+    for field in 0..session.world.boards[0].fields.len() {
+        all.push(Object::BoardField { board: 0, field });
+        all.push(Object::BoardValue {
+            board: 0,
+            item: 0,
+            field,
+        });
+    }
+    all
 }
 
 /// The records in an answer, of whose fields nobody has asked yet.

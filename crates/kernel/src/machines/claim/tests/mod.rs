@@ -172,8 +172,8 @@ fn fault(cause: &str) -> Outcome {
     })
 }
 
-fn every_state() -> Vec<State> {
-    let phases = [
+fn every_phase() -> [Phase; 10] {
+    [
         Phase::Coding,
         Phase::ReadyForPr,
         Phase::PrCreated,
@@ -184,7 +184,10 @@ fn every_state() -> Vec<State> {
         failure(Task::Open, Next::At(NOW)),
         failure(Task::Close, Next::At(NOW)),
         failure(Task::Close, Next::At(NOW.plus(Millis(1)))),
-    ];
+    ]
+}
+
+fn every_state() -> Vec<State> {
     let mail = Mail {
         topic: Topic::Ci,
         weight: Weight::Wake,
@@ -200,7 +203,7 @@ fn every_state() -> Vec<State> {
             ..ClaimMemory::default()
         }),
     ]);
-    for phase in phases {
+    for phase in every_phase() {
         let plain = claim(phase);
         let behind = ClaimFile {
             status: status::IN_REVIEW.into(),

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::connection::page_with;
-use super::{Answer, Object, Resolved, Session};
+use super::{Answer, CheckKey, Object, Resolved, Session};
 use crate::github::check::{Check, CheckKind, RunState};
 use crate::github::graphql::error::Failure;
 use crate::github::graphql::execute::Arguments;
@@ -33,17 +33,13 @@ impl Session<'_> {
             "id" => json!(format!("SCR_{sha}")).into(),
             "state" => json!(overall(checks)).into(),
             "contexts" => {
-                let sha = sha.to_owned();
+                let key = |index| CheckKey {
+                    repository,
+                    sha: sha.to_owned(),
+                    index,
+                };
                 let all: Vec<_> = (0..checks.len())
-                    .map(|index| {
-                        let sha = sha.clone();
-                        Object::Check {
-                            repository,
-                            sha,
-                            index,
-                        }
-                        .into()
-                    })
+                    .map(|index| Object::Check(key(index)).into())
                     .collect();
                 let connection = "StatusCheckRollupContextConnection";
                 page_with(connection, field, &all, arguments, counts(checks))
@@ -69,12 +65,12 @@ impl Session<'_> {
         }
     }
 
-    fn check(&self, repository: usize, sha: &str, index: usize) -> &Check {
-        &self.world.repositories[repository].checks_on(sha)[index]
+    fn check(&self, key: &CheckKey) -> &Check {
+        &self.world.repositories[key.repository].checks_on(&key.sha)[key.index]
     }
 
-    pub(super) fn check_type(&self, repository: usize, sha: &str, index: usize) -> &'static str {
-        match self.check(repository, sha, index).kind {
+    pub(super) fn check_type(&self, key: &CheckKey) -> &'static str {
+        match self.check(key).kind {
             CheckKind::Run(_) => "CheckRun",
             CheckKind::Status(_) => "StatusContext",
         }
@@ -82,14 +78,13 @@ impl Session<'_> {
 
     pub(super) fn check_field(
         &self,
-        repository: usize,
-        sha: &str,
-        index: usize,
+        key: &CheckKey,
         field: &str,
         arguments: &Arguments,
     ) -> Option<Answer> {
-        let known = &self.world.repositories[repository];
-        let check = self.check(repository, sha, index);
+        let known = &self.world.repositories[key.repository];
+        let check = self.check(key);
+        let CheckKey { sha, index, .. } = key;
         let target = json!(format!("{}/runs/{index}", known.url()));
         Some(Ok(match (&check.kind, field) {
             (_, "id") => json!(format!("CR_{sha}_{index}")).into(),
@@ -97,7 +92,7 @@ impl Session<'_> {
                 let id = arguments.get("pullRequestId");
                 let for_pull = id.or(arguments.get("pullRequestNumber"));
                 if for_pull.is_none() {
-                    // GitHub cannot tell either; the words are ours.
+                    // GitHub refuses this too; the message is ours.
                     let message = "isRequired needs the id or the number of a pull request";
                     return Some(Err(Failure::unprocessable(message)));
                 }
@@ -123,7 +118,7 @@ impl Session<'_> {
                 json!(conclusion).into()
             }
             (CheckKind::Run(RunState::Completed(_)), "completedAt") => json!(now()).into(),
-            (CheckKind::Run(_), "checkSuite") => suite(index).into(),
+            (CheckKind::Run(_), "checkSuite") => suite(*index).into(),
             _ => return None,
         }))
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::connection::page;
 use super::{Answer, Object, Resolved, Session, or_null};
 use crate::github::graphql::execute::Arguments;
-use crate::github::items::{Comment, IssueState, PullRequestState};
+use crate::github::items::{Comment, IssueState, PullRequest, PullRequestState};
 
 impl Session<'_> {
     pub(super) fn issue_field(
@@ -60,13 +60,6 @@ impl Session<'_> {
             PullRequestState::Closed { at } => (json!(at), Value::Null, None),
             PullRequestState::Merged { at, commit } => (json!(at), json!(at), Some(commit.clone())),
         };
-        let branch = |name: &str| {
-            let exists = known.branches.contains_key(name);
-            exists.then(|| Object::Branch {
-                repository,
-                name: name.to_owned(),
-            })
-        };
         Some(Ok(match field {
             "id" => json!(pull.id).into(),
             "number" => json!(number).into(),
@@ -84,16 +77,44 @@ impl Session<'_> {
             "mergeStateStatus" => json!(self.merge_state(repository, &pull.head_sha)).into(),
             "createdAt" | "updatedAt" => json!(pull.created_at).into(),
             "isDraft" => pull.draft.into(),
+            "repository" => Object::Repository(repository).into(),
+            "reviewDecision" => json!(pull.review.decision()).into(),
+            "statusCheckRollup" => or_null(self.rollup(repository, &pull.head_sha)),
+            "assignees" => self.assignees("UserConnection", &pull.assignees, field, arguments),
+            "assignedActors" => {
+                self.assignees("AssigneeConnection", &pull.assignees, field, arguments)
+            }
+            "comments" => self.comments(&url, &pull.comments, arguments),
+            "projectItems" => self.items_of(repository, number, arguments),
+            _ => return self.pull_branch_field(repository, pull, field, arguments),
+        }))
+    }
+
+    /// The branches of a pull request and its commits.
+    fn pull_branch_field(
+        &self,
+        repository: usize,
+        pull: &PullRequest,
+        field: &str,
+        arguments: &Arguments,
+    ) -> Option<Answer> {
+        let known = &self.world.repositories[repository];
+        let branch = |name: &str| {
+            let exists = known.branches.contains_key(name);
+            exists.then(|| Object::Branch {
+                repository,
+                name: name.to_owned(),
+            })
+        };
+        Some(Ok(match field {
             "isCrossRepository" => false.into(),
             "headRefName" => json!(pull.head).into(),
             "headRefOid" => json!(pull.head_sha).into(),
             "headRef" => or_null(branch(&pull.head)),
+            "headRepository" => Object::Repository(repository).into(),
+            "headRepositoryOwner" => self.account_object(&known.owner),
             "baseRefName" => json!(pull.base).into(),
             "baseRef" => or_null(branch(&pull.base)),
-            "repository" | "headRepository" => Object::Repository(repository).into(),
-            "headRepositoryOwner" => self.account_object(&known.owner),
-            "reviewDecision" => json!(pull.review.decision()).into(),
-            "statusCheckRollup" => or_null(self.rollup(repository, &pull.head_sha)),
             "commits" => {
                 let sha = pull.head_sha.clone();
                 let commit = Object::Record(
@@ -110,12 +131,6 @@ impl Session<'_> {
                     arguments,
                 )
             }
-            "assignees" => self.assignees("UserConnection", &pull.assignees, field, arguments),
-            "assignedActors" => {
-                self.assignees("AssigneeConnection", &pull.assignees, field, arguments)
-            }
-            "comments" => self.comments(&url, &pull.comments, arguments),
-            "projectItems" => self.items_of(repository, number, arguments),
             _ => return nothing(field, arguments),
         }))
     }

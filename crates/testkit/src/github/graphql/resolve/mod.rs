@@ -41,11 +41,7 @@ pub(crate) enum Object {
         repository: usize,
         sha: String,
     },
-    Check {
-        repository: usize,
-        sha: String,
-        index: usize,
-    },
+    Check(CheckKey),
     Board(usize),
     BoardField {
         board: usize,
@@ -62,6 +58,14 @@ pub(crate) enum Object {
     },
     /// Anything whose fields are known already: a page, a payload, a comment.
     Record(&'static str, Vec<(&'static str, Resolved)>),
+}
+
+/// A check of a commit, by its number.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CheckKey {
+    pub(crate) repository: usize,
+    pub(crate) sha: String,
+    pub(crate) index: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -146,11 +150,7 @@ impl<'a> Session<'a> {
             Object::Issue { .. } => "Issue",
             Object::PullRequest { .. } => "PullRequest",
             Object::Rollup { .. } => "StatusCheckRollup",
-            Object::Check {
-                repository,
-                sha,
-                index,
-            } => self.check_type(*repository, sha, *index),
+            Object::Check(key) => self.check_type(key),
             Object::Board(_) => "ProjectV2",
             Object::BoardField { board, field } => self.board_field_type(*board, *field),
             Object::BoardItem { .. } => "ProjectV2Item",
@@ -181,11 +181,7 @@ impl<'a> Session<'a> {
             Object::Rollup { repository, sha } => {
                 self.rollup_field(*repository, sha, field, arguments)
             }
-            Object::Check {
-                repository,
-                sha,
-                index,
-            } => self.check_field(*repository, sha, *index, field, arguments),
+            Object::Check(key) => self.check_field(key, field, arguments),
             Object::Board(board) => self.board_field(*board, field, arguments),
             Object::BoardField { board, field: of } => {
                 self.board_field_field(*board, *of, field, arguments)

@@ -95,7 +95,7 @@ pub(super) fn block(request: &Request) -> String {
          \"{action}\". Keep all other fields (max_reviews, current_task, phase_iteration, \
          review_model, consecutive_clean, tdd) unchanged.) {ending} (To stop the review loop, set \
          next_phase to null in state.json.)",
-        review.words(),
+        review.label(),
         post = review.answer(),
         action = review.action(),
     )
