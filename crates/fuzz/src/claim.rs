@@ -23,8 +23,8 @@ const OURS: [&str; 12] = [
     "failure",
 ];
 
-/// What is read and written again is the same claim, with every stranger in its place; a
-/// branch that is taken can be no option; a title is one line.
+/// A claim that is read and written again is the same claim, with every unknown field in its place;
+/// an accepted branch cannot be taken for an option; a title is one line.
 pub(crate) fn run(bytes: &[u8]) {
     let claim = match file::read(bytes) {
         Err(problem) => {

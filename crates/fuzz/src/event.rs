@@ -30,8 +30,8 @@ const OURS: [&str; 18] = [
     "notification_type",
 ];
 
-/// What is an object is an event, whatever is in it, unless it says one thing twice; and
-/// what we make of it is what any other reader sees there.
+/// Every object is an event, whatever it contains, unless a name occurs twice. What we read from it
+/// is what any other reader reads.
 pub(crate) fn run(bytes: &[u8]) {
     let decoded = decode(bytes.to_vec(), DecodeAs::Named);
     let text = std::str::from_utf8(bytes);

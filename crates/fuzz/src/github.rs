@@ -1,4 +1,4 @@
-//! What `gh api --include` printed.
+//! The output of `gh api --include`.
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::machines::claim::pull::Ci;
@@ -8,8 +8,8 @@ use mainspring::formats::github;
 
 const NOW: Millis = Millis(1_767_600_000_000);
 
-/// Nobody is made to wait beyond a day, no text comes through unbounded or with characters
-/// that move a terminal, and nothing is green that GitHub did not say is.
+/// Nobody has to wait for more than a day; no text is unbounded or contains characters that move a
+/// terminal; and nothing is green that GitHub did not report as green.
 pub(crate) fn run(bytes: &[u8]) {
     let Some(reply) = github::parse(bytes, NOW) else {
         return;
@@ -34,7 +34,7 @@ fn harmless(text: &str, most: usize) {
     assert!(!text.chars().any(char::is_control), "{text:?}");
 }
 
-/// Some check, or their sum, succeeded.
+/// Did a check, or the sum of the checks, succeed?
 fn has_success(pull: &Value) -> bool {
     let rollup = &pull["commits"]["nodes"][0]["commit"]["statusCheckRollup"];
     let checks = rollup["contexts"]["nodes"].as_array();

@@ -1,4 +1,4 @@
-//! A project's journal, and one that somebody tampered with.
+//! A project's journal, and one that was tampered with.
 
 use std::sync::OnceLock;
 
@@ -7,8 +7,8 @@ use mainspring_kernel::journal::{Entry, FORMAT, FileChange, Record};
 use mainspring_store::digest;
 use mainspring_store::journal::{self, JournalLine, Reader};
 
-/// No bytes are a record unless their sum is right; and of a journal with any change made
-/// to it, every record that is still read is one that was written, in its place.
+/// No bytes are a record unless their checksum is right. In a journal with any change made to it,
+/// every record that can still be read is one that was written, in its position.
 pub(crate) fn run(bytes: &[u8]) {
     for line in lines(bytes) {
         if let JournalLine::Record(entry) = line {
@@ -85,8 +85,8 @@ fn record(seq: u64) -> Record {
     }
 }
 
-/// The journal after the edits that these bytes say: each six are a kind, a place, a length
-/// and a byte.
+/// The journal after the edits that these bytes describe: every six bytes are a kind, a position, a
+/// length and a byte.
 fn changed(whole: &[u8], edits: &[u8]) -> Vec<u8> {
     let mut out = whole.to_vec();
     for edit in edits.chunks_exact(6).take(8) {
@@ -110,7 +110,7 @@ fn changed(whole: &[u8], edits: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Lines that are no records may be put between records; the records are all there then.
+/// Lines that are not records may be put between records; then all records are still there.
 fn only_adds_lines(whole: &[u8], changed: &[u8]) -> bool {
     let mut found = changed.split(|byte| *byte == b'\n');
     whole

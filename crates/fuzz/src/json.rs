@@ -1,6 +1,5 @@
-//! A second opinion on JSON: RFC 8259's grammar, written down once more and sharing no code
-//! with the parser that we use. Where the two disagree, somebody can be told two stories by
-//! one file.
+//! A second opinion on JSON: the grammar of RFC 8259, implemented without any code of the parser
+//! that we use. If the two disagree, one file could mean two things to two readers.
 
 use std::fmt;
 
@@ -11,7 +10,7 @@ use serde_json::value::RawValue;
 /// How deep `serde_json` goes.
 const DEEPEST: usize = 127;
 
-/// Is it one JSON value, of a depth that can be read?
+/// Is it one JSON value that is not too deep to read?
 pub(crate) fn is_json(text: &str) -> bool {
     let mut walk = Walk {
         rest: text.as_bytes(),
@@ -20,8 +19,8 @@ pub(crate) fn is_json(text: &str) -> bool {
     walk.value(DEEPEST).is_some() && walk.rest.is_empty()
 }
 
-/// The two must agree, but for what only one of them knows: numbers beyond a float, and
-/// halves of surrogate pairs, which are grammatical and no text.
+/// The two must agree, except about numbers beyond a float and halves of surrogate pairs, which are
+/// grammatical but not text.
 pub(crate) fn agrees(text: &str) {
     match serde_json::from_str::<Value>(text) {
         Ok(_) => assert!(is_json(text), "it was taken for JSON: {text:?}"),
@@ -34,7 +33,7 @@ pub(crate) fn agrees(text: &str) {
     }
 }
 
-/// The members of an object as they are written; `None` if it is none.
+/// The members of an object as they are written; `None` if it is not an object.
 pub(crate) fn members(text: &str) -> Option<Vec<(String, String)>> {
     struct Members;
     impl<'de> Visitor<'de> for Members {
@@ -58,12 +57,12 @@ pub(crate) fn members(text: &str) -> Option<Vec<(String, String)>> {
     Some(found)
 }
 
-/// Every member that is not one of `ours` is there again, as it was written: same order,
-/// same number, same text. Only the space between may differ. A name that was there twice
-/// is left out: the last one is what every reader of ours sees.
+/// Every member that is not one of `ours` is still there as it was written: same order, same
+/// number, same text. Only white space may differ. A name that occurs twice is left out, because
+/// our readers see only the last one.
 pub(crate) fn strangers_stay(before: &str, after: &str, ours: &[&str]) {
     let (Some(before), Some(after)) = (members(before), members(after)) else {
-        panic!("what was written is no object: {after}");
+        panic!("the output is not an object: {after}");
     };
     let once = |name: &str| before.iter().filter(|(other, _)| other == name).count() == 1;
     let was: Vec<(&str, String)> = before
@@ -93,7 +92,7 @@ fn names_twice(value: &str) -> bool {
     }
 }
 
-/// A value without the space between its parts, its strings as what they say.
+/// A value without white space, with its strings decoded.
 fn tokens(value: &str) -> String {
     let mut out = String::new();
     let mut rest = value;
@@ -105,7 +104,7 @@ fn tokens(value: &str) -> String {
             out.push_str(&format!("{said:?}"));
             rest = after;
         } else {
-            // An exponent's sign and its letter's case are space too.
+            // The sign of an exponent and the case of its letter do not matter, either.
             if !first.is_whitespace() && first != '+' {
                 out.push(first.to_ascii_lowercase());
             }
@@ -128,7 +127,7 @@ fn string_length(text: &str) -> usize {
     text.len()
 }
 
-/// Whether a text has a member of this name more than once, at its top.
+/// Does the top level of a text have a member of this name more than once?
 pub(crate) fn repeats(text: &str, names: &[&str]) -> bool {
     let members: Option<Vec<String>> = names_of(text);
     let members = members.unwrap_or_default();
@@ -175,7 +174,7 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// One value and the space behind it.
+    /// One value and the white space after it.
     fn value(&mut self, depth: usize) -> Option<()> {
         match self.rest.first()? {
             b'{' => self.list(b"{", b"}", depth, |walk| {

@@ -1,6 +1,6 @@
-//! Every parser of something that comes from outside, each with what must hold for *any*
-//! bytes. `libfuzzer` beside this runs the targets under libFuzzer; a test replays the corpus.
-//! A target fails by a panic; time and memory are the fuzzer's to bound.
+//! Every parser of something that comes from outside, each with the properties that must hold for
+//! *any* bytes. `libfuzzer` beside this runs the targets under libFuzzer; a test replays the
+//! corpus. A target fails by a panic; the fuzzer limits time and memory.
 
 mod claim;
 mod event;
@@ -19,15 +19,15 @@ mod transcript;
 use std::fs::File;
 use std::io::Write;
 
-/// One parser and what must hold for it.
+/// One parser and its properties.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// As it is typed, and as its corpus is called.
+    /// The name on the command line and of its corpus.
     pub name: &'static str,
     pub run: fn(&[u8]),
 }
 
-/// All of them.
+/// All targets.
 pub const TARGETS: &[Target] = &[
     Target {
         name: "event",
@@ -71,7 +71,7 @@ pub const TARGETS: &[Target] = &[
     },
 ];
 
-/// A file of the memory with these bytes, for parsers that read files.
+/// An in-memory file with these bytes, for parsers that read files.
 fn file(bytes: &[u8]) -> Option<File> {
     let fd = rustix::fs::memfd_create("fuzz", rustix::fs::MemfdFlags::CLOEXEC).ok()?;
     let mut file = File::from(fd);

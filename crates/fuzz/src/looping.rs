@@ -8,8 +8,8 @@ use mainspring::formats::{loop_document as doc, loop_page as markdown};
 
 const NOW: Millis = Millis(1_767_600_000_000);
 
-/// A loop that is read and written again is the same loop, whatever else the file says, and
-/// one that is over stays over.
+/// A loop that is read and written again is the same loop, whatever else the file says, and a loop
+/// that is over stays over.
 pub(crate) fn run(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -93,7 +93,7 @@ fn states(run: &Run) -> [State; 2] {
     ]
 }
 
-/// As the stores have it.
+/// As the stores write it.
 fn whole_seconds(run: Run) -> Run {
     Run {
         updated: Millis(run.updated.0 / 1_000 * 1_000),

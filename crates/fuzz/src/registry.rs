@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::json;
 use mainspring::formats::plugins::{applicable, parse};
 
-/// What holds is a part of what is there, and each of it names a place; what is no registry
-/// is refused with a reason.
+/// Every entry that we use is in the file and names a path. A file that is not a registry is
+/// refused with a reason.
 pub(crate) fn run(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         json::agrees(text);

@@ -1,4 +1,4 @@
-//! A plan's `state.json`, and what a reviewer printed.
+//! A plan's `state.json`, and the output of a reviewer.
 
 use mainspring_kernel::machines::review::{Record, Verdict};
 use serde_json::Value;
@@ -17,8 +17,8 @@ const OURS: [&str; 8] = [
     "tdd",
 ];
 
-/// What is read and written again is the same, strangers included; what is refused is
-/// refused aloud; and no bytes but a schema's own are a verdict.
+/// A state that is read and written again is the same, with unknown fields. A refusal is reported.
+/// Only output in the schema is a verdict.
 pub(crate) fn run(bytes: &[u8]) {
     match plan::read(Some(bytes)) {
         (Record::Missing, _) => panic!("a file that is there is missing"),

@@ -1,12 +1,11 @@
-//! The agent's final text, and the signals that it may say there.
+//! The agent's final text, and the signals that it may give there.
 
 use mainspring::formats::signal::{Sighting, Signal, find, find_last};
 
 const TOKEN: &str = "TASKMASTER_DONE::s-1";
 
-/// What is said is a line of its own; what is shown in a quote, a fence, a comment or among
-/// other words is not said, whatever the text is; and an honest word in a text of its own
-/// is heard, whatever came before.
+/// A signal is a line of its own. In a quote, a fence, a comment or among other words it does not
+/// count, whatever the text. A correct signal in a text of its own counts, whatever came before.
 pub(crate) fn run(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;

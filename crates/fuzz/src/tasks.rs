@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::json;
 use mainspring::formats::task_list::{Fault, Source, elements, place};
 
-/// A list that passes can be laid out: ids are unique, every edge has its end, every task
-/// is there. What does not pass is refused with its place.
+/// A list that passes can be laid out: ids are unique, every reference has its task, every task is
+/// there. A list that does not pass is refused, with the position of the fault.
 pub(crate) fn run(bytes: &[u8]) {
     let path = Path::new("skills/x/fsm.json");
     let text = std::str::from_utf8(bytes).ok();
@@ -50,7 +50,7 @@ pub(crate) fn run(bytes: &[u8]) {
     }
 }
 
-/// What the author is pointed at is where the parser found it.
+/// The position in the message is where the parser found the fault.
 fn places(text: &str) {
     let found = elements(text);
     let Ok(Value::Array(values)) = serde_json::from_str(text) else {

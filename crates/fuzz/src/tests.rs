@@ -1,11 +1,11 @@
-//! The corpus, replayed.
+//! Replays the corpus.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::TARGETS;
 
-/// More than this is no corpus that a checkout should carry.
+/// The limit for the corpus: every checkout carries it.
 const MOST_BYTES: u64 = 1_000_000;
 
 fn corpus() -> PathBuf {

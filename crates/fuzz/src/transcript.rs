@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use mainspring::formats::transcript::{Tail, Transcript, repair, tail as read_tail};
 
-/// The agent's words are in a line of the main chain that the agent itself wrote, and are
-/// gone with the user's next prompt; nothing before them keeps a later line from counting.
+/// The agent's text is in a line of the main chain that the agent itself wrote, and it is dropped
+/// at the user's next prompt. Nothing before it keeps a later line from counting.
 pub(crate) fn run(bytes: &[u8]) {
     let Some(tail) = tail(bytes) else { return };
     assert!(tail.size <= bytes.len() as u64);
@@ -43,19 +43,19 @@ fn tail(bytes: &[u8]) -> Option<Tail> {
     read_tail(&transcript)
 }
 
-/// Is this line the agent's, and does it say that? Written without the types of the reader.
+/// Is this line the agent's, and does it contain that text? Written without the reader's types.
 fn says(line: &[u8], text: &str) -> bool {
     let read = |json: &str| serde_json::from_str::<Value>(json).ok();
     let strict = std::str::from_utf8(line).ok().and_then(read);
-    // A number beyond a float, or a depth, that a tree cannot hold is no reason to doubt.
+    // A number beyond a float, or a depth, that a tree cannot hold is not suspicious.
     let Some(line) = strict.or_else(|| read(&repair(line))) else {
         return true;
     };
     let message = &line["message"];
     let content = &message["content"];
     let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
-    // Lists of an object's values, within a line, are read as that object: the host writes
-    // none, and who can write its lines needs none.
+    // Within a line, a list of an object's values is read as that object. The host writes no such
+    // lists, and somebody who can write its lines does not need them.
     let positional = message.is_array() || blocks.iter().any(Value::is_array);
     line["type"] == "assistant"
         && ["isSidechain", "isMeta", "isApiErrorMessage"]

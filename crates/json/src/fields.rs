@@ -1,4 +1,4 @@
-//! An object of which some fields are known and all are kept.
+//! An object with some known fields, which keeps all others.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,15 +10,15 @@ use serde_json::value::RawValue;
 
 use crate::{Line, text};
 
-/// The fields of an object in their order, each with the text of its value. What nobody asks
-/// for is neither understood nor changed. Of two with one name the last one counts.
+/// The fields of an object in order, each with the text of its value. Fields that nobody asks for
+/// are neither parsed nor changed. If a name occurs twice, the last one counts.
 #[derive(Debug, Default)]
 pub struct Fields<'a>(Vec<(Name<'a>, Cow<'a, str>)>);
 
-/// A field of ours, with the JSON of its value.
+/// A known field, with the JSON of its value.
 pub type Row = (&'static str, String);
 
-/// A field of ours with this value.
+/// A known field with this value.
 pub fn row<T: Serialize + ?Sized>(name: &'static str, value: &T) -> Row {
     (name, text(value).unwrap_or_else(|_| "null".into()))
 }
@@ -28,7 +28,7 @@ pub fn row<T: Serialize + ?Sized>(name: &'static str, value: &T) -> Row {
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'a> Fields<'a> {
-    /// An error is of the category `Data` where it may be JSON, but is no object.
+    /// An error has the category `Data` if the text may be JSON but is not an object.
     pub fn read(text: &'a str) -> serde_json::Result<Self> {
         let mut reader = Deserializer::from_str(text);
         let fields = reader.deserialize_map(Reader)?;
@@ -54,15 +54,15 @@ impl<'a> Fields<'a> {
         self.get(name).filter(|value| *value != "null")
     }
 
-    /// A value that must be a string if it is known; the error says so.
+    /// A value that must be a string if it is present; the error says so.
     pub fn word(&self, name: &str) -> Result<Option<String>, String> {
         let value = self.known(name).map(serde_json::from_str);
         value
             .transpose()
-            .map_err(|_| format!("{name} is not a text"))
+            .map_err(|_| format!("{name} is not a string"))
     }
 
-    /// A value that must be a whole number if it is known; the error says so.
+    /// A value that must be a whole number if it is present; the error says so.
     pub fn whole(&self, name: &str) -> Result<Option<u64>, String> {
         let value = self.known(name).map(str::parse);
         value
@@ -70,19 +70,19 @@ impl<'a> Fields<'a> {
             .map_err(|_| format!("{name} is not a whole number"))
     }
 
-    /// A value that is a string; `None` where it is anything else.
+    /// A value if it is a string; `None` if it is anything else.
     pub fn string(&self, name: &str) -> serde_json::Result<Option<String>> {
         let value = self.get(name).filter(|value| value.starts_with('"'));
         value.map(serde_json::from_str).transpose()
     }
 
-    /// In the place that it has, or as the last one.
+    /// Sets a field in its present position, or as the last one.
     pub fn set<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) {
         let (name, value) = row(name, value);
         self.set_text(name, Cow::Owned(value));
     }
 
-    /// The same with a value that is JSON already.
+    /// The same with a value that is already JSON.
     pub fn set_text(&mut self, name: &'static str, value: Cow<'a, str>) {
         match self.at(name) {
             Some(at) => self.0[at].1 = value,
@@ -90,7 +90,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Sets those of `now` that are not in `was`: what did not change stays as it was written.
+    /// Sets the fields of `now` that differ from `was`: a field that did not change keeps its text.
     pub fn update(&mut self, was: &[Row], now: Vec<Row>) {
         for row in now {
             if !was.contains(&row) {
@@ -103,7 +103,7 @@ impl<'a> Fields<'a> {
         self.0.retain(|field| field.0.0 != name);
     }
 
-    /// The whole object with a line for each field, as people read it, this deep in another.
+    /// The whole object with a line for each field, for people, indented this deep.
     pub fn lines(&self, depth: usize) -> String {
         if self.0.is_empty() {
             return "{}".into();
@@ -165,7 +165,7 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// A list with a line for each value, as people read it, this deep in an object.
+/// A list with a line for each value, for people, indented this deep.
 pub fn list_lines(values: &[&str], depth: usize) -> String {
     if values.is_empty() {
         return "[]".into();
@@ -175,7 +175,7 @@ pub fn list_lines(values: &[&str], depth: usize) -> String {
     format!("[{end}  {inner}{end}]")
 }
 
-/// The texts of a list's values; `None` where it is none.
+/// The texts of a list's values; `None` if it is not a list.
 pub fn list(text: &str) -> Option<Vec<&str>> {
     let values: Vec<&RawValue> = serde_json::from_str(text).ok()?;
     Some(values.into_iter().map(RawValue::get).collect())
@@ -212,7 +212,7 @@ mod tests {
     fn a_field_of_the_wrong_kind_is_named() {
         let fields = Fields::read(r#"{"a":"é","b":7,"c":null,"d":7.0}"#).unwrap();
         assert_eq!(fields.word("a").unwrap().as_deref(), Some("é"));
-        assert_eq!(fields.word("b").unwrap_err(), "b is not a text");
+        assert_eq!(fields.word("b").unwrap_err(), "b is not a string");
         assert_eq!(fields.whole("b"), Ok(Some(7)));
         assert_eq!(fields.whole("d").unwrap_err(), "d is not a whole number");
         for none in ["c", "z"] {

@@ -1,9 +1,9 @@
-//! JSON, read and written.
+//! Reads and writes JSON.
 //!
-//! All of it goes through one reader and one writer, because each further kind is the code
-//! of every type once more. And it is a crate, because that is what the compiler can be told
-//! to build for speed: the rest of the program is built small, but to make a record is to go
-//! over every byte of it.
+//! Everything goes through one reader and one writer, because each further pair would compile the
+//! code of every type once more. It is a crate of its own, because the compiler optimizes by crate:
+//! the rest of the program is built for size, but writing a record touches every byte of it, so
+//! this crate is built for speed.
 
 mod fields;
 
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 pub use fields::{Fields, Row, list, list_lines, row};
 
-/// What these bytes say.
+/// Parses these bytes.
 pub fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result<T> {
     match str::from_utf8(bytes) {
         Ok(text) => serde_json::from_str(text),
@@ -25,11 +25,11 @@ pub fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result<T> {
 /// A value on one line.
 pub fn text<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<String> {
     let bytes = bytes(value, ORDINARY_TEXT)?;
-    // The writer writes text; to make sure costs little beside that.
+    // The writer writes only UTF-8; to check that costs little in comparison.
     Ok(String::from_utf8(bytes).unwrap_or_default())
 }
 
-/// The same as bytes, with this much room to begin with.
+/// The same as bytes, with this much initial capacity.
 pub fn bytes<T: Serialize + ?Sized>(value: &T, room: usize) -> serde_json::Result<Vec<u8>> {
     let mut line = Line(Vec::with_capacity(room));
     serde_json::to_writer(&mut line, value)?;
@@ -38,13 +38,13 @@ pub fn bytes<T: Serialize + ?Sized>(value: &T, room: usize) -> serde_json::Resul
 
 const ORDINARY_TEXT: usize = 256;
 
-/// What is written, as it grows.
+/// The output while it grows.
 #[derive(Debug, Default)]
 struct Line(Vec<u8>);
 
 impl Line {
-    /// A string, by itself. That it is written here has all strings built in this crate, and
-    /// not where they are used.
+    /// Writes a string. Because it is written here, all string code is compiled in this crate and
+    /// not where it is used.
     fn string(&mut self, text: &str) -> serde_json::Result<()> {
         serde_json::Serializer::new(self).serialize_str(text)
     }

@@ -1,5 +1,5 @@
-//! What is counted per session: our blocks against the host's cap, and the last answer,
-//! for an event that the host delivers twice.
+//! Counts per session: how often we held the agent, against the host's limit. It also keeps the
+//! last answer, in case the host delivers an event twice.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub struct BlockLedger {
     /// The transcript at the last hold since a prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<Mark>,
-    /// What keeping the agent going has taken so far, for the receipt.
+    /// The counts for the receipt.
     #[serde(default, skip_serializing_if = "Option::is_none", alias = "tally")]
     pub receipt: Option<Receipt>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,24 +32,24 @@ pub struct Delivered {
     pub answer: Answer,
 }
 
-/// How far a transcript has come. Hosts write it behind the events, so that what is there at
-/// a stop may be older than our last hold: the mark of that hold tells.
+/// How far a transcript has come. A host writes the transcript later than it sends events, so at a
+/// stop the transcript may still end before our last hold; the mark of that hold tells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Mark {
     /// In bytes.
     pub size: u64,
-    /// Our holds that it does not show yet.
+    /// How many of our holds it does not show yet.
     pub unrecorded: u32,
 }
 
-/// Two registrations of ours, or a retry, deliver within this time of each other.
+/// If our hook is registered twice, or the host retries, both deliveries come within this time.
 const REDELIVERY: Millis = Millis::seconds(2);
 
 /// What the host does with a hook that keeps blocking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cap {
-    /// After this many blocks without tool use the next one is overridden.
+    /// It overrides the next block after this many without tool use.
     After(u32),
     Never,
 }
@@ -69,26 +69,26 @@ impl Delivered {
 }
 
 impl BlockLedger {
-    /// The answer that this very delivery got a moment ago.
+    /// The answer that this same delivery got a moment ago.
     pub fn repeated(&self, delivery: &Digest, now: Uptime) -> Option<&Answer> {
         let last = self.last.as_ref()?;
         let same = last.delivery == *delivery && last.is_recent(now);
         same.then_some(&last.answer)
     }
 
-    /// Without the last answer, once nobody can ask for it any more.
+    /// Drops the last answer once no second delivery can come any more.
     #[must_use]
     pub fn at(mut self, now: Uptime) -> Self {
         self.last.take_if(|last| !last.is_recent(now));
         self
     }
 
-    /// The count as it stands when this event arrives.
+    /// The count when this event arrives.
     #[must_use]
     pub fn opened(mut self, kind: &Kind, tools: ToolUse) -> Self {
         let new_chain = match kind {
             Kind::Stop { chain, .. } => *chain == Chain::First,
-            // A compaction happens in the middle of a chain, and the host counts on.
+            // A compaction happens in the middle of a chain, and the host goes on counting.
             Kind::SessionStart { source } => *source != StartSource::Compact,
             Kind::Prompt { .. } => true,
             Kind::SessionEnd { .. }
@@ -109,8 +109,8 @@ impl BlockLedger {
         self
     }
 
-    /// One more hold, with the transcript as it stands. One that is not there, or cannot be
-    /// read, shows no more of our holds than it did before.
+    /// Counts one more hold, and marks how far the transcript has come. If there is no transcript,
+    /// or it cannot be read, it is taken to show no more of our holds than before.
     pub(crate) fn hold(&mut self, transcript: Option<Mark>) {
         self.blocks = self.blocks.saturating_add(1);
         let shown = transcript.or(self.mark).unwrap_or_default();

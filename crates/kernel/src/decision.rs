@@ -47,7 +47,7 @@ impl Reasons {
         self.0.iter()
     }
 
-    /// As the agent reads it: a paragraph per machine.
+    /// The text for the agent: a paragraph per machine.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self.0.iter().map(|reason| reason.text.as_str()).collect();
         texts.join("\n\n")
@@ -58,19 +58,19 @@ impl Reasons {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// Keep the agent going for these reasons; none: it may stop.
+    /// Keep the agent going for these reasons; without reasons, it may stop.
     Stop { hold: Reasons },
     /// Text for the agent at a start, a prompt or a typed command.
     Context { tell: Reasons },
-    /// Text for the agent after a tool ran; objections are shown to it as a failure.
+    /// Text for the agent after a tool ran. Objections reach it as the tool's failure.
     AfterTool { tell: Reasons, object: Reasons },
-    /// Refuse the tool for these reasons; none: it may run.
+    /// Refuse the tool for these reasons; without reasons, it may run.
     BeforeTool { deny: Reasons },
     /// A desktop notice for a person who is away.
     Idle { notify: Reasons },
-    /// Wake an agent that has stopped, with this; nothing: let it rest.
+    /// Wake an agent that has stopped, with this text; without text, let it rest.
     Watch { wake: Reasons },
-    /// The host takes nothing here.
+    /// The host accepts no answer to this event.
     Silent,
 }
 
@@ -103,8 +103,8 @@ impl Decision {
         }
     }
 
-    /// Both, as one. Decisions of different events never meet: every machine is asked about
-    /// the same one.
+    /// Joins two decisions. Both are about the same event, because all machines are asked about one
+    /// event.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         match (self, other) {
@@ -155,8 +155,8 @@ impl Decision {
 pub enum Voice {
     Machine(Name),
     Mainspring,
-    /// Mainspring too, with what may as well be left out: that the agent is kept going, and
-    /// what it took.
+    /// Mainspring itself, with a line that may be left out: that the agent is kept going, or the
+    /// receipt.
     #[serde(alias = "courtesy")]
     Optional,
 }
@@ -200,7 +200,7 @@ impl Answer {
         }
     }
 
-    /// Our own failure: nothing is asked of the host, and the person hears of it.
+    /// Our own failure: nothing is asked of the host, and the person is told.
     pub fn fault(kind: &Kind, cause: impl Into<String>) -> Self {
         Self {
             decision: Decision::nothing(kind),
@@ -212,7 +212,7 @@ impl Answer {
         self.decision.is_nothing() && self.notes.is_empty()
     }
 
-    /// For a host that was promised another program's words and no more.
+    /// For a host that must get exactly the output of the program that we replace.
     #[must_use]
     pub fn without_optional_notes(mut self) -> Self {
         self.notes.retain(|note| note.by != Voice::Optional);

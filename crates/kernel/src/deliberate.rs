@@ -1,17 +1,17 @@
 //! One event, all machines, one answer.
 //!
-//! 1. An event delivered twice gets the same answer and changes nothing, unless a person's
-//!    order came in between.
-//! 2. Every machine is asked. Handlers are cheap; what is expensive is an effect, and a
-//!    handler can only ask for one.
-//! 3. If any machine holds a stop, no effect is started: the agent is told at once
-//!    everything that is missing. What waits, waits for the next stop.
-//! 4. Else the first effect in the machines' order is to be run, and all are asked again.
-//! 5. Else the decision is final: the ledger counts it, and at the stop that the host
-//!    would override we let go ourselves. Machines are told how it ended.
+//! 1. An event delivered twice gets the same answer and changes nothing, unless a person gave an
+//!    order in between.
+//! 2. Every machine is asked. That is cheap: only effects are expensive, and a handler does not
+//!    run an effect, it asks for one.
+//! 3. If any machine holds a stop, no effect is started: the agent learns at once everything
+//!    that is missing, and the effects wait for the next stop.
+//! 4. Otherwise the first effect in the order of the machines runs, and all are asked again.
+//! 5. If no effect is needed, the decision is final. The ledger counts it; where the host would
+//!    override one more hold, we let the agent go ourselves. The machines are told how it ended.
 //!
-//! A person's orders stand above all of it: a braked machine is not asked, and in
-//! observation the answer is nothing, whatever was decided.
+//! A person's orders come before all of it: a suspended machine is not asked, and in observe mode
+//! the answer is nothing, whatever was decided.
 
 use alloc::format;
 use alloc::string::String;
@@ -25,8 +25,8 @@ use crate::effect::{EffectOwner, Fence};
 use crate::event::{Event, Kind, Speaker};
 use crate::ids::{Digest, Millis, Uptime};
 use crate::machine::Settled;
-use crate::machines::{MachineInput, Name, Occasion, Pending, Transition, Vote};
-use crate::orders::{Leave, Mode, Orders, Until};
+use crate::machines::{MachineInput, Name, Occasion, Pending, SUSPENDED, Transition, Vote};
+use crate::orders::{Allowance, Mode, Orders, Until};
 use crate::receipt::Receipt;
 
 /// Everything a decision is made from. It is what the journal keeps, so that the same
@@ -34,25 +34,25 @@ use crate::receipt::Receipt;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Case {
     pub event: Event,
-    /// The time on the wall, for people and for dates that others wrote.
+    /// The time of day, for people and for dates that others wrote.
     pub now: Millis,
-    /// For how long something took, or may take.
+    /// Measures how long something took, or may take.
     #[serde(default)]
     pub uptime: Uptime,
-    /// Tells this delivery of the event from any other.
+    /// Distinguishes this delivery of the event from any other.
     pub delivery: Digest,
     #[serde(alias = "parts")]
     pub inputs: Vec<MachineInput>,
-    /// Machines whose state could not be read. They let go, and the person is told.
+    /// Machines whose state could not be read. They let the agent go, and the person is told.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub broken: Vec<Broken>,
-    /// The machine whose effect came back after another event had taken its work over.
+    /// The machine whose result came after another event had taken over its work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overtaken: Option<Name>,
     pub ledger: BlockLedger,
     pub cap: Cap,
     pub tools: ToolUse,
-    /// How far the transcript has come, where there is one.
+    /// How far the transcript has come, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transcript: Option<Mark>,
     pub trust: Trust,
@@ -60,7 +60,7 @@ pub struct Case {
     pub orders: Orders,
     /// The last fence number that was given out.
     pub fence: Fence,
-    /// Who would run an effect; nobody, where nothing can be started.
+    /// The process that would run an effect; nobody, if nothing can be started.
     #[serde(default, skip_serializing_if = "EffectOwner::is_nobody")]
     pub me: EffectOwner,
 }
@@ -94,17 +94,17 @@ pub struct Settlement {
     pub answer: Answer,
     #[serde(alias = "moves")]
     pub transitions: Vec<Transition>,
-    /// The counts; what is kept with them, [`Settlement::kept`] knows.
+    /// The counts. [`Settlement::stored_ledger`] adds the answer to them.
     pub ledger: BlockLedger,
-    /// Is this delivery given the same answer again, should it come twice?
+    /// Does a second delivery get the same answer again?
     pub repeatable: bool,
     pub outcome: Outcome,
 }
 
 impl Case {
-    /// What a person's orders leave this machine.
-    fn leave(&self, machine: Name) -> Leave {
-        self.orders.leave(machine, self.now)
+    /// What a person's orders allow this machine.
+    fn allowance(&self, machine: Name) -> Allowance {
+        self.orders.allowance(machine, self.now)
     }
 
     fn occasion(&self) -> Occasion<'_> {
@@ -119,9 +119,9 @@ impl Case {
 }
 
 impl Settlement {
-    /// The session's ledger as it is kept: the counts with the answer, of which a record has
-    /// one already.
-    pub fn kept(&self, case: &Case) -> BlockLedger {
+    /// The session's ledger for its file: the counts and the answer. In the record, the answer is
+    /// stored once, outside the ledger.
+    pub fn stored_ledger(&self, case: &Case) -> BlockLedger {
         let last = if self.repeatable {
             Some(Delivered {
                 delivery: case.delivery.clone(),
@@ -138,7 +138,7 @@ impl Settlement {
     }
 }
 
-/// How it came out, for the journal and for `why`.
+/// How the event ended, for the journal and for `why`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -146,17 +146,17 @@ pub enum Outcome {
     Passed,
     /// The agent is kept going.
     Held,
-    /// It would be, but the host would override one more hold.
+    /// A machine held the agent, but the host would override one more hold.
     Capped,
-    /// Something was said at an event that cannot be held.
+    /// Something was said at an event other than a stop.
     Told,
-    /// Something would have been said or started, but a person only wants to see it.
+    /// Something would have been said or started, but the person only wants to observe.
     Observed,
 }
 
 pub fn deliberate(case: &Case) -> Ruling {
-    // What an effect has brought back cannot be had twice: the second delivery, which came
-    // while it ran, was only told to wait.
+    // A result cannot be fetched a second time, so it is always taken in. A second delivery that
+    // came while the effect ran has only been told to wait.
     let returned = case.inputs.iter().any(MachineInput::has_returned);
     if !returned
         && let Some(answer) = case.ledger.repeated(&case.delivery, case.uptime)
@@ -165,15 +165,15 @@ pub fn deliberate(case: &Case) -> Ruling {
         return Ruling::Repeated(answer.clone());
     }
     let votes: Vec<Vote> = case.inputs.iter().map(|input| vote(input, case)).collect();
-    let decision = said(case, &votes, Leave::Act);
+    let decision = said(case, &votes, Allowance::Act);
     let mut notes = opening_notes(case);
     let held = matches!(&decision, Decision::Stop { hold } if !hold.is_empty());
-    let would = said(case, &votes, Leave::Observe);
+    let would = said(case, &votes, Allowance::Observe);
 
     let mut starts = Vec::new();
     let mut transitions = Vec::with_capacity(votes.len());
     for (input, one) in case.inputs.iter().zip(votes) {
-        if case.leave(input.name()) == Leave::Observe {
+        if case.allowance(input.name()) == Allowance::Observe {
             starts.extend(one.need.map(|pending| pending.name()));
             transitions.push(input.unchanged(one.transition));
             continue;
@@ -200,35 +200,34 @@ pub fn deliberate(case: &Case) -> Ruling {
     })
 }
 
-/// May this answer still be given? Not if a person has meanwhile ordered a machine that spoke
-/// in it to be quiet.
+/// May this answer still be given? Not if a person has since suspended a machine that spoke in it.
 fn stands(answer: &Answer, case: &Case) -> bool {
     let mut reasons = answer.decision.reasons();
-    reasons.all(|reason| case.leave(reason.by) == Leave::Act)
+    reasons.all(|reason| case.allowance(reason.by) == Allowance::Act)
 }
 
-/// What the machines say that have this leave, as one.
-fn said(case: &Case, votes: &[Vote], leave: Leave) -> Decision {
+/// Joins what the machines with this allowance say.
+fn said(case: &Case, votes: &[Vote], allowance: Allowance) -> Decision {
     votes
         .iter()
-        .filter(|vote| case.leave(vote.transition.name()) == leave)
+        .filter(|vote| case.allowance(vote.transition.name()) == allowance)
         .fold(Decision::nothing(&case.event.kind), |all, one| {
             all.join(one.transition.said().clone())
         })
 }
 
-/// Asks a machine, unless a person holds it back. What an effect of a braked machine has
-/// brought back is still taken in, because it cannot be had twice, but it asks for nothing.
+/// Asks a machine, unless a person suspended it. A suspended machine still takes in the result of
+/// its effect, because a result cannot be fetched a second time; but it asks for nothing.
 fn vote(input: &MachineInput, case: &Case) -> Vote {
-    match case.leave(input.name()) {
-        Leave::Act | Leave::Observe => input.vote(&case.occasion()),
-        Leave::Braked(_) => braked(input, case),
+    match case.allowance(input.name()) {
+        Allowance::Act | Allowance::Observe => input.vote(&case.occasion()),
+        Allowance::Suspended(_) => suspended(input, case),
     }
 }
 
-fn braked(input: &MachineInput, case: &Case) -> Vote {
+fn suspended(input: &MachineInput, case: &Case) -> Vote {
     let idle = || Vote {
-        transition: input.unmoved(&case.event.kind, "braked"),
+        transition: input.unmoved(&case.event.kind, SUSPENDED),
         notes: Vec::new(),
         need: None,
     };
@@ -278,12 +277,12 @@ fn settle(
             }
         };
         for transition in &mut transitions {
-            match case.leave(transition.name()) {
-                Leave::Act => transition.settle(settled),
+            match case.allowance(transition.name()) {
+                Allowance::Act => transition.settle(settled),
                 // This machine was not asked whether the agent may stop, so this stop does
                 // not finish its work.
-                Leave::Braked(_) => transition.settle(Settled::Continued),
-                Leave::Observe => {}
+                Allowance::Suspended(_) => transition.settle(Settled::Continued),
+                Allowance::Observe => {}
             }
         }
     }
@@ -331,9 +330,9 @@ fn answered(
     mut ledger: BlockLedger,
     outcome: Outcome,
 ) -> Settlement {
-    // What changed something without a word must not change it again. What was answered
-    // because something could not be read is not worth repeating; and nobody delivers a
-    // look of the watcher's twice.
+    // A change must not happen twice, even if nothing was said. An answer that was given because a
+    // file could not be read is not worth repeating. A look of the watcher is never delivered
+    // twice.
     let mut each = case.inputs.iter().zip(&transitions);
     let counts =
         !answer.is_nothing() || each.any(|(input, transition)| input.changed_by(transition));
@@ -347,8 +346,8 @@ fn answered(
     }
 }
 
-/// What would have happened, with nothing come of it: the machines stay as they were found,
-/// so that each stop is judged as if it were the first.
+/// What would have happened. The machines keep the state they had, so each stop is judged as if it
+/// were the first.
 fn observed(
     case: &Case,
     would: &Decision,
@@ -356,7 +355,7 @@ fn observed(
     mut notes: Vec<Note>,
     transitions: Vec<Transition>,
 ) -> Settlement {
-    // That the watcher would have looked is not worth a record every two minutes.
+    // The watcher looks every two minutes: no record says each time that it would have looked.
     let idle = starts.is_empty() || case.event.kind == Kind::Watch;
     let outcome = if would.is_nothing() && idle {
         Outcome::Passed
@@ -375,7 +374,7 @@ fn observed(
     )
 }
 
-/// At a stop, the person hears what would have been done.
+/// At a stop, the person is told what would have been done.
 fn observed_note(would: &Decision, starts: &[Name]) -> Option<Note> {
     let Decision::Stop { hold } = would else {
         return None;
@@ -387,7 +386,7 @@ fn observed_note(would: &Decision, starts: &[Name]) -> Option<Note> {
     done.extend(starts.iter().map(|name| format!("started {name}'s effect")));
     (!done.is_empty()).then(|| {
         Note::ours(format!(
-            "only observing; it would have {}. `mainspring why` tells more",
+            "observe mode: it would have {}. `mainspring why` tells more",
             done.join(" and ")
         ))
     })
@@ -403,7 +402,7 @@ fn names(reasons: &Reasons) -> String {
     listed(&speakers(reasons))
 }
 
-/// What an effect brought back is kept: it cannot be had twice.
+/// A result stays, because it cannot be fetched a second time.
 fn capped_transitions(case: &Case, transitions: Vec<Transition>) -> Vec<Transition> {
     let each = case.inputs.iter().zip(transitions);
     each.map(|(input, transition)| {
@@ -416,9 +415,9 @@ fn capped_transitions(case: &Case, transitions: Vec<Transition>) -> Vec<Transiti
     .collect()
 }
 
-/// What the person must hear whatever the machines say.
+/// What the person must be told, whatever the machines say.
 fn opening_notes(case: &Case) -> Vec<Note> {
-    let asked = |name: Name| case.orders.brake(name, case.now).is_none();
+    let asked = |name: Name| case.orders.suspension(name, case.now).is_none();
     let broken = case.broken.iter().filter(|broken| asked(broken.machine));
     let broken = broken.map(|broken| Note {
         by: Voice::Machine(broken.machine),
@@ -426,13 +425,16 @@ fn opening_notes(case: &Case) -> Vec<Note> {
     });
     let overtaken = case.overtaken.map(|machine| Note {
         by: Voice::Machine(machine),
-        text: "a result came too late: another event had taken the work over".into(),
+        text: "a result came too late: another event had taken over the work".into(),
     });
-    broken.chain(overtaken).chain(braked_note(case)).collect()
+    broken
+        .chain(overtaken)
+        .chain(suspended_note(case))
+        .collect()
 }
 
-/// Said at every stop that a brake lets through: what is switched off must not be forgotten.
-fn braked_note(case: &Case) -> Option<Note> {
+/// Said at every stop that passes because of an order, so that nobody forgets it.
+fn suspended_note(case: &Case) -> Option<Note> {
     let Kind::Stop { .. } = case.event.kind else {
         return None;
     };
@@ -441,25 +443,25 @@ fn braked_note(case: &Case) -> Option<Note> {
     }
     let inputs = case.inputs.iter().map(MachineInput::name);
     let broken = case.broken.iter().map(|broken| broken.machine);
-    let braked: Vec<(Name, Until)> = inputs
+    let suspended: Vec<(Name, Until)> = inputs
         .chain(broken)
-        .filter_map(|name| Some((name, case.orders.brake(name, case.now)?)))
+        .filter_map(|name| Some((name, case.orders.suspension(name, case.now)?)))
         .collect();
-    Orders::note(&braked).map(Note::ours)
+    Orders::note(&suspended).map(Note::ours)
 }
 
-/// Nobody reads what a watcher notes.
+/// Nobody reads the notes of a watcher.
 fn untrusted_note(name: Name, kind: &Kind) -> Option<Note> {
     (*kind != Kind::Watch).then(|| Note {
         by: Voice::Machine(name),
         text: format!(
-            "{name} has work to start here, and this project is not trusted yet: \
+            "{name} wants to start a program, but this project is not trusted yet: \
              `mainspring trust` allows it"
         ),
     })
 }
 
-/// Once for a run of holds: at every one it would only be noise.
+/// Said once for several holds in a row; at every hold it would only be noise.
 fn held_note(hold: &Reasons) -> Note {
     let keep = match speakers(hold).len() {
         1 => "keeps",

@@ -1,9 +1,9 @@
-//! Effects as data: what a machine needs done outside before it can answer.
+//! Effects as data: the work outside this process that a machine needs before it can answer.
 //!
-//! An effect is recorded as an [`Intent`] before it starts and runs without the lock.
-//! Its result counts only while that intent is still the current one: the fence number
-//! only grows, so a process that was paused for an hour cannot deliver into a turn that
-//! has moved on. An effect that only looks changes nothing: it is run without a record.
+//! An effect is recorded as an [`Intent`] before it starts, and runs without the lock. Its result
+//! counts only while that intent is still the current one: the fence number only grows, so a
+//! process that was paused for an hour cannot deliver into a later turn. An effect that only
+//! reads changes nothing outside, so it runs without a record.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,8 +24,8 @@ impl Fence {
     }
 }
 
-/// The process that runs an effect, told apart from a later one with the same pid and
-/// from one of before a reboot.
+/// The process that runs an effect. It differs from a later process with the same pid, and from one
+/// before a reboot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EffectOwner {
     pub pid: u32,
@@ -34,7 +34,7 @@ pub struct EffectOwner {
 }
 
 impl EffectOwner {
-    /// Nobody: for a case in which nothing can be started.
+    /// For a case in which nothing can be started.
     pub fn is_nobody(&self) -> bool {
         self.pid == 0
     }
@@ -69,7 +69,7 @@ impl<M: Machine> Intent<M> {
     }
 }
 
-/// How a machine's effect stands as this event is looked at.
+/// The status of a machine's effect when this event arrives.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "", rename_all = "snake_case")]
 pub enum EffectStatus<M: Machine> {
@@ -77,20 +77,20 @@ pub enum EffectStatus<M: Machine> {
     Clear,
     /// Another live process runs it.
     Running(Intent<M>),
-    /// Its process is gone and its result was never accepted: it may or may not have
-    /// happened. The machine decides whether to look, to repeat or to give up.
+    /// Its process is gone, and its result was never accepted: it may or may not have happened. The
+    /// machine decides whether to look, to repeat or to give up.
     Abandoned(Intent<M>),
-    /// It came back in this very turn.
+    /// It came back in this turn.
     Done(Intent<M>, M::Outcome),
 }
 
 impl<M: Machine> EffectStatus<M> {
-    /// Has something been done outside in this turn that must be taken in?
+    /// Has something been done outside in this turn whose result must be taken in?
     pub(crate) fn is_irrevocable(&self) -> bool {
         matches!(self, Self::Done(intent, _) if !M::only_looks(&intent.effect))
     }
 
-    /// The intent that would remain recorded if this turn changed nothing.
+    /// The intent that stays recorded if this turn changes nothing.
     pub fn recorded(&self) -> Option<&Intent<M>> {
         match self {
             Self::Clear => None,

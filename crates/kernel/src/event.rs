@@ -1,4 +1,4 @@
-//! What happened, in our words. Each host's adapter translates to this.
+//! What happened, in our own terms. Each host's adapter translates to this.
 
 use alloc::string::String;
 
@@ -8,7 +8,7 @@ use crate::ids::SessionId;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Event {
-    /// `None` where the host gave no usable id: nothing that belongs to a session applies.
+    /// `None` if the host gave no usable id: then nothing that belongs to a session applies.
     pub session: Option<SessionId>,
     pub speaker: Speaker,
     pub kind: Kind,
@@ -24,7 +24,7 @@ impl Event {
         }
     }
 
-    /// A stop at which nothing runs any more.
+    /// A stop while nothing runs in the background.
     pub fn stop(session: Option<SessionId>, chain: Chain) -> Self {
         let background = Background::Quiet;
         Self::of(session, Kind::Stop { chain, background })
@@ -48,7 +48,7 @@ pub enum Kind {
     SessionEnd {
         reason: EndReason,
     },
-    /// A prompt arrived. Not every one is a person's.
+    /// A prompt arrived; not every prompt comes from a person.
     Prompt {
         author: Author,
     },
@@ -61,7 +61,7 @@ pub enum Kind {
     },
     AfterTool {
         tool: String,
-        /// The skill that was invoked, where the tool is the host's skill tool.
+        /// The skill that was invoked, if the tool is the host's skill tool.
         skill: Option<String>,
     },
     Stop {
@@ -70,9 +70,9 @@ pub enum Kind {
     },
     /// The agent has been waiting for the person for a while.
     Idle,
-    /// The watcher looks, while the agent rests: no event of a host's.
+    /// The watcher looks while the agent rests. This is not an event of a host.
     Watch,
-    /// Well-formed, and not ours.
+    /// Well-formed, but not an event that we handle.
     Other {
         name: String,
     },

@@ -1,5 +1,4 @@
-//! Characters that hide, reorder or move what a reader sees: the one list of them, and what
-//! is asked about it.
+//! Characters that hide, reorder or move what a reader sees. This is the only list of them.
 //!
 //! Titles, file names, prompts and messages come from anybody. Shown as they are, they could
 //! clear a screen, fill a clipboard, turn a line around, or say a second thing that only a
@@ -9,7 +8,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use core::fmt::Write as _;
 
-/// C0 and C1 controls and DEL: what a terminal obeys instead of showing.
+/// C0 and C1 controls and DEL: a terminal obeys them instead of showing them.
 pub const fn is_control(c: char) -> bool {
     matches!(c, '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}')
 }
@@ -19,8 +18,8 @@ const fn reorders(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// What takes no place in a line, or breaks it without a line feed: soft hyphen, zero-width
-/// characters, fillers, separators, variation selectors, tags and noncharacters.
+/// Characters that take no space in a line, or break it without a line feed: soft hyphen,
+/// zero-width characters, fillers, separators, variation selectors, tags and noncharacters.
 const fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}'
@@ -49,20 +48,20 @@ pub const fn is_hidden(c: char) -> bool {
     is_control(c) || reorders(c) || is_invisible(c)
 }
 
-/// May it stand in a longer text? Line feeds and tabs may, and so may what joins the letters
-/// of many scripts and the parts of an emoji.
+/// May it be in a longer text? Line feeds and tabs may, and so may the characters that join the
+/// letters of many scripts or the pieces of an emoji.
 pub const fn is_shown(c: char) -> bool {
     let joins = matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}');
     joins || matches!(c, '\n' | '\t') || !is_hidden(c)
 }
 
-/// Nearly every text is of plain letters, which needs no look at characters.
+/// Nearly every text is plain ASCII, and then no character needs a closer look.
 fn is_plain(text: &str) -> bool {
     text.bytes()
         .all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
 }
 
-/// A longer text for a model or a person, without what hides.
+/// A longer text for a model or a person, without hidden characters.
 pub fn strip(text: &str) -> Cow<'_, str> {
     if is_plain(text) || text.chars().all(is_shown) {
         return Cow::Borrowed(text);
@@ -70,8 +69,8 @@ pub fn strip(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().filter(|c| is_shown(*c)).collect())
 }
 
-/// The text with what hides written out, as JSON does it: `\u001b`. In JSON it is the same
-/// text as before; anywhere else, the reader sees what was there. A carriage return only goes.
+/// The text with hidden characters written out as JSON does it: `\u001b`. In JSON it is still the
+/// same text; anywhere else, the reader sees what was there. Carriage returns are removed.
 pub fn escape(text: &str) -> Cow<'_, str> {
     if is_plain(text) || text.chars().all(is_shown) {
         return Cow::Borrowed(text);
@@ -80,7 +79,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped(kept, is_shown))
 }
 
-/// A name with everything written out that could end its line, too.
+/// A name in which everything that could end its line is written out, too.
 pub fn escape_name(name: &str) -> Cow<'_, str> {
     let stays = |c| is_shown(c) && !is_control(c);
     if name.chars().all(stays) {
@@ -104,8 +103,8 @@ fn escaped(text: impl Iterator<Item = char>, stays: impl Fn(char) -> bool) -> St
     out
 }
 
-/// Somebody else's text on one line: nothing hidden, runs of space as one, and at most
-/// `limit` characters before it is cut.
+/// Somebody else's text on one line: without hidden characters, with runs of space as one space,
+/// and cut after `limit` characters.
 pub fn quote(text: &str, limit: usize) -> String {
     let mut out = String::with_capacity(text.len().min(limit.saturating_mul(4)));
     let mut count = 0;

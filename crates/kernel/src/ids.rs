@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 pub struct SessionId(String);
 
 impl SessionId {
-    /// Longer ids are no ids: nothing that a host makes comes near.
+    /// A longer text is not an id: no host makes one nearly as long.
     pub const MAX_BYTES: usize = 256;
 
-    /// `None` for what cannot name a session: an empty text, `null`, or one too long.
-    /// State that belonged to such an id would belong to every session that lacks one.
+    /// `None` for a text that cannot name a session: an empty one, `null`, or one that is too long.
+    /// State under such an id would belong to every session without an id.
     pub fn parse(text: &str) -> Option<Self> {
         let usable = !text.is_empty() && text != "null" && text.len() <= Self::MAX_BYTES;
         usable.then(|| Self(text.into()))

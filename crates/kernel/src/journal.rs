@@ -11,8 +11,7 @@ use crate::deliberate::{Case, Ruling, deliberate};
 use crate::ids::{Digest, Millis, SessionId};
 use crate::machines::Name;
 
-/// The format that this version writes. A newer one is read where it can be and never
-/// written to.
+/// The format that this version writes. A newer format is read if possible, and never written to.
 pub const FORMAT: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,11 +38,11 @@ pub enum Entry {
     Verb {
         /// The command, as it can be typed again.
         command: String,
-        /// The machine that it is about, where it is about one. Earlier versions did not
-        /// say.
+        /// The machine that the command is about, if it is about one. Earlier versions did not
+        /// record it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine: Option<Name>,
-        /// The agent's session, where one ran it.
+        /// The agent's session, if an agent ran the command.
         session: Option<SessionId>,
         /// What it did, in a sentence.
         did: String,
@@ -54,15 +53,15 @@ pub enum Entry {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FileChange {
     pub path: String,
-    /// What was there when the decision was made; `None`: no file. Anything else found
-    /// later is somebody's edit, and it wins.
+    /// What was there when the decision was made; `None`: no file. If something else is there
+    /// later, somebody edited the file, and the edit wins.
     pub was: Option<Digest>,
     /// What is there afterwards; `None`: no file.
     pub now: Option<String>,
 }
 
 impl FileChange {
-    /// No file that stays no file: nothing to record, and nothing to do.
+    /// There was no file and there will be none: nothing to record, and nothing to do.
     pub fn is_nothing(&self) -> bool {
         self.was.is_none() && self.now.is_none()
     }

@@ -4,11 +4,11 @@
 //! that promise. What happened comes in as data ([`Event`], [`Case`]), what to do goes
 //! out as data ([`Answer`], effects), and the same case always gives the same answer.
 //!
-//! Reading order: [`event`] and [`decision`] are the two vocabularies; [`machine`] is
-//! what a state machine is; [`machines`] has them; [`deliberate`] runs them all on one
-//! event and joins what they say; [`turn`] is the protocol around it (lock, load,
-//! commit, effect, answer) that the shell, the simulator and the model checker all
-//! interpret; [`journal`] is what is kept of a turn.
+//! Reading order: [`event`] and [`decision`] are what comes in and what goes out; [`machine`] says
+//! what a state machine is; [`machines`] contains all of them; [`deliberate`] runs them on one
+//! event and joins what they say; [`turn`] is the protocol around it (lock, load, commit, effect,
+//! answer) that the shell, the simulator and the model checker interpret; [`journal`] is the record
+//! of a turn.
 #![no_std]
 
 extern crate alloc;

@@ -1,5 +1,5 @@
-//! What a state machine is: pure functions from what is remembered and what was seen to
-//! what to remember and what to say.
+//! What a state machine is: pure functions. They get the state and what was observed, and return
+//! the next state and what to say.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,25 +15,25 @@ use crate::ids::Millis;
 use crate::machines::Name;
 use crate::receipt::Receipt;
 
-/// What every state, fact, effect and outcome can do: be compared, hashed by the model
-/// checker, and written to the journal.
+/// What every state, fact, effect and outcome must support: comparison, hashing by the model
+/// checker, and writing to the journal.
 pub trait Data: Debug + Clone + PartialEq + Eq + Hash + Serialize + DeserializeOwned {}
 impl<T: Debug + Clone + PartialEq + Eq + Hash + Serialize + DeserializeOwned> Data for T {}
 
-/// A handler per event that a machine may listen to; each returns only what makes sense
-/// there. The default is not to listen.
+/// A handler per event that a machine may listen to. Each returns only what makes sense for its
+/// event. By default a machine does not listen.
 pub trait Machine: Debug + Clone + PartialEq + Eq + Hash + Sized {
     const NAME: Name;
-    /// The transitions, in the order in which they are tried: what `graph` draws, what
-    /// `why` quotes, and what the tests check the handlers against.
+    /// The transitions, in the order in which they are tried. `graph` draws them, `why` quotes
+    /// them, and the tests check the handlers against them.
     const TABLE: &'static [Arrow];
 
     /// Which of a person's orders it obeys.
     const OBEYS: Obeys = Obeys::EveryOrder;
 
-    /// What is remembered between events.
+    /// The state that is kept between events.
     type State: Data;
-    /// What the shell saw of the world for this event, reduced: no payloads, no secrets.
+    /// What the shell observed for this event: only what decisions need, no payloads, no secrets.
     type Facts: Data;
     /// What the machine may need done outside, and what can come of it.
     type Effect: Data;
@@ -70,29 +70,27 @@ pub trait Machine: Debug + Clone + PartialEq + Eq + Hash + Sized {
         Step::ignore(state, Nothing)
     }
 
-    /// A stop has been decided by all machines together. What a machine does on being
-    /// finished (clear a counter, pop a frame) belongs here: its own consent is not the
-    /// end while another machine still holds the agent.
+    /// All machines together have decided a stop. What a machine does when it is finished (clear a
+    /// counter, pop a frame) belongs here, because another machine may still hold the agent when
+    /// this one would let it go.
     fn settle(state: Self::State, _: Settled) -> Self::State {
         state
     }
 
-    /// Does this effect only look? One that changes nothing outside may be run twice, so it
-    /// is not recorded before it starts.
+    /// Does this effect only read? Then it changes nothing outside and may run twice, so it is not
+    /// recorded before it starts.
     fn only_looks(_: &Self::Effect) -> bool {
         false
     }
 
-    /// Adds what an effect has brought back to the receipt that the person gets when the
-    /// agent is let go.
+    /// Adds the result of an effect to the receipt that the person gets when the agent stops.
     fn summarize(_: &Self::Outcome, _: &mut Receipt) {}
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Obeys {
     EveryOrder,
-    /// It neither starts nor holds anything: it goes on under an order that is about
-    /// everything.
+    /// It neither starts nor holds anything, so it continues under an order about everything.
     OrdersThatNameIt,
 }
 
@@ -104,7 +102,7 @@ pub enum Settled {
     Continued,
 }
 
-/// What a handler is given beside the state.
+/// What a handler gets besides the state.
 #[derive(Debug)]
 pub struct Input<'a, M: Machine> {
     pub event: &'a Event,
@@ -117,7 +115,7 @@ pub struct Input<'a, M: Machine> {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Step<M: Machine, V> {
     pub state: M::State,
-    /// The arrow of the table that was taken; `""` where the event was ignored.
+    /// The arrow of the table that was taken; `""` if the event was ignored.
     pub rule: &'static str,
     pub verdict: Verdict<M, V>,
     /// For the person.
@@ -127,8 +125,8 @@ pub struct Step<M: Machine, V> {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Verdict<M: Machine, V> {
     Say(V),
-    /// It depends on something outside. If nothing cheaper holds the agent, the effect is
-    /// run and the handler is called again with [`EffectStatus::Done`].
+    /// The verdict depends on something outside. If nothing cheaper holds the agent, the effect
+    /// runs, and the handler is called again with [`EffectStatus::Done`].
     Need {
         effect: M::Effect,
         /// How long it may take.
@@ -204,11 +202,11 @@ pub enum OnWatch {
     Wake(String),
 }
 
-/// The verdict where a host takes none.
+/// The verdict of an event to which the host accepts no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Nothing;
 
-/// The effect or outcome of a machine that has none: it cannot be made.
+/// The effect or outcome of a machine that has none. No value of it exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, serde::Deserialize)]
 pub enum Never {}
 
@@ -218,7 +216,7 @@ pub const ANY: &[&str] = &["any"];
 /// The `to` of an arrow that leads back to the state that it left.
 pub const SAME: &str = "same";
 
-/// One row of a transition table.
+/// One line of a transition table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrow {
     /// Its name in the journal, unique among the arrows that leave the same state.
@@ -233,7 +231,7 @@ pub struct Arrow {
     pub when: &'static str,
     /// What is said or done, in words.
     pub does: &'static str,
-    /// What would have made it go otherwise: for the person who asks `why`.
+    /// What the person can do to get another result; `why` says it.
     pub remedy: &'static str,
 }
 

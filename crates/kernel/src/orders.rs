@@ -1,10 +1,10 @@
-//! What a person has ordered for a project: the brake, and the way to try things out.
+//! What a person has ordered for a project: to suspend machines, or only to observe.
 //!
-//! Orders stand above the machines. A braked machine is not asked: it stays as it is, and
-//! the agent may stop. In observation everything is decided as usual and nothing comes of
-//! it but a record. Under either, no program is started for the machine, unless a person
-//! types the command that starts it. A machine that starts and holds nothing goes on until
-//! an order names it.
+//! Orders come before the machines. A machine that was stopped or paused is *suspended*: it is
+//! not asked, its state stays, and the agent may stop. In observe mode everything is decided as
+//! usual, but only recorded. Under either order, no program is started for the machine, unless a
+//! person types the command that starts it. A machine that neither starts nor holds anything is
+//! suspended only by an order that names it.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::decision::listed;
 use crate::ids::Millis;
 use crate::machine::Obeys;
 use crate::machines::Name;
@@ -20,17 +21,17 @@ use crate::machines::verbs::Actor;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Orders {
-    /// Every machine is braked.
+    /// Every machine is suspended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub everything: Option<Until>,
-    /// These are.
+    /// These machines are suspended.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub machines: BTreeMap<Name, Until>,
     #[serde(default, skip_serializing_if = "Mode::acts")]
     pub mode: Mode,
 }
 
-/// How long a brake holds.
+/// How long a machine is suspended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Until {
@@ -46,7 +47,7 @@ pub enum Until {
 pub enum Mode {
     #[default]
     Act,
-    /// Decide, record, and ask nothing of anybody.
+    /// Decide and record, but ask nothing of anybody.
     Observe,
 }
 
@@ -57,22 +58,22 @@ impl Mode {
     }
 }
 
-/// What the orders leave a machine.
+/// What the orders allow a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Leave {
-    /// To do its work.
+pub enum Allowance {
+    /// It does its work.
     Act,
-    /// To be asked, and nothing comes of it.
+    /// It is asked, but its decision is only recorded.
     Observe,
-    /// Nothing: it is not asked.
-    Braked(Until),
+    /// It is not asked.
+    Suspended(Until),
 }
 
 /// Why no program is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Forbidden {
     pub machine: Name,
-    pub leave: Leave,
+    pub allowance: Allowance,
 }
 
 /// What an order is about.
@@ -96,8 +97,8 @@ impl Orders {
         *self == Self::default()
     }
 
-    /// The brake on this machine, if one holds.
-    pub fn brake(&self, machine: Name, now: Millis) -> Option<Until> {
+    /// Until when this machine is suspended, if it is.
+    pub fn suspension(&self, machine: Name, now: Millis) -> Option<Until> {
         let everything = match machine.obeys() {
             Obeys::EveryOrder => self.everything,
             Obeys::OrdersThatNameIt => None,
@@ -108,16 +109,15 @@ impl Orders {
             .find(|until| until.holds(now))
     }
 
-    /// What this machine may do.
-    pub fn leave(&self, machine: Name, now: Millis) -> Leave {
-        match (self.brake(machine, now), self.mode, machine.obeys()) {
-            (Some(until), _, _) => Leave::Braked(until),
-            (None, Mode::Observe, Obeys::EveryOrder) => Leave::Observe,
-            (None, Mode::Observe, Obeys::OrdersThatNameIt) | (None, Mode::Act, _) => Leave::Act,
+    pub fn allowance(&self, machine: Name, now: Millis) -> Allowance {
+        match (self.suspension(machine, now), self.mode, machine.obeys()) {
+            (Some(until), _, _) => Allowance::Suspended(until),
+            (None, Mode::Observe, Obeys::EveryOrder) => Allowance::Observe,
+            (None, Mode::Observe, Obeys::OrdersThatNameIt) | (None, Mode::Act, _) => Allowance::Act,
         }
     }
 
-    /// The orders that bind whoever acts: a person stands above their own.
+    /// The orders that bind this actor: they do not bind a person, who gave them.
     #[must_use]
     pub fn binding(self, actor: &Actor) -> Self {
         match actor {
@@ -128,9 +128,9 @@ impl Orders {
 
     /// May a program be started for this machine?
     pub fn may_start(&self, machine: Name, now: Millis) -> Result<(), Forbidden> {
-        match self.leave(machine, now) {
-            Leave::Act => Ok(()),
-            leave => Err(Forbidden { machine, leave }),
+        match self.allowance(machine, now) {
+            Allowance::Act => Ok(()),
+            allowance => Err(Forbidden { machine, allowance }),
         }
     }
 
@@ -145,8 +145,8 @@ impl Orders {
         self
     }
 
-    /// Without the brake. Letting everything go on releases the single machines too;
-    /// letting one go on leaves the brake on all others.
+    /// Ends the suspension. To resume everything resumes the single machines too; to resume one
+    /// machine leaves the others suspended.
     #[must_use]
     pub fn resumed(mut self, scope: Scope, now: Millis) -> Self {
         match scope {
@@ -167,24 +167,23 @@ impl Orders {
         self
     }
 
-    /// The line for the person at a stop at which these machines were not asked.
-    pub(crate) fn note(braked: &[(Name, Until)]) -> Option<String> {
-        let (_, until) = braked.first()?;
-        let names: Vec<&str> = braked.iter().map(|(name, _)| name.as_str()).collect();
-        let names = names.join(", ");
+    /// The line for the person at a stop that these machines did not check.
+    pub(crate) fn note(suspended: &[(Name, Until)]) -> Option<String> {
+        let (_, until) = suspended.first()?;
+        let names: Vec<&str> = suspended.iter().map(|(name, _)| name.as_str()).collect();
+        let names = listed(&names);
+        let they = if suspended.len() == 1 { "it" } else { "they" };
         Some(match until {
-            Until::Resumed => {
-                format!(
-                    "not asked, because a person stopped it: {names}. `mainspring resume` goes on"
-                )
-            }
-            Until::At(_) => {
-                format!(
-                    "not asked while it is paused: {names}. `mainspring resume` goes on at once"
-                )
-            }
+            Until::Resumed => format!(
+                "you paused {names}; {they} did not check this stop. `mainspring resume` ends the \
+                 pause"
+            ),
+            Until::At(_) => format!(
+                "you paused {names} for a while; {they} did not check this stop. \
+                 `mainspring resume` ends the pause at once"
+            ),
             Until::FileGone => {
-                format!("not asked as long as .mainspring-off is there: {names}")
+                format!("{names} did not check this stop, because .mainspring-off is here")
             }
         })
     }
@@ -193,12 +192,12 @@ impl Orders {
 impl core::fmt::Display for Forbidden {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let machine = self.machine;
-        let ordered = match self.leave {
-            Leave::Act => "",
-            Leave::Observe => "a person only observes here",
-            Leave::Braked(Until::Resumed) => "a person stopped it",
-            Leave::Braked(Until::At(_)) => "a person paused it",
-            Leave::Braked(Until::FileGone) => ".mainspring-off is in this project",
+        let ordered = match self.allowance {
+            Allowance::Act => "",
+            Allowance::Observe => "a person set observe mode",
+            Allowance::Suspended(Until::Resumed) => "a person stopped it",
+            Allowance::Suspended(Until::At(_)) => "a person paused it",
+            Allowance::Suspended(Until::FileGone) => ".mainspring-off is in this project",
         };
         write!(f, "nothing is started for {machine}: {ordered}")
     }
@@ -213,7 +212,7 @@ mod tests {
     const NOW: Millis = Millis(1_000);
 
     #[test]
-    fn a_brake_holds_until_it_is_over() {
+    fn a_machine_is_suspended_until_the_time_is_over() {
         for (until, holds) in [
             (Until::Resumed, true),
             (Until::FileGone, true),
@@ -225,30 +224,34 @@ mod tests {
             let one = Orders::default().stopped(Scope::Machine(Name::Loop), until);
             for &name in Name::ALL {
                 let all = holds && name != Name::Tasks;
-                assert_eq!(everything.brake(name, NOW).is_some(), all, "{until:?}");
+                assert_eq!(everything.suspension(name, NOW).is_some(), all, "{until:?}");
                 let only = holds && name == Name::Loop;
-                assert_eq!(one.brake(name, NOW).is_some(), only, "{name} {until:?}");
+                assert_eq!(
+                    one.suspension(name, NOW).is_some(),
+                    only,
+                    "{name} {until:?}"
+                );
             }
         }
     }
 
     #[test]
-    fn an_expired_pause_of_everything_does_not_hide_a_brake_on_one() {
+    fn an_expired_pause_of_everything_does_not_end_that_of_one_machine() {
         let orders = Orders::default()
             .stopped(Scope::Everything, Until::At(Millis(1)))
             .stopped(Scope::Machine(Name::Gate), Until::Resumed);
-        assert_eq!(orders.brake(Name::Gate, NOW), Some(Until::Resumed));
-        assert_eq!(orders.brake(Name::Loop, NOW), None);
+        assert_eq!(orders.suspension(Name::Gate, NOW), Some(Until::Resumed));
+        assert_eq!(orders.suspension(Name::Loop, NOW), None);
     }
 
     #[test]
-    fn one_machine_may_go_on_while_all_others_stay_braked() {
+    fn one_machine_may_resume_while_all_others_stay_suspended() {
         let orders = Orders::default()
             .stopped(Scope::Everything, Until::Resumed)
             .resumed(Scope::Machine(Name::Review), NOW);
         for &name in Name::ALL {
             let free = matches!(name, Name::Review | Name::Tasks);
-            assert_eq!(orders.brake(name, NOW).is_none(), free, "{name}");
+            assert_eq!(orders.suspension(name, NOW).is_none(), free, "{name}");
         }
         let free = orders.resumed(Scope::Everything, NOW);
         assert!(free.is_empty(), "{free:?}");
@@ -258,13 +261,19 @@ mod tests {
     fn hydration_goes_on_under_every_order_that_does_not_name_it() {
         let mut everything = Orders::default().stopped(Scope::Everything, Until::FileGone);
         everything.mode = Mode::Observe;
-        assert_eq!(everything.leave(Name::Tasks, NOW), Leave::Act);
+        assert_eq!(everything.allowance(Name::Tasks, NOW), Allowance::Act);
         for &name in Name::ALL.iter().filter(|name| **name != Name::Tasks) {
-            assert_eq!(everything.leave(name, NOW), Leave::Braked(Until::FileGone));
+            assert_eq!(
+                everything.allowance(name, NOW),
+                Allowance::Suspended(Until::FileGone)
+            );
         }
         let named = Orders::default().stopped(Scope::Machine(Name::Tasks), Until::Resumed);
-        assert_eq!(named.leave(Name::Tasks, NOW), Leave::Braked(Until::Resumed));
-        assert_eq!(named.leave(Name::Claim, NOW), Leave::Act);
+        assert_eq!(
+            named.allowance(Name::Tasks, NOW),
+            Allowance::Suspended(Until::Resumed)
+        );
+        assert_eq!(named.allowance(Name::Claim, NOW), Allowance::Act);
     }
 
     #[test]
@@ -288,7 +297,7 @@ mod tests {
             ),
             (
                 observing,
-                "nothing is started for claim: a person only observes here",
+                "nothing is started for claim: a person set observe mode",
             ),
         ] {
             let agent = orders.clone().binding(&Actor::Agent(None));

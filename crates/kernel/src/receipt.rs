@@ -1,5 +1,5 @@
-//! What keeping the agent going has taken since the person last heard of it: told in one
-//! line when it is let go.
+//! The receipt: one line that tells the person, when the agent stops, how long and how often it was
+//! kept going.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -14,28 +14,28 @@ use crate::machines::{MachineInput, Name};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Receipt {
-    /// The first hold.
+    /// When the first hold was.
     pub since: Millis,
     pub holds: u32,
     /// Which machine asked for how many of them.
     pub by: BTreeMap<Name, u32>,
-    /// Reviews that came back,
+    /// How many reviews came back,
     pub reviews: u32,
-    /// of which so many found nothing,
+    /// how many of those found nothing,
     #[serde(default)]
     pub clean: u32,
-    /// and those that did not happen.
+    /// and how many did not happen.
     #[serde(default)]
     pub undone: u32,
     /// What all of them cost, in millionths of a dollar.
     #[serde(default)]
     pub cost: u64,
-    /// The pull request that was opened, or found.
+    /// The pull request that was opened or found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull: Option<u64>,
 }
 
-/// What came of a review, as far as a receipt tells.
+/// What came of a review, as far as the receipt shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reviewed {
     Clean,
@@ -65,14 +65,14 @@ impl Receipt {
         }
     }
 
-    /// What effects brought back at this stop.
+    /// Adds the results of this stop's effects.
     pub(crate) fn take_in(&mut self, inputs: &[MachineInput]) {
         for input in inputs {
             input.summarize(self);
         }
     }
 
-    /// A review came back, or did not happen.
+    /// Counts a review that came back or did not happen.
     pub(crate) fn review(&mut self, reviewed: Reviewed) {
         let count = match reviewed {
             Reviewed::Clean => {
@@ -85,17 +85,16 @@ impl Receipt {
         *count = count.saturating_add(1);
     }
 
-    /// Millionths of a dollar were spent.
+    /// Adds a cost in millionths of a dollar.
     pub(crate) fn spend(&mut self, cost: u64) {
         self.cost = self.cost.saturating_add(cost);
     }
 
-    /// A pull request was opened, or found.
+    /// Records the pull request that was opened or found.
     pub(crate) fn open_pull(&mut self, number: u64) {
         self.pull = Some(number);
     }
 
-    /// The receipt.
     pub(crate) fn line(&self, now: Millis) -> String {
         let by = self
             .by
@@ -181,7 +180,7 @@ mod tests {
         );
     }
 
-    /// A ledger of a version that counted less is read as having counted nothing there.
+    /// A ledger from a version that counted less has zero for the other counts.
     #[test]
     fn an_older_tally_can_be_read() {
         let old = r#"{"since":5,"holds":1,"by":{"gate":1},"reviews":2}"#;

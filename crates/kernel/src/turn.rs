@@ -9,11 +9,11 @@
 //!   └▶ Lock ─▶ Load, with the result, if its intent is still the current one ─▶ …
 //! ```
 //!
-//! A result is kept until the answer: what one effect brought back must not be lost because
-//! another machine has one run after it.
+//! The results stay in the turn until the answer: the result of one effect must not be lost
+//! because another machine's effect runs after it.
 //!
-//! The shell does what [`Ask`] says and replies. So do the simulator and the model
-//! checker: what is checked is what runs.
+//! The shell does what [`Ask`] says and replies. The simulator and the model checker do the
+//! same, so the code that is checked is the code that runs.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -39,22 +39,22 @@ pub enum Ask {
     Answer(Answer),
 }
 
-/// What came of it.
+/// How that went.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Reply {
     /// Locked, committed or unlocked.
     Done,
     Loaded(Box<Case>),
     Ran(Box<Finished>),
-    /// A person's order came between the decision to run it and the run: nothing was started.
-    /// What is recorded of it is left to the next event, as after a crash.
+    /// A person gave an order between the decision to run the effect and the run: nothing was
+    /// started. Its intent is left to the next event, as after a crash.
     Withheld,
-    /// It could not be done; the text names the cause, for the person.
+    /// It failed; the text tells the person why.
     Failed(String),
 }
 
 impl Reply {
-    /// Its name alone: what is in it would bring the code to print every machine's state.
+    /// Only the name. Printing the content would link the code that prints every machine's state.
     const fn name(&self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -66,14 +66,14 @@ impl Reply {
     }
 }
 
-/// An event may run this many effects; one more would be a machine going in circles.
+/// One event may run this many effects. If it needs more, a machine is going in circles.
 const MOST_EFFECTS: u8 = 8;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Turn {
     kind: Kind,
     effects: u8,
-    /// What came back so far, and is not settled yet.
+    /// The results so far that are not settled yet.
     results: Vec<Finished>,
     phase: Phase,
 }
@@ -166,12 +166,12 @@ impl Turn {
             }
             Ruling::Settled(settlement) => Next::Answer(settlement.answer.clone()),
             Ruling::Intends(_) if self.effects >= MOST_EFFECTS => {
-                let cause = "too many effects for one event: the rest waits for the next one";
+                let cause = "too many effects for one event: the others wait for the next event";
                 return self.unlock(Next::Answer(Answer::fault(&self.kind, cause)));
             }
             Ruling::Intends(pending) => {
                 self.effects += 1;
-                // A machine that goes on has taken its last result in.
+                // A machine that needs another effect has taken in its last result.
                 self.results.retain(|back| back.name() != pending.name());
                 let next = Next::Run(Box::new(pending.clone()));
                 if pending.only_looks() {
@@ -193,7 +193,7 @@ impl Turn {
     }
 }
 
-/// An event at which nothing was said and nothing changed leaves no trace.
+/// An event at which nothing was said and nothing changed leaves no record.
 fn worth_a_record(case: &Case, settlement: &Settlement) -> bool {
     let changed = case
         .inputs

@@ -1,5 +1,4 @@
-//! The one join: neither order nor repetition changes what the agent reads, and nothing that
-//! was said is lost.
+//! The join: neither order nor repetition changes what the agent reads, and nothing is lost.
 
 use mainspring_kernel::event::{Author, Background, Chain, EndReason};
 use mainspring_kernel::{Decision, Kind, Name, Reasons};

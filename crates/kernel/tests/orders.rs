@@ -91,35 +91,36 @@ fn observing() -> Orders {
 }
 
 #[test]
-fn a_braked_machine_is_not_asked_and_the_person_hears_it() {
+fn a_suspended_machine_is_not_asked_and_the_person_is_told() {
     for (orders, said) in [
         (
             stopped(Until::Resumed),
-            "not asked, because a person stopped it: pulse. `mainspring resume` goes on",
+            "you paused pulse; it did not check this stop. `mainspring resume` ends the pause",
         ),
         (
             stopped(Until::At(Millis::seconds(101))),
-            "not asked while it is paused: pulse. `mainspring resume` goes on at once",
+            "you paused pulse for a while; it did not check this stop. `mainspring resume` ends the \
+             pause at once",
         ),
         (
             stopped(Until::FileGone),
-            "not asked as long as .mainspring-off is there: pulse",
+            "pulse did not check this stop, because .mainspring-off is here",
         ),
         (
             Orders::default().stopped(Scope::Machine(Name::Pulse), Until::Resumed),
-            "not asked, because a person stopped it: pulse. `mainspring resume` goes on",
+            "you paused pulse; it did not check this stop. `mainspring resume` ends the pause",
         ),
     ] {
         let settlement = settled(&case(beating(0), orders));
         assert_eq!(settlement.outcome, Outcome::Passed);
-        assert_eq!(settlement.transitions[0].rule(), "braked");
+        assert_eq!(settlement.transitions[0].rule(), "suspended");
         assert_eq!(pulse(&settlement), &beating(0), "its state is kept");
         assert_eq!(notes(&settlement), [said]);
     }
 }
 
 #[test]
-fn a_brake_that_is_over_or_on_another_machine_changes_nothing() {
+fn an_order_that_is_over_or_about_another_machine_changes_nothing() {
     let free = settled(&case(beating(0), Orders::default()));
     assert_eq!(free.outcome, Outcome::Held);
     for orders in [
@@ -131,26 +132,26 @@ fn a_brake_that_is_over_or_on_another_machine_changes_nothing() {
 }
 
 #[test]
-fn a_brake_starts_no_effect_and_says_nothing_at_other_events() {
-    let mut braked = case(beating(2), stopped(Until::Resumed));
-    assert!(matches!(deliberate(&braked), Ruling::Settled(_)));
-    braked.event.kind = Kind::Idle;
-    assert!(settled(&braked).answer.is_nothing());
+fn a_suspended_machine_starts_no_effect_and_says_nothing_at_other_events() {
+    let mut suspended = case(beating(2), stopped(Until::Resumed));
+    assert!(matches!(deliberate(&suspended), Ruling::Settled(_)));
+    suspended.event.kind = Kind::Idle;
+    assert!(settled(&suspended).answer.is_nothing());
 }
 
 #[test]
-fn a_broken_machine_that_is_braked_is_not_complained_about() {
-    let mut braked = case(beating(0), stopped(Until::Resumed));
-    braked.broken.push(Broken {
+fn unreadable_state_of_a_suspended_machine_is_not_reported() {
+    let mut suspended = case(beating(0), stopped(Until::Resumed));
+    suspended.broken.push(Broken {
         machine: Name::Loop,
         cause: "cannot read it".into(),
     });
-    assert!(!notes(&settled(&braked)).contains(&"cannot read it"));
-    braked.orders = Orders::default();
-    assert!(notes(&settled(&braked)).contains(&"cannot read it"));
+    assert!(!notes(&settled(&suspended)).contains(&"cannot read it"));
+    suspended.orders = Orders::default();
+    assert!(notes(&settled(&suspended)).contains(&"cannot read it"));
 }
 
-/// The case in which pulse's child has come back in this very turn.
+/// The case in which pulse's child came back in this turn.
 fn returned(orders: Orders) -> Settlement {
     after_run(orders, |intent| {
         Reply::Ran(Box::new(Finished::Pulse(Returned {
@@ -160,8 +161,8 @@ fn returned(orders: Orders) -> Settlement {
     })
 }
 
-/// What pulse's turn settles on, if the run of its effect is replied to like this and these
-/// orders are found after it.
+/// What pulse's turn settles on, if the run of its effect gets this reply and these orders are
+/// found afterwards.
 fn after_run(orders: Orders, reply: impl Fn(Intent<Pulse>) -> Reply) -> Settlement {
     let intent = Intent::<Pulse> {
         fence: Fence(1),
@@ -172,8 +173,8 @@ fn after_run(orders: Orders, reply: impl Fn(Intent<Pulse>) -> Reply) -> Settleme
         uptime: Uptime(0),
     };
     let mut case = case(beating(2), orders);
-    case.inputs[0].stand(Pending::Pulse(intent.clone()), Life::Alive);
-    // Through the turn, which is what takes a result in.
+    case.inputs[0].set_intent(Pending::Pulse(intent.clone()), Life::Alive);
+    // Through the turn, because the turn takes in a result.
     let (mut turn, _) = Turn::begin(STOP);
     turn.next(Reply::Done);
     let mut first = case.clone();
@@ -209,7 +210,7 @@ fn an_order_between_the_decision_and_the_run_starts_nothing_and_counts_as_no_fai
 }
 
 #[test]
-fn what_an_effect_brought_back_is_kept_under_a_brake_and_in_observation() {
+fn a_result_is_kept_while_suspended_and_in_observe_mode() {
     let acting = returned(Orders::default());
     assert_eq!(acting.outcome, Outcome::Held);
     for (orders, outcome) in [
@@ -238,7 +239,7 @@ fn observing_asks_for_nothing_changes_nothing_and_tells_what_it_would_have_done(
     assert_eq!(
         notes(&settlement),
         [
-            "only observing; it would have kept the agent going for pulse. \
+            "observe mode: it would have kept the agent going for pulse. \
              `mainspring why` tells more"
         ]
     );
@@ -272,7 +273,7 @@ fn a_run_of_holds_is_announced_once_and_ends_with_a_receipt() {
         stop.ledger = ledger;
         let settlement = settled(&stop);
         said.push(notes(&settlement).join("; "));
-        ledger = settlement.kept(&stop);
+        ledger = settlement.stored_ledger(&stop);
     }
     assert_eq!(
         said,
@@ -288,7 +289,7 @@ fn a_run_of_holds_is_announced_once_and_ends_with_a_receipt() {
 #[test]
 fn a_sub_agents_stop_is_no_receipt() {
     let mut held = case(beating(0), Orders::default());
-    let ledger = settled(&held).kept(&held);
+    let ledger = settled(&held).stored_ledger(&held);
     held.event.speaker = Speaker::Subagent;
     held.delivery = Digest("two".into());
     held.ledger = ledger.clone();
@@ -326,10 +327,10 @@ proptest! {
     #[test]
     fn no_order_is_ever_disobeyed(state in states(), orders in orders()) {
         let case = case(state.clone(), orders.clone());
-        let braked = orders.brake(Name::Pulse, case.now).is_some();
+        let suspended = orders.suspension(Name::Pulse, case.now).is_some();
         let ruling = deliberate(&case);
         prop_assert_eq!(&ruling, &deliberate(&case), "the same again");
-        if !braked && orders.mode == Mode::Act {
+        if !suspended && orders.mode == Mode::Act {
             let free = Case { orders: Orders::default(), ..case };
             prop_assert_eq!(ruling, deliberate(&free), "and otherwise nothing changes");
             return Ok(());

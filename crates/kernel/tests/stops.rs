@@ -1,5 +1,5 @@
-//! Many stops of one session, through the whole deliberation: the block ledger against the
-//! host's cap, and two machines that want different things.
+//! Many stops of one session, through the whole deliberation: the block ledger against the host's
+//! limit, and two machines that want different things.
 #![expect(clippy::expect_used, reason = "a test")]
 
 use mainspring_kernel::block_ledger::{BlockLedger, Cap, Mark, ToolUse};
@@ -18,7 +18,7 @@ use mainspring_kernel::{
 };
 use pretty_assertions::assert_eq;
 
-/// A session and what is remembered of it from event to event.
+/// A session and its state from event to event.
 struct Session {
     gate: gate::State,
     looping: looping::State,
@@ -44,7 +44,7 @@ enum Says {
     Signal,
 }
 
-/// It stops once more, without a word or a tool.
+/// It stops once more, without a message or a tool.
 const IDLE: Act = Act {
     says: Says::Nothing,
     tools: ToolUse::NotSeen,
@@ -146,7 +146,7 @@ impl Session {
         let Ruling::Settled(settlement) = deliberate(&case) else {
             panic!("neither machine has an effect")
         };
-        self.ledger = settlement.kept(&case);
+        self.ledger = settlement.stored_ledger(&case);
         for moved in &settlement.transitions {
             match moved {
                 Transition::Gate(moved) => self.gate = moved.state,
@@ -211,12 +211,12 @@ fn the_ninth_block_in_a_row_is_ours_to_give_up() {
         ..IDLE
     };
     let again = outcomes(&mut session, vec![after_a_prompt]);
-    assert_eq!(again, [Outcome::Held], "a prompt begins the count anew");
+    assert_eq!(again, [Outcome::Held], "a prompt resets the count");
     assert_eq!(session.gate, gate::State::Waiting { held: 9 });
 }
 
 #[test]
-fn tool_use_begins_the_count_anew() {
+fn tool_use_resets_the_count() {
     let mut session = Session::new(waiting(), no_loop());
     let with_tools = Act {
         tools: ToolUse::Seen,
@@ -292,7 +292,7 @@ fn what_one_machine_accepted_is_not_undone_by_the_other() {
         author: Author::Person,
     };
     session.event(&IDLE, person);
-    assert_eq!(session.gate, waiting(), "and a prompt asks anew");
+    assert_eq!(session.gate, waiting(), "and a prompt asks again");
 }
 
 #[test]
@@ -363,8 +363,8 @@ fn a_hold_marks_how_far_the_transcript_had_come_and_a_new_chain_forgets_it() {
 }
 
 proptest::proptest! {
-    /// Against a host that counts as Claude Code was measured to: it never overrides us, and
-    /// we never let go before it would.
+    /// Against a host that counts as Claude Code was measured to: it never overrides us, and we
+    /// never let the agent go before it would.
     #[test]
     fn the_ledger_counts_as_the_host_does(
         stops in proptest::collection::vec((0..4_u8, 0..6_u8, 0..3_u8), 1..120),

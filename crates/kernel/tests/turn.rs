@@ -1,5 +1,5 @@
-//! The turn's protocol, interpreted with values: what is asked, in which order, and what
-//! every failure on the way leads to.
+//! The protocol of a turn, interpreted with values: what is asked, in which order, and what follows
+//! from each failure.
 
 use mainspring_kernel::block_ledger::{BlockLedger, Cap, ToolUse};
 use mainspring_kernel::deliberate::{Case, Trust};
@@ -24,7 +24,7 @@ const STOP: Kind = Kind::Stop {
     background: Background::Quiet,
 };
 
-/// What is on disk, as values: the smallest machine, its intent, the ledger, the journal.
+/// The disk, as values: the smallest machine, its intent, the ledger, the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Disk {
     pulse: State,
@@ -50,7 +50,7 @@ impl Disk {
     fn case(&self, delivery: &str, me: u32, life: Life) -> Case {
         let mut input = MachineInput::Pulse(InputOf::new(self.pulse.clone(), ()));
         if let Some(pending) = &self.intent {
-            input.stand(pending.clone(), life);
+            input.set_intent(pending.clone(), life);
         }
         Case {
             event: Event {
@@ -94,7 +94,7 @@ impl Disk {
                     self.pulse = pulse.state.clone();
                     self.intent = moved.intent();
                 }
-                self.ledger = settlement.kept(case);
+                self.ledger = settlement.stored_ledger(case);
             }
         }
         self.journal.push(entry.clone());
@@ -111,8 +111,8 @@ fn ran(pending: &Pending) -> Reply {
     })))
 }
 
-/// Interprets a turn to its end. `fail` breaks the n-th thing that is asked for. Returns
-/// the answer and the names of what was asked.
+/// Interprets a turn to its end. `fail` breaks the n-th thing that is asked for. Returns the answer
+/// and the names of everything that was asked for.
 fn interpret(disk: &mut Disk, delivery: &str, fail: Option<usize>) -> (Answer, Vec<&'static str>) {
     let (mut turn, mut ask) = Turn::begin(STOP);
     let mut asked = Vec::new();
@@ -185,7 +185,7 @@ fn whatever_fails_the_agent_is_let_go_the_person_told_and_the_lock_given_back() 
     for at in 0..9 {
         let mut disk = Disk::beating(1);
         let (answer, asked) = interpret(&mut disk, "one", Some(at));
-        // Giving the lock back cannot fail in a way that matters to a decision made.
+        // Releasing the lock cannot fail in a way that matters to a decision that is made.
         if asked.get(at) == Some(&"unlock") && at == 8 {
             assert!(holds(&answer));
             continue;
@@ -211,7 +211,7 @@ fn after_any_failure_the_next_stop_goes_on_and_the_effect_is_not_lost() {
     }
 }
 
-/// A process that was paused in its effect comes back after another has taken it over.
+/// A process that was paused in its effect comes back after another process has taken over.
 #[test]
 fn a_result_whose_intent_is_no_longer_the_current_one_is_dropped() {
     let mut disk = Disk::beating(1);
@@ -227,7 +227,7 @@ fn a_result_whose_intent_is_no_longer_the_current_one_is_dropped() {
         panic!("it runs the effect")
     };
 
-    // Meanwhile: the first process counts as gone, and another does all of it.
+    // Meanwhile the first process counts as gone, and another does all the work.
     let (mut quick, _) = Turn::begin(STOP);
     quick.next(Reply::Done);
     let case = disk.case("two", 2, Life::Gone);
@@ -374,7 +374,8 @@ fn watched(now: Millis) -> Case {
     case
 }
 
-/// Looks at the watched pull request, and gets this; what was asked for, and the last of it.
+/// Looks at the watched pull request and gets this. Returns what was asked for, and the last
+/// ruling.
 fn look(outcome: &Outcome, then: impl FnOnce(&mut Case)) -> (Vec<&'static str>, Answer) {
     let mut then = Some(then);
     let (mut turn, mut ask) = Turn::begin(Kind::Watch);

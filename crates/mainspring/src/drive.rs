@@ -183,7 +183,7 @@ impl<'a> Driver<'a> {
                 } else {
                     Life::Gone
                 };
-                input.stand(pending, life);
+                input.set_intent(pending, life);
             }
             self.intents.push(FoundIntent {
                 machine: name,
@@ -287,7 +287,7 @@ impl<'a> Driver<'a> {
             }
         }
         if let Some(found) = &self.ledger {
-            let kept = settlement.kept(case);
+            let kept = settlement.stored_ledger(case);
             if kept != case.ledger {
                 let was = found.bytes.as_deref();
                 files.push(json_change(&found.path, was, Some(&kept))?);

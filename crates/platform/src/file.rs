@@ -1,4 +1,4 @@
-//! Opening and reading files without waiting and without following a link.
+//! Opens and reads files without blocking and without following a symlink.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io;
@@ -12,16 +12,16 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::permissions::OWNER_ONLY_FILE;
 
-/// For every file that somebody else may have put there. A link at the end of the path is not
-/// followed; a FIFO answers at once instead of waiting for a writer that never comes; a
-/// terminal does not become ours.
+/// For every file that somebody else may have created. A symlink at the end of the path is not
+/// followed; a FIFO opens at once instead of waiting for a writer that never comes; a terminal does
+/// not become our controlling terminal.
 pub(crate) const SAFE: OFlags = OFlags::NOFOLLOW
     .union(OFlags::NONBLOCK)
     .union(OFlags::CLOEXEC)
     .union(OFlags::NOCTTY);
 
-/// Options with which no link at the end of the path is followed and nothing is waited for.
-/// A file that is made with them is for its owner only.
+/// Options that follow no symlink at the end of the path and never block. A file created with them
+/// is readable by its owner only.
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options
@@ -30,19 +30,18 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Opens for reading whatever is there, unless it is a link: look at it before you read.
+/// Opens for reading whatever is there, unless it is a symlink. Check what it is before you read.
 pub fn open(path: &Path) -> io::Result<File> {
     options().read(true).open(path)
 }
 
-/// Makes a file for its owner only, and opens it for writing. What a crash left under that
-/// name, or another process that holds no lock, is written over.
+/// Creates a file for its owner only, and opens it for writing. If a crash, or another process
+/// without a lock, left something under that name, it is overwritten.
 pub fn create(path: &Path) -> io::Result<File> {
     create_in(CWD, path)
 }
 
-/// The same in a folder that is open. What is made anew is a regular file and need not be
-/// looked at.
+/// The same in an open folder. A newly created file is a regular one and need not be checked.
 pub(crate) fn create_in(folder: impl AsFd + Copy, name: &Path) -> io::Result<File> {
     let open = |how: OFlags| {
         let flags = OFlags::WRONLY | SAFE | how;
@@ -61,13 +60,12 @@ pub(crate) fn create_in(folder: impl AsFd + Copy, name: &Path) -> io::Result<Fil
     Ok(file)
 }
 
-/// One read, into the room that `bytes` has left; 0 at the end. Memory that is not read into
-/// is not touched.
+/// One read into the free room of `bytes`; 0 at the end. The rest of the room is not touched.
 pub fn read(file: &File, bytes: &mut Vec<u8>) -> io::Result<usize> {
     Ok(rustix::io::read(file, spare_capacity(bytes))?)
 }
 
-/// One read from this place on.
+/// One read at this offset.
 pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     file.read_at(buffer, offset)
 }
@@ -80,12 +78,12 @@ pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     file.write_all_at(bytes, offset)
 }
 
-/// Was a file not opened because there is a link in its place, or on the way to it?
+/// Did opening fail because the file, or a folder on the way to it, is a symlink?
 pub fn is_symlink_error(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }
 
-/// Was a file not opened because it is a socket, or a device without a driver?
+/// Did opening fail because it is a socket, or a device without a driver?
 pub fn is_special_error(error: &io::Error) -> bool {
     let special = [Errno::NXIO, Errno::NODEV];
     special

@@ -1,4 +1,4 @@
-//! The machine that this process runs on.
+//! The computer that this process runs on.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -7,11 +7,10 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::proc;
 
-/// Told apart from the boots before and after. Where the system has none, it is always the
-/// same word.
+/// An id that differs for each boot. If the system has none, it is always the same text.
 pub fn boot_id() -> &'static str {
-    // With the thread's own data, which is mapped already: in a place of its own it would be
-    // two page faults, at every hook that has work to do.
+    // In thread-local memory, whose page is already mapped: a static would cost two page faults at
+    // every hook that has work to do.
     thread_local!(static BOOT: Cell<Option<&'static str>> = const { Cell::new(None) });
     BOOT.get().unwrap_or_else(|| {
         let text = proc::read(Path::new("/proc/sys/kernel/random/boot_id"), 64);
@@ -24,7 +23,7 @@ pub fn boot_id() -> &'static str {
     })
 }
 
-/// Milliseconds since it started. The time that it slept counts where the system tells.
+/// Milliseconds since the computer started. Time asleep counts, if the system reports it.
 pub fn uptime() -> u64 {
     #[cfg(target_os = "linux")]
     const CLOCK: ClockId = ClockId::Boottime;
@@ -36,7 +35,7 @@ pub fn uptime() -> u64 {
     seconds.saturating_mul(1_000).saturating_add(millis)
 }
 
-/// Its name, as the system has it.
+/// The computer's name.
 pub fn name() -> Option<String> {
     proc::read(Path::new("/proc/sys/kernel/hostname"), 256)
 }

@@ -1,8 +1,8 @@
 //! What differs between operating systems, and nothing else: no rule of the product is here.
 //!
-//! A function says what it does for its caller; how the system is asked is its own affair.
-//! Today there is one implementation, for Linux. A test keeps the system's own calls and
-//! paths out of the other crates.
+//! A function's documentation says what it does for its caller, not how it asks the system. So far
+//! there is one implementation, for Linux. A test keeps system calls and system paths out of the
+//! other crates.
 
 pub mod file;
 pub mod host;

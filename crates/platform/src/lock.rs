@@ -1,5 +1,5 @@
-//! A lock that children have, too. For one that ends with this process, the standard
-//! library's `File::lock` is enough.
+//! A lock that children inherit. For a lock that ends with this process, the standard library's
+//! `File::lock` is enough.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -8,15 +8,15 @@ use std::path::Path;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-/// A lock file that every child inherits: once taken, the lock is free only when the last of
-/// the processes that have it has ended.
+/// A lock file that every child inherits: once taken, the lock is free only when the last of these
+/// processes has ended.
 #[derive(Debug)]
 pub struct InheritedLock(OwnedFd);
 
 impl InheritedLock {
-    /// Opens the lock file, which is made if it is not there.
+    /// Opens the lock file, and creates it if it is missing.
     pub fn open(path: &Path) -> io::Result<Self> {
-        // Without O_CLOEXEC: that the children have it is the point.
+        // Without O_CLOEXEC, because the children must inherit it.
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW;
         let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?;
         Ok(Self(file))

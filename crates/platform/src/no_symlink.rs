@@ -1,6 +1,6 @@
-//! Files and folders that are reached through no link at all: a link anywhere on the way is
-//! refused by the system, and in one step, so that nobody can put one there between a look
-//! and a use. [`crate::file::is_symlink_error`] tells such a refusal from others.
+//! Files and folders that are reached without following any symlink. The system refuses a symlink
+//! anywhere on the way, in one step, so that nobody can create one between a check and a use.
+//! [`crate::file::is_symlink_error`] recognizes such a refusal.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ use crate::file;
 
 const NO_LINKS: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
 
-/// A folder that stays the one it was when it was opened, whatever becomes of its path.
+/// An open folder. It stays the same folder, whatever happens to its path.
 #[derive(Debug)]
 pub struct Folder(OwnedFd);
 
@@ -27,19 +27,19 @@ pub struct Entry {
     pub is_folder: bool,
 }
 
-/// Opens for reading whatever is there: look at it before you read.
+/// Opens for reading whatever is there. Check what it is before you read.
 pub fn open(path: &Path) -> io::Result<File> {
     Ok(open_with(path, OFlags::RDONLY | file::SAFE)?.into())
 }
 
-/// Is something there, and no link on the way to it? Where that cannot be told, no.
+/// Does it exist, with no symlink on the way to it? If that is unknown, no.
 pub fn leads_to(path: &Path) -> bool {
-    // Without `NOFOLLOW`, which would open a link at the end for what it is.
+    // Without `NOFOLLOW`, which would open a symlink at the end itself.
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     rustix::fs::openat2(CWD, path, flags, Mode::empty(), NO_LINKS).is_ok()
 }
 
-/// What is in a folder, `most` entries of it.
+/// The entries of a folder, at most `most`.
 pub fn list(folder: &Path, most: usize) -> io::Result<Vec<Entry>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let handle = open_with(folder, flags)?;
@@ -47,7 +47,7 @@ pub fn list(folder: &Path, most: usize) -> io::Result<Vec<Entry>> {
 }
 
 fn entries(handle: &OwnedFd, most: usize) -> Result<Vec<Entry>, Errno> {
-    // Enough for most folders at once, and little enough to be touched for nothing.
+    // Enough for most folders in one call, and small enough not to touch memory in vain.
     let mut room = Vec::with_capacity(4096);
     let mut reader = RawDir::new(handle, room.spare_capacity_mut());
     let mut found = Vec::new();
@@ -61,7 +61,7 @@ fn entries(handle: &OwnedFd, most: usize) -> Result<Vec<Entry>, Errno> {
             break;
         }
         let kind = match entry.file_type() {
-            // Some file systems say it only to those who ask.
+            // Some file systems report the type only on request.
             FileType::Unknown => statat(handle, name, AtFlags::SYMLINK_NOFOLLOW)
                 .map_or(FileType::Unknown, |meta| {
                     FileType::from_raw_mode(meta.st_mode)
@@ -77,8 +77,7 @@ fn entries(handle: &OwnedFd, most: usize) -> Result<Vec<Entry>, Errno> {
 }
 
 impl Folder {
-    /// The folder that a file is in, which is made if it is not there, and the file's name
-    /// in it.
+    /// The folder that a file is in, created if missing, and the file's name in it.
     pub fn of(path: &Path) -> io::Result<(Self, &OsStr)> {
         let (folder, name) = parent(path)?;
         Ok((Self(folder), name))
@@ -121,13 +120,13 @@ fn folder(path: &Path) -> Result<OwnedFd, Errno> {
 
 fn open_with(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     match rustix::fs::openat2(CWD, path, flags, Mode::empty(), NO_LINKS) {
-        // An old kernel, or a container that does not know the call.
+        // An old kernel, or a container that forbids the call.
         Err(Errno::NOSYS | Errno::PERM) => open_after_a_look(path, flags),
         opened => opened,
     }
 }
 
-/// The same in two steps, where the kernel cannot do it in one.
+/// The same in two steps, for kernels that cannot do it in one.
 fn open_after_a_look(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let real = |path: &Path| {
         fs::canonicalize(path).map_err(|error| match error.kind() {

@@ -1,13 +1,13 @@
-//! Whose a file is, and who else may write it.
+//! Who owns a file, and who else may write to it.
 
 use std::fs::{File, Metadata};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 
-/// The user who may do everything, and that user's group.
+/// The superuser, and the superuser's group.
 pub const ROOT: u32 = 0;
 
-/// What the system keeps of a file: its owner, its group, and what they may do.
+/// What the system stores about a file: its owner, its group, and their permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner {
     pub user: u32,
@@ -17,7 +17,7 @@ pub struct Owner {
 
 impl Owner {
     pub fn of(meta: &Metadata) -> Self {
-        // A link's own mode says nothing.
+        // The mode of a symlink itself means nothing.
         let mode = if meta.is_symlink() { 0 } else { meta.mode() };
         Self {
             user: meta.uid(),
@@ -40,13 +40,13 @@ pub fn user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// That user's group, for whatever this process makes.
+/// That user's group, for new files.
 pub fn group() -> u32 {
     rustix::process::getegid().as_raw()
 }
 
-/// Is this a group with nobody else in it? Where people have groups of their own, these have
-/// the same number, or the same name.
+/// Is nobody else in this group? If each user has a group of their own, it has the same number or
+/// the same name as the user.
 pub fn is_own_group(user: u32, group: u32) -> bool {
     user == group || is_named_alike(user, group)
 }
@@ -72,7 +72,7 @@ fn is_named_alike(user: u32, group: u32) -> bool {
 
 const LONGEST_LIST: u64 = 1024 * 1024;
 
-/// `name:x:number:…`: of a user and of a group; a group's fourth field is its members.
+/// `name:x:number:…` of a user or a group; a group's fourth field lists its members.
 fn fields(line: &[u8]) -> [&[u8]; 3] {
     let mut fields = line.split(|byte| *byte == b':');
     let mut next = || fields.next().unwrap_or_default();

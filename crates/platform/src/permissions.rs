@@ -1,4 +1,4 @@
-//! Who may do what with a file.
+//! File permissions.
 
 use std::fs::{self, DirBuilder, Metadata, Permissions};
 use std::io;
@@ -6,22 +6,22 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
 pub(crate) const OWNER_ONLY_FILE: u32 = 0o600;
-/// Also of a program.
+/// For a folder or a program that only its owner may use.
 const OWNER_ONLY_FOLDER: u32 = 0o700;
 const OTHERS_WRITE: u32 = 0o022;
 const ALL_BITS: u32 = 0o7777;
 
-/// Are these what a file has that is for its owner only?
+/// Are these the permissions of a file for its owner only?
 pub fn are_owner_only(permissions: &Permissions) -> bool {
     permissions.mode() & ALL_BITS == OWNER_ONLY_FILE
 }
 
-/// Leaves a folder, or a program, to its owner only.
+/// Restricts a folder or a program to its owner.
 pub fn make_owner_only(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(OWNER_ONLY_FOLDER))
 }
 
-/// Makes a folder, and those above it that are missing, for their owner only.
+/// Creates a folder and the missing ones above it, for their owner only.
 pub fn create_owner_only_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new()
         .recursive(true)
@@ -34,7 +34,7 @@ pub fn is_mine(meta: &Metadata) -> bool {
     meta.uid() == rustix::process::geteuid().as_raw()
 }
 
-/// Can somebody else write to it? Then why, as the rest of a sentence about it.
+/// Can somebody else write to it? The text says why, as the rest of a sentence about it.
 pub fn exposed(meta: &Metadata) -> Option<String> {
     let me = rustix::process::geteuid().as_raw();
     let owner = meta.uid();
@@ -50,7 +50,7 @@ pub fn exposed(meta: &Metadata) -> Option<String> {
     None
 }
 
-/// Does this process run as the user who may do everything?
+/// Does this process run as the superuser?
 pub fn am_root() -> bool {
     rustix::process::geteuid().is_root()
 }

@@ -1,11 +1,11 @@
-//! Small files in which the kernel tells about itself and its processes.
+//! Small files in which the kernel reports about itself and its processes.
 
 use std::path::Path;
 
 use crate::file;
 
-/// The text of such a file, if it has at most `limit` bytes. These files have no length, and
-/// end with a line feed: that saves the question whether there is more.
+/// The text of such a file, if it has at most `limit` bytes. These files have no length but end
+/// with a line feed, so no further read is needed to find the end.
 pub(crate) fn read(path: &Path, limit: usize) -> Option<String> {
     let file = file::open(path).ok()?;
     let mut bytes = Vec::with_capacity(limit + 1);
@@ -18,6 +18,6 @@ pub(crate) fn read(path: &Path, limit: usize) -> Option<String> {
     if bytes.len() > limit {
         return None;
     }
-    // A process may be called anything.
+    // A process may have any name.
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -1,4 +1,4 @@
-//! Processes: whether they live, and how a group of them ends.
+//! Processes: whether they are alive, and how to end a group of them.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,39 +13,40 @@ use rustix::process::{
 
 use crate::proc;
 
-/// How long what is below a process is looked for and ended.
+/// How long we look for descendants of a process to end them.
 const ENDING: Duration = Duration::from_secs(2);
 
-/// Is there a process with this number? It may be a later one than was meant.
+/// Is there a process with this number? It may be a later one than the one that was meant.
 pub fn exists(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// When a process started, in clock ticks since boot: with its number, that tells it apart
-/// from every other of this boot.
+/// When a process started, in clock ticks since boot. With its number, that identifies it within
+/// this boot.
 pub fn started(pid: u32) -> Option<u64> {
     let line = proc::read(&PathBuf::from(format!("/proc/{pid}/stat")), 4096)?;
-    // The 22nd field, counted from behind the name, which may contain anything.
+    // The 22nd field, counted after the name, which may contain anything.
     let (_, fields) = line.rsplit_once(')')?;
     fields.split_whitespace().nth(19)?.parse().ok()
 }
 
-/// A process above this one.
+/// An ancestor of this process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ancestor {
     pub pid: u32,
-    /// The program's file; empty where it may not be seen.
+    /// The program's file; empty if it may not be read.
     pub program: String,
-    /// Its words, its own name included.
+    /// Its arguments, including its own name.
     pub args: Vec<String>,
 }
 
-/// No real tree is deeper.
+/// The limit for ancestors: no real tree is deeper.
 const MOST_ANCESTORS: usize = 64;
-/// What is read of one process's words.
+/// The limit for the arguments of one process.
 const MOST_WORDS: u64 = 16 << 10;
 
-/// The processes above this one, the nearest first. What cannot be seen ends the list.
+/// The ancestors of this process, the nearest first. The list ends at a process that cannot be
+/// read.
 pub fn ancestors() -> Vec<Ancestor> {
     let mut found = Vec::new();
     let parent = getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
@@ -106,22 +107,22 @@ pub fn end_process(pid: u32) {
     }
 }
 
-/// What loses its parent below this process becomes a child of this process, whatever group or
-/// session it went to, and is found by [`end_below`].
+/// Processes below this one that lose their parent become its children, whatever their group or
+/// session, so that [`end_below`] finds them.
 pub fn adopt_orphans() {
     let _ = set_child_subreaper(Some(getpid()));
 }
 
-/// Ends a process that adopts orphans, and everything below it. Nobody must have waited for it:
-/// its number could be another's by now.
+/// Ends a process that adopts orphans, and everything below it. Nobody may have waited for it
+/// before, because its number could belong to another process by now.
 pub fn end_tree(ancestor: u32) {
-    // It is the last: what is below it would no longer be found.
+    // It ends last, because its descendants are found through it.
     end_below(ancestor);
     end_group(ancestor);
 }
 
-/// Ends everything below a process that adopts orphans. It may start more meanwhile, so it is
-/// looked for until there is none, or until somebody starts processes faster than they end.
+/// Ends everything below a process that adopts orphans. More processes may start meanwhile, so this
+/// repeats until there are none, or gives up if they start faster than they end.
 pub fn end_below(ancestor: u32) {
     let start = Instant::now();
     while start.elapsed() < ENDING {
@@ -162,7 +163,7 @@ fn living_parent(pid: u32) -> Option<u32> {
     (!matches!(state, "Z" | "X")).then_some(parent)
 }
 
-/// A child's exit code; where a signal ended it, what a shell says of that.
+/// A child's exit code; if a signal ended it, the code that a shell would report.
 pub fn exit_code(status: ExitStatus) -> i32 {
     status
         .code()

@@ -1,10 +1,10 @@
-//! Where a program is.
+//! Finds programs on the PATH.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// The program that a shell with this PATH would start by this name. Relative folders are
-/// passed over: what they hold depends on where one stands, and that may be a repository.
+/// The program that a shell with this PATH would start by this name. Relative folders are skipped:
+/// they depend on the current directory, which may be a repository.
 pub fn find(search_path: &OsStr, name: &str) -> Option<PathBuf> {
     std::env::split_paths(search_path)
         .filter(|folder| folder.is_absolute())
@@ -12,10 +12,10 @@ pub fn find(search_path: &OsStr, name: &str) -> Option<PathBuf> {
         .find(|candidate| candidate.is_file())
 }
 
-/// The same PATH without its relative folders, for a child.
+/// The PATH without its relative folders, for a child.
 pub fn absolute_folders(search_path: &OsStr) -> OsString {
     let folders = std::env::split_paths(search_path).filter(|folder| folder.is_absolute());
-    // Folders that came out of a PATH can be joined to one again.
+    // Folders that were split from a PATH can be joined again.
     std::env::join_paths(folders).unwrap_or_default()
 }
 
@@ -32,7 +32,7 @@ mod tests {
         for folder in [&one, &two, &three] {
             create_dir(folder).unwrap();
         }
-        // A folder of that name is no program.
+        // A folder of that name is not a program.
         create_dir(one.join("tool")).unwrap();
         File::create(two.join("tool")).unwrap();
         File::create(three.join("tool")).unwrap();
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn a_relative_folder_is_passed_over() {
-        // Tests run in their crate's folder, where this file is found by the relative path.
+        // Tests run in their crate's folder, where the relative path finds this file.
         assert!(PathBuf::from("src/lib.rs").is_file());
         assert_eq!(find("src:./src:".as_ref(), "lib.rs"), None);
         assert_eq!(absolute_folders(".:/a::b:/c".as_ref()), "/a:/c");

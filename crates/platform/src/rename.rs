@@ -1,4 +1,4 @@
-//! Giving a file its name in one step.
+//! Atomic renames.
 
 use std::io;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::path::Path;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-/// Two files change places.
+/// Exchanges two files.
 pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
 }
 
-/// Renames only where nothing has the new name, and says whether it did. It does not where
-/// the file system cannot make sure of that.
+/// Renames only if nothing has the new name, and says whether it did. It does not rename if the
+/// file system cannot guarantee that.
 pub fn if_free(from: &Path, to: &Path) -> io::Result<bool> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(true),

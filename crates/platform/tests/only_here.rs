@@ -1,4 +1,4 @@
-//! The system's own paths and types are used in this crate, and in no other that is shipped.
+//! Only this crate uses the system's own paths and types; no other shipped crate does.
 #![expect(clippy::unwrap_used, reason = "the sources can be read")]
 
 use std::fs;
@@ -18,8 +18,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Tests make links, FIFOs and modes as they need them: a folder of tests, or the end of a
-/// file. So do the fuzzer's targets.
+/// Tests create symlinks, FIFOs and modes as they need them: in a folder of tests, or at the end of
+/// a file. So do the fuzz targets.
 fn without_tests(path: &Path) -> String {
     let is_test = |part: &std::ffi::OsStr| part == "tests" || part == "tests.rs" || part == "fuzz";
     if path.iter().any(is_test) {

@@ -1,5 +1,5 @@
-//! Files are read bounded, without following a link at the end and without hanging on
-//! what is no file; and they are replaced whole or not at all.
+//! Reads files with a limit, without following a symlink at the end of the path, and without
+//! blocking on something that is not a file. Replaces files whole or not at all.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -25,7 +25,7 @@ pub fn open(path: &Path) -> Result<Option<File>, Trouble> {
     Ok(Some(file))
 }
 
-/// Whatever it is, it is looked at only once it is open.
+/// Opens whatever is there; it is examined only once it is open.
 fn open_any(path: &Path) -> Result<Option<File>, Trouble> {
     match file::open(path) {
         Ok(file) => Ok(Some(file)),
@@ -41,7 +41,7 @@ pub fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> {
     Ok(look(path, limit)?.map(|seen| seen.bytes))
 }
 
-/// The same with what the system says of it.
+/// The same, with the file's metadata.
 pub fn look(path: &Path, limit: u64) -> Result<Option<ReadFile>, Trouble> {
     match open_any(path)? {
         Some(file) => whole(&file, path, limit).map(Some),
@@ -62,7 +62,7 @@ pub(crate) fn whole(opened: &File, path: &Path, limit: u64) -> Result<ReadFile, 
     if !meta.is_file() {
         return Err(Trouble::NotAFile { path: path.into() });
     }
-    // It is read to its end, not to its length: an editor may just be writing it anew.
+    // Read to the end, not to the length: an editor may be rewriting the file just now.
     let length = meta.len().min(limit);
     let room = match usize::try_from(length) {
         Ok(0) | Err(_) => 1024,
@@ -79,8 +79,8 @@ pub(crate) fn whole(opened: &File, path: &Path, limit: u64) -> Result<ReadFile, 
                 limit,
             });
         }
-        // A regular file gives less than there is room for only at its end. One that is
-        // still short of its length was cut off just now, or is a network's: ask again.
+        // A read of a regular file fills the buffer except at the end of the file. A file that is
+        // shorter than its length was truncated just now, or is on a network: read again.
         let at_end = read < room && length > 0 && bytes.len() as u64 >= length;
         if read == 0 || at_end {
             return Ok(ReadFile { bytes, meta });
@@ -97,7 +97,7 @@ pub fn read_text(path: &Path, limit: u64) -> Result<Option<String>, Trouble> {
         .map_err(|_| Trouble::corrupt(path, "it is not UTF-8 text"))
 }
 
-/// A change of this file from what was read of it to `now`; nothing, if it is that already.
+/// The change of this file from what was read to `now`; `None` if it already is that.
 pub fn change(path: &Path, was: Option<&[u8]>, now: Option<String>) -> FileChange {
     let path = path_text::to_text(path);
     if was == now.as_deref().map(str::as_bytes) {
@@ -111,19 +111,19 @@ pub fn change(path: &Path, was: Option<&[u8]>, now: Option<String>) -> FileChang
     }
 }
 
-/// What came of projecting a change onto its file.
+/// What happened to a file that a change should replace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Projected {
     Written,
     /// It was there already.
     Current,
-    /// Somebody edited the file in the meantime: their edit stays.
+    /// Somebody edited the file in the meantime; the edit stays.
     Edited,
 }
 
-/// Makes the file what the change says, if it still is what the change found. `ours` knows
-/// further contents that it may have: older versions of ours. Below `root`, the project, no
-/// link is followed.
+/// Replaces the file as the change says, if it still has the content that the change found. `ours`
+/// recognizes further contents that it may have: older versions of ours. Below `root`, the project,
+/// no symlink is followed.
 pub fn project(
     change: &FileChange,
     ours: impl Fn(Option<&[u8]>) -> bool,
@@ -150,7 +150,7 @@ pub fn project(
         sum != change.was && !ours(found.as_deref())
     };
     if is_current || is_edited() {
-        // A crash may have come between the new file's turn and the old one's end.
+        // A crash may have come after the new file was in place and before the old one was deleted.
         if !theirs {
             remove(&temp_path(path))?;
         }
@@ -170,9 +170,9 @@ pub fn project(
     Ok(Projected::Written)
 }
 
-/// Makes a file where there is none, and says whether it did: no look before is needed, and
-/// nobody's file of the same moment is lost. What is in the way is left to be looked at; so
-/// is all of it where the file system does not know how.
+/// Creates a file if there is none, and says whether it did. The caller need not look before, and a
+/// file that somebody creates at the same moment is not lost. Returns false if something is in the
+/// way, or if the file system does not support it.
 fn create_new(path: &Path, bytes: &[u8], mode: ReplaceMode) -> Result<bool, Trouble> {
     let new = temp_path(path);
     write(&new, bytes, None, mode)?;
@@ -206,8 +206,8 @@ fn remove(path: &Path) -> Result<(), Trouble> {
     }
 }
 
-/// Writes beside the file and renames over it. The name beside it is always the same, so
-/// that what a crash leaves there is taken up by the next try.
+/// Writes a temp file beside the file and renames it over the file. The temp file always has the
+/// same name, so the next try reuses what a crash left.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
     replace_with(
         path,
@@ -217,7 +217,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
     )
 }
 
-/// The same for what no record backs: it survives a power loss as the old file or the new.
+/// The same for a file that no record backs: after a power loss it is the old or the new version.
 pub fn replace_durably(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
     replace_with(
         path,
@@ -229,20 +229,20 @@ pub fn replace_durably(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
     sync::file_system(dir).map_err(Trouble::io("sync", dir))
 }
 
-/// How a new file takes its place.
+/// How a new file replaces the old one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReplaceMode {
-    /// In one step, after which some file systems write the file out at once.
+    /// By a rename, after which some file systems write the file out at once.
     Rename,
-    /// The same for what must be on the disk before.
+    /// The same, after a sync of the file.
     SyncAndRename,
-    /// It changes places with the old one, which is then deleted: just as much one step for
-    /// whoever looks, and nothing is written out. That is most of what a rename costs on a
-    /// disk, and a record makes up for it after a power loss.
+    /// By exchanging the two names, after which the old file is deleted. For a reader this is just
+    /// as atomic, and nothing is written out; writing out is most of the cost of a rename on a
+    /// disk. After a power loss, the record restores the file.
     Exchange,
 }
 
-/// Those of the file that is there now.
+/// The permissions of the present file.
 fn permissions_of(path: &Path) -> Option<Permissions> {
     let found = fs::symlink_metadata(path).ok()?;
     found.is_file().then(|| found.permissions())
@@ -257,8 +257,8 @@ fn replace_with(
     let mut tries = 0;
     loop {
         match replace_once(path, bytes, kept, way) {
-            // Where no lock is held, another process may have renamed that name away: it got
-            // its way, and now it is our turn.
+            // Without a lock, another process may have renamed our temp file away. It succeeded;
+            // now we try again.
             Err(Trouble::Io { source, .. })
                 if source.kind() == ErrorKind::NotFound && tries < MOST_TRIES =>
             {
@@ -269,7 +269,7 @@ fn replace_with(
     }
 }
 
-/// More processes than this do not meet in one folder.
+/// More processes than this do not write in one folder at once.
 const MOST_TRIES: u32 = 100;
 
 fn replace_once(
@@ -289,7 +289,7 @@ fn replace_once(
     replaced.map_err(Trouble::io("replace", path))
 }
 
-/// A new file, ready to take its place.
+/// A new file, ready to replace the old one.
 fn write(
     new: &Path,
     bytes: &[u8],
@@ -313,7 +313,7 @@ fn write(
     Ok(())
 }
 
-/// A file of the user's that others may read stays readable to them.
+/// If others may read a file of the user's, they still can afterwards.
 pub(crate) fn write_contents(
     file: &mut File,
     bytes: &[u8],
@@ -329,7 +329,7 @@ pub(crate) fn write_contents(
 fn exchange(new: &Path, old: &Path) -> io::Result<()> {
     match rename::exchange(new, old) {
         Ok(()) => fs::remove_file(new),
-        // A file system that cannot, or a file that is gone just now.
+        // The file system does not support it, or the file has just gone.
         Err(_) => fs::rename(new, old),
     }
 }
@@ -379,8 +379,8 @@ mod tests {
         assert!(names.is_empty(), "nothing is left beside it: {names:?}");
     }
 
-    /// A process may die after the new file took the old one's place, and before the old one
-    /// was deleted.
+    /// A process may die after the new file has replaced the old one, and before the old one is
+    /// deleted.
     #[test]
     fn the_old_file_does_not_outlive_a_crash() {
         let dir = tempfile::tempdir().unwrap();
@@ -396,7 +396,7 @@ mod tests {
         }
     }
 
-    /// What a crash left beside it may be an old file of other permissions.
+    /// A crash may have left a temp file with other permissions.
     #[test]
     fn a_files_permissions_stay() {
         let dir = tempfile::tempdir().unwrap();
@@ -413,7 +413,7 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"three");
     }
 
-    /// Nobody's file is lost that came into being since it was looked for.
+    /// A file that somebody created in the meantime is not lost.
     #[test]
     fn a_new_file_takes_no_place_that_is_taken() {
         let dir = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@ use mainspring_kernel::Digest;
 
 pub const HEX: usize = 32;
 
-/// The digest of these pieces, one after the other.
+/// The digest of these pieces in sequence.
 pub fn of(pieces: &[&[u8]]) -> Digest {
     let mut hash = Blake2b::<U16>::new();
     for piece in pieces {
@@ -17,7 +17,7 @@ pub fn of(pieces: &[&[u8]]) -> Digest {
         text.push(DIGITS[usize::from(byte >> 4)]);
         text.push(DIGITS[usize::from(byte & 15)]);
     }
-    // Digits are text; to know it costs less than to make characters of them.
+    // Hex digits are text; to check that costs less than to convert each to a character.
     Digest(String::from_utf8(text).unwrap_or_default())
 }
 

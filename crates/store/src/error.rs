@@ -1,4 +1,4 @@
-//! What can go wrong with a file, with its place in the message.
+//! What can go wrong with a file. The message contains its path.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_kernel::hidden;
 
-/// A path as messages have it: on one line, whatever its names are.
+/// A path for messages: on one line, whatever its names contain.
 pub trait ShownPath {
     fn shown(&self) -> String;
 }
@@ -32,10 +32,10 @@ pub enum Trouble {
     NotAFile { path: PathBuf },
     #[error("{} {problem}", path.shown())]
     Unsafe { path: PathBuf, problem: String },
-    /// A file that is there and cannot be understood: reported, never replaced.
+    /// A file that exists but cannot be understood. It is reported and never replaced.
     #[error("cannot read {}: {problem}", path.shown())]
     Corrupt { path: PathBuf, problem: String },
-    /// The record is durable and a file of it could not follow.
+    /// The record is durable, but one of its files could not be replaced.
     #[error("{0}; it is recorded, and the next event tries again")]
     Unfinished(Box<Self>),
     #[error("{0}")]

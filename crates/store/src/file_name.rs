@@ -1,11 +1,11 @@
-//! File names made of what comes from outside.
+//! File names made from text that comes from outside.
 
 use std::borrow::Cow;
 
 use crate::digest;
 
-/// A name from outside as a file's name: itself where it is plain, else its digest, so
-/// that no id can leave the directory or collide with another.
+/// Makes a file name from a text: the text itself if it is plain, otherwise its digest. So no id
+/// can leave the directory or collide with another.
 pub fn file_name(id: &str) -> Cow<'_, str> {
     let plain = !id.is_empty()
         && id.len() <= 100

@@ -1,8 +1,8 @@
-//! The journal's head, kept inside the lock file: how far the journal's records are known
-//! to have reached their files.
+//! The journal's head, stored in the lock file: up to which record the journal's files are known to
+//! be in place.
 //!
-//! It is a cache that checks itself. A head that is missing, torn, of another boot, or
-//! that does not fit the journal's length only means that the journal is read.
+//! It is a cache that checks itself. If the head is missing, torn, from another boot, or does not
+//! fit the journal's length, the journal is read instead.
 
 use std::fs::File;
 
@@ -16,9 +16,9 @@ pub(crate) struct Head {
     pub(crate) size: u64,
     /// That record's number; 0 before the first.
     pub(crate) seq: u64,
-    /// The sum that the next record continues.
+    /// The checksum that the next record continues.
     pub(crate) sum: String,
-    /// The boot in which it was written: files of before a power loss may be older.
+    /// The boot in which it was written. After a power loss, files may be older than the head says.
     pub(crate) boot: String,
 }
 
@@ -37,8 +37,8 @@ impl Head {
     pub(crate) fn read(file: &File) -> Option<Self> {
         let mut bytes = [0; LENGTH];
         let mut length = 0;
-        // One read gives all of it, but for a file system that gives less: what is cut off
-        // would be taken for another boot's.
+        // One read returns all of it, except on file systems that return less; a truncated head
+        // would be taken for one from another boot.
         while !bytes[..length].contains(&b'\n') {
             match read_at(file, &mut bytes[length..], length as u64) {
                 Ok(0) | Err(_) => return None,
@@ -61,8 +61,7 @@ impl Head {
         Some(head)
     }
 
-    /// One write of a few bytes. A failure is no failure: the next process reads the
-    /// journal instead.
+    /// One write of a few bytes. If it fails, the next process reads the journal instead.
     pub(crate) fn write(&self, file: &File) {
         let body = format!("{} {} {} {}", self.size, self.seq, self.sum, self.boot);
         let check = digest::of(&[body.as_bytes()]).0;
@@ -89,7 +88,7 @@ mod tests {
         };
         head.write(&file);
         assert_eq!(Head::read(&file), Some(head.clone()));
-        // A shorter one over a longer one leaves an old tail, which does not matter.
+        // A shorter head over a longer one leaves an old tail, which does no harm.
         let shorter = Head::empty("b");
         shorter.write(&file);
         assert_eq!(Head::read(&file), Some(shorter));

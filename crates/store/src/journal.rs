@@ -1,8 +1,8 @@
-//! The journal: one JSON object per line, each carrying the sum of everything before it.
+//! The journal: one JSON object per line, each with a checksum of everything before it.
 //!
-//! `{"v":1,"seq":7,…,"sum":"<32 hex digits>"}` — the sum covers the line up to `,"sum"`
-//! and the sum of the line before. A line is a record if and only if its sum is right, so
-//! a torn tail is no record, whatever it looks like, and a changed byte anywhere is found.
+//! `{"v":1,"seq":7,…,"sum":"<32 hex digits>"}` — the sum covers the line up to `,"sum"` and the sum
+//! of the line before. A line is a record if and only if its sum is right, so a torn tail is not a
+//! record, whatever it looks like, and a changed byte anywhere is found.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -25,7 +25,7 @@ pub const CURRENT: &str = "journal.jsonl";
 /// `,"sum":"` and `"}` around the digits.
 const SUFFIX: usize = 8 + digest::HEX + 2;
 
-/// A record with its place.
+/// A record with its position.
 #[derive(Debug, Clone)]
 pub struct Entry {
     pub record: Record,
@@ -36,7 +36,7 @@ pub struct Entry {
 #[derive(Debug)]
 pub enum JournalLine {
     Record(Box<Entry>),
-    /// Not a record: torn by a crash, or changed since. Kept, and skipped.
+    /// Not a record: torn by a crash, or changed since. It is kept, and skipped.
     Bad {
         at: u64,
         problem: String,
@@ -52,7 +52,7 @@ struct Version {
     v: u32,
 }
 
-/// What a journal's first record continues.
+/// The checksum that a journal's first record continues.
 pub fn start() -> String {
     "0".repeat(digest::HEX)
 }
@@ -61,7 +61,7 @@ pub fn start() -> String {
 pub fn line(record: &Record, previous: &str) -> Result<(Vec<u8>, String), Trouble> {
     let mut line = mainspring_json::bytes(record, ORDINARY_RECORD)
         .map_err(|error| Trouble::Other(format!("a record cannot be written: {error}")))?;
-    // Its closing brace.
+    // Without its closing brace.
     line.pop();
     let sum = digest::of(&[previous.as_bytes(), &line]).0;
     for piece in [",\"sum\":\"", &sum, "\"}\n"] {
@@ -70,11 +70,11 @@ pub fn line(record: &Record, previous: &str) -> Result<(Vec<u8>, String), Troubl
     Ok((line, sum))
 }
 
-/// Room for most, so that it is not moved while it grows.
+/// Enough room for most records, so that the buffer is not reallocated.
 const ORDINARY_RECORD: usize = 8 << 10;
 
-/// Appends a line to a journal of this size, in one write, and makes it durable. Where an
-/// earlier line was torn, this one starts on a line of its own.
+/// Appends a line to a journal of this size, in one write, and makes it durable. If an earlier line
+/// was torn, this one starts on a new line.
 pub(crate) fn append(dir: &Path, size: u64, line: &[u8]) -> Result<u64, Trouble> {
     let path = dir.join(CURRENT);
     let mut file = file::options()
@@ -83,7 +83,7 @@ pub(crate) fn append(dir: &Path, size: u64, line: &[u8]) -> Result<u64, Trouble>
         .create(true)
         .open(&path)
         .map_err(Trouble::io("open", &path))?;
-    // What is no file has no last byte to read, either.
+    // Something that is not a file has no last byte to read, either.
     let torn = if size == 0 {
         let meta = file.metadata().map_err(Trouble::io("look at", &path))?;
         if !meta.is_file() {
@@ -104,19 +104,20 @@ pub(crate) fn append(dir: &Path, size: u64, line: &[u8]) -> Result<u64, Trouble>
         .and_then(|()| sync::data(&file).map_err(Trouble::io("sync", &path)))
         .and_then(|()| if size == 0 { sync_dir(dir) } else { Ok(()) });
     if let Err(trouble) = written {
-        // What was refused must not be rolled forward by the next process.
+        // A record that was refused must not be rolled forward by the next process.
         let _ = file.set_len(size);
         return Err(trouble);
     }
     Ok(size + text.len() as u64)
 }
 
-/// A new file's name survives a power loss only if its directory is synced too, and that
-/// one's name if the one above is: all that the first record of a store may have made.
+/// The name of a new file survives a power loss only if its folder is synced too, and the folder's
+/// name only if the folder above is synced. The first record of a store may have created all of
+/// them.
 fn sync_dir(dir: &Path) -> Result<(), Trouble> {
     for (level, path) in dir.ancestors().take(OURS + ABOVE).enumerate() {
         let synced = sync::folder(path);
-        // What is above our own may be nobody's to open.
+        // We may not be allowed to open a folder above our own.
         if level < OURS {
             synced.map_err(Trouble::io("sync", path))?;
         }
@@ -124,9 +125,9 @@ fn sync_dir(dir: &Path) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The store's folder and two above it, which are made for it.
+/// The store's folder and two above it, which are created for it.
 const OURS: usize = 3;
-/// Those in which they were made, as `.local/state` in a home.
+/// The folders in which those are created, such as `.local/state` in a home.
 const ABOVE: usize = 3;
 
 fn ends_with_newline(file: &File, size: u64, path: &Path) -> Result<bool, Trouble> {
@@ -141,7 +142,7 @@ pub struct Reader {
     path: PathBuf,
     lines: BufReader<File>,
     at: u64,
-    /// What the next record's sum continues; `None` where it is not known.
+    /// The checksum that the next record continues; `None` if it is unknown.
     previous: Option<String>,
 }
 
@@ -157,7 +158,7 @@ impl Reader {
         Self::of(path, file, offset, previous).map(Some)
     }
 
-    /// A file that is open already, under the name that it is spoken of by.
+    /// A file that is already open, with its name for messages.
     pub fn of(
         path: &Path,
         mut file: File,
@@ -210,7 +211,7 @@ impl Reader {
 impl Iterator for Reader {
     type Item = Result<JournalLine, Trouble>;
 
-    /// An error is not an end: what could not be read may be what must not be lost.
+    /// An error does not end the reading: the unreadable record may be one that must not be lost.
     fn next(&mut self) -> Option<Result<JournalLine, Trouble>> {
         let mut bytes = Vec::new();
         let mut limited = (&mut self.lines).take(limits::RECORD);
@@ -240,7 +241,7 @@ impl Iterator for Reader {
     }
 }
 
-/// A line as body and sum.
+/// Splits a line into body and checksum.
 fn split(text: &str) -> Option<(&str, &str)> {
     let cut = text.len().checked_sub(SUFFIX)?;
     let (body, suffix) = text.split_at_checked(cut)?;
@@ -270,8 +271,8 @@ fn closed(dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
     Ok(found)
 }
 
-/// What the current segment's first record continues: nothing, or the last record of the
-/// segment before. `None` where that one does not end in a record.
+/// The checksum that the current segment's first record continues: the empty one, or that of the
+/// last record of the segment before. `None` if that segment does not end in a record.
 pub(crate) fn continued(dir: &Path) -> Result<Option<String>, Trouble> {
     match closed(dir)?.last() {
         None => Ok(Some(start())),
@@ -308,9 +309,9 @@ pub(crate) fn last_closed(dir: &Path) -> u64 {
         .map_or(0, |next| next.saturating_sub(1))
 }
 
-/// Closes the current segment under the number of the record after it, and forgets the
-/// oldest ones. Everything that its records changed must be on disk before: it is not
-/// read again after a power loss.
+/// Closes the current segment under the number of the record after it, and deletes the oldest
+/// segments. All files that its records change must be on disk before, because a closed segment is
+/// not read again after a power loss.
 pub(crate) fn rotate(dir: &Path, next_seq: u64) -> Result<(), Trouble> {
     let path = dir.join(CURRENT);
     fs::rename(&path, dir.join(format!("journal-{next_seq:012}.jsonl")))
@@ -373,8 +374,8 @@ mod tests {
         (records, bad)
     }
 
-    /// Every byte, changed in two ways: what is read is what was written before it, and the
-    /// record that holds it is named by its place, the first one too.
+    /// Changes every byte in two ways: all records before it can still be read, and the changed
+    /// record is reported by its position, even if it is the first.
     #[test]
     fn any_changed_byte_is_found_and_named() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! JSON files of ours: read with what they were, written with what they become.
+//! Our JSON files: what was read, and the change to a new value.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{Trouble, atomic, limits};
 
-/// A file of ours as it was read, so that its change can say what it found.
+/// One of our files as it was read, so that a change can say what it found.
 #[derive(Debug, Clone)]
 pub struct Found<T> {
     pub path: PathBuf,
@@ -16,16 +16,16 @@ pub struct Found<T> {
     pub value: Option<T>,
 }
 
-/// Reads a JSON file; one that cannot be understood is reported and stays.
+/// Reads a JSON file. A file that cannot be understood is reported, and stays.
 pub fn read_json<T: DeserializeOwned>(path: PathBuf) -> Result<Found<T>, Trouble> {
     let bytes = atomic::read(&path, limits::STATE_FILE)?;
     let value = match &bytes {
         None => None,
         Some(bytes) => {
-            // To serde, a list of a struct's values is that struct, and an empty one is a
-            // struct of nothing but defaults: a switch that is off.
+            // Serde accepts a list of a struct's values as that struct, and an empty list as a
+            // struct of defaults, for example a switch that is off.
             if bytes.trim_ascii_start().starts_with(b"[") {
-                return Err(Trouble::corrupt(&path, "it is a list, and no object"));
+                return Err(Trouble::corrupt(&path, "it is a list, not an object"));
             }
             Some(mainspring_json::read(bytes).map_err(|error| Trouble::corrupt(&path, error))?)
         }
@@ -33,7 +33,7 @@ pub fn read_json<T: DeserializeOwned>(path: PathBuf) -> Result<Found<T>, Trouble
     Ok(Found { path, bytes, value })
 }
 
-/// A change of this file from what was read of it to this value; no file for `None`.
+/// The change of this file from what was read to this value; `None` deletes the file.
 pub fn json_change<T: Serialize>(
     path: &Path,
     was: Option<&[u8]>,

@@ -1,9 +1,8 @@
-//! The one way in which files are changed: a journal whose records are the transactions,
-//! files that follow them and are replaced whole or not at all, a lock, and what a crash
-//! left unfinished.
+//! The one way in which files are changed: a journal whose records are the transactions, files that
+//! are replaced whole or not at all after their record, a lock, and recovery after a crash.
 //!
-//! It knows no machine, no host and no project. What is where in a [`Store`]'s folder, and
-//! what may be done there, is decided by whoever uses it.
+//! It knows no machine, no host and no project. Its users decide what is where in a [`Store`]'s
+//! folder, and what may be done there.
 
 pub mod atomic;
 pub mod digest;

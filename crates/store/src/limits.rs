@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-/// A state file, ours or a seed's.
+/// A state file, ours or one in a public format.
 pub const STATE_FILE: u64 = 1024 * 1024;
-/// One journal record, with the files it carries.
+/// One journal record, with the contents of its files.
 pub const RECORD: u64 = 16 * 1024 * 1024;
-/// A segment of the journal; then a new one is begun.
+/// A segment of the journal. When it is full, a new one starts.
 pub(crate) const SEGMENT: u64 = 8 * 1024 * 1024;
 /// Closed segments that are kept.
 pub(crate) const SEGMENTS: usize = 8;

@@ -1,4 +1,4 @@
-//! The store's lock: one writer at a time, and nobody waits for ever.
+//! The store's lock: one writer at a time, and no endless waiting.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -9,8 +9,8 @@ use mainspring_platform::file;
 
 use crate::Trouble;
 
-/// Takes the lock, which ends with the file. Waiting is done by the kernel in a thread of
-/// its own: asking again and again had a tail four times as long.
+/// Takes the lock, which ends when the file is closed. The kernel does the waiting, in a thread of
+/// its own: polling had a tail four times as long.
 pub(crate) fn take(path: &Path, longest: Duration) -> Result<File, Trouble> {
     let file = file::options()
         .read(true)

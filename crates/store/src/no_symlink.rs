@@ -1,9 +1,8 @@
-//! Files of a project, reached through no link at all.
+//! Files of a project, reached without following any symlink.
 //!
-//! A project's path has been resolved before, so whatever link is found on the way to one of
-//! its files came with the repository, and may lead anywhere: it is refused, by the kernel
-//! and in one step, so that nobody can put one there between a look and a use. What is
-//! written goes through a handle of its folder.
+//! A project's path is already resolved, so a symlink on the way to one of its files came with the
+//! repository, and may lead anywhere. The kernel refuses it in one step, so that nobody can create
+//! one between a check and a use. Files are written through a handle of their folder.
 
 use std::fs::Permissions;
 use std::io::{self, ErrorKind};
@@ -28,7 +27,7 @@ pub(crate) fn look(path: &Path, limit: u64) -> Result<Option<ReadFile>, Trouble>
     }
 }
 
-/// What is in a folder, `most` entries of it; nothing, if it is not there.
+/// The entries of a folder, at most `most`; none if the folder is missing.
 pub fn list(folder: &Path, most: usize) -> Result<Vec<Entry>, Trouble> {
     match no_symlink::list(folder, most) {
         Ok(found) => Ok(found),
@@ -41,7 +40,7 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// Writes beside the file and renames over it, as `atomic::replace` does.
+/// Writes a temp file beside the file and renames it, as `atomic::replace` does.
 pub fn replace(path: &Path, bytes: &[u8], kept: Option<&Permissions>) -> Result<(), Trouble> {
     let (folder, name) = Folder::of(path).map_err(trouble("write", path))?;
     let temp = temp_path(path);
@@ -122,8 +121,8 @@ mod tests {
         assert_eq!(left, 0, "nothing is left beside it");
     }
 
-    /// Where a link can be × where it can lead × what is done: nothing outside is read,
-    /// written, made or deleted.
+    /// Every place for a symlink × every target × every operation: nothing outside is read,
+    /// written, created or deleted.
     #[test]
     fn no_link_leads_out_of_a_project() {
         let leads = |place: &Place| {
@@ -156,7 +155,7 @@ mod tests {
                             "{at} {lead}"
                         );
                         let replaced = replace(&path, b"x", None);
-                        // A link in the file's own place is replaced, and not followed.
+                        // A symlink in place of the file itself is replaced, not followed.
                         let harmless = at == "a/b/file" || (own_tail && !missing.is_empty());
                         assert!(replaced.is_err() || harmless, "{at} {lead}");
                         let _ = remove(&path);
@@ -169,8 +168,7 @@ mod tests {
         assert_eq!(cases, 48);
     }
 
-    /// Another thread puts a link in the folder's place and takes it away again, as fast as
-    /// it can, while we write.
+    /// Another thread replaces the folder by a symlink and back, as fast as it can, while we write.
     fn race(tries: u32) {
         let place = place();
         let (folder, link) = (place.project.join("a"), place.project.join("link"));
@@ -181,12 +179,12 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
-                    // In one step, so that there always is one of the two.
+                    // In one step, so that one of the two is always there.
                     mainspring_platform::rename::exchange(&folder, &link).unwrap();
                 }
             });
             for tried in 0..tries * 250 {
-                // On a busy machine the other thread may get its turn late.
+                // On a busy machine the other thread may start late.
                 if tried >= tries && written > 0 && refused > 0 {
                     break;
                 }

@@ -1,5 +1,5 @@
-//! A path as a record has it, and back. A record is JSON, which is text; a path may be any
-//! bytes, and one that came back as another would lose the file's state without a word.
+//! Paths in records. A record is JSON, which is text, but a path may contain any bytes. If it came
+//! back as another path, the file's state would be lost silently.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -9,8 +9,8 @@ use mainspring_platform::path;
 
 use crate::ShownPath as _;
 
-/// No path has this character, so what begins with it is bytes: printable ASCII as it is,
-/// all else as `%` and two digits.
+/// No path contains this character, so a text that starts with it encodes bytes: printable ASCII as
+/// it is, everything else as `%` and two hex digits.
 const BYTES: char = '\0';
 
 pub fn to_text(named: &Path) -> String {
@@ -28,7 +28,8 @@ pub fn to_text(named: &Path) -> String {
     text
 }
 
-/// What is not as [`to_text`] writes it stays as it is, and is no file's path.
+/// A text that [`to_text`] cannot have written is returned unchanged, and is not the path of any
+/// file.
 pub fn from_text(text: &str) -> Cow<'_, Path> {
     let bytes = text.strip_prefix(BYTES).and_then(decode);
     bytes.map_or(Cow::Borrowed(Path::new(text)), |bytes| {
@@ -36,7 +37,7 @@ pub fn from_text(text: &str) -> Cow<'_, Path> {
     })
 }
 
-/// The path of a change, for people.
+/// The path of a change, for messages.
 pub(crate) fn shown(change: &FileChange) -> String {
     from_text(&change.path).shown()
 }

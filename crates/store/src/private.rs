@@ -1,4 +1,4 @@
-//! Folders that are ours alone, or refused.
+//! Folders that only we can write to; others are refused.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,7 +8,7 @@ use mainspring_platform::permissions::{self, create_owner_only_folder};
 
 use crate::Trouble;
 
-/// Makes a directory for us alone, or refuses the one that is there.
+/// Creates a directory for us alone, or refuses the one that is there.
 pub fn make(path: &Path) -> Result<(), Trouble> {
     match check(path) {
         Err(Trouble::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
@@ -18,7 +18,7 @@ pub fn make(path: &Path) -> Result<(), Trouble> {
     check(path)
 }
 
-/// A directory that is no link, belongs to us, and that nobody else may write to.
+/// Checks that it is a directory and not a symlink, belongs to us, and nobody else may write to it.
 pub fn check(path: &Path) -> Result<(), Trouble> {
     let meta = fs::symlink_metadata(path).map_err(Trouble::io("look at", path))?;
     let problem = if meta.is_dir() {

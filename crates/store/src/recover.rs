@@ -1,4 +1,4 @@
-//! After a crash: records that are durable while their files are not yet in place.
+//! Recovery after a crash: records that are durable while their files are not yet in place.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,7 +42,7 @@ pub(crate) fn recover(
             ..Head::empty(boot)
         },
     };
-    // Only where the segment before does not end in a record is a sum taken on trust.
+    // A checksum is taken on trust only if the segment before does not end in a record.
     let previous = if head.size > 0 {
         Some(head.sum.clone())
     } else {
@@ -115,7 +115,7 @@ pub(crate) struct Recovered {
 /// A file's last change, and all contents that it had before.
 #[derive(Default)]
 struct Versions {
-    /// When it was the last change's turn.
+    /// The position of the last change in the order of all changes.
     turn: usize,
     earlier: Vec<Option<Digest>>,
     texts: Vec<String>,
@@ -135,8 +135,8 @@ impl Versions {
         self.earlier.contains(&sum)
     }
 
-    /// A power loss may keep a file's new name and lose the end of what was written under
-    /// it, or fill it with zeros. Such a rest of ours is nobody's edit.
+    /// A power loss may keep a file's new name but lose the end of its content, or fill it with
+    /// zeros. Such a remainder of our file is not somebody's edit.
     fn left_behind(&self, found: Option<&[u8]>) -> bool {
         let Some(found) = found else { return false };
         let zeros = found.iter().rev().take_while(|byte| **byte == 0).count();

@@ -1,4 +1,4 @@
-//! A store: lock it, finish what others left, commit to it.
+//! A store: lock it, finish what others left unfinished, commit to it.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub struct Store {
     root: PathBuf,
 }
 
-/// The store's lock, taken: what a dead process left is not looked at yet.
+/// The store with its lock taken, before recovery.
 #[derive(Debug)]
 pub struct Held<'a> {
     store: &'a Store,
@@ -29,28 +29,28 @@ pub struct Held<'a> {
     head: Option<Head>,
 }
 
-/// The store while we hold its lock, with nothing left unfinished.
+/// The store while we hold its lock, after recovery.
 #[derive(Debug)]
 pub struct Locked<'a> {
     store: &'a Store,
     lock: File,
     head: Head,
-    /// Files that somebody edited while a change of ours was on its way.
+    /// Files that somebody edited while our change was on its way.
     edited: Vec<String>,
 }
 
-/// A record that is durable, with files that may not be in place.
+/// A record that is durable, whose files may not be in place yet.
 #[derive(Debug)]
 pub struct Recorded {
     pub record: Record,
-    /// Of the journal with it.
+    /// The size of the journal including it.
     size: u64,
     sum: String,
 }
 
 impl Store {
-    /// `dir` has the lock and the journal. Records may also change files below `root`, which
-    /// is not ours: no link is followed there.
+    /// `dir` contains the lock and the journal. Records may also change files below `root`, which
+    /// is not ours, so no symlink is followed there.
     pub fn new(dir: PathBuf, root: PathBuf) -> Self {
         Self { dir, root }
     }
@@ -63,14 +63,14 @@ impl Store {
         &self.root
     }
 
-    /// Did a process die between a record and its files? Asked without the lock: a live
-    /// process that is just there is taken for a dead one, and then waited for.
+    /// Did a process die between a record and its files? This asks without the lock, so a live
+    /// process at that point is taken for a dead one, and then waited for.
     pub fn unfinished(&self) -> bool {
         let journal = std::fs::symlink_metadata(self.dir.join(journal::CURRENT));
         let Ok(journal) = journal else { return false };
         let head = File::open(self.dir.join(LOCK)).ok();
         let head = head.and_then(|lock| Head::read(&lock));
-        // Of another boot: a power loss may have torn files that nobody else looks at.
+        // From another boot: a power loss may have torn files that nobody else examines.
         head.is_none_or(|head| head.size != journal.len() || head.boot != boot_id())
     }
 
@@ -86,11 +86,11 @@ impl Store {
     }
 }
 
-/// Never renamed, never deleted; holds the journal's head.
+/// The lock file. It is never renamed or deleted, and contains the journal's head.
 const LOCK: &str = "lock";
 
 impl<'a> Held<'a> {
-    /// Has nobody been here yet? Also true after a process that died in its first moment.
+    /// Has nobody used the store yet? Also true if the first process died at once.
     pub fn is_new(&self) -> bool {
         self.head.is_none()
     }
@@ -112,8 +112,7 @@ impl<'a> Held<'a> {
 }
 
 impl Locked<'_> {
-    /// The number of the last record: an effect that is intended next is fenced by the one
-    /// after it.
+    /// The number of the last record. The next effect's fence is the number after it.
     pub fn fence(&self) -> Fence {
         Fence(self.head.seq)
     }
@@ -184,8 +183,8 @@ impl Locked<'_> {
         recorded.record
     }
 
-    /// The files of the segment that is closed are not looked at again after a power loss,
-    /// so they are made durable first.
+    /// After a power loss, the files of a closed segment are not examined again, so they are made
+    /// durable first.
     fn close_segment(&mut self) -> Result<(), Trouble> {
         for place in [&self.store.dir, &self.store.root] {
             sync::file_system(place).map_err(Trouble::io("sync", place))?;

@@ -1,9 +1,8 @@
 //! The kit's own programs, for tests of any crate.
 //!
-//! Cargo tells a test only where its own package's programs are, and builds no
-//! other package's. So they are looked for where Cargo would put them, beside
-//! the running test's profile, and built there when missing or older than
-//! their sources.
+//! Cargo tells a test only where its own package's programs are, and does not build another
+//! package's. So they are looked for where Cargo would put them, beside the running test's profile,
+//! and built there if they are missing or older than their sources.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -15,7 +14,7 @@ use crate::clients::workspace;
 use crate::process::Running;
 
 const PROGRAMS: [&str; 2] = ["hook-tee", "fake-cli"];
-/// A clean build of the kit on a busy machine, and some.
+/// Enough for a clean build of the kit on a busy machine.
 const BUILD_LIMIT: Duration = Duration::from_secs(600);
 
 /// The recorder that hooks are wrapped in.
@@ -34,7 +33,7 @@ fn profile() -> &'static Path {
     PROFILE.get_or_init(|| {
         let profile = profile_of_this_test();
         if !is_current(&profile) {
-            // Tests are processes of their own: one builds, the others wait.
+            // Each test is a process of its own: one builds, the others wait.
             let lock = File::create(profile.join(".testkit-bins.lock")).expect("target is ours");
             lock.lock().expect("a lock on a local file");
             if !is_current(&profile) {
@@ -63,7 +62,7 @@ fn is_current(profile: &Path) -> bool {
     built.into_iter().all(|program| program >= sources)
 }
 
-/// When the newest file below `folder` was changed.
+/// The time of the newest file below `folder`.
 fn newest(folder: &Path) -> Option<SystemTime> {
     let entries = fs::read_dir(folder).expect("the kit's sources are there");
     entries

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// One place for the versions, read by `scripts/fetch-clients` too.
+/// The versions are in one file, which `scripts/fetch-clients` reads too.
 const PINS: &str = include_str!("../../../clients.pin");
 
 /// The pinned version of a client.
@@ -15,7 +15,7 @@ pub fn pinned_version(client: &str) -> &'static str {
         .expect("the client is named in clients.pin")
 }
 
-/// A client to test with, or the word that there is to be none.
+/// A client to test with, or that there is none to test with.
 #[derive(Debug, Eq, PartialEq)]
 pub enum Client {
     Installed(PathBuf),
@@ -23,7 +23,7 @@ pub enum Client {
     Skipped,
 }
 
-/// Finds `claude`: what `MAINSPRING_TEST_CLAUDE` names, else the pinned one.
+/// Finds `claude`: the one that `MAINSPRING_TEST_CLAUDE` names, otherwise the pinned one.
 ///
 /// # Panics
 /// When it is not installed, with the command that installs it.

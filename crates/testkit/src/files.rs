@@ -1,4 +1,4 @@
-//! Files that a test sets out.
+//! Files that a test prepares.
 
 use std::fs;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! Fuzzing on stable Rust: libFuzzer, guided by the coverage that LLVM's own pass records.
 //!
-//! The targets and what must hold for each are `crates/fuzz`; `crates/fuzz/libfuzzer` is the
-//! program around them. What is found on the way stays in `target/fuzz-corpus`;
-//! `--keep` takes over into the repository's corpus what adds coverage to it.
+//! The targets and their properties are in `crates/fuzz`; `crates/fuzz/libfuzzer` is the program
+//! around them. Inputs that are found on the way stay in `target/fuzz-corpus`; `--keep` adds those
+//! that increase the coverage to the repository's corpus.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,38 +12,38 @@ use std::time::Duration;
 use crate::clients::workspace;
 use crate::process::Running;
 
-/// Try every parser with inputs that nobody thought of
+/// Fuzz every parser
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// One of them, or all
+    /// The target, or all
     #[arg(value_parser = target, default_value = "all")]
     target: String,
-    /// How long each is tried
+    /// How long to run each target
     #[arg(long, value_name = "N", default_value_t = 1)]
     minutes: u64,
-    /// Take over into the corpus of the repository what reaches code that it does not
+    /// Add inputs that reach new code to the repository's corpus
     #[arg(long)]
     keep: bool,
 }
 
-/// What `rustc` passes on to LLVM, so that libFuzzer sees where an input went.
+/// What `rustc` passes on to LLVM, so that libFuzzer sees which code an input reached.
 const COVERAGE: &str = "-Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
     -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares";
 
-/// An input that takes longer is a finding, in seconds: of wall time, and machines are busy.
+/// An input that takes longer is a finding, in seconds of wall time; machines are busy.
 const SLOWEST: u64 = 5;
-/// So is one for which this much memory is not enough.
+/// An input that needs more memory is a finding, too.
 const MOST_MEMORY_MB: u64 = 512;
 const MOST_AT_ONCE_MB: u64 = 64;
 const LONGEST_INPUT: u64 = 16 << 10;
-/// A corpus is carried by every checkout.
+/// The limit for the corpus: every checkout carries it.
 const LONGEST_KEPT: u64 = 700;
 const MERGE_LIMIT: Duration = Duration::from_secs(600);
 
-/// A target has a corpus of its name: a test of theirs keeps it so.
+/// Every target has a corpus with its name; a test checks that.
 fn targets() -> Vec<String> {
     let corpus = workspace().join("crates/fuzz/corpus");
     let folders = fs::read_dir(corpus).expect("the corpus is there");
@@ -60,7 +60,10 @@ fn target(text: &str) -> Result<String, String> {
     if text == "all" || names.iter().any(|name| name == text) {
         Ok(text.into())
     } else {
-        Err(format!("one of {} or all is wanted", names.join(", ")))
+        Err(format!(
+            "the target must be one of {}, or all",
+            names.join(", ")
+        ))
     }
 }
 
@@ -101,7 +104,7 @@ pub fn run(args: &Args) -> ExitCode {
     }
 }
 
-/// The fuzzer, built with a target folder of its own: its flags are not the product's.
+/// Builds the fuzzer in a target folder of its own, because its flags differ from the product's.
 fn build() -> Option<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let folder = workspace().join("target/fuzz");
@@ -122,7 +125,7 @@ fn build() -> Option<PathBuf> {
     programs.next()
 }
 
-/// One target, its corpus in the repository and what was found beyond it.
+/// One target, its corpus in the repository, and the inputs found beyond it.
 struct Bench {
     program: PathBuf,
     target: String,
@@ -177,7 +180,7 @@ impl Bench {
         tried
     }
 
-    /// How many inputs the repository's corpus has then.
+    /// Returns how many inputs the repository's corpus has afterwards.
     fn keep(&self) -> usize {
         let mut command = self.command();
         command
@@ -191,7 +194,7 @@ impl Bench {
     }
 }
 
-/// What libFuzzer said of a run.
+/// The statistics that libFuzzer printed.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Tried {
     executions: u64,

@@ -1,10 +1,10 @@
-//! Which functions a hook runs, as a list for the linker: what lies together is mapped
-//! together, and a hook's price is mostly the pages that it touches.
+//! Which functions a hook runs, as a list for the linker. Functions that lie together are mapped
+//! together, and a hook's cost is mostly the pages that it touches.
 //!
-//! It is a profile: of one build, and used for the next. The release is built with the names
-//! of its functions, its cases are run, and it is built again with the list. The list is a
-//! hint: names that a later change or another compiler makes anew are passed over, and a build
-//! without one only starts a little slower.
+//! The list is a profile: it is made from one build and used for the next. The release is built
+//! with the names of its functions, its cases run, and it is built again with the list. The list
+//! is only a hint: names that no longer exist are skipped, and a build without a list only starts
+//! a little slower.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,12 +19,13 @@ use crate::clients::workspace;
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
-/// Where the list is, once it was made: every later build of ours uses it.
+/// Where the list is. If it exists, every later build uses it.
 pub(crate) fn list() -> PathBuf {
     workspace().join("target/layout.txt")
 }
 
-/// What every process runs too, and valgrind does not show: a page of its own for each.
+/// Functions that every process runs and that valgrind does not show; each would touch a page of
+/// its own.
 const UNSEEN: [&str; 2] = ["frame_dummy", "__pthread_mutex_lock"];
 
 #[expect(clippy::print_stdout, reason = "the count is its output")]
@@ -34,7 +35,7 @@ pub fn run(_: &Args) -> ExitCode {
     for function in UNSEEN {
         list.add(function.to_owned());
     }
-    // The most frequent first: a stop where there is nothing to do is all in the first pages.
+    // The most frequent case first: a stop with nothing to do is then all in the first pages.
     let hooks = cases::ALL
         .iter()
         .filter(|case| matches!(case.start, Start::Exec(_)));
@@ -64,7 +65,7 @@ impl List {
     }
 }
 
-/// What one start of this case calls, by the linker's names.
+/// The functions that one start of this case calls, by the linker's names.
 fn functions(case: &'static Case, programs: &Programs) -> Vec<String> {
     let prepared = Prepared::new(case, programs);
     prepared.reset();
@@ -82,8 +83,8 @@ fn functions(case: &'static Case, programs: &Programs) -> Vec<String> {
     text.lines().filter_map(named).collect()
 }
 
-/// The name in a line that brings a function up for the first time: `fn=(12) name`. A
-/// recursion has a number behind it, and what has no name has an address.
+/// The name in a line that mentions a function for the first time: `fn=(12) name`. A recursion has
+/// a number after it, and a function without a name has an address.
 fn named(line: &str) -> Option<String> {
     let (_, rest) = line
         .strip_prefix("fn=(")

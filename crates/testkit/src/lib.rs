@@ -1,7 +1,7 @@
-//! What the tests and benchmarks are made with. Never shipped.
+//! What the tests and benchmarks are built with. Never shipped.
 //!
-//! A scenario is a story: what the model says, what the client is set up with,
-//! what the person asks, and what came of it.
+//! A test tells a story: what the model says, how the client is set up, what the person asks, and
+//! what happens.
 //!
 //! ```no_run
 //! use mainspring_testkit::claude::{Claude, Hook};
@@ -38,7 +38,7 @@
 //! |---|---|
 //! | [`model`] | the Messages API, by a script |
 //! | [`claude`] | the real client, headless and in a terminal |
-//! | [`recorder`] | a witness between the client and a hook |
+//! | [`recorder`] | a recorder between the client and a hook |
 //! | [`fakes`] | `claude`, `gh` and others as scripted programs, for fast tests |
 //! | [`files`] | what a test sets out before it starts |
 //! | [`tmux`] | a terminal to type into and look at |

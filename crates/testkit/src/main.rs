@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use mainspring_testkit::{bench, explore, faults, fuzz, layout, modules, simulate};
 
-/// Measure Mainspring and break it: what anyone can run to get the same tables
+/// Measure Mainspring and inject faults into it, to reproduce the tables in docs
 #[derive(Parser)]
 #[command(name = "mainspring-testkit", version)]
 struct Cli {

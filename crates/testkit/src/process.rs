@@ -11,19 +11,20 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// What a child may print before the rest is dropped.
+/// The limit for a child's output; the rest is dropped.
 const OUTPUT_LIMIT: usize = 64 << 20;
-/// Between asking a group to end and ending it.
+/// The time between asking a group to end and killing it.
 const GRACE: Duration = Duration::from_secs(1);
-/// How long an ended child's output is waited for, where a grandchild keeps the pipe open.
+/// How long to wait for the output of a child that has ended, while a grandchild keeps the pipe
+/// open.
 const OUTPUT_GRACE: Duration = Duration::from_secs(3);
-/// How long something is waited for that comes in any case. It only ends a test that would
-/// never end: how busy the machine is must not decide one.
+/// How long to wait for something that happens in any case. It only ends a test that would never
+/// end: a busy machine must not make a test fail.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 /// How often a waiting test looks.
 pub(crate) const POLL: Duration = Duration::from_millis(10);
 
-/// Waits until it is so; fails with `what` if it never is.
+/// Waits until the condition holds; fails with `what` if it never does.
 #[track_caller]
 pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
@@ -43,7 +44,7 @@ pub struct Running {
     ended: bool,
 }
 
-/// What a child left behind.
+/// The result of a child.
 #[derive(Debug)]
 #[must_use]
 pub struct Finished {
@@ -56,7 +57,7 @@ pub struct Finished {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum End {
     Exited(ExitStatus),
-    /// It was still running at the deadline, and was ended.
+    /// It was still running at the deadline, and was killed.
     DeadlinePassed,
 }
 
@@ -105,7 +106,7 @@ impl Running {
         self.child.id()
     }
 
-    /// Waits for the end, or makes it at the deadline.
+    /// Waits for the end, or kills the group at the deadline.
     pub fn wait(mut self, limit: Duration) -> Finished {
         let end = match self.exit_within(limit) {
             Some(status) => End::Exited(status),
@@ -121,7 +122,7 @@ impl Running {
         }
     }
 
-    /// Ends the group without asking, as a crash would.
+    /// Kills the group, as a crash would.
     pub fn kill(mut self) {
         self.signal(Signal::KILL);
         self.end_group();
@@ -140,8 +141,8 @@ impl Running {
         }
     }
 
-    /// Ends whatever of the group is left. Asked first: a client that is asked
-    /// ends its own children, which may be in groups of their own.
+    /// Ends whatever is left of the group. It is asked first, because a client that is asked ends
+    /// its own children, which may be in groups of their own.
     fn end_group(&mut self) {
         if self.ended {
             return;
@@ -185,7 +186,7 @@ impl Finished {
     }
 }
 
-/// What a child has printed so far, and word when it can print no more.
+/// What a child has printed so far, and whether it can still print.
 #[derive(Debug)]
 struct Printed {
     bytes: Arc<Mutex<Vec<u8>>>,
@@ -210,8 +211,7 @@ impl Printed {
         Self { bytes, finished }
     }
 
-    /// All of it, unless a grandchild out of reach keeps the pipe open: then
-    /// what there is.
+    /// All of it; but if a grandchild out of reach keeps the pipe open, only what there is.
     fn take(&self) -> Vec<u8> {
         let _ = self.finished.recv_timeout(OUTPUT_GRACE);
         mem::take(&mut self.bytes.lock().unwrap_or_else(PoisonError::into_inner))

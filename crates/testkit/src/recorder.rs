@@ -1,4 +1,4 @@
-//! A witness between the client and a hook: what went in, what came out.
+//! A recorder between the client and a hook: it stores the input and the output.
 //!
 //! `Claude::recording` registers `hook-tee LOG PROGRAM ARGS…` in place of each
 //! hook. It writes one line before the hook starts and one when it has ended, so
@@ -27,7 +27,7 @@ pub struct HookCall {
     /// The payload, or null where it was not JSON.
     pub input: Value,
     pub cwd: PathBuf,
-    /// What the hook saw, without keys and tokens.
+    /// The hook's environment, without keys and tokens.
     pub env: BTreeMap<String, String>,
     pub outcome: Outcome,
 }
@@ -40,7 +40,7 @@ pub enum Outcome {
         stderr: String,
         duration: Duration,
     },
-    /// It was killed together with its witness, or still runs.
+    /// It was killed together with its recorder, or still runs.
     NeverEnded,
 }
 
@@ -49,7 +49,7 @@ impl HookCall {
         self.input["hook_event_name"].as_str().unwrap_or_default()
     }
 
-    /// What the hook printed, as JSON; null where it printed nothing or something else.
+    /// What the hook printed, as JSON; null if it printed nothing or something else.
     pub fn answer(&self) -> Value {
         match &self.outcome {
             Outcome::Ended { stdout, .. } => serde_json::from_str(stdout).unwrap_or_default(),
@@ -164,8 +164,8 @@ pub fn tee(args: impl IntoIterator<Item = OsString>) -> io::Result<ExitCode> {
     Ok(ExitCode::from(code))
 }
 
-/// Into files, not pipes: a child that the hook leaves behind with its stdout
-/// does not hold the client, so it must not hold the witness.
+/// Into files, not pipes: a child that the hook leaves behind with its stdout does not block the
+/// client, so it must not block the recorder.
 fn run(command: &mut Command, input: &[u8]) -> io::Result<(ExitStatus, Vec<u8>, Vec<u8>)> {
     let [mut stdout, mut stderr] = [tempfile::tempfile()?, tempfile::tempfile()?];
     let mut child = command
@@ -188,7 +188,7 @@ fn content(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// As a shell reports it: a signal is 128 and its number.
+/// The exit code that a shell would report: for a signal, 128 and its number.
 fn exit_code(status: ExitStatus) -> u8 {
     let code = status
         .code()
@@ -204,7 +204,7 @@ fn presentable_environment() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Hooks of one event run at once: a line must not be torn by another's.
+/// Hooks of one event run at the same time, so a line must be written whole.
 fn append(log: &Path, line: &Line) -> io::Result<()> {
     let mut file = File::options().append(true).create(true).open(log)?;
     file.lock()?;

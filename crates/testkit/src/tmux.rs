@@ -1,4 +1,4 @@
-//! A program in a terminal that a test types into and looks at.
+//! A program in a terminal: a test types into it and reads the screen.
 //!
 //! Each [`Terminal`] is a tmux server of its own, on a socket of its own, and is
 //! ended with everything in it when dropped.
@@ -13,17 +13,17 @@ use tempfile::TempDir;
 
 use crate::process::{Finished, PATIENCE, POLL, Running};
 
-/// Wide enough that what a test looks for is not wrapped.
+/// Wide enough not to wrap the texts that tests look for.
 const COLUMNS: &str = "160";
 const ROWS: &str = "50";
-/// What a program may take to end once the terminal is gone.
+/// How long a program may take to end once the terminal is gone.
 const HANG_UP_LIMIT: Duration = Duration::from_secs(5);
 const PROCESS_ID: [&str; 3] = ["list-panes", "-F", "#{pane_pid}"];
 
 /// A running program and its screen.
 #[derive(Debug)]
 pub struct Terminal {
-    /// Holds the socket.
+    /// Keeps the socket's folder.
     folder: TempDir,
 }
 
@@ -89,7 +89,7 @@ impl Terminal {
         })
     }
 
-    /// Waits until the screen is as `wanted` says.
+    /// Waits until `wanted` holds for the screen.
     #[track_caller]
     pub fn wait_until(&self, what: &str, wanted: impl Fn(&str) -> bool) -> String {
         let deadline = Instant::now() + PATIENCE;
@@ -157,7 +157,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Whether a process lives; one that nobody has reaped yet does not.
+/// Is the process alive? One that has ended but was not waited for is not.
 fn is_running(id: i32) -> bool {
     let status = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     // The state follows the name, which is in parentheses and may hold any.

@@ -1,4 +1,4 @@
-//! A home and a project of a measurement's own, and the binary that is measured in it.
+//! A home and a project for one measurement, and the binary that is measured in it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +14,7 @@ pub struct World {
     boot: Option<PathBuf>,
 }
 
-/// Shows another boot's id to what it starts, in a mount namespace of its own.
+/// Shows another boot id to the program that it starts, in a mount namespace of its own.
 const ANOTHER_BOOT: &str = "mount --bind \"$0\" /proc/sys/kernel/random/boot_id && exec \"$@\"";
 
 impl World {
@@ -22,7 +22,7 @@ impl World {
         Self::below(&tempfile::env::temp_dir(), mainspring)
     }
 
-    /// In a folder of its own below this one.
+    /// In its own folder below this one.
     pub fn below(place: &Path, mainspring: &Path) -> Self {
         let world = Self {
             temp: tempfile::tempdir_in(place).expect("a temporary folder"),
@@ -44,8 +44,8 @@ impl World {
         self
     }
 
-    /// From now on everything here runs in the boot whose id is in this file, or in the
-    /// machine's own again.
+    /// From now on, everything here sees the boot id in this file; `None` means the machine's own
+    /// again.
     pub fn in_boot(&mut self, id: Option<PathBuf>) {
         self.boot = id;
     }
@@ -62,18 +62,18 @@ impl World {
         self.root().join("project")
     }
 
-    /// Does any process run that was started with this world around it?
+    /// Is any process running that was started in this world?
     pub fn is_lived_in(&self) -> bool {
         let root = self.root().as_os_str().as_encoded_bytes();
         let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        // Of one that has ended and that nobody has reaped yet, this is empty.
+        // Empty for a process that has ended but was not waited for.
         let mut variables =
             processes.filter_map(|process| std::fs::read(process.path().join("environ")).ok());
         variables.any(|text| text.windows(root.len()).any(|part| part == root))
     }
 
-    /// Variables beside HOME and PATH: a temporary folder of its own, and none of the host's
-    /// caps on blocks.
+    /// Variables besides HOME and PATH: a temp folder of its own, and no limit of the host's on
+    /// blocks.
     pub fn env(&self) -> Vec<(String, String)> {
         let tmp = self.root().join("tmp").to_string_lossy().into_owned();
         let mut vars = vec![
@@ -84,12 +84,12 @@ impl World {
         vars
     }
 
-    /// The binary with nothing but this world around it.
+    /// The binary, with nothing but this world in its environment.
     fn command(&self, args: &[&str]) -> Command {
         self.command_under(&[], args)
     }
 
-    /// The same, started by another program with these words before it.
+    /// The same, started by another program with these arguments before it.
     pub fn command_under(&self, starter: &[&str], args: &[&str]) -> Command {
         let mut words: Vec<&std::ffi::OsStr> = Vec::new();
         if let Some(boot) = &self.boot {
@@ -112,7 +112,7 @@ impl World {
         command
     }
 
-    /// Runs a command of Mainspring's here, as the agent of session `s`.
+    /// Runs a command of Mainspring here, as the agent of session `s`.
     pub fn mainspring(&self, args: &[&str]) {
         let output = self
             .command(args)
@@ -122,13 +122,13 @@ impl World {
         assert!(output.status.success(), "{args:?}: {output:?}");
     }
 
-    /// Runs a command of Mainspring's here, as a person in a terminal.
+    /// Runs a command of Mainspring here, as a person in a terminal.
     pub fn person(&self, args: &[&str]) {
         let output = self.command(args).output().expect("mainspring runs");
         assert!(output.status.success(), "{args:?}: {output:?}");
     }
 
-    /// Delivers an event, and returns what was said.
+    /// Delivers an event, and returns the answer.
     pub fn hook(&self, event: &[u8]) -> String {
         let file = self.root().join("event");
         std::fs::write(&file, event).expect("room for an event");

@@ -13,7 +13,7 @@ fn every_protocol_holds_in_every_order_of_steps() {
     assert_eq!(explore::quick(), [""; 0]);
 }
 
-/// The checker sees what it is there to see. `GENERATE=1` writes the page anew.
+/// The checker sees what it is there to see. `GENERATE=1` writes the page again.
 #[test]
 fn the_page_of_counterexamples_is_what_the_checker_finds() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/design/counterexamples.md");

@@ -1,6 +1,6 @@
-//! One program for all targets: `FUZZ_TARGET` names the one, libFuzzer has the arguments.
-//! `cargo run -p mainspring-testkit --release -- fuzz` builds it with the compiler's coverage
-//! pass, which stable Rust has, and runs it.
+//! One program for all targets: `FUZZ_TARGET` names the target, and libFuzzer gets the arguments.
+//! `cargo run -p mainspring-testkit --release -- fuzz` builds it with the compiler's coverage pass,
+//! which stable Rust has, and runs it.
 #![no_main]
 
 use std::sync::OnceLock;

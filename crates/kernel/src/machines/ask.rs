@@ -13,7 +13,7 @@ use crate::machine::{
     Verdict,
 };
 
-/// What every machine is asked about: one event, at one time, by one process.
+/// What every machine is asked about: one event, at one time, in one process.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Occasion<'a> {
     pub(crate) event: &'a Event,
@@ -24,6 +24,9 @@ pub(crate) struct Occasion<'a> {
     /// Who would run an effect.
     pub(crate) me: &'a EffectOwner,
 }
+
+/// The rule of a machine that was not asked because a person suspended it.
+pub(crate) const SUSPENDED: &str = "suspended";
 
 /// What one machine answered.
 pub(crate) struct Vote {

@@ -26,7 +26,7 @@ impl<M: Machine> Taken<M> {
     }
 }
 
-/// The arrows that a test has seen taken: the rule, and the state that it left.
+/// The arrows that a test has seen taken: each is a rule and the state that it left.
 #[derive(Debug, Default)]
 pub(crate) struct Coverage(BTreeSet<(&'static str, &'static str)>);
 
@@ -51,7 +51,7 @@ impl Coverage {
     }
 }
 
-/// A rule and the state that it left name one arrow: that is how `why` finds it.
+/// A rule and the state that it left must name one arrow: `why` finds the arrow by them.
 fn assert_unambiguous<M: Machine>() {
     for (at, arrow) in M::TABLE.iter().enumerate() {
         for other in M::TABLE.iter().skip(at + 1) {
@@ -172,7 +172,7 @@ pub(crate) fn step<M: Machine>(
     taken
 }
 
-/// Checks what a command came to against the table. A refusal has moved nothing.
+/// Checks the result of a command against the table. A refusal changes nothing.
 pub(crate) fn verb<M: Machine, E>(
     coverage: &mut Coverage,
     state: &M::State,
@@ -190,7 +190,7 @@ pub(crate) fn verb<M: Machine, E>(
     coverage.saw(step.rule, M::label(state));
 }
 
-/// Tells the machine how the stop ended, and finds the arrow for it if it moved.
+/// Tells the machine how the stop ended, and finds the arrow if the state changed.
 pub(crate) fn settle<M: Machine>(
     state: &M::State,
     settled: Settled,

@@ -1,8 +1,8 @@
-//! `gate`: no stop until the agent says the done token itself.
+//! `gate`: the agent may not stop until it says the done token itself.
 //!
-//! The token said once holds until the person's next prompt: another machine may keep the
-//! agent going, or the host may wake it for a finished sub-agent, without asking it to
-//! say again what it said. The count of blocks lives until a stop is let through.
+//! The token counts until the person's next prompt. If another machine keeps the agent going, or
+//! the host wakes it for a finished sub-agent, it need not say the token again. The count of blocks
+//! lasts until the agent may stop.
 
 pub mod verbs;
 
@@ -28,7 +28,7 @@ pub enum State {
     Waiting { held: u32 },
     /// The agent said the token.
     Said { held: u32 },
-    /// The maximum is reached: the agent may go without the token.
+    /// The maximum is reached: the agent may stop without the token.
     #[serde(alias = "worn")]
     GaveUp { held: u32 },
 }
@@ -39,12 +39,12 @@ pub struct Facts {
     pub token: String,
     pub heard: SpokenSignal<Token>,
     pub errors: RecentErrors,
-    /// The stop at which the gate gives up; 0: never.
+    /// At this stop the gate gives up; 0: never.
     pub max: u32,
     pub transcript: Transcript,
 }
 
-/// The agent's word that everything is done.
+/// The agent says that everything is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Token;
 
@@ -56,7 +56,7 @@ pub enum RecentErrors {
     NotSeen,
 }
 
-/// Where a host does not say whose stop it is, a very short transcript is a sub-agent's.
+/// If a host does not say whose stop it is, a very short transcript belongs to a sub-agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transcript {
@@ -95,13 +95,13 @@ impl Machine for Gate {
         Arrow { rule: "gave-up",    on: "stop",      from: &["gave_up"], to: SAME,
             when: "another machine held the last stop", does: "pass", remedy: "raise `[gate] max`, or 0 for none" },
         Arrow { rule: "asked",      on: "prompt",    from: &["said", "gave_up"], to: "waiting",
-            when: "a person prompts", does: "await the token anew", remedy: "switch it off with `mainspring gate off`" },
+            when: "a person prompts", does: "await the token again", remedy: "switch it off with `mainspring gate off`" },
         Arrow { rule: "typed",      on: "expansion", from: &["said", "gave_up"], to: "waiting",
-            when: "a person types a command", does: "await the token anew", remedy: "switch it off with `mainspring gate off`" },
+            when: "a person types a command", does: "await the token again", remedy: "switch it off with `mainspring gate off`" },
         Arrow { rule: "rest",       on: "released",  from: &["said"], to: SAME,
-            when: "every machine lets go", does: "clear the count", remedy: "a new prompt asks for the token again" },
+            when: "every machine lets the agent stop", does: "clear the count", remedy: "a new prompt asks for the token again" },
         Arrow { rule: "rewind",     on: "released",  from: &["gave_up"], to: "waiting",
-            when: "every machine lets go", does: "clear the count", remedy: "raise `[gate] max`, or 0 for none" },
+            when: "every machine lets the agent stop", does: "clear the count", remedy: "raise `[gate] max`, or 0 for none" },
     ];
 
     type State = State;
@@ -147,13 +147,13 @@ impl Machine for Gate {
         match &input.event.kind {
             Kind::Prompt {
                 author: Author::Person,
-            } => await_anew("asked", *state),
+            } => await_token("asked", *state),
             _ => Step::ignore(state, OnContext::Pass),
         }
     }
 
     fn on_expansion(state: &State, _: &Input<'_, Self>) -> Step<Self, OnContext> {
-        await_anew("typed", *state)
+        await_token("typed", *state)
     }
 
     fn settle(state: State, settled: Settled) -> State {
@@ -167,8 +167,8 @@ impl Machine for Gate {
     }
 }
 
-/// The person asks for something new: a token said before that is no longer the end.
-fn await_anew(rule: &'static str, state: State) -> Step<Gate, OnContext> {
+/// The person asks for something new, so a token from before no longer counts.
+fn await_token(rule: &'static str, state: State) -> Step<Gate, OnContext> {
     match state {
         State::Said { held } | State::GaveUp { held } => {
             Step::take(rule, State::Waiting { held }, OnContext::Pass)
@@ -177,7 +177,7 @@ fn await_anew(rule: &'static str, state: State) -> Step<Gate, OnContext> {
     }
 }
 
-/// The stop that would be held as number `count`, unless that reaches the maximum.
+/// Holds the stop as number `count`, unless that reaches the maximum.
 fn refuse(count: u32, facts: &Facts) -> Step<Gate, OnStop> {
     if facts.max > 0 && count >= facts.max {
         return Step::take("max", State::GaveUp { held: count }, OnStop::Pass).note(format!(

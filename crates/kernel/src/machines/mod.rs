@@ -1,4 +1,4 @@
-//! The machines, and the row that each of them is.
+//! The machines, and the types that cover all of them.
 //!
 //! A machine is added by a file and one line in `machines!` below. The order of those lines
 //! is the order of machines everywhere.
@@ -26,7 +26,7 @@ use crate::event::Kind;
 use crate::machine::{Data, Machine, Never, Obeys, Settled};
 use crate::receipt::Receipt;
 
-pub(crate) use ask::{Occasion, Vote};
+pub(crate) use ask::{Occasion, SUSPENDED, Vote};
 
 impl core::fmt::Display for Name {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -34,8 +34,7 @@ impl core::fmt::Display for Name {
     }
 }
 
-/// What a machine was given for one event: its state as found, what was seen, and how its
-/// effect stands.
+/// What a machine gets for one event: its state, what was observed, and the status of its effect.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct InputOf<M: Machine> {
@@ -45,11 +44,11 @@ pub struct InputOf<M: Machine> {
     pub effect_status: EffectStatus<M>,
 }
 
-/// What came of it.
+/// The transition that a machine took.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct TransitionOf<M: Machine> {
-    /// The arrow that was taken; empty where the machine does not listen to the event.
+    /// The rule of the arrow that was taken; empty if the machine does not listen to the event.
     #[serde(deserialize_with = "renamed::rule")]
     pub rule: String,
     #[serde(deserialize_with = "renamed::state")]
@@ -59,11 +58,11 @@ pub struct TransitionOf<M: Machine> {
     pub state: M::State,
     /// The intent that stays recorded.
     pub intent: Option<Intent<M>>,
-    /// What it asked for, by itself.
+    /// What this machine said, before the join.
     pub said: Decision,
 }
 
-/// An effect's intent with what came of it.
+/// An effect's intent and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Returned<M: Machine> {
@@ -72,7 +71,7 @@ pub struct Returned<M: Machine> {
 }
 
 impl<M: Machine> InputOf<M> {
-    /// A machine with nothing under way.
+    /// A machine without an effect under way.
     pub fn new(state: M::State, facts: M::Facts) -> Self {
         Self {
             state,
@@ -81,11 +80,12 @@ impl<M: Machine> InputOf<M> {
         }
     }
 
-    /// Takes a result in, if it belongs to the intent that is still recorded here, or to a
-    /// look.
+    /// Takes in a result, if it belongs to the intent that is still recorded here, or to an effect
+    /// that only reads.
     pub(crate) fn accept(&mut self, returned: &Returned<M>) -> bool {
         let current = if M::only_looks(&returned.intent.effect) {
-            // It was not recorded. What somebody else has begun meanwhile comes first.
+            // It was not recorded. If another process has started an effect meanwhile, that one
+            // counts.
             let status = &self.effect_status;
             matches!(status, EffectStatus::Clear | EffectStatus::Abandoned(_))
         } else {
@@ -101,7 +101,7 @@ impl<M: Machine> InputOf<M> {
 }
 
 impl<M: Machine> TransitionOf<M> {
-    /// The state as it stays on disk: what changed beside it decides whether to write.
+    /// Does the state or the intent differ from the recorded one?
     pub fn changes(&self, input: &InputOf<M>) -> bool {
         self.state != input.state || self.changes_intent(input)
     }
@@ -110,9 +110,9 @@ impl<M: Machine> TransitionOf<M> {
         self.intent.as_ref() != input.effect_status.recorded()
     }
 
-    /// Only a machine that took one of its arrows is told how the stop ended. One that
-    /// ignored the event, because it is another session's or a sub-agent's, or one whose
-    /// effect has to wait, was not asked and must not be transition by the answer.
+    /// Tells a machine how the stop ended, if it took one of its arrows. A machine that ignored the
+    /// event (it belongs to another session or a sub-agent), or whose effect has to wait, was not
+    /// asked, so the answer must not change its state.
     pub(crate) fn settle(&mut self, settled: Settled) {
         if M::TABLE.iter().any(|arrow| arrow.rule == self.rule) {
             self.state = M::settle(self.state.clone(), settled);
@@ -121,20 +121,20 @@ impl<M: Machine> TransitionOf<M> {
     }
 }
 
-/// A machine that asks for nothing has an effect that cannot be made.
+/// A machine without effects has an effect type without values.
 fn has_effects<M: Machine<Effect: 'static>>() -> bool {
     TypeId::of::<M::Effect>() != TypeId::of::<Never>()
 }
 
-/// Asserts that all of a machine's types are what the journal and the checker need.
+/// Asserts that the journal and the model checker can use all of a machine's types.
 const fn assert_data<T: Data>() {}
 
 macro_rules! machines {
     ($($variant:ident $name:literal => $machine:path,)*) => {
         $(const _: () = assert_data::<<$machine as Machine>::State>();)*
 
-        /// Every machine's name, in the fixed order in which reasons are given and effects are
-        /// run. A later machine's effect waits until the earlier ones let go.
+        /// Every machine's name, in the fixed order in which reasons are given and effects run. A
+        /// later machine's effect waits until the earlier machines let the agent go.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Name { $($variant,)* }
@@ -156,14 +156,14 @@ macro_rules! machines {
                 match self { $(Self::$variant => <$machine as Machine>::OBEYS,)* }
             }
 
-            /// Can it ask for anything to be done outside? One whose effect cannot be made
-            /// has neither intents nor need of a person's trust.
+            /// Can it ask for an effect? A machine without effects has no intents and needs no
+            /// trust.
             pub fn has_effects(self) -> bool {
                 match self { $(Self::$variant => has_effects::<$machine>(),)* }
             }
         }
 
-        /// A machine as it was found, and what came of it.
+        /// A machine's state before and after.
         #[derive(Debug, Clone, Copy)]
         pub enum Moved<'a> { $($variant(&'a InputOf<$machine>, &'a TransitionOf<$machine>),)* }
 
@@ -187,35 +187,35 @@ macro_rules! machines {
                 match self { $(Self::$variant(_, transition) => transition.intent.clone().map(Pending::$variant),)* }
             }
 
-            /// Is that another one than was found?
+            /// Does it differ from the one before?
             pub fn changes_intent(self) -> bool {
                 match self { $(Self::$variant(input, transition) => transition.changes_intent(input),)* }
             }
 
-            /// Does it change what is recorded of the machine?
+            /// Does anything recorded of the machine change?
             pub fn is_change(self) -> bool {
                 match self { $(Self::$variant(input, transition) => transition.changes(input),)* }
             }
         }
 
-        /// One machine's part in a case.
+        /// One machine's input to a case.
         #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         #[allow(clippy::large_enum_variant, reason = "a handful live at a time")]
         pub enum MachineInput { $($variant(InputOf<$machine>),)* }
 
-        /// One machine's part in what was decided.
+        /// One machine's transition in a ruling.
         #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         #[allow(clippy::large_enum_variant, reason = "a handful live at a time")]
         pub enum Transition { $($variant(TransitionOf<$machine>),)* }
 
-        /// An effect that is to be run.
+        /// An effect that must run.
         #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Pending { $($variant(Intent<$machine>),)* }
 
-        /// An effect that has been run.
+        /// An effect that has run.
         #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         #[allow(clippy::large_enum_variant, reason = "a handful live at a time")]
@@ -252,9 +252,8 @@ macro_rules! machines {
                 }
             }
 
-            /// An effect of this machine is recorded as under way, by a process that is
-            /// alive or not.
-            pub fn stand(&mut self, pending: Pending, owner: Life) {
+            /// Records an effect of this machine as under way, by a process that is alive or not.
+            pub fn set_intent(&mut self, pending: Pending, owner: Life) {
                 match (self, pending) {
                     $((Self::$variant(input), Pending::$variant(intent)) => {
                         input.effect_status = match owner {
@@ -266,18 +265,19 @@ macro_rules! machines {
                 }
             }
 
-            /// The intent that is recorded as it was found.
+            /// The intent that was recorded before this event.
             pub fn recorded(&self) -> Option<Pending> {
                 match self { $(Self::$variant(input) => input.effect_status.recorded().cloned().map(Pending::$variant),)* }
             }
 
-            /// Did its effect come back in this very turn? A look may be had again.
+            /// Did its effect come back in this turn? One that only reads does not count: it can
+            /// run again.
             pub(crate) fn has_returned(&self) -> bool {
                 match self { $(Self::$variant(input) => input.effect_status.is_irrevocable(),)* }
             }
 
-            /// The move as it is recorded where nothing may come of it: what would have been
-            /// done, and the state as it was found. What an effect brought back is kept.
+            /// The transition for observe mode: what would have been done, with the state from
+            /// before. The result of an effect is kept.
             pub(crate) fn unchanged(&self, transition: Transition) -> Transition {
                 match (self, transition) {
                     $((Self::$variant(input), Transition::$variant(mut transition)) => {
@@ -291,17 +291,17 @@ macro_rules! machines {
                 }
             }
 
-            /// The name of the state it was found in.
+            /// The name of its state before this event.
             pub fn label(&self) -> &'static str {
                 match self { $(Self::$variant(input) => <$machine as Machine>::label(&input.state),)* }
             }
 
-            /// Does this move change what is recorded of the machine?
+            /// Does this transition change anything recorded of the machine?
             pub fn changed_by(&self, transition: &Transition) -> bool {
                 Moved::pair(self, transition).is_some_and(Moved::is_change)
             }
 
-            /// Adds what its effect brought back in this turn to the receipt.
+            /// Adds the result of its effect in this turn to the receipt.
             pub(crate) fn summarize(&self, receipt: &mut Receipt) {
                 match self {
                     $(Self::$variant(input) => {
@@ -343,7 +343,7 @@ macro_rules! machines {
                 match self { $(Self::$variant(transition) => transition.settle(settled),)* }
             }
 
-            /// Takes back what it asked for.
+            /// Removes what it said.
             pub(crate) fn drop_verdict(&mut self, kind: &Kind) {
                 match self { $(Self::$variant(transition) => transition.said = Decision::nothing(kind),)* }
             }

@@ -1,8 +1,8 @@
-//! `pulse`: does Mainspring reach the agent, and the agent us?
+//! `pulse`: do Mainspring and the agent reach each other?
 //!
-//! `mainspring pulse 2` holds the agent's next two stops with a sentence that says so,
-//! starts a child process before the last one, and lets go. It is how a person checks an
-//! installation, and the smallest machine that uses every part of a turn.
+//! `mainspring pulse 2` holds the agent's next two stops with a sentence that says so, starts a
+//! child process before the last one, and lets the agent go. With it a person checks an
+//! installation. It is also the smallest machine that uses every part of a turn.
 
 pub mod verbs;
 
@@ -27,14 +27,14 @@ pub enum State {
     Beating {
         beat: u32,
         of: u32,
-        /// Whose stops are held; the first session that stops here, if nobody said.
+        /// The session whose stops are held; if none was named, the first session that stops here.
         session: Option<SessionId>,
     },
     /// The last beat was given: the next stop passes.
     Spent { of: u32, session: SessionId },
 }
 
-/// Starts one child: our own program, asked for its version.
+/// Starts one child: our own program with `--version`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Probe;
 

@@ -1,13 +1,16 @@
-//! States and rules that journals of earlier versions know under another name.
+//! States and rules that have another name in the journals of earlier versions.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 
 use serde::{Deserialize, Deserializer};
 
-/// The name of before, and the one of now.
+use super::ask::SUSPENDED;
+
+/// The former name and the present name.
 const STATES: [(&str, &str); 1] = [("worn", "gave_up")];
-const RULES: [(&str, &str); 30] = [
+const RULES: [(&str, &str); 31] = [
+    ("braked", SUSPENDED),
     ("asked-worn", "asked"),
     ("still-worn", "gave-up"),
     ("typed-worn", "typed"),
@@ -40,7 +43,7 @@ const RULES: [(&str, &str); 30] = [
     ("retry-opened", "opened"),
 ];
 
-/// Reads a state's name as it is today, so that an old record is explained and replayed like
+/// Reads a state's name and translates it, so that an old record is explained and replayed like
 /// a new one.
 pub(super) fn state<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     current(&STATES, String::deserialize(from)?)
@@ -62,10 +65,10 @@ mod tests {
     use crate::machines::Name;
 
     #[test]
-    fn every_name_of_now_is_in_a_table_and_no_name_of_before_is() {
+    fn every_present_name_is_a_rule_and_no_former_name_is() {
         let is_rule = |name: &str| {
             let tables = Name::ALL.iter().map(|machine| machine.table());
-            tables.flatten().any(|arrow| arrow.rule == name)
+            name == SUSPENDED || tables.flatten().any(|arrow| arrow.rule == name)
         };
         for (before, now) in RULES {
             assert!(is_rule(now) && !is_rule(before), "{before} is {now}");

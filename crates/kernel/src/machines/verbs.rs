@@ -1,6 +1,6 @@
-//! What the commands of all machines share. Each machine has its own in `verbs.rs`: pure
-//! functions from a state to a step of the table, or to why not. The shell loads, calls
-//! one of them, writes what comes back, and prints.
+//! What the commands of all machines share. Each machine has its own in its `verbs.rs`: pure
+//! functions from a state to a step of the table, or to a refusal. The shell loads the state, calls
+//! one of them, writes the new state, and prints.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use crate::machine::{Nothing, Step};
 /// Who runs a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actor {
-    /// An agent, of this session if its host names it.
+    /// An agent; its session, if its host names one.
     Agent(Option<SessionId>),
     Person,
 }
@@ -25,12 +25,12 @@ impl Actor {
     }
 }
 
-/// What a command does: an arrow of the table, and the state that it leads to. The rule is
-/// empty, and the state as it was, where there is nothing to do.
+/// What a command does: an arrow of the table, and the state that it leads to. If there is nothing
+/// to do, the rule is empty and the state unchanged.
 pub type VerbStep<M> = Step<M, Nothing>;
 
 /// Why a command does nothing.
 pub trait Refusal: core::error::Error {
-    /// What to type next: a line for each way.
+    /// What to type next, one line for each possibility.
     fn next(&self) -> Vec<String>;
 }

@@ -1,6 +1,6 @@
-//! All combinations: each of the five machines absent, passing, blocking or failing, at one
-//! stop, through the whole turn, with the real machines. What must come of it is said by
-//! [`oracle`], from the design's rules and not from the code.
+//! All combinations: each of the five machines is absent, passes, blocks or fails, at one stop,
+//! through the whole turn, with the real machines. [`oracle`] says what must come of it, from the
+//! rules of the design and not from the code.
 #![expect(clippy::expect_used, reason = "a test")]
 
 mod oracle;
@@ -15,7 +15,7 @@ use people::{Combination, FIVE, Price, Stand};
 use pretty_assertions::assert_eq;
 use world::World;
 
-/// Who holds the agent, in the order in which it reads of them.
+/// The machines that hold the agent, in the order of their reasons.
 fn holders(answer: &Answer) -> Vec<Name> {
     match &answer.decision {
         Decision::Stop { hold } => hold.iter().map(|reason| reason.by).collect(),
@@ -23,7 +23,7 @@ fn holders(answer: &Answer) -> Vec<Name> {
     }
 }
 
-/// What the person hears from a machine.
+/// What the person is told by a machine.
 fn heard_from(answer: &Answer, name: Name) -> Vec<&str> {
     let notes = answer.notes.iter();
     notes
@@ -89,7 +89,7 @@ fn every_combination_is_decided_by_the_rules() {
     }
 }
 
-/// The agent then does all that it was told, and is let go: no combination traps it.
+/// Then the agent does all that it was told, and may stop: no combination traps it.
 #[test]
 fn every_combination_comes_to_an_end() {
     for combination in Combination::all() {
@@ -128,8 +128,8 @@ fn every_combination_comes_to_an_end() {
     }
 }
 
-/// When a skill is invoked only `tasks` has a say, and it is the one machine that fails closed:
-/// what it cannot lay out, agent and person hear of. The others do not even move.
+/// When a skill is invoked, only `tasks` decides. It is the one machine that fails closed: the
+/// agent and the person are told what it cannot lay out. The other machines do not change.
 #[test]
 fn an_invoked_skill_concerns_no_other_machine() {
     for combination in Combination::all() {
@@ -164,7 +164,7 @@ fn an_invoked_skill_concerns_no_other_machine() {
     }
 }
 
-/// The order in which the machines are asked is not what orders the reasons.
+/// The order in which the machines are asked does not determine the order of the reasons.
 #[test]
 fn the_order_of_the_machines_changes_no_decision() {
     for combination in Combination::all() {
@@ -182,8 +182,8 @@ fn the_order_of_the_machines_changes_no_decision() {
     }
 }
 
-/// What was answered because something could not be read may be readable a moment later:
-/// the same delivery is decided anew, as if it had not been there before.
+/// A file that could not be read may be readable a moment later, so the same delivery is decided
+/// again, as if it had come for the first time.
 #[test]
 fn what_was_answered_in_trouble_is_not_repeated() {
     let mut seen = 0;
@@ -203,12 +203,12 @@ fn what_was_answered_in_trouble_is_not_repeated() {
     assert!(seen > 0, "some machine is broken in some of them");
 }
 
-/// The same delivery again, from a second registration: the same answer, and nothing moves.
+/// The same delivery again, from a second registration: the same answer, and nothing changes.
 #[test]
 fn a_second_delivery_gets_the_same_answer_and_changes_nothing() {
     for combination in Combination::all() {
         let mut world = World::of(&combination);
-        // What was answered because something could not be read is looked at again.
+        // An answer about an unreadable file is not repeated; the file is read again.
         if !world.broken.is_empty() {
             continue;
         }

@@ -1,14 +1,14 @@
 //! What must come of a combination, by the rules of the design alone:
 //!
 //! - the cheap machines are asked first, and if any blocks, no effect is started;
-//! - the agent hears everything that is missing at once, in the order gate, loop, review,
-//!   claim; `tasks` has no say at a stop;
+//! - the agent learns at once everything that is missing, in the order gate, loop, review,
+//!   claim; `tasks` does not decide at a stop;
 //! - otherwise effects run one after the other, a review before a pull request, and a later
-//!   one waits until the earlier lets go;
-//! - a machine that fails never holds, is left as it is, and the person hears of it;
-//! - effects run only in a project that a person trusts; until then the stop goes through
-//!   and says what waits;
-//! - what a machine does on being finished happens only if the agent is let go; what it
+//!   one waits until the earlier machine lets the agent go;
+//! - a machine that fails never holds, its state stays, and the person is told;
+//! - effects run only in a project that a person trusts; until then the stop passes, and the
+//!   person is told what waits;
+//! - what a machine does when it is finished happens only if the agent may stop; what it
 //!   accepted is kept either way.
 
 use mainspring_kernel::Name;
@@ -20,11 +20,11 @@ use crate::people::{Combination, FIVE, Price, Stand};
 pub(crate) struct Expected {
     pub(crate) holds: Vec<Name>,
     pub(crate) runs: Vec<Name>,
-    /// Of these the person hears that they failed or wait.
+    /// The person is told that these failed or wait.
     pub(crate) loud: Vec<Name>,
-    /// These stay as they were found.
+    /// The state of these does not change.
     pub(crate) unmoved: Vec<Name>,
-    /// These did what they do on being finished.
+    /// These did what they do when they are finished.
     pub(crate) finished: Vec<Name>,
     /// These keep what the agent said, and are not finished yet.
     pub(crate) accepted: Vec<Name>,
@@ -95,10 +95,11 @@ fn moves(combination: &Combination, name: Name, ran: bool) -> bool {
     match (combination.stand(name), combination.price(name)) {
         _ if says_nothing => false,
         (Stand::Absent, _) | (Stand::Failing, Price::Cheap) => false,
-        // An effect's result is kept whatever the others say, a failure too: it is counted.
+        // The result of an effect is kept whatever the others say. A failure is kept too: it is
+        // counted.
         (_, Price::Dear) => ran,
         (Stand::Blocking, Price::Cheap) => true,
-        // A token or a signal was given; elsewhere nothing is due, and nothing is wrong.
+        // A token or a signal was given. For the others nothing is due, and nothing is wrong.
         (Stand::Passing, Price::Cheap) => speaks_of_itself,
     }
 }

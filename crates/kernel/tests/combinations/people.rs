@@ -1,4 +1,4 @@
-//! The combinations, and what each machine looks like in each of its stands.
+//! The combinations, and each machine's state in each of its situations.
 
 use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
@@ -21,7 +21,7 @@ use mainspring_kernel::machines::{InputOf, claim, tasks};
 use mainspring_kernel::spoken_signal::SpokenSignal;
 use mainspring_kernel::{MachineInput, Millis, Name, SessionId};
 
-/// The machines that DESIGN names; `pulse` is not one of them.
+/// The five machines. `pulse` is not among them, because it only tests an installation.
 pub(crate) const FIVE: [Name; 5] = [
     Name::Gate,
     Name::Loop,
@@ -38,7 +38,7 @@ pub(crate) enum Stand {
     Failing,
 }
 
-/// Is it known at once, or does an effect have to say it?
+/// Is it known at once, or does it take an effect?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Price {
     Cheap,
@@ -107,12 +107,12 @@ impl Combination {
     }
 }
 
-/// What is said of a machine whose state cannot be read.
+/// The message about a machine whose state cannot be read.
 pub(crate) fn damage(name: Name) -> String {
     format!("{name}'s file cannot be read")
 }
 
-/// Is this what the person hears of a machine that failed or has to wait?
+/// Is this the message about a machine that failed or has to wait?
 pub(crate) fn is_loud(name: Name, text: &str) -> bool {
     let words = ["did not happen", "was not updated", "not trusted yet"];
     text == damage(name) || words.iter().any(|word| text.contains(word))
@@ -122,7 +122,7 @@ pub(crate) fn session() -> SessionId {
     SessionId::parse("s").expect("an id")
 }
 
-/// The machine as it is found; `None` where it is absent or cannot be read.
+/// The machine's input; `None` if it is absent or cannot be read.
 pub(crate) fn input(name: Name, stand: Stand, price: Price) -> Option<MachineInput> {
     let cannot_be_read = stand == Stand::Failing && price == Price::Cheap;
     if stand == Stand::Absent || cannot_be_read {
@@ -193,8 +193,8 @@ fn a_loop() -> looping::State {
     })
 }
 
-/// Cheap: no review is due, and the ground rules are kept or broken. Dear: one is due, and
-/// it would be the second clean one in a row.
+/// Cheap: no review is due, and the ground rules hold or not. Dear: a review is due, and it would
+/// be the second clean one in a row.
 fn review(stand: Stand, price: Price) -> (Plan, review::Facts) {
     let fields = match price {
         Price::Cheap => Fields::default(),
@@ -237,8 +237,8 @@ fn review(stand: Stand, price: Price) -> (Plan, review::Facts) {
     (plan, facts)
 }
 
-/// Cheap: at work with a current card, or a hand-over that lacks its summary. Dear: a card
-/// to move, or a pull request to open.
+/// Cheap: work goes on with a current card, or a hand-over lacks its summary. Dear: a card has to
+/// move, or a pull request has to be opened.
 fn claimed(stand: Stand, price: Price) -> claim::State {
     let (phase, summary, synced) = match (stand, price) {
         (Stand::Blocking, Price::Cheap) => (ClaimPhase::ReadyForPr, "", status::IN_PROGRESS),
@@ -261,7 +261,7 @@ fn claimed(stand: Stand, price: Price) -> claim::State {
     }
 }
 
-/// A skill is invoked: it can be laid out, or it cannot be read.
+/// A skill is invoked: its list can be laid out, or cannot be read.
 pub(crate) fn invoked(stand: Stand) -> tasks::Facts {
     let offer = match stand {
         Stand::Blocking => Offer::Unavailable("fsm.json is not JSON".into()),
@@ -285,7 +285,7 @@ pub(crate) fn invoked(stand: Stand) -> tasks::Facts {
     })
 }
 
-/// All done, or not: at a stop it makes no difference.
+/// Everything done or not: at a stop it makes no difference.
 fn task_list(stand: Stand) -> TaskList {
     let status = match stand {
         Stand::Blocking => Status::InProgress,

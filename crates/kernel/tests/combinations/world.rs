@@ -1,4 +1,4 @@
-//! What is on disk, as values, and an interpreter of turns over it.
+//! The disk, as values, and an interpreter of turns over it.
 
 use mainspring_kernel::block_ledger::{BlockLedger, Cap, ToolUse};
 use mainspring_kernel::deliberate::{Broken, Case, Outcome, Trust};
@@ -29,7 +29,7 @@ pub(crate) struct World {
     trust: Trust,
     stops: u64,
     kind: Kind,
-    /// What the reviewer, and GitHub, will say.
+    /// What the reviewer and GitHub will answer.
     review: Stand,
     claim: Stand,
     /// The effects that were run, in order.
@@ -73,7 +73,7 @@ impl World {
         }
     }
 
-    /// What is on disk of one machine, as far as decisions see it.
+    /// What is stored of one machine, as far as decisions use it.
     pub(crate) fn input(&self, name: Name) -> Option<&MachineInput> {
         self.inputs.iter().find(|input| input.name() == name)
     }
@@ -87,7 +87,7 @@ impl World {
         for input in &mut inputs {
             let recorded = self.intents.iter().find(|one| one.name() == input.name());
             if let Some(pending) = recorded {
-                input.stand(pending.clone(), Life::Alive);
+                input.set_intent(pending.clone(), Life::Alive);
             }
         }
         Case {
@@ -180,7 +180,7 @@ impl World {
                     self.intents.extend(moved.intent());
                     self.keep(moved);
                 }
-                self.ledger = settlement.kept(case);
+                self.ledger = settlement.stored_ledger(case);
             }
         }
         self.journal.push(entry);
@@ -209,7 +209,7 @@ impl World {
         }
     }
 
-    /// The outside world.
+    /// The world outside the process.
     fn run(&mut self, pending: &Pending) -> Finished {
         self.ran.push(pending.name());
         match pending {
@@ -263,7 +263,7 @@ impl World {
         }
     }
 
-    /// The agent does what it was told by these.
+    /// The agent does what these told it.
     pub(crate) fn obey(&mut self, holds: &[Name]) {
         self.kind = stop(Chain::Continued);
         for input in &mut self.inputs {
@@ -313,7 +313,7 @@ impl World {
         }
     }
 
-    /// Did the machine do what it does on being finished?
+    /// Did the machine do what it does when it is finished?
     pub(crate) fn has_finished(&self, name: Name) -> bool {
         match self.input(name) {
             Some(MachineInput::Gate(input)) => input.state == gate::State::Said { held: 0 },
@@ -335,7 +335,7 @@ impl World {
         }
     }
 
-    /// Is what the agent or a reviewer said kept, for the stop at which all let go?
+    /// Is the statement of the agent or a reviewer kept for the stop at which all let the agent go?
     pub(crate) fn has_accepted(&self, name: Name) -> bool {
         match self.input(name) {
             Some(MachineInput::Gate(input)) => input.state == gate::State::Said { held: 3 },
@@ -366,8 +366,8 @@ impl World {
         }
     }
 
-    /// Nothing is run with the lock held or before its intent is committed, and nothing is
-    /// answered with the lock held.
+    /// No effect runs while the lock is held or before its intent is committed, and no answer is
+    /// given while the lock is held.
     pub(crate) fn assert_protocol(&self) {
         let mut locked = false;
         let mut before = "answer";

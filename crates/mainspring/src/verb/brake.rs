@@ -85,7 +85,7 @@ pub(crate) fn resume(args: &ResumeArgs, cmd: &CommandContext) -> Result {
     let now = cmd.env.now();
     let typed = command("resume", args.machine);
     order(cmd, args.machine, &typed, |orders| {
-        let braked = |name: &Name| orders.brake(*name, now).is_some();
+        let braked = |name: &Name| orders.suspension(*name, now).is_some();
         let any = match args.machine {
             Some(name) => braked(&name),
             None => Name::ALL.iter().any(braked),

@@ -106,7 +106,7 @@ fn show(args: &Args, cmd: &CommandContext) -> Result {
     let context =
         EventContext::new(&cmd.env, &project, &store, None).about(latest.map(|(id, _)| id));
     let orders = orders::in_force(&project, &store)?;
-    let brake = |name: Name| orders.brake(name, cmd.env.later());
+    let brake = |name: Name| orders.suspension(name, cmd.env.later());
     let machines = Name::ALL.iter().map(|name| Machine {
         braked: brake(*name).map(words),
         ..machine(*name, &context)

@@ -166,7 +166,7 @@ fn let_go(settlement: &Settlement) -> String {
         let names: Vec<&str> = moves.map(|moved| moved.name().as_str()).collect();
         (!names.is_empty()).then(|| names.join(" and "))
     };
-    if let Some(names) = under("braked") {
+    if let Some(names) = under("suspended") {
         return format!("The agent was let go: a person stopped or paused {names}.");
     }
     if let Some(names) = under("untrusted") {
@@ -247,7 +247,7 @@ fn general(rule: &str) -> &'static str {
         "untrusted" => "it has work to start, and the project is not trusted",
         "capped" => "the host would have overridden one more block",
         "subagent" => "the event came from a sub-agent, not from the agent itself",
-        "braked" => "a person stopped or paused it; `mainspring resume` undoes this",
+        "suspended" => "a person stopped or paused it; `mainspring resume` undoes this",
         _ => "",
     }
 }

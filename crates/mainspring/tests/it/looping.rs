@@ -199,7 +199,7 @@ fn a_loop_that_has_not_moved_is_stale_and_kept_aside() {
     doc["updated_at"] = "2024-12-21T10:30:00+00:00".into();
     fs::write(&path, doc.to_string()).unwrap();
     let note = env.stop("x").let_go();
-    assert!(note.contains("has not moved for"), "{note}");
+    assert!(note.contains("made no progress for"), "{note}");
     assert!(!path.exists());
     assert_eq!(asides(&env), [doc.to_string()]);
 }

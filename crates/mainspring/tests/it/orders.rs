@@ -46,10 +46,13 @@ fn what_was_stopped_stays_stopped_until_a_person_resumes() {
         env.run(stop).ok();
         for words in ["two", "three"] {
             let said = env.stop(words).let_go();
-            assert!(said.contains("pulse. `mainspring resume`"), "{said}");
+            assert!(
+                said.contains("you paused pulse") && said.contains("`mainspring resume`"),
+                "{said}"
+            );
         }
         let why = env.run(&["why"]).ok();
-        assert!(why.contains("by rule braked"), "{why}");
+        assert!(why.contains("by rule suspended"), "{why}");
         assert!(env.run(&["status"]).ok().contains("`mainspring resume"));
         env.run(resume).ok();
         let reason = env.stop("four").held();
@@ -109,10 +112,7 @@ fn a_file_switches_a_project_off_and_nobody_forgets_it() {
     let off = env.project().join(".mainspring-off");
     fs::write(&off, "").unwrap();
     let said = env.stop("one").let_go();
-    assert!(
-        said.contains("as long as .mainspring-off is there"),
-        "{said}"
-    );
+    assert!(said.contains("because .mainspring-off is here"), "{said}");
     assert!(env.run(&["resume"]).failed().contains("delete that file"));
     assert!(env.run(&["status"]).ok().contains("off by .mainspring-off"));
     fs::remove_file(&off).unwrap();

@@ -1,10 +1,9 @@
-//! The floor of what a hook can be: its own file system calls, made by a program that does
-//! nothing else.
+//! A lower bound for a hook: a program that makes only the hook's file system calls.
 
 use std::collections::BTreeMap;
 
-/// What `bare-calls` reads: a line for each call that asks something of a file, with the
-/// descriptor, a length and paths.
+/// The input of `bare-calls`: a line for each call on a file, with the descriptor, a length and
+/// paths.
 pub(super) fn calls(trace: &str) -> Vec<u8> {
     let ours = trace.lines().skip_while(|line| !line.starts_with("read(0"));
     let mut opened = Opened::new();
@@ -12,7 +11,7 @@ pub(super) fn calls(trace: &str) -> Vec<u8> {
     (lines.join("\n") + "\n").into_bytes()
 }
 
-/// What is open, for names that are in a folder.
+/// What is open, for names relative to a folder.
 type Opened = BTreeMap<i64, String>;
 
 fn call(line: &str, opened: &mut Opened) -> Option<String> {
@@ -21,7 +20,7 @@ fn call(line: &str, opened: &mut Opened) -> Option<String> {
     let result: i64 = result.split(' ').next()?.parse().ok()?;
     let number = |text: &str| text.trim().trim_end_matches(')').parse().unwrap_or(0);
     let first: i64 = number(arguments.split(',').next()?);
-    // A folder and a name, twice where it is renamed.
+    // A folder and a name; a rename has two of each.
     let pieces: Vec<&str> = arguments.split('"').collect();
     let paths: Vec<String> = pieces
         .chunks_exact(2)
@@ -52,7 +51,7 @@ fn call(line: &str, opened: &mut Opened) -> Option<String> {
                 "open"
             };
             opened.insert(result, path.to_owned());
-            // One that fails is found by no later call.
+            // A call that fails opens nothing for later calls.
             Some(format!("{how}\t{}\t0\t{path}", result.max(0)))
         }
         "statx" | "newfstatat" | "fstat" if pieces.get(1).is_none_or(|name| name.is_empty()) => {
@@ -68,7 +67,7 @@ fn call(line: &str, opened: &mut Opened) -> Option<String> {
         "flock" => file("lock", 0),
         "close" => file("close", 0),
         "fchmod" => file("open to others", 0),
-        // The second only says that there is nothing more.
+        // The second read only finds the end.
         "getdents64" if result > 0 => file("list", 0),
         "geteuid" => file("me", 0),
         "renameat2" if arguments.contains("RENAME_EXCHANGE") => both("exchange"),

@@ -1,9 +1,9 @@
-//! What each case may cost, in system calls and instructions: figures that are the same
-//! on a busy machine, so that a change that costs says so in `./test`.
+//! What each case may cost in system calls and instructions. These figures are the same on a busy
+//! machine, so `./test` notices when a change makes a hook more expensive.
 //!
-//! Both are counted above a program that is started like ours and does nothing: what comes
-//! before `main` is the C library's and the CPU's affair. The worlds are in `/tmp`, because a
-//! path is looked up folder by folder.
+//! Both are counted above a program that starts like ours and does nothing, because the C library
+//! and the CPU determine what happens before `main`. The worlds are in `/tmp`, because a path is
+//! resolved folder by folder.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,26 +21,26 @@ use super::report::grouped;
 use super::{Floor, Prepared, Programs, put_worlds_into};
 use crate::clients::workspace;
 
-/// Compare what each case costs with what it may cost
+/// Compare what each case costs with its budget
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Accept what the cases cost now
     #[arg(long)]
     write: bool,
-    /// Count `mainspring` and `bare-calls` of this folder, and build nothing
+    /// Count the `mainspring` and `bare-calls` in this folder, and build nothing
     #[arg(long, value_name = "FOLDER")]
     built: Option<PathBuf>,
 }
 
-/// In hundredths of what was written down. The compiler and the CPU leave some freedom to
-/// what a search in memory costs; what became much cheaper must be written down, or it
-/// could become as dear again unseen.
+/// The tolerance, in percent of the budget. Compiler and CPU vary a little in what a memory search
+/// costs. A case that became much cheaper must get a new budget, or it could become as expensive
+/// again unnoticed.
 const MORE: u64 = 3;
 const LESS: u64 = 10;
-/// Less than this in either direction is nothing.
+/// A smaller difference in either direction does not count.
 const NOISE: u64 = 5_000;
 
-/// A case's price above that.
+/// The cost of a case above that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Price {
     calls: u64,
@@ -91,7 +91,7 @@ pub fn run(args: &Args) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// On all cores: counts do not mind.
+/// On all cores, because counts do not depend on time.
 fn count(programs: &Programs, counters: Counters) -> Prices {
     let floor = counters.count(&Floor::alike(programs).spawn, || {});
     let ours: Vec<&'static Case> = cases::ALL
@@ -116,7 +116,7 @@ fn count(programs: &Programs, counters: Counters) -> Prices {
     prices.into_inner().expect("all threads are done")
 }
 
-/// One line for each case, so that a change of one is a change of one line.
+/// One line for each case, so that a change of one case is a change of one line.
 fn text(prices: &Prices) -> String {
     let lines: Vec<String> = prices
         .iter()
@@ -147,7 +147,7 @@ fn read(text: &str) -> Prices {
         .collect()
 }
 
-/// A line for each case that does not cost what was written down.
+/// A line for each case that is out of its budget.
 fn compare(budget: &Prices, now: &Prices) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, price) in now {

@@ -1,5 +1,4 @@
-//! What a case costs that no busy neighbour can change: system calls, bytes, instructions,
-//! memory.
+//! Costs that do not depend on how busy the machine is: system calls, bytes, instructions, memory.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -8,15 +7,15 @@ use serde_json::{Value, json};
 
 use super::spawn::Spawn;
 
-/// What one start costs. `None`: the tool that counts it is not here.
+/// What one start costs. `None`: the tool that counts it is not installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) calls: Option<u64>,
     pub(crate) bytes_read: Option<u64>,
     pub(crate) instructions: Option<u64>,
-    /// The most memory that it had at once.
+    /// The peak of its memory.
     pub(crate) peak_kib: Option<u64>,
-    /// Page faults that no disk had to answer.
+    /// Page faults without disk access.
     pub(crate) faults: Option<u64>,
 }
 
@@ -32,7 +31,7 @@ impl Counts {
     }
 }
 
-/// The tools that count, as far as they are here.
+/// The installed tools that count.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Counters {
     strace: bool,
@@ -49,7 +48,7 @@ impl Counters {
         }
     }
 
-    /// Are the tools here that the budget is counted with?
+    /// Are the tools for the budget installed?
     pub(super) fn can_price(self) -> bool {
         self.strace && self.valgrind
     }
@@ -69,7 +68,7 @@ impl Counters {
         lines
     }
 
-    /// Counts one start of its own with each tool, `reset` before each.
+    /// Counts one start with each tool, with `reset` before each.
     pub(crate) fn count(self, spawn: &Spawn, reset: impl Fn()) -> Counts {
         let trace = self.strace.then(|| {
             reset();
@@ -93,7 +92,7 @@ impl Counters {
     }
 }
 
-/// Whether a program is where a hook would find it.
+/// Is a program on the PATH?
 pub(super) fn is_here(program: &str) -> bool {
     Command::new(program)
         .arg("--version")
@@ -115,8 +114,8 @@ pub(super) fn trace(spawn: &Spawn, how: &[&str]) -> String {
     fs::read_to_string(&file).expect("strace has written it")
 }
 
-/// A line of `strace -f`: `1234  read(0, "…", 10) = 10`, or in two parts where another
-/// process's call came between.
+/// A line of `strace -f`: `1234  read(0, "…", 10) = 10`, or in two pieces if another process's call
+/// came between.
 #[derive(Debug, PartialEq, Eq)]
 struct Line<'a> {
     name: &'a str,
@@ -156,7 +155,7 @@ fn bytes_read(trace: &str) -> u64 {
         .sum()
 }
 
-/// Those of the program and its children.
+/// The bytes of the program and its children.
 fn instructions(spawn: &Spawn) -> u64 {
     let output = spawn.under(&[
         "valgrind",
@@ -173,8 +172,8 @@ fn instructions(spawn: &Spawn) -> u64 {
     counts.iter().sum()
 }
 
-/// The peak in KiB, and the page faults. GNU time is small: what waits for a child leaves
-/// its own peak in the child's figure.
+/// The peak in KiB, and the page faults. GNU time is small, so its own memory hardly changes the
+/// child's peak.
 fn memory(spawn: &Spawn) -> (u64, u64) {
     let file = spawn.folder().join("memory");
     let path = file.to_string_lossy();

@@ -1,4 +1,4 @@
-//! What the disk itself costs, where the worlds are: nobody who keeps a promise is faster.
+//! What the disk itself costs, in the folder of the worlds: no durable program can be faster.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -18,8 +18,7 @@ pub(super) fn sync(rounds: usize) -> Figures {
     Figures::of(times.collect())
 }
 
-/// What it costs to make that many small files by temporary file and rename, in a folder
-/// that was empty.
+/// The cost of creating that many small files by temp file and rename, in an empty folder.
 pub(super) fn files(count: usize, rounds: usize) -> Figures {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let content = [b'x'; 256];

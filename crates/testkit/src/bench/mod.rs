@@ -1,7 +1,7 @@
-//! What a hook costs: medians of interleaved process starts, each against a static
-//! program that says hello, in the same run; and what can be counted instead of timed.
+//! What a hook costs: medians of interleaved process starts, each compared with a static program
+//! that prints hello, in the same run; and the costs that can be counted instead of timed.
 //!
-//! A case adds a file and a row to [`cases::ALL`].
+//! A new case adds a file and an entry in [`cases::ALL`].
 
 mod bare;
 pub mod budget;
@@ -26,7 +26,7 @@ use race::{Entry, race};
 use report::{Report, Row};
 use spawn::Spawn;
 
-/// Time a hook's process against the floor
+/// Measure how long a hook's process takes, compared with an empty program
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// How often each case is started
@@ -37,13 +37,13 @@ pub struct Args {
     only: Option<String>,
     #[command(flatten)]
     place: Place,
-    /// What grows, instead of the table
+    /// Measure how the cost grows with sizes, instead of the table
     #[arg(long)]
     curves: bool,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Measure both, keep the figures in this folder, and the table in the page of its name
+    /// Measure both, and write the figures to this folder and the table to the page of its name
     #[arg(long, value_name = "FOLDER")]
     write: Option<PathBuf>,
 }
@@ -51,10 +51,10 @@ pub struct Args {
 /// What is measured, and where.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Place {
-    /// Where the homes and projects are: another disk, or /dev/shm for none
+    /// Where the homes and projects are created: another disk, or /dev/shm for memory
     #[arg(long, value_name = "FOLDER")]
     dir: Option<PathBuf>,
-    /// Measure `mainspring` and `floor` of this folder, and build nothing
+    /// Measure the `mainspring` and `floor` in this folder, and build nothing
     #[arg(long, value_name = "FOLDER")]
     built: Option<PathBuf>,
 }
@@ -68,7 +68,7 @@ impl Place {
     }
 }
 
-/// From now on, worlds are made there.
+/// From now on, worlds are created there.
 pub(crate) fn put_worlds_into(dir: &Path) {
     let dir = dir.canonicalize().expect("the folder is there");
     tempfile::env::override_temp_dir(&dir).expect("nobody has chosen another one");
@@ -159,8 +159,8 @@ fn measure(programs: &Programs, args: &Args) -> Report {
     }
 }
 
-/// How many files a bare loop makes, to compare with the lists that are laid out. On a disk
-/// that takes minutes.
+/// How many files a bare loop creates, for comparison with the task lists. On a disk that takes
+/// minutes.
 fn files_of(prepared: &[Prepared]) -> &'static [usize] {
     let lays_out = |case: &Prepared| case.case.name.ends_with("tasks laid out");
     if prepared.iter().any(lays_out) {
@@ -212,7 +212,7 @@ impl Prepared {
             Start::Exec(args) => Spawn::new(&programs.mainspring, args, &event, &world),
             Start::BareCalls(args) => {
                 let hook = Spawn::new(&programs.mainspring, args, &event, &world);
-                // The first one writes down what later ones find.
+                // The first start creates what later ones find.
                 let _ = hook.said();
                 (case.reset)(&world);
                 let calls = bare::calls(&count::trace(&hook, &[]));
@@ -232,12 +232,12 @@ impl Prepared {
         prepared
     }
 
-    /// Puts back what the last start changed.
+    /// Restores what the last start changed.
     pub(crate) fn reset(&self) {
         (self.case.reset)(&self.world);
     }
 
-    /// A row that does something else than its name says measures nothing.
+    /// A case that does not do what its name says measures nothing.
     fn check(&self) {
         self.reset();
         let said = self.spawn.said();

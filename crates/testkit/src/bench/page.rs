@@ -1,4 +1,4 @@
-//! What is kept of a run: files in a folder, and sections of the page of the same name.
+//! The results of a run: files in a folder, and sections of the page of the same name.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub(super) fn keep(folder: &Path, name: &str, text: &str) {
     fs::write(folder.join(name), text).expect("room for a file");
 }
 
-/// Replaces a section of `docs/performance.md`, where there is such a page.
+/// Replaces a section of `docs/performance.md`, if the page has it.
 pub(super) fn fill(folder: &Path, section: &str, text: &str) {
     let page = folder.with_extension("md");
     let Ok(old) = fs::read_to_string(&page) else {

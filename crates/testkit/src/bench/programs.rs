@@ -16,12 +16,12 @@ pub struct Programs {
     pub mainspring: PathBuf,
     pub floor: PathBuf,
     pub(crate) bare_calls: PathBuf,
-    /// Where they are, if they are copies.
+    /// The folder of the copies, if they are copies.
     copies: Option<TempDir>,
 }
 
 impl Programs {
-    /// With a layout, if one was made: see [`layout`].
+    /// With a function order, if one was made: see [`layout`].
     pub fn build() -> Self {
         let list = layout::list();
         if list.is_file() {
@@ -31,7 +31,7 @@ impl Programs {
         }
     }
 
-    /// The same programs, with the names of their functions and without a layout.
+    /// The same programs, with the names of their functions and without a function order.
     pub(crate) fn with_names() -> Self {
         Self::built(&[("MAINSPRING_KEEP_NAMES", OsStr::new("1"))])
     }
@@ -59,7 +59,7 @@ impl Programs {
         Self::in_folder(this.parent().expect("it is in a folder"))
     }
 
-    /// Programs that were built before, for instance of an earlier version.
+    /// Programs that were built before, for example of an earlier version.
     pub(crate) fn in_folder(folder: &Path) -> Self {
         let folder = folder.canonicalize().expect("the folder is there");
         Self {
@@ -70,9 +70,9 @@ impl Programs {
         }
     }
 
-    /// The same, each written anew. Whether the system keeps a file in large pieces or page by
-    /// page is luck, and may cost a start of the same bytes a tenth more or less: so it is
-    /// drawn again for every run.
+    /// The same programs, each written again. Whether the system stores a file in large or small
+    /// pages is chance, and makes a start of the same bytes up to a tenth faster or slower. So
+    /// every run writes new files.
     pub(crate) fn fresh(&self) -> Self {
         let beside = self.floor.parent().expect("it is in a folder");
         let copies = TempDir::with_prefix_in("fresh-", beside).expect("room beside them");
@@ -85,7 +85,7 @@ impl Programs {
         fresh
     }
 
-    /// Those in the folder, if one is named, else new ones.
+    /// Those in the folder, if one is named; otherwise new ones.
     pub(crate) fn find(folder: Option<&Path>) -> Self {
         folder.map_or_else(Self::build, Self::in_folder)
     }

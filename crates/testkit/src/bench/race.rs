@@ -1,14 +1,14 @@
-//! Interleaved starts: every round starts every entry once, so that a busy moment of the
-//! machine hits all of them alike.
+//! Interleaved starts: every round starts every entry once, so that a busy moment of the machine
+//! affects all of them alike.
 
 use std::time::Duration;
 
 use super::spawn::Spawn;
 
-/// Rounds that warm the caches and are not counted.
+/// Rounds that warm the caches and do not count.
 const WARM_UP: usize = 20;
 
-/// One that is timed, and what puts its world back before each start.
+/// A program that is timed, and what restores its world before each start.
 #[derive(Clone, Copy)]
 pub(super) struct Entry<'a> {
     pub(super) spawn: &'a Spawn,
@@ -45,7 +45,7 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1_000.0
 }
 
-/// What a race came to.
+/// The results of a race.
 #[derive(Debug)]
 pub(super) struct Raced {
     pub(super) floor: Figures,
@@ -63,7 +63,7 @@ pub(super) fn race(floor: &Spawn, entries: &[Entry<'_>], rounds: usize) -> Raced
     let mut order: Vec<usize> = (0..runners.len()).collect();
     let mut deck = Deck(0);
     for round in 0..WARM_UP.min(rounds) + rounds {
-        // Who runs behind a large program pays for its caches, so that nobody always does.
+        // An entry after a large program finds cold caches, so the order changes in every round.
         deck.shuffle(&mut order);
         for &at in &order {
             (runners[at].reset)();

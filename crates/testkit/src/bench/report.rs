@@ -1,4 +1,4 @@
-//! The table, for people and for programs.
+//! The table, as text and as JSON.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ pub(super) struct Report {
     pub(super) rounds: usize,
     pub(super) binary_bytes: u64,
     pub(super) sync: Figures,
-    /// A bare loop that makes this many files.
+    /// A bare loop that creates this many files.
     pub(super) files: Vec<(usize, Figures)>,
     pub(super) floor: Row,
     pub(super) rows: Vec<Row>,
@@ -64,7 +64,7 @@ impl Report {
         out
     }
 
-    /// The same for a page.
+    /// The same as Markdown.
     pub(super) fn markdown(&self) -> String {
         let mut out = String::from("| case |");
         for (_, name) in COLUMNS {
@@ -160,7 +160,7 @@ const COLUMNS: [(usize, &str); 9] = [
     (6, "faults"),
 ];
 
-/// To the microsecond: more is noise, and a file of it cannot be read.
+/// To the microsecond: further digits are noise and make the file hard to read.
 pub(super) fn rounded(number: f64) -> f64 {
     (number * 1_000.0).round() / 1_000.0
 }

@@ -22,7 +22,7 @@ impl Spawn {
         Self::with_input(program, args, ("stdin", stdin), world)
     }
 
-    /// The same, where a world has several: what is on stdin has a name.
+    /// The same, for a world with several inputs: the file for stdin has a name.
     pub(crate) fn with_input(
         program: &Path,
         args: &[&str],
@@ -47,12 +47,12 @@ impl Spawn {
         self
     }
 
-    /// Where a tool may write beside it.
+    /// A folder in which a tool may write.
     pub(crate) fn folder(&self) -> &Path {
         self.stdin.parent().expect("the input is in a folder")
     }
 
-    /// A file as stdin and no pipes: nothing of the harness's own is timed.
+    /// With a file as stdin and without pipes, so that only the process is timed.
     pub(crate) fn time(&self) -> Duration {
         let mut command = self.command(&self.program);
         command.args(&self.args);
@@ -63,8 +63,8 @@ impl Spawn {
         time
     }
 
-    /// The same start behind another program, which is given ours as its last arguments: a
-    /// tracer or a counter. What either printed is in the output.
+    /// The same start behind another program, a tracer or a counter, which gets ours as its last
+    /// arguments. The output contains what both printed.
     pub(crate) fn under(&self, wrapper: &[&str]) -> Output {
         let (outer, arguments) = wrapper.split_first().expect("a wrapper has a name");
         let mut command = self.command(Path::new(outer));
@@ -79,7 +79,7 @@ impl Spawn {
         output
     }
 
-    /// What it answers.
+    /// Its answer.
     pub(crate) fn said(&self) -> String {
         let output = self.under(&["/usr/bin/env"]);
         String::from_utf8_lossy(&output.stdout).into_owned()

@@ -1,5 +1,5 @@
-//! The file system's calls of a hook, and nothing else: what they alone cost. They are on
-//! stdin, as `bench::bare` writes them down; what is written is of that length.
+//! Makes the file system calls of a hook and nothing else, to measure their cost alone. The calls
+//! are on stdin, in the format of `bench::bare`; writes have the recorded length.
 
 #![expect(clippy::expect_used, reason = "a call that fails measures nothing")]
 
@@ -10,7 +10,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use rustix::buffer::spare_capacity;
 use rustix::fs::{CWD, OFlags, RawDir, RenameFlags};
 
-/// As a hook reads its event: until there is nothing more.
+/// Reads stdin as a hook does: until its end.
 fn input() -> Vec<u8> {
     let mut bytes = Vec::with_capacity(32 << 10);
     while rustix::io::read(rustix::stdio::stdin(), spare_capacity(&mut bytes)).expect("a file") > 0

@@ -1,4 +1,4 @@
-//! The floor that every figure is compared with: a static program that says hello.
+//! The floor that every measurement is compared with: a static program that prints hello.
 
 #![expect(clippy::print_stdout, reason = "that is all it does")]
 

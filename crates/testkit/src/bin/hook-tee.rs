@@ -1,4 +1,4 @@
-//! Runs a hook and writes down what went in and what came out.
+//! Runs a hook and records its input and output.
 
 use std::process::ExitCode;
 

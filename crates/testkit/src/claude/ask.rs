@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::Claude;
 use crate::process::{End, PATIENCE, Running};
 
-/// A run that is being put together.
+/// A headless run before its start.
 #[derive(Debug)]
 #[must_use]
 pub struct Ask<'a> {
@@ -106,7 +106,7 @@ impl Asked<'_> {
         self.wait_for(PATIENCE)
     }
 
-    /// Waits for the end, or makes it after this time.
+    /// Waits for the end, or kills the client after this time.
     pub fn wait_for(self, limit: Duration) -> Run {
         let finished = self.running.wait(limit);
         let stdout = finished.stdout_text();

@@ -1,4 +1,4 @@
-//! The client itself, and what it is given.
+//! The client, its settings and its environment.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,8 +16,8 @@ use crate::model::Model;
 use crate::recorder::{self, HookCall};
 use crate::tmux::Terminal;
 
-/// The model the sessions run as unless told otherwise. A reviewer started as
-/// `opus` is then another model, so a script can tell them apart.
+/// The model of the sessions, unless a test says otherwise. A reviewer that is started as `opus` is
+/// then another model, so a script can distinguish them.
 const MODEL: &str = "sonnet";
 
 /// The real client with a home, a project and settings of its own.
@@ -33,8 +33,8 @@ pub struct Claude {
 }
 
 impl Claude {
-    /// The pinned client, talking to `model`; `None` where clients are to be
-    /// skipped, after saying so.
+    /// The pinned client, which talks to `model`; `None` if clients are skipped, after a message
+    /// about it.
     #[expect(clippy::print_stderr, reason = "a skipped test must say so")]
     pub fn new(model: &Model) -> Option<Self> {
         match clients::claude() {
@@ -72,11 +72,11 @@ impl Claude {
             .fold(self, |claude, event| claude.hook(event, hook))
     }
 
-    /// Puts a witness before each hook added so far: see [`Claude::hook_calls`].
+    /// Puts a recorder before each hook added so far: see [`Claude::hook_calls`].
     pub fn recording(mut self) -> Self {
         let log = self.hook_log();
         for (_, hook) in &mut self.hooks {
-            *hook = hook.witnessed(&log);
+            *hook = hook.recorded(&log);
         }
         self
     }
@@ -87,8 +87,8 @@ impl Claude {
         self
     }
 
-    /// Sets a field of `~/.claude.json`, what the client remembers between
-    /// sessions: `messageIdleNotifThresholdMs`, say.
+    /// Sets a field of `~/.claude.json`, where the client keeps state between sessions, for example
+    /// `messageIdleNotifThresholdMs`.
     pub fn remembering(mut self, field: &str, value: Value) -> Self {
         self.world.remember(field, value);
         self
@@ -100,7 +100,7 @@ impl Claude {
         self
     }
 
-    /// Puts a folder of programs before all others: fakes of `gh`, say.
+    /// Puts a folder of programs first on the PATH, for example a fake `gh`.
     pub fn path_first(mut self, folder: &Path) -> Self {
         self.world.path_first(folder);
         self
@@ -130,7 +130,7 @@ impl Claude {
         self.ask(prompt).run()
     }
 
-    /// A headless run, to be put together.
+    /// A headless run before its start.
     pub fn ask(&self, prompt: &str) -> Ask<'_> {
         Ask::new(self, prompt)
     }
@@ -147,8 +147,7 @@ impl Claude {
         self.world.command(program)
     }
 
-    /// The file that the client keeps a session's entries in, whichever folder
-    /// it was started in.
+    /// The file with a session's entries, whichever folder it was started in.
     pub fn transcript(&self, session: &str) -> PathBuf {
         let projects = self.home().join(".claude/projects");
         let name = format!("{session}.jsonl");
@@ -158,8 +157,8 @@ impl Claude {
         kept.unwrap_or_else(|| projects.join(name))
     }
 
-    /// What the hooks before [`Claude::recording`] were given and answered, in
-    /// the order they started.
+    /// What the hooks before [`Claude::recording`] were given and answered, in the order of their
+    /// starts.
     pub fn hook_calls(&self) -> Vec<HookCall> {
         recorder::read(&self.hook_log())
     }
@@ -187,7 +186,7 @@ impl Claude {
         command
     }
 
-    /// Beside the home, not in it: what `install` writes there is the test's to see.
+    /// Beside the home, not in it, so that the home contains only what `install` writes there.
     fn write_settings(&self) -> PathBuf {
         let mut hooks = Map::new();
         for (event, hook) in &self.hooks {
@@ -198,8 +197,8 @@ impl Claude {
         }
         let mut settings = json!({
             "hooks": hooks,
-            // Nobody is there to be asked. Not the mode `auto`, which is a terminal's
-            // default and wants a judge that the model's server does not play.
+            // Nobody is there to be asked. The mode `auto`, a terminal's default, would need a
+            // judge that the model's server does not play.
             "permissions": {"defaultMode": "default", "allow": ["Bash", "Edit", "Write", "NotebookEdit", "Skill", "WebFetch"]},
         });
         if let Value::Object(held) = &mut settings {
@@ -207,7 +206,7 @@ impl Claude {
         }
         let text = settings.to_string();
         let file = self.world.root().join("settings.json");
-        // A session that runs meanwhile must not find it half written.
+        // A running session must not read it half-written.
         if fs::read_to_string(&file).ok().as_ref() != Some(&text) {
             files::write(&file, text);
         }

@@ -1,4 +1,4 @@
-//! A hook as the client's settings name it.
+//! A hook in the client's settings.
 
 use std::path::{Path, PathBuf};
 
@@ -45,8 +45,8 @@ impl Hook {
         self
     }
 
-    /// The same behind a witness that writes to `log`.
-    pub(super) fn witnessed(&self, log: &Path) -> Self {
+    /// The same behind a recorder that writes to `log`.
+    pub(super) fn recorded(&self, log: &Path) -> Self {
         let hook = [log, &self.program].map(|path| path.to_string_lossy().into_owned());
         Self {
             program: bins::hook_tee(),

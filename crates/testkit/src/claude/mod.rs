@@ -19,7 +19,7 @@
 //! look into both, run again, and resume: `claude.ask("go on").resuming(id).run()`.
 //! Nothing of the test's own environment reaches the client.
 //!
-//! What surprises, seen with 2.1.325:
+//! Surprising behaviour, seen with 2.1.325:
 //!
 //! - Reminders (the environment, a hook's context, the long form of a block)
 //!   reach newer models as messages of the role `system` after the user's, so

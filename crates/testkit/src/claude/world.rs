@@ -13,7 +13,7 @@ use crate::process::{PATIENCE, Running};
 
 /// Where git, sh and the like are.
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-/// The client asks about a key it does not know; this one is known.
+/// The client asks about an unknown key; this one is known.
 const API_KEY: &str = "dummy";
 
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl World {
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".into()),
             ("DISABLE_TELEMETRY", "1".into()),
             ("DISABLE_AUTOUPDATER", "1".into()),
-            // A scripted error is meant; trying again would take minutes.
+            // A scripted error is intended; retries would take minutes.
             ("CLAUDE_CODE_MAX_RETRIES", "0".into()),
         ] {
             world.set(name, value);
@@ -84,7 +84,7 @@ impl World {
         self.path = path;
     }
 
-    /// A command in the project, that sees this world and nothing else.
+    /// A command in the project, with only this world in its environment.
     pub(super) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command
@@ -109,14 +109,14 @@ impl World {
         }
     }
 
-    /// Sets a field of what the client remembers between sessions.
+    /// Sets a field of the state that the client keeps between sessions.
     pub(super) fn remember(&mut self, field: &str, value: Value) {
         self.memory.insert(field.to_owned(), value);
         let memory = Value::from(self.memory.clone()).to_string();
         files::write(self.home.join(".claude.json"), memory);
     }
 
-    /// What the interactive client would ask at its first start.
+    /// Answers to what the interactive client would ask at its first start.
     fn answer_first_questions(&mut self) {
         let project = self.project.to_string_lossy().into_owned();
         for (field, value) in [

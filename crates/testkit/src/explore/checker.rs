@@ -1,9 +1,9 @@
 //! Breadth-first search over every reachable state.
 //!
-//! States are told apart by 64 bits of their hash; of a state that was visited only that
-//! and its parent's are kept, so that ten million of them fit in a few hundred megabytes.
-//! Levels are finished one after the other, so the first broken state is a nearest one.
-//! Its path is found again by walking from the start along the kept hashes.
+//! States are distinguished by 64 bits of their hash. Of a visited state only its hash and its
+//! parent's are stored, so ten million states fit in a few hundred megabytes. Levels are finished
+//! one after the other, so the first broken state is one of the nearest. Its path is found by
+//! walking again from the start along the stored hashes.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
@@ -24,11 +24,12 @@ pub(super) trait Model: Sync {
     fn describe(&self, state: &Self::State, action: &Self::Action) -> String;
     /// The property that does not hold here.
     fn broken(&self, state: &Self::State) -> Option<&'static str>;
-    /// The situations that must be met somewhere, lest a property hold of nothing.
-    fn sights(&self) -> Vec<(u64, &'static str)>;
-    /// Which of them the last step was, as bits.
+    /// The situations that must occur somewhere; otherwise a property might hold only because they
+    /// never do.
+    fn situations(&self) -> Vec<(u64, &'static str)>;
+    /// Which of them occurred in the last step, as bits.
     fn seen(&self, state: &Self::State) -> u64;
-    /// Where nothing can happen any more: what is not as it should be?
+    /// In a state from which nothing can happen: what is wrong with it?
     fn unfinished(&self, state: &Self::State) -> Option<&'static str>;
 }
 
@@ -41,11 +42,11 @@ pub(super) struct Explored {
     pub(super) time: Duration,
     pub(super) seen: u64,
     pub(super) broken: Option<Counterexample>,
-    /// The search ended before it had seen everything.
+    /// The search ended before it had visited every state.
     pub(super) cut: bool,
 }
 
-/// A shortest way to a state in which a property does not hold.
+/// A shortest path to a state in which a property does not hold.
 #[derive(Debug, Clone)]
 pub(super) struct Counterexample {
     pub(super) property: &'static str,
@@ -59,7 +60,7 @@ pub(super) struct Limits {
     pub(super) threads: usize,
 }
 
-/// A hash is spread already.
+/// The keys are hashes already.
 #[derive(Default)]
 struct AsItIs(u64);
 
@@ -116,7 +117,7 @@ pub(super) fn fingerprint<S: Hash>(state: &S) -> u64 {
     hasher.finish()
 }
 
-/// What one thread brings back from its part of a level.
+/// What one thread returns for its share of a level.
 struct Harvest<S> {
     next: Vec<S>,
     steps: usize,
@@ -197,7 +198,7 @@ fn reap<M: Model>(
         ends: 0,
         broken: None,
     };
-    let mut sights = 0;
+    let mut situations = 0;
     let mut actions = Vec::new();
     for state in level {
         actions.clear();
@@ -213,7 +214,7 @@ fn reap<M: Model>(
             harvest.steps += 1;
             let next = model.apply(state, action);
             let print = fingerprint(&next);
-            sights |= model.seen(&next);
+            situations |= model.seen(&next);
             if !visited.insert(print, here) {
                 continue;
             }
@@ -223,11 +224,11 @@ fn reap<M: Model>(
             harvest.next.push(next);
         }
     }
-    seen.fetch_or(sights, Ordering::Relaxed);
+    seen.fetch_or(situations, Ordering::Relaxed);
     harvest
 }
 
-/// The way to a state, walked again from the start.
+/// The path to a state, walked again from the start.
 fn path<M: Model>(model: &M, visited: &Visited, root: u64, end: u64) -> Vec<String> {
     let mut prints = vec![end];
     while let Some(last) = prints.last().copied().filter(|last| *last != root) {

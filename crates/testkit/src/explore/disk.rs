@@ -1,7 +1,7 @@
 //! The store as a value: what a record changes, and what a crash leaves.
 //!
-//! It keeps the store's promise and no more: a record is there or not, then its files are
-//! replaced one by one, each only where it still is what the record found.
+//! It guarantees what the store guarantees and no more: a record is there or not; then its files
+//! are replaced one by one, each only if it still is what the record found.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,19 +16,19 @@ use super::world::Without;
 
 #[derive(Debug, Clone, Hash)]
 pub(super) struct Disk {
-    /// Each machine's own file. The facts in it are nobody's: they are seen at each load.
+    /// Each machine's own file. Its facts are not stored: they are observed at each load.
     pub(super) inputs: Vec<MachineInput>,
     pub(super) intents: Vec<Option<Box<Pending>>>,
-    /// By session.
+    /// Per session.
     pub(super) ledgers: Vec<BlockLedger>,
     pub(super) orders: Orders,
     /// The client's own task list.
     pub(super) list: TaskFolder,
     /// The number of the last record.
     pub(super) seq: u64,
-    /// What the last record changes and is not in place yet.
+    /// The changes of the last record that are not in place yet.
     pub(super) unfinished: VecDeque<Change>,
-    /// What of it is. After a crash nobody knows how far it came: all of it is done again.
+    /// The changes that are. After a crash nobody knows how far it came, so all are done again.
     placed: VecDeque<Change>,
     /// The process that has the lock.
     pub(super) lock: Option<u32>,
@@ -45,9 +45,9 @@ pub(super) struct TaskFolder {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Task {
     pub(super) entry: Row,
-    /// Its number in the skill's list, which its text is; none of a hand's.
+    /// Its number in the skill's list, which determines its text; none for a task made by hand.
     pub(super) local: u64,
-    /// How often the client has written it anew.
+    /// How often the client has rewritten it.
     pub(super) version: u8,
 }
 
@@ -81,7 +81,7 @@ impl Task {
         self.entry.maker == Maker::Hand
     }
 
-    /// The skill, and where its list begins: the same of all tasks of one layout.
+    /// The skill, and where its list starts: the same for all tasks of one layout.
     pub(super) fn generation(&self) -> (&Maker, u64) {
         (&self.entry.maker, self.entry.id - self.local)
     }
@@ -112,11 +112,11 @@ pub(super) enum Change {
     },
 }
 
-/// What became of one file's replacement.
+/// What happened to one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Placed {
     Replaced,
-    /// Somebody else's content is there: it stays.
+    /// Somebody else's content is there, and stays.
     Edited,
 }
 
@@ -135,7 +135,7 @@ impl Disk {
         }
     }
 
-    /// Puts the next file of the last record in place.
+    /// Replaces the next file of the last record.
     pub(super) fn place(&mut self, without: Without) -> Option<(Change, Placed)> {
         let replace = |same: bool| {
             if same || without == Without::Ownership {
@@ -156,7 +156,7 @@ impl Disk {
         Some((change, placed))
     }
 
-    /// Is the file what the record found, or what it makes of it?
+    /// Is the file what the record found, or what it becomes?
     fn is_as_found(&self, change: &Change) -> bool {
         match change {
             Change::State { at, was, now } => {
@@ -192,19 +192,19 @@ impl Disk {
         }
     }
 
-    /// Whoever was at it is gone: the next one begins at the record's first file.
+    /// The process that replaced files is gone: the next one starts with the record's first file.
     pub(super) fn abandon(&mut self) {
         let rest = std::mem::take(&mut self.unfinished);
         self.unfinished = std::mem::take(&mut self.placed);
         self.unfinished.extend(rest);
     }
 
-    /// Every file of the record that is not finished, in its order.
+    /// Every file of the unfinished record, in order.
     pub(super) fn record(&self) -> impl Iterator<Item = &Change> {
         self.placed.iter().chain(&self.unfinished)
     }
 
-    /// The files that an entry changes, of a process that had found these.
+    /// The files that an entry changes, for a process that found these.
     pub(super) fn changes(
         found: &Self,
         session: usize,
@@ -238,7 +238,7 @@ impl Disk {
                         _ => changes.extend(moves(found, at, input, moved)),
                     }
                 }
-                let kept = settlement.kept(case);
+                let kept = settlement.stored_ledger(case);
                 if kept != case.ledger {
                     changes.push_back(Change::Ledger {
                         session,
@@ -278,8 +278,8 @@ fn moves(found: &Disk, at: usize, input: &MachineInput, moved: &Transition) -> V
     changes
 }
 
-/// As the shell orders them: new tasks first, the highest number before all, then what goes,
-/// then references that are dropped.
+/// In the shell's order: new tasks first, with the highest number before all others; then the tasks
+/// that are removed; then the references that are dropped.
 fn tasks(found: &TaskFolder, after: &TaskList, without: Without) -> Vec<Change> {
     let change = |id: u64, now: Option<Task>| Change::Task {
         id,
@@ -331,8 +331,8 @@ fn with_state(input: &MachineInput, moved: &Transition) -> MachineInput {
     input
 }
 
-/// Was anything of this case braked by a person?
-pub(super) fn is_braked(case: &Case) -> bool {
-    let braked = |input: &MachineInput| case.orders.brake(input.name(), case.now).is_some();
-    !case.inputs.is_empty() && case.inputs.iter().all(braked)
+/// Did a person suspend anything in this case?
+pub(super) fn is_suspended(case: &Case) -> bool {
+    let suspended = |input: &MachineInput| case.orders.suspension(input.name(), case.now).is_some();
+    !case.inputs.is_empty() && case.inputs.iter().all(suspended)
 }

@@ -1,8 +1,8 @@
-//! Liveness, where nothing goes wrong: every behaviour comes to an end, and the end is good.
+//! Liveness without faults: every behaviour comes to an end, and the end is good.
 //!
-//! A system whose states have no cycle has only finite behaviours, so no assumption about
-//! fairness is needed: whatever the order of steps, it ends, and what an end must be is
-//! checked at every state from which nothing can happen.
+//! A system without a cycle of states has only finite behaviours, so no fairness assumption is
+//! needed: it ends, whatever the order of steps. What must hold at the end is checked in every
+//! state from which nothing can happen.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -19,10 +19,10 @@ pub(super) struct Ends {
     pub(super) wrong: Option<&'static str>,
 }
 
-/// Records are numbered, so what goes on for ever goes through ever new states.
+/// Records are numbered, so an endless behaviour goes through ever new states.
 const MOST: usize = 4_000_000;
 
-/// Looks at every behaviour. The system must be small: its edges are kept.
+/// Checks every behaviour. The system must be small, because its edges are stored.
 pub(super) fn every_behaviour_ends<M: Model>(model: &M) -> Ends {
     let begun = Instant::now();
     let first = model.initial();
@@ -69,7 +69,7 @@ pub(super) fn every_behaviour_ends<M: Model>(model: &M) -> Ends {
     ends
 }
 
-/// The longest path, or nothing where there is a cycle.
+/// The longest path; `None` if there is a cycle.
 fn longest(edges: &[Vec<u32>]) -> Option<usize> {
     let mut incoming = vec![0_u32; edges.len()];
     for to in edges.iter().flatten() {

@@ -1,7 +1,7 @@
-//! The loop's stack, the gate and the block ledger: stops that are delivered twice, race
-//! and die, while the agent says this or that and a person brakes, aborts and prompts.
+//! The loop's stack, the gate and the block ledger: stops are delivered twice, race and die,
+//! while the agent says this or that and a person stops, aborts and prompts.
 //!
-//! The oracle beside it keeps its own counts from what was decided, and compares.
+//! An oracle counts by itself from the decisions, and is compared with the state.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ use super::Size;
 use super::disk::Disk;
 use super::world::{self, Bounds, Hook, NAMES, OWN, Protocol, Racing, Without, World, session};
 
-const SIGHTS: &[&str] = &[
+const SITUATIONS: &[&str] = &[
     "an event was delivered twice and answered alike",
     "let go at the host's cap",
     "an inner frame ended and the outer went on",
@@ -32,7 +32,7 @@ const SIGHTS: &[&str] = &[
     "the loop was stale",
     "another session's stop passed",
     "a signal held while another machine kept the agent",
-    "a braked stop passed",
+    "a stop passed while everything was suspended",
     "the loop was aborted",
 ];
 const REPEATED: u64 = OWN;
@@ -42,7 +42,7 @@ const MAXED: u64 = OWN << 3;
 const STALE: u64 = OWN << 4;
 const OTHERS: u64 = OWN << 5;
 const KEPT: u64 = OWN << 6;
-const BRAKED: u64 = OWN << 7;
+const SUSPENDED: u64 = OWN << 7;
 const ABORTED: u64 = OWN << 8;
 
 #[derive(Debug)]
@@ -52,9 +52,9 @@ pub(super) struct Loops {
     pub(super) stops: [u8; 2],
     /// Iterations of a frame.
     pub(super) max: u32,
-    /// Of the host.
+    /// The host's limit.
     pub(super) cap: u32,
-    /// The agent stops again whenever it is held, and never uses a tool: the worst case.
+    /// The worst case: the agent stops again whenever it is held, and never uses a tool.
     pub(super) paced: bool,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Env {
     sessions: [Session; 2],
     /// What the agent said and did before each of its stops.
     spoken: BTreeMap<u8, Spoken>,
-    braked: bool,
+    suspended: bool,
     oracle: Oracle,
 }
 
@@ -72,7 +72,7 @@ struct Session {
     stops: u8,
     events: u8,
     chain: Chain,
-    /// The last stop may be delivered once more, as long as no time has passed.
+    /// The last stop, which may be delivered again as long as no time has passed.
     again: Option<(Kind, Millis)>,
 }
 
@@ -83,14 +83,14 @@ pub(super) struct Spoken {
     tools: bool,
 }
 
-/// What should be there, counted from what was decided.
+/// What should be stored, counted from the decisions.
 #[derive(Debug, Clone, Hash)]
 struct Oracle {
     /// Holds in a row without tool use.
     blocks: u32,
     /// The iteration of every frame, the outermost first.
     stack: Vec<u32>,
-    /// How often each delivery was an iteration.
+    /// How often each delivery was counted as an iteration.
     iterated: BTreeMap<u8, u8>,
 }
 
@@ -101,7 +101,7 @@ pub(super) enum Act {
     Prompt,
     Push,
     Abort,
-    Brake,
+    Suspend,
     Release,
 }
 
@@ -226,7 +226,7 @@ impl Protocol for Loops {
     type Act = Act;
 
     const COMMON: u64 = world::EFFECTLESS;
-    const SIGHTS: &'static [&'static str] = SIGHTS;
+    const SITUATIONS: &'static [&'static str] = SITUATIONS;
 
     fn without(&self) -> Without {
         self.without
@@ -280,7 +280,7 @@ impl Protocol for Loops {
         let env = Env {
             sessions: self.stops.map(session),
             spoken: BTreeMap::new(),
-            braked: false,
+            suspended: false,
             oracle: Oracle {
                 blocks: 0,
                 stack: vec![1, 1],
@@ -290,7 +290,7 @@ impl Protocol for Loops {
         World::new(Disk::new(vec![gate, looping], 2), env)
     }
 
-    /// The gate is one session's own.
+    /// The gate belongs to one session.
     fn concerns(&self, hook: &Hook<Work>, input: &MachineInput) -> bool {
         hook.session == 0 || !matches!(input, MachineInput::Gate(_))
     }
@@ -333,7 +333,7 @@ impl Protocol for Loops {
         None
     }
 
-    fn words_of_work(&self, _: &World<Env, Work>, _: usize, _: u8) -> String {
+    fn describe_work(&self, _: &World<Env, Work>, _: usize, _: u8) -> String {
         String::new()
     }
 
@@ -381,14 +381,14 @@ impl Protocol for Loops {
                 acts.push(Act::Push);
                 acts.push(Act::Abort);
             }
-            if !env.braked {
-                acts.push(Act::Brake);
+            if !env.suspended {
+                acts.push(Act::Suspend);
             }
             if room && !world.hooks.iter().any(|hook| hook.session == 0) {
                 acts.push(Act::Prompt);
             }
         }
-        if env.braked {
+        if env.suspended {
             acts.push(Act::Release);
         }
     }
@@ -428,22 +428,22 @@ impl Protocol for Loops {
                 world.env().oracle.stack.clear();
                 world.moment |= ABORTED;
             }
-            Act::Brake => {
+            Act::Suspend => {
                 world.spent.edits += 1;
-                world.env().braked = true;
+                world.env().suspended = true;
                 let disk = world.disk();
                 disk.orders =
                     std::mem::take(&mut disk.orders).stopped(Scope::Everything, Until::Resumed);
             }
             Act::Release => {
-                world.env().braked = false;
+                world.env().suspended = false;
                 let disk = world.disk();
                 disk.orders = std::mem::take(&mut disk.orders).resumed(Scope::Everything, now);
             }
         }
     }
 
-    fn words_of_act(&self, _: &World<Env, Work>, act: &Act) -> String {
+    fn describe_act(&self, _: &World<Env, Work>, act: &Act) -> String {
         match act {
             Act::Stop(at, spoken) => {
                 let mut said = Vec::new();
@@ -466,7 +466,7 @@ impl Protocol for Loops {
             Act::Prompt => "the person prompts".into(),
             Act::Push => "an inner loop is pushed".into(),
             Act::Abort => "the loop is aborted".into(),
-            Act::Brake => "the person says stop".into(),
+            Act::Suspend => "the person says stop".into(),
             Act::Release => "the person says resume".into(),
         }
     }
@@ -492,7 +492,7 @@ impl Protocol for Loops {
             (_, Outcome::Capped) => CAPPED,
             ("max", Outcome::Passed) => MAXED,
             ("stale", _) => STALE,
-            ("braked", _) => BRAKED,
+            ("suspended", _) => SUSPENDED,
             ("signal" | "completing", Outcome::Held) => KEPT,
             ("signal" | "completing", Outcome::Passed) if world.env.oracle.stack.len() > 1 => {
                 POPPED

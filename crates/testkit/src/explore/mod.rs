@@ -1,8 +1,8 @@
 //! Model checking: every order of steps of hooks that race, die and are redelivered.
 //!
-//! What is checked is what runs: each step calls the kernel's own turn, deliberation,
-//! machines and ledger. The models add only what is around them. docs/design/model.md says
-//! what is assumed and how to read a counterexample.
+//! The code that is checked is the code that runs: each step calls the kernel's own turn,
+//! deliberation, machines and ledger. The models add only what is around them. docs/design/model.md
+//! says what is assumed and how to read a counterexample.
 
 mod checker;
 mod claim;
@@ -20,7 +20,7 @@ use checker::{Explored, Limits, Model, explore};
 use ends::{Ends, every_behaviour_ends};
 use world::Without;
 
-/// Check the machines in every order of steps, with crashes in every place
+/// Check the machines in every order of steps, with crashes everywhere
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Only protocols whose name contains this
@@ -34,22 +34,22 @@ pub struct Args {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Size {
     Quick,
-    /// Everything that may go wrong, once.
+    /// Everything that may fail, once.
     Wide,
-    /// Less of it, and more events.
+    /// Fewer faults, and more events.
     Long,
 }
 
-/// One protocol, and what it is checked for.
+/// One protocol and its properties.
 #[derive(Debug)]
 struct Protocol {
     name: &'static str,
     about: &'static str,
     properties: &'static [&'static str],
-    sights: fn() -> Vec<(u64, &'static str)>,
+    situations: fn() -> Vec<(u64, &'static str)>,
     explore: fn(Size) -> Explored,
     ends: fn() -> Ends,
-    /// What breaks it when it is taken away.
+    /// The protections without which it breaks.
     protections: &'static [Without],
     weaken: fn(Without) -> Explored,
 }
@@ -64,10 +64,10 @@ const CLAIM: Protocol = Protocol {
         "I8 nothing asked twice without a fault between",
         "I11 one comment without a fault",
         "I2 nothing printed without its record",
-        "a brake wins",
+        "a suspended machine asks for nothing",
         "no hook waits for ever",
     ],
-    sights: || claim::Claim::racing(Without::Nothing, Size::Wide).sights(),
+    situations: || claim::Claim::racing(Without::Nothing, Size::Wide).situations(),
     explore: |size| thorough(&claim::Claim::racing(Without::Nothing, size)),
     ends: || every_behaviour_ends(&claim::Claim::faultless()),
     protections: &[Without::ServerKey, Without::Probe, Without::CommitFirst],
@@ -80,12 +80,12 @@ const REVIEW: Protocol = Protocol {
     properties: &[
         "I12 one review counts once",
         "I8 one reviewer per need: no second one without a fault between",
-        "a review that lies there is never written over",
+        "no review is ever overwritten",
         "no more reviews than max_reviews",
         "I2 nothing printed without its record",
         "no hook waits for ever",
     ],
-    sights: || review::Reviews::racing(Without::Nothing, Size::Wide).sights(),
+    situations: || review::Reviews::racing(Without::Nothing, Size::Wide).situations(),
     explore: |size| thorough(&review::Reviews::racing(Without::Nothing, size)),
     ends: || every_behaviour_ends(&review::Reviews::faultless()),
     protections: &[
@@ -107,11 +107,11 @@ const LOOP: Protocol = Protocol {
         "I5 the ledger counts every hold",
         "no stop is held beyond the host's cap",
         "another session's loop never holds a stop",
-        "a brake wins",
+        "a suspended machine asks for nothing",
         "I2 nothing printed without its record",
         "no hook waits for ever",
     ],
-    sights: || looping::Loops::racing(Without::Nothing, Size::Wide).sights(),
+    situations: || looping::Loops::racing(Without::Nothing, Size::Wide).situations(),
     explore: |size| thorough(&looping::Loops::racing(Without::Nothing, size)),
     ends: || every_behaviour_ends(&looping::Loops::faultless()),
     protections: &[
@@ -127,7 +127,7 @@ const HYDRATION: Protocol = Protocol {
     name: "hydration",
     about: "task lists laid out: two sessions, a client that works in the same folder",
     properties: hydration::PROPERTIES,
-    sights: || hydration::Hydration::racing(Without::Nothing, Size::Wide).sights(),
+    situations: || hydration::Hydration::racing(Without::Nothing, Size::Wide).situations(),
     explore: |size| thorough(&hydration::Hydration::racing(Without::Nothing, size)),
     ends: || every_behaviour_ends(&hydration::Hydration::faultless()),
     protections: &[
@@ -153,7 +153,7 @@ fn thorough<M: Model>(model: &M) -> Explored {
     )
 }
 
-/// The same counterexample every time.
+/// One thread, so that the counterexample is the same every time.
 fn nearest<M: Model>(model: &M) -> Explored {
     explore(
         model,
@@ -180,7 +180,7 @@ pub fn run(args: &Args) -> ExitCode {
     for protocol in PROTOCOLS.iter().filter(wanted) {
         let explored: Vec<Explored> = sizes.iter().map(|size| (protocol.explore)(*size)).collect();
         let ends = (protocol.ends)();
-        // Events that are left are part of a state, so no two of these have one in common.
+        // The remaining events are part of a state, so no two of these searches share a state.
         states += explored.iter().map(|one| one.states).sum::<usize>() + ends.states;
         println!("{}", report::checked(protocol, &explored, &ends));
         failures.extend(report::failures(protocol, &explored, &ends));
@@ -206,7 +206,7 @@ pub fn run(args: &Args) -> ExitCode {
     }
 }
 
-/// For a test: every protocol with small bounds. What did not hold, in words.
+/// For a test: every protocol with small bounds. Returns what did not hold, as text.
 pub fn quick() -> Vec<String> {
     let checked = PROTOCOLS.iter().flat_map(|protocol| {
         let explored = (protocol.explore)(Size::Quick);
@@ -215,8 +215,8 @@ pub fn quick() -> Vec<String> {
     checked.collect()
 }
 
-/// For a test: the page with the nearest counterexample of each protocol without each of
-/// its protections.
+/// For a test: the page with the nearest counterexample of each protocol without each of its
+/// protections.
 pub fn counterexamples() -> String {
     let mut page = String::from(report::PAGE);
     for protocol in PROTOCOLS {

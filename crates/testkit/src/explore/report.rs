@@ -1,4 +1,4 @@
-//! What was checked and found, in words.
+//! The results, as text.
 
 use std::fmt::Write as _;
 
@@ -7,12 +7,12 @@ use super::checker::Explored;
 use super::ends::Ends;
 use super::world::Without;
 
-/// How the page of counterexamples begins.
+/// The start of the page of counterexamples.
 pub(super) const PAGE: &str = "# Counterexamples
 
-What happens without each protection: the shortest way to a broken promise, as \
-`cargo run -p mainspring-testkit --release -- model` finds it. A test keeps this page what \
-the checker finds. [model.md](model.md) says how to read it.
+What happens without each protection: the shortest path to a broken property, as \
+`cargo run -p mainspring-testkit --release -- model` finds it. A test compares this page \
+with what the checker finds. [model.md](model.md) says how to read it.
 ";
 
 /// A counterexample as a section of the page.
@@ -21,7 +21,7 @@ pub(super) fn section(found: &str) -> String {
     format!("\n## {title}\n\n```text\n{path}```\n")
 }
 
-/// One protocol's figures.
+/// One protocol's results.
 pub(super) fn checked(protocol: &Protocol, runs: &[Explored], ends: &Ends) -> String {
     let mut text = format!("{}: {}\n", protocol.name, protocol.about);
     for explored in runs {
@@ -51,7 +51,7 @@ pub(super) fn checked(protocol: &Protocol, runs: &[Explored], ends: &Ends) -> St
     for property in protocol.properties {
         let _ = writeln!(text, "  checked   {property}");
     }
-    for (bit, sight) in (protocol.sights)() {
+    for (bit, sight) in (protocol.situations)() {
         let word = if seen(runs) & bit != 0 {
             "seen     "
         } else {
@@ -66,7 +66,7 @@ fn seen(runs: &[Explored]) -> u64 {
     runs.iter().fold(0, |all, one| all | one.seen)
 }
 
-/// What is not as it should be.
+/// What is wrong.
 pub(super) fn failures(protocol: &Protocol, runs: &[Explored], ends: &Ends) -> Vec<String> {
     let name = protocol.name;
     let mut failures = Vec::new();
@@ -88,9 +88,9 @@ pub(super) fn failures(protocol: &Protocol, runs: &[Explored], ends: &Ends) -> V
     failures
 }
 
-/// What was never met. Small bounds need not meet everything.
+/// Situations that never occurred. With small bounds, not all of them need to.
 pub(super) fn unseen(protocol: &Protocol, runs: &[Explored]) -> Vec<String> {
-    let unseen = (protocol.sights)().into_iter();
+    let unseen = (protocol.situations)().into_iter();
     let unseen = unseen.filter(|(bit, _)| seen(runs) & bit == 0);
     unseen
         .map(|(_, sight)| format!("{}: never seen: {sight}", protocol.name))

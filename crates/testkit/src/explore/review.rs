@@ -1,6 +1,5 @@
-//! Reviews: a hook starts a reviewer and may die, be suspended past its deadline or be
-//! overtaken while the reviewer writes; what was left is taken over, and each review counts
-//! once.
+//! Reviews: a hook starts a reviewer, and may die, be paused past its deadline or be overtaken
+//! while the reviewer writes. Another hook takes over, and each review counts once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,7 +21,7 @@ use super::Size;
 use super::disk::Disk;
 use super::world::{self, Bounds, Hook, NAMES, OWN, Protocol, Racing, Without, World, session};
 
-const SIGHTS: &[&str] = &[
+const SITUATIONS: &[&str] = &[
     "a reviewer outlived its hook",
     "a finished review of a dead hook was taken over",
     "a reviewer was ended by the hook that took over",
@@ -43,7 +42,7 @@ pub(super) struct Reviews {
     pub(super) bounds: Bounds,
     pub(super) stops: u8,
     pub(super) most: u32,
-    /// The agent goes on only when it was held.
+    /// The agent continues only if it was held.
     pub(super) paced: bool,
 }
 
@@ -52,18 +51,18 @@ pub(super) struct Env {
     stops: u8,
     events: u8,
     chain: Chain,
-    /// The reviews that lie in the plan's folder: which attempt wrote each.
+    /// The reviews in the plan's folder, and which attempt wrote each.
     written: BTreeMap<u32, u64>,
     answers: BTreeSet<u32>,
     /// What reviewers have printed, by attempt.
     said: BTreeMap<u64, Verdict>,
     reviewers: Vec<Reviewer>,
-    /// Reviewers that were started, and how often each review was counted.
+    /// How often reviewers were started for each review, and how often it was counted.
     started: BTreeMap<u32, u8>,
     counted: BTreeMap<u32, u8>,
 }
 
-/// A process of its own.
+/// A reviewer, which is a process of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Reviewer {
     attempt: u64,
@@ -73,7 +72,7 @@ struct Reviewer {
     wrote: bool,
 }
 
-/// How far an effect is.
+/// The progress of an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Work {
     /// Looks at what dead processes left of this review.
@@ -85,15 +84,15 @@ pub(super) enum Work {
 #[derive(Debug, Clone)]
 pub(super) enum Act {
     Stop,
-    /// The agent answers the review that waits for one.
+    /// The agent answers the review that waits for it.
     Answer(u32),
     /// A reviewer writes its file.
     Write(usize),
     /// It prints its verdict and ends.
     Say(usize, Verdict),
-    /// A reviewer whose hook is gone ends with it.
+    /// A reviewer whose hook is gone ends.
     Follow(usize),
-    /// The person ends the cycle, or begins it again.
+    /// The person ends the cycle, or starts it again.
     Turn,
 }
 
@@ -144,7 +143,7 @@ fn fields(disk: &Disk) -> Option<&Fields> {
 }
 
 impl Reviews {
-    /// Does a hook see that its intent is not the current one any more?
+    /// Does a hook notice that its intent is no longer the current one?
     fn heeds(&self, world: &World<Env, Work>, attempt: u64) -> bool {
         let current = match world.disk.intents[0].as_deref() {
             Some(Pending::Review(intent)) => intent.fence.0 == attempt,
@@ -255,7 +254,7 @@ impl Protocol for Reviews {
     type Act = Act;
 
     const COMMON: u64 = world::ALL;
-    const SIGHTS: &'static [&'static str] = SIGHTS;
+    const SITUATIONS: &'static [&'static str] = SITUATIONS;
 
     fn without(&self) -> Without {
         self.without
@@ -321,7 +320,7 @@ impl Protocol for Reviews {
         match hook.work {
             Some(Work::TakeOver) => 1,
             Some(Work::Start) => {
-                // It may end badly at once, if that much may go wrong.
+                // It may fail at once, if the bounds allow another fault.
                 1 + u8::from(world.spent.losses < self.bounds.losses)
             }
             Some(Work::Wait) => {
@@ -351,7 +350,7 @@ impl Protocol for Reviews {
                     said: String::new(),
                 }))
             }
-            // Another hook has taken the review over. This one was suspended, and leaves it alone.
+            // Another hook has taken over the review. This one was paused, and leaves it alone.
             Work::Start if self.heeds(world, attempt) => Some(killed()),
             Work::Start => self.start_reviewer(world, at, attempt, asked.iteration),
             Work::Wait => Some(self.ended(world, attempt, asked.iteration)),
@@ -365,7 +364,7 @@ impl Protocol for Reviews {
         Some(Finished::Review(Returned { intent, outcome }))
     }
 
-    fn words_of_work(&self, world: &World<Env, Work>, at: usize, choice: u8) -> String {
+    fn describe_work(&self, world: &World<Env, Work>, at: usize, choice: u8) -> String {
         match world.hooks[at].work {
             Some(Work::TakeOver) => "looks at what was left of this review".into(),
             Some(Work::Start) if choice == 1 => "cannot get a review".into(),
@@ -384,7 +383,7 @@ impl Protocol for Reviews {
             None => None,
         };
         let waits = waits.filter(|iteration| !env.answers.contains(iteration));
-        // Two at once: the person interrupted the first and let the agent go on.
+        // Two at once: the person interrupted the first one and continued.
         let due = fields(&world.disk).is_some_and(|fields| {
             fields.due().or(fields.unanswered()).is_some() && env.counted.len() < self.most as usize
         });
@@ -443,7 +442,7 @@ impl Protocol for Reviews {
                     world.moment |= ORPHAN;
                 }
                 if world.env().written.insert(iteration, attempt).is_some() {
-                    world.break_("a review that lies there is never written over");
+                    world.break_("no review is ever overwritten");
                 }
             }
             Act::Say(at, verdict) => {
@@ -470,7 +469,7 @@ impl Protocol for Reviews {
         }
     }
 
-    fn words_of_act(&self, world: &World<Env, Work>, act: &Act) -> String {
+    fn describe_act(&self, world: &World<Env, Work>, act: &Act) -> String {
         let whose = |at: usize| {
             let reviewer = &world.env.reviewers[at];
             let of = if world.is_running(reviewer.hook) {
@@ -525,7 +524,7 @@ impl Protocol for Reviews {
     }
 
     fn answered(&self, world: &mut World<Env, Work>, hook: &Hook<Work>, answer: &Answer) {
-        // A host does not listen to a hook that was interrupted.
+        // A host ignores the answer of a hook that was interrupted.
         if hook.number() != world.env.events {
             return;
         }

@@ -1,10 +1,10 @@
 //! Hooks that race, as a transition system around the kernel's own turn.
 //!
-//! A hook is a process that does what [`Turn`] asks for, one thing per step: takes the
-//! lock, rolls an unfinished record forward, loads, commits, puts each file in place, lets
-//! go of the lock, works on its effect, prints. Between any two steps it may die, another
-//! may go on, a person may edit, time may pass. A [`Protocol`] adds what is around: the
-//! server, the reviewer, the client, the person, and what must hold.
+//! A hook is a process that does what [`Turn`] asks for, one thing per step: it takes the lock,
+//! rolls an unfinished record forward, loads, commits, replaces each file, releases the lock, works
+//! on its effect, prints. Between any two steps it may die, another hook may act, a person may
+//! edit, time may pass. A [`Protocol`] adds what is around: the server, the reviewer, the client,
+//! the person, and the properties.
 
 mod racing;
 
@@ -23,8 +23,8 @@ use mainspring_kernel::{Ask, Digest, Millis, SessionId, Turn, Uptime};
 use super::disk::{Change, Disk, Placed};
 pub(super) use racing::{Racing, holds};
 
-/// What is taken away, to see that it was needed. It is always something that the shell
-/// or the world does: the kernel is the same in every variant.
+/// What is removed, to see that it was needed. It is always something that the shell or the world
+/// does: the kernel is the same in every variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Without {
     Nothing,
@@ -32,7 +32,7 @@ pub(super) enum Without {
     Lock,
     /// An effect is not recorded before it starts, and its result is always taken in.
     Intent,
-    /// A result is taken in although another event has taken the work over.
+    /// A result is taken in although another event has taken over the work.
     Fence,
     /// The answer is printed before its record is durable.
     CommitFirst,
@@ -40,13 +40,13 @@ pub(super) enum Without {
     Redelivery,
     /// The blocks are not counted.
     Ledger,
-    /// The server is not looked at before it is asked for something.
+    /// The server is not examined before it is asked for something.
     Probe,
-    /// The server takes a second pull request for the same branch.
+    /// The server accepts a second pull request for the same branch.
     ServerKey,
-    /// What a dead process left behind is not looked at.
+    /// What a dead process left behind is not examined.
     Adoption,
-    /// A hook that was suspended does not look whether its work was taken over.
+    /// A hook that was paused does not check whether its work was taken over.
     Recheck,
     /// A layout takes none of the client's locks.
     ClientLocks,
@@ -54,7 +54,7 @@ pub(super) enum Without {
     HighWater,
     /// Files are replaced before their record is durable.
     RecordFirst,
-    /// Files are replaced whatever is there.
+    /// Files are replaced whatever they contain.
     Ownership,
     /// New tasks appear with the lowest number first.
     HighestFirst,
@@ -86,7 +86,7 @@ impl Without {
     }
 }
 
-/// How much may go wrong.
+/// How much may fail.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
     /// Hooks that run at once.
@@ -95,7 +95,7 @@ pub(super) struct Bounds {
     pub(super) jumps: u8,
     /// Replies that are lost.
     pub(super) losses: u8,
-    /// Edits and orders of a person that are not part of the usual way.
+    /// Edits and orders of a person beyond the usual course.
     pub(super) edits: u8,
 }
 
@@ -109,7 +109,7 @@ impl Bounds {
     };
 }
 
-/// What of it has gone wrong.
+/// How much of it has failed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(super) struct Spent {
     pub(super) crashes: u8,
@@ -134,7 +134,7 @@ pub(super) struct World<E, W> {
     pub(super) spent: Spent,
     /// The property that the last step broke.
     pub(super) broken: Option<&'static str>,
-    /// What was to be seen in the last step, as bits; no part of the state.
+    /// What occurred in the last step, as bits; not part of the state.
     pub(super) moment: u64,
 }
 
@@ -156,7 +156,7 @@ pub(super) struct Hook<W> {
     pub(super) event: Event,
     delivery: Digest,
     me: EffectOwner,
-    /// A process reads the clock when it begins, and again after an effect.
+    /// A process reads the clock when it starts, and again after an effect.
     now: Millis,
     turn: Turn,
     pub(super) ask: Ask,
@@ -175,7 +175,7 @@ impl<W> Hook<W> {
         self.me.pid
     }
 
-    /// What it decided from.
+    /// The state that it decided from.
     pub(super) fn found(&self) -> Option<&Disk> {
         self.found.as_deref()
     }
@@ -196,10 +196,10 @@ pub(super) trait Protocol: Sync + Sized {
     type Work: Clone + Debug + Hash + Send + Sync;
     type Act: Clone + Send;
 
-    /// Which of the common sights there are here, as bits.
+    /// Which of the common situations can occur here, as bits.
     const COMMON: u64;
-    /// Its own sights, from the bit [`OWN`] on.
-    const SIGHTS: &'static [&'static str];
+    /// Its own situations, from the bit [`OWN`] on.
+    const SITUATIONS: &'static [&'static str];
 
     fn without(&self) -> Without;
     fn bounds(&self) -> Bounds;
@@ -210,7 +210,7 @@ pub(super) trait Protocol: Sync + Sized {
     fn concerns(&self, _: &Hook<Self::Work>, _: &MachineInput) -> bool {
         true
     }
-    /// What this hook sees beside the machine's state.
+    /// What this hook observes besides the machine's state.
     fn see(
         &self,
         world: &World<Self::Env, Self::Work>,
@@ -218,37 +218,37 @@ pub(super) trait Protocol: Sync + Sized {
         input: &mut MachineInput,
     ) -> ToolUse;
 
-    /// Can this hook roll a dead one's record forward now?
+    /// Can this hook roll forward a dead hook's record now?
     fn may_roll(&self, _: &World<Self::Env, Self::Work>) -> bool {
         true
     }
-    /// Can this hook load now? A machine may wait for locks of others.
+    /// Can this hook load now? A machine may wait for other programs' locks.
     fn may_load(&self, _: &World<Self::Env, Self::Work>, _: &Hook<Self::Work>) -> bool {
         true
     }
-    /// It has.
+    /// The hook has loaded.
     fn loaded(&self, _: &mut World<Self::Env, Self::Work>, _: &Hook<Self::Work>) {}
-    /// A file of the last record had its turn.
+    /// A file of the last record was replaced or skipped.
     fn placed(&self, _: &mut World<Self::Env, Self::Work>, _: &Change, _: Placed, _: Placing) {}
-    /// The lock is about to be let go, and with it what the hook held of others.
+    /// The hook is about to release the lock, and with it other programs' locks.
     fn unlocking(&self, _: &mut World<Self::Env, Self::Work>, _: &Hook<Self::Work>) {}
 
     fn begin(&self, pending: &Pending) -> Self::Work;
-    /// In how many ways the effect of this hook can go on now.
+    /// In how many ways this hook's effect can continue now.
     fn choices(&self, world: &World<Self::Env, Self::Work>, at: usize) -> u8;
-    /// Goes on with it; the result where that was the end of it.
+    /// Continues it; returns the result when it has ended.
     fn work(
         &self,
         world: &mut World<Self::Env, Self::Work>,
         at: usize,
         choice: u8,
     ) -> Option<Finished>;
-    fn words_of_work(&self, world: &World<Self::Env, Self::Work>, at: usize, choice: u8) -> String;
+    fn describe_work(&self, world: &World<Self::Env, Self::Work>, at: usize, choice: u8) -> String;
 
     /// What else may happen: events, the server, people.
     fn acts(&self, world: &World<Self::Env, Self::Work>, acts: &mut Vec<Self::Act>);
     fn act(&self, world: &mut World<Self::Env, Self::Work>, act: &Self::Act);
-    fn words_of_act(&self, world: &World<Self::Env, Self::Work>, act: &Self::Act) -> String;
+    fn describe_act(&self, world: &World<Self::Env, Self::Work>, act: &Self::Act) -> String;
 
     /// A record is durable.
     fn committed(
@@ -277,7 +277,7 @@ pub(super) enum Placing {
     Rolling,
 }
 
-/// Sights that every protocol has; its own come after them.
+/// Situations of every protocol; its own come after them.
 const COMMON: [&str; 8] = [
     "died between commit and files",
     "died between commit and effect",
@@ -290,9 +290,9 @@ const COMMON: [&str; 8] = [
 ];
 /// All of them.
 pub(super) const ALL: u64 = OWN - 1;
-/// Those that need no effect.
+/// Those that occur without an effect.
 pub(super) const EFFECTLESS: u64 = DIED_BEFORE_FILES | ROLLED | RACING;
-/// The one that needs somebody else who writes.
+/// The one that needs another program that writes.
 pub(super) const EDITED: u64 = EDIT_WON;
 const DIED_BEFORE_FILES: u64 = 1;
 const DIED_BEFORE_EFFECT: u64 = 1 << 1;
@@ -302,17 +302,17 @@ const RACING: u64 = 1 << 4;
 const FENCED: u64 = 1 << 5;
 const TAKEN_OVER: u64 = 1 << 6;
 const EDIT_WON: u64 = 1 << 7;
-/// The bit of a protocol's own first sight.
+/// The bit of a protocol's first own situation.
 pub(super) const OWN: u64 = 1 << COMMON.len();
 
-/// Long enough for every deadline, back-off and memory of a delivery.
+/// Longer than every deadline, back-off and memory of a delivery.
 const JUMP: Millis = Millis::seconds(601);
 
 #[derive(Debug, Clone)]
 pub(super) enum Action<A> {
-    /// The hook at this place does what its turn asks for.
+    /// This hook does what its turn asks for.
     Step(usize),
-    /// It goes on with its effect, in one of several ways.
+    /// It continues its effect, in one of several ways.
     Work(usize, u8),
     Crash(usize),
     /// Time passes.
@@ -329,7 +329,7 @@ pub(super) fn session(at: usize) -> SessionId {
 impl<E: Clone, W: Clone> World<E, W> {
     pub(super) fn new(disk: Disk, env: E) -> Self {
         Self {
-            // Not at the beginning of time: an age must not be cut off there.
+            // Not at time zero, so that no age is cut off.
             now: Millis::seconds(1_000_000),
             disk: Arc::new(disk),
             hooks: Vec::new(),
@@ -356,8 +356,8 @@ impl<E: Clone, W: Clone> World<E, W> {
         self.broken = self.broken.or(Some(property));
     }
 
-    /// The host starts a process for an event. The number tells deliveries and processes
-    /// apart; the same number again is the same delivery.
+    /// The host starts a process for an event. The number identifies deliveries and processes; the
+    /// same number again is the same delivery.
     pub(super) fn start(&mut self, session_at: usize, kind: Kind, number: u32, copy: u32) {
         let (turn, ask) = Turn::begin(kind.clone());
         let hook = Hook {

@@ -1,4 +1,4 @@
-//! What a fake was called with, to the byte.
+//! The arguments and stdin of a call of a fake, byte for byte.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -46,7 +46,7 @@ impl Call {
     }
 }
 
-/// A call as it is written down: bytes, because arguments need not be text.
+/// A call as it is stored: as bytes, because arguments need not be text.
 #[derive(Deserialize, Serialize)]
 pub(super) struct Line {
     pub(super) program: String,
@@ -74,14 +74,13 @@ impl From<Line> for Call {
     }
 }
 
-/// The calls written down so far.
+/// The calls stored so far.
 pub(super) fn read(log: &Path) -> Vec<Call> {
     let text = fs::read_to_string(log).unwrap_or_default();
     lines(&text).map(Call::from).collect()
 }
 
-/// Writes a call down; `complete` sees the calls before it, and no other fake
-/// writes in between.
+/// Stores a call. `complete` gets the calls before it, and no other fake stores one in between.
 pub(super) fn append(log: &Path, complete: impl FnOnce(&[Line]) -> Line) -> io::Result<Played> {
     let mut file = File::options()
         .read(true)

@@ -1,4 +1,4 @@
-//! Where the fakes are, what they are told and what they write down.
+//! The folder of the fakes, with their rules and the calls that they store.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,7 +10,7 @@ use super::call::{self, Call};
 use super::scenario::{Fake, Scenario};
 use crate::{bins, files};
 
-/// The names of what lies beside the fakes.
+/// The names of the files beside the fakes.
 pub(super) const SCENARIO: &str = "scenario.json";
 pub(super) const LOG: &str = "calls.jsonl";
 
@@ -27,7 +27,7 @@ impl Fakes {
         let original = bins::fake_cli();
         for rule in &rules {
             let place = folder.path().join(&rule.program);
-            // Not a symbolic link: a fake knows by its own path who it is.
+            // Not a symbolic link: a fake finds its name by its own path.
             if !place.exists() && fs::hard_link(&original, &place).is_err() {
                 fs::copy(&original, &place).expect("a fake can be put there");
             }
@@ -37,7 +37,7 @@ impl Fakes {
         Self { folder }
     }
 
-    /// What belongs first on the caller's PATH.
+    /// The folder that must come first on the caller's PATH.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }

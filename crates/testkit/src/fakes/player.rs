@@ -16,13 +16,13 @@ use super::folder::{LOG, SCENARIO};
 use super::scenario::{Act, Group, Scenario, Uses};
 use crate::files;
 
-/// How long a caller may take to close stdin before it counts as left open.
+/// If the caller has not closed stdin by then, it counts as left open.
 const STDIN_PATIENCE: Duration = Duration::from_secs(5);
-/// The status of a call that no rule is for.
+/// The exit code of a call without a rule.
 const NONE_FITS: u8 = 97;
 
-/// Plays the rule for this call. The scenario is beside the program, because
-/// callers that clear the environment are what is tested.
+/// Plays the rule for this call. The rules are in a file beside the program, because tests have
+/// callers that clear the environment.
 pub fn play() -> io::Result<ExitCode> {
     let itself = std::env::current_exe()?;
     let folder = itself.parent().ok_or(io::ErrorKind::NotFound)?;
@@ -93,7 +93,7 @@ fn perform(acts: &[Act]) -> io::Result<ExitCode> {
 }
 
 fn write_all(to: &mut impl Write, bytes: &[u8]) {
-    // The reader may have had enough: that is its right.
+    // The reader may close the pipe early.
     let _ = to.write_all(bytes).and_then(|()| to.flush());
 }
 
@@ -114,8 +114,8 @@ fn die(signal: i32) -> io::Error {
     let Some(signal) = Signal::from_named_raw(signal) else {
         return io::ErrorKind::InvalidInput.into();
     };
-    // Twice, because the runtime handles the first SIGSEGV: it finds no
-    // overflown stack, and puts the default back for the next.
+    // Twice, because the runtime handles the first SIGSEGV: it finds no stack overflow, and
+    // restores the default for the next one.
     for _ in 0..2 {
         if let Err(error) = kill_process(getpid(), signal) {
             return error.into();
@@ -124,7 +124,7 @@ fn die(signal: i32) -> io::Error {
     io::Error::other("the signal was survived")
 }
 
-/// Ignoring a signal is inherited by what a shell becomes.
+/// A shell's `trap ''` is inherited by the program that replaces it.
 fn become_stubborn(time: Duration) -> io::Error {
     let line = format!("trap '' TERM INT HUP; exec sleep {}", time.as_secs_f64());
     Command::new("/bin/sh").arg("-c").arg(line).exec()

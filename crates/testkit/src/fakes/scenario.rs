@@ -1,11 +1,11 @@
-//! What a fake is to do: the file it finds beside itself, and how a test words it.
+//! What a fake does: the file beside it, and how a test writes it.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// The rules of all fakes of one folder; the first that fits is played.
+/// The rules of all fakes in one folder; the first that fits is played.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Scenario {
     pub(super) rules: Vec<Fake>,
@@ -52,7 +52,7 @@ pub(super) enum Act {
     Exit(u8),
 }
 
-/// Whether a child can be reached by ending its parent's group.
+/// Does a child end with its parent's process group?
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) enum Group {
     Shared,
@@ -60,8 +60,8 @@ pub(super) enum Group {
 }
 
 impl Fake {
-    /// A rule for every call of `program`, until it is narrowed. It does nothing
-    /// and exits with 0, until told more.
+    /// A rule for every call of `program`, until it is narrowed. By itself it does nothing and
+    /// exits with 0.
     pub fn of(program: &str) -> Self {
         Self {
             program: program.to_owned(),
@@ -72,19 +72,19 @@ impl Fake {
         }
     }
 
-    /// Only when the arguments hold these words, in this order.
+    /// Only if the arguments contain these words, in this order.
     pub fn called_with<'w>(mut self, words: impl IntoIterator<Item = &'w str>) -> Self {
         self.args = words.into_iter().map(str::to_owned).collect();
         self
     }
 
-    /// Only when `text` is within an argument or stdin: part of a prompt.
+    /// Only if `text` is in an argument or in stdin, for example a piece of a prompt.
     pub fn told(mut self, text: &str) -> Self {
         self.told = Some(text.to_owned());
         self
     }
 
-    /// Only the first time; the next rule that fits has the following ones.
+    /// Only the first time; the following calls get the next rule that fits.
     pub fn once(self) -> Self {
         self.times(1)
     }
@@ -102,8 +102,7 @@ impl Fake {
         self.does(Act::PrintError(text.into()))
     }
 
-    /// Writes a file, its folders included; a relative path is from the fake's
-    /// own directory of work.
+    /// Writes a file and its folders. A relative path starts at the fake's working directory.
     pub fn writes(self, path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
         self.does(Act::Write {
             path: path.into(),
@@ -115,7 +114,7 @@ impl Fake {
         self.does(Act::Sleep(time))
     }
 
-    /// Prints `bytes` bytes, or as many as are taken.
+    /// Prints `bytes` bytes, or as many as the reader takes.
     pub fn floods(self, bytes: usize) -> Self {
         self.does(Act::Flood { bytes })
     }
@@ -136,7 +135,7 @@ impl Fake {
         })
     }
 
-    /// Stays, and only SIGKILL helps. Nothing follows it.
+    /// Runs on until SIGKILL. Nothing follows it.
     pub fn ignores_termination(self, time: Duration) -> Self {
         self.does(Act::IgnoreTermination(time))
     }

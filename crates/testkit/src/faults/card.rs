@@ -1,4 +1,4 @@
-//! The card: what was tried, how often, and with which outcome; as text and as JSON.
+//! The results: what was tried, how often, and what came of it; as text and as JSON.
 
 use std::process::Command;
 

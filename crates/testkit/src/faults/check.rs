@@ -1,4 +1,4 @@
-//! What must hold whatever happened.
+//! What must hold, whatever happened.
 
 use std::fs;
 use std::path::{Path as FilePath, PathBuf};
@@ -10,9 +10,9 @@ use super::lab::Ran;
 use super::paths::{Does, Path};
 use crate::world::World;
 
-/// A process that was not killed has answered. A hook: nothing, or one JSON object in
-/// full, and with exit 0; or it said on stderr that it could not, with exit 1. A command:
-/// it was done, or it says why not.
+/// A process that was not killed has answered. A hook prints nothing or one whole JSON object and
+/// exits with 0; or it says on stderr that it could not, and exits with 1. A command was done, or
+/// says why not.
 pub(super) fn answered(path: &Path, ran: &Ran) -> Result<(), String> {
     ended(ran)?;
     if ran.stdout.contains("internal error") || ran.stderr.contains("panicked") {
@@ -30,7 +30,7 @@ pub(super) fn answered(path: &Path, ran: &Ran) -> Result<(), String> {
     }
 }
 
-/// Nobody waits for ever.
+/// No process runs for ever.
 pub(super) fn ended(ran: &Ran) -> Result<(), String> {
     if ran.overdue {
         return Err(format!("no end after {:?}", deadline::LIMIT));
@@ -49,7 +49,7 @@ fn one_object(stdout: &str) -> Result<(), String> {
     }
 }
 
-/// Every state file is whole: JSON parses, and a journal's lines do but for the last.
+/// Every state file is whole: JSON parses, and so do all lines of a journal except the last.
 pub(super) fn nothing_torn(world: &World) -> Result<(), String> {
     for path in files(&world.home()) {
         let name = path
@@ -62,7 +62,7 @@ pub(super) fn nothing_torn(world: &World) -> Result<(), String> {
             .is_some_and(|extension| extension == "json");
         if is_json && !name.starts_with('.') {
             let text = read(&path)?;
-            // What a reviewer printed is its own, and one path has a broken file.
+            // A reviewer's output may be anything, and one path has a broken file on purpose.
             let ours = name != "stdout.json" && text != super::paths::BROKEN;
             if ours && let Err(error) = serde_json::from_str::<Value>(&text) {
                 return Err(format!("torn: {}: {error}: {text:?}", path.display()));
@@ -89,7 +89,7 @@ pub(super) fn nothing_left_over(world: &World) -> Result<(), String> {
     for root in [world.home(), world.project(), world.root().join("tmp")] {
         for path in files(&root) {
             let name = path.to_string_lossy();
-            // A reviewer's folder goes as a whole, some reviews later.
+            // A reviewer's folder is removed as a whole, some reviews later.
             let passing = name.contains("/reviews/");
             if name.contains(".mainspring") && !passing {
                 return Err(format!("left over: {}", path.display()));

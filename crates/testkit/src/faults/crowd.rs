@@ -1,5 +1,5 @@
-//! Many sessions at once in one project, each with its own count, and some of their hooks
-//! killed at any moment.
+//! Many sessions at once in one project, each with its own count, while some of their hooks are
+//! killed at random moments.
 
 use std::fs::{self, File};
 use std::process::Stdio;
@@ -12,9 +12,9 @@ use super::lab::{Subject, finish};
 use super::sweep::{Depth, Tally};
 use crate::world::World;
 
-/// Of so many hooks one is killed.
+/// One in so many hooks is killed.
 const KILLED: u64 = 20;
-/// Hosts end a stop hook after ten minutes; nobody should wait for one as long as this.
+/// Hosts kill a stop hook after ten minutes; no hook should come near that.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) fn sweep(subject: &Subject, depth: Depth) -> Tally {
@@ -29,7 +29,7 @@ pub(super) fn sweep(subject: &Subject, depth: Depth) -> Tally {
     tally
 }
 
-/// What one session saw.
+/// What one session observed.
 #[derive(Default)]
 struct Saw {
     attempts: u32,
@@ -89,7 +89,7 @@ fn crowd(subject: &Subject, sessions: u32, hooks: u32, kills: bool, tally: &mut 
     }
 }
 
-/// No answer is given twice, none is skipped, and what was answered was counted.
+/// No answer is given twice or skipped, and every answer was counted.
 fn judge(saw: &Saw, count: u32, kills: bool) -> Result<(), String> {
     if let Some(problem) = saw.problems.first() {
         return Err(problem.clone());

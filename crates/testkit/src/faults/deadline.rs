@@ -1,5 +1,4 @@
-//! No run of a point may last for ever: what is over its time is ended, and that is a
-//! failure of its point.
+//! Every run has a time limit. A run that exceeds it is killed, and its point has failed.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
@@ -8,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// Twelve times our longest wait, the one for a lock.
+/// Twelve times our longest wait, which is for a lock.
 pub(super) const LIMIT: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(250);
 
-/// What is run now, each in a group of its own, and since when.
+/// The running processes, each in its own group, and when they started.
 static RUNNING: Mutex<Vec<Run>> = Mutex::new(Vec::new());
 
 struct Run {
@@ -21,16 +20,16 @@ struct Run {
     overdue: bool,
 }
 
-/// Runs it in a group of its own: what it printed, and whether it was ended because it did
-/// not end by itself.
+/// Runs it in its own group. Returns its output, and whether it was killed because it did not end
+/// by itself.
 pub(super) fn output(command: &mut Command) -> (Output, bool) {
     watched(command, |child| {
         child.wait_with_output().expect("its output can be read")
     })
 }
 
-/// Starts it in a group of its own, which is ended if it does not end by itself while it is
-/// waited for; and whether it was.
+/// Starts it in its own group, which is killed if it does not end by itself. Returns whether it
+/// was.
 pub(super) fn watched<T>(command: &mut Command, wait: impl FnOnce(Child) -> T) -> (T, bool) {
     static WATCH: OnceLock<()> = OnceLock::new();
     WATCH.get_or_init(|| drop(std::thread::spawn(watch)));
@@ -53,7 +52,7 @@ pub(super) fn watched<T>(command: &mut Command, wait: impl FnOnce(Child) -> T) -
     (waited, overdue)
 }
 
-/// One thread for all of them: a timer for each would cost more than most of them take.
+/// One thread for all of them: a timer for each would cost more than most runs take.
 fn watch() {
     loop {
         std::thread::sleep(LOOK);

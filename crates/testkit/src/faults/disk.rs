@@ -1,5 +1,5 @@
-//! What a process did to the disk, read from its trace, and what of it a power loss may
-//! leave: whatever was not synced may be there, not there, torn or zero.
+//! What a process did to the disk, read from its trace, and what a power loss may leave of it:
+//! everything that was not synced may be there, missing, torn or zero.
 
 mod trace;
 
@@ -12,7 +12,7 @@ use super::tree::{Node, Tree};
 /// A file, whatever its name.
 type Inode = usize;
 
-/// One thing that a process did.
+/// One operation of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Op {
     Name {
@@ -23,14 +23,14 @@ pub(super) enum Op {
         from: PathBuf,
         to: PathBuf,
     },
-    /// Two files change places.
+    /// Exchanges two files.
     Exchange {
         one: PathBuf,
         other: PathBuf,
     },
     Unlink(PathBuf),
     Folder(PathBuf),
-    /// The file is cut to this length.
+    /// Truncates the file to this length.
     Cut {
         file: Inode,
         length: usize,
@@ -43,22 +43,22 @@ pub(super) enum Op {
     SyncFile(Inode),
     SyncFolder(PathBuf),
     SyncAll,
-    /// Something was said to whoever started us.
+    /// The process printed something.
     Say,
 }
 
-/// The base, and all that was done to it.
+/// The initial tree, and all operations on it.
 #[derive(Debug)]
 pub(super) struct Story {
     base: Tree,
-    /// The files that there were, by name.
+    /// The initial files, by name.
     names: BTreeMap<PathBuf, Inode>,
     contents: Vec<Vec<u8>>,
     pub(super) ops: Vec<Op>,
 }
 
 impl Story {
-    /// From the world as it was, below this root.
+    /// Starts with the world as it was, below this root.
     pub(super) fn new(base: &Tree) -> Self {
         let mut story = Self {
             base: base.clone(),
@@ -75,7 +75,7 @@ impl Story {
         story
     }
 
-    /// Names and lengths after everything so far.
+    /// Names and lengths after all operations so far.
     fn view(&self) -> View {
         let mut view = View {
             names: self.names.clone(),
@@ -119,8 +119,8 @@ impl Story {
         view
     }
 
-    /// What of the first `count` is not on the disk for certain: changes of folders by
-    /// their place, and files with data in flight.
+    /// Which of the first `count` operations are not certainly on the disk: changes of folders by
+    /// their number, and files with unsynced data.
     pub(super) fn pending(&self, count: usize) -> (Vec<usize>, Vec<Inode>) {
         let mut names = Vec::new();
         let mut files = BTreeSet::new();
@@ -154,14 +154,14 @@ impl Story {
         (names, files.into_iter().collect())
     }
 
-    /// How often something was said by then.
+    /// How often something was printed by then.
     pub(super) fn said(&self, count: usize) -> usize {
         let said = self.ops[..count].iter().filter(|op| **op == Op::Say);
         said.count()
     }
 
-    /// The disk after a power loss at that moment, with these changes of folders and this
-    /// much of the data in flight.
+    /// The disk after a power loss at that moment, with these changes of folders and this much of
+    /// the unsynced data.
     pub(super) fn after(
         &self,
         count: usize,
@@ -238,7 +238,7 @@ impl Story {
         for op in &ops[synced..] {
             apply(&mut bytes, op);
         }
-        // What is beyond the part that both have is what was in flight.
+        // What follows the common beginning was not synced.
         let same = durable
             .iter()
             .zip(&bytes)
@@ -259,14 +259,14 @@ impl Story {
     }
 }
 
-/// What became of data in flight.
+/// What happened to unsynced data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Data {
     Kept,
     Lost,
-    /// The first half of it is there.
+    /// The first half is there.
     Torn,
-    /// Its length is there, and zeros.
+    /// The length is right, but the bytes are zero.
     Zero,
 }
 

@@ -1,4 +1,4 @@
-//! One path in one world that can be laid out again and again, at the same place.
+//! One path in one world that can be set up again and again, in the same folder.
 
 use std::fs::{self, File};
 use std::path::{Path as FilePath, PathBuf};
@@ -16,21 +16,21 @@ use super::tree::Tree;
 use crate::process::wait_until;
 use crate::world::World;
 
-/// The binary under test, and what surrounds it.
+/// The binary under test and its options.
 #[derive(Debug, Clone)]
 pub(super) struct Subject {
     pub(super) mainspring: PathBuf,
-    /// Where worlds are made.
+    /// Where worlds are created.
     pub(super) place: PathBuf,
-    /// Only this of the errors.
+    /// Only this error.
     pub(super) error: Option<String>,
-    /// One failure tells as much as many.
+    /// Stop at the first failure.
     pub(super) one_will_do: bool,
 }
 
 impl Subject {
     pub(super) fn new(mainspring: &FilePath) -> Self {
-        // A sweep is about what is written, not about how fast a disk is.
+        // In memory: a sweep tests what is written, not how fast a disk is.
         let memory = FilePath::new("/dev/shm");
         let place = if memory.is_dir() {
             memory.to_owned()
@@ -45,7 +45,7 @@ impl Subject {
         }
     }
 
-    /// Is there nothing more to learn?
+    /// May the sweep stop?
     pub(super) fn satisfied_by(&self, tally: &Tally) -> bool {
         self.one_will_do && !tally.failures.is_empty()
     }
@@ -55,14 +55,14 @@ impl Subject {
     }
 }
 
-/// What a run printed, and how it ended.
+/// The output of a run, and how it ended.
 #[derive(Debug, Default)]
 pub(super) struct Ran {
     pub(super) stdout: String,
     pub(super) stderr: String,
     pub(super) code: Option<i32>,
     pub(super) trace: String,
-    /// It did not end by itself, and was ended.
+    /// It did not end by itself, and was killed.
     pub(super) overdue: bool,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Lab<'a> {
     pub(super) world: World,
     pub(super) event: Vec<u8>,
     pub(super) tree: Tree,
-    /// What the path is about, before and after it.
+    /// The path's state, before and after it.
     pub(super) old: String,
     pub(super) new: String,
     pub(super) healthy: Ran,
@@ -109,13 +109,13 @@ impl<'a> Lab<'a> {
         lab
     }
 
-    /// The world as it was prepared.
+    /// Restores the prepared world.
     pub(super) fn reset(&self) {
         self.settle();
         self.tree.restore(self.world.root());
     }
 
-    /// What a killed process had started ends by itself, and must not end in the next world.
+    /// The children of a killed process end by themselves, but must not end in the next world.
     pub(super) fn settle(&self) {
         if self.path.has_children {
             wait_until("what a killed process had started has ended", || {
@@ -124,8 +124,8 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// How often it may be tried until a fault fires: whoever waits for others looks as often
-    /// as they take long, which on a machine that is now busy and now idle is another number.
+    /// How many tries a fault has to fire. A path that waits for others looks a varying number of
+    /// times, depending on how busy the machine is.
     pub(super) fn tries(&self) -> usize {
         if self.path.has_children { 40 } else { 1 }
     }
@@ -146,7 +146,7 @@ impl<'a> Lab<'a> {
         counts.into_iter().collect()
     }
 
-    /// The path under strace, with these options.
+    /// Runs the path under strace, with these options.
     pub(super) fn traced(&self, options: &[&str]) -> Ran {
         self.under_strace(options, |starter| self.run(starter))
     }
@@ -161,14 +161,14 @@ impl<'a> Lab<'a> {
         ran
     }
 
-    /// With this fault at this call. Only that call is traced: the others would be most of
-    /// the time.
+    /// Runs it with this fault at this call. Only that call is traced, because tracing the others
+    /// would take most of the time.
     pub(super) fn inject(&self, call: &str, fault: &str) -> Ran {
         let fault = Injection::new(self.path, call, fault);
         self.traced(&fault.options())
     }
 
-    /// The path once more, healthy: the same event, but no second delivery of it.
+    /// Runs the path once more, healthy: the same event, but not a second delivery of it.
     pub(super) fn again(&self) -> Ran {
         self.again_started(&[])
     }
@@ -189,7 +189,7 @@ impl<'a> Lab<'a> {
         finish(self.command(starter).stdin(self.stdin()))
     }
 
-    /// The path's own command, with nothing on stdin yet.
+    /// The path's own command, before its stdin.
     pub(super) fn command(&self, starter: &[&str]) -> Command {
         match self.path.does {
             Does::Hook => self.world.command_under(starter, &["hook"]),
@@ -207,7 +207,7 @@ impl<'a> Lab<'a> {
         event_file(&self.world, &self.event)
     }
 
-    /// Any other event in the project: whatever was left unfinished is finished now.
+    /// Delivers another event in the project, which finishes whatever was left unfinished.
     pub(super) fn pass_by(&self) -> Ran {
         self.pass_by_started(&[])
     }
@@ -230,7 +230,7 @@ impl<'a> Lab<'a> {
         (self.path.mark)(&self.world)
     }
 
-    /// Was all of it said? Then it must be true for ever.
+    /// Was the whole answer printed? Then it must stay true.
     pub(super) fn acknowledged(&self, ran: &Ran) -> bool {
         let said = |ran: &Ran| match self.path.does {
             Does::Hook => without_digits(&ran.stdout),
@@ -239,8 +239,8 @@ impl<'a> Lab<'a> {
         !self.healthy.stdout.is_empty() && said(ran) == said(&self.healthy)
     }
 
-    /// After a fault: another event passes by, then this one comes again, and the world
-    /// must be as if nothing had happened.
+    /// After a fault: another event comes, then this one again, and the world must be as if nothing
+    /// had happened.
     pub(super) fn check(&self, hurt: &Ran) -> Result<(), String> {
         check::nothing_torn(&self.world)?;
         self.settle();
@@ -264,8 +264,8 @@ impl<'a> Lab<'a> {
         check::nothing_left_over(&self.world)
     }
 
-    /// The client's own locks are directories: those of a process that died are stale after
-    /// ten seconds, here at once.
+    /// The client's own locks are directories. Those of a dead process are stale after ten seconds;
+    /// here at once.
     pub(super) fn age_locks(&self) {
         let folder = self.world.home().join(".claude/tasks/s");
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -277,13 +277,13 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// The old state or the new one; the new one if it was told to anybody.
+    /// The old state or the new one; the new one if it was reported.
     pub(super) fn check_mark(&self, hurt: &Ran) -> Result<(), String> {
         let mark = self.mark();
         let acknowledged = self.acknowledged(hurt);
         if acknowledged && mark != self.new {
             return Err(format!(
-                "it was said and is not so: {mark:?} instead of {:?}",
+                "the answer is not true: {mark:?} instead of {:?}",
                 self.new
             ));
         }

@@ -1,13 +1,13 @@
-//! Faults, injected into the real binary at every system call.
+//! Injects faults into the real binary at every system call.
 //!
-//! A path is one way through a hook: a world, and an event. It is traced once; then, for
-//! every system call that it makes, it is run again in a fresh copy of the world with a
-//! fault at that very call: killed there, or told an error. After each, another event
-//! passes by, the event is delivered again, healthy, and the world must be as if nothing
-//! had happened: nothing torn, nothing lost that was said, nothing left over.
+//! A path is one way through a hook: a world, and an event. It is traced once. Then, for every
+//! system call that it makes, it runs again in a fresh copy of the world with a fault at that
+//! call: the process is killed there, or the call fails. After each fault, another event comes,
+//! the first event is delivered again without a fault, and the world must be as if nothing had
+//! happened: nothing torn, no reported change lost, nothing left over.
 //!
-//! A point at which the fault did not fire fails the run: a harness that tests nothing
-//! must not look like one that finds nothing.
+//! If the fault did not fire at a point, the run fails: a test that tests nothing must not look
+//! like one that finds nothing.
 
 mod card;
 mod check;
@@ -53,24 +53,25 @@ pub struct Args {
     /// Only this part: kill, errors, nested, preempt, …
     #[arg(long, value_name = "NAME")]
     part: Option<String>,
-    /// Only this of the errors, for instance EIO
+    /// Only this error, for instance EIO
     #[arg(long, value_name = "NAME")]
     error: Option<String>,
     /// Only the calls that touch files, and one error: what `./test` runs
     #[arg(long)]
     quick: bool,
-    /// Take every protection away in turn, by a patch to a copy of the tree: each must be missed
+    /// Remove every protection in turn, by a patch to a copy of the tree: each removal must be
+    /// found
     #[arg(long)]
     seeded: bool,
-    /// The card as JSON
+    /// Print the results as JSON
     #[arg(long)]
     json: bool,
-    /// This binary, instead of a release build
+    /// Test this binary instead of a release build
     #[arg(long, value_name = "FILE", conflicts_with = "seeded")]
     program: Option<PathBuf>,
 }
 
-/// Errors that a file system or the kernel can answer with.
+/// Errors that a file system or the kernel may return.
 const ERRORS: [&str; 10] = [
     "EIO", "ENOSPC", "EROFS", "EACCES", "EDQUOT", "EMFILE", "ENFILE", "EINTR", "ENOLCK", "ESTALE",
 ];
@@ -84,7 +85,7 @@ struct Part {
 
 #[derive(Clone, Copy)]
 enum Work {
-    /// On every path by itself.
+    /// On every path separately.
     Each(fn(&Subject, &Path, Depth) -> Tally),
     /// Once.
     Whole(fn(&Subject, Depth) -> Tally),
@@ -93,32 +94,32 @@ enum Work {
 const PARTS: &[Part] = &[
     Part {
         name: "kill",
-        claim: "killed at every call: nothing torn, lost, said and not so, or left over",
+        claim: "killed at every call: nothing torn, lost, falsely reported or left over",
         does: Work::Each(|subject, path, depth| sweep::sweep(subject, path, &[Fault::Kill], depth)),
     },
     Part {
         name: "errors",
-        claim: "ten I/O errors at every file call, once and for good: an answer, old or new state",
+        claim: "ten I/O errors at every file call, once or from then on: an answer, old or new state",
         does: Work::Each(errors),
     },
     Part {
         name: "nested",
-        claim: "killed again while what the first kill left is mended",
+        claim: "killed again during the recovery from the first kill",
         does: Work::Each(nested::sweep),
     },
     Part {
         name: "preempt",
-        claim: "stopped at every call while another runs: as one after the other",
+        claim: "paused at every call while another process runs: same result as one after the other",
         does: Work::Each(preempt::sweep),
     },
     Part {
         name: "power",
-        claim: "power lost at any moment, what was not synced kept, lost, torn or zero: what was said is so",
+        claim: "power lost at any moment, unsynced data kept, lost, torn or zero: every answer stays true",
         does: Work::Each(power::sweep),
     },
     Part {
         name: "places",
-        claim: "a FIFO, socket, device, folder or link in the place of every file: an answer, nothing outside",
+        claim: "a FIFO, socket, device, folder or symlink in place of every file: an answer, nothing outside touched",
         does: Work::Each(places::sweep),
     },
     Part {
@@ -126,11 +127,11 @@ const PARTS: &[Part] = &[
         claim: "no room, descriptors, memory, variables, directory or listener: an answer, state kept",
         does: Work::Each(scarce::sweep),
     },
-    // A call's arguments are in registers, which are this machine's.
+    // The arguments of a call are in registers, which depend on the architecture.
     #[cfg(target_arch = "x86_64")]
     Part {
         name: "short",
-        claim: "every read and write of a file does less than it was asked to, one and all of them: nothing comes of it",
+        claim: "reads and writes of files are short, one at a time and all of them: no difference",
         does: Work::Each(short::sweep),
     },
     Part {
@@ -152,7 +153,7 @@ fn errors(subject: &Subject, path: &Path, depth: Depth) -> Tally {
     sweep::sweep(subject, path, &faults, depth)
 }
 
-/// The second for syncs alone: they are asked once.
+/// The second error is only for syncs, which must not be retried.
 const QUICK: [Fault; 2] = [Fault::Error("ENOSPC"), Fault::ErrorsFromThenOn("EINTR")];
 
 #[expect(clippy::print_stdout, reason = "the card is its output")]
@@ -239,7 +240,7 @@ impl Part {
             Work::Each(work) => work,
         };
         let start = Instant::now();
-        // Those that wait for others take longest: begun first, they are not waited for last.
+        // Paths that wait for others take longest, so they start first.
         let (mut jobs, others): (Vec<&Path>, Vec<&Path>) =
             paths.iter().partition(|path| path.has_children);
         jobs.extend(others);
@@ -286,7 +287,7 @@ fn say(text: &str) {
     }
 }
 
-/// What panics has failed, and does not keep the others from their work.
+/// A panic is a failure, and does not stop the other paths.
 fn whole(work: impl FnOnce() -> Tally) -> Tally {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let words = panic.downcast_ref::<String>().map(String::as_str);
@@ -297,8 +298,8 @@ fn whole(work: impl FnOnce() -> Tally) -> Tally {
     })
 }
 
-/// For a test: the quick points of every path. How many there were, and the failures in
-/// words.
+/// For a test: the quick points of every path. Returns how many there were, and the failures as
+/// text.
 pub fn quick(mainspring: &std::path::Path) -> (usize, Vec<String>) {
     let subject = Subject::new(mainspring);
     let paths: Vec<&Path> = paths::ALL.iter().collect();

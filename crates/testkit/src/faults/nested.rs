@@ -1,8 +1,8 @@
-//! Killed again while what the first kill left is mended.
+//! Kills a process again during the recovery from a first kill.
 //!
-//! Most first kills leave what another one left: where nothing was written between the
-//! two, every byte is the same. Such a state is mended, and killed at, once; the pairs are
-//! counted for each first kill that leads to it.
+//! Most first kills leave the same state as another one: if nothing was written between the two,
+//! every byte is the same. Such a state is tested once, and the pairs are counted for each first
+//! kill that leads to it.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::strace::{self, Injection};
 use super::sweep::{self, Depth, Fault, Tally};
 use super::tree::Tree;
 
-/// What came of every second kill in one state.
+/// The results of every second kill in one state.
 type Pairs = Vec<(String, Result<(), String>)>;
 
 pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
@@ -39,7 +39,7 @@ pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
                     pairs.len(),
                 );
             } else if worth(path, &call, k) {
-                seen.insert(state, mend(&lab, &crashed, &hurt, depth));
+                seen.insert(state, recover(&lab, &crashed, &hurt, depth));
             } else {
                 tally.count(
                     "first kills were left out: they change nothing, and differ from others in a time",
@@ -54,11 +54,11 @@ pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
     tally
 }
 
-/// Kills whoever mends this state at every call, and lets another one mend what that left.
-fn mend(lab: &Lab<'_>, crashed: &Tree, hurt: &Ran, depth: Depth) -> Pairs {
+/// Kills the recovering process at every call, and lets another process recover.
+fn recover(lab: &Lab<'_>, crashed: &Tree, hurt: &Ran, depth: Depth) -> Pairs {
     let mut pairs = Pairs::new();
-    let mending = strace::calls(&lab.pass_by_under(&[]).trace);
-    for (call, count) in mending {
+    let calls = strace::calls(&lab.pass_by_under(&[]).trace);
+    for (call, count) in calls {
         for k in (1..=count).filter(|k| second(lab.path, depth, &call, *k)) {
             crashed.restore(lab.world.root());
             let fault = Fault::Kill.inject(&call, k);
@@ -82,8 +82,8 @@ fn first(depth: Depth, call: &str, k: usize) -> bool {
     }
 }
 
-/// Where only a time differs from what another kill left, one in four is enough; where
-/// others are waited for, none.
+/// If only a time differs from the state after another kill, one in four is enough; on paths that
+/// wait for others, none.
 fn worth(path: &Path, call: &str, k: usize) -> bool {
     strace::changes_files(call) || (!path.has_children && k.is_multiple_of(4))
 }

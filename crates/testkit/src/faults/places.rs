@@ -1,5 +1,5 @@
-//! Something else stands where a file of the path's is expected: nothing is waited for,
-//! nothing outside is touched or told.
+//! Something else is in place of a file of the path: the process must not block, and must not touch
+//! or reveal anything outside.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -38,7 +38,7 @@ const KINDS: [Kind; 7] = [
     Kind::LinkToAFolder,
 ];
 
-/// Longer than any wait of ours but the one for a lock.
+/// Longer than any of our waits except the one for a lock.
 const PATIENCE: Duration = Duration::from_secs(30);
 const SECRET: &str = "the-secret-of-somebody-else";
 
@@ -51,7 +51,8 @@ pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
             if subject.satisfied_by(&tally) {
                 return tally;
             }
-            // In quick, a third of the files with one kind each, another one for the next.
+            // With `quick`: a third of the files with one kind each, and another kind for the next
+            // file.
             if depth == Depth::Quick && (number / 3 + at * 3 + number) % (3 * KINDS.len()) != 0 {
                 continue;
             }
@@ -63,7 +64,7 @@ pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
     tally
 }
 
-/// Every file that the path names in a call, below its world.
+/// Every file below its world that the path names in a call.
 fn files(lab: &Lab<'_>) -> BTreeSet<PathBuf> {
     let root = lab.world.root();
     let large = [
@@ -96,7 +97,7 @@ fn files(lab: &Lab<'_>) -> BTreeSet<PathBuf> {
         .lines()
         .filter(about_files)
         .flat_map(named);
-    // The client's own locks are waited for, whatever they are; their tests are elsewhere.
+    // We wait for the client's own locks, whatever they are; other tests cover them.
     let waited_for = |path: &PathBuf| path.extension().is_some_and(|end| end == "lock");
     all.filter(|path| path.starts_with(root) && !large.contains(path) && !waited_for(path))
         .collect()
@@ -125,12 +126,12 @@ fn point(lab: &Lab<'_>, file: &FilePath, kind: Kind, outside: &FilePath) -> Resu
     lab.settle();
     check::answered(lab.path, &ran)?;
     if format!("{}{}", ran.stdout, ran.stderr).contains(SECRET) {
-        return Err(format!("a secret is told: {}", ran.stdout));
+        return Err(format!("a secret was revealed: {}", ran.stdout));
     }
     if fs::read_to_string(&secret).is_ok_and(|text| text != SECRET) {
         return Err("a file outside was written to".into());
     }
-    // A folder may be kept elsewhere, but no link to a file that is not there is filled.
+    // A folder may be a symlink, but no file is created through a dangling symlink.
     if kind == Kind::DanglingLink && folder.join("none").exists() {
         return Err("a file was made outside".into());
     }
@@ -150,7 +151,7 @@ fn plant(file: &FilePath, kind: Kind, secret: &FilePath, folder: &FilePath) {
     match kind {
         Kind::Fifo => node(FileType::Fifo, 0).expect("a FIFO"),
         Kind::Socket => drop(UnixListener::bind(file).map(drop)),
-        // /dev/zero, where we may make one; else a link to it.
+        // /dev/zero, if we may create a device; otherwise a symlink to it.
         Kind::Device => {
             if node(FileType::CharacterDevice, rustix::fs::makedev(1, 5)).is_err() {
                 symlink("/dev/zero", file).expect("a link");

@@ -1,5 +1,5 @@
-//! Power is lost at any moment of two events in a row. Whatever was not synced may be
-//! there, not there, torn or zero; what was said must be so all the same.
+//! Power is lost at any moment of two events in a row. Everything that was not synced may be there,
+//! missing, torn or zero; every answer that was given must still be true.
 
 use std::collections::HashSet;
 use std::fs;
@@ -17,7 +17,7 @@ const BOOT: &str = "11111111-2222-4333-8444-555555555555\n";
 
 pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
     let mut tally = Tally::default();
-    // What a child writes is not in our trace.
+    // A child's writes are not in our trace.
     if path.has_children {
         return tally;
     }
@@ -43,9 +43,9 @@ pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
         Depth::Quick => 3,
         Depth::Full => 1,
     };
-    // The last moment is always among them: everything was said, and little synced.
+    // The last moment is always included: everything was answered, and little synced.
     for count in (0..=story.ops.len()).rev().step_by(step) {
-        // Only what was said in words is held against us.
+        // Only answers with text count.
         let said = story.said(count);
         for tree in states(&story, count, depth) {
             if seen.insert((tree.digest(), said)) {
@@ -66,7 +66,7 @@ fn traced(lab: &Lab<'_>, again: bool) -> Ran {
     }
 }
 
-/// Every legal subset where there are few; else the extremes, and some by chance.
+/// Every legal subset if there are few; otherwise the extremes, and random ones.
 fn states(story: &Story, count: usize, depth: Depth) -> Vec<Tree> {
     let (names, files) = story.pending(count);
     let kinds = [Data::Kept, Data::Lost, Data::Torn, Data::Zero];
@@ -96,7 +96,7 @@ fn states(story: &Story, count: usize, depth: Depth) -> Vec<Tree> {
             });
         }
     }
-    // A seed that is the moment itself, so that a failure comes again.
+    // The moment is the random seed, so that a failure can be repeated.
     let mut seed = count as u64 + 1;
     for _ in 0..most {
         let names: Vec<bool> = (0..story.ops.len())
@@ -108,7 +108,7 @@ fn states(story: &Story, count: usize, depth: Depth) -> Vec<Tree> {
     found
 }
 
-/// A small generator of Lehmer's: it need not be good, only the same everywhere.
+/// A small Lehmer generator: it need not be good, only the same everywhere.
 fn random(seed: &mut u64, below: u64) -> usize {
     *seed = seed
         .wrapping_mul(6_364_136_223_846_793_005)
@@ -124,7 +124,7 @@ fn state(lab: &Lab<'_>, tree: &Tree, marks: &[String], said: usize) -> Result<()
         return Err(format!("the next event ended with {:?}", passed.code));
     }
     let mark = lab.mark();
-    // An answer without words acknowledges nothing that can be told from the one before.
+    // An answer without text cannot be distinguished from the one before.
     let least = if lab.healthy.stdout.is_empty() {
         0
     } else {

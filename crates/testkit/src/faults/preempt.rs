@@ -1,5 +1,5 @@
-//! One process is stopped at a call while another runs, then goes on. What comes of it
-//! must be what comes of one after the other.
+//! One process is paused at a call while another runs, and then continues. The result must be the
+//! same as if one had run after the other.
 
 use std::fs::{self, File};
 use std::process::{Child, Command, Stdio};
@@ -14,18 +14,18 @@ use super::paths::{self, Does, Path};
 use super::strace::{self, Injection};
 use super::sweep::{Depth, Tally};
 
-/// Who runs while the first one is stopped.
+/// The process that runs while the first one is paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Other {
-    /// The very same event, delivered twice.
+    /// The same event, delivered twice.
     Twice,
     /// Another stop of the same session.
     NextStop,
     /// Another session's stop in the same project.
     Neighbour,
-    /// A person who brakes.
-    Brake,
-    /// A stop after the machine was started anew: whoever ran before is gone, it believes.
+    /// A person who says `stop`.
+    Suspend,
+    /// A stop after a reboot: it takes the first process for dead.
     NextBoot,
 }
 
@@ -33,15 +33,15 @@ const OTHERS: [Other; 4] = [
     Other::Twice,
     Other::NextStop,
     Other::Neighbour,
-    Other::Brake,
+    Other::Suspend,
 ];
 
-/// How long a process may take that waits for nobody but us.
+/// How long a process may take that waits only for us.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// After this time the other is taken to wait for the one that is stopped.
+/// After this time we assume that the other waits for the paused one.
 const WAITING: Duration = Duration::from_millis(100);
 
-/// What came of two runs.
+/// The results of two runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Came {
     mark: String,
@@ -54,7 +54,7 @@ pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
     let calls = lab.calls();
     let mut tally = Tally::default();
     if path.has_children {
-        // Whoever comes back takes the lock again.
+        // The process that comes back takes the lock again.
         let locks = |(call, _): &(String, usize)| depth == Depth::Full || call == "flock";
         for (call, k) in points(&calls, Depth::Full).into_iter().filter(locks) {
             if subject.satisfied_by(&tally) {
@@ -106,7 +106,7 @@ fn points(calls: &[(String, usize)], depth: Depth) -> Vec<(String, usize)> {
     };
     calls
         .iter()
-        // Nothing comes after the end, and memory is nobody else's.
+        // Nothing follows the exit, and memory is not shared.
         .filter(|(call, _)| {
             !["exit_group", "mmap", "munmap", "mprotect", "brk"].contains(&call.as_str())
         })
@@ -145,14 +145,14 @@ fn in_turn(lab: &Lab<'_>, other: Other, order: Order) -> Came {
 
 fn other_command(lab: &Lab<'_>, other: Other) -> Command {
     let world = &lab.world;
-    if other == Other::Brake {
+    if other == Other::Suspend {
         let mut command = world.command_under(&[], &["stop"]);
         command.stdin(Stdio::null());
         return command;
     }
     let event = match other {
         Other::Twice => lab.event.clone(),
-        Other::NextStop | Other::NextBoot | Other::Brake => world.stop("Something else."),
+        Other::NextStop | Other::NextBoot | Other::Suspend => world.stop("Something else."),
         Other::Neighbour => world.event(
             "Stop",
             json!({"session_id": "t", "stop_hook_active": false, "last_assistant_message": "Me too."}),
@@ -165,13 +165,13 @@ fn other_command(lab: &Lab<'_>, other: Other) -> Command {
     command
 }
 
-/// A run that is stopped at a call.
+/// A run that is paused at a call.
 struct Stopped {
     strace: Child,
     pid: Pid,
 }
 
-/// Starts the path and waits until it is stopped there; `None` if it never was.
+/// Starts the path and waits until it is paused there; `None` if it never was.
 fn stop_at(lab: &Lab<'_>, call: &str, k: usize) -> Option<Stopped> {
     let trace = lab.world.root().join("trace");
     let _ = fs::remove_file(&trace);
@@ -221,9 +221,9 @@ fn stop_within_tries(lab: &Lab<'_>, call: &str, k: usize) -> Result<Stopped, Str
 }
 
 impl Stopped {
-    /// Lets it go on, to its end: what it said.
+    /// Lets it run to its end, and returns its output.
     fn go_on(mut self) -> Result<String, String> {
-        // A stop that is on its way is not ended by a signal that came before it.
+        // A SIGCONT does not end a stop that comes after it.
         let start = Instant::now();
         while start.elapsed() < PATIENCE {
             let _ = kill_process(self.pid, Signal::CONT);
@@ -235,7 +235,7 @@ impl Stopped {
     }
 }
 
-/// Waits for a child's end, or makes it: what it said.
+/// Waits for a child's end, or kills it, and returns its output.
 fn said(child: &mut Child, patience: Duration) -> Result<String, String> {
     said_within(child, patience).inspect_err(|_| {
         let _ = child.kill();
@@ -265,7 +265,7 @@ fn start(command: &mut Command) -> Child {
         .expect("it starts")
 }
 
-/// Runs the other until its end, or until it waits for the one that is stopped.
+/// Runs the other to its end, or until it waits for the paused one.
 fn until_done_or_waiting(child: &mut Child, patience: Duration) {
     let start = Instant::now();
     while child.try_wait().expect("a child of ours").is_none() {
@@ -276,7 +276,7 @@ fn until_done_or_waiting(child: &mut Child, patience: Duration) {
     }
 }
 
-/// In the kernel; or asleep until it asks again, with the lock's file open.
+/// Does it wait in the kernel, or sleep between tries, with the lock file open?
 fn waits_for_a_lock(pid: u32) -> bool {
     let tasks = fs::read_dir(format!("/proc/{pid}/task"));
     let mut tasks = tasks.into_iter().flatten().flatten();
@@ -311,10 +311,11 @@ fn point(
         first,
         other,
     };
-    // The same delivery may be given the same answer.
+    // Both deliveries may get the same answer.
     let twice = kind == Other::Twice && found.first == found.other;
     let like = |order: &Came| {
-        // Whoever comes while a child runs is told so: only what remains is compared.
+        // A process that comes while a child runs is told so, so only the remaining state is
+        // compared.
         let answers = lab.path.has_children
             || twice
             || (same(&order.first, &found.first) && same(&order.other, &found.other));
@@ -329,7 +330,7 @@ fn point(
     no_mess(lab)
 }
 
-/// Counts are the same; times are not.
+/// Counts must be the same; times may differ.
 fn same(one: &str, other: &str) -> bool {
     let timed = ["let go after", "until", "paused", ".aside-"];
     if timed.iter().any(|words| one.contains(words)) {
@@ -348,8 +349,8 @@ fn no_mess(lab: &Lab<'_>) -> Result<(), String> {
     }
 }
 
-/// While it is stopped, another one finds its record and takes it for a dead process's.
-/// Whatever it brings back afterwards must not count a second time.
+/// While it is paused, another process finds its record and takes it for a dead process's. A result
+/// that it brings back afterwards must not count a second time.
 fn over_a_boot(lab: &mut Lab<'_>, call: &str, k: usize) -> Result<(), String> {
     let stopped = stop_within_tries(lab, call, k)?;
     let boot = lab.world.root().join("boot");
@@ -357,7 +358,7 @@ fn over_a_boot(lab: &mut Lab<'_>, call: &str, k: usize) -> Result<(), String> {
     lab.world.in_boot(Some(boot));
     let mut child = start(&mut other_command(lab, Other::NextBoot));
     lab.world.in_boot(None);
-    // Only one of the two may take the other for dead: it has done so when we go on.
+    // Only one of the two may take the other for dead, and it has done so when we continue.
     until_done_or_waiting(&mut child, PATIENCE);
     let first = stopped.go_on()?;
     let other = said(&mut child, PATIENCE)?;
@@ -370,7 +371,7 @@ fn over_a_boot(lab: &mut Lab<'_>, call: &str, k: usize) -> Result<(), String> {
             lab.new
         ));
     }
-    // Two began the same review: whoever was taken over is told so.
+    // Two started the same review: the one that was taken over is told so.
     let begun = paths::state_text(&lab.world, "journal.jsonl")
         .matches("\"intends\":{")
         .count();
@@ -385,7 +386,7 @@ fn over_a_boot(lab: &mut Lab<'_>, call: &str, k: usize) -> Result<(), String> {
     check::nothing_torn(&lab.world)
 }
 
-/// Whoever holds the lock may hang: the others answer while it does.
+/// The process with the lock may hang: the others must answer meanwhile.
 fn with_the_lock(lab: &Lab<'_>) -> Result<(), String> {
     let stopped = stop_within_tries(lab, "fdatasync", 1)?;
     let mut child = start(&mut other_command(lab, Other::NextStop));

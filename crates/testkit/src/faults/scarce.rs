@@ -1,5 +1,5 @@
-//! Something that every process counts on is missing, for real: room, a place to write,
-//! somebody who listens, descriptors, memory, variables, the directory itself.
+//! Something that every process relies on is really missing: disk space, a writable folder, a
+//! reader of the output, descriptors, memory, variables, the working directory.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -47,7 +47,7 @@ pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
     tally
 }
 
-/// A program that takes something away and then starts ours.
+/// A program that removes something and then starts ours.
 fn starters(depth: Depth) -> Vec<(String, Vec<&'static str>)> {
     let mut all = vec![
         (
@@ -92,7 +92,7 @@ fn starters(depth: Depth) -> Vec<(String, Vec<&'static str>)> {
     all
 }
 
-/// From the k-th time on, the kernel has no memory to give.
+/// From the k-th time on, the kernel refuses memory.
 fn without_memory(lab: &Lab<'_>, depth: Depth, tally: &mut Tally) {
     let asked = |(call, count): &(String, usize)| {
         let asks = ["brk", "mmap"].contains(&call.as_str());
@@ -115,7 +115,7 @@ fn without_memory(lab: &Lab<'_>, depth: Depth, tally: &mut Tally) {
     }
 }
 
-/// Limits that cut a write in two, of the journal's next record or of any file.
+/// Size limits that cut a write in two, of the journal's next record or of any file.
 fn sizes(lab: &Lab<'_>, depth: Depth) -> Vec<u64> {
     let is_journal = |path: &FilePath| path.ends_with("journal.jsonl");
     let journal = lab.tree.nodes.iter().find_map(|(path, node)| match node {
@@ -142,7 +142,7 @@ fn cut_short(lab: &Lab<'_>, size: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// A pipe that keeps what is written apart: every read gets one byte.
+/// A pipe that gives one byte to every read.
 fn byte_by_byte(lab: &Lab<'_>) -> Result<(), String> {
     lab.reset();
     let (reader, writer) = pipe_with(PipeFlags::DIRECT | PipeFlags::CLOEXEC).expect("a pipe");
@@ -158,7 +158,7 @@ fn byte_by_byte(lab: &Lab<'_>) -> Result<(), String> {
                 .try_for_each(|byte| writer.write_all(&[*byte]));
         });
         let ran = finish(&mut command);
-        // Nobody reads any more: the writer ends.
+        // Nobody reads any more, so the writer ends.
         drop(command);
         ran
     });
@@ -169,8 +169,8 @@ fn byte_by_byte(lab: &Lab<'_>) -> Result<(), String> {
     lab.check(&ran)
 }
 
-/// It may not even start; if it did it has answered, and the world is as it was or as it
-/// should be.
+/// It may fail to start. If it started, it has answered, and the world is as it was or as it should
+/// be.
 fn lacking(lab: &Lab<'_>, ran: &Ran) -> Result<(), String> {
     check::ended(ran)?;
     let never_ours = ran.code.is_none_or(|code| code > 100);
@@ -179,10 +179,10 @@ fn lacking(lab: &Lab<'_>, ran: &Ran) -> Result<(), String> {
             return Err(format!("it died after saying {:?}", ran.stdout));
         }
     } else if !ran.stdout.contains("internal error") {
-        // Without memory not even a thread can be started, and that is said.
+        // Without memory it cannot even start a thread, and says so.
         check::answered(lab.path, ran)?;
     }
-    // What was made under a mask of everything is nobody's to read.
+    // Files that were created under a full umask can be read by nobody.
     repair(&lab.world);
     lab.check(&Ran::default())
 }
@@ -199,7 +199,7 @@ fn repair(world: &World) {
     assert!(status.success(), "files of the world's own");
 }
 
-/// Nobody hears what it says: it tells so on stderr, fails, and nothing else is wrong.
+/// Nobody reads its output: it says so on stderr, fails, and nothing else is wrong.
 fn unheard(lab: &Lab<'_>, listener: &str) -> Result<(), String> {
     let mut command = match listener {
         "closed" => lab.command(&["sh", "-c", "exec \"$@\" >&-", "sh"]),
@@ -233,7 +233,7 @@ fn unheard(lab: &Lab<'_>, listener: &str) -> Result<(), String> {
     lab.check(&Ran::default())
 }
 
-/// A file system of its own, unmounted at the end.
+/// A file system of its own, which is unmounted at the end.
 struct Mount(tempfile::TempDir);
 
 impl Mount {
@@ -247,7 +247,7 @@ impl Mount {
         made.is_ok_and(|status| status.success()).then(|| Self(dir))
     }
 
-    /// As soon as what a process had started, and left behind, has no file open any more.
+    /// Unmounts as soon as no process that was left behind has a file open.
     fn remount(&self, how: &str) {
         let start = Instant::now();
         let once = || {
@@ -298,7 +298,7 @@ fn on_a_small_disk(subject: &Subject, path: &Path, tally: &mut Tally) {
     tally.add(format!("{}: a read-only disk", path.name), result);
 }
 
-/// Writes until nothing fits, then leaves so much free.
+/// Writes until nothing fits, then frees this much.
 fn fill(place: &FilePath, free: u64) {
     let path = place.join("filler");
     let mut file = File::create(&path).expect("room for a name");

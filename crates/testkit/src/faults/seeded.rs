@@ -1,8 +1,8 @@
-//! Is the harness any good? Each protection is taken away by a patch, in a copy of the tree,
-//! and the part that is to miss it must fail.
+//! Does the harness find bugs? Each protection is removed by a patch, in a copy of the tree, and the
+//! part that should notice must fail.
 //!
-//! The patches are `seeded/NAME.patch`: what is taken away, in words, and a diff with as
-//! little around it as can be. One that no longer applies is a failure, here and in `./test`.
+//! The patches are `seeded/NAME.patch`: a sentence that says what is removed, and a diff with as
+//! little context as possible. A patch that no longer applies is a failure, here and in `./test`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ use super::sweep::{Depth, Tally};
 use super::{PARTS, Progress};
 use crate::clients::workspace;
 
-/// A protection, the part that misses it, and the path on which it does.
+/// A protection, the part that notices its removal, and the path on which it does.
 struct Bug {
     without: &'static str,
     part: &'static str,
@@ -65,7 +65,7 @@ const BUGS: &[Bug] = &[
         "pulse: later hold",
         Depth::Full,
     ),
-    // Of this machine's alone, as the part is.
+    // Only on this architecture, as the part is.
     #[cfg(target_arch = "x86_64")]
     bug(
         "reads that go on",
@@ -97,7 +97,7 @@ fn folder() -> PathBuf {
     workspace().join("crates/testkit/seeded")
 }
 
-/// A copy of the tree, from which protections can be taken.
+/// A copy of the tree, from which protections can be removed.
 struct Copy {
     tree: PathBuf,
     target: PathBuf,
@@ -112,7 +112,7 @@ impl Copy {
         }
     }
 
-    /// The tree as it is. What has not changed is not written, so that it is not built anew.
+    /// Copies the tree. Unchanged files are not written, so that they are not built again.
     fn restore(&self) {
         let listed = git(
             &workspace(),
@@ -128,7 +128,7 @@ impl Copy {
         for name in all.into_iter().filter(|name| !name.is_empty()) {
             let copy = self.tree.join(name);
             let Ok(bytes) = fs::read(workspace().join(name)) else {
-                // It was there once.
+                // The file existed once.
                 let _ = fs::remove_file(copy);
                 continue;
             };
@@ -141,12 +141,12 @@ impl Copy {
         }
     }
 
-    /// Takes a protection away.
+    /// Removes a protection.
     fn apply(&self, bug: &Bug) -> Result<(), String> {
         apply(&self.tree, bug, &[])
     }
 
-    /// The program of this tree.
+    /// Builds the program of this tree.
     fn build(&self) -> Result<PathBuf, String> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let built = Command::new(cargo)
@@ -168,7 +168,7 @@ impl Copy {
     }
 }
 
-/// `git apply` for this bug's patch: to the tree, or with `--check` only in thought.
+/// `git apply` for this bug's patch; with `--check` it only tests whether the patch applies.
 fn apply(tree: &std::path::Path, bug: &Bug, options: &[&str]) -> Result<(), String> {
     let patch = bug.patch();
     let path = patch.to_string_lossy();
@@ -183,8 +183,8 @@ fn apply(tree: &std::path::Path, bug: &Bug, options: &[&str]) -> Result<(), Stri
     Err(format!("{name} no longer applies: {}", words(&applied)))
 }
 
-/// Git in a folder that it takes for no repository: in a part of one, `git apply` passes over
-/// what is elsewhere without a word.
+/// Runs git so that it does not find a repository: inside one, `git apply` silently skips files
+/// that are elsewhere.
 fn git(folder: &std::path::Path, args: &[&str]) -> Output {
     let mut git = Command::new("git");
     if args.first() == Some(&"apply") {
@@ -201,8 +201,8 @@ fn words(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).trim().to_owned()
 }
 
-/// Takes every protection away in turn; one that nobody misses is a failure. And where all
-/// are there, the same parts find nothing.
+/// Removes every protection in turn; if nothing notices, that is a failure. With all protections,
+/// the same parts must find nothing.
 pub(super) fn run(only: Option<&str>, report: &dyn Fn(&str)) -> Tally {
     let copy = Copy::new();
     let mut tally = Tally::default();
@@ -273,7 +273,7 @@ fn try_one(subject: &Subject, bug: &Bug) -> Tally {
         .filter(|path| path.name == bug.path)
         .collect();
     assert_eq!(paths.len(), 1, "one path named {}", bug.path);
-    // A world that cannot even be laid out is a way to notice, too.
+    // If the world cannot even be set up, the bug is noticed, too.
     part.run(subject, &paths, bug.depth, Progress::Silent)
 }
 
@@ -281,7 +281,7 @@ fn try_one(subject: &Subject, bug: &Bug) -> Tally {
 mod tests {
     use super::*;
 
-    /// `mainspring-testkit faults --seeded` builds them; this only sees that it can.
+    /// `mainspring-testkit faults --seeded` builds them; this only checks that they apply.
     #[test]
     fn every_seeded_bug_still_applies_to_the_tree() {
         let problems: Vec<String> = BUGS

@@ -1,6 +1,5 @@
-//! Reads and writes of files that do less than they were asked to, and then go on: the
-//! kernel may, and a network's file system does. strace cannot: a result that it changes
-//! is one of a call that was never made.
+//! Short reads and writes of files, which then continue: the kernel may do that, and network file
+//! systems do. strace cannot inject them: if it changes a result, the call was never made.
 
 use super::check;
 use super::lab::{Lab, Ran, Subject, without_digits};
@@ -32,7 +31,7 @@ pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
         }
     }
     let bytes = match depth {
-        // Every byte is a call, and every call costs two turns of the tracer.
+        // Every byte is a call, and every call costs two switches to the tracer.
         Depth::Quick => 16,
         Depth::Full => 1,
     };
@@ -43,13 +42,13 @@ pub(super) fn sweep(subject: &Subject, path: &Path, depth: Depth) -> Tally {
     tally
 }
 
-/// The path as it always is but for the cut, and what it did with files.
+/// Runs the path with short calls only. Returns what it did with files.
 fn run(lab: &Lab<'_>, cut: Cut) -> (Ran, Vec<Call>) {
     lab.reset();
     tracer::run(lab.command(&tracer::STARTER).stdin(lab.stdin()), cut)
 }
 
-/// Nothing may come of it: the same answer, and the same state.
+/// It must make no difference: the same answer, and the same state.
 fn point(lab: &Lab<'_>, cut: Cut) -> Result<(), String> {
     let ran = fired(lab, cut)?;
     check::answered(lab.path, &ran)?;

@@ -1,17 +1,17 @@
-//! strace as the injector. `when=k` counts per name of a call, so a sweep goes over names
-//! and, for each, over its occurrences in the trace of a healthy run.
+//! strace as the injector. `when=k` counts per name of a call, so a sweep goes over the names and,
+//! for each, over its occurrences in the trace of a healthy run.
 
 use std::collections::BTreeMap;
 
 use super::paths::Path;
 
-/// The options for one fault at one call, and a trace of nothing but that call.
+/// The options for one fault at one call, and for a trace of only that call.
 #[derive(Debug)]
 pub(super) struct Injection {
     trace: String,
     inject: String,
-    /// Only the wanted calls stop the process. That takes `-f`, with which every process has
-    /// a count of its own: not where there are children. And no signal is sent then.
+    /// Only the chosen calls stop the process. That takes `-f`, with which every process has its
+    /// own count, so it is not used with children. And then no signal is sent.
     filtered: bool,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn calls(trace: &str) -> BTreeMap<String, usize> {
     counts
 }
 
-/// The call that a line is about.
+/// The name of the call in a line.
 pub(super) fn name(line: &str) -> Option<&str> {
     let (name, _) = line.split_once('(')?;
     let is_name = !name.is_empty()
@@ -55,7 +55,7 @@ pub(super) fn name(line: &str) -> Option<&str> {
     is_name.then_some(name)
 }
 
-/// Calls that touch files or the lock, or speak.
+/// Calls that touch files or the lock, or that print.
 pub(super) fn touches_files(name: &str) -> bool {
     [
         "open",
@@ -90,7 +90,7 @@ pub(super) fn touches_files(name: &str) -> bool {
     .contains(&name)
 }
 
-/// Calls after which the disk, or who may write to it, is another.
+/// Calls that change the disk, or who may write to it.
 pub(super) fn changes_files(name: &str) -> bool {
     [
         "write",

@@ -15,7 +15,7 @@ pub(super) enum Fault {
     Kill,
     /// The call fails, once.
     Error(&'static str),
-    /// The call and every later one of its name fail.
+    /// The call and every later one with this name fail.
     ErrorsFromThenOn(&'static str),
 }
 
@@ -36,8 +36,8 @@ impl Fault {
         match self {
             Self::Kill => format!("signal=SIGKILL:when={k}"),
             Self::Error(error) => format!("error={error}:when={k}"),
-            // What is interrupted is to be tried again, but for a sync: no kernel interrupts
-            // for ever, so it is twenty times, and then it must have worked.
+            // An interrupted call must be retried, except a sync. No kernel interrupts for ever, so
+            // this happens twenty times, and then the call must succeed.
             Self::ErrorsFromThenOn("EINTR") if !strace::syncs(call) => {
                 format!("error=EINTR:when={k}..{}", k + 19)
             }
@@ -64,8 +64,8 @@ impl Fault {
         number.is_none_or(|number| (number + k).is_multiple_of(5))
     }
 
-    /// An error where the C library sets the process up, or tells the time, ends it before
-    /// we are there; killing it there is covered.
+    /// An error in the start-up of the C library, or in reading the time, ends the process before
+    /// our code runs. Killing it there is covered.
     fn applies_to(self, call: &str) -> bool {
         match self {
             Self::Kill => true,
@@ -76,12 +76,12 @@ impl Fault {
     }
 }
 
-/// How many points were tried, and what was wrong at which.
+/// How many points were tried, and what failed where.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) points: usize,
     pub(super) failures: Vec<String>,
-    /// What else is worth knowing of the run.
+    /// What else is worth knowing about the run.
     pub(super) notes: BTreeSet<String>,
     /// And what is worth counting.
     pub(super) counts: BTreeMap<&'static str, usize>,
@@ -141,7 +141,7 @@ pub(super) fn sweep(subject: &Subject, path: &Path, faults: &[Fault], depth: Dep
                 if subject.satisfied_by(&tally) {
                     return tally;
                 }
-                // Where others are waited for, each call is told two of the ten errors.
+                // On paths that wait for others, each call gets two of the ten errors.
                 if path.has_children && depth == Depth::Full && !fault.has_its_turn_at(k) {
                     tally.count("points left out, on paths with children: each call is told two of the ten errors", 1);
                     continue;
@@ -165,15 +165,15 @@ fn point(lab: &Lab<'_>, fault: Fault, call: &str, k: usize) -> Result<(), String
     lab.check(&hurt)
 }
 
-/// Neither stdout nor stderr could be written to: all that is left is to end with 1.
+/// Neither stdout nor stderr could be written to: all it can do is exit with 1.
 fn struck_dumb(hurt: &Ran) -> bool {
     let to_stderr = |line: &str| line.contains("write(2<") && line.contains("(INJECTED)");
     let silent = hurt.stdout.is_empty() && hurt.stderr.is_empty();
     hurt.code == Some(1) && silent && hurt.trace.lines().any(to_stderr)
 }
 
-/// A sync that failed is not asked again of the same file: what it could not write may be
-/// taken for written the second time.
+/// A failed sync is not repeated for the same file: the second one may report success although the
+/// data was never written.
 fn synced_once(call: &str, hurt: &Ran) -> Result<(), String> {
     if !strace::syncs(call) {
         return Ok(());
@@ -191,8 +191,8 @@ fn synced_once(call: &str, hurt: &Ran) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs the path with the fault, which must fire. Where the path waits for others, it may
-/// take a few tries to come as far.
+/// Runs the path with the fault, which must fire. On paths that wait for others, that may take a
+/// few tries.
 pub(super) fn hurt(lab: &Lab<'_>, fault: Fault, call: &str, k: usize) -> Result<Ran, String> {
     for _ in 0..lab.tries() {
         lab.reset();

@@ -1,6 +1,5 @@
-//! A process whose reads and writes of files are watched, and asked of the kernel for fewer
-//! bytes than it asks for. Of the process itself, as strace is used here without `-f`, not
-//! of its children.
+//! A process whose reads and writes of files are watched and shortened: the kernel is asked for
+//! fewer bytes. Like strace without `-f`, this covers the process itself, not its children.
 
 use std::fmt;
 use std::fs;
@@ -16,10 +15,10 @@ use nix::unistd::Pid;
 use super::deadline;
 use super::lab::Ran;
 
-/// It waits for its tracer before it becomes what is traced.
+/// A starter that waits for its tracer before it becomes the traced program.
 pub(super) const STARTER: [&str; 4] = ["sh", "-c", "kill -STOP $$; exec \"$@\"", "sh"];
 
-/// Which calls are asked for less.
+/// Which calls are shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cut {
     Nothing,
@@ -50,14 +49,14 @@ pub(super) struct Call {
     name: &'static str,
     file: PathBuf,
     asked: u64,
-    /// What it was cut to.
+    /// The length that it was shortened to.
     cut: Option<u64>,
-    /// How many bytes came of it.
+    /// How many bytes it transferred.
     came: u64,
 }
 
 impl Call {
-    /// It did as much as it was cut to, and would have done more.
+    /// It transferred as much as it was shortened to, and would have transferred more.
     pub(super) fn was_cut(&self) -> bool {
         self.cut == Some(self.came)
     }
@@ -66,7 +65,7 @@ impl Call {
         self.came > bytes
     }
 
-    /// Numbers of bytes that are fewer than those that came of it.
+    /// Lengths that are shorter than what it transferred.
     pub(super) fn less(&self) -> Vec<u64> {
         match self.came {
             0 | 1 => Vec::new(),
@@ -83,7 +82,7 @@ impl fmt::Display for Call {
     }
 }
 
-/// Runs the command, which begins with `STARTER`, to its end: how it ended, and what it did
+/// Runs the command, which starts with `STARTER`, to its end. Returns how it ended, and what it did
 /// with files.
 pub(super) fn run(command: &mut Command, cut: Cut) -> (Ran, Vec<Call>) {
     let ((mut ran, calls), overdue) = deadline::watched(command, |child| watch(child, cut));
@@ -91,7 +90,7 @@ pub(super) fn run(command: &mut Command, cut: Cut) -> (Ran, Vec<Call>) {
     (ran, calls)
 }
 
-/// No call is made through the standard library's `Child`: what it waits for is ours.
+/// The standard library's `Child` is not used to wait, because we wait for it ourselves.
 fn watch(mut child: Child, cut: Cut) -> (Ran, Vec<Call>) {
     let pid = Pid::from_raw(i32::try_from(child.id()).expect("a process's number"));
     let stopped = waitpid(pid, Some(WaitPidFlag::WUNTRACED)).expect("a child of ours");
@@ -99,7 +98,7 @@ fn watch(mut child: Child, cut: Cut) -> (Ran, Vec<Call>) {
     let options =
         Options::PTRACE_O_TRACESYSGOOD | Options::PTRACE_O_TRACEEXEC | Options::PTRACE_O_EXITKILL;
     ptrace::seize(pid, options).expect("a child of ours");
-    // Its stop ends for its tracer alone; threads that it makes would be born stopped.
+    // The stop ends only for its tracer; threads that it creates would start stopped.
     kill(pid, Signal::SIGCONT).expect("a child of ours");
     let mut watch = Watch {
         pid,
@@ -113,7 +112,7 @@ fn watch(mut child: Child, cut: Cut) -> (Ran, Vec<Call>) {
         code,
         ..Ran::default()
     };
-    // All that it prints fits into a pipe, or it would not have ended.
+    // All its output fits into a pipe, or it would not have ended.
     let read = |pipe: Option<&mut dyn Read>, text: &mut String| {
         let mut bytes = Vec::new();
         pipe.expect("it is piped")
@@ -129,9 +128,9 @@ fn watch(mut child: Child, cut: Cut) -> (Ran, Vec<Call>) {
 struct Watch {
     pid: Pid,
     cut: Cut,
-    /// It is the program itself, no longer its starter.
+    /// Is it the program itself, and no longer its starter?
     begun: bool,
-    /// It is in the last call of the list.
+    /// Is it in the last call of the list?
     within: bool,
     calls: Vec<Call>,
 }
@@ -155,12 +154,12 @@ impl Watch {
                 | WaitStatus::Continued(_)
                 | WaitStatus::StillAlive => None,
             };
-            // It may have been ended just now: the next wait says so.
+            // It may have been killed just now; the next wait says so.
             let _ = ptrace::syscall(self.pid, signal);
         }
     }
 
-    /// It enters a call, or comes back from one.
+    /// It enters a call, or returns from one.
     fn at_a_call(&mut self) {
         let Ok(mut registers) = ptrace::getregs(self.pid) else {
             return;
@@ -170,7 +169,7 @@ impl Watch {
             self.within = false;
             let call = self.calls.last_mut().expect("it is within one");
             call.came = u64::try_from(result).unwrap_or(0);
-            // Whoever made the call finds its registers as they were.
+            // The program must find its registers unchanged.
             registers.rdx = call.asked;
             let _ = ptrace::setregs(self.pid, registers);
             return;

@@ -1,5 +1,4 @@
-//! A folder as it is, kept in memory, so that every point begins in the same world at the
-//! same place.
+//! A folder's content in memory, so that every point starts in the same world in the same folder.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -9,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// By their path below the folder; parents come before what is in them.
+/// By path below the folder; parents come before their entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Tree {
     pub(super) nodes: BTreeMap<PathBuf, Node>,
@@ -28,7 +27,7 @@ pub(super) enum Node {
     Link(PathBuf),
 }
 
-/// What the harness keeps beside a world is no part of it.
+/// What the harness stores beside a world is not part of it.
 const OURS: [&str; 3] = ["event", "trace", "boot"];
 
 impl Tree {
@@ -68,7 +67,7 @@ impl Tree {
         }
     }
 
-    /// The same for two trees with the same names, modes and bytes.
+    /// Equal for two trees with the same names, modes and bytes.
     pub(super) fn digest(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for (path, node) in &self.nodes {
@@ -82,7 +81,7 @@ impl Tree {
         hasher.finish()
     }
 
-    /// Makes the folder what it was.
+    /// Restores the folder.
     pub(super) fn restore(&self, root: &Path) {
         for name in entries(root) {
             if !OURS.contains(&name.to_string_lossy().as_ref()) {

@@ -42,7 +42,7 @@ pub(crate) struct SelectOption {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct BoardItem {
     pub(crate) id: String,
-    /// The repository, by its place in the world, and the number in it.
+    /// The repository, by its index, and the number in it.
     pub(crate) content: (usize, u64),
     /// Field id to text or option id.
     pub(crate) values: BTreeMap<String, String>,
@@ -95,7 +95,7 @@ impl Board {
         }
     }
 
-    /// Sets a text or an option, or says in GitHub's words why not.
+    /// Sets a text or an option, or returns GitHub's message why not.
     pub(crate) fn set(
         &mut self,
         item: usize,

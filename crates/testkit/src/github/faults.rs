@@ -11,7 +11,7 @@ use super::state::already_exists;
 pub enum Fault {
     /// Refused as GitHub refuses a second pull request for a branch. Nothing is committed.
     PullRequestExists { owner: String, branch: String },
-    /// Refused with 422 and these words. Nothing is committed.
+    /// Refused with 422 and this message. Nothing is committed.
     Unprocessable(String),
     /// A classic token without this scope.
     MissingScope(String),
@@ -19,7 +19,7 @@ pub enum Fault {
     NoProject,
     /// 403: the token may not do this.
     Forbidden,
-    /// 401: the token is none.
+    /// 401: the token is unknown.
     BadCredentials,
     /// 429, with the second at which the limit ends.
     RateLimited { reset: i64 },
@@ -31,7 +31,7 @@ pub enum Fault {
     Server(u16),
     /// The connection ends before anything is committed.
     DropBeforeCommit,
-    /// It is committed, and then the connection ends without a word.
+    /// It is committed, and then the connection ends without a reply.
     DropAfterCommit,
     /// It is committed, and the reply stops half way.
     HalfReply,
@@ -42,7 +42,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The reply that stands in for the real one, if this fault is a reply.
+    /// The reply instead of the real one, if this fault is a reply.
     pub(crate) fn reply(&self, transport: Transport) -> Option<Response> {
         Some(match self {
             Self::PullRequestExists { owner, branch } => {
@@ -200,7 +200,7 @@ impl Faults {
         self.0.clear();
     }
 
-    /// The fault for a request of these names, which is used up by it.
+    /// The fault for a request with these names; it is used up.
     pub(crate) fn take(&mut self, names: &[String]) -> Option<Fault> {
         let due = self.0.iter_mut().find_map(|(on, fault)| {
             if !on.matches(names) || on.times == 0 {

@@ -18,8 +18,8 @@ use crate::process::{Finished, PATIENCE, Running};
 const LIMIT: Duration = PATIENCE;
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Finds `gh`: what `MAINSPRING_TEST_GH` names, else the system's. Skipped with
-/// `MAINSPRING_SKIP_GH=1`, or where all clients are.
+/// Finds `gh`: the one that `MAINSPRING_TEST_GH` names, otherwise the system's. It is skipped with
+/// `MAINSPRING_SKIP_GH=1`, or if all clients are skipped.
 ///
 /// # Panics
 /// When it is not installed, with the command that installs it.
@@ -46,8 +46,7 @@ fn program() -> PathBuf {
     }
 }
 
-/// One run of `gh`, to be started: with nothing from our environment, and a
-/// home of its own.
+/// One run of `gh` before its start: with nothing from our environment, and a home of its own.
 #[derive(Debug)]
 #[must_use]
 pub struct Gh {
@@ -83,7 +82,7 @@ impl Gh {
         Self { folder, ..self }
     }
 
-    /// What it finds on its stdin.
+    /// Its stdin.
     pub fn input(self, input: impl Into<Vec<u8>>) -> Self {
         let input = input.into();
         Self { input, ..self }
@@ -109,7 +108,7 @@ impl Gh {
         self.start().wait(self.limit)
     }
 
-    /// Runs it, which must succeed, and gives what it printed.
+    /// Runs it and returns its output; it must succeed.
     pub fn printed(&self) -> String {
         let run = self.run();
         let arguments = &self.arguments;
@@ -117,14 +116,14 @@ impl Gh {
         run.stdout_text()
     }
 
-    /// The same, where it printed JSON.
+    /// The same, for output in JSON.
     pub fn printed_json(&self) -> Value {
         serde_json::from_str(&self.printed()).expect("gh printed JSON")
     }
 }
 
-/// A `gh` for a PATH that notes each start and then becomes the real one, so
-/// that killing it kills that.
+/// A `gh` for a PATH that records each start and then becomes the real one, so that killing it
+/// kills that.
 #[derive(Debug)]
 pub struct CountedGh {
     folder: TempDir,
@@ -146,7 +145,7 @@ impl CountedGh {
         Self { folder }
     }
 
-    /// What belongs first on the caller's PATH.
+    /// The folder that must come first on the caller's PATH.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }

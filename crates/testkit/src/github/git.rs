@@ -41,8 +41,8 @@ impl BareRepo {
         self.folder.path().join("repo.git")
     }
 
-    /// Adds an empty commit to a branch, which starts at `main` if it is new, and
-    /// gives its hash: a push without a clone.
+    /// Adds an empty commit to a branch, which starts at `main` if it is new, and returns its hash:
+    /// a push without a clone.
     pub fn commit(&self, branch: &str, message: &str) -> String {
         let git_dir = self.git_dir();
         let branches = branches(&git_dir);
@@ -70,9 +70,9 @@ impl BareRepo {
         refs(&self.git_dir())
     }
 
-    /// A clone at `place` whose `origin` is the given address at GitHub, but which
-    /// talks to this repository: over `ssh` by a program that stands in for it,
-    /// over `https` by git's own rewriting, which `git remote get-url` shows.
+    /// A clone at `place` whose `origin` is the given address at GitHub, but which talks to this
+    /// repository: for `ssh` by a program in its place, for `https` by git's own rewriting, which
+    /// `git remote get-url` shows.
     pub fn clone_as(&self, origin: &str, place: &Path) {
         let git_dir = self.git_dir();
         let here = git_dir.to_str().expect("the path is UTF-8");
@@ -91,10 +91,10 @@ impl BareRepo {
         }
     }
 
-    /// A program that does what `ssh` would do on the far side, here.
+    /// A program that runs the remote side's command of `ssh` here.
     fn ssh(&self) -> PathBuf {
         let program = self.folder.path().join("ssh");
-        // The last argument is the far side's command: git-upload-pack 'path'.
+        // The last argument is the remote command: git-upload-pack 'path'.
         let script = format!(
             "#!/bin/sh\nfor last; do :; done\nexec \"${{last%% *}}\" '{}'\n",
             self.git_dir().display()
@@ -105,7 +105,7 @@ impl BareRepo {
     }
 }
 
-/// Every branch and its head, read from the files: this happens at each request.
+/// Every branch and its head, read from the files, because this happens at each request.
 pub(crate) fn branches(git_dir: &Path) -> BTreeMap<String, String> {
     refs(git_dir)
         .into_iter()
@@ -137,7 +137,7 @@ fn loose_refs(git_dir: &Path, below: &str, refs: &mut BTreeMap<String, String>) 
         if entry.path().is_dir() {
             loose_refs(git_dir, &name, refs);
         } else if let Ok(sha) = fs::read_to_string(entry.path())
-            // A lock file is empty until it takes the ref's place.
+            // A lock file is empty until it becomes the ref.
             && entry.path().extension().is_none_or(|suffix| suffix != "lock")
         {
             refs.insert(name, sha.trim_end().to_owned());
@@ -145,7 +145,7 @@ fn loose_refs(git_dir: &Path, below: &str, refs: &mut BTreeMap<String, String>) 
     }
 }
 
-/// Whether `head` has a commit that `base` has not.
+/// Does `head` have a commit that `base` does not have?
 pub(crate) fn is_ahead(git_dir: &Path, base: &str, head: &str) -> bool {
     git(
         git_dir,

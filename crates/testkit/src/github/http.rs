@@ -20,7 +20,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Reads one request; nothing if the client left without a word.
+    /// Reads one request; `None` if the client closed the connection without one.
     pub(crate) fn read(stream: impl Read) -> io::Result<Option<Self>> {
         let mut stream = BufReader::new(stream);
         let mut head = stream.by_ref().take(HEAD_LIMIT);
@@ -60,7 +60,7 @@ impl Request {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON; null where it is none.
+    /// The body as JSON; null if it is not JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
@@ -72,7 +72,7 @@ impl Request {
         let length = self.header("content-length").unwrap_or("0");
         let length = length
             .parse()
-            .map_err(|_| invalid("Content-Length is no number"))?;
+            .map_err(|_| invalid("Content-Length is not a number"))?;
         exactly(&mut stream, length)
     }
 }
@@ -83,11 +83,11 @@ fn line(stream: &mut impl BufRead) -> io::Result<String> {
     if bytes.last().is_some_and(|last| *last != b'\n') {
         return Err(invalid("a line that does not end, or too many of them"));
     }
-    let text = String::from_utf8(bytes).map_err(|_| invalid("a header that is no UTF-8"))?;
+    let text = String::from_utf8(bytes).map_err(|_| invalid("a header that is not UTF-8"))?;
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
-/// What `gh api --input -` sends: it does not know the length beforehand.
+/// The chunked body that `gh api --input -` sends, because it does not know the length beforehand.
 fn chunked(mut stream: impl BufRead) -> io::Result<Vec<u8>> {
     let mut body = Vec::new();
     loop {
@@ -142,7 +142,7 @@ impl Response {
         }
     }
 
-    /// A page for people, as a proxy in front of the API gives it.
+    /// An HTML page, as a proxy in front of the API sends it.
     pub(crate) fn html(status: u16, page: &str) -> Self {
         Self {
             status,
@@ -162,7 +162,7 @@ impl Response {
         stream.write_all(&self.to_bytes())
     }
 
-    /// The head and half of the body, which its length contradicts.
+    /// The head and half of the body, which contradicts its length.
     pub(crate) fn write_half(&self, mut stream: impl Write) -> io::Result<()> {
         let bytes = self.to_bytes();
         stream.write_all(&bytes[..bytes.len() - self.body.len().div_ceil(2)])

@@ -87,7 +87,7 @@ impl Review {
 }
 
 impl Issue {
-    /// Closes it; again is nothing.
+    /// Closes it; a second time changes nothing.
     pub(crate) fn close(&mut self, reason: &str) {
         if self.state == IssueState::Open {
             self.closes += 1;

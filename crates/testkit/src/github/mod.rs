@@ -1,8 +1,8 @@
 //! A stateful stand-in for GitHub that the real `gh` talks to.
 //!
-//! It listens on a unix socket, which `gh` uses for every host once its
-//! `config.yml` has `http_unix_socket`. Any number of processes may talk to it at
-//! once; each request is one step of one world.
+//! It listens on a unix socket, which `gh` uses for every host if its `config.yml` has
+//! `http_unix_socket`. Any number of processes may talk to it at once; requests are handled one
+//! after the other.
 //!
 //! ```no_run
 //! use mainspring_testkit::github::{Fault, GitHub, on};
@@ -53,7 +53,7 @@ pub use state::{AccountKind, Grant, Token};
 
 use server::{Server, Shared};
 
-/// The token in `env()`, and whose it is.
+/// The token in `env()`, and its owner.
 pub const TOKEN: &str = "ghp_0123456789abcdef";
 pub const LOGIN: &str = "octo";
 
@@ -143,7 +143,7 @@ impl GitHub {
         self.shared.lock().world.add_account(login, kind);
     }
 
-    /// Gives a token its owner and rights, or other ones.
+    /// Sets the owner and rights of a token.
     pub fn set_token(&self, secret: &str, token: Token) {
         let mut inside = self.shared.lock();
         inside.world.add_account(&token.login, AccountKind::User);
@@ -180,12 +180,12 @@ impl GitHub {
         Project::find(self, owner, number)
     }
 
-    /// Lets something go wrong with an upcoming request.
+    /// Makes something fail with an upcoming request.
     pub fn fault(&self, on: On, fault: Fault) {
         self.shared.lock().faults.add(on, fault);
     }
 
-    /// Forgets the faults that have not happened.
+    /// Drops the faults that have not happened.
     pub fn clear_faults(&self) {
         self.shared.lock().faults.clear();
     }
@@ -196,7 +196,7 @@ impl GitHub {
         self.shared.notify();
     }
 
-    /// Everything that came in and was not taken.
+    /// All requests that came in and that no test has taken.
     pub fn requests(&self) -> Vec<Recorded> {
         let inside = self.shared.lock();
         inside.log[inside.taken..].to_vec()
@@ -208,7 +208,7 @@ impl GitHub {
         requests.filter(|request| request.is(name)).collect()
     }
 
-    /// Everything that came in since this was last asked.
+    /// All requests that came in since the last call.
     pub fn take_requests(&self) -> Vec<Recorded> {
         let mut inside = self.shared.lock();
         let requests = inside.log[inside.taken..].to_vec();
@@ -216,7 +216,7 @@ impl GitHub {
         requests
     }
 
-    /// Waits for a request with this name; whether it came.
+    /// Waits for a request with this name. Returns whether it came.
     pub fn wait_for_request(&self, name: &str, limit: Duration) -> bool {
         self.shared.wait_until(limit, |inside| {
             inside.log[inside.taken..]
@@ -225,7 +225,7 @@ impl GitHub {
         })
     }
 
-    /// Pull requests that exist, in whatever state.
+    /// Pull requests in any state.
     pub fn prs_created(&self) -> usize {
         let inside = self.shared.lock();
         inside

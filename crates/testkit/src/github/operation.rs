@@ -12,7 +12,7 @@ pub(crate) enum Transport {
     Rest,
 }
 
-/// A request, read as far as it can be without the world.
+/// A request, parsed as far as possible without the state.
 #[derive(Debug)]
 pub(crate) struct Operation {
     /// `github.com`, or the name of an Enterprise server.
@@ -60,7 +60,7 @@ impl Operation {
         }
     }
 
-    /// The names that a fault or a test may know it by.
+    /// The names by which a fault or a test may refer to it.
     pub(crate) fn names(&self) -> Vec<String> {
         match &self.action {
             Action::Graphql(call) => call.names(),

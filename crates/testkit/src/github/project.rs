@@ -1,4 +1,4 @@
-//! A test's hold on one board.
+//! A test's handle for one board.
 
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ impl<'a> Project<'a> {
         change(&mut self.github.shared.lock().world.boards[self.index])
     }
 
-    /// Puts an issue on the board, and gives the item's id.
+    /// Puts an issue on the board, and returns the item's id.
     pub fn add_item(&self, repository: Repo<'_>, number: u64, status: &str) -> String {
         let id = self.github.shared.lock().world.id("PVTI");
         let item = BoardItem {
@@ -98,12 +98,12 @@ impl<'a> Project<'a> {
         });
     }
 
-    /// Leaves the field out, as on a board that never had it.
+    /// Removes the field, as on a board that never had it.
     pub fn remove_field(&self, name: &str) {
         self.change(|board| board.fields.retain(|field| field.name != name));
     }
 
-    /// Gives `Status` other options. Values that are set stay behind, unseen.
+    /// Gives `Status` other options. Values that are set stay, but are not shown.
     pub fn set_statuses(&self, names: &[&str]) {
         let mut inside = self.github.shared.lock();
         let options = options(&mut inside.world, names);
@@ -112,7 +112,7 @@ impl<'a> Project<'a> {
         board.fields[field].kind = FieldKind::SingleSelect(options);
     }
 
-    /// The item that holds this issue, as a person would read it.
+    /// The item of this issue, as a person would read it.
     pub fn item(&self, number: u64) -> ItemValues {
         self.change(|board| {
             let item = board.items.iter().find(|item| item.content.1 == number);

@@ -1,10 +1,10 @@
-//! What came in.
+//! The requests that came in.
 
 use serde_json::Value;
 
 use super::faults::Fault;
 
-/// One request, as it came and what became of it.
+/// One request and its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
     /// `github.com`, or the name of an Enterprise server.
@@ -24,7 +24,7 @@ pub struct Recorded {
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Outcome {
-    /// No answer yet: it is being worked on, or hangs.
+    /// No answer yet: it is in progress, or hangs.
     Waiting,
     Answered(u16),
     /// The connection ended without a whole reply.

@@ -1,4 +1,4 @@
-//! A test's hold on one repository.
+//! A test's handle for one repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -59,7 +59,7 @@ impl<'a> Repo<'a> {
         })
     }
 
-    /// From now on the branches of this bare repository are the truth.
+    /// From now on, this bare repository determines the branches.
     pub fn follow(&self, git_dir: &Path) {
         self.change(|known| known.git_dir = Some(git_dir.to_owned()));
     }
@@ -76,12 +76,12 @@ impl<'a> Repo<'a> {
         });
     }
 
-    /// Sets a branch, where no bare repository is followed.
+    /// Sets a branch, if no bare repository is followed.
     pub fn push(&self, branch: &str, sha: &str) {
         self.change(|known| known.branches.insert(branch.to_owned(), sha.to_owned()));
     }
 
-    /// Nothing may be merged without this check.
+    /// Requires this check for a merge.
     pub fn require(&self, check: &str) {
         self.change(|known| known.required.insert(check.to_owned()));
     }
@@ -118,7 +118,7 @@ impl<'a> Repo<'a> {
         });
     }
 
-    /// A comment by whoever this is.
+    /// Adds a comment by this author.
     pub fn add_comment(&self, number: u64, author: &str, body: &str) {
         let mut inside = self.github.shared.lock();
         inside.world.add_account(author, AccountKind::User);
@@ -149,7 +149,7 @@ impl<'a> Repo<'a> {
         self.github.shared.lock().world.follow_branches();
     }
 
-    /// A person merges. An issue that the body says it closes is closed by it.
+    /// A person merges. An issue that the body closes is closed too.
     pub fn merge(&self, number: u64) {
         self.follow_branches();
         self.change(|known| {

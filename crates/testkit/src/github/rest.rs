@@ -10,7 +10,7 @@ use super::operation::Transport;
 use super::rest_json::{Shown, account};
 use super::state::{NewPullRequest, now};
 
-/// What GitHub gives in one page when nobody says.
+/// The default size of a page.
 const PAGE: usize = 30;
 
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Route {
         }
     }
 
-    /// The method and the path with what varies left out.
+    /// The method and the path, with placeholders for what varies.
     pub(crate) fn name(&self) -> String {
         let mut name = format!("{} /", self.method);
         let segments: Vec<_> = self.segments.iter().map(String::as_str).collect();
@@ -134,7 +134,7 @@ impl Route {
         }
     }
 
-    /// GitHub says no more than "Not Found"; a test should know why.
+    /// GitHub says only "Not Found"; a test should know why.
     fn no_route(&self) -> Response {
         let reason = format!("the stand-in has no route {}", self.name());
         Response::json(404, &json!({ "message": "Not Found", "stand_in": reason }))

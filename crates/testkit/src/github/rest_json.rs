@@ -1,4 +1,4 @@
-//! How REST shows things.
+//! REST representations.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::graphql::Failure;
 use super::items::{IssueState, PullRequestState};
 use super::state::{Repository, World};
 
-/// A repository, to be shown.
+/// A repository for REST.
 pub(crate) struct Shown<'a> {
     pub(crate) world: &'a World,
     pub(crate) repository: &'a Repository,

@@ -14,16 +14,16 @@ use super::operation::{Action, Operation};
 use super::record::{Outcome, Recorded};
 use super::state::{Grant, World};
 
-/// A client that says nothing for so long has gone.
+/// A client that sends nothing for this long has gone.
 const READ_LIMIT: Duration = Duration::from_secs(30);
-/// Longer than any deadline that is to be tested.
+/// Longer than any deadline that is tested.
 const HANG_LIMIT: Duration = Duration::from_secs(3600);
 
 /// What the threads and the test share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     inside: Mutex<Inside>,
-    /// Something in there changed: a request came, a hang was ended.
+    /// Something changed: a request came, or a hanging one was ended.
     changed: Condvar,
 }
 
@@ -34,13 +34,13 @@ pub(crate) struct Inside {
     pub(crate) log: Vec<Recorded>,
     /// How much of the log a test has taken.
     pub(crate) taken: usize,
-    /// Requests that hang wait until this is another number.
+    /// Requests that hang wait until this number changes.
     pub(crate) released: u64,
     ended: bool,
 }
 
 impl Shared {
-    /// A thread that panicked has failed its test already; the rest may go on.
+    /// A thread that panicked has failed its test already; the others may continue.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Inside> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -49,7 +49,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Waits until `done`, or says that the time is over.
+    /// Waits until `done`. Returns false if the time is over.
     pub(crate) fn wait_until(&self, limit: Duration, done: impl Fn(&Inside) -> bool) -> bool {
         let deadline = Instant::now() + limit;
         let mut inside = self.lock();
@@ -66,7 +66,7 @@ impl Shared {
         true
     }
 
-    /// Waits for a release later than this one, or for the end.
+    /// Waits for a later release than this one, or for the end.
     fn hang(&self, released: u64) {
         self.wait_until(HANG_LIMIT, |inside| {
             inside.ended || inside.released != released
@@ -98,7 +98,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.shared.lock().ended = true;
         self.shared.notify();
-        // Wakes the thread that accepts, so that it sees the end.
+        // Wakes the accepting thread, so that it notices the end.
         let _ = UnixStream::connect(&self.socket);
         if let Some(accepting) = self.accepting.take() {
             let _ = accepting.join();
@@ -114,7 +114,7 @@ fn accept(listener: &UnixListener, shared: &Arc<Shared>) {
         let Ok(stream) = stream else { continue };
         let shared = Arc::clone(shared);
         thread::spawn(move || {
-            // A client that goes away in the middle is its own affair.
+            // It is fine if a client goes away in the middle.
             let _ = serve(&stream, &shared);
             let _ = stream.shutdown(std::net::Shutdown::Both);
         });
@@ -166,9 +166,9 @@ fn serve(stream: &UnixStream, shared: &Shared) -> io::Result<()> {
     Ok(())
 }
 
-/// What is known of a request when it has come.
+/// What is known about a request when it has arrived.
 struct Arrival {
-    /// Its place in the log.
+    /// Its position in the log.
     index: usize,
     fault: Option<Fault>,
     /// The releases so far: if it hangs, it waits for a later one.
@@ -210,7 +210,7 @@ fn settle(shared: &Shared, index: usize, outcome: Outcome) {
     shared.notify();
 }
 
-/// The answer, with everything that it changes done.
+/// The answer, after all its changes are made.
 fn answer(shared: &Shared, request: &Request, operation: &Operation) -> Response {
     let mut inside = shared.lock();
     let world = &mut inside.world;

@@ -1,5 +1,5 @@
-//! What the stand-in knows: accounts, tokens, repositories, issues, pull
-//! requests, checks and boards.
+//! The state of the stand-in: accounts, tokens, repositories, issues, pull requests, checks and
+//! boards.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use super::git;
 use super::graphql::Failure;
 use super::items::{Comment, Issue, PullRequest, PullRequestState, Review};
 
-/// Everything there is, behind one lock.
+/// The whole state, behind one lock.
 #[derive(Debug, Default)]
 pub(crate) struct World {
     pub(crate) accounts: Vec<Account>,
@@ -33,7 +33,7 @@ pub enum AccountKind {
     Organization,
 }
 
-/// Whose a token is, and what it may do.
+/// The owner of a token, and its rights.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Token {
     pub login: String,
@@ -72,11 +72,11 @@ pub(crate) struct Repository {
     pub(crate) owner: String,
     pub(crate) name: String,
     pub(crate) default_branch: String,
-    /// The bare repository whose branches are the truth, if there is one.
+    /// The bare repository that determines the branches, if there is one.
     pub(crate) git_dir: Option<PathBuf>,
     /// Branch to head, as last seen.
     pub(crate) branches: BTreeMap<String, String>,
-    /// Names of the checks without which nothing may be merged.
+    /// Names of the checks that a merge requires.
     pub(crate) required: BTreeSet<String>,
     /// Checks by the commit they ran on.
     pub(crate) checks: BTreeMap<String, Vec<Check>>,
@@ -97,7 +97,7 @@ pub(crate) struct NewPullRequest<'a> {
 }
 
 impl World {
-    /// An id that looks like GitHub's and is never given twice.
+    /// An id that looks like GitHub's and is never used twice.
     pub(crate) fn id(&mut self, prefix: &str) -> String {
         self.last_id += 1;
         format!("{prefix}_kwDO{:06}", self.last_id)
@@ -117,7 +117,7 @@ impl World {
         }
     }
 
-    /// Logins are the same in any case.
+    /// Logins are case-insensitive.
     pub(crate) fn account(&self, login: &str) -> Option<&Account> {
         self.accounts
             .iter()
@@ -132,9 +132,8 @@ impl World {
         })
     }
 
-    /// Learns the branches of every repository that has a git directory. The
-    /// head of an open pull request follows its branch; a branch that is gone
-    /// closes it, as at GitHub.
+    /// Reads the branches of every repository with a git directory. The head of an open pull
+    /// request follows its branch; a branch that is gone closes it, as at GitHub.
     pub(crate) fn follow_branches(&mut self) {
         for repository in &mut self.repositories {
             if let Some(git_dir) = &repository.git_dir {
@@ -151,7 +150,7 @@ impl World {
         }
     }
 
-    /// Creates a pull request, or says in GitHub's words why not.
+    /// Creates a pull request, or returns GitHub's message why not.
     pub(crate) fn create_pull(
         &mut self,
         repository: usize,

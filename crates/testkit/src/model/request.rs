@@ -1,4 +1,4 @@
-//! What the client asked the model, kept for assertions.
+//! What the client asked the model, stored for assertions.
 
 use serde_json::Value;
 
@@ -16,8 +16,8 @@ pub struct Request {
 pub enum Purpose {
     /// A turn of an agent: consumes a turn of the script.
     Turn,
-    /// The client's own chores (a title, a summary of a command, a quota
-    /// check): answered with a stock phrase.
+    /// The client's own chores (a title, a summary of a command, a quota check). They get a stock
+    /// answer.
     Chore,
 }
 
@@ -52,9 +52,8 @@ impl Request {
             .collect()
     }
 
-    /// What the client says *now*: the texts since the model's last answer.
-    /// Besides the user's there are messages of the role `system`, which
-    /// newer models get their reminders in.
+    /// What the client says *now*: the texts since the model's last answer. Besides the user's
+    /// messages there are messages of the role `system`, in which newer models get their reminders.
     pub fn news(&self) -> Vec<String> {
         self.since_last_answer()
             .flat_map(|message| texts_of(&message["content"]))
@@ -92,8 +91,8 @@ impl Request {
         self.header("x-claude-code-agent-id")
     }
 
-    /// An agent has tools, or at least (`--tools ""`) a context to manage; a
-    /// chore has neither.
+    /// A request of an agent has tools, or at least (`--tools ""`) a context to manage; a chore has
+    /// neither.
     pub fn purpose(&self) -> Purpose {
         if self.tools().is_empty() && self.body["context_management"].is_null() {
             Purpose::Chore

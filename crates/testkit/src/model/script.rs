@@ -25,7 +25,7 @@ struct Part {
 type Improvise = Box<dyn Fn(&Request) -> Turn + Send>;
 
 enum Ending {
-    /// Nothing more was expected: a request here is a mistake of the test.
+    /// A request beyond the script is a mistake of the test.
     Over {
         asked_again: usize,
     },
@@ -33,31 +33,30 @@ enum Ending {
 }
 
 impl Script {
-    /// The main part: who no other part is for.
+    /// The main part answers every request that no other part is for.
     pub fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
         Self { parts: vec![] }.when("main", |_| true, turns)
     }
 
-    /// The part of a model, by a piece of its name: `for_model("opus", …)`.
+    /// A part for a model, by a piece of its name: `for_model("opus", …)`.
     pub fn for_model(self, name: &str, turns: impl IntoIterator<Item = Turn>) -> Self {
         let piece = name.to_owned();
         self.when(name, move |request| request.model().contains(&piece), turns)
     }
 
-    /// The part of all subagents; where there are several, [`Script::when_told`]
-    /// tells them apart.
+    /// A part for all subagents. If there are several, [`Script::when_told`] distinguishes them.
     pub fn for_subagents(self, turns: impl IntoIterator<Item = Turn>) -> Self {
         self.when("subagents", |request| request.agent().is_some(), turns)
     }
 
-    /// The part of whoever is asked with `text` in a message: a reviewer or a
-    /// subagent is known by its prompt.
+    /// A part for requests with `text` in a message: a reviewer or a subagent is recognized by its
+    /// prompt.
     pub fn when_told(self, text: &str, turns: impl IntoIterator<Item = Turn>) -> Self {
         let told = text.to_owned();
         self.when(text, move |request| request.has_text(&told), turns)
     }
 
-    /// The part of the requests that `plays` picks, under a name for messages.
+    /// A part for the requests that `plays` picks, with a name for messages.
     pub fn when(
         mut self,
         name: &str,
@@ -75,8 +74,7 @@ impl Script {
         self
     }
 
-    /// What the part named last does when its turns are used up, as often as it
-    /// is asked.
+    /// What the last named part answers when its turns are used up, as often as it is asked.
     pub fn and_then_always(
         mut self,
         improvise: impl Fn(&Request) -> Turn + Send + 'static,

@@ -13,7 +13,7 @@ use super::turn::{Reply, Turn};
 use super::wire::{self, Message};
 use crate::process::wait_until;
 
-/// More than the client's largest request seen, and still a limit.
+/// The limit for a request: more than the largest that the client was seen to send.
 const BODY_LIMIT: u64 = 64 << 20;
 
 /// A scripted model, alive until it is dropped.
@@ -33,7 +33,7 @@ struct Stage {
 struct State {
     script: Option<Script>,
     requests: Vec<Request>,
-    /// Requests that must never be answered: answering is what dropping one does.
+    /// Requests that must never be answered. Dropping one would answer it.
     hung: Vec<tiny_http::Request>,
 }
 
@@ -74,7 +74,7 @@ impl Model {
         self.asked(Purpose::Turn)
     }
 
-    /// The client's own errands, which the script does not see.
+    /// The client's own chores, which the script does not see.
     pub fn chores(&self) -> Vec<Request> {
         self.asked(Purpose::Chore)
     }
@@ -92,7 +92,7 @@ impl Model {
         });
     }
 
-    /// Fails unless every scripted turn was asked for, and no more than those.
+    /// Fails unless exactly the scripted turns were asked for.
     #[track_caller]
     pub fn assert_played_out(&self) {
         let loose = self.stage.state().script().loose_ends();
@@ -122,8 +122,8 @@ impl Drop for Model {
 
 impl Stage {
     fn state(&self) -> MutexGuard<'_, State> {
-        // A closure of a test may panic while it is asked; what was recorded
-        // before is still right.
+        // A closure of a test may panic while it is called; what was recorded before is still
+        // right.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -137,7 +137,7 @@ impl State {
 fn listen(stage: &Arc<Stage>) {
     while let Ok(incoming) = stage.server.recv() {
         let stage = Arc::clone(stage);
-        // A thread each: a turn that waits must not keep a reviewer waiting.
+        // A thread per request: a turn that waits must not block a reviewer.
         thread::spawn(move || answer(&stage, incoming));
     }
 }
@@ -245,7 +245,7 @@ fn response(status: u16, kind: &str, body: String) -> Response<Cursor<Vec<u8>>> 
 }
 
 fn send(incoming: tiny_http::Request, response: Response<Cursor<Vec<u8>>>) {
-    // The client may be gone: a test that kills it is allowed to.
+    // The client may be gone: a test may kill it.
     let _ = incoming.respond(response);
 }
 

@@ -1,4 +1,4 @@
-//! What the model does when it is its turn.
+//! What the model does in one turn.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ pub struct Turn {
     pub(super) reply: Reply,
 }
 
-/// What a turn waits for, so that a test decides what happens before it.
+/// What a turn waits for, so that a test controls what happens before it.
 #[derive(Clone, Debug, Default)]
 pub struct Cue {
     given: Arc<(Mutex<bool>, Condvar)>,
@@ -31,7 +31,7 @@ impl Cue {
     pub(super) fn wait(&self) {
         let (given, changed) = &*self.given;
         let now = given.lock().unwrap_or_else(PoisonError::into_inner);
-        // A test that failed gives none: nobody waits for it for ever.
+        // If the test has failed, the cue never comes; then nobody waits for ever.
         let _ = changed.wait_timeout_while(now, PATIENCE, |given| !*given);
     }
 }

@@ -1,5 +1,4 @@
-//! The Messages API's own words: a message whole, or as the stream of events
-//! that spells it.
+//! The Messages API's format: a whole message, or the stream of events for it.
 
 use std::fmt::Write;
 
@@ -7,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::turn::Block;
 
-/// The client sends it back with the thought, and nobody checks it here.
+/// The client sends it back with the thought; nobody checks it here.
 const SIGNATURE: &str = "c2NyaXB0ZWQ=";
 
 /// A message that is about to be sent.

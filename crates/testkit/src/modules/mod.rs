@@ -1,7 +1,7 @@
-//! Who uses whom, crate by crate: the modules, the paths between them, and the cycles.
+//! Which module uses which, crate by crate, and the cycles between them.
 //!
-//! It reads the text: every `crate::…` and `super::…` outside comments and tests, braces
-//! expanded. A module is taken together with what is below the depth that was asked for.
+//! It reads the source text: every `crate::…` and `super::…` outside comments and tests, with
+//! braces expanded. Modules below the given depth count as part of the one above.
 
 mod source;
 
@@ -17,9 +17,9 @@ use source::Source;
     after_help = "Examples:\n  mainspring-testkit modules\n  mainspring-testkit modules --depth 2 ../another-checkout"
 )]
 pub struct Args {
-    /// A checkout; without it, this one
+    /// A checkout; this one by default
     checkout: Option<PathBuf>,
-    /// How deep a module may lie and still be one of its own
+    /// Modules below this depth count as part of the one above
     #[arg(long, default_value_t = 1)]
     depth: usize,
 }
@@ -95,7 +95,7 @@ fn graph(sources: &[Source], depth: usize) -> Graph {
     graph
 }
 
-/// The longest beginning of a path that is a module.
+/// The longest prefix of a path that is a module.
 fn module_of<'a>(path: &'a str, known: &BTreeSet<&str>) -> &'a str {
     let mut at = path;
     while !known.contains(at) {
@@ -109,12 +109,12 @@ fn shortened(module: &str, depth: usize) -> String {
     names.join("::")
 }
 
-/// Is it the other one, or does the other one lie in it?
+/// Is it the other module, or does it contain the other?
 fn is_above(above: &str, below: &str) -> bool {
     below == above || below.starts_with(&format!("{above}::"))
 }
 
-/// The groups of modules that all lead to each other.
+/// The groups of modules that reach each other.
 fn cycles(graph: &Graph) -> Vec<BTreeSet<String>> {
     let reach: BTreeMap<&String, BTreeSet<&String>> = graph
         .keys()

@@ -1,4 +1,4 @@
-//! A crate's files as modules with the paths that they name.
+//! The files of a crate as modules, with the paths that they name.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ pub(super) struct Source {
     pub(super) module: String,
     pub(super) lines: usize,
     pub(super) test_lines: usize,
-    /// From the crate's root on.
+    /// From the root of the crate.
     pub(super) paths: Vec<String>,
 }
 
-/// Every file of a crate that is not all test.
+/// Every file of a crate, except those that contain only tests.
 pub(super) fn of_crate(path: &Path) -> Vec<Source> {
     let root = path.join("src");
     let mut sources = Vec::new();
@@ -104,7 +104,7 @@ fn read(module: String, text: &str) -> Source {
     }
 }
 
-/// The paths that a text names, from the crate's root on.
+/// The paths that a text names, from the root of the crate.
 fn paths(code: &str, module: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = code;
@@ -133,7 +133,7 @@ fn paths(code: &str, module: &str) -> Vec<String> {
     found
 }
 
-/// A path with its braces, as the paths that it stands for. Returns how much of it was read.
+/// Expands the braces of a path. Returns how much of the text was read.
 fn expand(base: &str, text: &str, found: &mut Vec<String>) -> usize {
     let end = text
         .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))

@@ -1,4 +1,4 @@
-//! A seed's life: sessions, a person, a clock, a server, and what they do to each other.
+//! One random life: sessions, a person, a clock, a server, and what they do to each other.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use super::process::{self, Delivery, End, Fate, Spoken, json};
 use super::project::{Project, change, edit, in_words, read};
 use super::random::Random;
 
-/// The host's cap: small, so that it is met.
+/// The host's limit; small, so that it is reached.
 pub(super) const CAP: u32 = 4;
 const SESSIONS: u32 = 3;
 
@@ -34,14 +34,14 @@ pub(super) struct Simulation {
     pid: u32,
     pub(super) server: Server,
     pub(super) folder: Folder,
-    /// The agent has answered the review that waits for it.
+    /// Has the agent answered the review that waits for it?
     pub(super) answered: bool,
     pub(super) oracle: Oracle,
-    /// What happened, where somebody wants to read it.
+    /// The history, if somebody wants to read it.
     pub(super) history: Option<Vec<String>>,
     depth: u32,
     pub(super) issue: u64,
-    // What a run was made of.
+    // Counts for the summary.
     pub(super) events: u64,
     pub(super) crashes: u64,
     pub(super) effects: u64,
@@ -101,7 +101,7 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// Where a machine's state is.
+    /// The file of a machine's state.
     pub(super) fn file(&self, machine: Name, session: usize) -> PathBuf {
         match machine {
             Name::Gate => self.root.join(format!("gate-{session}.json")),
@@ -118,14 +118,14 @@ impl Simulation {
         }
     }
 
-    /// A process begins.
+    /// A process starts.
     pub(super) fn begin(&mut self) -> u32 {
         self.pid += 1;
         self.alive.insert(self.pid);
         self.pid
     }
 
-    /// Lives this many events, then lets everything come to rest.
+    /// Plays this many events, then lets everything come to rest.
     pub(super) fn live(&mut self, events: u32) -> Result<(), String> {
         for _ in 0..events {
             self.anything()?;
@@ -220,7 +220,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// The same event once more, at once: it must get the same answer and count once.
+    /// Delivers the same event again, at once: it must get the same answer and count once.
     fn again(&mut self, first: &(Delivery, Answer)) -> Result<(), String> {
         let (delivery, answer) = first;
         self.note(&format!("{} is delivered again", delivery.id.0));
@@ -233,7 +233,7 @@ impl Simulation {
         }
     }
 
-    /// An event of the host; what became of it, if its process lived.
+    /// Delivers an event of the host. Returns the answer if the process lived.
     pub(super) fn event(
         &mut self,
         at: usize,
@@ -255,7 +255,7 @@ impl Simulation {
         let fate = Fate(self.random.chance(15).then(|| self.random.below(14)));
         let before = self.sessions[at].id.clone();
         let answer = self.deliver(&delivery, fate)?;
-        // It may have been cleared while an effect ran.
+        // The session may have been cleared while an effect ran.
         if self.sessions[at].id == before && matches!(delivery.kind, Kind::Stop { .. }) {
             self.sessions[at].chain = match &answer {
                 Some(answer) if holds(answer) => Chain::Continued,
@@ -296,7 +296,7 @@ impl Simulation {
             .map(|_| ())
     }
 
-    /// A command of a person: a record of its own, with one file. It may die like a hook.
+    /// A person's command: one record with one file. Its process may die like a hook's.
     pub(super) fn verb(
         &mut self,
         path: PathBuf,
@@ -364,7 +364,7 @@ impl Simulation {
     /// What must hold after every event.
     fn check(&mut self) -> Result<(), String> {
         self.server.check()?;
-        // Sometimes the next process is to find what a dead one left.
+        // Sometimes the next process finds what a dead one left.
         if self.random.chance(50) {
             return Ok(());
         }
@@ -390,7 +390,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Nothing goes wrong any more, and the agents only stop: each is let go.
+    /// Nothing fails any more, and the agents only stop: each of them may stop in the end.
     fn rest(&mut self) -> Result<(), String> {
         self.depth = 3;
         for at in 0..SESSIONS as usize {
@@ -422,8 +422,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// The whole journal: every record replays, its numbers grow, and it has all that was
-    /// said.
+    /// The whole journal: every record replays, the numbers grow, and every answer is in it.
     fn look_back(&mut self) -> Result<(), String> {
         drop(self.project.lock()?);
         let (records, bad) = self.project.records()?;
@@ -459,7 +458,7 @@ impl Simulation {
     }
 }
 
-/// The turn's own word that it could do no more for this event.
+/// Does the answer say that there were too many effects?
 fn is_fault(answer: &Answer) -> bool {
     answer
         .notes

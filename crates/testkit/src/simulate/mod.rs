@@ -1,9 +1,9 @@
-//! Simulation: seeded random lives of several sessions, a person, a clock, a server and
-//! crashes, over the real kernel and the real store, in a folder of their own.
+//! Simulation: random lives of several sessions, a person, a clock, a server and crashes, over the
+//! real kernel and the real store, in a folder of their own.
 //!
-//! After every event an oracle that counts by itself is compared with the files; at the end
-//! of a life every agent is let go, every record replays, and the journal has all that was
-//! said. A seed is its life: the same one gives the same history.
+//! After every event, the files are compared with an oracle that counts by itself. At the end of a
+//! life every agent may stop, every record replays, and the journal contains every answer. The same
+//! random seed always gives the same history.
 
 mod life;
 mod oracle;
@@ -20,25 +20,25 @@ use std::time::Instant;
 
 use life::Simulation;
 
-/// Live random lives over the real store, checked by an oracle
+/// Simulate random lives over the real store, checked by an oracle
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// How many lives
     #[arg(long, default_value_t = 100_000)]
     seeds: u64,
-    /// Only this one, with its history
+    /// Only this random seed, with its history
     #[arg(long, value_name = "K")]
     seed: Option<u64>,
-    /// Few of them: what `./test` runs
+    /// Only a few: what `./test` runs
     #[arg(long)]
     quick: bool,
 }
 
-/// Events of a life.
+/// Events in one life.
 const EVENTS: u32 = 40;
-/// What `./test` lives.
+/// The lives that `./test` simulates.
 const QUICK: u64 = 300;
-/// A long run says how far it is, and what failed, whenever so many have been lived.
+/// After so many lives, a long run prints its progress and the failures.
 const PROGRESS: u64 = 5_000;
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -98,12 +98,12 @@ pub fn run(args: &Args) -> ExitCode {
     }
 }
 
-/// For a test: a few hundred lives. What did not hold, in words.
+/// For a test: a few hundred lives. Returns the failures as text.
 pub fn quick() -> Vec<String> {
     many(QUICK).failures
 }
 
-/// For a test: one seed's history, which is the same every time.
+/// For a test: the history of one random seed, which is the same every time.
 pub fn history(seed: u64) -> Vec<String> {
     one(seed).0
 }
@@ -142,7 +142,7 @@ fn many(seeds: u64) -> Lived {
     all.into_inner().expect("all threads are done")
 }
 
-/// So that a run that is cut off has told what it saw.
+/// Printed at once, so that a run that is cut off has reported what it saw.
 #[expect(clippy::print_stderr, reason = "it is for whoever waits")]
 fn tell(all: &Lived, seeds: u64) {
     eprintln!(
@@ -163,8 +163,8 @@ fn one(seed: u64) -> (Vec<String>, Result<(), String>) {
 }
 
 fn live(seed: u64, history: Option<Vec<String>>) -> (Option<Simulation>, Result<(), String>) {
-    // In memory where that can be had: the order of operations is what is tried here, and
-    // the disk's own promise is tried elsewhere.
+    // In memory if possible: this tests the order of operations; another test covers what the disk
+    // guarantees.
     let memory = std::path::Path::new("/dev/shm");
     let folder = if memory.is_dir() {
         tempfile::tempdir_in(memory)

@@ -1,4 +1,4 @@
-//! What should be there, counted from what was decided, by other code than the machines'.
+//! What should be stored, counted from the decisions by code that shares nothing with the machines.
 
 use std::collections::BTreeMap;
 
@@ -13,20 +13,20 @@ use mainspring_kernel::{Answer, Case, Decision, Digest, SessionId};
 
 #[derive(Debug, Default)]
 pub(super) struct Oracle {
-    /// Holds in a row without tool use, by session.
+    /// Holds in a row without tool use, per session.
     blocks: BTreeMap<SessionId, u32>,
     /// The iteration of every frame of the loop, the outermost first.
     pub(super) stack: Vec<u32>,
     iterated: BTreeMap<Digest, u32>,
-    /// How often each review was counted, since somebody last turned the plan by hand.
+    /// How often each review was counted since somebody last changed the plan by hand.
     counted: BTreeMap<(u32, u32), u32>,
     pub(super) cycle: u32,
-    pub(super) braked: bool,
-    /// What was said to hosts, and has to be in the journal.
+    pub(super) suspended: bool,
+    /// The answers to hosts, which must be in the journal.
     pub(super) printed: Vec<(Digest, Answer)>,
 }
 
-/// What was found wrong, in a sentence.
+/// What is wrong, as a sentence.
 pub(super) type Verdict = Result<(), String>;
 
 fn wrong(text: impl Into<String>) -> Verdict {
@@ -58,8 +58,8 @@ impl Oracle {
         let Entry::Turn { case, ruling } = entry else {
             return Ok(());
         };
-        if self.braked && asks(ruling) {
-            return wrong("a brake wins: a braked machine asked for something");
+        if self.suspended && asks(ruling) {
+            return wrong("a suspended machine asked for something");
         }
         let Ruling::Settled(settlement) = &**ruling else {
             return Ok(());
@@ -153,7 +153,7 @@ fn asks(ruling: &Ruling) -> bool {
     }
 }
 
-/// Does the host's count begin anew with this event?
+/// Does the host's count start again with this event?
 fn begins_anew(case: &Case) -> bool {
     case.tools == ToolUse::Seen
         || match &case.event.kind {

@@ -1,4 +1,4 @@
-//! What is outside: a server and reviewers, with what can go wrong there.
+//! The world outside: a server and reviewers, with their failures.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ pub(super) struct Server {
     pulls: Vec<PullState>,
     comments: u32,
     closed: bool,
-    /// Requests whose sender is gone and which have not arrived yet.
+    /// Requests that have not arrived yet, and whose sender is gone.
     late: Vec<Late>,
-    /// What went wrong since the claim began.
+    /// The faults since the claim began.
     pub(super) faults: u32,
 }
 
@@ -27,7 +27,7 @@ enum Late {
     Close { comment: bool },
 }
 
-/// What became of the process in the middle of it.
+/// Did the process survive the effect?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Life {
     Lives,
@@ -60,7 +60,7 @@ impl Server {
         }
     }
 
-    /// The person merges, once nothing is on its way.
+    /// The person merges, once no request is on its way.
     pub(super) fn merge(&mut self) {
         self.arrive();
         for pull in &mut self.pulls {
@@ -81,7 +81,7 @@ impl Server {
         self.closed = true;
     }
 
-    /// Runs an effect as the shell does: it looks, asks, and looks again where no reply came.
+    /// Runs an effect as the shell does: it looks, asks, and looks again if no reply came.
     pub(super) fn run(&mut self, effect: &Effect, random: &mut Random) -> (Life, Outcome) {
         match effect {
             Effect::Open(_) => self.open(random),
@@ -107,7 +107,7 @@ impl Server {
                 (Life::Dies, fault())
             }
             2 => {
-                // The reply is lost; it looks again, and nothing is there yet.
+                // The reply is lost. It looks again, and the result is not there yet.
                 self.faults += 1;
                 self.late.push(Late::Create);
                 (Life::Lives, fault())
@@ -202,7 +202,7 @@ impl Folder {
         self.written.keys().copied().collect()
     }
 
-    /// A review that a dead process left is taken over.
+    /// Adopts the review of a dead process.
     pub(super) fn taken_over(&self, asked: &Request) -> Option<review::Outcome> {
         if asked.resumes.is_empty() {
             return None;
@@ -213,7 +213,7 @@ impl Folder {
         Some(outcome(Finding::Reviewed(verdict)))
     }
 
-    /// A reviewer does its work, or does not.
+    /// A reviewer does its work, or fails.
     pub(super) fn review(
         &mut self,
         asked: &Request,
@@ -240,13 +240,13 @@ impl Folder {
         };
         let before = self.written.insert(asked.iteration, (attempt, said));
         if before.is_some() {
-            return Err("a review that lay there was written over".into());
+            return Err("a review was overwritten".into());
         }
         Ok((life, outcome(Finding::Reviewed(verdict))))
     }
 }
 
-/// What comes of a review that somebody else has taken over.
+/// The result of a review that another process has taken over.
 pub(super) fn given_up() -> review::Outcome {
     outcome(Finding::NotDone(Failure::Exit {
         status: "137".into(),

@@ -31,12 +31,12 @@ pub(super) fn does_something(simulation: &mut Simulation, at: usize) -> Result<(
     }
 }
 
-/// Brakes everything, or lets it go on.
+/// Suspends everything, or resumes it.
 fn order(simulation: &mut Simulation) -> Result<(), String> {
     let path = simulation.project.orders();
     let orders = Orders::default();
-    let braked = !simulation.oracle.braked && simulation.random.chance(50);
-    let after = if braked {
+    let suspended = !simulation.oracle.suspended && simulation.random.chance(50);
+    let after = if suspended {
         simulation.note("mainspring stop");
         orders.stopped(Scope::Everything, Until::Resumed)
     } else {
@@ -45,11 +45,11 @@ fn order(simulation: &mut Simulation) -> Result<(), String> {
     };
     let text = json(&after)?;
     simulation.verb(path, "stop", Some(text))?;
-    simulation.oracle.braked = braked;
+    simulation.oracle.suspended = suspended;
     Ok(())
 }
 
-/// Begins a plan, or turns it by hand, without any lock.
+/// Starts a plan, or changes it by hand, without a lock.
 fn plan(simulation: &mut Simulation, at: usize) -> Result<(), String> {
     let path = simulation.file(Name::Review, at);
     let found: Found<Review> = read(path.clone())?;
@@ -81,7 +81,7 @@ fn plan(simulation: &mut Simulation, at: usize) -> Result<(), String> {
     edit(&path, &json(&Review::Plan(plan))?)
 }
 
-/// Claims an issue by hand, hands work over, or lets an issue be closed, without any lock.
+/// Claims an issue by hand, hands over work, or allows an issue to be closed, without a lock.
 fn claim(simulation: &mut Simulation, at: usize) -> Result<(), String> {
     let path = simulation.file(Name::Claim, at);
     let found: Found<Claim> = read(path.clone())?;

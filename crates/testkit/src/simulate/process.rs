@@ -1,6 +1,5 @@
-//! One hook process: it does what its turn asks for, through the real store, until it is
-//! done or dies. A process that dies does nothing more: its lock goes with it, its files
-//! stay as they are.
+//! One hook process: it does what its turn asks for, through the real store, until it is done or
+//! dies. A process that dies does nothing more: its lock is released, its files stay as they are.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -43,21 +42,21 @@ pub(super) struct Spoken {
 #[derive(Debug, Clone)]
 pub(super) struct Delivery {
     pub(super) session: usize,
-    /// Its id then: it may be cleared while the process lives.
+    /// Its id at that time: the session may be cleared while the process runs.
     pub(super) by: SessionId,
     pub(super) kind: Kind,
     pub(super) id: Digest,
     pub(super) spoken: Spoken,
 }
 
-/// How many more steps a process has.
+/// How many more steps a process may take.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fate(pub(super) Option<u32>);
 
 impl Fate {
     pub(super) const IMMORTAL: Self = Self(None);
 
-    /// One more step; or it is dead.
+    /// Takes one more step, or dies.
     fn step(&mut self) -> Result<(), End> {
         match &mut self.0 {
             None => Ok(()),
@@ -74,7 +73,7 @@ impl Fate {
 #[derive(Debug)]
 pub(super) enum End {
     Died,
-    /// An invariant does not hold.
+    /// A property does not hold.
     Wrong(String),
 }
 
@@ -90,7 +89,7 @@ impl From<String> for End {
     }
 }
 
-/// A machine's file as it was found, so that its change can say so.
+/// A machine's file as it was read, so that a change can say what it found.
 struct File {
     machine: Name,
     state: Found<()>,
@@ -123,7 +122,7 @@ fn turn(
     let (mut turn, mut ask) = Turn::begin(delivery.kind.clone());
     let mut lock: Option<Locked<'_>> = None;
     let mut loaded = None;
-    // The clock is read when a process begins, and again after an effect.
+    // The clock is read when a process starts, and again after an effect.
     let mut now = simulation.now;
     loop {
         fate.step()?;
@@ -163,7 +162,7 @@ fn turn(
     }
 }
 
-/// Makes the record durable, and its files one by one; death may come between any two.
+/// Makes the record durable, then replaces its files one by one. The process may die in between.
 fn commit(
     simulation: &mut Simulation,
     lock: &mut Locked<'_>,
@@ -189,7 +188,7 @@ fn commit(
     Ok(())
 }
 
-/// A write that death cut short leaves a line that is no record.
+/// A write that was cut short leaves a line that is not a record.
 fn tear(simulation: &mut Simulation) {
     if simulation.random.chance(50) {
         let journal = OpenOptions::new()
@@ -228,9 +227,9 @@ fn changes(loaded: &Loaded, entry: &Entry) -> Result<Vec<FileChange>, String> {
                     changes.push(change(&found.intent, intent));
                 }
             }
-            let kept = settlement.kept(case);
-            if kept != case.ledger {
-                changes.push(change(&loaded.ledger, Some(json(&kept)?)));
+            let stored_ledger = settlement.stored_ledger(case);
+            if stored_ledger != case.ledger {
+                changes.push(change(&loaded.ledger, Some(json(&stored_ledger)?)));
             }
             Ok(changes)
         }
@@ -274,7 +273,7 @@ fn load(
             } else {
                 Life::Gone
             };
-            input.stand(pending.clone(), life);
+            input.set_intent(pending.clone(), life);
         }
         inputs.push(input);
         files.push(File {
@@ -407,7 +406,7 @@ fn review_facts(simulation: &Simulation) -> review::Facts {
     }
 }
 
-/// Runs an effect without the lock. Others go on meanwhile.
+/// Runs an effect without the lock. Meanwhile others act.
 fn effect(simulation: &mut Simulation, pending: &Pending) -> Result<Finished, End> {
     simulation.effects += 1;
     simulation.meanwhile()?;

@@ -1,4 +1,4 @@
-//! A simulated project: the real store, and files in it that are laid out as the product's.
+//! A simulated project: the real store, with the same files as in the product.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 pub(super) struct Project(Store);
 
 impl Project {
-    /// A project in this folder, whose store has another one.
+    /// A project in this folder. Its store has a folder of its own.
     pub(super) fn new(store: PathBuf, root: &Path) -> Result<Self, String> {
         for folder in [root, &store.join("sessions")] {
             std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
@@ -52,7 +52,7 @@ impl Project {
         self.0.dir().join(CURRENT)
     }
 
-    /// All records, and how many lines are none.
+    /// All records, and how many lines are not records.
     pub(super) fn records(&self) -> Result<(Vec<Record>, usize), String> {
         let reader = Reader::open(&self.journal(), 0, None).map_err(in_words)?;
         let mut records = Vec::new();
@@ -71,12 +71,12 @@ pub(super) fn read<T: DeserializeOwned>(path: PathBuf) -> Result<Found<T>, Strin
     read_json(path).map_err(in_words)
 }
 
-/// The file's change from what was found to this text.
+/// The change of the file from what was read to this text.
 pub(super) fn change<T>(found: &Found<T>, now: Option<String>) -> FileChange {
     atomic::change(&found.path, found.bytes.as_deref(), now)
 }
 
-/// Replaces a file as anybody else would who is careful.
+/// Replaces a file as any other careful program would.
 pub(super) fn edit(path: &Path, text: &str) -> Result<(), String> {
     atomic::replace(path, text.as_bytes()).map_err(in_words)
 }

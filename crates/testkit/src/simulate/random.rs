@@ -1,4 +1,4 @@
-//! Numbers that a seed determines: `splitmix64`, which needs nothing but its state.
+//! Numbers that follow from a seed: `splitmix64`, which needs nothing but its state.
 
 #[derive(Debug, Clone)]
 pub(super) struct Random(u64);

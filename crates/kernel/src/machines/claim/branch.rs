@@ -1,5 +1,4 @@
-//! Branch names: which ones git and a command line can both carry, and the one that a
-//! claim gets.
+//! Branch names: which ones work in git and on a command line, and which one a claim gets.
 
 use alloc::format;
 use alloc::string::String;
@@ -64,8 +63,8 @@ pub fn check(name: &str) -> Result<(), BadBranch> {
     Ok(())
 }
 
-/// The branch of a claim: the same issue always gets the same one, because the branch is
-/// how the server tells that a pull request is there already.
+/// The branch of a claim. The same issue always gets the same branch, because by the branch we find
+/// a pull request that already exists.
 pub fn for_issue(issue: u64, title: &str) -> String {
     let mut slug = String::new();
     for char in title.chars() {

@@ -1,5 +1,5 @@
-//! The signal file `.agent-claim.json`, typed: the state that the agent, the person and
-//! we share. The shell reads it, and merges back only the fields that changed.
+//! The file `.agent-claim.json`: the state that the agent, the person and we share. The shell reads
+//! it, and writes back only the fields that changed.
 
 use alloc::string::String;
 
@@ -22,7 +22,7 @@ pub struct ClaimFile {
     /// What the card on the board should say.
     pub status: String,
     pub pr_number: Option<u64>,
-    /// `None` also for a date that cannot be read: then it is time to poll.
+    /// A date that cannot be read is also `None`: then it is time to poll.
     pub last_check_poll: Option<Millis>,
     /// What the card on the board said when we last moved it.
     pub last_synced_status: Option<String>,
@@ -36,11 +36,11 @@ pub mod status {
     pub const DONE: &str = "Done";
 }
 
-/// Polls of one pull request, and looks at a branch without a claim, keep this distance.
+/// The least time between two polls of a pull request, or two looks at a branch without a claim.
 pub const BACKOFF: Millis = Millis::seconds(120);
 
-/// Has the back-off since `last` elapsed? A date in the future is as good as none: else a
-/// clock set wrong once would stop the polling until that day.
+/// Is the back-off since `last` over? A date in the future counts as none; otherwise a clock that
+/// was wrong once would stop the polling until that day.
 pub fn is_due(last: Option<Millis>, now: Millis) -> bool {
     match last {
         None => true,
@@ -49,7 +49,7 @@ pub fn is_due(last: Option<Millis>, now: Millis) -> bool {
 }
 
 impl ClaimFile {
-    /// A fresh claim.
+    /// A new claim.
     pub fn claimed(issue_number: u64, branch: String, agent_id: String, item_id: String) -> Self {
         Self {
             item_id,
@@ -65,12 +65,12 @@ impl ClaimFile {
         }
     }
 
-    /// Does the board say something else than the claim?
+    /// Does the board's status differ from the claim's?
     pub fn card_is_behind(&self) -> bool {
         !self.status.is_empty() && self.last_synced_status.as_ref() != Some(&self.status)
     }
 
-    /// One more attempt has failed.
+    /// Counts one more failed attempt.
     pub fn fail(
         &mut self,
         during: Task,
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_of_one_task_add_up_and_another_task_starts_anew() {
+    fn failures_are_counted_per_task() {
         let now = Millis::seconds(5);
         let mut claim = claim();
         claim.fail(Task::Open, "a", now, None);

@@ -1,5 +1,5 @@
-//! A session starts, a prompt comes, a session ends: where the claim stands is told, and
-//! whose it is.
+//! When a session starts, gets a prompt or ends: the agent is told how far the claim is, and the
+//! claim gets its session.
 
 use alloc::format;
 use alloc::string::String;
@@ -19,7 +19,7 @@ use crate::machine::{Input, Nothing, OnContext, Step};
 type Context = Step<Claim, OnContext>;
 type In<'a> = Input<'a, Claim>;
 
-/// A session waits for this at its start.
+/// How long a session may wait for this at its start.
 const SURVEY_LIMIT: Millis = Millis::seconds(10);
 
 pub(super) fn on_start(state: &State, input: &In<'_>) -> Context {
@@ -98,7 +98,7 @@ fn welcome(state: &State, survey: Option<&Survey>, input: &In<'_>) -> Context {
     }
 }
 
-/// Where a claim stands and what moves it on.
+/// How far a claim is, and what comes next.
 pub(super) fn effect_status(claim: &ClaimFile) -> String {
     let issue = claim.issue_number;
     let pr = match claim.pr_number {
@@ -177,7 +177,7 @@ pub(super) fn on_prompt(state: &State, input: &In<'_>) -> Context {
     Step::take("mail", state.with_memo(memory), say)
 }
 
-/// The session that had the claim is gone: the next one that starts here has it.
+/// The claim's session has ended, so the next session that starts here gets the claim.
 pub(super) fn on_end(state: &State, input: &In<'_>) -> Step<Claim, Nothing> {
     match state.memory() {
         Some(memory) if memory.owner.is_some() && memory.owner == input.event.session => {

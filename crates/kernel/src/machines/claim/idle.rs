@@ -1,4 +1,4 @@
-//! The agent waits for the person: how is its pull request?
+//! The agent waits for the person: what is the state of its pull request?
 
 use alloc::format;
 
@@ -80,13 +80,13 @@ fn polled(claim: &ClaimFile, memory: &ClaimMemory, pull: &Pull, now: Millis) -> 
     Step::take(rule, State::Claimed { claim, memory }, say)
 }
 
-/// The back-off counts from a poll that failed, too: a server in trouble is not asked more
-/// often than a healthy one.
+/// A failed poll counts for the back-off, too: a server in trouble is not polled more often than a
+/// healthy one.
 fn unpolled(mut claim: ClaimFile, mut memory: ClaimMemory, fault: &Fault, now: Millis) -> Idle {
     claim.last_check_poll = Some(now);
     memory.not_before = fault.not_before;
     let note = format!(
-        "the pull request could not be looked at: {}",
+        "the state of the pull request could not be read: {}",
         quote(&fault.cause, 300)
     );
     Step::take("unpolled", State::Claimed { claim, memory }, OnIdle::Pass).note(note)
@@ -99,7 +99,7 @@ fn unclaimed(memory: &ClaimMemory, input: &In<'_>) -> Idle {
     let memory = memory.clone();
     match input.effect_status {
         EffectStatus::Done(_, Outcome::Looked(sight)) => looked(memory, sight, input.now),
-        // A look that failed has been a look: the next one keeps its distance.
+        // A failed look counts as a look: the next one keeps its distance.
         EffectStatus::Done(..) => looked(memory, &BranchStatus::NotMerged, input.now),
         EffectStatus::Running(_) => Step::take("backoff", State::Unclaimed(memory), OnIdle::Pass),
         EffectStatus::Clear | EffectStatus::Abandoned(_) if !is_due(memory.looked, input.now) => {

@@ -1,5 +1,5 @@
-//! What we remember of a claim beside its file: what was said already, and what waits to
-//! be said. Ours alone, outside the repository.
+//! What we remember of a claim besides its file: which messages were given, and which still wait.
+//! It is stored outside the repository.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,9 +13,9 @@ use crate::ids::{Millis, SessionId};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClaimMemory {
-    /// The issue that the rest is about; another one starts anew.
+    /// The issue that all other fields are about; for another issue they start empty.
     pub issue: Option<u64>,
-    /// The session that claimed or last moved it.
+    /// The session that claimed the issue or last changed the claim.
     pub owner: Option<SessionId>,
     pub mail: Vec<Mail>,
     pub told: Told,
@@ -23,11 +23,11 @@ pub struct ClaimMemory {
     pub lacking: Option<Missing>,
     pub card: Option<CardFault>,
     pub consent: Consent,
-    /// The commit by which we hold the issue on the git server; `None` where we do not.
+    /// The commit by which we hold the issue on the git server; `None` if we do not.
     pub lease: Option<String>,
-    /// GitHub asked us not to call before.
+    /// GitHub asked us not to call before this time.
     pub not_before: Option<Millis>,
-    /// When a branch without a claim was last looked at, and whose merge was reported.
+    /// When a branch without a claim was last looked at, and which merge was reported.
     pub looked: Option<Millis>,
     pub suggested: Option<u64>,
 }
@@ -54,23 +54,23 @@ pub enum Topic {
     Next,
 }
 
-/// Is it worth an agent's turn?
+/// Is it worth a turn of the agent?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
     /// Said when the agent is about to work anyway.
     Info,
-    /// The agent is continued or woken for it.
+    /// The agent is kept going or woken for it.
     Wake,
 }
 
-/// What the agent has heard about its pull request: each change is told once.
+/// What the agent was told about its pull request: each change is told once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Told {
     pub head: String,
     pub ci: Ci,
-    /// Since when this head has had no checks at all.
+    /// Since when this head has had no checks.
     pub bare_since: Option<Millis>,
     pub bare_told: bool,
     /// The last sentence about the checks.
@@ -79,7 +79,7 @@ pub struct Told {
     pub review: Review,
 }
 
-/// Why the board could not be brought up to date.
+/// Why the board could not be updated.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CardFault {
     pub status: String,
@@ -88,25 +88,25 @@ pub struct CardFault {
     pub retry_at: Option<Millis>,
 }
 
-/// Has a person spoken since the agent was told of the merge, and so could ask them?
+/// Has a person written since the agent was told of the merge? Only then could the agent ask.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Consent {
     #[default]
     NotAsked,
     Asked,
-    /// A prompt of theirs came after.
+    /// The person wrote a prompt afterwards.
     Spoken,
 }
 
-/// Mail that its owner has not fetched for this long is for whoever is here.
+/// If its owner has not fetched mail for this long, any session here may read it.
 const FORWARD: Millis = Millis::seconds(10 * 60);
 
-/// Nobody reads more than this at once.
+/// The most mail that is given at once.
 const MOST_MAIL: usize = 8;
 
 impl ClaimMemory {
-    /// What is remembered of this issue; what was remembered of another is forgotten.
+    /// The memory of this issue. The memory of another issue is dropped.
     #[must_use]
     pub fn about(&self, issue: u64) -> Self {
         match self.issue {
@@ -115,7 +115,7 @@ impl ClaimMemory {
                 issue: Some(issue),
                 ..Self::default()
             },
-            // A claim written by hand after a claim-less time: that time's mail may go on.
+            // Somebody wrote a claim by hand where there was none. Mail from before may stay.
             None => Self {
                 issue: Some(issue),
                 ..self.clone()
@@ -123,7 +123,7 @@ impl ClaimMemory {
         }
     }
 
-    /// When the claim is gone: only the messages that nobody has read yet.
+    /// For a claim that is gone: only the messages that nobody has read yet.
     #[must_use]
     pub fn after(self) -> Self {
         if self.mail.is_empty() {
@@ -154,8 +154,8 @@ impl ClaimMemory {
         }
     }
 
-    /// Takes out what this session is to read now: all of it, or only what it is worth
-    /// continuing an agent for.
+    /// Takes out the mail that this session reads now: all of it, or only what is worth keeping an
+    /// agent going for.
     pub fn fetch(
         &mut self,
         session: Option<&SessionId>,
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn another_issue_starts_anew() {
+    fn another_issue_starts_with_an_empty_memory() {
         let memory = ClaimMemory {
             issue: Some(1),
             consent: Consent::Spoken,

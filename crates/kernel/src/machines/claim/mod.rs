@@ -1,10 +1,10 @@
 //! `claim`: from a claimed issue to a merged and closed one.
 //!
-//! The signal file's phase says where the work stands; agents and people may set it by
-//! hand, and it counts at the next stop. What GitHub is asked for is asked at a stop
-//! (a pull request, a close, a card moved) or when the agent is idle (how is the pull
-//! request?), never while the agent codes. Every effect looks before it acts, so that one
-//! whose process died is simply run again.
+//! The phase in the claim file says how far the work is. Agents and people may set it by hand, and
+//! it counts at the next stop. GitHub is called at a stop (to open a pull request, close an issue,
+//! move a card) or when the agent is idle (to read the state of the pull request), never while the
+//! agent works. Every effect looks before it acts, so an effect whose process died is simply run
+//! again.
 
 pub mod branch;
 pub mod claim_file;
@@ -43,7 +43,7 @@ pub struct Claim;
 #[serde(rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "a handful live at a time")]
 pub enum State {
-    /// No signal file.
+    /// No claim file.
     Unclaimed(ClaimMemory),
     Claimed {
         #[serde(alias = "signal")]
@@ -51,7 +51,7 @@ pub enum State {
         #[serde(alias = "memo")]
         memory: ClaimMemory,
     },
-    /// A file of a later version: read, and never written.
+    /// A file of a later version. It is read, and never written.
     Newer { version: u64 },
 }
 
@@ -59,7 +59,7 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Facts {
     pub board: BoardUse,
-    /// The branch that is checked out, where it may have a pull request of its own.
+    /// The checked-out branch, if it may have a pull request without a claim.
     pub branch: Option<alloc::string::String>,
 }
 
@@ -70,7 +70,7 @@ pub enum BoardUse {
     Off,
 }
 
-/// Every state of a claim that is there.
+/// Every state with a claim.
 const CLAIMED: &[&str] = &[
     "coding",
     "ready_for_pr",
@@ -229,7 +229,7 @@ impl State {
         }
     }
 
-    /// The same claim with another memo.
+    /// The same claim with another memory.
     #[must_use]
     pub fn with_memo(&self, memory: ClaimMemory) -> Self {
         match self {
@@ -242,8 +242,8 @@ impl State {
         }
     }
 
-    /// Would a stop leave everything as it is and say nothing, whatever else is seen? Then
-    /// it need not be looked at.
+    /// Would a stop change nothing and say nothing, whatever the shell observes? Then it observes
+    /// nothing.
     pub fn rests(&self) -> bool {
         let no_news = self
             .memory()
@@ -264,7 +264,7 @@ impl State {
         }
     }
 
-    /// The pull request to watch, where there is one.
+    /// The pull request to watch, if there is one.
     fn watched(&self) -> Option<(&ClaimFile, &ClaimMemory, u64)> {
         match self {
             Self::Claimed { claim, memory } => match (&claim.phase, claim.pr_number) {

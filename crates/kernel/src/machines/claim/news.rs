@@ -1,5 +1,5 @@
-//! What a look at a pull request changes, and what of it is worth saying: each change
-//! once, whether the idle hook saw it or the watcher.
+//! What is new about a pull request, and what of it the agent must know. Each change is told once,
+//! whether the idle hook or the watcher saw it.
 
 use alloc::format;
 use alloc::string::String;
@@ -11,7 +11,7 @@ use super::phase::Phase;
 use super::pull::{Ci, Pull, PullState, Review};
 use crate::ids::Millis;
 
-/// How long a head may have no checks before that is said.
+/// How long a head may be without checks before the agent is told.
 pub const GRACE: Millis = Millis::seconds(5 * 60);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct PullNews {
 }
 
 impl PullNews {
-    /// Takes a look at the claim's pull request in.
+    /// Takes in a look at the claim's pull request.
     pub fn of(claim: &ClaimFile, memory: &ClaimMemory, pull: &Pull, now: Millis) -> Self {
         let mut seen = Self {
             claim: claim.clone(),
@@ -44,7 +44,7 @@ impl PullNews {
         seen
     }
 
-    /// What an agent that has stopped is woken for.
+    /// The news that wakes an agent that has stopped.
     pub fn wake(&self) -> Option<String> {
         let texts: Vec<&str> = self
             .news
@@ -55,7 +55,7 @@ impl PullNews {
         (!texts.is_empty()).then(|| texts.join("\n"))
     }
 
-    /// The agent is woken with it now; what it is not woken for waits in the mailbox.
+    /// Wakes the agent with this news now; other news waits in the mailbox.
     pub fn deliver(mut self) -> (ClaimFile, ClaimMemory, Option<String>) {
         let wake = self.wake();
         for mail in self.news.drain(..) {
@@ -167,7 +167,7 @@ impl PullNews {
     }
 }
 
-/// The question that is asked once.
+/// The question, which is asked once.
 pub fn merged(claim: &ClaimFile, pr: u64) -> String {
     let issue = claim.issue_number;
     format!(
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    /// Looks at each pull request in turn, a minute apart, and tells what was said.
+    /// Looks at each pull request in turn, a minute apart, and returns the messages.
     fn history(pulls: &[Pull]) -> (Vec<Vec<(Weight, String)>>, PullNews) {
         let mut seen = PullNews {
             claim: claim(),
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_head_starts_anew() {
+    fn a_new_head_is_reported_again() {
         let failed = pull(&[("b", Failed, Optional)]);
         let fixed = Pull {
             head: "h2".into(),

@@ -1,4 +1,4 @@
-//! Where a claimed issue stands, as the signal file says it.
+//! How far a claimed issue is, according to the claim file.
 
 use alloc::string::String;
 
@@ -9,17 +9,17 @@ use crate::ids::Millis;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// The agent works. Nothing is asked of GitHub.
+    /// The agent works. GitHub is not called.
     Coding,
-    /// The agent handed its work over: a pull request is due at the next stop.
+    /// The agent handed over its work: a pull request is due at the next stop.
     ReadyForPr,
     PrCreated,
     ChecksRunning,
-    /// The pull request is merged and the person has been asked whether to close.
+    /// The pull request is merged, and the person was asked whether to close the issue.
     MergedDetected,
     /// The person said yes: the issue is closed at the next stop.
     Done,
-    /// GitHub did not let us. Tried again later, and not for ever.
+    /// GitHub refused or failed. It is tried again later, a limited number of times.
     Failed(Failure),
 }
 
@@ -31,7 +31,7 @@ pub struct Failure {
     pub cause: String,
 }
 
-/// What was being done when it failed.
+/// What failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Task {
@@ -58,8 +58,7 @@ const WAITS: [Millis; 4] = [
 ];
 
 impl Next {
-    /// When to try again after this many failed attempts, and not before the server's own
-    /// word on it.
+    /// When to try again after this many failed attempts. The server may ask for a later time.
     pub fn after(attempts: u32, now: Millis, not_before: Option<Millis>) -> Self {
         let index = attempts.saturating_sub(1) as usize;
         match WAITS.get(index) {
@@ -77,7 +76,7 @@ impl Next {
 }
 
 impl Task {
-    /// The phase that asks for it.
+    /// The phase that leads to it.
     pub const fn phase(self) -> Phase {
         match self {
             Self::Open => Phase::ReadyForPr,
@@ -94,7 +93,7 @@ impl Task {
 }
 
 impl Phase {
-    /// The word in the signal file. `failed` has its particulars in a field of its own.
+    /// The phase in the claim file. The details of `failed` are in a field of their own.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Coding => "coding",
@@ -107,11 +106,11 @@ impl Phase {
         }
     }
 
-    /// Every word a signal file may have, for the message about one that is none of them.
+    /// Every phase that a claim file may have, for the message about an unknown one.
     pub const WORDS: &'static str =
         "coding, ready_for_pr, pr_created, checks_running, merged_detected, done, failed";
 
-    /// `None` for a word that is no phase. A bare `failed` waits for somebody.
+    /// `None` for an unknown phase. `failed` without details waits until somebody sets the phase.
     pub fn parse(word: &str) -> Option<Self> {
         Some(match word {
             "coding" => Self::Coding,

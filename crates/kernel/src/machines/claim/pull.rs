@@ -1,4 +1,4 @@
-//! A pull request as one query saw it, and what its checks come to.
+//! A pull request as one query returned it, and the sum of its checks.
 
 use alloc::format;
 use alloc::string::String;
@@ -14,10 +14,10 @@ pub struct Pull {
     pub url: String,
     pub state: PullState,
     pub review: Review,
-    /// The commit that the checks below belong to: the current head, no other.
+    /// The commit of these checks: the current head.
     pub head: String,
     pub checks: Vec<Check>,
-    /// Contexts that the base branch requires and that have not shown up yet.
+    /// Checks that the base branch requires, but that are not registered yet.
     pub awaited: Vec<String>,
     pub extent: Extent,
 }
@@ -61,7 +61,7 @@ pub enum Need {
     Optional,
 }
 
-/// Are these all the checks? With more than one page of them, GitHub's own sum decides.
+/// Are these all the checks? If there is more than one page of them, GitHub's own sum counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
@@ -73,11 +73,11 @@ pub enum Extent {
     },
 }
 
-/// What the checks of the current head come to.
+/// The sum of the checks of the current head.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ci {
-    /// None registered. Not green: they may be on their way.
+    /// None are registered. That is not green: they may still come.
     #[default]
     NotStarted,
     Running,
@@ -89,7 +89,7 @@ pub enum Ci {
 const NAMED: usize = 5;
 
 impl Pull {
-    /// Where the base branch requires some, those decide; where it requires none, all do.
+    /// If the base branch requires some checks, only those count; otherwise all do.
     pub fn ci(&self) -> Ci {
         if let Extent::Partial { sum, .. } = self.extent {
             return match sum {
@@ -131,7 +131,7 @@ impl Pull {
             .count()
     }
 
-    /// The names of those that failed, required ones first, five at most.
+    /// The names of the failed checks, required ones first, at most five.
     fn failed_names(&self) -> String {
         let failed = |need| {
             self.checks

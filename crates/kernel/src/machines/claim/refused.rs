@@ -23,11 +23,11 @@ pub enum Refused {
     #[error("issue #{issue} is claimed by {holder}")]
     Held {
         issue: u64,
-        /// Who, and since when.
+        /// Who holds it, and since when.
         holder: String,
         lease: Lease,
     },
-    /// The text says what the pull request lacks.
+    /// The text says what is missing.
     #[error("{0}")]
     Lacking(String),
     #[error("the pull request of issue #{0} is merged, and a claim has one")]
@@ -60,7 +60,7 @@ impl Refusal for Refused {
             Self::IssueClosed(issue) => {
                 return Vec::from([format!("`gh issue reopen {issue}`, or claim another one")]);
             }
-            // It says what to do.
+            // The message says what to do.
             Self::Lacking(_) => &[],
             Self::NoClaim => &["`mainspring claim N` claims one"],
             Self::Newer(_) => &["use the Mainspring that wrote it, or remove the file"],

@@ -1,5 +1,5 @@
-//! Which repository a remote's address names. What is not understood is refused: a pull
-//! request in a guessed repository would be a bad surprise.
+//! Which repository a remote's address names. An address that we do not understand is refused:
+//! nobody wants a pull request in a guessed repository.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -31,12 +31,12 @@ pub enum Unknown {
     Host(String),
 }
 
-/// Longer addresses are none.
+/// A longer text is not an address.
 const LONGEST: usize = 2_048;
 
 impl Repository {
-    /// Reads what `git config remote.<name>.url` says. `servers` are the GitHub Enterprise
-    /// hosts that the person named.
+    /// Reads the value of `git config remote.<name>.url`. `servers` are the GitHub Enterprise hosts
+    /// that the person configured.
     pub fn parse<'a>(
         address: &str,
         servers: impl IntoIterator<Item = &'a str>,
@@ -73,7 +73,7 @@ impl core::fmt::Display for Repository {
     }
 }
 
-/// Host and path of any of git's address forms.
+/// Host and path of any form of address that git knows.
 fn split(address: &str) -> Result<(&str, &str), Unknown> {
     if let Some((scheme, rest)) = address.split_once("://") {
         return match scheme.to_ascii_lowercase().as_str() {
@@ -89,7 +89,7 @@ fn split(address: &str) -> Result<(&str, &str), Unknown> {
             other => Err(Unknown::Scheme(other.chars().take(40).collect())),
         };
     }
-    // What has a slash before its first colon, or none, is a path: git's own rule.
+    // Without a colon, or with a slash before the first one, it is a path. This is git's own rule.
     match address.split_once(':') {
         Some((host, path)) if !host.is_empty() && !host.contains('/') => {
             let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
@@ -99,7 +99,7 @@ fn split(address: &str) -> Result<(&str, &str), Unknown> {
     }
 }
 
-/// GitHub's own spelling of a host: lower case, without the names of its side doors.
+/// GitHub's own spelling of a host: lower case, and the main name instead of its aliases.
 fn canonical(host: &str) -> String {
     let lower = host.trim().to_ascii_lowercase();
     match lower.as_str() {
@@ -126,7 +126,7 @@ fn is_name(text: &str) -> bool {
         && text.bytes().all(plain)
 }
 
-/// The refusal, with the address in it.
+/// The refusal, with the address.
 pub fn refusal(remote: &str, address: &str, unknown: &Unknown) -> String {
     format!(
         "the remote `{}` is `{}`, which names no repository on GitHub: {unknown}",
@@ -135,7 +135,7 @@ pub fn refusal(remote: &str, address: &str, unknown: &Unknown) -> String {
     )
 }
 
-/// An address may carry a password before its `@`.
+/// An address may contain a password before its `@`.
 fn without_secrets(address: &str) -> String {
     match (address.split_once("://"), address.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),

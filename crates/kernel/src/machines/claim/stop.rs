@@ -1,4 +1,4 @@
-//! The agent stops: what is due is done, and what came of it is said.
+//! The agent stops: due effects run, and their results are told.
 
 use alloc::format;
 use alloc::string::String;
@@ -17,7 +17,7 @@ use crate::machine::{Input, OnStop, Step};
 type Stop = Step<Claim, OnStop>;
 type In<'a> = Input<'a, Claim>;
 
-/// Three `gh` processes and some of git, on a slow line.
+/// For three `gh` processes and some of git, on a slow line.
 const OPEN_LIMIT: Millis = Millis::seconds(60);
 const CLOSE_LIMIT: Millis = Millis::seconds(60);
 const CARD_LIMIT: Millis = Millis::seconds(30);
@@ -39,7 +39,7 @@ pub(super) fn on_stop(state: &State, input: &In<'_>) -> Stop {
     }
 }
 
-/// Nothing has come back in this turn: is something due?
+/// No result has come back in this turn: is an effect due?
 fn fresh(claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
     match &claim.phase {
         Phase::ReadyForPr => match Open::of(claim) {
@@ -77,7 +77,7 @@ fn retry(claim: &ClaimFile, memory: ClaimMemory, failure: &Failure, input: &In<'
     }
 }
 
-/// Another process is at it. Nothing is said twice: that process will say it.
+/// Another process is working on it, and will tell the result.
 fn busy(claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
     let doing = match &claim.phase {
         Phase::ReadyForPr => Task::Open,
@@ -91,8 +91,8 @@ fn busy(claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
         .note(format!("another process is {}", doing.as_str()))
 }
 
-/// An effect came back. What it was asked for decides, and whether the claim is still
-/// the one it was asked for.
+/// A result came back. What follows depends on what was asked for, and on whether the claim is
+/// still the same.
 fn came_back(
     claim: &ClaimFile,
     memory: ClaimMemory,
@@ -157,7 +157,7 @@ fn came_back(
             let board = Board::Unreachable(fault.cause.clone());
             carded(claim, memory, card, &board, input)
         }
-        // Of another claim, or of another event.
+        // A result for another claim or another event.
         (_, _) => resting(claim, memory, input),
     }
 }
@@ -232,7 +232,7 @@ fn closed(claim: &ClaimFile, mut memory: ClaimMemory, closed: &Closed<'_>, input
         | Phase::ChecksRunning
         | Phase::MergedDetected => {
             return claimed("late", claim.clone(), memory, OnStop::Pass).note(format!(
-                "issue #{} was closed, but the claim had moved on meanwhile: it stays",
+                "issue #{} was closed, but the claim changed meanwhile, so it stays",
                 claim.issue_number
             ));
         }
@@ -269,7 +269,7 @@ fn lacking(mut claim: ClaimFile, mut memory: ClaimMemory, lack: Missing, input: 
     claim.phase = Phase::ReadyForPr;
     let advice = lack.advice(&claim);
     if memory.lacking.as_ref() == Some(&lack) {
-        // Said already and nothing changed: saying it again would only trap the agent.
+        // It was said already and nothing changed. To say it again would only trap the agent.
         return claimed("lacking", claim, memory, OnStop::Pass).note(advice);
     }
     memory.lacking = Some(lack);
@@ -350,7 +350,7 @@ fn carded(
     noted(step, note)
 }
 
-/// Takes in what came of moving a card. A note where there is something new to say.
+/// Takes in the result of moving a card. The note is for something new.
 fn card_result(
     claim: &mut ClaimFile,
     memory: &mut ClaimMemory,
@@ -394,7 +394,7 @@ fn card_is_due(claim: &ClaimFile, memory: &ClaimMemory, now: Millis) -> bool {
     may && claim.card_is_behind()
 }
 
-/// Nothing is due: the agent may stop, unless something waits to be said.
+/// Nothing is due: the agent may stop, unless a message waits.
 fn resting(claim: ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
     let rule = match &claim.phase {
         Phase::Coding => "coding",
@@ -408,7 +408,7 @@ fn resting(claim: ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
     })
 }
 
-/// Lets go, or holds for mail that is worth a turn.
+/// Lets the agent go, or holds it for mail that is worth a turn.
 fn quiet(
     rule: &'static str,
     mut memory: ClaimMemory,
@@ -422,7 +422,7 @@ fn quiet(
     }
 }
 
-/// Says it to this session if the claim is its own; else it waits for the one whose it is.
+/// Says it to this session if the claim is its own; otherwise it waits for the claim's session.
 fn tell(
     rule: &'static str,
     mut memory: ClaimMemory,

@@ -4,11 +4,11 @@ use alloc::string::String;
 
 /// GitHub's own limit for a title.
 pub const TITLE_MAX: usize = 256;
-/// A pull request's body has 65,536 characters at most; the checklist needs some of them.
+/// The longest body of a pull request has 65,536 characters; the checklist needs some of them.
 pub const SUMMARY_MAX: usize = 60_000;
 
-/// The title and the rest of a summary: the first line that says something, and what
-/// follows it. A first line that is too long is cut at a word, and then kept whole below.
+/// The title and the rest of a summary: the first line that is not blank, and what follows. A first
+/// line that is too long is cut at a word, and repeated in full below.
 pub fn title(summary: &str) -> (String, String) {
     let trimmed = summary.trim();
     let (first, rest) = trimmed.split_once('\n').unwrap_or((trimmed, ""));
@@ -24,8 +24,8 @@ pub fn title(summary: &str) -> (String, String) {
     (cut, trimmed.into())
 }
 
-/// What the body's boxes ask, when the repository has no template of its own. They are
-/// left open: a box that the author ticks beforehand proves nothing.
+/// The boxes in the body, if the repository has no template of its own. They are left open: a box
+/// that the author ticks beforehand proves nothing.
 pub const CHECKLIST: [&str; 5] = [
     "The change does what the issue asks, and nothing else",
     "Tests cover it, and fail without it",
@@ -34,8 +34,8 @@ pub const CHECKLIST: [&str; 5] = [
     "A reader who was not here can follow it",
 ];
 
-/// The pull request's body. `Refs`, not `Closes`: the issue is closed on the person's word,
-/// not by the merge.
+/// The pull request's body. It says `Refs`, not `Closes`: the person decides when the issue is
+/// closed, not the merge.
 pub fn body(summary: &str, issue: u64, template: &str) -> String {
     let mut body = String::from(summary.trim());
     if !body.is_empty() {
@@ -64,7 +64,7 @@ fn unticked(template: &str) -> String {
     template.replace("- [x]", "- [ ]").replace("- [X]", "- [ ]")
 }
 
-/// The line that tells our closing comment from any other, so that it is not posted twice.
+/// Marks our closing comment, so that it is not posted twice.
 pub fn marker(issue: u64) -> String {
     let mut marker = String::from("<!-- mainspring:done:");
     push_number(&mut marker, issue);
@@ -72,7 +72,7 @@ pub fn marker(issue: u64) -> String {
     marker
 }
 
-/// What the issue is closed with.
+/// The comment that closes the issue.
 pub fn farewell(issue: u64, pr: Option<u64>) -> String {
     let mut text = String::from("Completed");
     if let Some(pr) = pr {

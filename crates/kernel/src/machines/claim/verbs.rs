@@ -1,5 +1,4 @@
-//! What a person or an agent does to a claim by command, and what a look at its pull
-//! request changes. GitHub and git have been asked before.
+//! The commands for a claim. GitHub and git have been asked before.
 
 use alloc::string::{String, ToString};
 
@@ -17,7 +16,7 @@ use crate::ids::Millis;
 use crate::machine::{Nothing, Step};
 use crate::machines::verbs::{Actor, VerbStep};
 
-/// May this issue be claimed here? The claim, where it is claimed here already.
+/// May this issue be claimed here? Returns the claim if it is claimed here already.
 pub fn may_take(state: &State, issue: u64) -> Result<Option<&ClaimFile>, Refused> {
     match state {
         State::Unclaimed(_) => Ok(None),
@@ -30,7 +29,7 @@ pub fn may_take(state: &State, issue: u64) -> Result<Option<&ClaimFile>, Refused
     }
 }
 
-/// The branch to work on: the one that is wanted, or one made from the issue's title.
+/// The branch to work on: the one that was asked for, or one made from the issue's title.
 pub fn branch_for(wanted: Option<&str>, issue: u64, title: &str) -> Result<String, Refused> {
     let Some(name) = wanted else {
         return Ok(branch::for_issue(issue, title));
@@ -44,7 +43,7 @@ pub fn branch_for(wanted: Option<&str>, issue: u64, title: &str) -> Result<Strin
     }
 }
 
-/// Takes the issue. `lease` is the commit by which we hold it on the git server.
+/// Claims the issue. `lease` is the commit by which we hold it on the git server.
 pub fn take(
     state: &State,
     claim: ClaimFile,
@@ -70,9 +69,8 @@ pub fn take(
     ))
 }
 
-/// The work is ready for its pull request. One that is open is found at the stop and not
-/// made again; one that was closed unmerged is followed by another. After the merge there
-/// is nothing to hand over.
+/// The work is ready for its pull request. If one is open, it is found at the stop and used. If it
+/// was closed unmerged, another one is opened. After the merge there is nothing to hand over.
 pub fn handoff(state: &State, summary: &str, actor: &Actor) -> Result<VerbStep<Claim>, Refused> {
     let (mut claim, memory) = claimed(state)?;
     match &claim.phase {
@@ -89,7 +87,7 @@ pub fn handoff(state: &State, summary: &str, actor: &Actor) -> Result<VerbStep<C
     claim.phase = Phase::ReadyForPr;
     let memory = ClaimMemory {
         lacking: None,
-        // What the user said was said about another pull request.
+        // What the user said was about another pull request.
         consent: Consent::NotAsked,
         ..moved_by(memory, actor)
     };
@@ -100,8 +98,8 @@ pub fn handoff(state: &State, summary: &str, actor: &Actor) -> Result<VerbStep<C
     ))
 }
 
-/// The issue may be closed. A person says so with `--yes`, whatever the phase; an agent
-/// needs a prompt of theirs that came after the merge was reported.
+/// The issue may be closed. A person confirms that with `--yes`, whatever the phase. For an agent,
+/// the person must have written a prompt after the merge was reported.
 pub fn done(state: &State, actor: &Actor, yes: bool) -> Result<VerbStep<Claim>, Refused> {
     let (mut claim, memory) = claimed(state)?;
     let issue = claim.issue_number;
@@ -123,7 +121,7 @@ pub fn done(state: &State, actor: &Actor, yes: bool) -> Result<VerbStep<Claim>, 
     Ok(Step::take(rule, State::Claimed { claim, memory }, Nothing))
 }
 
-/// Only a claim whose merge was seen gets as far as these.
+/// Only claims whose merge was seen reach these phases.
 const fn was_merged(phase: &Phase) -> bool {
     match phase {
         Phase::MergedDetected | Phase::Done => true,
@@ -132,7 +130,7 @@ const fn was_merged(phase: &Phase) -> bool {
     }
 }
 
-/// The issue is given back.
+/// Gives the issue back.
 pub fn abort(state: &State) -> Result<VerbStep<Claim>, Refused> {
     claimed(state)?;
     let unclaimed = State::Unclaimed(ClaimMemory::default());
@@ -144,8 +142,8 @@ pub fn pull(state: &State) -> Result<u64, Refused> {
     claimed(state)?.0.pr_number.ok_or(Refused::NoPull)
 }
 
-/// Somebody looked at the pull request by command. What is new goes into the mailbox, and
-/// an agent whose claim it is reads it at once: that is the text.
+/// A command looked at the pull request. News goes into the mailbox; an agent reads its own claim's
+/// mail at once, and that is the text.
 pub fn look(
     state: &State,
     pull: &Pull,
@@ -166,7 +164,7 @@ pub fn look(
         Actor::Person => None,
     };
     let (after, remembered) = (news.claim, news.memory);
-    // A look at which nothing changed is no step: only its time would differ.
+    // A look at which nothing changed is not a step: only its time would differ.
     if remembered == memory && after.phase == claim.phase {
         return Ok((Step::ignore(state, Nothing), told));
     }
@@ -186,7 +184,7 @@ pub fn look(
     Ok((Step::take(rule, next, Nothing), told))
 }
 
-/// The claim here, with what is remembered of its issue.
+/// The claim, with our memory of its issue.
 pub fn claimed(state: &State) -> Result<(ClaimFile, ClaimMemory), Refused> {
     match state {
         State::Claimed { claim, memory } => Ok((claim.clone(), memory.about(claim.issue_number))),
@@ -195,7 +193,7 @@ pub fn claimed(state: &State) -> Result<(ClaimFile, ClaimMemory), Refused> {
     }
 }
 
-/// The agent that moves a claim has it; a person who moves it leaves it to whose it is.
+/// An agent that changes a claim gets it; a person who changes it leaves it to its session.
 fn moved_by(memory: ClaimMemory, actor: &Actor) -> ClaimMemory {
     ClaimMemory {
         owner: actor.session().cloned().or(memory.owner),

@@ -1,4 +1,4 @@
-//! The watcher looks, while the agent rests: news of the pull request wakes it.
+//! The watcher looks at the pull request while the agent rests; news wakes the agent.
 
 use super::claim_file::ClaimFile;
 use super::memory::{ClaimMemory, Weight};
@@ -14,21 +14,21 @@ use crate::machine::{Input, OnWatch, Step};
 type Watch = Step<Claim, OnWatch>;
 type In<'a> = Input<'a, Claim>;
 
-/// One `gh` process, for which nobody waits.
+/// For one `gh` process. Nobody waits for it.
 const LOOK_LIMIT: Millis = Millis::seconds(30);
 
-/// What a watcher does before it looks.
+/// What the watcher does before it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
-    /// There is nothing to look at: it leaves.
+    /// There is nothing to look at: the watcher exits.
     Leave,
-    /// GitHub is not asked yet.
+    /// It is too early to ask GitHub.
     Wait,
     Look,
 }
 
 impl State {
-    /// What a watcher does now; `due` is when it is to ask GitHub next.
+    /// What the watcher does now; `due` is when it may ask GitHub next.
     pub fn before_look(&self, due: Millis, now: Millis) -> Before {
         if self.has_news() {
             return Before::Look;
@@ -40,7 +40,7 @@ impl State {
         }
     }
 
-    /// Does mail wait that is worth a turn? The idle hook may have found it first.
+    /// Is there mail that is worth a turn? The idle hook may have found it first.
     pub fn has_news(&self) -> bool {
         let mail = self.memory().map(|memory| memory.mail.as_slice());
         let mut mail = mail.unwrap_or_default().iter();
@@ -109,8 +109,8 @@ fn watched(
     Step::take(rule, next, wake.map_or(OnWatch::Pass, OnWatch::Wake))
 }
 
-/// The next look may fare better; the idle hook reports what stays. A server that said when
-/// to come back is not asked before.
+/// The next look may succeed, and the idle hook reports a failure that stays. If the server said
+/// when to come back, it is not asked before.
 fn unwatched(state: &State, mut memory: ClaimMemory, fault: &Fault) -> Watch {
     if fault.not_before.is_none() {
         return Step::ignore(state, OnWatch::Pass);

@@ -1,4 +1,4 @@
-//! What the machine needs done outside, and what can come of it.
+//! The effects of the claim, and their results.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -13,7 +13,7 @@ use super::text::{SUMMARY_MAX, title};
 use crate::hidden::quote;
 use crate::ids::Millis;
 
-/// Each is safe to repeat: it looks first, and does only what is not there yet.
+/// Each is safe to repeat: it looks first, and does only what is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -25,9 +25,9 @@ pub enum Effect {
     Poll { pr: u64 },
     /// Move the card only.
     Sync(CardUpdate),
-    /// No claim here: was the branch's pull request merged, and what comes next?
+    /// No claim here: is the branch's pull request merged, and which issue comes next?
     Look { branch: String },
-    /// What the board has, for a session that starts.
+    /// Read the board, for a session that starts.
     Survey,
 }
 
@@ -44,7 +44,7 @@ pub struct Close {
     pub issue: u64,
     pub pr: Option<u64>,
     pub card: CardUpdate,
-    /// What the git server must still hold for us, to be let go of.
+    /// The commit by which we hold the issue on the git server. It is released.
     pub lease: Option<String>,
 }
 
@@ -68,7 +68,7 @@ pub enum Outcome {
         how: How,
         board: Board,
     },
-    /// The agent has something to do first.
+    /// The agent has to do something first.
     Lacking(Missing),
     Closed {
         how: How,
@@ -90,7 +90,7 @@ pub enum How {
     Already,
 }
 
-/// What came of moving a card.
+/// The result of moving a card.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Board {
@@ -103,7 +103,7 @@ pub enum Board {
     Unreachable(String),
 }
 
-/// What came of letting go of the issue on the git server.
+/// The result of releasing the issue on the git server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Release {
@@ -115,7 +115,7 @@ pub enum Release {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fault {
     pub cause: String,
-    /// When the server said to come back.
+    /// When the server asked us to come back.
     pub not_before: Option<Millis>,
 }
 
@@ -134,11 +134,11 @@ pub struct Item {
     pub title: String,
 }
 
-/// The board at a glance.
+/// A summary of the board.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Survey {
-    /// Its columns in the board's order, with how many cards each has.
+    /// Its columns in the board's order, with the number of cards in each.
     Board {
         title: String,
         columns: Vec<(String, u32)>,
@@ -157,16 +157,16 @@ pub enum Missing {
     Remote(String),
     /// The server does not have the branch.
     Unpushed,
-    /// The server has another commit at its head than we have here.
+    /// The head of the branch on the server is another commit than here.
     Behind,
-    /// Nothing on the branch that the base does not have.
+    /// The branch has no commit that the base does not have.
     NotAhead {
         base: String,
     },
 }
 
 impl Open {
-    /// What a claim asks for; `Err` says what it lacks.
+    /// The request that a claim makes; `Err` says what is missing.
     pub fn of(claim: &ClaimFile) -> Result<Self, Missing> {
         branch::check(&claim.branch).map_err(|bad| Missing::Branch(bad.to_string()))?;
         let summary = claim.summary.trim();

@@ -81,7 +81,7 @@ fn every_state_and_event_follows_the_table() {
     coverage.assert_complete::<Gate>();
 }
 
-/// The reason, or what is told the person where the stop passes.
+/// The reason, or the note for the person if the stop passes.
 fn at_stop(state: State, facts: &Facts) -> (State, String) {
     let quiet = stop(Background::Quiet);
     let taken = step::<Gate>(&state, &event("s-1", quiet), facts, NOW);
@@ -136,7 +136,7 @@ fn the_reason_is_the_seeds() {
 }
 
 #[test]
-fn the_maximum_lets_go_at_its_own_stop_and_the_count_begins_anew() {
+fn at_the_maximum_the_agent_may_stop_and_the_count_starts_again() {
     let facts = Facts { max: 3, ..facts() };
     let mut state = State::Waiting { held: 0 };
     let mut held = Vec::new();
@@ -173,7 +173,7 @@ fn a_token_said_once_holds_until_a_person_prompts() {
 
     let prompt = |author| event("s-1", Kind::Prompt { author });
     let woken = step::<Gate>(&state, &prompt(Author::Host), &facts(), NOW).state;
-    assert_eq!(woken, state, "the host's own prompt is nobody's wish");
+    assert_eq!(woken, state, "the host's own prompt asks for nothing new");
     let asked = step::<Gate>(&state, &prompt(Author::Person), &facts(), NOW).state;
     assert_eq!(asked, State::Waiting { held: 0 });
     assert!(at_stop(asked, &facts()).1.starts_with("Hold"));
@@ -189,7 +189,7 @@ fn background_work_spends_nothing() {
 }
 
 #[test]
-fn a_gate_that_was_off_awaits_the_token_anew_and_one_that_is_on_stays() {
+fn switching_on_awaits_the_token_unless_the_gate_was_on() {
     assert_eq!(
         switch(State::Off, Switch::On).state,
         State::Waiting { held: 0 }
@@ -208,8 +208,8 @@ fn the_sessions_own_switch_comes_before_the_projects_and_that_before_the_configu
 }
 
 proptest! {
-    /// Whatever happens, the gate holds only a session that owes the token, and each hold
-    /// is counted once.
+    /// Whatever happens, the gate holds only a session that has not said the token, and counts each
+    /// hold once.
     #[test]
     fn holds_only_while_the_token_is_owed(
         held in 0..100_u32,

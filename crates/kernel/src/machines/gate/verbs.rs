@@ -1,4 +1,4 @@
-//! What a person or an agent does to the gate by command.
+//! The commands of the gate.
 
 use alloc::format;
 use alloc::string::String;
@@ -42,13 +42,14 @@ impl Refusal for Refused {
     }
 }
 
-/// The switch that counts: the session's own, then the project's, then the configuration.
+/// The switch that counts: the session's own, otherwise the project's, otherwise the
+/// configuration's.
 pub fn in_force(session: Option<Switch>, project: Option<Switch>, configured: Switch) -> Switch {
     session.or(project).unwrap_or(configured)
 }
 
-/// A gate that was off awaits the token anew, whatever was said before; one that is on
-/// stays as it is.
+/// A gate that was off awaits the token, whatever was said before. A gate that is on stays as it
+/// is.
 pub fn switch(state: State, to: Switch) -> VerbStep<Gate> {
     match (state, to) {
         (_, Switch::Off) => Step::take("switch-off", State::Off, Nothing),

@@ -1,8 +1,7 @@
 //! `loop`: keep iterating until the agent gives a completion signal, with a stack of loops.
 //!
-//! Only the owner's stops are held, only the top frame runs, and a frame that was told to
-//! end does so when every machine lets go. Everything that is not an iteration under way
-//! lets the stop through.
+//! Only the owner's stops are held, and only the top frame runs. A frame whose signal was given
+//! ends when every machine lets the agent go. In every other case the stop passes.
 
 mod owner;
 mod run;
@@ -35,12 +34,12 @@ pub struct Loop;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Facts {
     pub heard: SpokenSignal<Ending>,
-    /// A loop that has not moved for longer does not go on.
+    /// A loop without progress for this long does not go on.
     pub ttl: Millis,
     pub company: OtherSessions,
-    /// The process of the host that told of this event, where it says.
+    /// The host's process that sent this event, if the host says.
     pub client: Option<Client>,
-    /// The prompt to give again at each iteration.
+    /// The prompt that is repeated at each iteration.
     pub prompt: Option<String>,
 }
 
@@ -67,19 +66,19 @@ impl Machine for Loop {
         Arrow { rule: "abort",        on: "verb",          from: &["active", "completing", "stuck"], to: "aborted",
             when: "`loop abort`", does: "end every frame", remedy: "`mainspring loop start` begins another" },
         Arrow { rule: "abort",        on: "verb",          from: &["corrupt"], to: "idle",
-            when: "`loop abort`", does: "keep aside what cannot be read", remedy: "`mainspring loop start` begins another" },
+            when: "`loop abort`", does: "move aside what cannot be read", remedy: "`mainspring loop start` begins another" },
         Arrow { rule: "idle",         on: "stop",          from: &["idle"], to: SAME,
             when: "no loop, or an empty stack", does: "pass", remedy: "`mainspring loop start` begins one" },
         Arrow { rule: "aborted",      on: "stop",          from: &["aborted"], to: SAME,
             when: "an abort event is in the store", does: "pass, tell the person", remedy: "`mainspring loop start` begins another" },
         Arrow { rule: "corruption",   on: "stop",          from: &["corrupt"], to: "aborted",
-            when: "the state cannot be read", does: "pass, keep it aside, tell", remedy: "mend the file that was kept aside, or start anew" },
+            when: "the state cannot be read", does: "pass, move it aside, tell the person", remedy: "repair the file that was moved aside, or start another loop" },
         Arrow { rule: "not-ours",     on: "stop",          from: &["active"], to: SAME,
             when: "another session's loop", does: "pass", remedy: "`mainspring loop adopt` takes it over" },
         Arrow { rule: "unclaimed",    on: "stop",          from: &["active"], to: SAME,
             when: "nobody's loop, and several sessions", does: "pass, tell the person", remedy: "`mainspring loop adopt` takes it" },
         Arrow { rule: "stale",        on: "stop",          from: &["active"], to: "stuck",
-            when: "it has not moved for longer than the ttl", does: "pass, tell the person", remedy: "raise `[loop] ttl`, or start anew" },
+            when: "no progress for longer than the ttl", does: "pass, tell the person", remedy: "raise `[loop] ttl`, or start another loop" },
         Arrow { rule: "background",   on: "stop",          from: &["active"], to: SAME,
             when: "a sub-agent or workflow still runs", does: "pass, spend nothing", remedy: "the host wakes the agent when it ends" },
         Arrow { rule: "max",          on: "stop",          from: &["active"], to: "stuck",
@@ -91,17 +90,17 @@ impl Machine for Loop {
         Arrow { rule: "completing",   on: "stop",          from: &["completing"], to: SAME,
             when: "another machine held the last stop", does: "pass", remedy: "a new prompt before the end takes it back" },
         Arrow { rule: "stuck",        on: "stop",          from: &["stuck"], to: SAME,
-            when: "another machine held the last stop", does: "pass", remedy: "start anew" },
+            when: "another machine held the last stop", does: "pass", remedy: "`mainspring loop start` begins another" },
         Arrow { rule: "pop-last",     on: "released",      from: &["completing"], to: "idle",
             when: "no frame is left", does: "end the loop", remedy: "`mainspring loop start` begins another" },
         Arrow { rule: "pop-outer",    on: "released",      from: &["completing"], to: "active",
             when: "an outer frame is left", does: "end the frame; the outer goes on", remedy: "`mainspring loop abort` ends all" },
         Arrow { rule: "give-up",      on: "released",      from: &["stuck"], to: "idle",
-            when: "every machine lets go", does: "end the loop, keep its state aside", remedy: "start anew" },
+            when: "every machine lets the agent stop", does: "end the loop, move its state aside", remedy: "`mainspring loop start` begins another" },
         Arrow { rule: "not-yet",      on: "continued",     from: &["stuck"], to: "active",
-            when: "another machine holds", does: "look again at the next stop", remedy: "start anew" },
+            when: "another machine holds", does: "look again at the next stop", remedy: "`mainspring loop start` begins another" },
         Arrow { rule: "cleared-away", on: "released",      from: &["aborted"], to: "idle",
-            when: "every machine lets go", does: "forget the abort", remedy: "`mainspring loop start` begins another" },
+            when: "every machine lets the agent stop", does: "forget the abort", remedy: "`mainspring loop start` begins another" },
         Arrow { rule: "taken-back",   on: "prompt",        from: &["completing"], to: "active",
             when: "the owner's person prompts", does: "forget the signal", remedy: "give the signal again" },
         Arrow { rule: "typed",        on: "expansion",     from: &["completing"], to: "active",
@@ -144,7 +143,7 @@ impl Machine for Loop {
                     owner: LoopOwner::Nobody,
                 };
                 Step::take("corruption", aborted, OnStop::Pass).note(format!(
-                    "the loop is off, its state cannot be read: {cause}"
+                    "the loop is off, because its state cannot be read: {cause}"
                 ))
             }
             State::Aborted { cause, owner } if owner.is(here) || *owner == LoopOwner::Nobody => {
@@ -213,20 +212,20 @@ impl Machine for Loop {
     }
 }
 
-/// Does the session know that the loop is its own?
+/// Is the session told that the loop is its own?
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Welcome {
     Known,
     New,
 }
 
-/// The owner stops while a frame runs: the checks, in the order of the table.
+/// The owner stops while a frame runs. The checks are in the order of the table.
 fn advance(mut run: Run, input: &Input<'_, Loop>, welcome: Welcome) -> Step<Loop, OnStop> {
     let facts = input.facts;
     let age = input.now.since(run.updated);
     if age > facts.ttl {
         let note = format!(
-            "the loop is off: it has not moved for {} minutes (iteration {} of {})",
+            "the loop is off: it made no progress for {} minutes (iteration {} of {})",
             age.0 / 60_000,
             run.top.iter,
             run.top.max
@@ -268,7 +267,8 @@ fn advance(mut run: Run, input: &Input<'_, Loop>, welcome: Welcome) -> Step<Loop
     }
 }
 
-/// What the agent reads: the seed's sentence, and what else it has to know.
+/// What the agent reads: the same sentence as the script that `loop` replaces, and what else it has
+/// to know.
 fn continuation(run: &Run, facts: &Facts, welcome: Welcome) -> String {
     let mut reason = format!(
         "[ITERATION {}/{}] Continue working on the task. Check your progress and either complete \
@@ -307,7 +307,7 @@ fn unclaimed(run: &Run) -> String {
     )
 }
 
-/// The person asks for something new: a signal given before that is no longer the end.
+/// The person asks for something new, so a signal from before no longer counts.
 fn take_back(
     rule: &'static str,
     state: &State,

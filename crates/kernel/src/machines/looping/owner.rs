@@ -1,4 +1,4 @@
-//! Whose loop it is. Another session's stop is never held by it.
+//! Who owns a loop. A loop never holds another session's stop.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,13 +9,13 @@ use crate::event::{EndReason, Kind, StartSource};
 use crate::ids::SessionId;
 use crate::machine::{Input, Nothing, OnContext, Step};
 
-/// What a session that stops is to a loop.
+/// How the session that stops is related to the loop.
 pub(super) enum Ownership {
     Ours(Run),
-    /// It was nobody's, and now it is this session's.
+    /// The loop had no owner; now it is this session's.
     Taken(Run),
     Others,
-    /// Nobody's, and there are several who might be meant.
+    /// The loop has no owner, and several sessions could become it.
     Unclear,
 }
 
@@ -32,7 +32,7 @@ pub(super) fn ownership(run: &Run, here: &SessionId, facts: &Facts) -> Ownership
     }
 }
 
-/// What is told a session that a loop was given to.
+/// What a session is told when a loop is given to it.
 pub(super) fn welcome(run: &Run) -> String {
     let top = &run.top;
     let signals: Vec<String> = top
@@ -56,8 +56,8 @@ pub(super) fn welcome(run: &Run) -> String {
     )
 }
 
-/// A session starts: it may be the owner's next life, or the first that an ownerless loop
-/// meets. A fork is neither, and a compaction is no start.
+/// A session starts. It may be the owner under a new id, or the first session that an ownerless
+/// loop meets. A fork is neither, and a compaction is not a start.
 pub(super) fn on_start(state: &State, input: &Input<'_, Loop>) -> Step<Loop, OnContext> {
     let (Some(run), Some(here)) = (run(state), &input.event.session) else {
         return Step::ignore(state, OnContext::Pass);
@@ -91,7 +91,8 @@ pub(super) fn on_start(state: &State, input: &Input<'_, Loop>) -> Step<Loop, OnC
     }
 }
 
-/// A session that is cleared goes on under a new id in the same client: remember which.
+/// A session that is cleared goes on under a new id in the same client, so its client is
+/// remembered.
 pub(super) fn on_end(state: &State, input: &Input<'_, Loop>) -> Step<Loop, Nothing> {
     let cleared = Kind::SessionEnd {
         reason: EndReason::Clear,
@@ -116,8 +117,8 @@ fn owned(run: &Run, by: &SessionId, client: Option<Client>) -> Run {
     }
 }
 
-/// The run that may change hands. A signal that was given and not acted on yet does not
-/// outlive the session's end or start.
+/// The run, if it may get another owner. A signal that was given but has not ended a frame yet is
+/// lost when the session ends or starts.
 fn run(state: &State) -> Option<&Run> {
     match state {
         State::Active(run) | State::Completing { run, .. } => Some(run),

@@ -1,4 +1,4 @@
-//! The seed's safety invariants, and ours, over arbitrary loops and events.
+//! The safety invariants of the loop's specification, and our own, over arbitrary loops and events.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -101,9 +101,9 @@ fn depth(state: &State) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// 1. A stale loop never goes on. 2. Nor does one that cannot be read. 3. A stop is
-    /// held only while a frame of this very session iterates, and that costs one
-    /// iteration of it and nothing else.
+    /// 1. A stale loop never goes on. 2. Nor does one whose state cannot be read. 3. A stop is held
+    /// only while a frame of this session iterates, and that uses up one of its iterations and
+    /// nothing else.
     #[test]
     fn holds_only_while_iterating(state in states(), event in events(), facts in seen(), now in 0..20_000_u64) {
         let now = Millis::seconds(now);
@@ -125,8 +125,8 @@ proptest! {
         prop_assert_eq!(after, &expected);
     }
 
-    /// 4. Nothing but the signal itself, heard, completes anything; and no frame goes
-    /// before the stop is let through.
+    /// 4. Only the signal itself completes a frame, and no frame is removed before the agent may
+    /// stop.
     #[test]
     fn only_the_signal_completes(state in states(), event in events(), facts in seen(), now in 0..20_000_u64) {
         let taken = step::<Loop>(&state, &event, &facts, Millis::seconds(now));
@@ -144,7 +144,7 @@ proptest! {
         );
     }
 
-    /// Another session's events change nothing of a loop that has an owner.
+    /// Another session's events do not change a loop that has an owner.
     #[test]
     fn others_change_nothing(run in runs(), event in events(), facts in seen(), now in 0..20_000_u64) {
         let run = Run { owner: owner("somebody"), ..run };

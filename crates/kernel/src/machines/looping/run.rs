@@ -1,4 +1,4 @@
-//! What a loop is: a stack of frames, of which the top one runs, and whose it is.
+//! What a loop is: a stack of frames, of which the top one runs, and an owner.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,25 +10,25 @@ use crate::ids::{Millis, SessionId};
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// No loop. What the store says of the last one.
+    /// No loop. The value says how the last one ended.
     Idle(Past),
     Active(Run),
-    /// The agent gave this signal: the top frame ends when every machine lets go.
+    /// The agent gave this signal: the top frame ends when every machine lets the agent go.
     Completing {
         run: Run,
         ending: Ending,
     },
-    /// It must not go on by itself. A person has to look.
+    /// It must not go on by itself: a person has to look at it.
     Stuck {
         run: Run,
         why: Stuck,
     },
-    /// Ended by a person or because its state could not be read; nobody was told yet.
+    /// It was ended by a person, or because its state could not be read. Nobody was told yet.
     Aborted {
         cause: String,
         owner: LoopOwner,
     },
-    /// Something is there, and it is no state of a loop. What, in words.
+    /// A document that claims to be a loop's state but cannot be read as one. The text says why.
     Corrupt(String),
 }
 
@@ -36,14 +36,14 @@ pub enum State {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Past {
-    /// There was none, or nothing is known of it.
+    /// There was none, or nothing is known about it.
     #[default]
     Blank,
     Done(Ending),
     Aborted,
 }
 
-/// Why a frame or a loop ended, in the words of its store.
+/// Why a frame or a loop ended, as its store spells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Ending {
@@ -89,18 +89,18 @@ pub enum Stuck {
     Stale,
 }
 
-/// Loops in loops in loops: more is a mistake that repeats itself.
+/// The limit for loops within loops: a deeper stack is a mistake that repeats itself.
 pub const MOST_FRAMES: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Run {
     pub id: String,
-    /// When the loop last moved.
+    /// When the loop last made progress.
     pub updated: Millis,
     pub owner: LoopOwner,
     /// The frames around the top one, outermost first.
     pub outer: Vec<Frame>,
-    /// The frame that runs: a loop without one is no loop.
+    /// The frame that runs. Every loop has one.
     pub top: Frame,
 }
 
@@ -109,7 +109,7 @@ impl Run {
         self.outer.len() + 1
     }
 
-    /// What is left when the top frame ends.
+    /// The run that is left when the top frame ends.
     pub(super) fn popped(mut self) -> Option<Self> {
         self.top = self.outer.pop()?;
         Some(self)
@@ -148,7 +148,7 @@ impl Mode {
         Self::ALL.into_iter().find(|mode| mode.as_str() == text)
     }
 
-    /// Iterations, where nobody said how many.
+    /// The number of iterations, if nobody gave one.
     pub const fn default_max(self) -> u32 {
         match self {
             Self::Loop | Self::Issue => 10,
@@ -185,13 +185,13 @@ pub enum LoopOwner {
     Nobody,
     Session {
         id: SessionId,
-        /// The client it was last seen in. A session that is cleared goes on there under
-        /// a new id.
+        /// The client that the session was last seen in. A session that is cleared goes on there
+        /// under a new id.
         client: Option<Client>,
     },
 }
 
-/// The host's process, as one machine tells it from another.
+/// The host's process on this computer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Client(pub u32);

@@ -210,7 +210,7 @@ fn a_loop_of_five_holds_four_stops_and_ends_at_its_maximum() {
     );
     let ended = State::Idle(Past::Done(Ending::MaxIterations));
     assert_eq!(settle::<Loop>(&taken.state, Settled::Released).0, ended);
-    // Held by another machine, it is looked at again at the next stop.
+    // If another machine holds this stop, the loop looks again at the next one.
     assert_eq!(settle::<Loop>(&taken.state, Settled::Continued).0, state);
 }
 

@@ -1,5 +1,4 @@
-//! What a person or an agent does to a loop by command. Pure, like everything here: the
-//! shell loads the state, calls one of these, and writes what comes back.
+//! The commands of the loop.
 
 use alloc::format;
 use alloc::string::String;
@@ -34,7 +33,7 @@ impl Refusal for Refused {
                 "`mainspring loop abort` ends it",
             ],
             Self::NoLoop => &["`mainspring loop start` begins one"],
-            Self::Corrupt(_) => &["mend it, or `mainspring loop abort` keeps it aside"],
+            Self::Corrupt(_) => &["repair it, or `mainspring loop abort` moves it aside"],
             Self::NoIterations => &["`--max N` says how many"],
             Self::TooDeep => &["`mainspring loop abort` ends all of them"],
             Self::NoSession => &["`mainspring loop adopt --session ID`, or `--session last`"],
@@ -66,8 +65,8 @@ pub fn start(
     }
 }
 
-/// Puts an inner loop on the stack. The outer ones wait until it ends; a signal that was
-/// given for the frame below is forgotten, because there is more to do.
+/// Puts an inner loop on the stack. The outer ones wait until it ends. A signal that was given for
+/// the frame below is forgotten, because there is more to do.
 pub fn push(state: &State, frame: Frame, now: Millis) -> Result<VerbStep<Loop>, Refused> {
     let mut run = running(state)?.clone();
     if run.depth() >= MOST_FRAMES {
@@ -79,8 +78,8 @@ pub fn push(state: &State, frame: Frame, now: Millis) -> Result<VerbStep<Loop>, 
     Ok(Step::take("push", State::Active(run), Nothing))
 }
 
-/// Gives the loop to a session. It counts as a move: what was stale is not any more,
-/// because somebody wants it.
+/// Gives the loop to a session. That counts as progress: a stale loop is no longer stale, because
+/// somebody wants it.
 pub fn adopt(
     state: &State,
     session: SessionId,
@@ -96,8 +95,8 @@ pub fn adopt(
     Ok(Step::take("adopt", State::Active(run), Nothing))
 }
 
-/// Ends every frame. The owner's next stop passes, and its person is told why; where
-/// nothing can be read there is nobody to tell.
+/// Ends every frame. The owner's next stop passes, and its person is told why. If the state cannot
+/// be read, there is no owner to tell.
 pub fn abort(state: &State, actor: &Actor, reason: &str) -> Result<VerbStep<Loop>, Refused> {
     let run = match state {
         State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => run,

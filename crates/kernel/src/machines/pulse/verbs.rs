@@ -1,4 +1,4 @@
-//! What a person or an agent does to a check by command.
+//! The commands of `pulse`.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -20,8 +20,8 @@ impl Refusal for Refused {
     }
 }
 
-/// Begins a check of so many beats, at least one: of the agent that asks, or of the next
-/// session that stops. One that is under way is over.
+/// Starts a check of so many beats, at least one. It checks the agent that asks for it, or else the
+/// next session that stops. An earlier check ends.
 pub fn begin(of: u32, actor: &Actor) -> VerbStep<Pulse> {
     let beating = State::Beating {
         beat: 0,

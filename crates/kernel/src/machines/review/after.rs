@@ -1,4 +1,4 @@
-//! What a stop comes to: a review that is back, one that did not happen, or the ground
+//! How a stop ends: with a review that is back, with one that did not happen, or with the ground
 //! rules.
 
 use alloc::format;
@@ -17,7 +17,7 @@ use crate::machine::{Input, OnStop, Step};
 
 pub(super) type Stop = Step<Review, OnStop>;
 
-/// A failed review is tried this often again while the agent waits.
+/// A failed review is retried this often while the agent waits.
 const RETRIES: u32 = 2;
 
 /// A reviewer came back.
@@ -56,14 +56,14 @@ pub(super) fn conclude(
     match verdict {
         Verdict::Pass | Verdict::Fail => step,
         Verdict::Unsaid => step.note(format!(
-            "the reviewer ({}) wrote {} and gave no verdict: it counts as not clean",
+            "the reviewer ({}) wrote {} but gave no verdict, so it counts as not clean",
             asked.model,
             asked.file()
         )),
     }
 }
 
-/// The cycle is over: the phase moves on once every machine lets go.
+/// The cycle is over: the plan goes on to the next phase once every machine lets the agent go.
 pub(super) fn pass(mut plan: Plan, rule: &'static str, target: Target) -> Stop {
     let rule = match (&target, rule) {
         (Target::FinalReview(_), "skip") => "skip-last",
@@ -71,7 +71,7 @@ pub(super) fn pass(mut plan: Plan, rule: &'static str, target: Target) -> Stop {
         (Target::Step(..), rule) => rule,
     };
     let how = match rule {
-        "skip" | "skip-last" => "max_reviews is 0, so nothing was reviewed",
+        "skip" | "skip-last" => "max_reviews is 0, so there was no review",
         _ => "two clean reviews in a row",
     };
     let note = format!(
@@ -110,12 +110,12 @@ fn failed(mut plan: Plan, asked: &Request, failure: &Failure, input: &Input<'_, 
         plan.id,
         explain(failure, asked)
     );
-    // A program that is not there will not be there in a moment either.
+    // If the program is missing now, it will still be missing in a moment.
     let hopeless = matches!(failure, Failure::NoProgram(_));
     match on_failure {
         OnFailure::Retry if failures <= RETRIES && !hopeless => {
             let reason = format!(
-                "{cause}. Nothing is asked of you: do not change anything, just stop again, and it \
+                "{cause}. You need not do anything: change nothing and stop again; then it \
                  is tried once more (attempt {} of {}).",
                 failures + 1,
                 RETRIES + 1
@@ -147,7 +147,7 @@ fn explain(failure: &Failure, asked: &Request) -> String {
         }
         Failure::TimedOut { after } => {
             format!(
-                "the reviewer was not back after {} s; {log}",
+                "the reviewer did not finish within {} s; {log}",
                 after.0 / 1_000
             )
         }
@@ -156,7 +156,7 @@ fn explain(failure: &Failure, asked: &Request) -> String {
     }
 }
 
-/// The ground rules. `rule` is the arrow if they are kept.
+/// Checks the ground rules. `rule` is the arrow that is taken if they hold.
 pub(super) fn examine(mut plan: Plan, input: &Input<'_, Review>, rule: &'static str) -> Stop {
     let facts = input.facts;
     let first = chain(input) == Chain::First;
@@ -168,8 +168,8 @@ pub(super) fn examine(mut plan: Plan, input: &Input<'_, Review>, rule: &'static 
         Vec::new()
     };
     if facts.violations.is_empty() {
-        let mended = plan.memory.complaint.take().is_some();
-        if compat || mended {
+        let repaired = plan.memory.complaint.take().is_some();
+        if compat || repaired {
             notes.push(format!(
                 "Plan '{}' structure validated successfully",
                 plan.id
@@ -187,7 +187,7 @@ pub(super) fn examine(mut plan: Plan, input: &Input<'_, Review>, rule: &'static 
     };
     let again = plan.memory.complaint.as_ref() == Some(&complaint) && !(compat && first);
     let step = if again {
-        notes.push(format!("still broken, and said before: {text}"));
+        notes.push(format!("still broken, as said before: {text}"));
         let rule = if was_due {
             "unchanged-due"
         } else {

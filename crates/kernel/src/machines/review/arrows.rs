@@ -14,8 +14,8 @@ use crate::event::{Background, Chain, EndReason, Kind as EventKind};
 use crate::machines::conformance::{Coverage, actors, verb};
 use crate::machines::{Pending, Transition};
 
-/// Every pair of a state and an event, under every fact that the table speaks of: each
-/// answer is an arrow of the table, and each arrow is reached.
+/// Every pair of a state and an event, under every fact that the table mentions: each step is an
+/// arrow of the table, and each arrow is taken.
 #[test]
 fn the_table_is_what_happens() {
     let mut coverage = Coverage::default();
@@ -46,7 +46,7 @@ fn the_table_is_what_happens() {
     coverage.assert_complete::<Review>();
 }
 
-/// A plan in every state, and none.
+/// A plan in every state, and no plan.
 fn plans() -> Vec<State> {
     let mut all = vec![State::Nothing];
     let nexts = [
@@ -68,7 +68,7 @@ fn plans() -> Vec<State> {
     all
 }
 
-/// Every command, by everybody.
+/// Every command, by every actor.
 fn command(coverage: &mut Coverage, state: &State) {
     let models = ["opus".into(), "sonnet".into()];
     let task = TaskId::parse("7");
@@ -126,7 +126,7 @@ fn worlds() -> Vec<World> {
 
 type Change = fn(&mut World);
 
-/// One thing otherwise than in the plain case.
+/// The usual facts, with one of them changed.
 const CHANGES: [Change; 20] = [
     |_| {},
     |world| world.plan.memory.owner = Some(session("other")),
@@ -204,7 +204,7 @@ const CHANGES: [Change; 20] = [
     },
 ];
 
-/// Every way for the effect to stand.
+/// Every status of the effect.
 fn standings() -> Vec<EffectStatus<Review>> {
     let request = Request {
         plan: "demo".into(),

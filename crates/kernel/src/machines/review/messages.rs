@@ -1,4 +1,4 @@
-//! What is said: to the reviewer, to the agent that answers it, and to the person.
+//! The texts for the reviewer, for the agent that answers it, and for the person.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,12 +8,12 @@ use super::Request;
 use super::phase::Review;
 pub use crate::receipt::dollars;
 
-/// Where a plan's files are, seen from the project.
+/// The folder of a plan's files, relative to the project.
 pub fn directory(plan: &str) -> String {
     format!(".taskie/plans/{plan}")
 }
 
-/// What the reviewer is asked. Ground rules and actions lie in `library`.
+/// The reviewer's prompt. The ground rules and actions are in `library`.
 pub fn prompt(request: &Request, library: &str) -> String {
     let dir = directory(&request.plan);
     let rules = format!("Read the ground rules in {library}/ground-rules.md");
@@ -59,7 +59,7 @@ fn task_files(request: &Request) -> String {
     files.join(" ")
 }
 
-/// What the agent is held with, to answer a review.
+/// The reason that holds the agent, so that it answers a review.
 pub(super) fn block(request: &Request) -> String {
     let Request {
         review, iteration, ..

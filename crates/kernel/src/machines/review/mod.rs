@@ -1,10 +1,9 @@
-//! `review`: plan, tasks and code are reviewed by a fresh model until two reviews in a row
-//! are clean.
+//! `review`: a fresh model reviews plan, tasks and code until two reviews in a row are clean.
 //!
-//! The plan's `state.json` says what comes next. Where that is a review, the stop runs a
-//! reviewer and holds the agent with its findings; the agent answers, stops, and the next
-//! reviewer follows. Two clean ones in a row, or too many, and the person has the word.
-//! Where no review is due, the plan's directory is checked against the ground rules.
+//! The plan's `state.json` says what comes next. If that is a review, a reviewer runs at the stop,
+//! and its findings hold the agent. The agent answers and stops, and the next reviewer runs. After
+//! two clean reviews in a row, or too many reviews, it is the person's turn to decide. If no review
+//! is due, the plan's directory is checked against the ground rules.
 
 pub mod messages;
 pub mod phase;
@@ -47,37 +46,37 @@ use table::Tasks;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Review;
 
-/// What the shell saw of the plan's directory and of the settings.
+/// What the shell read of the plan's directory and of the settings.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Facts {
     pub door: Door,
     pub company: OtherSessions,
     /// The ground rules that the directory breaks.
     pub violations: Vec<String>,
-    /// What is wrong with `state.json`, for the person only.
+    /// What is wrong with `state.json`; only the person is told.
     pub warnings: Vec<String>,
     pub tasks: Tasks,
-    /// The numbers of the reviews of the due kind that lie there.
+    /// The numbers of the reviews of the due kind that are in the directory.
     pub written: Vec<u32>,
     pub answer: AnswerFile,
     pub settings: Settings,
 }
 
-/// Who asks.
+/// Which way the stop came in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Door {
     Hook,
-    /// The drop-in for the public hook: plans have no owner there.
+    /// The drop-in for the public hook. Its plans have no owner.
     Compat,
 }
 
-/// The answer to the review that waits for one.
+/// Is the review answered?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerFile {
     Missing,
-    /// Written after the review was.
+    /// It was written after the review.
     Written,
 }
 
@@ -92,19 +91,19 @@ pub struct Settings {
     pub deadline: Millis,
 }
 
-/// What becomes of a stop whose review did not happen.
+/// What happens at a stop whose review failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnFailure {
-    /// Let it through; the review stays due.
+    /// Let the agent go; the review stays due.
     Approve,
-    /// Keep the agent and try again, twice, then let it through.
+    /// Hold the agent and try again, twice; then let it go.
     Retry,
-    /// Let it through, and start no review before a person says so.
+    /// Let the agent go, and start no review until a person asks for it.
     Park,
 }
 
-/// One review, to be run.
+/// One review that must run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Request {
     pub plan: String,
@@ -112,13 +111,13 @@ pub struct Request {
     pub task: Option<TaskId>,
     pub iteration: u32,
     pub model: String,
-    /// The tasks whose files the reviewer reads, where it reads several.
+    /// The tasks whose files the reviewer reads, if it reads several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskId>,
-    /// Not to be started before: a failed one was just tried.
+    /// Do not start it earlier, because it has just failed.
     pub not_before: Millis,
-    /// The intents of processes that died in the same review. What one of them left is
-    /// taken over if it is finished.
+    /// The intents of processes that died in the same review. If one of them left a finished
+    /// review, that is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumes: Vec<Fence>,
 }
@@ -129,18 +128,18 @@ impl Request {
         self.review.file(self.task.as_ref(), self.iteration)
     }
 
-    /// Is it the review that is due here, whichever its number?
+    /// Is it the review that is due here, whatever its number?
     fn is_for(&self, plan: &str, review: Kind, task: Option<&TaskId>) -> bool {
         self.plan == plan && self.review == review && self.task.as_ref() == task
     }
 }
 
-/// What came of it.
+/// The result of a review.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Outcome {
     pub result: Finding,
     pub took: Millis,
-    /// In millionths of a dollar, where the reviewer's program said.
+    /// In millionths of a dollar, if the reviewer's program reported it.
     pub cost: u64,
 }
 
@@ -158,7 +157,7 @@ pub enum Finding {
 pub enum Verdict {
     Pass,
     Fail,
-    /// None in the place of the schema: not clean.
+    /// The answer has no verdict: the review counts as not clean.
     Unsaid,
 }
 
@@ -168,7 +167,7 @@ pub enum Verdict {
 pub enum Failure {
     /// The reviewer's program was not found.
     NoProgram(String),
-    /// It ended badly; an excerpt of what it said.
+    /// It failed; the text is an excerpt of its output.
     Exit {
         status: String,
         said: String,
@@ -176,9 +175,9 @@ pub enum Failure {
     TimedOut {
         after: Millis,
     },
-    /// It ended well and wrote no review.
+    /// It succeeded, but wrote no review.
     NoFile,
-    /// We could not start it, or not keep its output.
+    /// We could not start it, or could not store its output.
     Fault(String),
 }
 
@@ -214,7 +213,7 @@ impl Machine for Review {
         Arrow { rule: "valid",         on: "stop",          from: &["idle"], to: SAME,
             when: "no review due, ground rules kept", does: "pass", remedy: "`mainspring plan route` says what comes next" },
         Arrow { rule: "invalid",       on: "stop",          from: &["idle", "answering"], to: SAME,
-            when: "no review to run, ground rules broken", does: "hold with every violation", remedy: "put the plan's files right" },
+            when: "no review to run, ground rules broken", does: "hold with every violation", remedy: "repair the plan's files" },
         Arrow { rule: "unchanged",     on: "stop",          from: &["idle", "answering"], to: SAME,
             when: "broken as when we last held for it", does: "pass, tell the person", remedy: "put the plan's files right" },
         Arrow { rule: "unanswered",    on: "stop",          from: &["answering"], to: SAME,
@@ -250,7 +249,7 @@ impl Machine for Review {
         Arrow { rule: "retry",         on: "stop",          from: &["due", "answering"], to: "due",
             when: "it did not happen, tries are left", does: "hold: stop again", remedy: "stop again, or `mainspring plan set next_phase null`" },
         Arrow { rule: "invalid-due",   on: "stop",          from: &["due", "answering"], to: "due",
-            when: "no review could be run, ground rules broken", does: "hold with every violation", remedy: "put the plan's files right" },
+            when: "no review could run, ground rules broken", does: "hold with every violation", remedy: "repair the plan's files" },
         Arrow { rule: "unchanged-due", on: "stop",          from: &["due", "answering"], to: "due",
             when: "broken as when we last held for it", does: "pass, tell the person", remedy: "put the plan's files right" },
         Arrow { rule: "take",          on: "session_start", from: &["due", "answering"], to: SAME,

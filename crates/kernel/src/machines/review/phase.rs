@@ -1,5 +1,4 @@
-//! The words of the plan's state: every phase, the four reviews, and what is derived
-//! from them.
+//! The values in a plan's state: every phase, the four reviews, and what follows from them.
 
 use alloc::format;
 use alloc::string::String;
@@ -7,7 +6,7 @@ use core::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// An action of the plan. What a later version may write is kept as it is.
+/// An action of the plan. An unknown one, from a later version, is kept as it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     NewPlan,
@@ -20,7 +19,7 @@ pub enum Phase {
     Review(Review),
     PostReview(Review),
     Complete,
-    /// Reported, and never written over.
+    /// An unknown phase. It is reported, and never overwritten.
     Unknown(String),
 }
 
@@ -59,7 +58,7 @@ impl Review {
         }
     }
 
-    /// As a sentence has it: "a code review".
+    /// Its name in a sentence: "a code review".
     pub const fn label(self) -> &'static str {
         match self {
             Self::Plan => "plan review",
@@ -90,7 +89,7 @@ impl Review {
     }
 }
 
-/// A task's id, which is part of file names: letters, digits, `_` and `-`.
+/// A task's id. It is part of file names: letters, digits, `_` and `-`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TaskId(String);
@@ -122,7 +121,7 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// Where the plan is, seen from far away.
+/// The plan's phase, roughly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PlanStage {
     Planning,
@@ -151,7 +150,7 @@ impl PlanStage {
 }
 
 impl Phase {
-    /// Every phase that there is, in the order of a plan's life.
+    /// Every phase, in the order of a plan's life.
     pub const ALL: [Self; 16] = [
         Self::NewPlan,
         Self::Review(Review::Plan),

@@ -1,5 +1,5 @@
-//! What is remembered of a plan: the eight fields of its `state.json`, which belong to
-//! the agent and the person, and what we keep about it ourselves.
+//! What is stored of a plan: the eight fields of its `state.json`, which belong to the agent and
+//! the person, and our own memory of it.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -21,7 +21,7 @@ pub enum State {
 }
 
 impl State {
-    /// The fields of its `state.json`, where it has one that can be read.
+    /// The fields of its `state.json`, if it has a readable one.
     pub fn fields(&self) -> Option<&Fields> {
         match self {
             Self::Plan(plan) => match &plan.record {
@@ -39,7 +39,7 @@ pub struct Plan {
     pub id: String,
     pub record: Record,
     pub memory: Memory,
-    /// Where the plan goes if every machine lets go of this stop. Never outlives a turn.
+    /// The next phase, if every machine lets the agent go at this stop. It never outlives a turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passing: Option<Target>,
 }
@@ -48,9 +48,9 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Record {
-    /// A plan of before there was one: its structure is looked at, nothing more.
+    /// A plan from before this file existed: only its structure is checked.
     Missing,
-    /// Left as it is; the text says what is wrong with it.
+    /// It is left as it is; the text says what is wrong.
     Unreadable(String),
     Fields(Fields),
 }
@@ -59,18 +59,18 @@ pub enum Record {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fields {
     pub max_reviews: u32,
-    /// As it is written there. See [`Fields::task`].
+    /// The text in the file. See [`Fields::task`].
     pub current_task: Option<String>,
     pub phase: Option<Phase>,
     pub phase_iteration: Option<u32>,
     pub next_phase: Option<Phase>,
-    /// Passed on as it is.
+    /// Passed on unchanged.
     pub review_model: String,
     pub consecutive_clean: u32,
     pub tdd: bool,
 }
 
-/// Two in a row end a cycle.
+/// So many clean reviews in a row end a cycle.
 pub const CLEAN_ENOUGH: u32 = 2;
 pub const DEFAULT_MAX_REVIEWS: u32 = 8;
 pub const DEFAULT_MODELS: [&str; 2] = ["opus", "sonnet"];
@@ -96,7 +96,7 @@ impl Fields {
         TaskId::parse(self.current_task.as_deref()?)
     }
 
-    /// The review that the next stop is to run.
+    /// The review that the next stop runs.
     pub fn due(&self) -> Option<Review> {
         match self.next_phase {
             Some(Phase::Review(review)) => Some(review),
@@ -104,7 +104,7 @@ impl Fields {
         }
     }
 
-    /// The review that the agent is to answer.
+    /// The review that the agent must answer.
     pub fn unanswered(&self) -> Option<Review> {
         match self.next_phase {
             Some(Phase::PostReview(review)) => Some(review),
@@ -122,13 +122,13 @@ impl Fields {
             })
     }
 
-    /// The answer to a review is there: it is time for the next one.
+    /// The last review is answered, so the next one is due.
     pub(super) fn answered(&mut self, review: Review) {
         self.phase = Some(Phase::PostReview(review));
         self.next_phase = Some(Phase::Review(review));
     }
 
-    /// Enters a cycle of reviews: the strongest model first, nothing counted yet.
+    /// Starts a cycle of reviews: with the strongest model, and all counts at zero.
     pub(super) fn enter(&mut self, review: Review, models: &[String]) {
         self.next_phase = Some(Phase::Review(review));
         self.phase_iteration = Some(0);
@@ -136,7 +136,7 @@ impl Fields {
         self.consecutive_clean = 0;
     }
 
-    /// Where the plan goes after a cycle.
+    /// The phase after a cycle.
     pub(super) fn target(&self, review: Review, tasks: &Tasks, models: &[String]) -> Target {
         let implement = if self.tdd {
             Phase::CompleteTaskTdd
@@ -147,7 +147,8 @@ impl Fields {
             Review::Plan => Target::Step(review, Phase::CreateTasks),
             Review::Tasks => Target::Step(review, implement),
             Review::AllCode => Target::Step(review, Phase::Complete),
-            // Without a table nobody knows what is left: the next task's action says so.
+            // Without a table it is unknown which tasks are left; the action for the next task
+            // finds out.
             Review::Code if tasks.rows.is_empty() => Target::Step(review, implement),
             Review::Code if tasks.remain_beside(self.task().as_ref()) => {
                 Target::Step(review, implement)
@@ -170,13 +171,13 @@ impl Fields {
     }
 }
 
-/// Where a cycle of reviews leads.
+/// The phase that follows a cycle of reviews.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
     /// From this review to that phase, when the person continues.
     Step(Review, Phase),
-    /// The last task is through: all code at once, beginning with this model.
+    /// The last task passed: all code is reviewed at once, starting with this model.
     FinalReview(String),
 }
 
@@ -189,7 +190,7 @@ impl Target {
     }
 }
 
-/// The strongest model, which begins every cycle.
+/// The strongest model, with which every cycle starts.
 fn first(models: &[String]) -> String {
     models
         .first()
@@ -197,7 +198,7 @@ fn first(models: &[String]) -> String {
         .unwrap_or_else(|| DEFAULT_MODELS[0].to_owned())
 }
 
-/// The model after this one; after one that is not in the list comes the first.
+/// The model after this one. If this one is not in the list, the first.
 pub(super) fn alternate(model: &str, models: &[String]) -> String {
     models
         .iter()
@@ -207,16 +208,16 @@ pub(super) fn alternate(model: &str, models: &[String]) -> String {
         .unwrap_or_else(|| first(models))
 }
 
-/// What we remember of a plan, outside the repository.
+/// What we remember of a plan. It is stored outside the repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Memory {
-    /// The session that last moved it.
+    /// The session that last changed it.
     pub owner: Option<SessionId>,
-    /// Sessions that have heard that it is not theirs, the latest last.
+    /// Sessions that were told that it is not theirs, the latest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<SessionId>,
-    /// The last complaint about its structure, and whom we held for it.
+    /// The last violation of the ground rules, and the session that was held for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub complaint: Option<Complaint>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -231,7 +232,7 @@ pub struct Complaint {
     pub text: String,
 }
 
-/// A review that could not be done, and is still due.
+/// A review that failed and is still due.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct OverdueReview {
     pub review: Review,
@@ -254,7 +255,7 @@ impl Memory {
     /// More sessions than this do not work in one project at once.
     const MOST_TOLD: usize = 8;
 
-    /// Is this the first time that the session hears it?
+    /// Is the session told for the first time?
     pub(super) fn tell(&mut self, session: &SessionId) -> bool {
         if self.told.contains(session) {
             return false;
@@ -266,7 +267,7 @@ impl Memory {
         true
     }
 
-    /// Who moves a plan owns it.
+    /// The session that changes a plan owns it.
     pub fn moved_by(&mut self, session: Option<&SessionId>) {
         if let Some(session) = session {
             self.owner = Some(session.clone());

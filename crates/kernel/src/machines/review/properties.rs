@@ -57,8 +57,8 @@ prop_compose! {
 }
 
 proptest! {
-    /// A chain in which the agent answers every review ends by itself: no plan, whatever
-    /// its state, keeps an agent for ever.
+    /// If the agent answers every review, the chain of stops ends by itself: no plan, whatever its
+    /// state, holds an agent for ever.
     #[test]
     fn every_chain_ends(mut world in any_world(), results in prop::collection::vec(any_result(), 40)) {
         let mut results = results.into_iter();
@@ -92,7 +92,7 @@ proptest! {
         prop_assert!(false, "the agent was kept for 40 stops");
     }
 
-    /// A review that did not happen leaves the counters of the plan as they were.
+    /// A review that did not happen leaves the plan's counters unchanged.
     #[test]
     fn a_failure_consumes_nothing(mut world in any_world()) {
         if let StopResult::Runs(_) = world.hear() {
@@ -105,8 +105,8 @@ proptest! {
         }
     }
 
-    /// A reviewer is started only for the review that the state names, with the model
-    /// that it names, and its file never leaves the plan's directory.
+    /// A reviewer starts only for the review that the state names and with the model that it names,
+    /// and its file never leaves the plan's directory.
     #[test]
     fn a_reviewer_does_what_the_state_says(mut world in any_world()) {
         if let StopResult::Runs(intent) = world.hear() {

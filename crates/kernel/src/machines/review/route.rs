@@ -1,5 +1,5 @@
-//! What continuing a plan means now, decided by code: from what comes next, else from
-//! what was done last, else (for a plan without a usable state) from its files.
+//! What the agent does to continue a plan. It follows from the phase that comes next, or else from
+//! the last one, or else (for a plan without a usable state) from the plan's files.
 
 use alloc::format;
 use alloc::string::String;
@@ -10,12 +10,12 @@ use super::phase::{Phase, Review, TaskId};
 use super::plan::{Fields, Record};
 use super::table::{Document, Subtasks, Tasks};
 
-/// What the shell saw of the plan's files.
+/// What the shell read of the plan's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifacts {
     pub plan: Document,
     pub tasks: Tasks,
-    /// The file of the current task; for a plan without a state, of the next one.
+    /// The file of the current task; for a plan without a state, of the next task.
     pub current: Subtasks,
 }
 
@@ -27,12 +27,12 @@ pub struct Route {
     pub by: By,
 }
 
-/// What was gone by.
+/// What the decision is based on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum By {
     State,
-    /// There is no usable state: the files and the git history speak.
+    /// There is no usable state: the files and the git history decide.
     History,
 }
 
@@ -46,7 +46,7 @@ pub enum Step {
     },
     /// End the turn: the review starts at the stop.
     Stop { review: Review },
-    /// Everything is done and only has to be recorded.
+    /// Everything is done, but not recorded yet.
     Finish,
     /// Everything is done.
     Complete,
@@ -55,7 +55,7 @@ pub enum Step {
 }
 
 impl Route {
-    /// As the agent reads it.
+    /// The text for the agent.
     pub fn sentence(&self) -> String {
         let what = match &self.step {
             Step::Act { action, task: None } => format!("Perform the action {action}."),
@@ -136,7 +136,7 @@ fn by_next(next: &Phase, fields: &Fields, artifacts: &Artifacts) -> (Step, Strin
         Phase::Complete => (Step::Finish, "The last reviews are over.".into()),
         Phase::Unknown(text) => (
             Step::Ask,
-            format!("next_phase is \"{text}\", which nobody knows."),
+            format!("next_phase is \"{text}\", which is not a phase."),
         ),
     }
 }
@@ -200,7 +200,7 @@ fn by_last(fields: &Fields) -> (Step, String) {
     }
 }
 
-/// A plan of before there was a state, or with one that cannot be read.
+/// A plan from before there was a state, or with a state that cannot be read.
 fn by_history(why: &str, artifacts: &Artifacts) -> Route {
     let (step, because) = match (artifacts.plan, artifacts.tasks.next()) {
         (Document::Missing | Document::Partial, _) if artifacts.tasks.rows.is_empty() => {

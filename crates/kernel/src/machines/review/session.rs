@@ -1,4 +1,4 @@
-//! Sessions that come and go around a plan.
+//! Sessions that start and end while there is a plan.
 
 use alloc::format;
 
@@ -22,7 +22,7 @@ pub(super) fn on_start(state: &State, input: &Input<'_, Review>) -> Step<Review,
     let mut plan = plan.clone();
     plan.memory.moved_by(Some(here));
     let tell = format!(
-        "The plan in {} waits to be continued, and is this session's now: `mainspring plan route` \
+        "The plan in {} can be continued and now belongs to this session: `mainspring plan route` \
          says what comes next. Do nothing about it unless the user asks; `mainspring plan set \
          next_phase null` ends its reviews.",
         directory(&plan.id)
@@ -42,7 +42,7 @@ pub(super) fn on_end(state: &State, input: &Input<'_, Review>) -> Step<Review, N
     Step::take("leave", State::Plan(plan), Nothing)
 }
 
-/// A start that goes on with what the same person did before.
+/// Does this start continue the same person's earlier work?
 const fn is_new(source: StartSource) -> bool {
     match source {
         StartSource::Startup

@@ -1,5 +1,5 @@
-//! The stop, in the order of the table: whose plan, which review, what came of it, and
-//! the ground rules where none is run.
+//! The stop, in the order of the table: who owns the plan, which review is due, what came of it;
+//! and the ground rules if no review runs.
 
 use alloc::format;
 use alloc::string::String;
@@ -37,7 +37,7 @@ pub(super) fn on_stop(state: &State, input: &Input<'_, Review>) -> Stop {
     }
 }
 
-/// Whose plan it is.
+/// Does the plan belong to this session?
 enum Ownership {
     NoSession,
     Others(Plan, Vec<String>),
@@ -52,8 +52,9 @@ fn ownership(mut plan: Plan, input: &Input<'_, Review>) -> Ownership {
         return Ownership::NoSession;
     };
     let live = is_live(&plan);
-    // Whoever runs a review of a plan without an owner is its owner when it comes back: a
-    // verdict cannot be had twice. Until then nobody else becomes it in passing.
+    // The session that runs a review of a plan without an owner becomes the owner when the review
+    // comes back, because a verdict cannot be fetched twice. Until then no other session becomes
+    // the owner.
     let running = matches!(input.effect_status, EffectStatus::Running(_));
     let returned = matches!(input.effect_status, EffectStatus::Done(..));
     match (&plan.memory.owner, input.facts.company) {
@@ -62,7 +63,7 @@ fn ownership(mut plan: Plan, input: &Input<'_, Review>) -> Ownership {
         (None, company) if company == OtherSessions::Alone || returned => {
             plan.memory.moved_by(Some(here));
             let note = format!(
-                "plan '{}' had no session and is now this one's. `mainspring plan set next_phase \
+                "plan '{}' had no session and now belongs to this one. `mainspring plan set next_phase \
                  null` ends its reviews",
                 plan.id
             );
@@ -87,7 +88,7 @@ fn ownership(mut plan: Plan, input: &Input<'_, Review>) -> Ownership {
     }
 }
 
-/// Is a review due, or an answer to one?
+/// Is a review due, or the answer to one?
 pub(super) fn is_live(plan: &Plan) -> bool {
     match &plan.record {
         Record::Missing | Record::Unreadable(_) => false,
@@ -125,11 +126,11 @@ fn decide(mut plan: Plan, input: &Input<'_, Review>) -> Stop {
     }
 }
 
-/// The reviewer came back to a plan that somebody had moved meanwhile.
+/// The reviewer came back after somebody had moved the plan to another phase.
 fn late(input: &Input<'_, Review>) -> Option<String> {
     match input.effect_status {
         EffectStatus::Done(intent, _) => Some(format!(
-            "{}/{} came when the plan had moved on: it decides nothing",
+            "{}/{} came after the plan had moved on, so it does not count",
             directory(&intent.effect.plan),
             intent.effect.file()
         )),
@@ -137,7 +138,7 @@ fn late(input: &Input<'_, Review>) -> Option<String> {
     }
 }
 
-/// A review is to be run, or has just been.
+/// A review must run, or has just run.
 fn due(plan: Plan, review: Kind, input: &Input<'_, Review>) -> Stop {
     let Record::Fields(fields) = &plan.record else {
         return examine(plan, input, "valid");

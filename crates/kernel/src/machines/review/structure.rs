@@ -1,5 +1,5 @@
-//! The ground rules 1 to 7: what may lie in a plan's directory. Pure functions over
-//! names and one text.
+//! Ground rules 1 to 7: which files a plan's directory may contain. Pure functions over names and
+//! one text.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -14,7 +14,7 @@ pub struct Directory<'a> {
     /// The Markdown files directly in it, sorted.
     pub names: &'a [String],
     pub nested: Nested,
-    /// The text of `tasks.md`, where there is one.
+    /// The text of `tasks.md`, if it exists.
     pub tasks: Option<&'a str>,
 }
 
@@ -26,7 +26,7 @@ pub enum Nested {
     Markdown,
 }
 
-/// Every rule that the directory breaks, in the rules' order.
+/// Every rule that the directory breaks, in the order of the rules.
 pub fn violations(directory: Directory<'_>) -> Vec<String> {
     let has = |name: &str| directory.names.iter().any(|held| held == name);
     let kinds: Vec<(&String, Kind)> = directory
@@ -85,7 +85,7 @@ pub fn violations(directory: Directory<'_>) -> Vec<String> {
     broken
 }
 
-/// All of them, as the agent reads them.
+/// All violations, as the agent reads them.
 pub fn complaint(plan: &str, violations: &[String]) -> String {
     format!("Plan '{plan}': {}", violations.join("; "))
 }
@@ -106,7 +106,7 @@ enum Subject {
     Design,
     Tasks,
     AllCode,
-    /// Written by later public versions; accepted, never written by us.
+    /// Written by later public versions. We accept it and never write it.
     Code,
     Task(TaskId),
 }
@@ -155,7 +155,7 @@ impl Subject {
         })
     }
 
-    /// What a review of it cannot be without.
+    /// The file that a review of it requires.
     const fn base_file(&self) -> Option<&'static str> {
         match self {
             Self::Plan => Some("plan.md"),

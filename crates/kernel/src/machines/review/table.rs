@@ -1,4 +1,4 @@
-//! What is read from `tasks.md` and from a task's file.
+//! Reads `tasks.md` and a task's file.
 
 use alloc::vec::Vec;
 
@@ -12,7 +12,8 @@ pub struct Tasks {
     pub rows: Vec<Row>,
 }
 
-/// A record has every row of the table at every stop: as a pair, without the names.
+/// A record contains every row of the table at every stop, so a row is stored as a pair without
+/// field names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
 #[serde(from = "(TaskId, Status)")]
 pub struct Row {
@@ -40,11 +41,11 @@ pub enum Status {
     Done,
     Cancelled,
     Postponed,
-    /// None of the words: the task is taken for unfinished.
+    /// An unknown status: the task counts as unfinished.
     Unknown,
 }
 
-/// What a table may call them.
+/// How a table may spell the statuses.
 const WORDS: [(&str, Status); 8] = [
     ("pending", Status::Pending),
     ("in-progress", Status::InProgress),
@@ -87,7 +88,7 @@ impl Tasks {
         Self { rows }
     }
 
-    /// The tasks that a reviewer is given the files of: those with a number.
+    /// The tasks whose files a reviewer gets: those with a number.
     pub fn numbered(&self) -> impl Iterator<Item = &TaskId> {
         self.rows
             .iter()
@@ -95,14 +96,14 @@ impl Tasks {
             .filter(|id| id.is_number())
     }
 
-    /// Is anything left to do beside the task at hand?
+    /// Is anything left to do besides the current task?
     pub fn remain_beside(&self, current: Option<&TaskId>) -> bool {
         self.rows
             .iter()
             .any(|row| Some(&row.id) != current && row.status.is_open())
     }
 
-    /// The task to go on with: the one under way, else the first one that waits.
+    /// The task to continue with: the one in progress, or else the first pending one.
     pub fn next(&self) -> Option<&Row> {
         let with = |status| self.rows.iter().find(move |row| row.status == status);
         with(Status::InProgress)
@@ -129,9 +130,9 @@ fn cells(line: &str) -> impl Iterator<Item = &str> {
     line.strip_prefix('|').unwrap_or(line).split('|').map(bare)
 }
 
-/// A cell without the blanks and the marks around it.
+/// A cell without surrounding blanks and marks.
 fn bare(cell: &str) -> &str {
-    // Most cells are blanks and plain letters, and a table may have many.
+    // A table may have many cells, and most contain only blanks and plain letters.
     let cell = cell.trim_ascii();
     let is_plain = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     if is_plain(cell.as_bytes().first()) && is_plain(cell.as_bytes().last()) {
@@ -140,7 +141,7 @@ fn bare(cell: &str) -> &str {
     cell.trim().trim_matches(['`', '*']).trim()
 }
 
-/// How far a task's file says that the task is.
+/// How far the task is, according to its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subtasks {

@@ -1,4 +1,4 @@
-//! The cycles of the seed's diagrams, what ends them, and what is said.
+//! The cycles of the specification's diagrams, what ends them, and the messages.
 
 use alloc::format;
 use alloc::string::String;
@@ -15,7 +15,7 @@ use crate::block_ledger::Cap;
 use crate::effect::EffectStatus;
 use crate::event::Chain;
 
-/// The planning flow of the seed's diagram, in one chain of stops.
+/// The planning flow of the specification's diagram, in one chain of stops.
 #[test]
 fn a_plan_is_reviewed_until_two_in_a_row_are_clean() {
     let mut world = World::new(verbs::fresh(&["opus".into(), "sonnet".into()]));
@@ -28,7 +28,7 @@ fn a_plan_is_reviewed_until_two_in_a_row_are_clean() {
     }
     let (request, hold, notes) = world.reviewed(PASS);
     let _ = writeln!(story, "{}: {}", request.model, world.line());
-    assert_eq!(hold, "", "the person has the word");
+    assert_eq!(hold, "", "it is the person's turn to decide");
     insta::assert_snapshot!(story, @r"
     new-plan → plan-review iter 0 opus clean 0
     opus: plan-review → post-plan-review iter 1 sonnet clean 0
@@ -94,10 +94,7 @@ fn an_answer_without_its_state_is_noticed() {
     let mut world = World::due(Kind::Code);
     world.reviewed(FAIL);
     let (hold, notes) = world.says();
-    assert_eq!(
-        hold, "",
-        "as the seed says: the answer is the agent's to give"
-    );
+    assert_eq!(hold, "", "as specified: the agent must answer");
     assert_eq!(
         notes,
         ["plan 'demo': task-1-review-1.md waits for its answer, task-1-post-review-1.md"]
@@ -196,7 +193,7 @@ fn each_failure_is_told_and_consumes_nothing() {
     insta::assert_snapshot!(told.join("\n"), @r"
     the code review (iteration 1, opus) of plan 'demo' did not happen: `claude` was not found. The stop goes through and the review stays due: it is tried at the next stop
     the code review (iteration 1, opus) of plan 'demo' did not happen: the reviewer ended with exit code 1: no such model; see .taskie/plans/demo/.review-1.log. The stop goes through and the review stays due: it is tried at the next stop
-    the code review (iteration 1, opus) of plan 'demo' did not happen: the reviewer was not back after 600 s; see .taskie/plans/demo/.review-1.log. The stop goes through and the review stays due: it is tried at the next stop
+    the code review (iteration 1, opus) of plan 'demo' did not happen: the reviewer did not finish within 600 s; see .taskie/plans/demo/.review-1.log. The stop goes through and the review stays due: it is tried at the next stop
     the code review (iteration 1, opus) of plan 'demo' did not happen: the reviewer did not write task-1-review-1.md; see .taskie/plans/demo/.review-1.log. The stop goes through and the review stays due: it is tried at the next stop
     the code review (iteration 1, opus) of plan 'demo' did not happen: the disk is full. The stop goes through and the review stays due: it is tried at the next stop
     ");
@@ -299,7 +296,7 @@ fn a_plan_of_nobody_is_taken_by_the_only_session() {
     world.runs();
     let (_, hold, notes) = world.reviewed(FAIL);
     assert!(!hold.is_empty());
-    assert!(notes[0].contains("is now this one's"), "{notes:?}");
+    assert!(notes[0].contains("now belongs to this one"), "{notes:?}");
     assert_eq!(world.plan.memory.owner, Some(session("s")));
 }
 
@@ -317,7 +314,7 @@ fn what_this_version_does_not_know_is_reported_and_kept() {
     assert_eq!(world.plan, before);
 }
 
-/// The host would override the block: the review was paid for, and is not lost.
+/// The host would override the block. The review is paid for, so it must not be lost.
 #[test]
 fn a_capped_stop_keeps_the_review() {
     let mut world = World::due(Kind::Code);
@@ -444,7 +441,7 @@ fn the_routing_table() {
     insta::assert_snapshot!(table);
 }
 
-/// A plan of nobody's is reviewed for one session while another stops beside it.
+/// A plan without an owner is reviewed for one session while another session stops.
 #[test]
 fn a_neighbour_does_not_take_a_plan_whose_reviewer_is_at_work() {
     let mut world = World::due(Kind::Plan);
@@ -456,7 +453,7 @@ fn a_neighbour_does_not_take_a_plan_whose_reviewer_is_at_work() {
     assert_eq!(hold, "");
     assert!(notes[0].contains("already at work"), "{notes:?}");
     assert_eq!(world.plan.memory.owner, None);
-    // By now two are at work here, and the verdict counts all the same.
+    // Now two sessions work here, and the verdict still counts.
     world.event.session = Some(session("s"));
     world.facts.company = OtherSessions::Several;
     world.facts.written.push(1);

@@ -1,4 +1,4 @@
-//! What a person or an agent does to a plan by a command.
+//! The commands for a plan.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -45,7 +45,7 @@ impl Refusal for Refused {
             ]),
             Self::NoState(plan) => Vec::from([format!("`mainspring plan init {plan}` makes one")]),
             Self::Unreadable { plan, .. } => Vec::from([format!(
-                "put {}/state.json right by hand; it is never written over",
+                "repair {}/state.json by hand; it is never overwritten",
                 directory(plan)
             )]),
             Self::NoSuchPhase(_) => {
@@ -55,14 +55,14 @@ impl Refusal for Refused {
             Self::NothingDue(_) => {
                 Vec::from(["`mainspring plan set next_phase plan-review` makes one due".into()])
             }
-            // They say it.
+            // Their messages say what to do.
             Self::Unknown(..) | Self::NoTask(_) | Self::UnderReview(_) => Vec::new(),
         }
     }
 }
 
-/// Records a new plan, whose first review is then due. What we remember of one of the same
-/// name stays, as what it has cost.
+/// Records a new plan, whose first review is then due. What we remember of an earlier plan with
+/// this name stays, for example its cost.
 pub fn init(
     state: &State,
     name: &str,
@@ -86,7 +86,7 @@ pub fn init(
     Ok(moved("init", plan, actor))
 }
 
-/// The only state that is made from nothing.
+/// The state of a new plan.
 pub(super) fn fresh(models: &[String]) -> Fields {
     let mut fields = Fields {
         phase: Some(Phase::NewPlan),
@@ -96,7 +96,7 @@ pub(super) fn fresh(models: &[String]) -> Fields {
     fields
 }
 
-/// An action is done: what the plan's state is then.
+/// The plan's state after an action.
 pub fn advance(
     plan: &Plan,
     phase: &Phase,
@@ -157,7 +157,7 @@ fn advanced(
             next.next_phase = None;
             next.phase_iteration = None;
         }
-        // By hand: no cycle, so that its answer starts none.
+        // Set by hand: there is no cycle, so the answer starts none.
         Phase::Review(_) => {
             next.next_phase = None;
             next.phase_iteration = None;
@@ -171,7 +171,7 @@ fn advanced(
     Ok(next)
 }
 
-/// A cycle that is under way is left through its reviews, not around them.
+/// An agent leaves a cycle only through its reviews.
 fn stay_under_review(fields: &Fields, phase: &Phase, task: Option<&TaskId>) -> Result<(), Refused> {
     let Some(review) = fields.due().or_else(|| fields.unanswered()) else {
         return Ok(());
@@ -197,7 +197,7 @@ fn stay_under_review(fields: &Fields, phase: &Phase, task: Option<&TaskId>) -> R
     }
 }
 
-/// One field, set by hand.
+/// Sets one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Setting {
     MaxReviews(u32),
@@ -236,7 +236,7 @@ pub fn set(plan: &Plan, setting: Setting, actor: &Actor) -> Result<VerbStep<Revi
     Ok(moved(rule, plan, actor))
 }
 
-/// Gives the plan to a session; a person who names none, to the next one that stops here.
+/// Gives the plan to a session. If a person names none, the next session that stops here gets it.
 pub fn adopt(plan: &Plan, to: Option<&SessionId>) -> VerbStep<Review> {
     let mut plan = plan.clone();
     plan.memory.moved_by(to);
@@ -244,8 +244,7 @@ pub fn adopt(plan: &Plan, to: Option<&SessionId>) -> VerbStep<Review> {
     Step::take("adopt", State::Plan(plan.into()), Nothing)
 }
 
-/// The review that is due is asked for now: one that failed, or waits for a person, is
-/// tried again.
+/// Makes the due review run now, even if it failed or waits for a person.
 pub fn review_now(plan: &Plan, actor: &Actor) -> Result<VerbStep<Review>, Refused> {
     let fields = fields(plan)?;
     if fields.due().is_none() && fields.unanswered().is_none() {

@@ -1,4 +1,4 @@
-//! For tests: a plan, its directory, and whoever stops there.
+//! For tests: a plan, its directory, and the session that stops there.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -21,7 +21,7 @@ use crate::machines::{InputOf, MachineInput, Pending, Transition, TransitionOf};
 
 pub(super) const TABLE_MD: &str = "| Id | Status |\n|--|--|\n| 1 | done |\n| 2 | pending |\n";
 
-/// A plan in a directory, and whoever stops there.
+/// A plan in a directory, and the session that stops there.
 #[derive(Debug, Clone)]
 pub(super) struct World {
     pub(super) plan: Plan,
@@ -32,7 +32,7 @@ pub(super) struct World {
     pub(super) now: Millis,
 }
 
-/// What a stop came to.
+/// How a stop ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum StopResult {
     Runs(Intent<Review>),
@@ -130,7 +130,7 @@ impl World {
         }
     }
 
-    /// One stop; the plan is then what it was moved to.
+    /// One stop; the plan's state changes as decided.
     pub(super) fn hear(&mut self) -> StopResult {
         let case = self.case(State::Plan(self.plan.clone().into()));
         match deliberate(&case) {
@@ -173,7 +173,7 @@ impl World {
         }
     }
 
-    /// A stop that must start none: what holds the agent, and what the person hears.
+    /// A stop that must not start a reviewer: what holds the agent, and what the person is told.
     #[track_caller]
     pub(super) fn says(&mut self) -> (String, Vec<String>) {
         match self.hear() {
@@ -182,7 +182,7 @@ impl World {
         }
     }
 
-    /// A stop with its review: what the agent is held with.
+    /// A stop with its review: the reason that holds the agent.
     #[track_caller]
     pub(super) fn reviewed(&mut self, result: Finding) -> (Request, String, Vec<String>) {
         let intent = self.runs();
@@ -200,7 +200,7 @@ impl World {
         (request, hold, notes)
     }
 
-    /// The agent answers the review as it was told to.
+    /// The agent answers the review as it was asked to.
     pub(super) fn answers(&mut self) {
         let fields = self.fields();
         let review = fields.unanswered().expect("a review to answer");

@@ -1,6 +1,6 @@
-//! What an author should know about a list that is valid: never a reason to refuse it.
+//! Advice for the author of a valid list. It is never a reason to refuse the list.
 //!
-//! Circles are allowed, as in the client's own lists; the tasks in them never become free.
+//! Circles are allowed, as in the client's own lists; the tasks in a circle can never start.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -9,11 +9,11 @@ use super::check::List;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Advice {
-    /// These wait for each other, each for the next and the last for the first.
+    /// These tasks wait for each other in a circle: each for the next, and the last for the first.
     Circle(Vec<u64>),
-    /// It waits, at some remove, for a task in a circle.
+    /// It waits, directly or not, for a task in a circle.
     Unreachable(u64),
-    /// `blocks` says so on one side, and the client only looks at the other.
+    /// Only `blocks` on the other task says so, and the client looks only at `blockedBy`.
     OneSided { blocker: u64, blocked: u64 },
 }
 
@@ -36,7 +36,7 @@ pub fn advise(list: &List) -> Vec<Advice> {
         .collect()
 }
 
-/// What each task waits for, whichever side said so.
+/// What each task waits for, whichever of the two fields says so.
 pub fn waits(list: &List) -> BTreeMap<u64, BTreeSet<u64>> {
     let mut waits: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
     for item in &list.items {
@@ -49,8 +49,8 @@ pub fn waits(list: &List) -> BTreeMap<u64, BTreeSet<u64>> {
     waits
 }
 
-/// In which waves the tasks can be worked on: first those that wait for nothing, then
-/// those that only wait for them, and so on. What no order of work reaches is in none.
+/// In which waves the tasks can be worked on: first those that wait for nothing, then those that
+/// wait only for them, and so on. Tasks that can never start are in no wave.
 pub fn waves(list: &List) -> Vec<Vec<u64>> {
     waves_of(&waits(list))
 }
@@ -83,8 +83,8 @@ fn waves_of(waits: &BTreeMap<u64, BTreeSet<u64>>) -> Vec<Vec<u64>> {
     waves
 }
 
-/// One circle for every group of tasks that only wait for each other. From any stuck task
-/// the way along stuck blockers never ends, so it must come back to itself.
+/// One circle for every group of tasks that only wait for each other. Following stuck blockers from
+/// any stuck task never ends, so the path must come back to itself.
 fn circles(waits: &BTreeMap<u64, BTreeSet<u64>>, stuck: &BTreeSet<u64>) -> Vec<Vec<u64>> {
     let mut circles = Vec::new();
     let mut walked: BTreeSet<u64> = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Is it a task list? Every fault is found in one go, each with its task and field.
+//! Is a draft a task list? All faults are found at once, each with its task and field.
 
 use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
@@ -13,7 +13,7 @@ use super::text::excerpt;
 /// The largest file that is read.
 pub const MOST_BYTES: u64 = 1024 * 1024;
 pub const MOST_TASKS: usize = 1_000;
-/// Local ids are offsets: a larger one would use up the client's numbers for nothing.
+/// The limit for local ids. They are offsets, so a larger one would waste the client's numbers.
 pub const MOST_LOCAL: u64 = 1_000_000;
 
 /// A task list that can be laid out.
@@ -22,7 +22,7 @@ pub struct List {
     pub items: Vec<Item>,
 }
 
-/// One task of it. Ids are local: offsets from where the list will begin.
+/// One task of it. Ids are local: they are offsets from where the list will begin.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Item {
     pub local: u64,
@@ -39,7 +39,8 @@ pub struct Item {
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Problem {
-    /// The task's place in the file, from 1. An id may be what is wrong, so it names none.
+    /// The task's position in the file, from 1. Its id may be what is wrong, so the id cannot name
+    /// it.
     pub task: usize,
     pub key: Option<Key>,
     pub fault: Fault,
@@ -51,7 +52,7 @@ pub enum Fault {
     NotATask(String),
     Missing,
     Wrong(String),
-    /// An element of a list of ids is none.
+    /// An element of a list of ids is not an id.
     NotAnId(String),
     Duplicate(u64),
     Dangling(u64),
@@ -73,7 +74,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The list, or everything that keeps it from being one.
+/// The list, or all its faults.
 pub fn check(rows: &[Row]) -> Result<List, Vec<Problem>> {
     let known: BTreeSet<u64> = rows.iter().filter_map(local_id).collect();
     let mut problems = Vec::new();

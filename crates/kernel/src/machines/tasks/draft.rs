@@ -1,7 +1,7 @@
-//! A skill's task list as its file has it, before it is known to be one.
+//! A skill's task list as its file has it, before it is checked.
 //!
-//! The shell reads the JSON and sorts every value into [`Field`]; what is wrong about it
-//! is decided here, so that the hook, `compat fsm` and `tasks validate` say the same.
+//! The shell reads the JSON and turns every value into a [`Field`]. What is wrong with it is
+//! decided here, so that the hook, `compat fsm` and `tasks validate` say the same.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -31,12 +31,12 @@ pub struct Draft {
     pub metadata: Field<()>,
 }
 
-/// A value where one of a known kind belongs.
+/// A value in the place of one of a known kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Field<T> {
     Missing,
     Given(T),
-    /// Something else; the text says what, shortly.
+    /// Something else; the text names it briefly.
     Wrong(String),
 }
 
@@ -77,7 +77,7 @@ impl Status {
     }
 }
 
-/// The fields that a task list may have. Others are kept and not looked at.
+/// The fields that a task list may have. Other fields are kept unread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Key {
@@ -105,7 +105,7 @@ impl Key {
         Self::Metadata,
     ];
 
-    /// As the file spells it.
+    /// The name in the file.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Id => "id",

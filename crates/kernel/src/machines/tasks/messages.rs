@@ -9,12 +9,12 @@ use super::check::{List, Problem};
 use super::draft::Status;
 use super::task_list::{Entry, Source, TaskList};
 
-/// The longest list that is told. What is left out can be asked for.
+/// The longest text for a list. `mainspring tasks list` shows the rest.
 const MOST_TOLD: usize = 6_000;
-/// Problems beyond these are counted.
+/// Further problems are only counted.
 pub const MOST_PROBLEMS: usize = 100;
 
-/// The list, for an agent whose client shows it none.
+/// The list as text, for an agent whose client does not show it.
 pub fn laid_out(skill: &str, list: &List, after: &TaskList) -> String {
     // The new entries are in the list's own order.
     let new = |entry: &&Entry| entry.source != Source::Found;
@@ -64,7 +64,7 @@ pub fn numbers(ids: &[u64]) -> String {
     ids.join(", ")
 }
 
-/// A list that was refused, with all that is wrong with it.
+/// A refused list, with everything that is wrong with it.
 pub fn invalid(problems: &[Problem], more: usize) -> String {
     let mut lines = alloc::vec!["Validation failed:".to_string()];
     lines.extend(problems.iter().map(|problem| format!("  {problem}")));
@@ -77,7 +77,7 @@ pub fn invalid(problems: &[Problem], more: usize) -> String {
 /// How the first line of a refusal ends.
 const UNCHANGED: &str = "was not laid out, and no task was changed.";
 
-/// Nothing was changed, and why: for the agent.
+/// The refusal for the agent: nothing was changed, and why.
 pub fn refused(skill: &str, cause: &str) -> String {
     format!("The task list of the skill '{skill}' {UNCHANGED}\n{cause}")
 }
@@ -87,7 +87,7 @@ pub fn is_refusal(text: &str) -> bool {
     first.is_some_and(|line| line.ends_with(UNCHANGED))
 }
 
-/// A refusal without its first line, which says what everybody knows who asked for it.
+/// A refusal without its first line, for a reader who asked for exactly this list.
 pub fn cause(text: &str) -> &str {
     match text.split_once('\n') {
         Some((_, cause)) if is_refusal(text) => cause,
@@ -95,7 +95,7 @@ pub fn cause(text: &str) -> &str {
     }
 }
 
-/// What the guard says, with the tasks that would be thrown away.
+/// The guard's refusal, with the tasks that would be removed.
 pub fn guarded(active: &[u64]) -> String {
     format!(
         "Related active task(s) must be resolved and verified first. In progress: {}.",

@@ -1,12 +1,12 @@
-//! `tasks`: a skill is invoked, and its task list is laid out.
+//! `tasks`: when a skill is invoked, its task list is laid out.
 //!
-//! Beside a skill's text may be a list of tasks, `fsm.json`. When the skill is invoked, by
-//! the agent or by a person who types `/name`, the list goes into the client's own task
-//! list: all of it or none. It replaces what skills laid out before; what the agent or a
-//! person put there stays.
+//! A skill may have a list of tasks, `fsm.json`, beside its text. When the skill is invoked, by the
+//! agent or by a person who types `/name`, the list goes into the client's own task list, all of it
+//! or nothing. It replaces the tasks that skills laid out before; the tasks of the agent or a
+//! person stay.
 //!
 //! [`draft`] is the file as it is, [`check`] says whether it is a list, [`task_list`] is the
-//! client's list and the layout, [`advice`] is for authors, [`messages`] for the agent.
+//! client's list and the layout, [`advice`] is for authors, [`messages`] is for the agent.
 
 pub mod advice;
 pub mod check;
@@ -37,7 +37,7 @@ pub struct Tasks;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Facts {
-    /// The event is about no skill with a task list.
+    /// The event does not concern a skill with a task list.
     Nothing,
     Invoked(Invoked),
     /// A tool is about to read a skill's own files, and the guard is on.
@@ -49,19 +49,19 @@ pub enum Facts {
 /// A skill with a task list was invoked.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Invoked {
-    /// As the client names it, its plugin included.
+    /// The client's name for it, with its plugin.
     pub skill: String,
     pub offer: Offer,
     #[serde(default)]
     pub reset: Reset,
     pub guard: Guard,
     pub tools: TaskTools,
-    /// Files in the client's list that are no tasks. They are left alone.
+    /// Files in the client's list that are not tasks. They are left alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strangers: Vec<String>,
 }
 
-/// What the skill has to lay out.
+/// What the skill lays out.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Offer {
@@ -71,7 +71,7 @@ pub enum Offer {
         problems: Vec<Problem>,
         more: usize,
     },
-    /// It could not be read, or the client's list could not be had; the text says why.
+    /// The skill's list or the client's list could not be read; the text says why.
     Unavailable(String),
 }
 
@@ -88,7 +88,7 @@ impl Offer {
     }
 }
 
-/// May a layout throw away tasks that are being worked on?
+/// May a layout discard tasks that are in progress?
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Guard {
@@ -102,7 +102,7 @@ pub enum Guard {
 #[serde(rename_all = "snake_case")]
 pub enum TaskTools {
     Shown,
-    /// They are off, or nobody can tell: the agent is told.
+    /// The task tools are off, or nobody knows: the agent gets the task list as text.
     Unknown,
 }
 
@@ -121,7 +121,7 @@ impl Machine for Tasks {
         Arrow { rule: "add",          on: "verb",                  from: ANY, to: SAME,
             when: "`tasks add SUBJECT`", does: "add a task that no skill replaces", remedy: "" },
         Arrow { rule: "unavailable",  on: "after_tool, expansion", from: ANY, to: SAME,
-            when: "the list cannot be read or had", does: "change nothing, tell agent and person", remedy: "mend what the message names, and invoke it again" },
+            when: "a list cannot be read", does: "change nothing, tell agent and person", remedy: "repair what the message names, and invoke it again" },
         Arrow { rule: "invalid",      on: "after_tool, expansion", from: ANY, to: SAME,
             when: "the list has faults", does: "change nothing, tell all of them", remedy: "`mainspring tasks validate` the skill's fsm.json" },
         Arrow { rule: "exhausted",    on: "after_tool, expansion", from: ANY, to: SAME,
@@ -188,7 +188,7 @@ impl Machine for Tasks {
     }
 }
 
-/// What came of an invocation, whichever event brought it.
+/// The result of an invocation, whichever event brought it.
 struct Invocation {
     rule: &'static str,
     after: TaskList,
@@ -198,7 +198,7 @@ struct Invocation {
 enum Word {
     Nothing,
     Told(String),
-    /// Nothing was changed, for this cause.
+    /// Nothing was changed; the text says why.
     Refused(String),
 }
 
@@ -248,9 +248,9 @@ impl Invocation {
         let mut notes: Vec<String> = invoked
             .strangers
             .iter()
-            .map(|file| alloc::format!("left alone, because it is no task: {file}"))
+            .map(|file| alloc::format!("left alone, because it is not a task: {file}"))
             .collect();
-        // Failing closed: the person hears of it too.
+        // The skill's list was not laid out, so the person is told too.
         if let Word::Refused(text) = &self.word {
             notes.insert(0, text.clone());
         }

@@ -1,4 +1,4 @@
-//! What is in the client's task list, and what it is after a skill laid out its own.
+//! The client's task list, before and after a skill lays out its own.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use super::check::{Item, List};
 use super::draft::Status;
 
-/// The largest id that the client can count with.
+/// The largest id that the client can handle.
 pub const MOST_ID: u64 = (1 << 53) - 1;
 
 /// The client's list, reduced to what a layout depends on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TaskList {
     pub tasks: Vec<Entry>,
-    /// No id up to here is given again: the client's high-water mark, and the numbers of
-    /// files that could not be read as a task.
+    /// Ids up to this one are not given again. It covers the client's high-water mark, and the
+    /// numbers of files that could not be read as a task.
     #[serde(default)]
     pub floor: u64,
 }
@@ -54,11 +54,11 @@ pub enum Source {
     Local(u64),
 }
 
-/// Which skills' tasks go when a skill lays out its own.
+/// Which skills' tasks are removed when a skill lays out its own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reset {
-    /// Every skill's: invoking a skill starts its workflow afresh.
+    /// Those of every skill: invoking a skill starts its workflow from the beginning.
     #[default]
     All,
     /// Only those that the same skill laid out.
@@ -75,18 +75,18 @@ impl Reset {
     }
 }
 
-/// The client could not count to the ids that the list would need.
+/// The list would need ids larger than the client can handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exhausted;
 
 impl TaskList {
-    /// The highest id that is taken or was.
+    /// The highest id that is or was in use.
     pub fn highest(&self) -> u64 {
         let taken = self.tasks.iter().map(|entry| entry.id).max();
         taken.unwrap_or(0).max(self.floor)
     }
 
-    /// The tasks that a layout by `skill` throws away.
+    /// The tasks that a layout by `skill` removes.
     pub fn discarded<'a>(
         &'a self,
         skill: &'a str,
@@ -96,9 +96,8 @@ impl TaskList {
         self.tasks.iter().filter(gone)
     }
 
-    /// The list after `skill` laid out its own: tasks of skills go, the others
-    /// stay without references to what went, and the new ones begin above all that is taken
-    /// or was.
+    /// The list after `skill` laid out its own. Tasks of skills are removed. The others stay,
+    /// without references to removed tasks. The new ones get ids above all that are or were in use.
     pub fn lay_out(&self, list: &List, skill: &str, reset: Reset) -> Result<Self, Exhausted> {
         let gone: BTreeSet<u64> = self.discarded(skill, reset).map(|entry| entry.id).collect();
         let stay = |entry: &&Entry| !gone.contains(&entry.id);
@@ -116,7 +115,7 @@ impl TaskList {
             .iter()
             .map(|item| translate(item, base, skill))
             .collect();
-        // A reference to nothing must not come to mean a new task by its number.
+        // A reference to a missing task must not come to mean a new task with that number.
         let new: BTreeSet<u64> = laid_out.iter().map(|entry| entry.id).collect();
         let meant = |id: &u64| !gone.contains(id) && !new.contains(id);
         for entry in &mut after.tasks {
@@ -143,8 +142,8 @@ impl TaskList {
         self.tasks.iter().find(|entry| entry.id == id)
     }
 
-    /// Tasks that may be started: nothing they wait for is open. As in the client, a task
-    /// waits for what its own `blockedBy` names, and a name of nothing keeps nobody.
+    /// Tasks that may start: nothing that they wait for is open. As in the client, a task waits for
+    /// the tasks that its own `blockedBy` names, and a missing task blocks nobody.
     pub fn ready(&self) -> impl Iterator<Item = &Entry> {
         let open = self.open();
         self.tasks.iter().filter(move |entry| {

@@ -1,14 +1,13 @@
-//! Text from a file on its way to an agent: short, on one line, and only what it seems.
+//! Text from a file for an agent: short, on one line, without hidden characters.
 
 use alloc::string::String;
 
 use crate::hidden;
 
-/// What is kept of one text.
+/// The longest excerpt.
 pub const EXCERPT: usize = 200;
 
-/// The first [`EXCERPT`] characters on one line, without what could make it read as
-/// something else.
+/// The first [`EXCERPT`] characters on one line, without hidden characters.
 pub fn excerpt(text: &str) -> String {
     hidden::quote(text, EXCERPT)
 }

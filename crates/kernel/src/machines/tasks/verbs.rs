@@ -1,4 +1,4 @@
-//! What a person or an agent does to the client's task list by command.
+//! The commands of `tasks`.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -33,7 +33,7 @@ impl Refusal for Refused {
     }
 }
 
-/// A task is started when nothing that it waits for is open.
+/// A task may start when nothing that it waits for is open.
 pub fn start(list: &TaskList, id: u64) -> Result<VerbStep<Tasks>, Refused> {
     let entry = list.entry(id).ok_or(Refused::NoTask(id))?;
     let open = list.open();
@@ -53,14 +53,14 @@ pub fn done(list: &TaskList, id: u64) -> Result<VerbStep<Tasks>, Refused> {
     set_status(list, id, "done", Status::Completed)
 }
 
-/// A note is text in the task's own file: the list stays as it is.
+/// A note is text in the task's own file; the list does not change.
 pub fn note(list: &TaskList, id: u64) -> Result<VerbStep<Tasks>, Refused> {
     list.entry(id).ok_or(Refused::NoTask(id))?;
     Ok(Step::take("note", list.clone(), Nothing))
 }
 
-/// Adds a task after those that it waits for. Both sides know of it, as when the client
-/// adds one; no skill's layout replaces it.
+/// Adds a task after those that it waits for. Both sides refer to each other, as when the client
+/// adds one. No skill's layout replaces it.
 pub fn add(
     list: &TaskList,
     subject: &str,

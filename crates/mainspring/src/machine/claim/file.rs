@@ -239,7 +239,7 @@ mod tests {
             ),
             ("42,", "\"42\",", "issue_number is not a whole number"),
             ("42,", "0,", "issue_number is missing"),
-            ("\"\",", "7,", "summary is not a text"),
+            ("\"\",", "7,", "summary is not a string"),
             ("null,", "-3,", "pr_number is not a whole number"),
             ("\"status\"", "status", "line 9"),
         ] {

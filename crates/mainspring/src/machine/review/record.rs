@@ -195,7 +195,7 @@ mod tests {
             ),
             (
                 r#"{"phase": ["x"]}"#,
-                "state.json is left as it is: phase is not a text",
+                "state.json is left as it is: phase is not a string",
             ),
         ] {
             let (record, warnings) = read(Some(text.as_bytes()));

@@ -27,7 +27,8 @@ const SETTINGS: &str = "@SETTINGS@";
 const PROGRAM: &str = "@PROGRAM@";
 
 /// States and rules that were renamed since.
-const RENAMED: [(&str, &str); 4] = [
+const RENAMED: [(&str, &str); 5] = [
+    ("braked", "suspended"),
     ("worn", "gave_up"),
     ("still-worn", "gave-up"),
     ("asked-worn", "asked"),

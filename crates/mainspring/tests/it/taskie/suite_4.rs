@@ -151,7 +151,7 @@ fn suite_4_13_the_reviewer_takes_too_long() {
     taskie.set("MOCK_CLAUDE_DELAY", "3600");
     let config = taskie.env.home().join(".config/mainspring/config.toml");
     super::write(&config, "[review]\ndeadline = \"1s\"\n");
-    assert_let_through(&taskie, "was not back after 1 s");
+    assert_let_through(&taskie, "did not finish within 1 s");
 }
 
 #[test]

@@ -301,8 +301,8 @@ fn strangers_are_left_alone_and_named() {
     put(&folder(&env).join("12.json"), "torn");
     let said = invoke(&env, "ship").json();
     assert_snapshot!(said["systemMessage"].as_str().unwrap(), @r"
-    mainspring tasks: left alone, because it is no task: notes.json
-    mainspring tasks: left alone, because it is no task: 12.json
+    mainspring tasks: left alone, because it is not a task: notes.json
+    mainspring tasks: left alone, because it is not a task: 12.json
     ");
     let after = contents(&folder(&env));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! A claimed issue: what the agent's stops cost while it codes.
+//! A claimed issue: what stops cost while the agent works.
 
 use super::{Case, Start, World, nothing, put_back};
 
@@ -24,7 +24,7 @@ pub(super) const UNCHANGED: Case = Case {
     says: "",
     prepare: |world| {
         claimed(world);
-        // The first stop takes note of a claim that was written by hand.
+        // The first stop takes in a claim that was written by hand.
         world.hook(&world.stop("First."));
         world.stop("Still at it.")
     },

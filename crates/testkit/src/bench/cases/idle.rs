@@ -1,4 +1,4 @@
-//! Nothing to do: the price that every event of every session pays.
+//! Nothing to do: the cost of every event of every session.
 
 use serde_json::json;
 

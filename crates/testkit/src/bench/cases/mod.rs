@@ -1,4 +1,4 @@
-//! What is timed. A machine adds a file and its rows.
+//! The cases that are timed. A machine adds a file and its cases.
 
 mod claim;
 mod idle;
@@ -23,36 +23,36 @@ pub struct Case {
     pub name: &'static str,
     pub about: &'static str,
     pub start: Start,
-    /// What the answer has in it, so that the row is what its name says; empty for none.
+    /// A text in the answer, to check that the case does what its name says; empty for no answer.
     pub says: &'static str,
-    /// Lays out the world, and returns what is on stdin.
+    /// Sets up the world, and returns the stdin.
     pub prepare: fn(&World) -> Vec<u8>,
-    /// Puts back, before each start, what the last one changed; not timed.
+    /// Restores, before each start, what the last one changed; not timed.
     pub reset: fn(&World),
 }
 
 /// How a case's program is started.
 #[derive(Debug, Clone, Copy)]
 pub enum Start {
-    /// The binary itself, as a host does that has its arguments.
+    /// The binary itself, as a host starts it with an argument list.
     Exec(&'static [&'static str]),
-    /// What that asks of the file system, and nothing else: the floor of such a case.
+    /// Its file system calls and nothing else: the lower bound for the case.
     BareCalls(&'static [&'static str]),
-    /// Such calls that no hook makes: what is on stdin says which.
+    /// File system calls that no hook makes; stdin lists them.
     Calls,
-    /// The same through `sh -c`, as a host does that has a line of shell.
+    /// The same through `sh -c`, as a host starts a line of shell.
     Shell(&'static [&'static str]),
-    /// Something else on the same event, for scale.
+    /// Another program on the same event, for comparison.
     Scale {
         program: &'static str,
         args: &'static [&'static str],
-        /// What it starts itself.
+        /// The program that it starts itself.
         needs: &'static [&'static str],
     },
 }
 
 impl Start {
-    /// A program that this needs and that is not here.
+    /// A program that the case needs, if it is not installed.
     pub(super) fn missing(&self) -> Option<&'static str> {
         match self {
             Self::Exec(_) | Self::Calls | Self::Shell(_) => None,
@@ -65,7 +65,7 @@ impl Start {
     }
 }
 
-/// The floor of a hook's case: what it asks of the file system, and nothing else.
+/// The lower bound for a hook's case: its file system calls and nothing else.
 const fn bare(case: Case, name: &'static str) -> Case {
     let start = match case.start {
         Start::Exec(args) => Start::BareCalls(args),
@@ -80,8 +80,8 @@ const fn bare(case: Case, name: &'static str) -> Case {
     }
 }
 
-/// What one sync costs whoever starts, makes it and ends: in every run, beside the floor, so
-/// that no row is excused by a disk that rested.
+/// What one sync costs a program that starts, syncs and exits. It is in every run, so that a case
+/// cannot look good because the disk was idle.
 pub const RECORD: Case = Case {
     name: "one record, bare",
     about: "a KiB is appended and synced by a program that does nothing else",
@@ -95,7 +95,7 @@ pub const RECORD: Case = Case {
     reset: nothing,
 };
 
-/// All rows, in the table's order.
+/// All cases, in the order of the table.
 pub const ALL: &[Case] = &[
     RECORD,
     idle::ELSEWHERE,
@@ -141,8 +141,8 @@ pub const ALL: &[Case] = &[
 /// For a case that changes nothing.
 pub(super) fn nothing(_: &World) {}
 
-/// Puts a file of ours back, as a new one. Were it written over, a disk might still be busy
-/// with the harness's bytes while the next start is timed.
+/// Restores one of our files, as a new file. If it were overwritten, the disk might still be busy
+/// with the harness's bytes during the next start.
 pub(crate) fn put_back(path: &Path, bytes: impl AsRef<[u8]>) {
     let _ = fs::remove_file(path);
     let mut file = OpenOptions::new()

@@ -11,8 +11,8 @@ pub(super) const HOLD: Case = Case {
         world.mainspring(&["pulse", "100"]);
         world.stop("Not yet.")
     },
-    // The same words within two seconds would be the same delivery, and the hundredth
-    // beat the last.
+    // The same message within two seconds would be the same delivery, and the hundredth beat would
+    // be the last.
     reset: forget,
 };
 

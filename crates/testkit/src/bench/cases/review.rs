@@ -1,4 +1,4 @@
-//! A stop in a project with a plan whose next phase is no review.
+//! A stop in a project with a plan whose next phase is not a review.
 
 use std::fs;
 
@@ -32,7 +32,7 @@ pub(super) const SKIPS: Case = Case {
     name: "review moves on",
     about: "a plan that wants no reviews: its phase moves, record, three files",
     start: Start::Exec(&["hook"]),
-    says: "nothing was reviewed",
+    says: "there was no review",
     prepare: |world| {
         plan(world, 30);
         world.mainspring(&["plan", "adopt"]);
@@ -41,7 +41,7 @@ pub(super) const SKIPS: Case = Case {
     reset: |world| {
         let _ = fs::remove_file(world.state().join("sessions/s.json"));
         let state = world.project().join(".taskie/plans/current/state.json");
-        // The user's, which others may read.
+        // The user's file, which others may read.
         let _ = fs::remove_file(&state);
         fs::write(state, state_json("plan-review", 0)).expect("a file in it");
     },

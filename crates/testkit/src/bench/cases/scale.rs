@@ -1,4 +1,4 @@
-//! What a hook is usually written in, on the event that we leave at once.
+//! Languages in which hooks are usually written, on an event that we leave at once.
 
 use super::{Case, Start, nothing};
 

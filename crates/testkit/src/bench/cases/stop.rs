@@ -1,5 +1,4 @@
-//! The two machines that only listen at a stop: what a block costs, and what a transcript
-//! adds to it.
+//! The two machines that only listen at a stop: what a block costs, and what a transcript adds.
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -87,7 +86,7 @@ pub(super) const LOOP_ITERATES: Case = Case {
         world.mainspring(&["loop", "start", "--max", "1000"]);
         world.stop("Not yet.")
     },
-    // The ledger would know the same words within two seconds as the same delivery.
+    // Within two seconds, the ledger would take the same message for the same delivery.
     reset: |world| {
         let _ = fs::remove_file(world.state().join("sessions/s.json"));
     },
@@ -142,7 +141,7 @@ pub(crate) fn forget_gate(world: &World) {
     forget_gate_in(world, &world.state());
 }
 
-/// The same, where the machine has state of other projects too.
+/// The same, with state of other projects.
 pub(crate) fn forget_gate_in(world: &World, state: &Path) {
     let _ = fs::remove_file(state.join("sessions/s.json"));
     let _ = fs::remove_file(world.root().join("tmp/taskmaster/s"));
@@ -150,8 +149,8 @@ pub(crate) fn forget_gate_in(world: &World, state: &Path) {
     put_back(&state.join("sessions/s.gate.json"), format!("{card}\n"));
 }
 
-/// A transcript of about this size: prompts, what the agent says, tools and their results.
-/// Before its last MiB is a hole, which costs no disk.
+/// A transcript of about this size: prompts, messages of the agent, tools and their results. Before
+/// its last MiB is a hole, which takes no disk space.
 pub(crate) fn with_transcript(world: &World, size: u64) -> Vec<u8> {
     let agent = |part: Value| {
         let message = json!({ "role": "assistant", "id": "m", "content": [part] });
@@ -173,7 +172,7 @@ pub(crate) fn with_transcript(world: &World, size: u64) -> Vec<u8> {
     behind(world, size, &turn)
 }
 
-/// The longest way: the agent's message has no beginning within what is read.
+/// The worst case: the beginning of the agent's message is not in the part that is read.
 fn with_one_message(world: &World, size: u64) -> Vec<u8> {
     let content = json!([{ "type": "text", "text": words(800) }]);
     let message = json!({ "role": "assistant", "id": "m", "content": content });
@@ -185,7 +184,7 @@ fn words(count: usize) -> String {
     "word ".repeat(count)
 }
 
-/// A stop behind a transcript whose last MiB is these lines again and again.
+/// A stop with a transcript whose last MiB repeats these lines.
 fn behind(world: &World, size: u64, lines: &[Value]) -> Vec<u8> {
     world.mainspring(&["gate", "on"]);
     let path = world.project().join("transcript.jsonl");

@@ -1,4 +1,4 @@
-//! A skill is invoked: without a list, with one of 20 tasks, and with the longest there is.
+//! A skill is invoked: without a list, with 20 tasks, and with the longest list.
 
 use serde_json::{Value, json};
 
@@ -83,7 +83,7 @@ pub(crate) fn list_of(world: &World, count: u32) -> Vec<u8> {
     invocation(world)
 }
 
-/// An empty task list, and no memory of the event: it would be the same one again.
+/// An empty task list, and no memory of the event; otherwise it would be a second delivery.
 pub(crate) fn forget(world: &World) {
     let _ = std::fs::remove_dir_all(world.home().join(".claude/tasks"));
     forget_delivery(world);

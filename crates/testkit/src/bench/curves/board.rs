@@ -1,4 +1,4 @@
-//! A session starts in a repository with a project board: what GitHub is asked.
+//! A session starts in a repository with a project board: how many requests go to GitHub.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -83,7 +83,7 @@ fn start_with(lab: &Lab<'_>, cards: u64) -> (f64, Figures) {
     (count, Figures::of(times))
 }
 
-/// The ledger would know the same start again.
+/// The ledger would recognize the same start.
 fn forget(world: &World) {
     let projects = world.home().join(".local/state/mainspring/projects");
     if Path::new(&projects).exists() {

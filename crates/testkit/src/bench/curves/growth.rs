@@ -1,4 +1,4 @@
-//! What one project may have much of.
+//! Sizes that can grow in one project.
 
 use std::fs;
 
@@ -47,7 +47,7 @@ pub(super) const STACK: Curve = Curve {
     },
 };
 
-/// The started loop's one frame, that many times.
+/// The running loop's one frame, that many times.
 fn stack(world: &World, size: u64) {
     let text = fs::read_to_string(world.state().join("loop.json")).expect("a loop was started");
     let mut loops: Value = serde_json::from_str(&text).expect("it is JSON");

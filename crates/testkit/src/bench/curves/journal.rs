@@ -8,7 +8,7 @@ use super::{Curve, World};
 /// The records that are in the current segment of the two longest journals.
 const DEEP: u64 = 3_000;
 const TEN_MILLION: u64 = 10_000_000;
-/// As `limits` has them: how long a segment gets, and how many closed ones are kept.
+/// As in `limits`: how long a segment gets, and how many closed ones are kept.
 const SEGMENT: usize = 8 << 20;
 const SEGMENTS: u64 = 8;
 
@@ -45,9 +45,9 @@ fn write(world: &World, event: &[u8], count: u64) {
     }
 }
 
-/// Makes of a young journal what ten million records leave: closed segments, whose names
-/// say the numbers, and a current one that is yet to begin. A closed segment is never
-/// read by a hook, so its lines may be the same ones over and over.
+/// Turns a young journal into what ten million records leave: closed segments, whose names contain
+/// the numbers, and an empty current one. A hook never reads a closed segment, so its lines may all
+/// be the same.
 fn age(world: &World) {
     let state = world.state();
     let young = fs::read(state.join("journal.jsonl")).expect("records were written");
@@ -58,6 +58,6 @@ fn age(world: &World) {
         fs::write(state.join(name), &full).expect("room for a segment");
     }
     fs::remove_file(state.join("journal.jsonl")).expect("a file of ours");
-    // Without its head, the next hook takes the number from the newest segment's name.
+    // Without its head, the next hook takes the number from the name of the newest segment.
     fs::write(state.join("lock"), "").expect("a file of ours");
 }

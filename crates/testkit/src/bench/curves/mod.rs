@@ -1,5 +1,5 @@
-//! What grows, and whether the hook notices: each curve over several sizes, interleaved,
-//! against the floor in the same run.
+//! What grows, and whether a hook becomes slower: each curve over several sizes, interleaved,
+//! compared with the floor in the same run.
 
 mod board;
 mod growth;
@@ -44,7 +44,7 @@ const ALL: &[Curve] = &[
     board::ITEMS,
 ];
 
-/// What was found. The first series is the one that is judged.
+/// The results. The first series is the one that is judged.
 #[derive(Debug, Default)]
 struct Measured {
     series: Vec<Series>,
@@ -64,7 +64,7 @@ impl Series {
         }
     }
 
-    /// What a curve is compared with.
+    /// Is it only for comparison?
     fn is_reference(&self) -> bool {
         self.name.starts_with("floor") || self.name.starts_with("bare")
     }
@@ -84,7 +84,7 @@ struct Lab<'a> {
 }
 
 impl Lab<'_> {
-    /// A hook in a world of each size, interleaved. Worlds are laid out on all cores.
+    /// A hook in a world of each size, interleaved. Worlds are set up on all cores.
     fn grow(
         &self,
         sizes: &[u64],
@@ -209,7 +209,7 @@ impl Curves {
         out.trim_end().to_owned()
     }
 
-    /// For a page: a line for each, then the pictures.
+    /// As Markdown: a line for each, then the pictures.
     fn markdown(&self, folder: &str) -> String {
         let mut out = String::from(
             "| what grows | from | to | first | last | last ÷ first |\n|---|--:|--:|--:|--:|--:|\n",

@@ -104,7 +104,7 @@ fn draw_series(out: &mut String, at: usize, series: &Series, across: &Scale, up:
     );
 }
 
-/// A logarithmic axis between whole powers of ten, or half of one where all is alike.
+/// A logarithmic axis between whole powers of ten; at least one power.
 struct Scale {
     low: f64,
     high: f64,

@@ -1,4 +1,4 @@
-//! A machine on which many projects have been worked on.
+//! A computer on which many projects have been worked on.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub(super) const PROJECTS: Curve = Curve {
 /// State of that many other projects, as a first decision leaves it.
 fn others(world: &World, count: u64) {
     let own = world.state();
-    // Where the world finds its own state again among the others.
+    // The world's own state, which it must find among the others.
     let name = own.file_name().expect("it has a name").to_string_lossy();
     fs::write(world.root().join("own"), name.as_bytes()).expect("room for a name");
     let projects = own.parent().expect("projects are in a folder");
@@ -51,7 +51,7 @@ fn others(world: &World, count: u64) {
     }
 }
 
-/// As the gate's own case has it, but with this world's state named.
+/// Like the gate's own case, but with this world's state.
 fn forget(world: &World) {
     let name = fs::read_to_string(world.root().join("own")).expect("it was kept");
     let projects = world.home().join(".local/state/mainspring/projects");

@@ -46,8 +46,8 @@ pub(super) const SESSIONS: Curve = Curve {
     },
 };
 
-/// The times of all starts of that many sessions, and how many there were in a second. All
-/// is laid out before the first one starts.
+/// The times of all starts of that many sessions, and how many there were per second. Everything is
+/// set up before the first start.
 fn at_once(sessions: u64, prepare: impl Fn(u64) -> Vec<Spawn>) -> (Figures, f64) {
     let prepared: Vec<Vec<Spawn>> = (0..sessions).map(prepare).collect();
     let times = Mutex::new(Vec::new());
@@ -72,7 +72,7 @@ fn at_once(sessions: u64, prepare: impl Fn(u64) -> Vec<Spawn>) -> (Figures, f64)
 fn stops_of(lab: &Lab<'_>, world: &World, session: u64, stops: u64) -> Vec<Spawn> {
     (0..stops)
         .map(|stop| {
-            // The same words within two seconds would be the same stop.
+            // The same message within two seconds would be the same stop.
             let event = String::from_utf8(world.stop(&format!("Part {stop} is done.")));
             let event = event.expect("an event is text").replace(
                 "\"session_id\":\"s\"",
@@ -89,7 +89,7 @@ fn stops_of(lab: &Lab<'_>, world: &World, session: u64, stops: u64) -> Vec<Spawn
         .collect()
 }
 
-/// Every session's count is what it should be, and so is the number of records.
+/// Checks every session's count, and the number of records.
 fn nothing_lost(world: &World, sessions: u64, stops: u64) {
     for session in 0..sessions {
         let file = world

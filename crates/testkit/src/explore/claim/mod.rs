@@ -1,5 +1,5 @@
-//! From a claimed issue to a merged and closed one: two sessions stop, a server takes
-//! requests that may be late, answers that may be lost, a person merges, edits and brakes.
+//! From a claimed issue to a merged and closed one: two sessions stop, a server gets requests that
+//! may be late, replies may be lost, a person merges, edits and suspends.
 
 mod work;
 
@@ -22,20 +22,20 @@ use super::Size;
 use super::disk::Disk;
 use super::world::{self, Bounds, Hook, NAMES, OWN, Protocol, Racing, Without, World, session};
 
-const SIGHTS: &[&str] = &[
+const SITUATIONS: &[&str] = &[
     "a request of a dead process arrived",
     "a reply was lost after its request was done",
     "the server refused a second pull request",
     "a pull request was found and not created",
     "the issue was closed",
-    "a person braked",
+    "a person suspended everything",
 ];
 const LATE_REQUEST: u64 = OWN;
 const REPLY_LOST: u64 = OWN << 1;
 const REFUSED: u64 = OWN << 2;
 const FOUND: u64 = OWN << 3;
 const CLOSED: u64 = OWN << 4;
-const BRAKED: u64 = OWN << 5;
+const SUSPENDED: u64 = OWN << 5;
 
 #[derive(Debug)]
 pub(super) struct Claim {
@@ -47,10 +47,10 @@ pub(super) struct Claim {
 /// When the sessions stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stops {
-    /// Whenever they like, so often.
+    /// At any time, so often.
     AtMost([u8; 2]),
-    /// Once at first, again when they were held, and when something is due that nobody is
-    /// at: as often as it takes.
+    /// Once at first, again when they were held, and whenever something is due that nobody works
+    /// on.
     AsNeeded,
 }
 
@@ -64,10 +64,10 @@ pub(super) struct Env {
     /// Who may change something on the server now.
     alone: Option<u32>,
     sessions: [Session; 2],
-    /// Requests that were sent, all in all.
+    /// How many requests were sent.
     creates: u8,
     closes: u8,
-    braked: bool,
+    suspended: bool,
 }
 
 #[derive(Debug, Clone, Default, Hash)]
@@ -81,7 +81,7 @@ struct Server {
 #[derive(Debug, Clone, Hash)]
 struct Session {
     stops: u8,
-    /// Events so far: they number processes and deliveries.
+    /// The number of events so far; it numbers processes and deliveries.
     events: u8,
     chain: Chain,
     polls: u8,
@@ -112,14 +112,14 @@ pub(super) enum Act {
     Idle(usize),
     /// The watcher of this session looks.
     Watch(usize),
-    /// The server takes the request at this place in.
+    /// The server receives the request at this position.
     Arrive(usize),
     Merge,
     /// The person says that the issue may be closed.
     Consent,
     /// The person sets the phase back, and hands over again.
     Rework,
-    Brake,
+    Suspend,
     Release,
 }
 
@@ -172,7 +172,7 @@ fn edit(disk: &mut Disk, phase: Phase) {
     }
 }
 
-/// An event at which the pull request is looked at.
+/// An event at which the pull request is read.
 fn look(world: &mut World<Env, Work>, at: usize, kind: Kind) {
     let session = &mut world.env().sessions[at];
     session.polls -= 1;
@@ -190,7 +190,7 @@ impl Server {
         Some(at as u64 + 1)
     }
 
-    /// The pull request that this work is in: an open one, or one with this very commit.
+    /// The pull request of this work: an open one, or one with this commit.
     fn adoptable(&self) -> Option<u64> {
         let any = || (!self.pulls.is_empty()).then_some(1);
         self.open_pull().or_else(any)
@@ -209,7 +209,7 @@ impl Server {
                 if comment {
                     self.comments += 1;
                 }
-                // Closing what is closed is nothing.
+                // Closing a closed issue changes nothing.
                 self.closed = self.closed.max(1);
                 Status::Closed
             }
@@ -223,7 +223,7 @@ impl Protocol for Claim {
     type Act = Act;
 
     const COMMON: u64 = world::ALL;
-    const SIGHTS: &'static [&'static str] = SIGHTS;
+    const SITUATIONS: &'static [&'static str] = SITUATIONS;
 
     fn without(&self) -> Without {
         self.without
@@ -270,7 +270,7 @@ impl Protocol for Claim {
             sessions: stops.map(session),
             creates: 0,
             closes: 0,
-            braked: false,
+            suspended: false,
         };
         World::new(
             Disk::new(vec![MachineInput::Claim(InputOf::new(state, facts))], 2),
@@ -297,7 +297,7 @@ impl Protocol for Claim {
         work::go_on(self, world, at, choice)
     }
 
-    fn words_of_work(&self, world: &World<Env, Work>, at: usize, choice: u8) -> String {
+    fn describe_work(&self, world: &World<Env, Work>, at: usize, choice: u8) -> String {
         work::words(world, at, choice)
     }
 
@@ -344,11 +344,11 @@ impl Protocol for Claim {
             if matches!(phase, Some(Phase::ReadyForPr | Phase::PrCreated)) {
                 acts.push(Act::Rework);
             }
-            if !env.braked {
-                acts.push(Act::Brake);
+            if !env.suspended {
+                acts.push(Act::Suspend);
             }
         }
-        if env.braked {
+        if env.suspended {
             acts.push(Act::Release);
         }
     }
@@ -396,24 +396,24 @@ impl Protocol for Claim {
                 };
                 edit(world.disk(), next);
             }
-            Act::Brake => {
+            Act::Suspend => {
                 world.spent.edits += 1;
-                world.env().braked = true;
-                world.moment |= BRAKED;
+                world.env().suspended = true;
+                world.moment |= SUSPENDED;
                 let disk = world.disk();
                 disk.orders =
                     std::mem::take(&mut disk.orders).stopped(Scope::Everything, Until::Resumed);
             }
             Act::Release => {
                 let now = world.now;
-                world.env().braked = false;
+                world.env().suspended = false;
                 let disk = world.disk();
                 disk.orders = std::mem::take(&mut disk.orders).resumed(Scope::Everything, now);
             }
         }
     }
 
-    fn words_of_act(&self, world: &World<Env, Work>, act: &Act) -> String {
+    fn describe_act(&self, world: &World<Env, Work>, act: &Act) -> String {
         match act {
             Act::Stop(at) => format!("session {} stops", NAMES[*at]),
             Act::Idle(at) => format!("session {} is idle", NAMES[*at]),
@@ -434,7 +434,7 @@ impl Protocol for Claim {
             Act::Merge => "the person merges the pull request".into(),
             Act::Consent => "the person lets the issue be closed".into(),
             Act::Rework => "somebody sets the phase by hand".into(),
-            Act::Brake => "the person says stop".into(),
+            Act::Suspend => "the person says stop".into(),
             Act::Release => "the person says resume".into(),
         }
     }
@@ -463,7 +463,7 @@ impl Protocol for Claim {
         let env = world.env();
         env.sessions[hook.session].chain = Chain::First;
         env.replies.retain(|(to, _)| *to != pid);
-        // The worst case: its `gh` died with it, and the request is on its way.
+        // The worst case: its `gh` died with it, and the request is still on its way.
         if env.alone == Some(pid) {
             env.alone = None;
         }
@@ -494,7 +494,7 @@ impl Protocol for Claim {
         match claim(&world.disk) {
             None if world.env.server.closed == 1 => None,
             None => Some("the claim is over and the issue is open"),
-            // With more stops it would have gone on.
+            // With more stops it would have continued.
             Some(_) if self.stops != Stops::AsNeeded => None,
             Some(_) => Some("the claim does not come to its end"),
         }

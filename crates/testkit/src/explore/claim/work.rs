@@ -1,4 +1,4 @@
-//! What a hook does at the server: it queues, looks, sends, waits, and looks again.
+//! What a hook does at the server: it waits for its turn, looks, sends, waits, and looks again.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ type World = world::World<Env, Work>;
 /// The sender of a request whose reply nobody waits for.
 const NOBODY: u32 = u32::MAX;
 
-/// How far an effect is.
+/// The progress of an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in super::super) enum Work {
     /// Waits until no other request of this project is under way.
@@ -28,7 +28,7 @@ pub(in super::super) enum Work {
     Await {
         again: bool,
     },
-    /// The reply was lost, or somebody was faster: is it there after all?
+    /// The reply was lost, or another request was faster: is the result there after all?
     LookAgain,
     Poll,
 }
@@ -39,7 +39,7 @@ pub(super) fn choices(claim: &Claim, world: &World, at: usize) -> u8 {
     match hook.work {
         Some(Work::Queue) => u8::from(world.env.alone.is_none()),
         Some(Work::Look | Work::LookAgain | Work::Poll | Work::Send { .. }) => 1,
-        // The last way is always that the reply is lost.
+        // The last choice is always that the reply is lost.
         Some(Work::Await { .. }) => u8::from(is_replied(world, at)) + may_lose,
         None => 0,
     }
@@ -64,7 +64,7 @@ fn is_replied(world: &World, at: usize) -> bool {
     world.env.replies.iter().any(|(to, _)| *to == pid)
 }
 
-/// What the effect comes to, or how it goes on.
+/// The result of the effect, or its next step.
 enum Next {
     Go(Work),
     Done(Outcome),
@@ -161,7 +161,7 @@ fn wait(world: &mut World, pid: u32, choice: u8, again: bool) -> Next {
             }
             let env = world.env();
             env.replies.retain(|(to, _)| *to != pid);
-            // Nobody waits any more for what is still on its way.
+            // Nobody waits any more for a request that is still on its way.
             for request in &mut env.flight {
                 if request.from == pid {
                     request.from = NOBODY;

@@ -1,4 +1,4 @@
-//! The client: what it does to its own list, in two steps where it holds a lock.
+//! The client: what it does to its own list, in two steps while it holds a lock.
 
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ pub(super) struct Client {
 /// What it is in the middle of.
 #[derive(Debug, Clone, Hash)]
 enum At {
-    /// With the list's lock: the number that it saw to be free.
+    /// With the list's lock: the number that it found free.
     Adding(u64),
-    /// With the task's lock: what it read.
+    /// With the task's lock: the content that it read.
     Changing(Box<Task>),
 }
 
@@ -29,7 +29,7 @@ enum At {
 pub(in crate::explore) enum Deed {
     BeginAdding,
     BeginChanging(u64),
-    /// Without any lock, as the real one does.
+    /// Without any lock, as the real client does.
     Delete(u64),
     Finish,
 }
@@ -54,7 +54,7 @@ impl Client {
         self.at.is_none()
     }
 
-    /// Does it hold the list's lock, or one of these tasks'?
+    /// Does it hold the list's lock, or that of one of these tasks?
     pub(super) fn holds(&self, tasks: &[u64]) -> bool {
         match &self.at {
             None => false,
@@ -63,7 +63,7 @@ impl Client {
         }
     }
 
-    /// Is there something that it would do, if it could?
+    /// Does it want to do something?
     pub(super) fn is_eager(&self) -> bool {
         self.left > 0
     }
@@ -84,7 +84,7 @@ fn task(id: u64, maker: Maker, local: u64, blocked_by: Vec<u64>) -> Task {
     }
 }
 
-/// A task made by hand that waits for one of an earlier skill's; a third was deleted.
+/// A task made by hand that waits for a task of an earlier skill; a third task was deleted.
 pub(super) fn first_list() -> TaskFolder {
     let old = Maker::Skill("old".into());
     TaskFolder {
@@ -114,7 +114,7 @@ pub(super) fn deeds(world: &World<Env, Work>) -> Vec<Deed> {
         if !held.iter().any(|held| held.tasks.contains(id)) {
             deeds.push(Deed::BeginChanging(*id));
         }
-        // What others name is not deleted: who drops the names is not modelled.
+        // A task that others refer to is not deleted: dropping the references is not modelled.
         let named = tasks
             .values()
             .any(|task| task.entry.blocked_by.contains(id));
@@ -172,7 +172,7 @@ fn finish(world: &mut World<Env, Work>) {
             let mut task = *task;
             task.version += 1;
             if task.by_hand() {
-                // It is to wait for the last task of a skill's.
+                // It must wait for the last task of a skill.
                 let mut skills = world.disk.list.tasks.values();
                 let last = skills.rfind(|task| !task.by_hand());
                 task.entry.blocked_by = last.map(|task| task.entry.id).into_iter().collect();

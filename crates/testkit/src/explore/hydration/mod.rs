@@ -1,9 +1,9 @@
-//! Hydration: skills that lay out their task lists, and the client that works in the same
-//! folder under its own locks and high-water mark.
+//! Hydration: skills lay out their task lists, while the client works in the same folder under
+//! its own locks and high-water mark.
 //!
-//! A hook waits for the client's locks where the shell does, while it reads, and keeps them
-//! until it lets go of the project's. A kill leaves them behind until they are stale; what
-//! the record changes is then finished by the next event, whatever it is about.
+//! A hook waits for the client's locks when it reads, as the shell does, and keeps them until it
+//! releases the project's lock. A killed hook leaves them behind until they are stale; then the
+//! next event, whatever it is about, finishes what the record changes.
 
 mod client;
 mod oracle;
@@ -27,7 +27,7 @@ use super::Size;
 use super::disk::{Change, Disk, Placed};
 use super::world::{self, Bounds, Hook, NAMES, OWN, Placing, Protocol, Racing, Without, World};
 
-const SIGHTS: &[&str] = &[
+const SITUATIONS: &[&str] = &[
     "an invocation was delivered twice and laid out once",
     "a list was replaced",
     "two skills' lists lay side by side",
@@ -58,21 +58,21 @@ pub(super) struct Hydration {
     bounds: Bounds,
     /// How often each session invokes its skill.
     invocations: [u8; 2],
-    /// How often something happens that is about no skill.
+    /// How often an event happens that concerns no skill.
     stops: u8,
     /// What the client does.
     deeds: u8,
-    /// Does the second session's skill leave the first one's tasks?
+    /// Does the second session's skill keep the first one's tasks?
     beside: bool,
 }
 
 #[derive(Debug, Clone, Hash)]
 pub(super) struct Env {
     sessions: [Session; 2],
-    /// Events that are about no skill.
+    /// Events that concern no skill.
     stops: u8,
     client: Client,
-    /// The client's locks that hooks hold, or that dead ones left behind.
+    /// The client's locks that hooks hold, or that dead hooks left behind.
     held: Vec<Held>,
     oracle: Oracle,
 }
@@ -81,7 +81,7 @@ pub(super) struct Env {
 struct Session {
     left: u8,
     events: u8,
-    /// The last invocation may be delivered once more, as long as no time has passed.
+    /// The last invocation, which may be delivered again as long as no time has passed.
     again: Option<(Kind, Millis)>,
 }
 
@@ -156,7 +156,7 @@ impl Hydration {
         }
     }
 
-    /// The tasks that a layout by this session would change or discard now.
+    /// The tasks that a layout by this session would change or remove now.
     fn touched(&self, world: &World<Env, Work>, session: usize) -> Vec<u64> {
         let before = world.disk.list.task_list(self.without);
         let after = before.lay_out(&list(), SKILLS[session], self.reset(session));
@@ -199,7 +199,7 @@ impl Protocol for Hydration {
     type Act = Act;
 
     const COMMON: u64 = world::EFFECTLESS | world::EDITED;
-    const SIGHTS: &'static [&'static str] = SIGHTS;
+    const SITUATIONS: &'static [&'static str] = SITUATIONS;
 
     fn without(&self) -> Without {
         self.without
@@ -316,7 +316,7 @@ impl Protocol for Hydration {
         None
     }
 
-    fn words_of_work(&self, _: &World<Env, Work>, _: usize, _: u8) -> String {
+    fn describe_work(&self, _: &World<Env, Work>, _: usize, _: u8) -> String {
         String::new()
     }
 
@@ -382,7 +382,7 @@ impl Protocol for Hydration {
         }
     }
 
-    fn words_of_act(&self, _: &World<Env, Work>, act: &Act) -> String {
+    fn describe_act(&self, _: &World<Env, Work>, act: &Act) -> String {
         match act {
             Act::Invoke(at) => format!("session {} invokes /{}", NAMES[*at], SKILLS[*at]),
             Act::Redeliver(at) => format!("the same invocation of session {} again", NAMES[*at]),
@@ -431,7 +431,7 @@ impl Protocol for Hydration {
         if !world.env.client.is_idle() {
             return Some("the client waits for ever");
         }
-        // Without a fault everything that was asked for is there.
+        // Without a fault, every list that was asked for is there.
         let laid_out = world.env.oracle.layouts();
         let asked = usize::from(self.invocations[0] + self.invocations[1]);
         (self.bounds.crashes == 0 && laid_out != asked).then_some("an invocation was lost")

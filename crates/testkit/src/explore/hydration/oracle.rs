@@ -1,4 +1,4 @@
-//! What should be in the list, kept from what the client wrote and what was decided.
+//! What should be in the list, according to what the client wrote and what was decided.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,12 +33,11 @@ pub(in crate::explore) const PROPERTIES: &[&str] = &[
 #[derive(Debug, Clone, Hash)]
 pub(super) struct Oracle {
     by_hand: BTreeMap<u64, Hand>,
-    /// What skills laid out, as it should be once the last record is finished.
+    /// The tasks of skills, as they should be when the last record is finished.
     laid_out: BTreeMap<u64, Task>,
-    /// Numbers that the client used up.
+    /// Numbers that the client has used.
     deleted: BTreeSet<u64>,
-    /// Files that the client got hold of after a kill: what it did stays, and the person
-    /// is told.
+    /// Files that the client changed after a kill: its change stays, and the person is told.
     told: BTreeSet<u64>,
     applied: BTreeMap<(usize, u8), u8>,
 }
@@ -47,7 +46,7 @@ pub(super) struct Oracle {
 #[derive(Debug, Clone, Hash)]
 struct Hand {
     task: Task,
-    /// References to what is still meant, and to what a layout threw away since.
+    /// References to tasks that still exist, and to tasks that a layout has removed since.
     meant: Vec<u64>,
     gone: Vec<u64>,
 }
@@ -127,7 +126,7 @@ pub(super) fn laid_out(
     };
     let gone: BTreeSet<u64> = before.tasks.iter().map(|row| row.id).collect();
     let gone = |id: &u64| given.contains(id) || (gone.contains(id) && !stays(id));
-    // What the client wrote since the list was read means the new one.
+    // What the client wrote after the list was read refers to the new tasks.
     let as_read = |id: &u64| found.tasks.get(id) == list.tasks.get(id);
     for (_, hand) in oracle.by_hand.iter_mut().filter(|(id, _)| as_read(id)) {
         let (gone, meant) = hand.meant.iter().partition(|id| gone(id));
@@ -147,14 +146,14 @@ pub(super) fn laid_out(
     }
 }
 
-/// A file of a record had its turn.
+/// A file of a record was replaced or skipped.
 pub(super) fn placed(world: &mut World<Env, Work>, change: &Change, placed: Placed, how: Placing) {
     let Change::Task { id, was, now } = change else {
         return;
     };
     let there = world.disk.list.tasks.get(id).cloned();
     match placed {
-        // The client's locks keep it out, except where it takes none to delete.
+        // The client's locks keep it out, except for a deletion, for which it takes none.
         Placed::Edited if how == Placing::Rolling || there.is_none() => {
             world.env().oracle.told.insert(*id);
             if now.is_none() && there.is_some() {
@@ -174,8 +173,7 @@ pub(super) fn placed(world: &mut World<Env, Work>, change: &Change, placed: Plac
 pub(super) fn written(world: &mut World<Env, Work>, task: Task) {
     let id = task.entry.id;
     let before = |change: &Change| matches!(change, Change::Task { id: of, was: Some(was), .. } if *of == id && **was == task);
-    // Exactly what it was before the layout: nobody can tell it from a file whose turn has
-    // not come yet.
+    // Exactly what it was before the layout: it looks like a file that was not replaced yet.
     let goes_again = !task.by_hand() && world.disk.record().any(before);
     let oracle = &mut world.env().oracle;
     if goes_again {
@@ -190,9 +188,9 @@ pub(super) fn written(world: &mut World<Env, Work>, task: Task) {
     }
 }
 
-/// The client deleted a task, for which it takes no lock: a layout that is under way may
-/// give its number again, and a record that is not finished cannot tell its own task from
-/// one that is not there yet.
+/// The client deleted a task, for which it takes no lock. A layout that is under way may give its
+/// number again, and an unfinished record cannot distinguish its own deleted task from one that was
+/// not created yet.
 pub(super) fn deleted(world: &mut World<Env, Work>, id: u64) {
     let by_hand = world.env.oracle.by_hand.contains_key(&id);
     let comes = |change: &Change| match change {
@@ -213,12 +211,12 @@ pub(super) fn deleted(world: &mut World<Env, Work>, id: u64) {
     }
 }
 
-/// Is this the number of a new task of the record that is not finished?
+/// Is this the number of a new task of the unfinished record?
 pub(super) fn is_ours(world: &World<Env, Work>, id: u64) -> bool {
     new_tasks(world).any(|(of, _)| of == id)
 }
 
-/// The client has seen that this number is free.
+/// The client has found this number free.
 pub(super) fn chosen(world: &mut World<Env, Work>, id: u64) {
     let there = |(id, task): (u64, &Task)| world.disk.list.tasks.get(&id) == Some(task);
     if is_ours(world, id) && new_tasks(world).any(there) {

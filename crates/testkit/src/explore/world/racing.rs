@@ -1,4 +1,4 @@
-//! A protocol's hooks as a model: which steps there are, what each does, and its words.
+//! A protocol's hooks as a model: which steps there are, what each does, and its description.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::{Ask, Case, Decision, Reply, Uptime};
 
 use super::super::checker::Model;
-use super::super::disk::{Disk, Placed, is_braked};
+use super::super::disk::{Disk, Placed, is_suspended};
 use super::{
     Action, COMMON, DIED_BEFORE_EFFECT, DIED_BEFORE_FILES, DIED_IN_EFFECT, EDIT_WON, FENCED, Hook,
     JUMP, NAMES, OWN, Placing, Protocol, ROLLED, TAKEN_OVER, Without, World,
@@ -107,7 +107,7 @@ impl<P: Protocol> Racing<P> {
             fence: Fence(disk.seq),
             me: hook.me.clone(),
         };
-        let braked = is_braked(&case);
+        let suspended = is_suspended(&case);
         world.hook(at).found = Some(disk);
         world.hook(at).ran = None;
         reply(world, at, Reply::Loaded(Box::new(case)));
@@ -122,8 +122,8 @@ impl<P: Protocol> Racing<P> {
             if takes_over(case, ruling) {
                 world.moment |= TAKEN_OVER;
             }
-            if braked && asks_for_something(ruling) {
-                world.break_("a brake wins: a braked machine asks for nothing");
+            if suspended && asks_for_something(ruling) {
+                world.break_("a suspended machine asks for nothing");
             }
         }
     }
@@ -143,11 +143,11 @@ impl<P: Protocol> Racing<P> {
                 tools = ToolUse::Seen;
             }
             if let Some(pending) = intent {
-                input.stand((**pending).clone(), world.life(pending, hook.now));
+                input.set_intent((**pending).clone(), world.life(pending, hook.now));
             }
             let blind = matches!(self.0.without(), Without::Intent | Without::Fence);
             if let Some(ran) = hook.ran.as_ref().filter(|_| blind) {
-                input.stand(ran.clone(), Life::Alive);
+                input.set_intent(ran.clone(), Life::Alive);
             }
             inputs.push(input);
         }
@@ -212,7 +212,7 @@ impl<P: Protocol> Racing<P> {
             let disk = world.disk();
             disk.lock = None;
             disk.abandon();
-            // Of files without a record nobody knows.
+            // Nobody knows of files without a record.
             if self.0.without() == Without::RecordFirst {
                 disk.unfinished.clear();
             }
@@ -326,11 +326,11 @@ impl<P: Protocol> Model for Racing<P> {
                 format!("{} {}", who(*at), words(world, *at, self.0.without()))
             }
             Action::Work(at, choice) => {
-                format!("{} {}", who(*at), self.0.words_of_work(world, *at, *choice))
+                format!("{} {}", who(*at), self.0.describe_work(world, *at, *choice))
             }
             Action::Crash(at) => format!("{} is killed", who(*at)),
             Action::Jump => "ten minutes pass".into(),
-            Action::Around(act) => self.0.words_of_act(world, act),
+            Action::Around(act) => self.0.describe_act(world, act),
         }
     }
 
@@ -338,9 +338,9 @@ impl<P: Protocol> Model for Racing<P> {
         world.broken
     }
 
-    fn sights(&self) -> Vec<(u64, &'static str)> {
+    fn situations(&self) -> Vec<(u64, &'static str)> {
         let common = (0..).map(|at| 1_u64 << at).zip(COMMON);
-        let own = (0..).map(|at| OWN << at).zip(P::SIGHTS.iter().copied());
+        let own = (0..).map(|at| OWN << at).zip(P::SITUATIONS.iter().copied());
         let common = common.filter(|(bit, _)| P::COMMON & bit != 0);
         common.chain(own).collect()
     }
@@ -360,7 +360,7 @@ impl<P: Protocol> Model for Racing<P> {
     }
 }
 
-/// What a hook does next, in words.
+/// What a hook does next, as text.
 fn words<E, W>(world: &World<E, W>, at: usize, without: Without) -> String {
     let hook = &world.hooks[at];
     match &hook.ask {
@@ -381,9 +381,9 @@ fn words<E, W>(world: &World<E, W>, at: usize, without: Without) -> String {
             (_, Some(answer)) => format!("records: {}", said(answer)),
             (Entry::Verb { .. }, None) => "records it".into(),
         },
-        Ask::Unlock => "lets go of the lock".into(),
+        Ask::Unlock => "releases the lock".into(),
         Ask::Run(_) => "begins its effect".into(),
-        Ask::Answer(answer) if is_wordless(answer) => "ends without a word".into(),
+        Ask::Answer(answer) if is_wordless(answer) => "ends without an answer".into(),
         Ask::Answer(answer) => format!("prints: {}", said(answer)),
     }
 }
@@ -404,6 +404,6 @@ fn said(answer: &Answer) -> String {
         | Decision::BeforeTool { .. }
         | Decision::Idle { .. }
         | Decision::Watch { .. }
-        | Decision::Silent => "its word".into(),
+        | Decision::Silent => "its text".into(),
     }
 }

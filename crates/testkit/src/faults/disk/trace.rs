@@ -1,4 +1,4 @@
-//! What a process did to the disk, as strace tells it.
+//! What a process did to the disk, according to strace.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{Inode, Op, Story, View, exchange};
 use crate::faults::strace;
 
-/// What is open, while a trace is read.
+/// What is open while a trace is read.
 #[derive(Debug)]
 enum Open {
     File {
@@ -185,7 +185,7 @@ fn descriptor(line: &str) -> i64 {
     digits.parse().unwrap_or(-1)
 }
 
-/// The descriptor of the folder that a call's string of this place is below.
+/// The descriptor of the folder that this string of a call is relative to.
 fn folder_of(line: &str, at: usize) -> i64 {
     let before = line.split('"').nth(2 * at).unwrap_or("");
     let word = before
@@ -202,7 +202,7 @@ fn offset(line: &str) -> usize {
     last.parse().unwrap_or(0)
 }
 
-/// The strings of a line, which strace printed as `\x…` throughout.
+/// The strings of a line; strace prints them entirely as `\x…`.
 fn strings(line: &str) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     for text in line.split('"').skip(1).step_by(2) {

@@ -1,5 +1,5 @@
-//! A claim: what is read, told and kept, and the end of one at a GitHub that is a script
-//! and a few files. What is done at GitHub is swept with the real `gh`, too, in
+//! A claim: what is read, told and stored, and its end at a GitHub that is a script and a few
+//! files. What is done at GitHub is also tested with the real `gh`, in
 //! `crates/mainspring/tests/it/claim/crash.rs`.
 
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{HOOK, Path, fields, let_go, put, state_file, text, told};
 use crate::world::World;
 
-/// While the agent codes a stop reads, and that is all.
+/// While the agent works, a stop only reads.
 pub(super) const CODING: Path = Path {
     name: "claim: coding",
     prepare: |world| {
@@ -40,7 +40,7 @@ pub(super) const NO_GITHUB: Path = Path {
     ..HOOK
 };
 
-/// A session that starts where a claim is hears of it.
+/// A session that starts in a project with a claim is told about it.
 pub(super) const START: Path = Path {
     name: "claim: a session starts",
     prepare: |world| {
@@ -53,7 +53,7 @@ pub(super) const START: Path = Path {
     ..HOOK
 };
 
-/// News that waits is given once.
+/// News that waits is delivered once.
 pub(super) const MAIL: Path = Path {
     name: "claim: news is delivered",
     prepare: |world| {
@@ -66,7 +66,7 @@ pub(super) const MAIL: Path = Path {
     ..HOOK
 };
 
-/// The issue is closed, and told why, once; what else we said on it is no such comment.
+/// The issue is closed with a comment, once; our other comments on it do not count as that.
 pub(super) const CLOSE: Path = Path {
     name: "claim: an issue is closed",
     has_children: true,
@@ -76,7 +76,7 @@ pub(super) const CLOSE: Path = Path {
         world.person(&["trust", "--yes"]);
         world.stop("One.")
     },
-    // What failed is said to have, and waits for the agent.
+    // A failure is reported, and waits for the agent.
     mark: |world| match phase(world).as_str() {
         "-" => "over".into(),
         r#""done" 7"# | r#""failed" 7"# => "not over".into(),
@@ -95,8 +95,8 @@ pub(super) const CLOSE: Path = Path {
     ..HOOK
 };
 
-/// A server that keeps one issue in files: our comments, a line each, and how often it
-/// was closed. What is asked of it comes on stdin; a change is made as a whole.
+/// A server that stores one issue in files: our comments, one per line, and how often it was
+/// closed. Requests come on stdin; a change is made as a whole.
 const SERVER: &str = r#"#!/bin/sh
 cd "${0%/*}"
 asked=$(cat)
@@ -134,7 +134,7 @@ fn server(world: &World) {
     );
 }
 
-/// How many lines of a file of the server's have this in them.
+/// How many lines of a file on the server contain this.
 fn lines(world: &World, file: &str, words: &str) -> usize {
     let text = text(&world.root().join("bin").join(file));
     text.lines().filter(|line| line.contains(words)).count()

@@ -1,4 +1,5 @@
-//! The gate counts its blocks in a file whose place its users know, and lets go at the token.
+//! The gate counts its blocks in a file whose path its users know, and lets the agent go at the
+//! token.
 
 use serde_json::json;
 
@@ -17,7 +18,7 @@ pub(super) const HOLD: Path = Path {
         world.stop("Two.")
     },
     mark: count,
-    // A count that a fault kept back may be given again; none is skipped.
+    // After a fault, a count may be given again, but none is skipped.
     verify: |_, said| held_with(said, &["TASKMASTER (2)", "TASKMASTER (3)"]),
     ..HOOK
 };
@@ -40,13 +41,13 @@ pub(super) const RELEASE: Path = Path {
     ..HOOK
 };
 
-/// What was said holds until the next prompt: here it comes.
+/// The token counts until the next prompt, which comes here.
 pub(super) const PROMPT: Path = Path {
     name: "gate: the next prompt",
     prepare: |world| {
         world.person(&["gate", "on", "--project"]);
         world.mainspring(&["loop", "start", "--max", "50"]);
-        // The loop holds on, so that what was said stays said.
+        // The loop still holds the agent, so the token is kept.
         world.hook(&world.stop("Done.\n\nTASKMASTER_DONE::s"));
         world.event("UserPromptSubmit", json!({"prompt": "And now?"}))
     },

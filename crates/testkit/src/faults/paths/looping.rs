@@ -1,4 +1,4 @@
-//! A loop's iterations are counted once each, in our own file or in the one that was there.
+//! A loop's iterations are counted once each, in our own file or in one that already existed.
 
 use std::fs;
 use std::path::PathBuf;
@@ -64,8 +64,8 @@ pub(super) const FALLBACK_FILE: Path = Path {
 
 const SECRET: &str = "What a neighbour told nobody.";
 
-/// A document may name a file of the project's, and none of a folder whose name only
-/// begins like the project's.
+/// A document may name a file in the project, but not one in a folder whose name only starts like
+/// the project's.
 pub(super) const BESIDE: Path = Path {
     name: "loop: a prompt beside the project",
     prepare: |world| {
@@ -93,7 +93,7 @@ pub(super) const BESIDE: Path = Path {
     ..HOOK
 };
 
-/// What cannot be understood is named and kept, here beside its place, and lets go.
+/// A state that cannot be understood is reported, moved aside, and holds nobody.
 pub(super) const BROKEN_FILE: Path = Path {
     name: "loop: a broken file",
     prepare: |world| {

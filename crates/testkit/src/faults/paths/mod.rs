@@ -1,4 +1,4 @@
-//! The paths that are swept. A machine adds a file and its rows.
+//! The paths that are tested. A machine adds a file and its entries.
 
 mod claim;
 mod gate;
@@ -23,17 +23,19 @@ pub struct Path {
     pub does: Does,
     /// Variables for everything in its world.
     pub vars: &'static [(&'static str, &'static str)],
-    /// Does it start others? Then it waits for them, and how often it looks is not fixed.
+    /// Does it start children? Then it waits for them, and how often it looks varies.
     pub has_children: bool,
-    /// Lays out the world, and returns the event.
+    /// Sets up the world, and returns the event.
     pub prepare: fn(&World) -> Vec<u8>,
-    /// What the path is about, in a word: the same before and after but for what it changes.
+    /// The state that the path is about, as text: it differs before and after only by what the path
+    /// changes.
     pub mark: fn(&World) -> String,
-    /// After a fault, another event and one more, healthy delivery, with what that one said.
+    /// Checks the world after a fault, another event and one more healthy delivery, whose output it
+    /// gets.
     pub verify: fn(&World, &str) -> Result<(), String>,
 }
 
-/// What is run.
+/// The command that is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Does {
     Hook,
@@ -49,7 +51,7 @@ pub enum Who {
     Person,
 }
 
-/// A hook in an empty project: what the others differ from.
+/// A hook in an empty project; all other paths differ from it.
 const HOOK: Path = Path {
     name: "",
     does: Does::Hook,
@@ -60,10 +62,10 @@ const HOOK: Path = Path {
     verify: |_, _| Ok(()),
 };
 
-/// What is in a file that a path breaks on purpose.
+/// The content of a file that a path breaks on purpose.
 pub(super) const BROKEN: &str = "{\"schema\": 1,";
 
-/// The next event was held, with one of these in its reason.
+/// The next event was held, and its reason contains one of these.
 fn held_with(said: &str, any: &[&str]) -> Result<(), String> {
     let held = said.contains("\"decision\":\"block\"");
     if held && any.iter().any(|words| said.contains(words)) {
@@ -94,7 +96,7 @@ fn text(path: &FilePath) -> String {
     fs::read_to_string(path).unwrap_or_else(|_| "-".into())
 }
 
-/// These parts of a JSON file, or a dash; what is no JSON is shown whole.
+/// These fields of a JSON file, or a dash; a file that is not JSON is shown whole.
 fn fields(path: &FilePath, pointers: &[&str]) -> String {
     let text = text(path);
     match serde_json::from_str::<Value>(&text) {
@@ -107,7 +109,7 @@ fn fields(path: &FilePath, pointers: &[&str]) -> String {
     }
 }
 
-/// A file of the project's state, where there is any state.
+/// A file of the project's state, if there is any state.
 fn state_file(world: &World, name: &str) -> std::path::PathBuf {
     let projects = world.home().join(".local/state/mainspring/projects");
     let first = fs::read_dir(projects).ok().and_then(|mut all| all.next());
@@ -162,7 +164,7 @@ pub const ALL: &[Path] = &[
     claim::START,
     claim::MAIL,
     claim::CLOSE,
-    orders::BRAKED,
+    orders::SUSPENDED,
     orders::OBSERVED,
     verbs::GATE_ON,
     verbs::LOOP_START,

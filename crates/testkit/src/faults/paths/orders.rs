@@ -1,4 +1,4 @@
-//! A person's orders stand above the machines, whatever fails.
+//! A person's orders come before the machines, whatever fails.
 
 use super::{HOOK, Path, fields, let_go, state_file, told};
 use crate::world::World;
@@ -7,7 +7,7 @@ fn beat(world: &World) -> String {
     fields(&state_file(world, "pulse.json"), &["/beating/beat"])
 }
 
-pub(super) const BRAKED: Path = Path {
+pub(super) const SUSPENDED: Path = Path {
     name: "orders: stopped",
     prepare: |world| {
         world.mainspring(&["pulse", "50"]);
@@ -37,7 +37,7 @@ pub(super) const OBSERVED: Path = Path {
     mark: beat,
     verify: |world, said| {
         let_go(said)?;
-        told(said, "only observing")?;
+        told(said, "observe mode")?;
         match beat(world).as_str() {
             "0" => Ok(()),
             other => Err(format!("a machine that is observed moved to {other}")),

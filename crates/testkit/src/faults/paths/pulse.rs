@@ -1,5 +1,5 @@
-//! The smallest machine: nothing to do, the first hold, a later one, after a crash, the
-//! end with a child, and what the host would override.
+//! The smallest machine: nothing to do, the first hold, a later one, recovery after a crash, the
+//! end with a child, and the host's limit.
 
 use std::fs;
 
@@ -12,8 +12,7 @@ fn beat(world: &World) -> String {
     fields(&state_file(world, "pulse.json"), &["/beating/beat"])
 }
 
-/// Where a look fails, a machine may take the lock to look again; it then says nothing and
-/// records nothing.
+/// If a look fails, a machine may take the lock to look again; then it says and records nothing.
 pub(super) const NOTHING: Path = Path {
     name: "nothing here",
     verify: |world, said| {
@@ -26,12 +25,12 @@ pub(super) const NOTHING: Path = Path {
     ..HOOK
 };
 
-/// The session is bound by the hook itself, which also makes the first folders.
+/// The hook itself binds the session, and creates the first folders.
 pub(super) const FIRST_HOLD: Path = Path {
     name: "pulse: first hold",
     prepare: |world| {
         world.mainspring(&["pulse", "50"]);
-        // The command bound the session; here the hook does it.
+        // The command has bound the session; here the hook does it.
         let _ = fs::remove_dir_all(world.home().join(".local/state/mainspring/sessions"));
         world.stop("One.")
     },
@@ -65,7 +64,7 @@ pub(super) const RECOVERY: Path = Path {
         let _ = fs::remove_file(state.join("sessions/s.json"));
         world.stop("Two.")
     },
-    // What is rolled forward first is in between.
+    // Between the two is the state that is rolled forward first.
     mark: |world| match beat(world).as_str() {
         "0" | "1" => "0 or 1".into(),
         beat => beat.to_owned(),
@@ -88,7 +87,7 @@ pub(super) const RELEASE: Path = Path {
     ..HOOK
 };
 
-/// Whoever ran the child is gone, and its record is still there.
+/// The process that ran the child is gone, but its record is still there.
 pub(super) const ABANDONED: Path = Path {
     name: "pulse: an abandoned child",
     has_children: true,
@@ -116,7 +115,7 @@ pub(super) const ABANDONED: Path = Path {
     ..HOOK
 };
 
-/// The host overrides the fourth hold in a row: we let go ourselves, and say so.
+/// The host overrides the fourth hold in a row: we let the agent go ourselves, and say so.
 pub(super) const CAPPED: Path = Path {
     name: "the host's own limit",
     vars: &[("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "3")],
@@ -150,8 +149,8 @@ fn over(world: &World, said: &str) -> Result<(), String> {
     }
 }
 
-/// The agent is held, and the beats are counted: neither lost nor, for what was said
-/// once, given twice.
+/// The agent is held, and the beats are counted: none is lost, and none that was reported is given
+/// twice.
 fn held(world: &World, said: &str, beats: &[&str]) -> Result<(), String> {
     super::held_with(said, &["pulse", "Mainspring"])?;
     let beat = beat(world);

@@ -1,4 +1,4 @@
-//! A plan's state moves as a whole, whatever dies when, and a review is done once.
+//! A plan's state changes as a whole, whatever dies when, and a review is done once.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::{HOOK, Path, fields, held_with, let_go, put, text, told};
 use crate::world::World;
 
-/// Writes the review that it is asked for, finds something, and leaves a stroke.
+/// Writes the review that was asked for, finds something, and leaves a mark.
 const REVIEWER: &str = r#"#!/bin/sh
 echo x >> "${0%/*}/starts"
 for last in "$@"; do :; done
@@ -40,12 +40,12 @@ pub(super) const INVALID: Path = Path {
         world.person(&["trust", "--yes"]);
         world.stop("One.")
     },
-    // Held now, or held before: never twice for the same.
+    // Held now or held before, but never twice for the same violation.
     verify: |_, said| told(said, "Invalid filename: notes.md"),
     ..HOOK
 };
 
-/// A repository that brings a plan must not start anything.
+/// A repository with a plan must not start anything.
 pub(super) const UNTRUSTED: Path = Path {
     name: "review: not trusted",
     prepare: |world| {
@@ -76,7 +76,7 @@ pub(super) const REVIEWED: Path = Path {
         world.stop("One.")
     },
     mark: phase,
-    // A review that a kill ended is done again; one that was finished is not.
+    // A review that a kill interrupted is done again; a finished one is not.
     verify: |world, said| {
         phase_is(world, r#""post-plan-review" 1"#)?;
         if said.contains("block") {

@@ -1,4 +1,4 @@
-//! A skill's task list is laid out as a whole, beside what others have there.
+//! A skill's task list is laid out as a whole, beside other tasks.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ const STEPS: &str = r#"[
   {"id": 3, "subject": "Ship", "blockedBy": [1, 2]}
 ]"#;
 
-/// Beside a task made by hand that waits for one of another skill's.
+/// Beside a task made by hand that waits for a task of another skill.
 pub(super) const LAY_OUT: Path = Path {
     name: "tasks: lay out",
     prepare: |world| {
@@ -63,7 +63,7 @@ pub(super) const TYPED: Path = Path {
     ..HOOK
 };
 
-/// A list that makes no sense changes nothing, and the agent hears why.
+/// An invalid list changes nothing, and the agent is told why.
 pub(super) const REFUSED: Path = Path {
     name: "tasks: refused",
     prepare: |world| {
@@ -107,7 +107,7 @@ fn invoked(world: &World, call: &str) -> Vec<u8> {
     )
 }
 
-/// Every task, as it is.
+/// Every task's content.
 pub(super) fn list(world: &World) -> String {
     let mut all: Vec<(String, String)> = fs::read_dir(folder(world))
         .into_iter()

@@ -1,4 +1,4 @@
-//! Commands that write go the same way as events: a record, then its files.
+//! Commands that write work like events: a record first, then its files.
 
 use std::fs;
 
@@ -93,7 +93,7 @@ fn trusted(world: &World) -> String {
     let folder = world.home().join(".local/state/mainspring/trusted");
     let project = world.project().to_string_lossy().into_owned();
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    // What is not a record is what is being written beside one.
+    // A line that is not a record is the start of one that is being written.
     let records = files
         .map(|file| file.path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "json"));

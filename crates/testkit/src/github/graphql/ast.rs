@@ -1,9 +1,9 @@
-//! A GraphQL document, as far as `gh` and our own queries go.
+//! A GraphQL document, as far as `gh` and our own queries use it.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Where something stands in the document, counted from 1 as GitHub does.
+/// A position in the document, counted from 1 as GitHub does.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Place {
     pub(crate) line: usize,
@@ -63,7 +63,7 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// The name under which the answer holds this field.
+    /// The name of this field in the answer.
     pub(crate) fn key(&self) -> &str {
         self.alias.as_deref().unwrap_or(&self.name)
     }

@@ -1,7 +1,7 @@
-//! Values against the types they were declared with.
+//! Checks values against their declared types.
 //!
-//! GitHub refuses `"42"` where a number is wanted, so `gh api -f number=42`
-//! (a string) fails there and must fail here.
+//! GitHub refuses `"42"` for a number, so `gh api -f number=42` (a string) fails there and must
+//! fail here.
 
 use serde_json::{Map, Value, json};
 
@@ -47,7 +47,7 @@ pub(crate) fn variables(
     Ok(variables)
 }
 
-/// What is wrong with this value, if it is none of this type.
+/// What is wrong with this value, if it does not have this type.
 pub(crate) fn check(schema: &Schema, ty: &TypeRef, value: &Value) -> Result<(), String> {
     match ty {
         TypeRef::NonNull(_) if value.is_null() => Err("Expected value to not be null".to_owned()),
@@ -55,7 +55,7 @@ pub(crate) fn check(schema: &Schema, ty: &TypeRef, value: &Value) -> Result<(), 
         _ if value.is_null() => Ok(()),
         TypeRef::List(inner) => match value {
             Value::Array(items) => items.iter().try_for_each(|item| check(schema, inner, item)),
-            // GraphQL takes one value for a list of one.
+            // GraphQL accepts one value for a list of one.
             single => check(schema, inner, single),
         },
         TypeRef::Named(name) => check_named(schema, name, value),
@@ -119,7 +119,7 @@ fn check_input(
     Ok(())
 }
 
-/// The value of a literal; nothing for a variable that was not given.
+/// The value of a literal; `None` for a variable without a value.
 pub(crate) fn literal(literal_value: &Literal, variables: &Map<String, Value>) -> Option<Value> {
     Some(match literal_value {
         Literal::Variable(name) => variables.get(name)?.clone(),

@@ -1,4 +1,4 @@
-//! What is wrong with a request, in GitHub's words.
+//! What is wrong with a request, in GitHub's wording.
 
 use serde_json::{Map, Value, json};
 
@@ -28,7 +28,7 @@ impl GraphqlError {
         }
     }
 
-    /// The document is right, but this token may not have it executed.
+    /// The document is right, but this token may not execute it.
     pub(crate) fn refused(kind: &str, place: Place, message: String) -> Self {
         Self {
             message,

@@ -1,4 +1,4 @@
-//! A valid operation against the world.
+//! Executes a valid operation.
 
 use serde_json::{Map, Value};
 

@@ -1,5 +1,5 @@
-//! GraphQL, as far as `gh` and our own queries need it: parsed, checked against
-//! the part of GitHub's schema in `schema.graphql`, executed on the world.
+//! GraphQL, as far as `gh` and our own queries need it: parsed, checked against the part of
+//! GitHub's schema in `schema.graphql`, executed on the state.
 //!
 //! A query that GitHub would refuse is refused here: an unknown field, a string
 //! for a number, a union without a fragment, a variable that nobody uses.
@@ -65,8 +65,8 @@ impl Call {
         }
     }
 
-    /// The operation's own name, then the fields it asks of the root: what
-    /// tests know a request by.
+    /// The operation's own name, then the fields it asks of the root. Tests refer to a request by
+    /// these names.
     pub(crate) fn names(&self) -> Vec<String> {
         let Some(operation) = self.operation() else {
             return Vec::new();

@@ -77,7 +77,7 @@ impl Parser {
         }
     }
 
-    /// Whether the next token is this one, which is then taken.
+    /// Is the next token this one? If so, takes it.
     pub(crate) fn takes(&mut self, punctuation: char) -> bool {
         let found = self.peek() == Some(&Token::Punctuation(punctuation));
         self.next += usize::from(found);

@@ -45,7 +45,7 @@ impl InputValue {
 }
 
 impl Schema {
-    /// GitHub's, as far as the stand-in knows it.
+    /// GitHub's schema, as far as the stand-in knows it.
     pub(crate) fn github() -> &'static Self {
         static SCHEMA: OnceLock<Schema> = OnceLock::new();
         SCHEMA.get_or_init(|| {
@@ -93,7 +93,7 @@ impl Schema {
         }
     }
 
-    /// Whether a field of this type has fields of its own.
+    /// Does this type have fields of its own?
     pub(crate) fn is_composite(&self, name: &str) -> bool {
         matches!(
             self.get(name),
@@ -105,7 +105,7 @@ impl Schema {
         )
     }
 
-    /// The object types that a value of this type may turn out to be.
+    /// The object types that a value of this type may have.
     pub(crate) fn possible(&self, name: &str) -> BTreeSet<&str> {
         match self.types.get_key_value(name) {
             Some((own, TypeDefinition::Object { .. })) => BTreeSet::from([own.as_str()]),

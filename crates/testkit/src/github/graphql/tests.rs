@@ -301,7 +301,7 @@ fn pages_meet_without_a_gap() {
     assert_eq!(page("first: 5, after: \"cursor:99\"").0, "");
 }
 
-/// Cut off or changed anywhere, a document is refused and nothing else happens.
+/// If a document is cut off or changed anywhere, it is refused and nothing else happens.
 #[test]
 fn no_garbage_brings_the_parser_down() {
     let text = r#"query Q($a: [Int!]! = [1, -2.5e3], $b: I = {x: "é\u0041\n"}) { x: f(a: $a, e: E, n: null) { ...F ... on T { y } } }"#;
@@ -333,8 +333,7 @@ fn no_garbage_brings_the_parser_down() {
     assert_eq!(lexer::tokens("\u{feff} # nothing\n,,"), Ok(Vec::new()));
 }
 
-/// Whatever the schema promises, the stand-in keeps: asking for a declared field
-/// never ends in "the stand-in does not resolve".
+/// The stand-in resolves every field that its schema declares.
 #[test]
 fn every_declared_field_is_resolved() {
     let github = world();

@@ -1,4 +1,4 @@
-//! A document against the schema, before anything is executed.
+//! Checks a document against the schema, before anything is executed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::coerce;
 use super::error::GraphqlError;
 use super::schema::{InputValue, Schema, TypeDefinition};
 
-/// One field of the document, and the type it was asked of.
+/// One field of the document, and the type that it belongs to.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Asked {
     pub(crate) parent: String,
@@ -17,7 +17,7 @@ pub(crate) struct Asked {
     pub(crate) place: Place,
 }
 
-/// Every field that the operation asks for, or all that is wrong with it.
+/// Every field that the operation asks for, or everything that is wrong with it.
 pub(crate) fn validate(
     schema: &Schema,
     document: &Document,
@@ -56,7 +56,7 @@ struct Validation<'a> {
     used: BTreeSet<&'a str>,
     asked: Vec<Asked>,
     errors: Vec<GraphqlError>,
-    /// The fragments we are in, so that one that spreads itself ends.
+    /// The fragments we are in, to find one that spreads itself.
     spreading: Vec<&'a str>,
 }
 
@@ -278,7 +278,7 @@ impl<'a> Validation<'a> {
             );
             return self.wrong("variableNotDefined", site.field.place, message);
         };
-        // A default on either side stands in for a value that is not given.
+        // A default on either side replaces a missing value.
         let wanted = match (&site.default, &declared.default) {
             (None, None) => site.ty,
             _ => nullable(site.ty),
@@ -293,7 +293,7 @@ impl<'a> Validation<'a> {
     }
 }
 
-/// Where a value stands.
+/// The place of a value.
 struct Site<'a> {
     field: &'a Field,
     argument: &'a str,
@@ -311,7 +311,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// An item of the list that stands here.
+    /// An item of the list in this place.
     fn inside(&self, ty: &'a TypeRef) -> Self {
         Self {
             ty,
@@ -321,7 +321,7 @@ impl<'a> Site<'a> {
     }
 }
 
-/// The names that had to be given and were not.
+/// The required names that are missing.
 fn missing<'a>(
     definitions: &'a BTreeMap<String, InputValue>,
     given: &[(String, Literal)],
@@ -342,7 +342,7 @@ fn nullable(ty: &TypeRef) -> &TypeRef {
     }
 }
 
-/// Whether a variable of the first type may stand where the second is wanted.
+/// May a variable of the first type be used for the second?
 fn fits(declared: &TypeRef, wanted: &TypeRef) -> bool {
     match (declared, wanted) {
         (TypeRef::NonNull(declared), TypeRef::NonNull(wanted))

@@ -1,4 +1,4 @@
-//! Between stops: idle times, prompts, starts and ends of sessions.
+//! Events between stops: idle times, prompts, starts and ends of sessions.
 
 use super::*;
 

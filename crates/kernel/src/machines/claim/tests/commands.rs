@@ -1,4 +1,4 @@
-//! What people and agents do by command, in every state.
+//! The commands of people and agents, in every state.
 
 use pretty_assertions::assert_eq;
 
@@ -30,7 +30,7 @@ fn pulls() -> [Pull; 4] {
     ]
 }
 
-/// Every command, by everybody.
+/// Every command, by every actor.
 pub(super) fn run_all(coverage: &mut Coverage, state: &State) {
     for actor in actors() {
         for consent in [Consent::NotAsked, Consent::Asked, Consent::Spoken] {
@@ -113,10 +113,18 @@ fn a_hand_over_needs_a_title_and_forgets_an_older_yes() {
         Consent::NotAsked,
         "it was about another one"
     );
-    assert_eq!(memory.owner, Some(session("s1")), "who moves it has it");
+    assert_eq!(
+        memory.owner,
+        Some(session("s1")),
+        "the session that changes a claim gets it"
+    );
     let by_person = handoff(&handed, "Fix it", &Actor::Person).expect("allowed");
     let owner = &memory_of(&by_person.state).owner;
-    assert_eq!(*owner, Some(session("s1")), "a person takes it from nobody");
+    assert_eq!(
+        *owner,
+        Some(session("s1")),
+        "a person leaves it to its session"
+    );
 }
 
 #[test]
@@ -170,8 +178,8 @@ fn one_issue_is_claimed_at_a_time_and_a_newer_file_is_left_alone() {
     assert_eq!(branch_for(Some("topic"), 42, "Fix"), Ok("topic".into()));
 }
 
-/// A merge that a person sees waits for the agent; the agent that sees it has heard the
-/// question, and only then can the user's next message be the answer.
+/// If a person sees the merge, it waits for the agent. If the agent sees it, it gets the question,
+/// and only then can the user's next message be the answer.
 #[test]
 fn a_look_by_command_takes_in_what_is_new_once() {
     let [.., merged, _] = pulls();

@@ -1,8 +1,8 @@
-//! A whole life, with a GitHub that loses replies.
+//! The whole life of a claim, with a GitHub that loses replies.
 
 use super::*;
 
-/// A GitHub that keeps what it was asked for even when its reply is lost.
+/// A GitHub that does what it was asked even if its reply is lost.
 #[derive(Debug, Default)]
 struct Server {
     pulls: u32,
@@ -63,9 +63,9 @@ impl Server {
 #[derive(Debug, Clone, Copy)]
 enum Luck {
     Works,
-    /// Nothing happened at the server, and the process lived.
+    /// Nothing happened at the server; the process lived.
     Fails,
-    /// It happened, and the process died before it heard of it.
+    /// It happened, but the process died before the reply came.
     DiesAfter,
     DiesBefore,
 }
@@ -93,7 +93,7 @@ proptest! {
                 match claim.phase {
                     // The person says yes.
                     Phase::MergedDetected => claim.phase = Phase::Done,
-                    // Somebody looks into a claim that was given up.
+                    // Somebody looks after a claim that was given up.
                     Phase::Failed(Failure { during, next: Next::Never, .. }) => claim.phase = during.phase(),
                     _ => {}
                 }

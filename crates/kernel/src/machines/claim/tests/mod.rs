@@ -1,4 +1,4 @@
-//! Every state, every event, every way an effect can stand, against the table.
+//! Every state, every event and every status of an effect, against the table.
 
 mod between;
 mod commands;
@@ -80,7 +80,7 @@ fn intent(effect: Effect) -> Intent<Claim> {
     }
 }
 
-/// One handler's answer, whatever its event.
+/// One handler's answer, for any event.
 #[derive(Debug, Clone)]
 struct Did {
     rule: &'static str,
@@ -149,7 +149,7 @@ fn at_stop(state: &State, effect_status: &EffectStatus<Claim>) -> Did {
     ask(state, &event, &facts(BoardUse::On), NOW, effect_status)
 }
 
-/// A stop at which the effect that is asked for comes back with this.
+/// A stop at which the requested effect returns this.
 fn stop_with(state: &State, outcome: Outcome) -> Did {
     let first = at_stop(state, &EffectStatus::Clear);
     let effect = first.need.expect("an effect");

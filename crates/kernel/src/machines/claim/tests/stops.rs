@@ -1,4 +1,4 @@
-//! At a stop: what is started, said, tried again and given up.
+//! Stops: what is started, said, tried again and given up.
 
 use super::*;
 

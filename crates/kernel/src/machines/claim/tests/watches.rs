@@ -1,4 +1,4 @@
-//! The watcher's looks.
+//! The watcher.
 
 use super::super::watch::Before;
 use super::*;

@@ -43,7 +43,7 @@ fn line(fields: &Fields) -> String {
     )
 }
 
-/// Each action sets the state that the seed gives it.
+/// Each action sets the state that the specification says.
 #[test]
 fn every_action_sets_its_state() {
     let busy = Fields {

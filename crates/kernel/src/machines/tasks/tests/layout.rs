@@ -108,7 +108,7 @@ fn arbitrary_status() -> impl Strategy<Value = Status> {
     prop::sample::select(&Status::ALL[..])
 }
 
-/// Any client list: ids with gaps, references anywhere, three skills and a hand.
+/// Any client list: ids with gaps, arbitrary references, tasks of three skills and of nobody.
 fn arbitrary_task_list() -> impl Strategy<Value = TaskList> {
     let maker = prop_oneof![
         2 => Just(Maker::Hand),
@@ -188,7 +188,7 @@ proptest! {
         let after = before.lay_out(&list, "a", reset).unwrap();
         for old in before.tasks.iter().filter(|entry| entry.maker == Maker::Hand) {
             let mut expected = old.clone();
-            // Of the rest, only those stay that mean what they meant.
+            // Of the others, only the references that still mean the same task stay.
             let given = |id: &u64| after.entry(*id).is_some_and(|e| e.source != Source::Found);
             expected.blocked_by.retain(|id| !gone.contains(id) && !given(id));
             expected.blocks.retain(|id| !gone.contains(id) && !given(id));

@@ -228,7 +228,7 @@ fn with_task_tools_the_list_speaks_for_itself() {
     assert_eq!(step.state.tasks.len(), 3);
     assert_eq!(
         step.notes,
-        ["left alone, because it is no task: notes.json"]
+        ["left alone, because it is not a task: notes.json"]
     );
 }
 

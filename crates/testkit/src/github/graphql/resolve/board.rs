@@ -29,7 +29,7 @@ impl Session<'_> {
             })
     }
 
-    /// The items, of whatever board, that hold this issue or pull request.
+    /// The items of all boards that contain this issue or pull request.
     pub(super) fn items_of(
         &self,
         repository: usize,

@@ -1,4 +1,4 @@
-//! Checks and status contexts, and what they come to.
+//! Checks and status contexts, and their sum.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::github::graphql::execute::Arguments;
 use crate::github::state::now;
 
 impl Session<'_> {
-    /// Nothing at all until a first check is registered, as at GitHub.
+    /// Nothing until a first check is registered, as at GitHub.
     pub(super) fn rollup(&self, repository: usize, sha: &str) -> Option<Object> {
         let none = self.world.repositories[repository]
             .checks_on(sha)

@@ -1,11 +1,11 @@
-//! Pages of things.
+//! Pages of a list.
 
 use serde_json::json;
 
 use super::{Failure, Object, Resolved};
 use crate::github::graphql::execute::Arguments;
 
-/// What GitHub gives at most in one page.
+/// GitHub's largest page.
 const PAGE_LIMIT: u64 = 100;
 
 /// The page of `all` that the arguments ask for.
@@ -20,8 +20,7 @@ pub(super) fn page(
 
 /// The same, with further fields beside `nodes`.
 ///
-/// Like GitHub it insists on `first` or `last`, of at most 100, unless only the
-/// number of all is asked for.
+/// Like GitHub, it requires `first` or `last`, of at most 100, unless only the total is asked for.
 pub(super) fn page_with(
     type_name: &'static str,
     field: &str,

@@ -183,7 +183,7 @@ impl Session<'_> {
     }
 }
 
-/// What issues and pull requests of the stand-in never have.
+/// Fields that issues and pull requests of the stand-in never have.
 fn nothing(field: &str, arguments: &Arguments) -> Option<Answer> {
     let connection = match field {
         "milestone" | "issueType" | "parent" => return Some(Ok(Resolved::NULL)),

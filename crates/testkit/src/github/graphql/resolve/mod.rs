@@ -1,4 +1,4 @@
-//! What each field of each type is.
+//! The value of each field of each type.
 
 mod board;
 mod checks;
@@ -15,7 +15,7 @@ use crate::github::state::{Account, AccountKind, Grant, Token, World};
 use super::error::Failure;
 use super::execute::Arguments;
 
-/// Something that has fields. Places in the world are named by index.
+/// Something that has fields. Objects are named by their index.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Object {
     Root(&'static str),
@@ -73,7 +73,7 @@ pub(crate) enum Resolved {
     Leaf(Value),
     Object(Object),
     List(Vec<Resolved>),
-    /// Asking for it was the mistake.
+    /// The field should not have been asked for.
     Refused(Failure),
 }
 
@@ -93,14 +93,14 @@ impl From<Object> for Resolved {
     }
 }
 
-/// An object, or null where there is none.
+/// An object; null if there is none.
 fn or_null(object: Option<Object>) -> Resolved {
     object.map_or(Resolved::NULL, Resolved::Object)
 }
 
 type Answer = Result<Resolved, Failure>;
 
-/// One request's view of the world.
+/// One request's view of the state.
 pub(crate) struct Session<'a> {
     pub(crate) world: &'a mut World,
     pub(crate) host: &'a str,
@@ -124,7 +124,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The place of an account that must exist.
+    /// The index of an account that must exist.
     fn account(&self, login: &str) -> usize {
         self.world
             .accounts

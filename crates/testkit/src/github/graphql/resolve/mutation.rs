@@ -1,4 +1,4 @@
-//! What changes the world.
+//! Mutations.
 
 use serde_json::{Value, json};
 

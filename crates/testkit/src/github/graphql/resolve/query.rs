@@ -57,7 +57,7 @@ impl Session<'_> {
             (Some(account), wanted) if wanted.is_none_or(|kind| account.kind == kind) => {
                 Ok(self.account_object(login))
             }
-            // GitHub answers null without an error when any owner would do.
+            // GitHub answers null without an error if any owner would do.
             (_, None) => Ok(Resolved::NULL),
             (_, Some(kind)) => {
                 let article = match kind {
@@ -71,7 +71,7 @@ impl Session<'_> {
         }
     }
 
-    /// Whatever has this id.
+    /// The object with this id.
     pub(super) fn find_node(&self, id: &str) -> Result<Object, Failure> {
         self.node(id).ok_or_else(|| {
             Failure::not_found(format!(
@@ -134,7 +134,7 @@ fn rate_limit() -> Resolved {
     .into()
 }
 
-/// What a type has, for clients that ask before they use it.
+/// The fields of a type, for clients that ask before they use it.
 fn introspect(name: &str) -> Option<Object> {
     let named = |record: &'static str, names: Vec<&String>| {
         let records = names

@@ -106,7 +106,7 @@ impl Session<'_> {
         page("PullRequestConnection", "pullRequests", &pulls, arguments)
     }
 
-    /// Everyone whom an issue can be given to.
+    /// Everyone to whom an issue can be assigned.
     fn people(&self, arguments: &Arguments) -> Vec<Resolved> {
         let query = arguments.text("query").unwrap_or_default();
         let accounts = self.world.accounts.iter().enumerate();
