@@ -73,8 +73,9 @@ struct Driver<'a> {
     edited: Vec<String>,
     /// What was committed and could not be told to others yet.
     late: Vec<String>,
-    /// Both clocks are read again after an effect: it may have taken minutes.
+    /// Read again after an effect: it may have taken minutes.
     now: Millis,
+    /// Read at each load, under the lock: so it is never older than what was recorded before.
     uptime: Uptime,
 }
 
@@ -103,7 +104,7 @@ impl<'a> Driver<'a> {
             edited: Vec::new(),
             late: Vec::new(),
             now: context.env.now(),
-            uptime: context.env.uptime(),
+            uptime: Uptime::default(),
         }
     }
 
@@ -127,6 +128,7 @@ impl<'a> Driver<'a> {
     fn load(&mut self) -> Result<Case, Trouble> {
         self.found = Found::default();
         self.intents.clear();
+        self.uptime = self.context.env.uptime();
         let mut inputs = Vec::new();
         let mut broken = Vec::new();
         for name in self.machines {
@@ -317,7 +319,6 @@ impl<'a> Driver<'a> {
             Err(Denied::Trouble(trouble)) => Reply::Failed(trouble.to_string()),
         };
         self.now = self.context.env.later();
-        self.uptime = self.context.env.uptime();
         reply
     }
 

@@ -393,8 +393,8 @@ impl<E: Clone, W: Clone> World<E, W> {
         self.hooks.iter().any(|hook| hook.pid() == pid)
     }
 
-    fn life(&self, pending: &Pending, now: Millis) -> Life {
-        if pending.is_in_time(Uptime(now.0)) && self.is_running(pending.owner().pid) {
+    fn life(&self, pending: &Pending) -> Life {
+        if pending.is_in_time(Uptime(self.now.0)) && self.is_running(pending.owner().pid) {
             Life::Alive
         } else {
             Life::Gone

@@ -93,7 +93,7 @@ impl<P: Protocol> Racing<P> {
         let case = Case {
             event: hook.event.clone(),
             now: hook.now,
-            uptime: Uptime(hook.now.0),
+            uptime: Uptime(world.now.0),
             delivery: hook.delivery.clone(),
             inputs,
             broken: Vec::new(),
@@ -143,7 +143,7 @@ impl<P: Protocol> Racing<P> {
                 tools = ToolUse::Seen;
             }
             if let Some(pending) = intent {
-                input.set_intent((**pending).clone(), world.life(pending, hook.now));
+                input.set_intent((**pending).clone(), world.life(pending));
             }
             let blind = matches!(self.0.without(), Without::Intent | Without::Fence);
             if let Some(ran) = hook.ran.as_ref().filter(|_| blind) {
