@@ -109,8 +109,8 @@ impl BlockLedger {
         self
     }
 
-    /// Counts one more hold, and marks how far the transcript has come. If there is no transcript,
-    /// or it cannot be read, it is taken to show no more of our holds than before.
+    /// Counts one more hold, and notes how far the transcript has come. If the transcript cannot
+    /// be read, the last note stays, with one more hold that it does not show.
     pub(crate) fn hold(&mut self, transcript: Option<Mark>) {
         self.blocks = self.blocks.saturating_add(1);
         let shown = transcript.or(self.mark).unwrap_or_default();

@@ -17,7 +17,7 @@ use crate::machine::{self, Found};
 use crate::permit::{Denied, Permit};
 use crate::transcript;
 
-/// The case as this event would find it, without the lock and without a trace.
+/// The case as this event would find it. Takes no lock and records nothing.
 pub(crate) fn look(
     context: &EventContext<'_>,
     payload: &Payload,
@@ -26,7 +26,7 @@ pub(crate) fn look(
     Driver::new(context, payload, machines).load()
 }
 
-/// Runs these machines on one event, to its answer.
+/// Runs these machines on one event and returns the answer.
 pub(crate) fn drive(context: &EventContext<'_>, payload: &Payload, machines: &[Name]) -> Answer {
     let mut driver = Driver::new(context, payload, machines);
     let (mut turn, mut ask) = Turn::begin(payload.event.kind.clone());
@@ -67,11 +67,11 @@ struct Driver<'a> {
     found: Found,
     intents: Vec<FoundIntent>,
     ledger: Option<FoundLedger>,
-    /// Which one of several of a kind a machine is about: it stays with it, even if another
-    /// one is touched while an effect runs.
+    /// Which plan or claim a machine works on. The machine keeps to it, even if another one
+    /// changes while an effect runs.
     subjects: Vec<(Name, String)>,
     edited: Vec<String>,
-    /// What was committed and could not be told to others yet.
+    /// What went wrong after a commit, when others were to be told of it.
     late: Vec<String>,
     /// Read again after an effect: it may have taken minutes.
     now: Millis,
@@ -211,8 +211,8 @@ impl<'a> Driver<'a> {
         Ok(found.value.unwrap_or_default().at(self.uptime))
     }
 
-    /// What the transcript shows at a stop. Where it does not go back far enough to tell,
-    /// our holds count on: better to let go too early, and say so, than to be overridden.
+    /// What the transcript shows at a stop. If it does not go back far enough to tell, our holds
+    /// keep counting: it is better to let go too early, and say so, than to be overridden.
     fn tools(&self, ledger: &BlockLedger) -> (ToolUse, Option<Mark>) {
         let Some(tail) = self.context.tail().filter(|_| self.context.at_stop()) else {
             return (ToolUse::NotSeen, None);
@@ -230,7 +230,7 @@ impl<'a> Driver<'a> {
         (tools, Some(mark))
     }
 
-    /// Not asked where no machine could start anything.
+    /// Looked up only if a machine can start something.
     fn trust(&self) -> Trust {
         if !self.machines.iter().any(|name| name.has_effects()) {
             return Trust::Untrusted;
@@ -238,8 +238,8 @@ impl<'a> Driver<'a> {
         self.context.permission().trust()
     }
 
-    /// The same bytes at the same length of the transcript are the same delivery.
-    /// What a drop-in, a command or the watcher is asked, it is asked anew.
+    /// The same bytes at the same length of the transcript are the same delivery. An event of a
+    /// drop-in, a command or the watcher is always a new one.
     fn delivery(&self) -> mainspring_kernel::Digest {
         let watches = self.payload.event.kind == Kind::Watch;
         if watches || self.context.is_drop_in() || self.context.is_by_command() {
@@ -333,7 +333,7 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// What changes something, of all that the machines did.
+/// The transitions that change something.
 fn moves(entry: &Entry) -> Result<Vec<Moved<'_>>, Trouble> {
     let mut moves = Vec::new();
     if let Entry::Turn { case, ruling } = entry

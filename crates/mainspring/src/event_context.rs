@@ -26,7 +26,7 @@ pub(crate) struct EventContext<'a> {
     pub(crate) env: &'a Environment,
     pub(crate) project: &'a Project,
     pub(crate) store: &'a ProjectStore,
-    /// When the work on it began: a host waits for some events for a moment only.
+    /// When the work on the event began. Some hosts wait only a second.
     pub(crate) began: Instant,
     /// The event, as the host sent it; `None` for a command or a view.
     pub(crate) payload: Option<&'a Payload>,
@@ -34,16 +34,16 @@ pub(crate) struct EventContext<'a> {
     project_settings: OnceCell<ProjectSettings>,
     config: OnceCell<Config>,
     tail: OnceCell<Option<Tail>>,
-    /// The machine that this event was given to alone, as the drop-in of its seed's script:
-    /// that it is registered is a person's word that it is on.
+    /// The only machine that gets this event, if a drop-in received it. Whoever registered the
+    /// drop-in switched the machine on.
     registered: Option<Name>,
-    /// A command plays this event, not a host.
+    /// A command made this event, not a host.
     by_command: bool,
-    /// Nothing is to be changed, not even a lock taken.
+    /// Nothing may be changed, and no lock may be taken.
     looking: bool,
-    /// The session that a view is about, where no agent asks.
+    /// The session that a view is about, if a person asks.
     about: Option<SessionId>,
-    /// The one of several of a kind that a command named.
+    /// The plan that a command named.
     subject: Option<&'a str>,
 }
 
@@ -72,7 +72,7 @@ impl<'a> EventContext<'a> {
         }
     }
 
-    /// For the drop-in of one machine's seed.
+    /// For a drop-in, which has one machine.
     #[must_use]
     pub(crate) fn registered(mut self, machine: Name) -> Self {
         self.registered = Some(machine);
@@ -83,12 +83,12 @@ impl<'a> EventContext<'a> {
         self.registered == Some(machine)
     }
 
-    /// Registering a drop-in is also a person's word that it may start children.
+    /// Did a drop-in receive this event?
     pub(crate) fn is_drop_in(&self) -> bool {
         self.registered.is_some()
     }
 
-    /// For an event that a command plays.
+    /// For an event that a command makes.
     #[must_use]
     pub(crate) fn by_command(mut self) -> Self {
         self.by_command = true;
@@ -99,7 +99,7 @@ impl<'a> EventContext<'a> {
         self.by_command
     }
 
-    /// For an event that nobody delivered: what would happen is all that is asked.
+    /// For an event that no host sent, to see what would happen.
     #[must_use]
     pub(crate) fn looking(mut self) -> Self {
         self.looking = true;
@@ -117,7 +117,7 @@ impl<'a> EventContext<'a> {
         self
     }
 
-    /// For a command that names the one it means, such as a plan.
+    /// For a command that names its plan.
     #[must_use]
     pub(crate) fn about_subject(mut self, subject: &'a str) -> Self {
         self.subject = Some(subject);
@@ -136,14 +136,14 @@ impl<'a> EventContext<'a> {
         }
     }
 
-    /// What a person has ordered here, as it binds whoever asks. Read anew each time: an
-    /// order may come while an effect runs.
+    /// The person's orders, as far as they bind whoever asks. They are read again each time,
+    /// because an order may come while an effect runs.
     pub(crate) fn orders(&self) -> Result<Orders, Trouble> {
         let orders = orders::in_force(self.project, self.store)?;
         Ok(orders.binding(&self.actor()))
     }
 
-    /// What a person has allowed here. Looked up at the first question.
+    /// What a person has allowed here. Looked up once, when it is first needed.
     pub(crate) fn permission(&self) -> &Permission {
         self.permission
             .get_or_init(|| Permission::look(self.env, self.store.state(), self.root()))
@@ -153,8 +153,8 @@ impl<'a> EventContext<'a> {
         self.permission().trust() == Trust::Trusted
     }
 
-    /// May what the repository brings have any effect on this event? A command is asked for
-    /// by name, and a drop-in was registered for what it finds.
+    /// May the repository's own files have an effect on this event? They may for a command,
+    /// which somebody typed, and for a drop-in, which was registered to read them.
     pub(crate) fn heeds_repository(&self) -> bool {
         self.payload.is_none() || self.by_command || self.is_drop_in() || self.is_trusted()
     }
@@ -193,7 +193,7 @@ impl<'a> EventContext<'a> {
         })
     }
 
-    /// Read at the first question, because most events ask none.
+    /// Read when it is first needed: most events need no setting.
     pub(crate) fn config(&self) -> Result<&Config, Trouble> {
         if let Some(config) = self.config.get() {
             return Ok(config);
@@ -202,7 +202,7 @@ impl<'a> EventContext<'a> {
         Ok(self.config.get_or_init(|| config))
     }
 
-    /// Files that were found on the way here and do not count because of whose they are.
+    /// Files that were found above the project and ignored because of their owner.
     pub(crate) fn ignored(&self) -> impl Iterator<Item = &Ignored> {
         let of_config = self.config.get().map(|config| &config.ignored);
         self.project
@@ -216,7 +216,7 @@ impl<'a> EventContext<'a> {
             .is_some_and(|payload| matches!(payload.event.kind, Kind::Stop { .. }))
     }
 
-    /// Until when a session's end must be answered; `None` at other events.
+    /// The deadline for the answer at a session's end; `None` at other events.
     pub(crate) fn deadline_at_end(&self) -> Option<Instant> {
         let kind = &self.payload?.event.kind;
         matches!(kind, Kind::SessionEnd { .. }).then(|| self.began + limits::SESSION_END)
@@ -234,7 +234,7 @@ impl<'a> EventContext<'a> {
         Transcript::open(&expand_home(path, &home)).ok()
     }
 
-    /// What the transcript's end tells at a stop: read once, at the first question.
+    /// The end of the transcript at a stop. Read once, when it is first needed.
     pub(crate) fn tail(&self) -> Option<&Tail> {
         self.tail.get_or_init(|| self.read_tail()).as_ref()
     }
@@ -273,8 +273,8 @@ impl<'a> EventContext<'a> {
         }
     }
 
-    /// An event came from where no machine has a file and we have no state. A command may
-    /// just be about to change that.
+    /// The event comes from a place where no machine has a file and we have no state. A command
+    /// may be about to change that.
     pub(crate) fn is_vacant(&self) -> bool {
         self.project.contents == Contents::Nothing && self.payload.is_some() && !self.by_command
     }

@@ -1,16 +1,16 @@
-//! Every git command of ours is made here, as one of three kinds.
+//! All git commands are built here. There are three kinds.
 //!
-//! A **look** asks about what is here: nothing that the repository configures is run, and no
-//! server is asked, not even for an object that a partial clone left there. A command that would
-//! read the work tree's content (`status`, `diff`, `add`) runs the repository's filters whatever
-//! is set: there is none among the looks.
+//! A **look** only reads. It runs nothing that the repository configures, and it contacts no
+//! server, not even for an object that a partial clone left there. Commands that read the work
+//! tree's content (`status`, `diff`, `add`) always run the repository's filters, so no look uses
+//! them.
 //!
-//! What goes to the **server** runs no hook. Its transport (`core.sshCommand`,
-//! `credential.helper`) is the repository's only where a person trusted the project, else the
-//! person's own.
+//! A command to the **server** runs no hook. It uses the repository's transport settings
+//! (`core.sshCommand`, `credential.helper`) only if a person trusted the project, and otherwise
+//! the person's own.
 //!
-//! What somebody asked for in their **own name**, a push of their branch or a new worktree, runs
-//! as if they had typed it in a trusted project: hooks, filters and their whole environment.
+//! A command that somebody asked for **by name**, a push of their branch or a new worktree, runs
+//! in a trusted project as if they had typed it: with hooks, filters and their whole environment.
 //!
 //! The system's configuration counts (no `GIT_CONFIG_NOSYSTEM`): it is root's, and may hold the
 //! `safe.directory` without which git refuses a folder.
@@ -63,10 +63,11 @@ const SET: &[(&str, &str)] = &[
     ("LC_ALL", "C"),
 ];
 const NO_SERVER: &[(&str, &str)] = &[("GIT_ALLOW_PROTOCOL", ""), ("GIT_NO_LAZY_FETCH", "1")];
-/// Those that name no program, which `ext` and a remote's `vcs` do, and `git` by its proxy.
+/// The protocols that cannot name a program. `ext` can, a remote's `vcs` can, and `git` can by
+/// its proxy.
 const SERVERS: &[(&str, &str)] = &[("GIT_ALLOW_PROTOCOL", "file:http:https:ssh")];
 
-/// Beside the person's and the network's: keys, and what a credential helper needs.
+/// Variables for keys and credential helpers, besides the person's and the network's.
 const KEYS: Names = &["SSH_AUTH_SOCK"];
 
 /// Variables that would point git at another repository than the one we are in: what
@@ -109,7 +110,7 @@ pub(crate) struct Git {
 }
 
 impl Git {
-    /// As the project is trusted.
+    /// git in the project's worktree, with the rights that the project's trust gives.
     pub(crate) fn of(
         context: &EventContext<'_>,
         permit: Permit,
@@ -121,7 +122,7 @@ impl Git {
         Ok(Self { trust, ..git })
     }
 
-    /// In a folder that nobody trusted.
+    /// git in a folder that nobody trusted.
     pub(crate) fn new(
         permit: Permit,
         env: &Environment,
@@ -183,7 +184,7 @@ impl Git {
             .run()
     }
 
-    /// What overrides the repository's transport where nobody trusted it.
+    /// Options that override the repository's transport settings if nobody trusted it.
     fn transport(&self) -> Vec<String> {
         if self.trust == Trust::Trusted {
             return Vec::new();
@@ -239,7 +240,7 @@ impl Git {
         self.ask(&["rev-parse", "--verify", "--quiet", name]).ok()
     }
 
-    /// How many commits the range has, in git's own digits.
+    /// How many commits the range has, as git prints it.
     pub(crate) fn count(&self, range: &str) -> Result<String, String> {
         self.ask(&["rev-list", "--count", "--end-of-options", range])
     }
@@ -294,7 +295,7 @@ impl Git {
     }
 }
 
-/// What goes to the server, about refs that are ours.
+/// Commands to the server, about refs that are ours.
 impl Git {
     /// The commit that the server has under this name.
     pub(crate) fn listed(&self, remote: &str, name: &str) -> Result<Option<String>, String> {
@@ -329,7 +330,7 @@ impl Git {
     }
 }
 
-/// In somebody's own name.
+/// Commands that somebody asked for by name.
 impl Git {
     pub(crate) fn push_branch(&self, remote: &str, branch: &str) -> Result<(), String> {
         let refspec = format!("refs/heads/{branch}:refs/heads/{branch}");
@@ -337,7 +338,7 @@ impl Git {
         heard(&args, self.own(&args)).map(drop)
     }
 
-    /// A worktree at this place, on the branch, which is made if it is not there.
+    /// Makes a worktree here, on the branch, which is created if it does not exist.
     pub(crate) fn add_worktree(&self, place: &str, branch: &str) -> Result<(), String> {
         let known = self.resolve(&format!("refs/heads/{branch}")).is_some();
         let mut args = vec!["worktree", "add", "--quiet"];
@@ -350,7 +351,7 @@ impl Git {
     }
 }
 
-/// What git printed, without the line's end; the error says what it said.
+/// What git printed, without the newline; or its complaint.
 fn heard(args: &[&str], asked: Result<Finished, Failure>) -> Result<String, String> {
     let finished = asked.map_err(|failure| failure.to_string())?;
     said(&finished).map_err(|cause| format!("git {}: {cause}", args[0]))
@@ -365,7 +366,13 @@ pub(crate) fn said(finished: &Finished) -> Result<String, String> {
     }
     let stderr = String::from_utf8_lossy(&finished.stderr);
     let last = stderr.lines().rev().find(|line| !line.trim().is_empty());
-    Err(last.map_or_else(|| format!("it ended with {:?}", finished.code), excerpt))
+    Err(last.map_or_else(
+        || match finished.code {
+            Some(code) => format!("exit code {code}"),
+            None => "ended by a signal".into(),
+        },
+        excerpt,
+    ))
 }
 
 /// An absolute path, from the user's configuration or from `PATH`.
@@ -388,7 +395,7 @@ pub(crate) fn find(
         .ok_or_else(|| Trouble::Other(format!("{wanted} is not installed: set {key} to its path")))
 }
 
-/// A remote by its name: no address, which could be a program, and no option.
+/// Accepts a remote only by its name: an address could be a program, and a dash begins an option.
 pub(crate) fn is_remote(name: &str) -> bool {
     let plain =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');

@@ -18,13 +18,13 @@ use crate::{limits, project};
 #[derive(Debug, Default)]
 pub(super) struct Said {
     pub(super) settings: Vec<(&'static Key, Value)>,
-    /// What is unknown, or not the writer's to say.
+    /// Unknown keys, and keys that this file may not set.
     pub(super) warnings: Vec<String>,
-    /// It is there, and says nothing because of whose it is.
+    /// The file exists, and is ignored because of its owner.
     pub(super) ignored: Option<Ignored>,
 }
 
-/// Nothing, if there is no file. What cannot be understood is an error.
+/// No file is no settings. A file that cannot be parsed is an error.
 pub(super) fn read(env: &Environment, path: &Path, writer: Reach) -> Result<Said, Trouble> {
     let found = match writer {
         Reach::Anyone => of_project(env, path)?,
@@ -43,7 +43,7 @@ pub(super) fn read(env: &Environment, path: &Path, writer: Reach) -> Result<Said
     Ok(said)
 }
 
-/// What a text says; its path is for messages.
+/// Parses a text; the path is for messages.
 pub(super) fn said(path: &Path, text: &str, writer: Reach) -> Result<Said, Trouble> {
     let mut said = Said::default();
     said.settings = parse(text, writer, &mut said.warnings)
@@ -51,8 +51,8 @@ pub(super) fn said(path: &Path, text: &str, writer: Reach) -> Result<Said, Troub
     Ok(said)
 }
 
-/// A repository's file comes with the repository; what lies in any other folder must be the
-/// person's or the folder's owner's.
+/// A repository's file comes with the repository. In any other folder the file must belong to
+/// the person or to the folder's owner.
 pub(super) fn of_project(env: &Environment, path: &Path) -> Result<OwnFile, Trouble> {
     let Some(file) = atomic::look(path, limits::CONFIG)? else {
         return Ok(OwnFile::Absent);
@@ -123,7 +123,7 @@ fn parse(
     Ok(settings)
 }
 
-/// So many problems of one file are named.
+/// How many problems of one file are named.
 const MOST_WARNINGS: usize = 10;
 
 fn convert(key: &Key, value: &Spanned<DeValue<'_>>) -> Result<Value, String> {
@@ -178,10 +178,10 @@ fn unknown(full: &str) -> String {
     format!("there is no setting {full}; `mainspring config` lists them")
 }
 
-/// What is longer is no setting with a letter too many.
+/// A longer word is no misspelt setting.
 const LONGEST_NAME: usize = 64;
 
-/// How many letters must be typed, dropped or changed to get from one name to the other.
+/// The edit distance between two names.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

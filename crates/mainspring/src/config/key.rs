@@ -1,4 +1,4 @@
-//! A setting as data: what it is called, what it may be, who may set it.
+//! A setting as data: its name, its type, its default, and who may set it.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub(crate) struct Key {
     /// `section.name`.
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// As it would be written in the file.
+    /// As one would write it in the file.
     pub(crate) default: &'static str,
     pub(crate) reach: Reach,
     pub(crate) variable: Option<&'static str>,
@@ -37,9 +37,9 @@ pub(crate) enum Kind {
 /// Who may set it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// A repository too: it can only narrow what happens.
+    /// A repository's file may set it too.
     Anyone,
-    /// Only the user: it says what is executed.
+    /// Only the user may set it, because it decides what is executed.
     User,
 }
 
@@ -168,7 +168,7 @@ impl Key {
     }
 }
 
-/// `5`, `0.50`: millionths of it.
+/// Dollars such as `5` or `0.50`, in millionths.
 fn amount(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text:?} is no amount: write 5 or 0.50");
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));

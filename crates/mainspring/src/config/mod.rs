@@ -1,8 +1,8 @@
-//! What is in force, and where each value came from.
+//! The settings in force, and where each value came from.
 //!
 //! Built-in defaults, then the project's `mainspring.toml`, then the user's
-//! `config.toml`, then the environment. A repository's file may switch things and bound
-//! them; what is executed comes from the user alone ([`Reach::User`]).
+//! `config.toml`, then the environment. A repository's file counts only as far as a person
+//! trusted it, and what is executed comes from the user alone ([`Reach::User`]).
 
 mod file;
 mod key;
@@ -25,7 +25,7 @@ use crate::trust::ProjectSettings;
 
 pub(crate) const PROJECT_FILE: &str = "mainspring.toml";
 
-/// The project's `mainspring.toml`, if it may count at all because of whose it is.
+/// The project's `mainspring.toml`, if its owner allows that it counts.
 pub(crate) fn project_file(env: &Environment, root: &Path) -> Result<OwnFile, Trouble> {
     file::of_project(env, &root.join(PROJECT_FILE))
 }
@@ -74,7 +74,7 @@ pub(crate) struct Setting {
     pub(crate) source: Source,
 }
 
-/// A setting in force, on loan.
+/// A setting in force, borrowed.
 #[derive(Debug)]
 pub(crate) struct InForce<'a> {
     pub(crate) key: &'static Key,
@@ -84,14 +84,14 @@ pub(crate) struct InForce<'a> {
 
 #[derive(Debug)]
 pub(crate) struct Config {
-    /// What was written somewhere; the last word counts.
+    /// Values that were set somewhere; the last one counts.
     written: Vec<Setting>,
-    /// The others, in the order of [`crate::machine::keys`]. Most events ask for one or
-    /// two, so each is made at the first question.
+    /// The defaults, in the order of [`crate::machine::keys`]. Each is made when it is first
+    /// needed: most events need one or two.
     defaults: Vec<OnceCell<Value>>,
-    /// What was found and not taken: unknown keys, values that only the user may set.
+    /// Problems: unknown keys, values that only the user may set.
     pub(crate) warnings: Vec<String>,
-    /// Files that were not read because of whose they are.
+    /// Files that were ignored because of their owner.
     pub(crate) ignored: Vec<Ignored>,
 }
 
@@ -139,7 +139,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Takes a file's settings in; a later file has the last word.
+    /// Adds a file's settings; a later file overrides an earlier one.
     fn take(&mut self, path: &Path, said: file::Said) {
         for (key, value) in said.settings {
             self.set(key, value, Source::File(path.into()));
@@ -151,8 +151,7 @@ impl Config {
         self.ignored.extend(said.ignored);
     }
 
-    /// Reads one file as it is written, for whoever may write it: how many settings it has,
-    /// and what is wrong with it.
+    /// Checks one file, as its writer would: how many settings it has, and what is wrong.
     pub(crate) fn check(
         env: &Environment,
         path: &Path,

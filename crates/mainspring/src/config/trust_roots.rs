@@ -1,4 +1,4 @@
-//! `[trust] roots`: folders whose projects the person trusts, all of them.
+//! `[trust] roots`: folders in which the person trusts every project.
 //!
 //! Only the person's own file can name them ([`super::Reach::User`]).
 
@@ -14,7 +14,7 @@ use crate::path_contains::path_contains;
 
 pub(super) const NAME: &str = "trust.roots";
 
-/// The folders as they are now, links resolved. One that is not there trusts nothing.
+/// The folders with their symlinks resolved. A folder that does not exist is left out.
 pub(crate) fn trust_roots(env: &Environment) -> Result<Vec<PathBuf>, Trouble> {
     let config = Config::of_user(env)?;
     let named = config.get(NAME).and_then(Value::list).unwrap_or_default();
@@ -30,7 +30,7 @@ pub(crate) fn trust_roots(env: &Environment) -> Result<Vec<PathBuf>, Trouble> {
     Ok(folders)
 }
 
-/// Is this project one of the folders, or below one? All of them resolved.
+/// Is this project one of the folders, or below one? All paths are resolved.
 pub(crate) fn is_below(root: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path_contains(root, folder))
 }

@@ -1,5 +1,4 @@
-//! Which project it is. The same path may hold another repository tomorrow, so a path alone
-//! says nothing.
+//! Tells a project from another one at the same path: tomorrow another repository may be there.
 //!
 //! A repository is known by a random id that `trust` writes into its git common directory: a
 //! clone does not bring one, and a pull does not change it. Without git it is the folder
@@ -40,7 +39,7 @@ impl Identity {
         })
     }
 
-    /// The same, with an id in its git directory if it has one.
+    /// The same, after writing an id into its git directory, if it has one.
     pub(super) fn establish(root: &Path) -> Result<Self, Trouble> {
         if let Some(dir) = git_common_dir(root)
             && read_id(&dir).is_none()
@@ -60,7 +59,7 @@ impl Identity {
     }
 }
 
-/// Where all worktrees of a repository keep what they share. Read from git's own files: no
+/// The folder that all worktrees of a repository share. It is read from git's own files; no
 /// git is started.
 fn git_common_dir(root: &Path) -> Option<PathBuf> {
     let git = root.join(".git");
@@ -81,19 +80,22 @@ fn read_id(dir: &Path) -> Option<String> {
     plain.then(|| id.to_owned())
 }
 
-/// Whoever comes second finds the first one's id and keeps it.
+/// If two processes do this at once, both keep the first one's id.
 fn write_id(dir: &Path) -> Result<(), Trouble> {
     let path = dir.join(ID_FILE);
     let id = identity::random_id().map_err(Trouble::io("make", &path))?;
     atomic::create_durably(&path, format!("{id}\n").as_bytes())?;
     match read_id(dir) {
         Some(_) => Ok(()),
-        None => Err(Trouble::corrupt(&path, "it is no id of ours: delete it")),
+        None => Err(Trouble::corrupt(
+            &path,
+            "it is not an id that Mainspring wrote: delete it",
+        )),
     }
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "nobody crashes here")]
+#[expect(clippy::disallowed_methods, reason = "tests write plain files")]
 mod tests {
     use super::*;
 

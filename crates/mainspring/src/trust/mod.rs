@@ -24,14 +24,14 @@ use crate::own_files::OwnFile;
 use crate::ownership::Ignored;
 use crate::store::StateDir;
 
-/// What is allowed here.
+/// What a person has allowed in a project.
 #[derive(Debug)]
 pub(crate) enum Permission {
     /// Nobody has allowed anything.
     None,
     /// A person trusted this project, with these versions of its settings.
     Trusted(Box<Record>),
-    /// It lies below a folder that the user's own configuration trusts, whatever is there.
+    /// It is in a folder whose projects the user's own configuration trusts.
     BelowRoot,
 }
 
@@ -42,13 +42,13 @@ pub(crate) enum ProjectSettings {
     None,
     /// There is one, and nobody trusted it.
     Untrusted,
-    /// The file as it is.
+    /// The file as it is now is in force.
     Current(String),
-    /// The trusted version: the file is another one now.
+    /// The file has changed; the trusted version is in force.
     Newer { trusted: Option<String> },
-    /// The trusted version: the file is gone.
+    /// The file is gone; the trusted version is in force.
     Removed { trusted: String },
-    /// The trusted version: the file is there, and does not count because of whose it is.
+    /// The file is ignored because of its owner; the trusted version is in force.
     Ignored {
         ignored: Ignored,
         trusted: Option<String>,
@@ -56,7 +56,7 @@ pub(crate) enum ProjectSettings {
 }
 
 impl ProjectSettings {
-    /// What is in force.
+    /// The text in force.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::None | Self::Untrusted => None,
@@ -158,7 +158,7 @@ impl Proposal {
         self.before.is_some()
     }
 
-    /// Would it change nothing?
+    /// Is everything trusted already, as it is now?
     pub(crate) fn is_nothing(&self) -> bool {
         let newest = self.before.as_ref().map(|record| record.settings.last());
         newest.is_some_and(|newest| newest == self.settings.as_ref())
@@ -179,7 +179,7 @@ impl Proposal {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "nobody crashes here")]
+#[expect(clippy::disallowed_methods, reason = "tests write plain files")]
 mod tests {
     use std::fs;
     use std::path::PathBuf;

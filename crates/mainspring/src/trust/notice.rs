@@ -16,7 +16,7 @@ pub(crate) enum TrustNotice {
 }
 
 impl TrustNotice {
-    /// Tells it from others about the same project.
+    /// A name for this kind of notice, so that each kind is told once.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Untrusted { .. } => "untrusted",

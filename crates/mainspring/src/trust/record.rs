@@ -1,5 +1,5 @@
-//! What a person allowed, kept outside of every repository: a file for each project, so that
-//! asking about one costs the same however many there are.
+//! The record of a person's trust, outside of every repository. Each project has its own file,
+//! so a look at one costs the same however many there are.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -19,11 +19,11 @@ const MOST_VERSIONS: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// For people, and for a look at whether the record is in its own place.
+    /// The project's path, for people, and to notice a record that was copied.
     project: String,
     pub(crate) since: Millis,
-    /// `None` in a record of before there were identities: it is bound to the project that
-    /// is found there first.
+    /// `None` in a record of an earlier build, which had no identities. Such a record is bound
+    /// to the project that is at its path when it is read first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     identity: Option<Identity>,
     /// The trusted versions of `mainspring.toml`, the newest last.
@@ -32,8 +32,8 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The record of this project; `None` where there is none that is about it. One that
-    /// cannot be read, or that is about another project, trusts nobody.
+    /// The record of this project. A record that cannot be read, or that is about another
+    /// project, is none.
     pub(super) fn read(env: &Environment, state: &StateDir, root: &Path) -> Option<Self> {
         let found = read_json::<Self>(state.trust_of(root)).ok()?;
         let record = found.value?;

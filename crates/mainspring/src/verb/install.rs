@@ -183,7 +183,7 @@ fn report(
         out += &format!("{} {elsewhere}\n", cmd.paint.warn("also registered:"));
     }
     out += &format!(
-        "start {} anew, then `mainspring pulse 1` checks that we reach it\n",
+        "restart {}; then `mainspring pulse 1` checks that Mainspring reaches the agent\n",
         self::host(cmd).program
     );
     out

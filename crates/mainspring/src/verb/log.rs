@@ -40,7 +40,12 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let skip = lines.len().saturating_sub(args.last);
     let text: String = lines.into_iter().skip(skip).collect();
     if !args.follow {
-        return Ok(text);
+        let empty = text.is_empty() && !args.json;
+        return Ok(match (empty, shown) {
+            (false, _) => text,
+            (true, 0) => "nothing is recorded in this project yet\n".into(),
+            (true, _) => "no record matches\n".into(),
+        });
     }
     let mut text = text;
     while output::stdout(&text, cmd.paint).is_ok() {

@@ -242,7 +242,7 @@ fn render(cmd: &CommandContext, view: &View) -> String {
     let trusted = if view.trusted {
         paint.good("trusted")
     } else {
-        "not trusted: effects wait for `mainspring trust`".into()
+        "not trusted: nothing that the project brings counts until `mainspring trust`".into()
     };
     let mut out = format!("{}  {trusted}\n", paint.bold(&escape_name(&view.project)));
     if let Some(worktree) = &view.worktree {

@@ -80,7 +80,7 @@ fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findin
             ),
         ),
         Ok(_) => match Permission::look(&cmd.env, store.state(), &project.root) {
-            Permission::Trusted(_) => findings.fine("trust", "what the project brings counts"),
+            Permission::Trusted(_) => trusted(cmd, project, store, findings),
             Permission::BelowRoot => {
                 findings.fine("trust", "in a folder that your [trust] roots name");
             }
@@ -121,6 +121,15 @@ fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findin
                 );
             }
         }
+    }
+}
+
+/// Something may wait for the person to trust it.
+fn trusted(cmd: &CommandContext, project: &Project, store: &ProjectStore, findings: &mut Findings) {
+    match EventContext::new(&cmd.env, project, store, None).trust_notice() {
+        Ok(Some(notice)) => findings.warn("trust", notice.to_string(), "mainspring trust"),
+        // A file that cannot be read is reported with the settings.
+        Ok(None) | Err(_) => findings.fine("trust", "what the project brings counts"),
     }
 }
 

@@ -97,6 +97,11 @@ fn a_pull_disarms_nothing_and_an_edit_changes_nothing() {
         told.contains("mainspring.toml is not the version that you trusted"),
         "{told}"
     );
+    let examined = env.run(&["doctor"]).stdout;
+    assert!(
+        examined.contains("is not the version that you trusted"),
+        "{examined}"
+    );
     let answer = env.stop("three").json();
     let told = answer["systemMessage"].as_str().unwrap_or_default();
     assert!(!told.contains("trusted"), "said once: {told}");
