@@ -71,7 +71,8 @@ struct Driver<'a> {
     /// changes while an effect runs.
     subjects: Vec<(Name, String)>,
     edited: Vec<String>,
-    /// What went wrong after a commit, when others were to be told of it.
+    /// What went wrong after a commit, when others were to be told of it, and what else the
+    /// person must hear.
     late: Vec<String>,
     /// Read again after an effect: it may have taken minutes.
     now: Millis,
@@ -122,6 +123,7 @@ impl<'a> Driver<'a> {
         self.found = Found::default();
         if let Some(lock) = self.lock.take() {
             self.edited.extend_from_slice(lock.edited());
+            self.late.extend(lock.damaged().map(str::to_owned));
         }
     }
 

@@ -177,6 +177,10 @@ impl<'a> EventContext<'a> {
         if self.is_vacant() {
             return Ok(None);
         }
+        if let Permission::Unreadable(trouble) = self.permission() {
+            let cause = trouble.to_string();
+            return Ok(Some(TrustNotice::Unreadable { cause }));
+        }
         if !self.is_trusted() {
             let brought = machine::markers().filter(|marker| self.project.has(marker));
             let files: Vec<_> = brought.collect();

@@ -15,7 +15,8 @@ use std::path::{Component, Path, PathBuf};
 use mainspring_kernel::SessionId;
 use mainspring_platform::no_symlink::leads_to;
 use mainspring_platform::path::from_bytes;
-use mainspring_store::{Trouble, atomic};
+use mainspring_store::{Trouble, atomic, json_text, path_text, seal};
+use serde::{Deserialize, Serialize};
 
 use self::checkout::Checkout;
 use crate::env::Environment;
@@ -76,7 +77,8 @@ pub(crate) fn find(
     session: Option<&SessionId>,
     cwd: Option<&Path>,
 ) -> Result<Project, Trouble> {
-    if let Some(root) = session.and_then(|session| binding(state, session)) {
+    let bound = session.map(|session| binding(state, session)).transpose()?;
+    if let Some(root) = bound.flatten() {
         // In the root itself, no worktree need be looked for. Any other directory may be gone
         // by now, which changes nothing: the project is known.
         let worktree = cwd
@@ -160,14 +162,40 @@ pub(crate) fn is_in_own_repository(folder: &Path, env: &Environment) -> bool {
 pub(crate) fn bind(state: &StateDir, session: &SessionId, root: &Path) -> Result<(), Trouble> {
     let path = state.binding(session.as_str());
     state.create(path.parent().unwrap_or(state.root()))?;
-    atomic::replace(&path, root.as_os_str().as_encoded_bytes())
+    let project = path_text::to_text(root);
+    let text = json_text(&path, &Binding { project })?;
+    atomic::replace(&path, text.as_bytes())
 }
 
-fn binding(state: &StateDir, session: &SessionId) -> Option<PathBuf> {
-    let bytes = atomic::read(&state.binding(session.as_str()), 4096).ok()??;
-    let path = from_bytes(bytes);
-    (path.is_absolute() && path.is_dir()).then_some(path)
+/// Which project a session is bound to.
+#[derive(Serialize, Deserialize)]
+struct Binding {
+    project: String,
 }
+
+/// The project that this session is bound to, if it is still there. A binding that was
+/// changed is an error: another project would be looked at, and this one's machines would
+/// let go without a word.
+fn binding(state: &StateDir, session: &SessionId) -> Result<Option<PathBuf>, Trouble> {
+    let path = state.binding(session.as_str());
+    let found = atomic::read(&path, MOST_BINDING)?.filter(|bytes| !seal::is_torn(bytes));
+    let Some(bytes) = found else {
+        return Ok(None);
+    };
+    let object = seal::unseal(&path, &bytes)?;
+    // An earlier version wrote the bare path.
+    let root = if object.starts_with(b"/") {
+        from_bytes(object.into_owned())
+    } else {
+        let read = mainspring_json::read::<Binding>(&object);
+        let binding = read.map_err(|error| Trouble::corrupt(&path, error))?;
+        path_text::from_text(&binding.project).into_owned()
+    };
+    Ok((root.is_absolute() && root.is_dir()).then_some(root))
+}
+
+/// A path, three times as long where its bytes are no text.
+const MOST_BINDING: u64 = 16 << 10;
 
 fn real(path: &Path) -> Result<PathBuf, Trouble> {
     // Most paths are already resolved, which one system call confirms; to resolve a path takes

@@ -17,6 +17,9 @@ impl ShownPath for Path {
     }
 }
 
+/// What is wrong with a file of ours that is not as it was written.
+pub const CHECKSUM: &str = "its checksum is wrong, so it was damaged, or edited by hand";
+
 /// What went wrong, and with which file.
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
@@ -35,6 +38,19 @@ pub enum Trouble {
     /// A file that exists but cannot be understood. It is reported and never replaced.
     #[error("cannot read {}: {problem}", path.shown())]
     Corrupt { path: PathBuf, problem: String },
+    /// A file of ours that is not as it was written. It is reported and never replaced.
+    #[error(
+        "cannot read {}: {CHECKSUM}. `mainspring doctor --fix` moves it out of the way",
+        path.shown()
+    )]
+    Damaged { path: PathBuf },
+    /// A file of ours that this version must not touch.
+    #[error(
+        "{} has format {version}, from a newer mainspring; this one reads up to format {}: \
+         upgrade mainspring",
+        path.shown(), crate::seal::FORMAT
+    )]
+    Newer { path: PathBuf, version: String },
     /// The record is durable, but one of its files could not be replaced.
     #[error("{0}; it is recorded, and the next event tries again")]
     Unfinished(Box<Self>),

@@ -19,11 +19,14 @@ use crate::atomic;
 use crate::digest;
 
 use crate::limits;
+use crate::torn;
 
 pub const CURRENT: &str = "journal.jsonl";
 
-/// `,"sum":"` and `"}` around the digits.
-const SUFFIX: usize = 8 + digest::HEX + 2;
+/// What is around the digits of a record's sum.
+const BEFORE_SUM: &str = ",\"sum\":\"";
+const AFTER_SUM: &str = "\"}";
+const SUFFIX: usize = BEFORE_SUM.len() + digest::HEX + AFTER_SUM.len();
 
 /// A record with its position.
 #[derive(Debug, Clone)]
@@ -40,11 +43,24 @@ pub enum JournalLine {
     Bad {
         at: u64,
         problem: String,
+        shape: Shape,
     },
     /// Written by a later version.
     Newer {
         v: u32,
     },
+}
+
+/// What became of a line that is no record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Not all of it was written: its end is missing, or there are zeros in it.
+    Torn,
+    /// The same, and a line feed follows: whoever wrote next began a line of their own. If
+    /// nobody did, the line feed is a changed byte.
+    TornAndEnded,
+    /// It has a record's end: it was whole once, and was changed since.
+    Changed,
 }
 
 #[derive(Deserialize)]
@@ -64,7 +80,7 @@ pub fn line(record: &Record, previous: &str) -> Result<(Vec<u8>, String), Troubl
     // Without its closing brace.
     line.pop();
     let sum = digest::of(&[previous.as_bytes(), &line]).0;
-    for piece in [",\"sum\":\"", &sum, "\"}\n"] {
+    for piece in [BEFORE_SUM, &sum, AFTER_SUM, "\n"] {
         line.extend_from_slice(piece.as_bytes());
     }
     Ok((line, sum))
@@ -175,11 +191,12 @@ impl Reader {
         })
     }
 
-    fn parse(&mut self, bytes: &[u8]) -> JournalLine {
+    fn parse(&mut self, bytes: &[u8], shape: Shape) -> JournalLine {
         let at = self.at;
         let bad = |problem: &str| JournalLine::Bad {
             at,
             problem: problem.into(),
+            shape,
         };
         let Ok(text) = std::str::from_utf8(bytes) else {
             return bad("not UTF-8");
@@ -220,16 +237,19 @@ impl Iterator for Reader {
             Ok(length) => length as u64,
             Err(error) => return Some(Err(Trouble::io("read", &self.path)(error))),
         };
-        if bytes.last() == Some(&b'\n') {
+        let ended = bytes.last() == Some(&b'\n');
+        if ended {
             bytes.pop();
         }
+        let shape = shape(&bytes, ended);
         let line = if bytes.is_empty() {
             JournalLine::Bad {
                 at: self.at,
                 problem: "empty".into(),
+                shape,
             }
         } else {
-            self.parse(&bytes)
+            self.parse(&bytes, shape)
         };
         self.at += length;
         match &line {
@@ -241,12 +261,26 @@ impl Iterator for Reader {
     }
 }
 
+/// What a line would be, if it is no record.
+fn shape(line: &[u8], ended: bool) -> Shape {
+    let has_end = |line: &[u8]| torn::has_end(line, BEFORE_SUM.as_bytes(), AFTER_SUM.as_bytes());
+    // The line feed itself may be the byte that was changed.
+    let without_last = line.split_last().map_or(line, |(_, rest)| rest);
+    let whole = has_end(line) || (!ended && has_end(without_last));
+    match (torn::has_zeros(line), whole, ended) {
+        (false, true, _) => Shape::Changed,
+        (false, false, true) => Shape::TornAndEnded,
+        (true, _, _) | (false, false, false) => Shape::Torn,
+    }
+}
+
 /// Splits a line into body and checksum.
 fn split(text: &str) -> Option<(&str, &str)> {
     let cut = text.len().checked_sub(SUFFIX)?;
     let (body, suffix) = text.split_at_checked(cut)?;
-    let sum = suffix.strip_prefix(",\"sum\":\"")?.strip_suffix("\"}")?;
-    Some((body, sum))
+    let sum = suffix.strip_prefix(BEFORE_SUM)?.strip_suffix(AFTER_SUM)?;
+    let is_sum = sum.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_sum.then_some((body, sum))
 }
 
 /// A store's segments, oldest first, the current one last.
@@ -280,7 +314,8 @@ pub(crate) fn continued(dir: &Path) -> Result<Option<String>, Trouble> {
     }
 }
 
-fn last_sum(path: &Path) -> Result<Option<String>, Trouble> {
+/// What a segment's last line says is its sum.
+pub fn last_sum(path: &Path) -> Result<Option<String>, Trouble> {
     let Some(file) = atomic::open(path)? else {
         return Ok(None);
     };

@@ -6,7 +6,7 @@ use mainspring_kernel::journal::FileChange;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::{Trouble, atomic, limits};
+use crate::{Trouble, atomic, limits, seal};
 
 /// One of our files as it was read, so that a change can say what it found.
 #[derive(Debug, Clone)]
@@ -22,12 +22,13 @@ pub fn read_json<T: DeserializeOwned>(path: PathBuf) -> Result<Found<T>, Trouble
     let value = match &bytes {
         None => None,
         Some(bytes) => {
+            let object = seal::unseal(&path, bytes)?;
             // Serde accepts a list of a struct's values as that struct, and an empty list as a
             // struct of defaults, for example a switch that is off.
-            if bytes.trim_ascii_start().starts_with(b"[") {
+            if object.trim_ascii_start().starts_with(b"[") {
                 return Err(Trouble::corrupt(&path, "it is a list, not an object"));
             }
-            Some(mainspring_json::read(bytes).map_err(|error| Trouble::corrupt(&path, error))?)
+            Some(mainspring_json::read(&object).map_err(|error| Trouble::corrupt(&path, error))?)
         }
     };
     Ok(Found { path, bytes, value })
@@ -39,9 +40,12 @@ pub fn json_change<T: Serialize>(
     was: Option<&[u8]>,
     value: Option<&T>,
 ) -> Result<FileChange, Trouble> {
-    let now = value
-        .map(|value| mainspring_json::text(value).map(|text| text + "\n"))
-        .transpose()
-        .map_err(|error| Trouble::corrupt(path, error))?;
+    let now = value.map(|value| json_text(path, value)).transpose()?;
     Ok(atomic::change(path, was, now))
+}
+
+/// The text of a file of ours with this value, sealed.
+pub fn json_text<T: Serialize>(path: &Path, value: &T) -> Result<String, Trouble> {
+    let text = mainspring_json::text(value).map_err(|error| Trouble::corrupt(path, error))?;
+    seal::seal(path, &text)
 }

@@ -17,9 +17,11 @@ pub mod no_symlink;
 pub mod path_text;
 pub mod private;
 mod recover;
+pub mod seal;
 mod store;
+mod torn;
 
-pub use error::{ShownPath, Trouble};
+pub use error::{CHECKSUM, ShownPath, Trouble};
 pub use file_name::file_name;
-pub use json::{Found, json_change, read_json};
+pub use json::{Found, json_change, json_text, read_json};
 pub use store::{Held, Locked, Recorded, Store};

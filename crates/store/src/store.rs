@@ -12,7 +12,7 @@ use mainspring_platform::sync;
 
 use crate::atomic::{self, Projected};
 use crate::head::Head;
-use crate::{Trouble, journal, limits, lock, path_text, recover};
+use crate::{ShownPath as _, Trouble, journal, limits, lock, path_text, recover};
 
 /// A folder with a lock, a journal, and files that the journal's records change.
 #[derive(Debug, Clone)]
@@ -37,6 +37,8 @@ pub struct Locked<'a> {
     head: Head,
     /// Files that somebody edited while our change was on its way.
     edited: Vec<String>,
+    /// The journal that was found changed, and what was done about it.
+    damaged: Option<String>,
 }
 
 /// A record that is durable, whose files may not be in place yet.
@@ -99,15 +101,19 @@ impl<'a> Held<'a> {
     pub fn recover(self) -> Result<Locked<'a>, Trouble> {
         let Self { store, lock, head } = self;
         let recovered = recover::recover(&store.dir, &store.root, head.clone(), boot_id())?;
-        if head.as_ref() != Some(&recovered.head) {
-            recovered.head.write(&lock);
-        }
-        Ok(Locked {
+        let mut locked = Locked {
             store,
             lock,
             head: recovered.head,
             edited: recovered.edited,
-        })
+            damaged: None,
+        };
+        if let Some(at) = recovered.damaged {
+            locked.close_damaged(at)?;
+        } else if head.as_ref() != Some(&locked.head) {
+            locked.head.write(&locked.lock);
+        }
+        Ok(locked)
     }
 }
 
@@ -119,6 +125,11 @@ impl Locked<'_> {
 
     pub fn edited(&self) -> &[String] {
         &self.edited
+    }
+
+    /// What the person must be told of a journal that was changed.
+    pub fn damaged(&self) -> Option<&str> {
+        self.damaged.as_deref()
     }
 
     /// Makes the entry durable, then replaces its files.
@@ -192,6 +203,23 @@ impl Locked<'_> {
         journal::rotate(&self.store.dir, self.head.seq + 1)?;
         self.head.size = 0;
         self.head.write(&self.lock);
+        Ok(())
+    }
+
+    /// A segment that was changed is closed, so that nobody rolls a file forward from it. The
+    /// files stay as they are.
+    fn close_damaged(&mut self, at: u64) -> Result<(), Trouble> {
+        let dir = &self.store.dir;
+        let path = dir.join(journal::CURRENT);
+        self.close_segment()?;
+        self.head.sum = journal::continued(dir)?.unwrap_or_else(journal::start);
+        self.head.write(&self.lock);
+        self.damaged = Some(format!(
+            "{}, byte {at}: the journal was damaged. The files stay as they are, even if a \
+             crash kept a change from reaching them; `mainspring status` shows what they say, \
+             `mainspring log` what can be read of the journal",
+            path.shown()
+        ));
         Ok(())
     }
 }

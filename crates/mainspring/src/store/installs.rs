@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::{Digest, Millis};
-use mainspring_store::{Trouble, atomic, digest, read_json};
+use mainspring_store::{Trouble, atomic, digest, json_text, read_json};
 use serde::{Deserialize, Serialize};
 
 use super::StateDir;
@@ -64,9 +64,7 @@ impl InstallRecord {
     /// Saves what we are about to do; the original bytes are already saved.
     pub(crate) fn record(&self, installed: &Installed) -> Result<(), Trouble> {
         let path = self.dir.join("installed.json");
-        let text =
-            mainspring_json::text(installed).map_err(|error| Trouble::corrupt(&path, error))?;
-        atomic::replace(&path, format!("{text}\n").as_bytes())
+        atomic::replace(&path, json_text(&path, installed)?.as_bytes())
     }
 
     /// The original bytes; `None` if there was no file.

@@ -18,10 +18,12 @@
 //!     <machine>.json                     a machine's own state
 //! ```
 
+mod aside;
 mod dir;
 pub(crate) mod installs;
 pub(crate) mod orders;
 mod project;
 
+pub(crate) use aside::aside_path;
 pub(crate) use dir::StateDir;
 pub(crate) use project::ProjectStore;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use mainspring_kernel::Orders;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::orders::Until;
-use mainspring_store::{Trouble, atomic, read_json};
+use mainspring_store::{Trouble, json_change, read_json};
 
 use super::ProjectStore;
 use crate::project::Project;
@@ -34,14 +34,8 @@ impl Recorded {
 
     /// The change that records these orders; without orders the file is deleted.
     pub(crate) fn change(&self, orders: &Orders) -> Result<FileChange, Trouble> {
-        let text = if orders.is_empty() {
-            None
-        } else {
-            let text = mainspring_json::text(orders)
-                .map_err(|error| Trouble::corrupt(&self.path, error))?;
-            Some(text + "\n")
-        };
-        Ok(atomic::change(&self.path, self.bytes.as_deref(), text))
+        let orders = Some(orders).filter(|orders| !orders.is_empty());
+        json_change(&self.path, self.bytes.as_deref(), orders)
     }
 }
 

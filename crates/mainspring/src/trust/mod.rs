@@ -31,6 +31,9 @@ pub(crate) enum Permission {
     None,
     /// A person trusted this project, with these versions of its settings.
     Trusted(Box<Record>),
+    /// There is a record, and it cannot be read: it allows nothing, and the person is told
+    /// at every stop.
+    Unreadable(Trouble),
     /// It is in a folder whose projects the user's own configuration trusts.
     BelowRoot,
 }
@@ -68,8 +71,10 @@ impl ProjectSettings {
 
 impl Permission {
     pub(crate) fn look(env: &Environment, state: &StateDir, root: &Path) -> Self {
-        if let Some(record) = Record::read(env, state, root) {
-            return Self::Trusted(Box::new(record));
+        match Record::read(env, state, root) {
+            Ok(Some(record)) => return Self::Trusted(Box::new(record)),
+            Ok(None) => {}
+            Err(trouble) => return Self::Unreadable(trouble),
         }
         // A configuration that cannot be read trusts nobody, and is reported where it counts.
         let roots = config::trust_roots(env).unwrap_or_default();
@@ -81,7 +86,7 @@ impl Permission {
 
     pub(crate) fn trust(&self) -> Trust {
         match self {
-            Self::None => Trust::Untrusted,
+            Self::None | Self::Unreadable(_) => Trust::Untrusted,
             Self::Trusted(_) | Self::BelowRoot => Trust::Trusted,
         }
     }
@@ -93,7 +98,7 @@ impl Permission {
         root: &Path,
     ) -> Result<ProjectSettings, Trouble> {
         let trusted: &[String] = match self {
-            Self::None | Self::BelowRoot => &[],
+            Self::None | Self::Unreadable(_) | Self::BelowRoot => &[],
             Self::Trusted(record) => &record.settings,
         };
         let found = match config::project_file(env, root)? {
@@ -105,8 +110,8 @@ impl Permission {
             OwnFile::Read(bytes) => Some(text(root, bytes)?),
         };
         Ok(match (self, found) {
-            (Self::None, Some(_)) => ProjectSettings::Untrusted,
-            (Self::None | Self::BelowRoot, None) => ProjectSettings::None,
+            (Self::None | Self::Unreadable(_), Some(_)) => ProjectSettings::Untrusted,
+            (Self::None | Self::Unreadable(_) | Self::BelowRoot, None) => ProjectSettings::None,
             (Self::BelowRoot, Some(text)) => ProjectSettings::Current(text),
             (Self::Trusted(_), found) => in_force(trusted, found),
         })
@@ -149,7 +154,7 @@ pub(crate) struct Proposal {
 impl Proposal {
     pub(crate) fn of(env: &Environment, state: &StateDir, root: &Path) -> Result<Self, Trouble> {
         Ok(Self {
-            before: Record::read(env, state, root),
+            before: Record::read(env, state, root)?,
             settings: settings_file(env, root)?,
         })
     }

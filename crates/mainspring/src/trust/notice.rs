@@ -1,5 +1,5 @@
-//! What waits in a project for a person to trust it. The person is told once in each session;
-//! the agent is told nothing.
+//! What waits in a project for a person to trust it. The person is told once in each session,
+//! of a record that cannot be read at every stop; the agent is told nothing.
 
 use std::fmt;
 
@@ -9,6 +9,8 @@ use mainspring_kernel::decision::listed;
 pub(crate) enum TrustNotice {
     /// The project brings these files, and nobody trusted it.
     Untrusted { files: Vec<&'static str> },
+    /// The record of what was trusted cannot be read.
+    Unreadable { cause: String },
     /// This file is not the version that was trusted.
     Newer { file: &'static str },
     /// This file was trusted, and is gone.
@@ -20,9 +22,15 @@ impl TrustNotice {
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Untrusted { .. } => "untrusted",
+            Self::Unreadable { .. } => "unreadable",
             Self::Newer { .. } => "newer",
             Self::Removed { .. } => "removed",
         }
+    }
+
+    /// Is it said at every stop? What held the agent may have been let go by it.
+    pub(crate) const fn is_urgent(&self) -> bool {
+        matches!(self, Self::Unreadable { .. })
     }
 }
 
@@ -34,6 +42,10 @@ impl fmt::Display for TrustNotice {
                 "this project brings {}, which Mainspring ignores until you trust the project: \
                  `mainspring trust` shows what that would allow",
                 listed(files)
+            ),
+            Self::Unreadable { cause } => write!(
+                f,
+                "{cause}. Nothing that this project brings counts until you trust it again"
             ),
             Self::Newer { file } => write!(
                 f,

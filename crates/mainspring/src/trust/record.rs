@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use mainspring_kernel::Millis;
-use mainspring_store::{Trouble, atomic, path_text, read_json};
+use mainspring_store::{Trouble, atomic, json_text, path_text, read_json};
 use serde::{Deserialize, Serialize};
 
 use super::identity::Identity;
@@ -32,20 +32,24 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The record of this project. A record that cannot be read, or that is about another
-    /// project, is none.
-    pub(super) fn read(env: &Environment, state: &StateDir, root: &Path) -> Option<Self> {
-        let found = read_json::<Self>(state.trust_of(root)).ok()?;
-        let record = found.value?;
-        if record.project != path_text::to_text(root) {
-            return None;
-        }
-        match &record.identity {
-            Some(trusted) => trusted
-                .is_still(&Identity::of(root).ok()?)
-                .then_some(record),
+    /// The record of this project. A record that is about another project is none.
+    pub(super) fn read(
+        env: &Environment,
+        state: &StateDir,
+        root: &Path,
+    ) -> Result<Option<Self>, Trouble> {
+        let found = read_json::<Self>(state.trust_of(root))?.value;
+        let about = |record: &Self| record.project == path_text::to_text(root);
+        let Some(record) = found.filter(about) else {
+            return Ok(None);
+        };
+        Ok(match &record.identity {
+            Some(trusted) => {
+                let still = Identity::of(root).is_ok_and(|found| trusted.is_still(&found));
+                still.then_some(record)
+            }
             None => record.bound(env, state, root).ok(),
-        }
+        })
     }
 
     fn bound(mut self, env: &Environment, state: &StateDir, root: &Path) -> Result<Self, Trouble> {
@@ -85,12 +89,12 @@ impl Record {
     }
 
     fn write(&self, state: &StateDir, root: &Path) -> Result<(), Trouble> {
-        let text =
-            mainspring_json::text(self).map_err(|error| Trouble::Other(error.to_string()))?;
+        let path = state.trust_of(root);
+        let text = json_text(&path, self)?;
         state.create(&state.trusted())?;
         // What is trusted is a project of ours: an event there looks further than elsewhere.
         state.create(&state.project(root))?;
-        atomic::replace_durably(&state.trust_of(root), format!("{text}\n").as_bytes())
+        atomic::replace_durably(&path, text.as_bytes())
     }
 }
 

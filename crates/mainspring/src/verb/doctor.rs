@@ -1,5 +1,6 @@
 //! `mainspring doctor`: what is wrong with this set-up, and the command that fixes it.
 
+mod files;
 mod host;
 mod locks;
 mod registration;

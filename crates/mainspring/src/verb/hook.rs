@@ -186,10 +186,11 @@ fn decide_by(asked: Asked, env: &Environment, payload: &Payload) -> Result<Spoke
     }
     if machines.is_empty() {
         // Nobody else may come for a while to finish what a crashed process left.
+        let mut answer = Answer::nothing(&payload.event.kind);
         if !context.is_vacant() && store.unfinished() {
-            drop(store.lock()?);
+            let damaged = store.lock()?.damaged().map(Note::ours);
+            answer.notes.extend(damaged);
         }
-        let answer = Answer::nothing(&payload.event.kind);
         let answer = with_trust_notice(&context, with_ignored(&context, answer));
         return Ok(Spoken::plainly(answer));
     }
@@ -229,7 +230,7 @@ fn with_trust_notice(context: &EventContext<'_>, mut answer: Answer) -> Answer {
     let speaks = context.at_stop() && !context.is_drop_in() && !context.is_subagents();
     if speaks
         && let Ok(Some(notice)) = context.trust_notice()
-        && is_news(context, &context.root().join(notice.name()))
+        && (notice.is_urgent() || is_news(context, &context.root().join(notice.name())))
     {
         answer.notes.push(Note::ours(notice.to_string()));
     }

@@ -151,6 +151,9 @@ impl CommandContext {
             did: did.clone(),
         };
         lock.commit(self.env.now(), entry, files)?;
+        if let Some(damaged) = lock.damaged() {
+            crate::output::stderr(damaged);
+        }
         if let Some(then) = then {
             then(&context)?;
         }

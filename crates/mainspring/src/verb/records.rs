@@ -94,27 +94,26 @@ pub(crate) fn all(dir: &Path) -> Result<Vec<Shown>> {
     let segments = journal::segments(dir)?;
     // The segment before the oldest one may have been deleted, and records in it.
     let mut previous = (segments.len() == 1).then(journal::start);
+    let current = dir.join(journal::CURRENT);
     for path in segments {
         let Some(reader) = Reader::open(&path, 0, previous.take())? else {
             continue;
         };
         for line in reader {
             seen.push(match line? {
-                JournalLine::Record(entry) => {
-                    previous = Some(entry.sum);
-                    Shown::Record(Box::new(entry.record))
-                }
-                JournalLine::Bad { at, problem } => {
+                JournalLine::Record(entry) => Shown::Record(Box::new(entry.record)),
+                JournalLine::Bad { at, problem, .. } => {
                     Shown::Problem(format!("{}, byte {at}: {problem}", path.shown()))
                 }
-                JournalLine::Newer { v } => {
-                    previous = None;
-                    Shown::Problem(format!(
-                        "{}: a record of format {v}, from a newer mainspring",
-                        path.shown()
-                    ))
-                }
+                JournalLine::Newer { v } => Shown::Problem(format!(
+                    "{}: a record of format {v}, from a newer mainspring",
+                    path.shown()
+                )),
             });
+        }
+        // A segment goes on from what the last line of the one before says.
+        if path != current {
+            previous = journal::last_sum(&path)?;
         }
     }
     Ok(seen)

@@ -111,7 +111,7 @@ fn from_file(path: &Path) -> Result<Vec<Shown>> {
     for line in reader {
         lines.push(match line? {
             JournalLine::Record(entry) => Shown::Record(Box::new(entry.record)),
-            JournalLine::Bad { at, problem } => {
+            JournalLine::Bad { at, problem, .. } => {
                 Shown::Problem(format!("{}, byte {at}: {problem}", path.shown()))
             }
             JournalLine::Newer { v } => Shown::Problem(format!("a record of format {v}")),

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use mainspring_testkit::files::sealed;
 use serde_json::{Value, json};
 
 use crate::env::TestEnv;
@@ -122,8 +123,15 @@ fn what_is_wrong_with_our_own_files_is_named_and_the_safe_part_put_right() {
     assert!(fixed.contains("fixed   state"), "{fixed}");
     assert!(fixed.contains("fixed   left over"), "{fixed}");
     says(&env, "state", "fine", "mainspring");
-    let kept = fs::read_to_string(state.join("pulse.json")).unwrap();
-    assert_eq!(kept, "{", "what a person may want is not touched");
+    for name in ["pulse.json", "orders.json", "intent-pulse.json"] {
+        assert!(!state.join(name).exists(), "{fixed}");
+        let names = fs::read_dir(&state).unwrap().map(|entry| entry.unwrap());
+        let aside = names
+            .map(|entry| entry.path())
+            .find(|path| path.to_string_lossy().contains(&format!("{name}.aside-")));
+        let kept = fs::read_to_string(aside.unwrap()).unwrap();
+        assert_eq!(kept, "{", "what a person may want is kept");
+    }
 }
 
 #[test]
@@ -302,7 +310,7 @@ fn loops_of_nobody_and_loops_that_stand_still_are_named() {
     let text = fs::read_to_string(&file).unwrap();
     let mut state: Value = serde_json::from_str(&text).unwrap();
     state["updated_at"] = "2020-01-01T00:00:00Z".into();
-    fs::write(&file, state.to_string()).unwrap();
+    fs::write(&file, sealed(state)).unwrap();
     says(
         &env,
         "loop",

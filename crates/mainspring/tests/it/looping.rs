@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use mainspring_testkit::files::sealed;
 use serde_json::{Value, json};
 
 use crate::env::{Ran, TestEnv};
@@ -197,11 +198,12 @@ fn a_loop_that_has_not_moved_is_stale_and_kept_aside() {
     let old = fs::read_to_string(&path).unwrap();
     let mut doc: Value = serde_json::from_str(&old).unwrap();
     doc["updated_at"] = "2024-12-21T10:30:00+00:00".into();
-    fs::write(&path, doc.to_string()).unwrap();
+    let stale = sealed(doc);
+    fs::write(&path, &stale).unwrap();
     let note = env.stop("x").let_go();
     assert!(note.contains("made no progress for"), "{note}");
     assert!(!path.exists());
-    assert_eq!(asides(&env), [doc.to_string()]);
+    assert_eq!(asides(&env), [stale]);
 }
 
 #[test]
@@ -217,7 +219,7 @@ fn the_ttl_is_a_setting() {
     let mut doc = loop_file(&env).unwrap();
     let ago = "2024-12-21T10:30:00Z";
     doc["updated_at"] = ago.into();
-    fs::write(&path, doc.to_string()).unwrap();
+    fs::write(&path, sealed(doc)).unwrap();
     env.stop("x").let_go();
     assert!(!path.exists());
 }
@@ -236,6 +238,7 @@ fn what_cannot_be_read_lets_go_loudly_and_is_kept_aside() {
     for broken in [
         "{",
         "not json",
+        r#"{"v":1,"schema":1,"event":"STATE","stack":[{"iter":1}],"checksum":"00"}"#,
         r#"{"schema":1,"event":"STATE","stack":[{"iter":"x"}]}"#,
     ] {
         let env = started(&[]);

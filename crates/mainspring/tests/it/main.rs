@@ -30,6 +30,7 @@ mod product_clients;
 mod rehearse;
 mod review;
 mod review_client;
+mod sealed;
 mod security;
 mod stop_clients;
 mod store;

@@ -111,10 +111,10 @@ fn a_torn_last_line_is_no_record_and_hides_none() {
     env.run(&["pulse", "9"]).ok();
     env.stop("one").held();
     let path = env.project_state().join("journal.jsonl");
-    let mut bytes = fs::read(&path).unwrap();
-    let whole = bytes.len();
-    bytes.extend_from_slice(&bytes.clone()[..whole / 3]);
-    fs::write(&path, &bytes).unwrap();
+    let mut text = fs::read_to_string(&path).unwrap();
+    let last = text.lines().next_back().unwrap().to_owned();
+    text += &last[..last.len() / 3];
+    fs::write(&path, &text).unwrap();
     assert!(env.stop("two").held().contains("beat 2 of 9"));
     assert!(env.stop("three").held().contains("beat 3 of 9"));
     let log = env.run(&["log"]).ok();

@@ -5,14 +5,21 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::SessionId;
-use mainspring_store::{Trouble, atomic, file_name, private};
+use mainspring_store::{Trouble, atomic, file_name, json_text, private, seal};
+use serde::{Deserialize, Serialize};
 
 use crate::env::name;
 use crate::event_context::EventContext;
 use crate::machine::FoundFile;
 
-/// Room for a number, and for white space that an editor may add.
-const MOST_BYTES: u64 = 64;
+/// Room for a number, and for what is around it.
+const MOST_BYTES: u64 = 256;
+
+/// The count as a file of ours has it. In the seed's place it is a bare number.
+#[derive(Serialize, Deserialize)]
+struct Count {
+    held: u32,
+}
 
 /// The count, and its file.
 pub(crate) fn read(
@@ -23,19 +30,43 @@ pub(crate) fn read(
     let bytes = atomic::read(&path, MOST_BYTES)?;
     let count = match &bytes {
         None => 0,
-        Some(bytes) => std::str::from_utf8(bytes)
-            .ok()
-            .and_then(|text| text.trim().parse().ok())
-            .ok_or_else(|| Trouble::corrupt(&path, "it does not hold a number"))?,
+        Some(bytes) => parse(&path, bytes)?,
     };
     Ok((count, FoundFile { path, bytes }))
 }
+
+/// A file of ours of an earlier version holds a bare number, too.
+fn parse(path: &Path, bytes: &[u8]) -> Result<u32, Trouble> {
+    let number = |bytes: &[u8]| std::str::from_utf8(bytes).ok()?.trim().parse().ok();
+    let count = if is_seeds(path) {
+        number(bytes)
+    } else {
+        let object = seal::unseal(path, bytes)?;
+        let count = mainspring_json::read::<Count>(&object);
+        count.map_or_else(|_| number(&object), |count| Some(count.held))
+    };
+    count.ok_or_else(|| Trouble::corrupt(path, "it does not hold a number"))
+}
+
+/// What the file is to hold.
+pub(super) fn text(path: &Path, held: u32) -> Result<String, Trouble> {
+    if is_seeds(path) {
+        return Ok(format!("{held}\n"));
+    }
+    json_text(path, &Count { held })
+}
+
+fn is_seeds(path: &Path) -> bool {
+    path.parent().is_some_and(|dir| dir.ends_with(SEEDS_FOLDER))
+}
+
+const SEEDS_FOLDER: &str = "taskmaster";
 
 /// If others own the folder or can write to it, or if it is a symlink, we use our own state
 /// directory. If it cannot be examined at the moment, that is an error, because a count in
 /// another place would start again at zero.
 fn path(context: &EventContext<'_>, session: &SessionId) -> Result<PathBuf, Trouble> {
-    let dir = temp_dir(context).join("taskmaster");
+    let dir = temp_dir(context).join(SEEDS_FOLDER);
     let name = file_name(session.as_str());
     match private::check(&dir) {
         Ok(()) => Ok(dir.join(name.as_ref())),
@@ -62,7 +93,7 @@ fn temp_dir(context: &EventContext<'_>) -> PathBuf {
 /// Creates the folder, for us alone, before the first count is written.
 pub(super) fn prepare(path: &Path) -> Result<(), Trouble> {
     match path.parent() {
-        Some(dir) if dir.ends_with("taskmaster") => private::make(dir),
+        Some(dir) if dir.ends_with(SEEDS_FOLDER) => private::make(dir),
         Some(_) | None => Ok(()),
     }
 }

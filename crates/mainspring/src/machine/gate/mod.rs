@@ -130,11 +130,11 @@ impl MachineShell for Shell {
         if held > 0 && counter.bytes.is_none() {
             counter::prepare(&counter.path)?;
         }
-        let count = (held > 0).then(|| format!("{held}\n"));
+        let count = (held > 0).then(|| counter::text(&counter.path, held));
         let mut changes = vec![atomic::change(
             &counter.path,
             counter.bytes.as_deref(),
-            count,
+            count.transpose()?,
         )];
         if !context.is_registered(Name::Gate) {
             let switch = GateSwitch {

@@ -7,7 +7,7 @@ use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::Name;
 use mainspring_kernel::machines::gate::State;
 use mainspring_kernel::machines::gate::verbs::Switch;
-use mainspring_store::{Trouble, atomic, file_name, read_json};
+use mainspring_store::{Trouble, file_name, json_change, read_json};
 use serde::{Deserialize, Serialize};
 
 use crate::event_context::EventContext;
@@ -102,12 +102,6 @@ fn read_switch(path: PathBuf) -> Result<(GateSwitch, FoundFile), Trouble> {
 
 /// The change of a switch file; a switch with nothing to say deletes its file.
 pub(crate) fn change(file: &FoundFile, switch: &GateSwitch) -> Result<FileChange, Trouble> {
-    let text = if *switch == GateSwitch::default() {
-        None
-    } else {
-        let text =
-            mainspring_json::text(switch).map_err(|error| Trouble::corrupt(&file.path, error))?;
-        Some(text + "\n")
-    };
-    Ok(atomic::change(&file.path, file.bytes.as_deref(), text))
+    let switch = Some(switch).filter(|switch| **switch != GateSwitch::default());
+    json_change(&file.path, file.bytes.as_deref(), switch)
 }

@@ -12,14 +12,13 @@ use std::time::{Duration, Instant};
 use mainspring_kernel::Digest;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::Name;
-use mainspring_store::{Trouble, atomic, digest};
+use mainspring_store::{Trouble, digest, json_change, read_json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::child_env::{self, PERSON};
 use crate::env::name;
 use crate::event_context::EventContext;
-use crate::limits;
 use crate::machine::FoundFile;
 use crate::permit::Permit;
 use crate::process::{Finished, Job};
@@ -74,8 +73,7 @@ impl<'a> Jwz<'a> {
 
     /// The newest message; `None` if the topic has none or does not exist yet. A message that a
     /// crash left in the outbox is posted first.
-    pub(crate) fn read(&self, outbox: &FoundFile) -> Result<Option<String>, Trouble> {
-        let outgoing = parse_outbox(outbox);
+    pub(crate) fn read(&self, outgoing: Option<Outgoing>) -> Result<Option<String>, Trouble> {
         let newest = match (self.newest()?, &outgoing) {
             (Newest::Message(body), _) => Some(body),
             // The topic need not exist before our first message.
@@ -169,14 +167,14 @@ pub(crate) fn store_dir(context: &EventContext<'_>) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
-pub(crate) fn outbox(context: &EventContext<'_>) -> Result<FoundFile, Trouble> {
-    let path = context.store.dir().join("loop-outbox.json");
-    let bytes = atomic::read(&path, limits::STATE_FILE)?;
-    Ok(FoundFile { path, bytes })
-}
-
-fn parse_outbox(outbox: &FoundFile) -> Option<Outgoing> {
-    mainspring_json::read(outbox.bytes.as_deref()?).ok()
+/// The message that is to be posted, and the file that it is in.
+pub(crate) fn outbox(context: &EventContext<'_>) -> Result<(Option<Outgoing>, FoundFile), Trouble> {
+    let found = read_json(context.store.dir().join("loop-outbox.json"))?;
+    let file = FoundFile {
+        path: found.path,
+        bytes: found.bytes,
+    };
+    Ok((found.value, file))
 }
 
 /// The change that puts a message into the outbox.
@@ -189,13 +187,7 @@ pub(crate) fn change(
         after: after.map(|bytes| digest::of(&[bytes])),
         body,
     };
-    let text =
-        mainspring_json::text(&outgoing).map_err(|error| Trouble::corrupt(&outbox.path, error))?;
-    Ok(atomic::change(
-        &outbox.path,
-        outbox.bytes.as_deref(),
-        Some(text),
-    ))
+    json_change(&outbox.path, outbox.bytes.as_deref(), Some(&outgoing))
 }
 
 /// Posts the message that a commit has put into the outbox.

@@ -1,20 +1,21 @@
 //! Where a loop's state is kept: in a file of ours, in a topic of `jwz`, or in the seed's
 //! Markdown file. A loop is written back to the store that it was read from.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::Name;
 use mainspring_kernel::machines::looping::{Past, State};
-use mainspring_store::{ShownPath as _, Trouble, atomic, digest, no_symlink};
+use mainspring_store::{CHECKSUM, ShownPath as _, Trouble, atomic, no_symlink, seal};
 
 use super::jwz::{self, Jwz};
 use super::{doc, markdown};
 use crate::event_context::EventContext;
 use crate::limits;
 use crate::machine::FoundFile;
+use crate::store::aside_path;
 
 pub(crate) const MARKDOWN: &str = ".claude/idle-loop.local.md";
 
@@ -32,8 +33,9 @@ pub(crate) struct StoredLoop {
     pub(crate) state: State,
     /// The file to replace: the store itself, or the outbox of `jwz`.
     pub(crate) file: FoundFile,
-    /// The newest message, if the store is `jwz`.
-    message: Option<String>,
+    /// The document that the store holds: the newest message of `jwz`, or what is in a file
+    /// of ours without its seal.
+    document: Option<String>,
 }
 
 /// Can there be a loop? Checks only which files exist.
@@ -88,20 +90,15 @@ pub(crate) fn read(context: &EventContext<'_>, place: LoopStore) -> Result<Store
         LoopStore::Own => {
             let path = context.store.machine_file(Name::Loop);
             let bytes = atomic::read(&path, limits::STATE_FILE)?;
-            let state = match text(&path, bytes.as_deref())? {
-                None => State::Idle(Past::Blank),
-                // On `jwz`, others may post messages that are no loop's state; this file is
-                // written only by us.
-                Some(text) if text.trim_start().starts_with(['[', '"']) => {
-                    named(State::Corrupt("it is not an object".into()), &path)
-                }
-                Some(text) => named(doc::read(text), &path),
+            let (state, document) = match text(&path, bytes.as_deref())? {
+                None => (State::Idle(Past::Blank), None),
+                Some(text) => own(&path, text)?,
             };
             Ok(StoredLoop {
                 place,
                 state,
                 file: FoundFile { path, bytes },
-                message: None,
+                document,
             })
         }
         LoopStore::Jwz => {
@@ -110,16 +107,16 @@ pub(crate) fn read(context: &EventContext<'_>, place: LoopStore) -> Result<Store
                     "`jwz` is not on the path, or has no store in this project".into(),
                 ));
             };
-            let file = jwz::outbox(context)?;
-            let message = jwz.read(&file)?;
-            let state = message
+            let (outgoing, file) = jwz::outbox(context)?;
+            let document = jwz.read(outgoing)?;
+            let state = document
                 .as_deref()
                 .map_or(State::Idle(Past::Blank), doc::read);
             Ok(StoredLoop {
                 place,
                 state,
                 file,
-                message,
+                document,
             })
         }
         LoopStore::Markdown => {
@@ -133,7 +130,7 @@ pub(crate) fn read(context: &EventContext<'_>, place: LoopStore) -> Result<Store
                 place,
                 state,
                 file: FoundFile { path, bytes },
-                message: None,
+                document: None,
             })
         }
     }
@@ -143,16 +140,18 @@ impl StoredLoop {
     /// The text that was read.
     pub(crate) fn text(&self) -> Option<&str> {
         match self.place {
-            LoopStore::Own | LoopStore::Markdown => {
-                std::str::from_utf8(self.file.bytes.as_deref()?).ok()
-            }
-            LoopStore::Jwz => self.message.as_deref(),
+            LoopStore::Markdown => std::str::from_utf8(self.file.bytes.as_deref()?).ok(),
+            LoopStore::Own | LoopStore::Jwz => self.document.as_deref(),
         }
     }
 
     /// The store's text with this state.
     pub(crate) fn written(&self, state: &State, now: Millis) -> String {
         match self.place {
+            // Of a file that was damaged nothing is kept in the new one.
+            LoopStore::Own if matches!(self.state, State::Corrupt(_)) => {
+                doc::write(None, state, now)
+            }
             LoopStore::Own | LoopStore::Jwz => doc::write(self.text(), state, now),
             LoopStore::Markdown => markdown::write(self.text(), state),
         }
@@ -167,7 +166,8 @@ impl StoredLoop {
         };
         let mut changes = vec![self.change_to(text)?];
         // `jwz` keeps its earlier messages itself.
-        if let (Aside::Keep, Some(before)) = (aside(&self.state, state), self.text())
+        let before = self.file.bytes.as_deref().map(std::str::from_utf8);
+        if let (Aside::Keep, Some(Ok(before))) = (aside(&self.state, state), before)
             && self.place != LoopStore::Jwz
         {
             let path = aside_path(&self.file.path, before.as_bytes());
@@ -178,13 +178,15 @@ impl StoredLoop {
 
     /// The change that puts this text into the store.
     pub(crate) fn change_to(&self, text: Option<String>) -> Result<FileChange, Trouble> {
+        let (path, was) = (&self.file.path, self.file.bytes.as_deref());
         match self.place {
-            LoopStore::Own | LoopStore::Markdown => {
-                let was = self.file.bytes.as_deref();
-                Ok(atomic::change(&self.file.path, was, text))
+            LoopStore::Own => {
+                let text = text.map(|text| seal::seal(path, &text)).transpose()?;
+                Ok(atomic::change(path, was, text))
             }
+            LoopStore::Markdown => Ok(atomic::change(path, was, text)),
             LoopStore::Jwz => {
-                let after = self.message.as_deref().map(str::as_bytes);
+                let after = self.document.as_deref().map(str::as_bytes);
                 jwz::change(&self.file, after, text.unwrap_or_default())
             }
         }
@@ -217,11 +219,24 @@ fn aside(before: &State, after: &State) -> Aside {
     }
 }
 
-pub(crate) fn aside_path(path: &Path, bytes: &[u8]) -> PathBuf {
-    let sum = digest::of(&[bytes]).0;
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".aside-{}", sum.get(..8).unwrap_or(&sum)));
-    path.with_file_name(name)
+/// What a file of ours says, and its document. A file that was damaged is a corrupt loop: it
+/// ends, loudly, and the file is kept.
+fn own(path: &Path, text: &str) -> Result<(State, Option<String>), Trouble> {
+    let corrupt = |problem: String| {
+        let state = named(State::Corrupt(problem), path);
+        Ok((state, Some(text.to_owned())))
+    };
+    let document = match seal::unseal(path, text.as_bytes()) {
+        Ok(document) => String::from_utf8_lossy(&document).into_owned(),
+        Err(Trouble::Damaged { .. }) => return corrupt(CHECKSUM.into()),
+        Err(trouble) => return Err(trouble),
+    };
+    // On `jwz`, others may post messages that are no loop's state; this file is written only
+    // by us.
+    if document.trim_start().starts_with(['[', '"']) {
+        return corrupt("it is not an object".into());
+    }
+    Ok((named(doc::read(&document), path), Some(document)))
 }
 
 /// Adds the file's path to the problem, and where the file will be kept.

@@ -15,7 +15,7 @@ use mainspring_kernel::machines::review::{
 use mainspring_kernel::machines::{Name, Pending};
 use mainspring_platform::file;
 use mainspring_platform::process::end_tree;
-use mainspring_store::{Trouble, atomic};
+use mainspring_store::{Trouble, atomic, json_text, read_json, seal};
 
 use super::directory::PLANS;
 use super::{history, library, settings};
@@ -94,7 +94,11 @@ impl<'a> ReviewRun<'a> {
     fn taken_over(&self) -> Option<(Finding, u64)> {
         for fence in self.asked.resumes.iter().rev() {
             let attempt_dir = attempt_dir(self.context, *fence);
-            end_leftover(&attempt_dir);
+            // A reviewer that may still run gets no second one beside it.
+            if let Err(trouble) = end_leftover(&attempt_dir) {
+                let failure = Failure::Fault(trouble.to_string());
+                return Some((Finding::NotDone(failure), 0));
+            }
             if !is_written(&self.file) {
                 self.set_aside();
                 continue;
@@ -340,21 +344,28 @@ fn create(path: &Path) -> Result<File, Trouble> {
 
 /// Records the leader of the reviewer's process group, so that a later hook can end it.
 fn note_leader(attempt_dir: &Path, leader: u32) {
-    if let Ok(text) = mainspring_json::text(&effect_owner::of(leader)) {
-        let _ = atomic::replace(&attempt_dir.join("leader.json"), text.as_bytes());
+    let path = attempt_dir.join(LEADER);
+    if let Ok(text) = json_text(&path, &effect_owner::of(leader)) {
+        let _ = atomic::replace(&path, text.as_bytes());
     }
 }
 
 /// Ends the reviewer of a process that is gone. It would end by itself, but perhaps not yet.
-fn end_leftover(attempt_dir: &Path) {
-    let leader = atomic::read(&attempt_dir.join("leader.json"), 4096)
-        .ok()
-        .flatten();
-    let leader = leader.and_then(|bytes| mainspring_json::read::<EffectOwner>(&bytes).ok());
+fn end_leftover(attempt_dir: &Path) -> Result<(), Trouble> {
+    let path = attempt_dir.join(LEADER);
+    // After a power loss nobody is left.
+    if atomic::read(&path, limits::STATE_FILE)?.is_some_and(|bytes| seal::is_torn(&bytes)) {
+        return Ok(());
+    }
+    let leader = read_json::<EffectOwner>(path)?.value;
     if let Some(leader) = leader.filter(effect_owner::is_alive) {
         end_tree(leader.pid);
     }
+    Ok(())
 }
+
+/// The file that names the leader.
+pub(crate) const LEADER: &str = "leader.json";
 
 /// Deletes the oldest attempts' folders.
 fn tidy(attempt_dir: &Path) {

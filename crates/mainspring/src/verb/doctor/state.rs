@@ -26,9 +26,14 @@ use crate::verb::{CommandContext, session, timestamp};
 pub(super) fn examine(cmd: &CommandContext, mend: Mend, findings: &mut Findings) {
     let (project, store) = match cmd.project() {
         Ok(found) => found,
-        Err(error) => return findings.error("project", error.cause, "set HOME"),
+        Err(error) => {
+            // A session's binding that was damaged keeps its project from being found.
+            super::files::examine(cmd, mend, findings);
+            return findings.error("project", error.cause, "mainspring doctor --fix");
+        }
     };
     folder(&store, mend, findings);
+    super::files::examine(cmd, mend, findings);
     findings.fine("project", project.root.shown());
     allowed(cmd, &project, &store, findings);
     settings(cmd, &project, &store, findings);
@@ -84,6 +89,9 @@ fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findin
             Permission::BelowRoot => {
                 findings.fine("trust", "in a folder that your [trust] roots name");
             }
+            Permission::Unreadable(trouble) => {
+                findings.error("trust", trouble.to_string(), "mainspring doctor --fix");
+            }
             Permission::None => {
                 findings.fine(
                     "trust",
@@ -96,7 +104,7 @@ fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findin
         Err(trouble) => findings.error(
             "orders",
             trouble.to_string(),
-            &format!("rm {}", store.dir().join("orders.json").shown()),
+            "mainspring doctor --fix, and give the orders again",
         ),
         Ok(orders) => {
             if orders.everything == Some(Until::FileGone) {
@@ -227,7 +235,10 @@ fn effects(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
     let files = fs::read_dir(store.dir()).into_iter().flatten().flatten();
     for entry in files {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let Some(machine) = name.strip_prefix("intent-") else {
+        let intent = name
+            .strip_prefix("intent-")
+            .and_then(|name| name.strip_suffix(".json"));
+        let Some(machine) = intent else {
             if name.starts_with('.') && name.ends_with(".mainspring") {
                 findings.warn(
                     "left over",
@@ -240,13 +251,10 @@ fn effects(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
             }
             continue;
         };
-        let machine = machine.trim_end_matches(".json").to_owned();
         match mainspring_store::read_json::<mainspring_kernel::machines::Pending>(entry.path()) {
-            Err(trouble) => findings.error(
-                "effects",
-                trouble.to_string(),
-                &format!("rm {}", entry.path().shown()),
-            ),
+            Err(trouble) => {
+                findings.error("effects", trouble.to_string(), "mainspring doctor --fix");
+            }
             Ok(found) => match found.value {
                 Some(pending) if effect_owner::is_alive(pending.owner()) => {
                     findings.fine("effects", format!("{machine}'s effect is running"));
@@ -263,10 +271,12 @@ fn effects(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
 }
 
 fn journal(cmd: &CommandContext, store: &ProjectStore, findings: &mut Findings) {
-    if !store.dir().join(CURRENT).exists() {
-        return findings.fine("journal", "no decision was made here yet");
+    let nothing = "no decision was made here yet";
+    if !store.dir().exists() {
+        return findings.fine("journal", nothing);
     }
     let seen = match records::all(store.dir()) {
+        Ok(seen) if seen.is_empty() => return findings.fine("journal", nothing),
         Ok(seen) => seen,
         Err(error) => return findings.error("journal", error.cause, "mainspring log"),
     };

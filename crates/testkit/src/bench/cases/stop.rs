@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{Case, Start, World, nothing, put_back};
+use crate::files::sealed;
 
 pub(super) const GATE_PASSES: Case = Case {
     name: "gate passes",
@@ -146,7 +147,7 @@ pub(crate) fn forget_gate_in(world: &World, state: &Path) {
     let _ = fs::remove_file(state.join("sessions/s.json"));
     let _ = fs::remove_file(world.root().join("tmp/taskmaster/s"));
     let card = json!({ "switch": "on", "stage": "waiting" });
-    put_back(&state.join("sessions/s.gate.json"), format!("{card}\n"));
+    put_back(&state.join("sessions/s.gate.json"), sealed(card));
 }
 
 /// A transcript of about this size: prompts, messages of the agent, tools and their results. Before

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::cases::{review, stop, tasks};
 use super::{Curve, Series, World, floors};
+use crate::files::sealed;
 
 pub(super) const TRANSCRIPT: Curve = Curve {
     name: "transcript",
@@ -53,7 +54,7 @@ fn stack(world: &World, size: u64) {
     let mut loops: Value = serde_json::from_str(&text).expect("it is JSON");
     let frame = loops["stack"][0].clone();
     loops["stack"] = (0..size).map(|_| frame.clone()).collect();
-    fs::write(world.root().join("loop.json"), loops.to_string()).expect("room for it");
+    fs::write(world.root().join("loop.json"), sealed(loops)).expect("room for it");
 }
 
 pub(super) const TASKS: Curve = Curve {

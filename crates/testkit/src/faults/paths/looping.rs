@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{HOOK, Path, fields, held_with, let_go, put, state_file, text};
+use crate::files::sealed;
 use crate::world::World;
 
 fn iteration(world: &World) -> String {
@@ -80,7 +81,7 @@ pub(super) const BESIDE: Path = Path {
         let file = state_file(world, "loop.json");
         let mut document: Value = serde_json::from_str(&text(&file)).expect("a loop");
         document["stack"][0]["prompt_file"] = json!(beside);
-        put(&file, &document.to_string());
+        put(&file, &sealed(document));
         world.stop("Two.")
     },
     mark: iteration,

@@ -54,7 +54,12 @@ pub(super) const PAUSE: Path = Path {
         world.mainspring(&["pulse", "50"]);
         Vec::new()
     },
-    mark: |world| super::super::lab::without_digits(&state_text(world, "orders.json")),
+    mark: |world| {
+        super::super::lab::without_digits(&fields(
+            &state_file(world, "orders.json"),
+            &["/everything"],
+        ))
+    },
     verify: |world, _| let_go(&world.hook(&world.stop("One."))),
     ..HOOK
 };
