@@ -53,6 +53,7 @@ const BUGS: &[Bug] = &[
     ),
     bug("roll forward", "kill", "pulse: recovery", Depth::Quick),
     bug("read errors", "errors", "pulse: recovery", Depth::Full),
+    bug("checksums", "flips", "gate: hold", Depth::Quick),
     bug("ledger", "kill", "the host's own limit", Depth::Quick),
     bug("trust", "kill", "review: not trusted", Depth::Quick),
     bug("redelivery", "preempt", "pulse: later hold", Depth::Quick),

@@ -5,7 +5,7 @@ mod gate;
 mod looping;
 mod orders;
 mod pulse;
-mod review;
+pub(super) mod review;
 mod tasks;
 mod verbs;
 

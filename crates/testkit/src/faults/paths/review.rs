@@ -89,7 +89,7 @@ pub(super) const REVIEWED: Path = Path {
 };
 
 /// How often a reviewer was started.
-pub(super) fn starts(world: &World) -> usize {
+pub(in crate::faults) fn starts(world: &World) -> usize {
     match text(&world.root().join("bin/starts")).as_str() {
         "-" => 0,
         strokes => strokes.lines().count(),
@@ -105,6 +105,12 @@ fn reviewer(world: &World) {
         &config,
         &format!("[review]\ncommand = '{}'\n", program.display()),
     );
+}
+
+/// A plan whose first review is due, and a reviewer.
+pub(in crate::faults) fn to_be_reviewed(world: &World) {
+    plan(world, 8);
+    reviewer(world);
 }
 
 fn dir(world: &World) -> PathBuf {
