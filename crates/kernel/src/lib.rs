@@ -13,6 +13,7 @@
 
 extern crate alloc;
 
+pub mod authority;
 pub mod block_ledger;
 pub mod decision;
 pub mod deliberate;

@@ -191,3 +191,43 @@ fn run(cli: Cli, cmd: &CommandContext) -> Result<String, CliError> {
         Verb::Demo(args) => verb::demo::run(&args, cmd),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mainspring_kernel::authority;
+
+    use super::command;
+
+    /// Every command that can be typed, by its words.
+    fn leaves(command: &clap::Command, words: &str, found: &mut Vec<String>) {
+        let subcommands: Vec<_> = command.get_subcommands().collect();
+        let runs_itself = subcommands.is_empty() || !command.is_subcommand_required_set();
+        if runs_itself && !words.is_empty() {
+            found.push(words.to_owned());
+        }
+        for sub in subcommands {
+            let words = format!("{words} {}", sub.get_name());
+            leaves(sub, words.trim(), found);
+        }
+    }
+
+    #[test]
+    fn the_table_of_who_may_say_what_has_every_command_and_no_other() {
+        let mut found = Vec::new();
+        leaves(&command(), "", &mut found);
+        found.retain(|words| !words.starts_with("compat "));
+        found.push("compat".into());
+        for words in &found {
+            let row = authority::TABLE.iter().find(|row| row.command == words);
+            assert!(row.is_some(), "no row for `{words}`");
+        }
+        for row in authority::TABLE {
+            // A row may be about one form of a command.
+            let is_form_of = |words: &String| row.command.starts_with(&format!("{words} "));
+            let known = found
+                .iter()
+                .any(|words| words == row.command || is_form_of(words));
+            assert!(known, "no command `{}`", row.command);
+        }
+    }
+}

@@ -31,6 +31,8 @@ pub enum State {
     /// The maximum is reached: the agent may stop without the token.
     #[serde(alias = "worn")]
     GaveUp { held: u32 },
+    /// The agent that switched it on has switched it off, and its person does not know yet.
+    Ended,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -70,12 +72,16 @@ impl Machine for Gate {
 
     #[rustfmt::skip]
     const TABLE: &'static [Arrow] = &[
-        Arrow { rule: "switch-on",  on: "verb",      from: &["off"], to: "waiting",
+        Arrow { rule: "switch-on",  on: "verb",      from: &["off", "ended"], to: "waiting",
             when: "`gate on`", does: "await the token", remedy: "`mainspring gate off`" },
         Arrow { rule: "switch-on",  on: "verb",      from: &["waiting", "said", "gave_up"], to: SAME,
             when: "`gate on`, and it is on", does: "record that it was asked for", remedy: "`mainspring gate off`" },
         Arrow { rule: "switch-off", on: "verb",      from: ANY, to: "off",
             when: "`gate off`", does: "hold no stop for the token", remedy: "`mainspring gate on`" },
+        Arrow { rule: "end",        on: "verb",      from: &["waiting", "said", "gave_up", "ended"], to: "ended",
+            when: "`gate off`, by the agent that switched it on", does: "hold no stop, tell the person at the next", remedy: "`mainspring gate on --session ID`" },
+        Arrow { rule: "ended",      on: "stop",      from: &["ended"], to: "off",
+            when: "its own agent switched it off", does: "pass, tell the person", remedy: "`mainspring gate on --session ID`" },
         Arrow { rule: "off",        on: "stop",      from: &["off"], to: "off",
             when: "not switched on", does: "pass", remedy: "switch it on with `mainspring gate on`" },
         Arrow { rule: "holds",      on: "stop",      from: &["said"], to: SAME,
@@ -115,6 +121,7 @@ impl Machine for Gate {
             State::Waiting { .. } => "waiting",
             State::Said { .. } => "said",
             State::GaveUp { .. } => "gave_up",
+            State::Ended => "ended",
         }
     }
 
@@ -125,6 +132,7 @@ impl Machine for Gate {
         let said = matches!(input.facts.heard, SpokenSignal::Said(Token));
         match *state {
             State::Off => Step::take("off", State::Off, OnStop::Pass),
+            State::Ended => Step::take("ended", State::Off, OnStop::Pass).note(ENDED),
             State::Said { .. } => Step::take("holds", *state, OnStop::Pass),
             State::GaveUp { held } if said => {
                 Step::take("late-token", State::Said { held }, OnStop::Pass)
@@ -160,9 +168,8 @@ impl Machine for Gate {
         match (state, settled) {
             (State::Said { .. }, Settled::Released) => State::Said { held: 0 },
             (State::GaveUp { .. }, Settled::Released) => State::Waiting { held: 0 },
-            (State::Off | State::Waiting { .. }, Settled::Released) | (_, Settled::Continued) => {
-                state
-            }
+            (State::Off | State::Ended | State::Waiting { .. }, Settled::Released)
+            | (_, Settled::Continued) => state,
         }
     }
 }
@@ -173,9 +180,12 @@ fn await_token(rule: &'static str, state: State) -> Step<Gate, OnContext> {
         State::Said { held } | State::GaveUp { held } => {
             Step::take(rule, State::Waiting { held }, OnContext::Pass)
         }
-        State::Off | State::Waiting { .. } => Step::ignore(&state, OnContext::Pass),
+        State::Off | State::Ended | State::Waiting { .. } => Step::ignore(&state, OnContext::Pass),
     }
 }
+
+const ENDED: &str = "the agent switched off the gate that it had switched on itself. `mainspring \
+                     gate on --project` holds it again";
 
 /// Holds the stop as number `count`, unless that reaches the maximum.
 fn refuse(count: u32, facts: &Facts) -> Step<Gate, OnStop> {

@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use mainspring_kernel::authority::Grounds;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::gate::State;
 use mainspring_kernel::machines::gate::verbs::{self, Refused, Switch};
+use mainspring_kernel::machines::verbs::Actor;
 use mainspring_kernel::{Name, SessionId};
 use mainspring_store::{ShownPath as _, atomic};
 use serde::Serialize;
@@ -14,7 +16,7 @@ use super::{CommandContext, Result, session};
 use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::host;
-use crate::machine::gate::switch::{self, GateSwitch, Progress, Switches};
+use crate::machine::gate::switch::{self, GateSwitch, Progress, SwitchedBy, Switches};
 use crate::machine::gate::{self, counter, token};
 use crate::signal::{self, Sighting, Signal};
 use crate::transcript::{LastBlock, Transcript};
@@ -79,12 +81,9 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 
 fn set(cmd: &CommandContext, whose: &Whose, to: Switch) -> Result {
     let word = to.as_str();
-    // A gate that the agent can switch off by itself is no gate.
-    if to == Switch::Off {
-        cmd.person_only("switch the gate off", "gate off --session ID")?;
-    }
     if whose.project {
         let command = format!("gate {word} --project");
+        cmd.may(&command, Grounds::Nothing)?;
         let did = cmd.commit(Name::Gate, &command, |context| {
             let file = switch_project(context, to)?;
             let did =
@@ -98,8 +97,13 @@ fn set(cmd: &CommandContext, whose: &Whose, to: Switch) -> Result {
     let session = session.ok_or(Refused::NoSession(to))?;
     let command = format!("gate {word} --session {session}");
     let did = cmd.commit(Name::Gate, &command, |context| {
-        let files = switch_session(context, &session, to)?;
-        Ok((files, format!("the gate is {word} for session {session}")))
+        let switches = Switches::read(context, &session)?;
+        let grounds = match (switches.session.switch, switches.session.by) {
+            (Some(Switch::On), SwitchedBy::ItsAgent) => Grounds::BegunBy(&session),
+            (Some(_) | None, _) => Grounds::Nothing,
+        };
+        cmd.may(&command, grounds)?;
+        switch_session(context, &session, &switches, to)
     })?;
     Ok(format!("{did}\n"))
 }
@@ -119,19 +123,31 @@ fn switch_project(context: &EventContext<'_>, to: Switch) -> Result<FileChange> 
 fn switch_session(
     context: &EventContext<'_>,
     session: &SessionId,
+    switches: &Switches,
     to: Switch,
-) -> Result<Vec<FileChange>> {
-    let switches = Switches::read(context, session)?;
+) -> Result<(Vec<FileChange>, String)> {
     let (held, counter) = counter::read(context, session)?;
-    let before = if gate::is_on(context, &switches)? {
+    let before = if gate::is_on(context, switches)? {
         switches.session.stage.state(held)
     } else {
         State::Off
     };
-    let after = verbs::switch(before, to).state;
-    let next = GateSwitch {
-        switch: Some(to),
-        stage: Progress::of(after),
+    let (after, next, did) = match (to, context.env.actor()) {
+        (Switch::Off, Actor::Agent(_)) => give_back(context, before)?,
+        (_, actor) => {
+            let after = verbs::switch(before, to).state;
+            let next = GateSwitch {
+                switch: Some(to),
+                stage: Progress::of(after),
+                by: switched_by(&switches.session, session, &actor),
+            };
+            let word = to.as_str();
+            (
+                after,
+                next,
+                format!("the gate is {word} for session {session}"),
+            )
+        }
     };
     let mut files = vec![switch::change(&switches.session_file, &next)?];
     if after != before {
@@ -141,7 +157,34 @@ fn switch_session(
             None,
         ));
     }
-    Ok(files)
+    Ok((files, did))
+}
+
+/// An agent takes its own switch back. What a person or the configuration says counts again.
+fn give_back(context: &EventContext<'_>, before: State) -> Result<(State, GateSwitch, String)> {
+    let (switch, by) = everyone(context)?;
+    let (after, did) = match switch {
+        Switch::On => (before, format!("the gate stays on, by {by}")),
+        Switch::Off => (
+            verbs::end(before).state,
+            "the gate is off; your user is told of it at the next stop".into(),
+        ),
+    };
+    let next = GateSwitch {
+        stage: Progress::of(after),
+        ..GateSwitch::default()
+    };
+    Ok((after, next, did))
+}
+
+/// An agent that asks for what a person switched on does not make it its own.
+fn switched_by(card: &GateSwitch, session: &SessionId, actor: &Actor) -> SwitchedBy {
+    let a_persons = card.switch == Some(Switch::On) && card.by == SwitchedBy::Another;
+    if actor.session() == Some(session) && !a_persons {
+        SwitchedBy::ItsAgent
+    } else {
+        SwitchedBy::Another
+    }
 }
 
 /// The state of the gate.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use mainspring_kernel::authority::Grounds;
 use mainspring_store::{ShownPath as _, Trouble, atomic, digest, no_symlink, path_text};
 
 use super::ask::{self, Enter};
@@ -94,8 +95,10 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let before = Settings::read(host, &path)?;
     refuse_twice(args, cmd, &project, &before)?;
     let mut variables = variables(host, args);
+    if !args.dry_run {
+        cmd.may("install", Grounds::Nothing)?;
+    }
     if !args.yes && !args.dry_run {
-        cmd.person_only("install", "install")?;
         choose(&before, &mut variables)?;
     }
     let after = args.register(host, before.text(), &program, &names(&variables));
@@ -105,19 +108,23 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if args.dry_run {
         return Ok(shown);
     }
-    cmd.person_only("install", "install")?;
-    if !args.yes && !changes.is_empty() {
-        ask::confirm(&format!("{shown}\nWrite this?"), cmd.paint)?;
-    }
-    let trusted = match args.scope() {
+    let proposal = match args.scope() {
         Scope::User if args.compat.is_none() => None,
         Scope::User | Scope::Project | Scope::Local => {
-            let proposal = Proposal::of(&cmd.env, store.state(), &project.root)?;
-            let new = !proposal.is_trusted();
-            proposal.grant(store.state(), &project.root, cmd.env.now())?;
-            new.then(|| path_text::to_text(&project.root))
+            Some(Proposal::of(&cmd.env, store.state(), &project.root)?)
         }
     };
+    let trusts = proposal.as_ref().is_some_and(|new| !new.is_trusted());
+    if !args.yes && !changes.is_empty() {
+        ask::confirm(&format!("{shown}\nWrite this?"), cmd.paint)?;
+    } else if !args.yes && trusts {
+        // A clone may bring our entries along, and a person did not ask for those.
+        ask::confirm(&format!("{shown}\nTrust this project?"), cmd.paint)?;
+    }
+    if let Some(proposal) = proposal {
+        proposal.grant(store.state(), &project.root, cmd.env.now())?;
+    }
+    let trusted = trusts.then(|| path_text::to_text(&project.root));
     if !changes.is_empty() {
         remember(cmd, store.state(), &before, &after, trusted.as_deref())?;
         write(args.scope(), &before.path, &after)?;
@@ -226,7 +233,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
     if args.dry_run {
         return Ok(shown);
     }
-    cmd.person_only("uninstall", "uninstall")?;
+    cmd.may("uninstall", Grounds::Nothing)?;
     if !args.yes {
         ask::confirm(&format!("{shown}\nWrite this?"), cmd.paint)?;
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use mainspring_kernel::authority::Grounds;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::looping::verbs::{self, Refused};
 use mainspring_kernel::machines::looping::{Frame, LoopOwner, Mode, Past, Run, State};
@@ -170,6 +171,7 @@ fn abort(cmd: &CommandContext, reason: &str) -> Result {
     let reason = crate::host::text::excerpt(reason);
     let did = cmd.commit(Name::Loop, "loop abort", |context| {
         let kept = loop_store::find(context)?;
+        cmd.may("loop abort", grounds(&kept.state))?;
         let state = verbs::abort(&kept.state, &cmd.actor(), &reason)?.state;
         let frames = running(&kept.state).map_or(0, Run::depth);
         let did = match frames {
@@ -189,6 +191,8 @@ fn adopt(cmd: &CommandContext, named: Option<&str>) -> Result {
     let command = format!("loop adopt --session {session}");
     let did = cmd.commit(Name::Loop, &command, |context| {
         let kept = loop_store::find(context)?;
+        cmd.may(&command, grounds(&kept.state))?;
+        cmd.may(&command, Grounds::BegunBy(&session))?;
         let own = cmd.env.agent_session().as_ref() == Some(&session);
         let client = client(context).filter(|_| own);
         let state = verbs::adopt(&kept.state, session.clone(), client, cmd.env.now())?.state;
@@ -197,6 +201,14 @@ fn adopt(cmd: &CommandContext, named: Option<&str>) -> Result {
         Ok(change(kept.changes(&state, cmd.env.now())?, did, message))
     })?;
     Ok(format!("{did}\n"))
+}
+
+/// Whose loop it is. One that cannot be read holds nobody.
+fn grounds(state: &State) -> Grounds<'_> {
+    match running(state).map(|run| &run.owner) {
+        Some(LoopOwner::Session { id, .. }) => Grounds::BegunBy(id),
+        Some(LoopOwner::Nobody) | None => Grounds::Nobodys,
+    }
 }
 
 /// The message for `jwz`, if it keeps this loop.

@@ -32,8 +32,9 @@ pub(crate) mod why;
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::Name;
+use mainspring_kernel::authority::{self, Grounds};
 use mainspring_kernel::journal::{Entry, FileChange};
-use mainspring_kernel::machines::verbs::Actor;
+use mainspring_kernel::machines::verbs::{Actor, Refusal as _};
 use mainspring_store::{ShownPath as _, Trouble, atomic};
 use serde::Serialize;
 
@@ -93,16 +94,19 @@ impl CommandContext {
         Ok(Config::load(&self.env, &project.root, &settings)?)
     }
 
-    /// Refuses an agent what only a person may do.
-    fn person_only(&self, what: &str, command: &str) -> Result<()> {
-        match self.env.agent() {
-            None => Ok(()),
-            Some(agent) => Err(
-                CliError::new(format!("an agent cannot {what}; a person must"))
-                    .hint(format!("run `mainspring {command}` in your own terminal"))
-                    .hint(agent.reason()),
-            ),
-        }
+    /// Refuses to let an agent do what is a person's to do. `command` is what was typed.
+    pub(crate) fn may(&self, command: &str, grounds: Grounds<'_>) -> Result<()> {
+        let denied = match authority::may(command, &self.actor(), grounds) {
+            Ok(()) => return Ok(()),
+            Err(denied) => denied,
+        };
+        let error = CliError {
+            hints: denied.next(),
+            ..CliError::new(&denied)
+        };
+        // For a person who is taken for an agent.
+        let reason = self.env.agent().map(|agent| agent.reason());
+        Err(reason.into_iter().fold(error, CliError::hint))
     }
 
     /// Permission for a command that starts programs for this machine. A person always has

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use mainspring_kernel::authority::Grounds;
 use mainspring_kernel::hidden::escape_name;
 use mainspring_store::{ShownPath as _, path_text};
 use serde::Serialize;
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if args.list {
         return list(args, cmd);
     }
-    cmd.person_only("trust", "trust")?;
+    cmd.may("trust", Grounds::Nothing)?;
     let (project, _) = cmd.project()?;
     let state = cmd.state()?;
     let proposal = Proposal::of(&cmd.env, &state, &project.root)?;
@@ -139,7 +140,7 @@ pub(crate) struct UntrustArgs {
 }
 
 pub(crate) fn untrust(args: &UntrustArgs, cmd: &CommandContext) -> Result {
-    cmd.person_only("untrust", "untrust")?;
+    cmd.may("untrust", Grounds::Nothing)?;
     let root = match &args.path {
         Some(path) => {
             let path = cmd.cwd.join(path);

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
-use super::verbs::{Refused, Switch, in_force, switch};
+use super::verbs::{Refused, Switch, end, in_force, switch};
 use super::*;
 use crate::machines::conformance::{Coverage, event, every_kind, settle, step, stop, verb};
 
@@ -21,7 +21,7 @@ fn facts() -> Facts {
 }
 
 fn states() -> Vec<State> {
-    let mut all = Vec::from([State::Off]);
+    let mut all = Vec::from([State::Off, State::Ended]);
     for held in [0, 1, 7] {
         all.extend([
             State::Waiting { held },
@@ -77,6 +77,7 @@ fn every_state_and_event_follows_the_table() {
         for to in [Switch::On, Switch::Off] {
             verb(&mut coverage, &state, Ok::<_, Refused>(switch(state, to)));
         }
+        verb(&mut coverage, &state, Ok::<_, Refused>(end(state)));
     }
     coverage.assert_complete::<Gate>();
 }

@@ -53,9 +53,21 @@ pub fn in_force(session: Option<Switch>, project: Option<Switch>, configured: Sw
 pub fn switch(state: State, to: Switch) -> VerbStep<Gate> {
     match (state, to) {
         (_, Switch::Off) => Step::take("switch-off", State::Off, Nothing),
-        (State::Off, Switch::On) => Step::take("switch-on", State::Waiting { held: 0 }, Nothing),
+        (State::Off | State::Ended, Switch::On) => {
+            Step::take("switch-on", State::Waiting { held: 0 }, Nothing)
+        }
         (State::Waiting { .. } | State::Said { .. } | State::GaveUp { .. }, Switch::On) => {
             Step::take("switch-on", state, Nothing)
+        }
+    }
+}
+
+/// An agent switches off what it switched on itself. Its person hears of it at the next stop.
+pub fn end(state: State) -> VerbStep<Gate> {
+    match state {
+        State::Off => Step::ignore(&state, Nothing),
+        State::Waiting { .. } | State::Said { .. } | State::GaveUp { .. } | State::Ended => {
+            Step::take("end", State::Ended, Nothing)
         }
     }
 }

@@ -87,16 +87,18 @@ impl MachineShell for Shell {
             return Ok(None);
         };
         let switches = Switches::read(context, &session)?;
-        if !is_on(context, &switches)? {
+        let on = is_on(context, &switches)?;
+        let ended = switches.session.stage == Progress::Ended;
+        if !on && !ended {
             return Ok(None);
         }
         let (held, counter) = counter::read(context, &session)?;
         let state = match switches.session.stage {
             // The drop-in gets no prompt event, so nothing would end the `Said` state.
             _ if context.is_registered(Name::Gate) => State::Waiting { held },
-            Progress::Waiting => State::Waiting { held },
-            Progress::Said => State::Said { held },
-            Progress::GaveUp => State::GaveUp { held },
+            // Somebody else switched it on since.
+            Progress::Ended if on => State::Waiting { held },
+            stage => stage.state(held),
         };
         let facts = facts(context, &session, state)?;
         Ok(Some(Loaded {
@@ -116,11 +118,7 @@ impl MachineShell for Shell {
         transition: &TransitionOf<Gate>,
     ) -> Result<Vec<FileChange>, Trouble> {
         let (held, stage) = match transition.state {
-            State::Off => {
-                return Err(Trouble::Other(
-                    "internal: a gate that is off made a transition".into(),
-                ));
-            }
+            State::Off | State::Ended => (0, Progress::of(transition.state)),
             State::Waiting { held } => (held, Progress::Waiting),
             State::Said { held } => (held, Progress::Said),
             State::GaveUp { held } => (held, Progress::GaveUp),
@@ -153,6 +151,7 @@ impl MachineShell for Shell {
     fn summary(input: &InputOf<Gate>) -> String {
         match input.state {
             State::Off => "off".into(),
+            State::Ended => "off, by the agent that had switched it on".into(),
             State::Waiting { held } => {
                 format!("waits for {}; stops held for it: {held}", input.facts.token)
             }

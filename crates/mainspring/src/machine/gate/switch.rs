@@ -22,6 +22,8 @@ pub(crate) enum Progress {
     Said,
     #[serde(alias = "worn")]
     GaveUp,
+    /// Its own agent switched it off, and the person does not know yet.
+    Ended,
 }
 
 impl Progress {
@@ -31,6 +33,7 @@ impl Progress {
             Self::Waiting => State::Waiting { held },
             Self::Said => State::Said { held },
             Self::GaveUp => State::GaveUp { held },
+            Self::Ended => State::Ended,
         }
     }
 
@@ -39,7 +42,26 @@ impl Progress {
             State::Off | State::Waiting { .. } => Self::Waiting,
             State::Said { .. } => Self::Said,
             State::GaveUp { .. } => Self::GaveUp,
+            State::Ended => Self::Ended,
         }
+    }
+}
+
+/// Who switched it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SwitchedBy {
+    /// A person, or an agent of another session: only a person switches it back.
+    #[default]
+    Another,
+    /// The agent of the very session that it is on for.
+    ItsAgent,
+}
+
+impl SwitchedBy {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    fn is_another(&self) -> bool {
+        *self == Self::Another
     }
 }
 
@@ -50,6 +72,8 @@ pub(crate) struct GateSwitch {
     pub(crate) switch: Option<Switch>,
     #[serde(default)]
     pub(crate) stage: Progress,
+    #[serde(default, skip_serializing_if = "SwitchedBy::is_another")]
+    pub(crate) by: SwitchedBy,
 }
 
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! Commands that change a plan's state. Each writes one record, under the lock.
 
 use mainspring_kernel::Name;
+use mainspring_kernel::authority::Grounds;
 use mainspring_kernel::machines::review::verbs::{self, Setting};
 use mainspring_kernel::machines::review::{Phase, State, TaskId};
 
@@ -102,6 +103,7 @@ pub(super) fn advance(args: &AdvanceArgs, cmd: &CommandContext) -> Result {
 pub(super) fn set(args: &SetArgs, cmd: &CommandContext) -> Result {
     let setting = setting(&args.field, &args.value)?;
     let command = format!("plan set {} {}", args.field, args.value);
+    cmd.may(&command, Grounds::Nothing)?;
     let did = cmd.commit(Name::Review, &command, |context| {
         let opened = args.which.open(context)?;
         let plan = plan(&opened);

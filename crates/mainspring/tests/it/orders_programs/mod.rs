@@ -358,7 +358,7 @@ const VERBS: &[Verb] = &[
     Verb { agent: &["loop", "list"], person: &["loop", "list"], machine: "loop", prepare: jwz_loop, starts: "jwz", refused: Refused::Wholly },
     Verb { agent: &["loop", "abort"], person: &["loop", "abort"], machine: "loop", prepare: jwz_loop, starts: "jwz", refused: Refused::Wholly },
     Verb { agent: &["loop", "push"], person: &["loop", "push"], machine: "loop", prepare: jwz_loop, starts: "jwz", refused: Refused::Wholly },
-    Verb { agent: &["loop", "adopt", "--session", "t"], person: &["loop", "adopt", "--session", "t"], machine: "loop", prepare: jwz_loop, starts: "jwz", refused: Refused::Wholly },
+    Verb { agent: &["loop", "adopt", "--session", "s"], person: &["loop", "adopt", "--session", "s"], machine: "loop", prepare: jwz_loop, starts: "jwz", refused: Refused::Wholly },
     Verb { agent: &["loop", "start", "--store", "jwz"], person: &["loop", "start", "--store", "jwz"], machine: "loop", prepare: jwz_loop, starts: "jwz", refused: Refused::Wholly },
     Verb { agent: &["status"], person: &["status"], machine: "loop", prepare: jwz_loop, starts: "jwz", refused: Refused::Program },
     Verb { agent: &["graph", "loop"], person: &["graph", "loop"], machine: "loop", prepare: jwz_loop, starts: "jwz", refused: Refused::Program },

@@ -1,0 +1,149 @@
+//! An agent is not a person: what it may end, what it may not, and what its person sees.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::env::{Ran, TestEnv};
+
+fn refused(ran: Ran, command: &str) -> String {
+    let error = ran.failed();
+    assert!(error.contains("an agent cannot "), "{error}");
+    let tell = format!("tell the user to run `mainspring {command}");
+    assert!(error.contains(&tell), "{error}");
+    error
+}
+
+#[test]
+fn an_agent_ends_the_gate_that_it_switched_on_and_its_person_sees_it() {
+    let env = TestEnv::new();
+    env.agent("s", &["gate", "on"]).ok();
+    env.stop("bye").held();
+    let said = env.agent("s", &["gate", "off"]).ok();
+    assert!(said.contains("your user is told of it"), "{said}");
+    let note = env.stop("bye again").let_go();
+    assert!(
+        note.contains("the agent switched off the gate that it had switched on itself"),
+        "{note}"
+    );
+    assert_eq!(env.stop("and again").let_go(), "", "said once");
+    let log = env.run(&["log"]).ok();
+    assert!(log.contains("gate off --session s"), "{log}");
+    let why = env.run(&["why", "--last", "9"]).ok();
+    assert!(why.contains("ended"), "{why}");
+}
+
+#[test]
+fn an_agent_does_not_end_a_gate_that_somebody_else_switched_on() {
+    let env = TestEnv::new();
+    env.run(&["gate", "on", "--session", "s"]).ok();
+    refused(env.agent("s", &["gate", "off"]), "gate off --session s");
+    // Asking for what is on already makes it nobody's own.
+    env.agent("s", &["gate", "on"]).ok();
+    refused(env.agent("s", &["gate", "off"]), "gate off --session s");
+    env.stop("bye").held();
+
+    let env = TestEnv::new();
+    env.agent("other", &["gate", "on", "--session", "s"]).ok();
+    refused(env.agent("s", &["gate", "off"]), "gate off --session s");
+    let others = ["gate", "off", "--session", "other"];
+    env.agent("other", &["gate", "on"]).ok();
+    refused(env.agent("s", &others), "gate off --session other");
+
+    let env = TestEnv::new();
+    fs::write(
+        env.project().join("mainspring.toml"),
+        "[gate]\nenabled = true\n",
+    )
+    .unwrap();
+    env.trust();
+    refused(env.agent("s", &["gate", "off"]), "gate off --session s");
+    refused(
+        env.agent("s", &["gate", "off", "--project"]),
+        "gate off --project",
+    );
+    env.stop("bye").held();
+}
+
+#[test]
+fn an_agent_that_takes_its_own_switch_back_leaves_the_persons_in_force() {
+    let env = TestEnv::new();
+    env.run(&["gate", "on", "--project"]).ok();
+    env.agent("s", &["gate", "on"]).ok();
+    env.stop("bye").held();
+    let said = env.agent("s", &["gate", "off"]).ok();
+    assert!(said.contains("the gate stays on"), "{said}");
+    env.stop("bye again").held();
+}
+
+#[test]
+fn a_gate_that_is_switched_on_after_its_agent_ended_it_holds_and_says_nothing_of_the_end() {
+    let env = TestEnv::new();
+    env.agent("s", &["gate", "on"]).ok();
+    env.agent("s", &["gate", "off"]).ok();
+    env.run(&["gate", "on", "--project"]).ok();
+    env.stop("bye").held();
+    refused(env.agent("s", &["gate", "off"]), "gate off --session s");
+}
+
+#[test]
+fn an_agent_ends_and_takes_no_loop_of_another_session() {
+    let env = TestEnv::new();
+    env.agent("s", &["loop", "start"]).ok();
+    refused(env.agent("t", &["loop", "abort"]), "loop abort");
+    refused(env.agent("t", &["loop", "adopt"]), "loop adopt --session t");
+    let away = ["loop", "adopt", "--session", "t"];
+    refused(env.agent("s", &away), "loop adopt --session t");
+    env.stop("bye").held();
+
+    env.agent("s", &["loop", "abort", "enough"]).ok();
+    let note = env.stop("bye again").let_go();
+    assert!(note.contains("aborted: by the agent: enough"), "{note}");
+}
+
+#[test]
+fn an_agent_takes_a_loop_that_is_nobodys_and_a_person_any() {
+    let env = TestEnv::new();
+    env.run(&["loop", "start"]).ok();
+    env.agent("s", &["loop", "adopt"]).ok();
+    env.stop("bye").held();
+    env.run(&["loop", "adopt", "--session", "t"]).ok();
+    env.stop_of("t", "bye").held();
+    env.run(&["loop", "abort"]).ok();
+}
+
+#[test]
+fn an_agent_does_not_change_how_often_it_is_reviewed() {
+    let env = TestEnv::new();
+    env.agent("s", &["plan", "init", "demo"]).ok();
+    for (field, value) in [("max_reviews", "0"), ("next_phase", "null")] {
+        let command = format!("plan set {field} {value}");
+        refused(env.agent("s", &["plan", "set", field, value]), &command);
+        env.run(&["plan", "set", field, value]).ok();
+    }
+    env.agent("s", &["plan", "set", "tdd", "true"]).ok();
+}
+
+#[test]
+fn whoever_makes_the_off_file_the_person_sees_a_line() {
+    let env = TestEnv::new();
+    env.run(&["gate", "on", "--project"]).ok();
+    fs::write(env.project().join(".mainspring-off"), "").unwrap();
+    for words in ["bye", "bye again"] {
+        let note = env.stop(words).let_go();
+        assert!(note.contains(".mainspring-off"), "{note}");
+    }
+    fs::remove_file(env.project().join(".mainspring-off")).unwrap();
+    env.stop("and now").held();
+}
+
+#[test]
+fn a_session_that_prompts_between_hears_the_end_of_its_gate_all_the_same() {
+    let env = TestEnv::new();
+    env.agent("s", &["gate", "on"]).ok();
+    env.agent("s", &["gate", "off"]).ok();
+    env.hook("UserPromptSubmit", json!({ "prompt": "go on" }))
+        .ok();
+    let note = env.stop("bye").let_go();
+    assert!(note.contains("switched off the gate"), "{note}");
+}
