@@ -364,6 +364,7 @@ fn watched(now: Millis) -> Case {
         memory: ClaimMemory::default().about(7),
     };
     let facts = claim::Facts {
+        door: claim::Door::Hook,
         board: claim::BoardUse::Off,
         branch: None,
     };

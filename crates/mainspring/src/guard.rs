@@ -7,7 +7,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -16,9 +16,12 @@ use mainspring_platform::process::{
     adopt_orphans, end_below, end_group, end_own_group, end_tree, exit_code, lead_group,
 };
 
+use mainspring_store::{atomic, digest, path_text};
+use serde::{Deserialize, Serialize};
+
 use crate::env::name;
-use crate::output;
 use crate::permit::Permit;
+use crate::{limits, output};
 
 /// The hidden verb.
 pub(crate) const VERB: &str = "__guard";
@@ -38,6 +41,55 @@ pub(crate) struct Guarded<'a> {
     /// The limit for each of the two files, in bytes.
     pub(crate) most_output: u64,
     pub(crate) limit: Duration,
+    /// What the guard binds the child's output to its end with.
+    pub(crate) seal: &'a Seal,
+}
+
+/// Binds what a child printed to the child's own end. Only the guard, which is told the nonce
+/// through its pipe, writes the seal, and only where the child ended by itself: a file that
+/// somebody put in the place of the output has none.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Seal {
+    nonce: String,
+    stdout: String,
+    file: String,
+}
+
+/// A line of three short texts.
+const MOST_SEAL: u64 = 64 << 10;
+
+impl Seal {
+    /// For this output, in a file of its own beside it.
+    pub(crate) fn new(nonce: String, stdout: &Path) -> Self {
+        Self {
+            nonce,
+            stdout: path_text::to_text(stdout),
+            file: path_text::to_text(&stdout.with_file_name("seal")),
+        }
+    }
+
+    fn text(&self) -> io::Result<String> {
+        Ok(mainspring_json::text(self)? + "\n")
+    }
+
+    fn digest(&self, output: &[u8]) -> String {
+        digest::of(&[self.nonce.as_bytes(), output]).0
+    }
+
+    fn close(&self) {
+        let stdout = path_text::from_text(&self.stdout);
+        if let Ok(Some(output)) = atomic::read(&stdout, limits::CHILD_OUTPUT) {
+            let file = path_text::from_text(&self.file);
+            let _ = atomic::replace(&file, self.digest(&output).as_bytes());
+        }
+    }
+
+    /// Is this what the child had printed when it ended?
+    pub(crate) fn holds(&self, output: &[u8]) -> bool {
+        let file = path_text::from_text(&self.file);
+        let seal = atomic::read(&file, 4096).ok().flatten();
+        seal.is_some_and(|seal| seal == self.digest(output).as_bytes())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +127,11 @@ impl Guarded<'_> {
         lead_group(&mut command);
         let mut child = command.spawn()?;
         // We hold the pipe open as long as we live.
-        let lifeline = child.stdin.take();
+        let mut lifeline = child.stdin.take();
+        if let Some(lifeline) = &mut lifeline {
+            // A guard that is gone is found to be when it is waited for.
+            let _ = lifeline.write_all(self.seal.text()?.as_bytes());
+        }
         began(child.id());
         let ended = self.wait(&mut child);
         match ended {
@@ -122,6 +178,11 @@ pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
         return ExitCode::from(CANNOT_START);
     };
     adopt_orphans();
+    let mut lifeline = io::stdin().lock();
+    let mut line = String::new();
+    let _ = lifeline.by_ref().take(MOST_SEAL).read_line(&mut line);
+    let seal = mainspring_json::read::<Seal>(line.as_bytes()).ok();
+    drop(lifeline);
     #[expect(clippy::disallowed_methods, reason = "the guard starts the child")]
     let child = Command::new(&program)
         .args(args)
@@ -141,6 +202,9 @@ pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     });
     let ended = child.wait();
     end_below(std::process::id());
+    if let (Some(seal), Ok(_)) = (&seal, &ended) {
+        seal.close();
+    }
     match ended {
         Ok(status) => ExitCode::from(u8::try_from(exit_code(status)).unwrap_or(u8::MAX)),
         Err(_) => ExitCode::from(CANNOT_START),

@@ -140,6 +140,7 @@ pub(crate) fn input(name: Name, stand: Stand, price: Price) -> Option<MachineInp
         Name::Claim => MachineInput::Claim(InputOf::new(
             claimed(stand, price),
             claim::Facts {
+                door: claim::Door::Hook,
                 board: claim::BoardUse::On,
                 branch: Some("claude/fix-42".into()),
             },

@@ -21,6 +21,8 @@ pub(crate) struct KnownAgent {
     /// Other variables that only an agent's shell has. A variable that a person's profile may
     /// set (`CODEX_HOME`), or that an editor sets in every terminal, is no sign.
     pub(crate) marks: &'static [&'static str],
+    /// Variables that its agent's shell has and its hooks have not.
+    pub(crate) shell_only: &'static [&'static str],
     /// The names of its program, and of a script that is its program.
     pub(crate) programs: &'static [&'static str],
     /// Parts of that script's path.
@@ -33,6 +35,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Codex",
         session: Some("CODEX_SESSION_ID"),
         marks: &["CODEX_THREAD_ID", "CODEX_CI", "CODEX_SANDBOX"],
+        shell_only: &[],
         programs: &["codex"],
         folders: &["/node_modules/@openai/codex/"],
     },
@@ -40,6 +43,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Gemini CLI",
         session: None,
         marks: &["GEMINI_CLI"],
+        shell_only: &[],
         programs: &["gemini"],
         folders: &["/node_modules/@google/gemini-cli/"],
     },
@@ -47,6 +51,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Qwen Code",
         session: Some("QWEN_CODE_SESSION_ID"),
         marks: &["QWEN_CODE"],
+        shell_only: &[],
         programs: &["qwen"],
         folders: &["/node_modules/@qwen-code/qwen-code/"],
     },
@@ -54,6 +59,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Copilot CLI",
         session: Some("COPILOT_AGENT_SESSION_ID"),
         marks: &[],
+        shell_only: &[],
         programs: &["copilot"],
         folders: &["/node_modules/@github/copilot/"],
     },
@@ -61,6 +67,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "opencode",
         session: None,
         marks: &["OPENCODE", "OPENCODE_PID"],
+        shell_only: &[],
         programs: &["opencode"],
         folders: &["/node_modules/opencode-ai/"],
     },
@@ -68,6 +75,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Factory Droid",
         session: None,
         marks: &[],
+        shell_only: &[],
         programs: &["droid"],
         folders: &["/node_modules/@factory/cli/"],
     },
@@ -75,6 +83,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Grok Build",
         session: Some("GROK_SESSION_ID"),
         marks: &["GROK_AGENT"],
+        shell_only: &[],
         programs: &["grok"],
         folders: &["/node_modules/@xai-official/grok/"],
     },
@@ -82,6 +91,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Kimi Code",
         session: None,
         marks: &[],
+        shell_only: &[],
         programs: &["kimi"],
         folders: &["/node_modules/@moonshot-ai/kimi-code/"],
     },
@@ -89,6 +99,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Cline",
         session: None,
         marks: &[],
+        shell_only: &[],
         programs: &["cline"],
         folders: &["/node_modules/cline/"],
     },
@@ -96,6 +107,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "pi",
         session: None,
         marks: &[],
+        shell_only: &[],
         programs: &["pi"],
         folders: &["/pi-coding-agent/"],
     },
@@ -103,6 +115,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Kilo",
         session: None,
         marks: &[],
+        shell_only: &[],
         programs: &["kilo", "kilocode"],
         folders: &["/node_modules/@kilocode/cli/"],
     },
@@ -110,6 +123,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Amp",
         session: None,
         marks: &[],
+        shell_only: &[],
         programs: &["amp"],
         folders: &[
             "/node_modules/@ampcode/cli/",
@@ -120,6 +134,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Auggie",
         session: None,
         marks: &[],
+        shell_only: &[],
         programs: &["auggie"],
         folders: &["/node_modules/@augmentcode/auggie/"],
     },
@@ -127,6 +142,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Crush",
         session: None,
         marks: &[],
+        shell_only: &[],
         programs: &["crush"],
         folders: &["/node_modules/@charmland/crush/"],
     },
@@ -134,6 +150,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Cursor",
         session: None,
         marks: &["CURSOR_AGENT"],
+        shell_only: &[],
         programs: &["cursor-agent"],
         folders: &["/cursor-agent/"],
     },
@@ -141,6 +158,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Goose",
         session: None,
         marks: &[],
+        shell_only: &[],
         programs: &["goose"],
         folders: &[],
     },
@@ -148,6 +166,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Kiro",
         session: None,
         marks: &[],
+        shell_only: &[],
         programs: &["kiro-cli", "kiro-cli-chat"],
         folders: &[],
     },
@@ -155,6 +174,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Mistral Vibe",
         session: None,
         marks: &[],
+        shell_only: &[],
         programs: &["vibe"],
         folders: &[],
     },
@@ -163,6 +183,7 @@ const KNOWN: &[&KnownAgent] = &[
         name: "a child of Mainspring",
         session: None,
         marks: &[name::DEPTH],
+        shell_only: &[],
         programs: &[],
         folders: &[],
     },
@@ -224,13 +245,38 @@ pub(crate) fn recognise(
     });
     by_variable.or_else(|| {
         ancestors.iter().find_map(|process| {
-            let agent = KNOWN.iter().find(|agent| agent.runs_as(process))?;
+            let agent = known(process)?;
             Some(Agent {
                 name: agent.name,
                 sign: Sign::Ancestor(process.pid),
             })
         })
     })
+}
+
+/// Did this host's client itself start this process, as it starts a hook? Not a shell of its
+/// agent's, nor a client that an agent started.
+pub(crate) fn is_run_by(
+    host: &KnownAgent,
+    is_set: impl Fn(&'static str) -> bool,
+    ancestors: &[Ancestor],
+) -> bool {
+    let Some((parent, above)) = ancestors.split_first() else {
+        return false;
+    };
+    let in_shell = host.shell_only.iter().any(|name| is_set(name));
+    let nested = above.iter().any(|process| known(process).is_some());
+    host.runs_as(parent) && !in_shell && !nested
+}
+
+/// The client that is nearest above.
+pub(crate) fn client_above(ancestors: &[Ancestor]) -> Option<&'static KnownAgent> {
+    ancestors.iter().find_map(known)
+}
+
+fn known(process: &Ancestor) -> Option<&'static KnownAgent> {
+    let mut all = KNOWN.iter().copied();
+    all.find(|agent| agent.runs_as(process))
 }
 
 /// The session of the agent in whose shell this runs, if the host tells it.

@@ -36,6 +36,8 @@ pub(crate) struct HostSpec {
     pub(crate) decode: fn(Vec<u8>, DecodeAs) -> Result<Payload, DecodeError>,
     /// The answer to the event of this name, in one line; `None` if there is nothing to say.
     pub(crate) encode: fn(&Answer, &str, Wording) -> Option<String>,
+    /// One line that ends a typed command here, with what its user reads instead.
+    pub(crate) handled: fn(&str) -> String,
     /// How a hold is worded in this session, if the person did not choose.
     pub(crate) wording: fn(&Environment, Option<&SessionId>) -> Wording,
     /// How many holds in a row the host accepts before it overrides us.
@@ -130,8 +132,12 @@ pub struct Payload {
     pub last_message: Option<String>,
     /// The input of a tool that is about to run, as JSON.
     pub(crate) tool_input: Option<String>,
+    /// What was typed after a command.
+    pub(crate) command_args: Option<String>,
     /// Where a typed command comes from: for example `projectSettings` or `plugin`.
     pub(crate) command_source: Option<String>,
+    /// The host's id for the prompt that the event belongs to.
+    pub(crate) prompt_id: Option<String>,
     /// The team in which the agent works.
     pub(crate) team: Option<String>,
     /// The payload's bytes.
@@ -184,7 +190,9 @@ impl Payload {
             transcript: None,
             last_message: None,
             tool_input: None,
+            command_args: None,
             command_source: None,
+            prompt_id: None,
             team: None,
             bytes: at.0.to_le_bytes().into(),
         }

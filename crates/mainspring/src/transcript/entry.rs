@@ -1,6 +1,15 @@
 //! One line of a transcript, reduced to what matters at a stop. The host's code knows the
 //! format.
 
+use mainspring_kernel::Millis;
+
+/// A message of the user's.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct PromptLine {
+    pub(crate) at: Option<Millis>,
+    pub(crate) text: String,
+}
+
 /// What one line says. All but `Other` belong to the main conversation.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Entry {

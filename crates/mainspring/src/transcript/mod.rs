@@ -11,6 +11,7 @@
 mod backwards;
 mod entry;
 mod file;
+mod prompts;
 mod repair;
 mod tail;
 
@@ -19,7 +20,7 @@ use std::path::PathBuf;
 use mainspring_kernel::SessionId;
 
 use crate::env::Environment;
-pub(crate) use entry::{Entry, Outcome, Saying};
+pub(crate) use entry::{Entry, Outcome, PromptLine, Saying};
 pub use file::Transcript;
 pub(crate) use file::expand_home;
 #[cfg(test)]
@@ -35,6 +36,10 @@ pub(crate) use tail::{LastBlock, ToolUse};
 pub(crate) struct TranscriptFormat {
     /// Parses one line; `None` if it is not complete or has an unknown format.
     pub(crate) entry: fn(&[u8]) -> Option<Entry>,
+    /// What the user wrote, if the line is a message of theirs.
+    pub(crate) prompt: fn(&[u8]) -> Option<PromptLine>,
+    /// The host's name for the prompt whose turn the line is of, where it says so.
+    pub(crate) turn: fn(&[u8]) -> Option<String>,
     /// Finds a session's transcript if no event names it.
     pub(crate) find: fn(&Environment, &SessionId) -> Option<PathBuf>,
 }

@@ -13,6 +13,17 @@ pub(super) enum Enter {
     No,
 }
 
+/// Is a person there? For what `--yes` alone does not allow.
+pub(super) fn require_terminal() -> Result<()> {
+    if std::io::stdin().is_terminal() {
+        return Ok(());
+    }
+    Err(
+        CliError::new("stdin is not a terminal, so there is nobody to confirm")
+            .hint("run it in a terminal"),
+    )
+}
+
 /// The answer to a yes-or-no question.
 pub(super) fn yes(question: &str, enter: Enter, paint: Paint) -> Result<bool> {
     let stdin = std::io::stdin();

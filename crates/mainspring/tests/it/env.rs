@@ -99,6 +99,26 @@ impl TestEnv {
         finish(self.command().args(args), b"")
     }
 
+    /// A command that a person types in a terminal.
+    pub(crate) fn in_terminal(&self, args: &[&str]) -> Ran {
+        let line = format!("{MAINSPRING} {}", args.join(" "));
+        let plain = self.command();
+        let mut command = Command::new("script");
+        command
+            .args(["--quiet", "--return", "--command", &line, "/dev/null"])
+            .env_clear()
+            .envs(
+                plain
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .env("SHELL", "/bin/sh")
+            .current_dir(self.project());
+        let mut ran = finish(&mut command, b"");
+        ran.stdout = ran.stdout.replace("\r\n", "\n");
+        ran
+    }
+
     /// A person trusts the project as it is now.
     pub(crate) fn trust(&self) {
         self.run(&["trust", "--yes"]).ok();

@@ -3,7 +3,7 @@
 use mainspring_kernel::machines::Name;
 use mainspring_kernel::machines::claim::State as Claim;
 use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
-use mainspring_kernel::machines::claim::memory::ClaimMemory;
+use mainspring_kernel::machines::claim::memory::{ClaimMemory, Consent};
 use mainspring_kernel::machines::claim::phase::Phase;
 use mainspring_kernel::machines::review::{
     Fields, Kind, Memory, Phase as Step, Plan, Record, State as Review,
@@ -86,12 +86,18 @@ fn claim(simulation: &mut Simulation, at: usize) -> Result<(), String> {
     let path = simulation.file(Name::Claim, at);
     let found: Found<Claim> = read(path.clone())?;
     let after = match found.value {
-        Some(Claim::Claimed { mut claim, memory }) => {
+        Some(Claim::Claimed {
+            mut claim,
+            mut memory,
+        }) => {
             claim.phase = match claim.phase {
                 Phase::Coding | Phase::Failed(_) => Phase::ReadyForPr,
                 Phase::MergedDetected | Phase::Done => Phase::Done,
                 phase @ (Phase::ReadyForPr | Phase::PrCreated | Phase::ChecksRunning) => phase,
             };
+            if claim.phase == Phase::Done {
+                memory.consent = Consent::Given;
+            }
             simulation.note(&format!("the claim is set to {}", claim.phase.as_str()));
             Claim::Claimed { claim, memory }
         }

@@ -11,7 +11,7 @@ use mainspring_kernel::deliberate::{Ruling, Trust};
 use mainspring_kernel::effect::{EffectOwner, Fence, Life};
 use mainspring_kernel::event::{Event, Kind, Speaker};
 use mainspring_kernel::journal::{Entry, FileChange};
-use mainspring_kernel::machines::claim::{BoardUse, Facts as ClaimFacts};
+use mainspring_kernel::machines::claim::{self, BoardUse, Facts as ClaimFacts};
 use mainspring_kernel::machines::gate::{self, RecentErrors, Token, Transcript};
 use mainspring_kernel::machines::looping::{self, Client, Ending, OtherSessions};
 use mainspring_kernel::machines::review::{self, AnswerFile, Door, OnFailure, Settings};
@@ -343,6 +343,7 @@ fn input(
         Name::Review => of(MachineInput::Review, path, review_facts(simulation)),
         Name::Claim => {
             let facts = ClaimFacts {
+                door: claim::Door::Hook,
                 board: BoardUse::Off,
                 branch: None,
             };

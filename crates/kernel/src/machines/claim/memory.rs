@@ -23,6 +23,12 @@ pub struct ClaimMemory {
     pub lacking: Option<Missing>,
     pub card: Option<CardFault>,
     pub consent: Consent,
+    /// When the agent was told of the merge: what a person said before is no answer to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<Millis>,
+    /// The agent was told that `done` in the file alone closes nothing.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub told_unconsented: bool,
     /// The commit by which we hold the issue on the git server; `None` if we do not.
     pub lease: Option<String>,
     /// GitHub asked us not to call before this time.
@@ -97,6 +103,8 @@ pub enum Consent {
     Asked,
     /// The person wrote a prompt afterwards.
     Spoken,
+    /// They said yes: in a terminal, or in a message that the host's transcript has.
+    Given,
 }
 
 /// If its owner has not fetched mail for this long, any session here may read it.
@@ -173,8 +181,10 @@ impl ClaimMemory {
         if let Some(session) = session {
             self.owner = Some(session.clone());
         }
-        if self.mail.iter().any(|mail| mail.topic == Topic::Merge) {
+        let asks = self.mail.iter().any(|mail| mail.topic == Topic::Merge);
+        if asks && self.consent != Consent::Given {
             self.consent = Consent::Asked;
+            self.asked_at = Some(now);
         }
         let texts: Vec<String> = self.mail.drain(..).map(|mail| mail.text).collect();
         Some(texts.join("\n"))

@@ -8,6 +8,7 @@
 
 pub mod branch;
 pub mod claim_file;
+pub mod consent;
 mod context;
 mod idle;
 pub mod memory;
@@ -58,9 +59,21 @@ pub enum State {
 /// What the shell saw for this event.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Facts {
+    #[serde(default)]
+    pub door: Door,
     pub board: BoardUse,
     /// The checked-out branch, if it may have a pull request without a claim.
     pub branch: Option<alloc::string::String>,
+}
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Door {
+    #[default]
+    Hook,
+    /// The drop-in for the public script: there the agent writes the phase itself.
+    Compat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -91,7 +104,7 @@ impl Machine for Claim {
         Arrow { rule: "handoff",      on: "verb",          from: &["coding", "ready_for_pr", "pr_created", "checks_running", "failed"], to: "ready_for_pr",
             when: "`handoff`, and the pull request is not merged", does: "keep the summary", remedy: "set `phase` back to `coding`" },
         Arrow { rule: "done",         on: "verb",          from: &["merged_detected", "done", "failed"], to: "done",
-            when: "`claim done`, and the user has written since the merge was reported", does: "close the issue at the next stop", remedy: "ask the user" },
+            when: "`claim done`, and the user said yes since the merge was reported", does: "close the issue at the next stop", remedy: "ask the user" },
         Arrow { rule: "done-yes",     on: "verb",          from: CLAIMED, to: "done",
             when: "`claim done --yes`, by a person", does: "close the issue at once", remedy: "" },
         Arrow { rule: "seen",         on: "verb",          from: &["pr_created", "checks_running"], to: "checks_running",
@@ -120,8 +133,10 @@ impl Machine for Claim {
             when: "the board is current", does: "pass; give waiting mail", remedy: "close with `mainspring claim done` when the user says so" },
         Arrow { rule: "card",         on: "stop",          from: &["coding", "pr_created", "checks_running", "merged_detected"], to: SAME,
             when: "the status differs from the board's", does: "move the card", remedy: "set `status` back, or wait" },
+        Arrow { rule: "unconsented",  on: "stop",          from: &["done", "failed"], to: SAME,
+            when: "the file says `done`, and nobody let it be closed", does: "tell the agent once, then the person", remedy: "`mainspring claim done` after the user's yes" },
         Arrow { rule: "close",        on: "stop",          from: &["done"], to: SAME,
-            when: "always", does: "comment, close, card to Done, release", remedy: "set `phase` back to `merged_detected`" },
+            when: "the user let it be closed", does: "comment, close, card to Done, release", remedy: "set `phase` back to `merged_detected`" },
         Arrow { rule: "closed",       on: "stop",          from: &["done", "failed"], to: "unclaimed",
             when: "the issue is closed", does: "remove the signal file; tell the agent", remedy: "" },
         Arrow { rule: "close-failed", on: "stop",          from: &["done"], to: "failed",

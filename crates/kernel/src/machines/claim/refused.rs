@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::consent::EXAMPLES;
 use crate::machines::verbs::Refusal;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
@@ -39,7 +40,7 @@ pub enum Refused {
     #[error("issue #{0} would be closed")]
     Unconfirmed(u64),
     #[error(
-        "the user has not answered since the merge was reported: ask them whether to close issue \
+        "the user has not said yes since the merge was reported: ask them whether to close issue \
          #{0}"
     )]
     Unanswered(u64),
@@ -86,9 +87,12 @@ impl Refusal for Refused {
             ],
             Self::NoPull => &["`mainspring handoff --summary \"…\"` asks for one"],
             Self::Unconfirmed(_) => &["`mainspring claim done --yes` closes it"],
-            Self::Unanswered(_) => &[
-                "their next message counts; or they run `mainspring claim done --yes` in a terminal",
-            ],
+            Self::Unanswered(_) => {
+                return Vec::from([format!(
+                    "their next message counts if it is {EXAMPLES} and nothing else; or they run \
+                     `mainspring claim done --yes` in a terminal"
+                )]);
+            }
             Self::NotMerged => &[
                 "`mainspring claim status --now` looks; a person can run `mainspring claim done --yes`",
             ],

@@ -5,10 +5,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::claim_file::{BACKOFF, ClaimFile, status};
-use super::memory::{CardFault, ClaimMemory, Mail, Topic, Weight};
+use super::memory::{CardFault, ClaimMemory, Consent, Mail, Topic, Weight};
 use super::phase::{Failure, Next, Phase, Task};
 use super::work::{Board, CardUpdate, Close, Effect, Fault, How, Missing, Open, Outcome, Release};
-use super::{BoardUse, Claim, State};
+use super::{BoardUse, Claim, Door, State};
 use crate::effect::EffectStatus;
 use crate::hidden::quote;
 use crate::ids::Millis;
@@ -46,10 +46,7 @@ fn fresh(claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
             Ok(open) => need("open", claim, memory, Effect::Open(open), OPEN_LIMIT),
             Err(lack) => lacking(claim.clone(), memory, lack, input),
         },
-        Phase::Done => {
-            let close = Effect::Close(Close::of(claim, memory.lease.as_ref()));
-            need("close", claim, memory, close, CLOSE_LIMIT)
-        }
+        Phase::Done => close("close", claim, memory, input),
         Phase::Failed(failure) if failure.next.is_due(input.now) => {
             retry(claim, memory, failure, input)
         }
@@ -66,14 +63,42 @@ fn fresh(claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
 
 fn retry(claim: &ClaimFile, memory: ClaimMemory, failure: &Failure, input: &In<'_>) -> Stop {
     match failure.during {
-        Task::Close => {
-            let close = Effect::Close(Close::of(claim, memory.lease.as_ref()));
-            need("retry", claim, memory, close, CLOSE_LIMIT)
-        }
+        Task::Close => close("retry", claim, memory, input),
         Task::Open => match Open::of(claim) {
             Ok(open) => need("retry", claim, memory, Effect::Open(open), OPEN_LIMIT),
             Err(lack) => lacking(claim.clone(), memory, lack, input),
         },
+    }
+}
+
+/// Closes the issue, if its user let it be closed. The file says only what somebody wrote
+/// into it.
+fn close(rule: &'static str, claim: &ClaimFile, mut memory: ClaimMemory, input: &In<'_>) -> Stop {
+    let close = Close::of(claim, memory.lease.as_ref());
+    match (memory.consent, input.facts.door) {
+        (Consent::Given, _) => need(rule, claim, memory, Effect::Close(close), CLOSE_LIMIT),
+        (Consent::NotAsked | Consent::Asked | Consent::Spoken, Door::Compat) => {
+            let close = Close {
+                only_if_merged: true,
+                ..close
+            };
+            need(rule, claim, memory, Effect::Close(close), CLOSE_LIMIT)
+        }
+        (Consent::NotAsked | Consent::Asked | Consent::Spoken, Door::Hook) => {
+            let text = format!(
+                "issue #{} is not closed: its file says so, and nobody let it be closed. When the \
+                 pull request is merged, ask the user; after their yes, run `mainspring claim \
+                 done`",
+                claim.issue_number
+            );
+            if core::mem::replace(&mut memory.told_unconsented, true) {
+                return claimed("unconsented", claim.clone(), memory, OnStop::Pass).note(text);
+            }
+            let claim = claim.clone();
+            tell("unconsented", memory, text, input, |memory| {
+                State::Claimed { claim, memory }
+            })
+        }
     }
 }
 

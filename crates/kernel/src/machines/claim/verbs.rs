@@ -6,12 +6,14 @@ pub use super::refused::{Lease, Refused};
 
 use super::branch;
 use super::claim_file::ClaimFile;
+use super::consent::{self, Prompt};
 use super::memory::{ClaimMemory, Consent, Weight};
 use super::news::PullNews;
 use super::phase::{Failure, Phase, Task};
 use super::pull::Pull;
 use super::work::Open;
 use super::{Claim, State};
+use crate::authority::{self, Grounds};
 use crate::ids::Millis;
 use crate::machine::{Nothing, Step};
 use crate::machines::verbs::{Actor, VerbStep};
@@ -89,6 +91,8 @@ pub fn handoff(state: &State, summary: &str, actor: &Actor) -> Result<VerbStep<C
         lacking: None,
         // What the user said was about another pull request.
         consent: Consent::NotAsked,
+        asked_at: None,
+        told_unconsented: false,
         ..moved_by(memory, actor)
     };
     Ok(Step::take(
@@ -99,8 +103,13 @@ pub fn handoff(state: &State, summary: &str, actor: &Actor) -> Result<VerbStep<C
 }
 
 /// The issue may be closed. A person confirms that with `--yes`, whatever the phase. For an agent,
-/// the person must have written a prompt after the merge was reported.
-pub fn done(state: &State, actor: &Actor, yes: bool) -> Result<VerbStep<Claim>, Refused> {
+/// the person must have answered the question with a yes, in a prompt that the host's transcript has.
+pub fn done(
+    state: &State,
+    actor: &Actor,
+    yes: bool,
+    prompts: &[Prompt],
+) -> Result<VerbStep<Claim>, Refused> {
     let (mut claim, memory) = claimed(state)?;
     let issue = claim.issue_number;
     let rule = match actor {
@@ -110,14 +119,21 @@ pub fn done(state: &State, actor: &Actor, yes: bool) -> Result<VerbStep<Claim>, 
             if !was_merged(&claim.phase) {
                 return Err(Refused::NotMerged);
             }
-            match memory.consent {
-                Consent::Spoken => "done",
-                Consent::NotAsked | Consent::Asked => return Err(Refused::Unanswered(issue)),
-            }
+            let grounds = if consent::is_shown(&memory, issue, prompts) {
+                Grounds::Consent
+            } else {
+                Grounds::Nothing
+            };
+            authority::may("claim done", actor, grounds).map_err(|_| Refused::Unanswered(issue))?;
+            "done"
         }
     };
     claim.phase = Phase::Done;
-    let memory = moved_by(memory, actor);
+    let memory = ClaimMemory {
+        consent: Consent::Given,
+        told_unconsented: false,
+        ..moved_by(memory, actor)
+    };
     Ok(Step::take(rule, State::Claimed { claim, memory }, Nothing))
 }
 

@@ -46,6 +46,9 @@ pub struct Close {
     pub card: CardUpdate,
     /// The commit by which we hold the issue on the git server. It is released.
     pub lease: Option<String>,
+    /// Nobody let it be closed but who wrote the file: only a merged one is.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub only_if_merged: bool,
 }
 
 /// A card on the board, and what it should say.
@@ -201,6 +204,7 @@ impl Close {
             issue: claim.issue_number,
             pr: claim.pr_number,
             lease: lease.cloned(),
+            only_if_merged: false,
             card: CardUpdate {
                 agent: String::new(),
                 ..CardUpdate::of(claim, super::claim_file::status::DONE)

@@ -112,6 +112,11 @@ impl Fields {
         }
     }
 
+    /// The review that is due, or waits for its answer.
+    pub fn awaited(&self) -> Option<Review> {
+        self.due().or_else(|| self.unanswered())
+    }
+
     /// A phase that this version does not know.
     pub fn unknown(&self) -> Option<(&'static str, &str)> {
         [("phase", &self.phase), ("next_phase", &self.next_phase)]
@@ -208,6 +213,15 @@ pub(super) fn alternate(model: &str, models: &[String]) -> String {
         .unwrap_or_else(|| first(models))
 }
 
+impl Plan {
+    /// Remembers which review is awaited now.
+    pub(super) fn note_awaited(&mut self) {
+        if let Record::Fields(fields) = &self.record {
+            self.memory.awaited = fields.awaited();
+        }
+    }
+}
+
 /// What we remember of a plan. It is stored outside the repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
@@ -224,6 +238,10 @@ pub struct Memory {
     pub trouble: Option<OverdueReview>,
     /// What all reviews of the plan have cost, in millionths of a dollar.
     pub spent: u64,
+    /// The review that was due, or waited for its answer, when we last wrote or read its
+    /// `state.json`. If it is gone, somebody edited the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub awaited: Option<Review>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

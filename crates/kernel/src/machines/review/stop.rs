@@ -29,12 +29,34 @@ pub(super) fn on_stop(state: &State, input: &Input<'_, Review>) -> Stop {
             Step::take("not-ours", State::Plan(plan.into()), OnStop::Pass),
             notes,
         ),
-        Ownership::Ours(plan, notes) => {
+        Ownership::Ours(plan, mut notes) => {
+            notes.extend(edited_out(&plan, input.facts.door));
             let mut step = decide(plan, input);
+            if let State::Plan(plan) = &mut step.state {
+                plan.note_awaited();
+            }
             step.notes.splice(0..0, notes);
             step
         }
     }
+}
+
+/// A review was due or waited for its answer, and somebody removed it from `state.json` without
+/// a command of ours. The file counts, and the person is told.
+fn edited_out(plan: &Plan, door: Door) -> Option<String> {
+    let Record::Fields(fields) = &plan.record else {
+        return None;
+    };
+    let awaited = plan.memory.awaited.filter(|_| door == Door::Hook)?;
+    (fields.awaited().is_none()).then(|| {
+        format!(
+            "somebody removed the {} from plan '{}' by editing its state.json; the cycle was not \
+             finished. `mainspring plan set next_phase {}` makes the review due again",
+            awaited.label(),
+            plan.id,
+            awaited.action()
+        )
+    })
 }
 
 /// Does the plan belong to this session?

@@ -304,14 +304,14 @@ fn a_plan_of_nobody_is_taken_by_the_only_session() {
 fn what_this_version_does_not_know_is_reported_and_kept() {
     let mut world = World::due(Kind::Code);
     world.fields().phase = Some(Phase::parse("polish"));
-    let before = world.plan.clone();
+    let before = world.plan.record.clone();
     let (hold, notes) = world.says();
     assert_eq!(hold, "");
     assert!(
         notes[0].contains("phase of plan 'demo' is \"polish\""),
         "{notes:?}"
     );
-    assert_eq!(world.plan, before);
+    assert_eq!(world.plan.record, before);
 }
 
 /// The host would override the block. The review is paid for, so it must not be lost.

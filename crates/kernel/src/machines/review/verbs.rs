@@ -273,6 +273,7 @@ fn with_fields(plan: &Plan, fields: Fields) -> Plan {
 
 fn moved(rule: &'static str, mut plan: Plan, actor: &Actor) -> VerbStep<Review> {
     plan.memory.moved_by(actor.session());
+    plan.note_awaited();
     Step::take(rule, State::Plan(plan.into()), Nothing)
 }
 

@@ -6,6 +6,11 @@ use serde_json::{Map, Value, json};
 use crate::host::Wording;
 use crate::host::text::{self, clean};
 
+/// A blocked expansion does not reach the model, and its reason is shown to the user.
+pub(crate) fn handled(said: &str) -> String {
+    json!({ "decision": "block", "reason": clean(said) }).to_string()
+}
+
 /// One line of JSON; `None` if there is nothing to say.
 pub(crate) fn encode(answer: &Answer, event: &str, wording: Wording) -> Option<String> {
     if answer.is_nothing() {

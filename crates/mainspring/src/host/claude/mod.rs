@@ -28,6 +28,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
     sent: None,
     decode: decode::decode,
     encode: encode::encode,
+    handled: encode::handled,
     wording,
     cap,
     variables: Variables {
@@ -50,6 +51,7 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     name: "Claude Code",
     session: Some(name::SESSION),
     marks: &["CLAUDECODE"],
+    shell_only: &[name::SHELLS_CLIENT],
     programs: &[PROGRAM],
     folders: &["/node_modules/@anthropic-ai/claude-code/"],
 };

@@ -7,14 +7,19 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
-use mainspring_kernel::SessionId;
+use mainspring_kernel::{Millis, SessionId};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 
 use crate::env::Environment;
-use crate::transcript::{Entry, Outcome, Saying, TranscriptFormat, repair};
+use crate::transcript::{Entry, Outcome, PromptLine, Saying, TranscriptFormat, repair};
 
-pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat { entry, find };
+pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
+    entry,
+    prompt,
+    turn,
+    find,
+};
 
 /// Transcripts are in one folder per project and named by the session's id.
 fn find(env: &Environment, session: &SessionId) -> Option<PathBuf> {
@@ -45,6 +50,82 @@ fn entry(line: &[u8]) -> Option<Entry> {
     serde_json::from_str::<Line<'_>>(&line)
         .ok()
         .map(Line::into_entry)
+}
+
+/// A message that a person typed, at once or while the agent was at work. What the host writes
+/// in their place (a command's text, a finished task) is none.
+fn prompt(line: &[u8]) -> Option<PromptLine> {
+    let typed: Typed<'_> = mainspring_json::read(line).ok()?;
+    let by_host = typed.is_meta == Some(true) || typed.is_compact_summary == Some(true);
+    let elsewhere = typed.is_sidechain == Some(true) || typed.agent_id.is_some();
+    if by_host || elsewhere || !typed.is_persons() {
+        return None;
+    }
+    let text = match (&*typed.kind, typed.message, typed.attachment) {
+        ("user", Some(message), _) => message.into_text()?,
+        ("attachment", _, Some(queued)) if queued.kind == "queued_command" => {
+            queued.prompt?.into_owned()
+        }
+        _ => return None,
+    };
+    let time: Option<jiff::Timestamp> = typed.timestamp.and_then(|time| time.parse().ok());
+    Some(PromptLine {
+        at: time.and_then(|time| u64::try_from(time.as_millisecond()).ok().map(Millis)),
+        text,
+    })
+}
+
+/// What a tool answered is of the turn, too: the last lines are enough to know it.
+fn turn(line: &[u8]) -> Option<String> {
+    let typed: Typed<'_> = mainspring_json::read(line).ok()?;
+    let main = typed.is_sidechain != Some(true) && typed.agent_id.is_none();
+    let counts = typed.kind == "user" && main && typed.is_persons();
+    typed.prompt_id.filter(|_| counts).map(Cow::into_owned)
+}
+
+/// A line, as far as it tells who wrote it, and when.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Typed<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    is_sidechain: Option<bool>,
+    is_meta: Option<bool>,
+    is_compact_summary: Option<bool>,
+    agent_id: Option<IgnoredAny>,
+    #[serde(borrow)]
+    prompt_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    timestamp: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    origin: Option<Origin<'a>>,
+    #[serde(borrow)]
+    message: Option<Message<'a>>,
+    #[serde(borrow)]
+    attachment: Option<Queued<'a>>,
+}
+
+impl Typed<'_> {
+    /// Older clients do not say whose a line is.
+    fn is_persons(&self) -> bool {
+        let origin = self.origin.as_ref();
+        origin.is_none_or(|origin| origin.kind == "human")
+    }
+}
+
+#[derive(Deserialize)]
+struct Origin<'a> {
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
+}
+
+/// What was typed while the agent worked.
+#[derive(Deserialize)]
+struct Queued<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    prompt: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize)]
@@ -120,6 +201,18 @@ impl Line<'_> {
 }
 
 impl Message<'_> {
+    /// The text of a message that is nothing but text.
+    fn into_text(self) -> Option<String> {
+        let texts = self.content.0.into_iter().map(|block| match &*block.kind {
+            "text" => block.text,
+            _ => None,
+        });
+        let texts: Option<Vec<Cow<'_, str>>> = texts.collect();
+        texts
+            .map(|texts| texts.join("\n"))
+            .filter(|text| !text.is_empty())
+    }
+
     fn into_feedback(self) -> Entry {
         let is_feedback = |block: &Block<'_>| {
             block

@@ -21,6 +21,8 @@ pub(super) struct Wire<'a> {
     #[serde(borrow, default)]
     pub(super) agent_id: Field<'a>,
     #[serde(borrow, default)]
+    pub(super) prompt_id: Field<'a>,
+    #[serde(borrow, default)]
     pub(super) team_name: Field<'a>,
     // Stop
     #[serde(borrow, default)]
@@ -39,6 +41,8 @@ pub(super) struct Wire<'a> {
     pub(super) prompt: Field<'a>,
     #[serde(borrow, default)]
     pub(super) command_name: Field<'a>,
+    #[serde(borrow, default)]
+    pub(super) command_args: Field<'a>,
     #[serde(borrow, default)]
     pub(super) command_source: Field<'a>,
     // Tools

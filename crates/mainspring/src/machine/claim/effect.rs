@@ -2,6 +2,7 @@
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::machines::claim::claim_file::status;
+use mainspring_kernel::machines::claim::pull::PullState;
 use mainspring_kernel::machines::claim::text::{farewell, marker};
 use mainspring_kernel::machines::claim::work::{
     Board as Moved, BranchStatus, CardUpdate, Close, Effect, Fault, How, Item, Missing, Outcome,
@@ -99,8 +100,28 @@ fn close(github_context: &GitHubContext, close: &Close, lock: GhLock) -> Result<
     })
 }
 
+/// Where only the claim's file says that the issue may be closed, GitHub must say so, too.
+fn require_merged(github_context: &GitHubContext, close: &Close) -> Result<(), Fault> {
+    let refused = |cause: String| Fault {
+        cause: format!("{cause}, and nobody let the issue be closed all the same"),
+        not_before: None,
+    };
+    let pr = close
+        .pr
+        .ok_or_else(|| refused("there is no pull request".into()))?;
+    match poll::poll(github_context, pr)?.state {
+        PullState::Merged => Ok(()),
+        PullState::Open | PullState::Closed => {
+            Err(refused(format!("pull request #{pr} is not merged")))
+        }
+    }
+}
+
 fn close_once(github_context: &GitHubContext, close: &Close) -> Result<(How, Moved), Fault> {
     let github = github_context.github();
+    if close.only_if_merged {
+        require_merged(github_context, close)?;
+    }
     let found = query::find(&github, close.issue, "", github_context.board.as_ref())?;
     let Some(issue) = &found.issue else {
         return Err(Fault {

@@ -21,7 +21,7 @@ use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::claim::memory::ClaimMemory;
 use mainspring_kernel::machines::claim::watch::Before;
 use mainspring_kernel::machines::claim::work::Outcome;
-use mainspring_kernel::machines::claim::{BoardUse, Claim, Facts, State};
+use mainspring_kernel::machines::claim::{BoardUse, Claim, Door, Facts, State};
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_kernel::{Kind, Millis};
 use mainspring_store::{Trouble, atomic, digest, read_json};
@@ -272,7 +272,16 @@ fn facts(context: &EventContext<'_>, state: &State) -> Result<Facts, Trouble> {
         (Some(Kind::Idle), State::Unclaimed(_)) => branch(context),
         _ => None,
     };
-    Ok(Facts { board, branch })
+    let door = if context.is_registered(Name::Claim) {
+        Door::Compat
+    } else {
+        Door::Hook
+    };
+    Ok(Facts {
+        door,
+        board,
+        branch,
+    })
 }
 
 /// The checked-out branch, if it may have a pull request. It is read from git's own file,

@@ -13,8 +13,8 @@ use mainspring_kernel::machines::review::{
     Failure, Finding, Outcome, Request, Review, Verdict, messages,
 };
 use mainspring_kernel::machines::{Name, Pending};
-use mainspring_platform::file;
 use mainspring_platform::process::end_tree;
+use mainspring_platform::{file, identity};
 use mainspring_store::{Trouble, atomic, json_text, read_json, seal};
 
 use super::directory::PLANS;
@@ -22,7 +22,7 @@ use super::{history, library, settings};
 use crate::effect_owner;
 use crate::env::Environment;
 use crate::event_context::EventContext;
-use crate::guard::{Ended, Guarded};
+use crate::guard::{Ended, Guarded, Seal};
 use crate::host::reviewer::{End, Permissions, Said, Task};
 use crate::host::text::excerpt;
 use crate::limits;
@@ -34,6 +34,11 @@ const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string
 /// How many attempts' folders are kept, for a person who wants to look.
 const ATTEMPTS_KEPT: usize = 20;
 const LOG_EXCERPT: usize = 4_000;
+
+/// What a reviewer prints, in the folder of its attempt.
+const STDOUT: &str = "stdout.json";
+/// What its guard seals that with.
+const NONCE: &str = "nonce";
 
 pub(super) fn run(context: &EventContext<'_>, intent: &Intent<Review>) -> Outcome {
     let wait = intent.effect.not_before.since(context.env.later());
@@ -141,7 +146,8 @@ impl<'a> ReviewRun<'a> {
             .create(&self.attempt_dir)
             .map_err(fault)?;
         tidy(&self.attempt_dir);
-        let stdout = self.attempt_dir.join("stdout.json");
+        let stdout = self.attempt_dir.join(STDOUT);
+        let seal = keep_nonce(&self.attempt_dir).map_err(fault)?;
         let log = self.log();
         let files = (
             create(&stdout).map_err(fault)?,
@@ -157,6 +163,7 @@ impl<'a> ReviewRun<'a> {
             stderr: &log,
             most_output: limits::CHILD_OUTPUT,
             limit: Duration::from_millis(limit.0),
+            seal: &seal,
         };
         let ended = guarded
             .run(permit, files, |leader| {
@@ -235,8 +242,14 @@ impl<'a> ReviewRun<'a> {
         }))
     }
 
+    /// What the reviewer printed, if its guard saw it end with that.
     fn read_stdout(&self, attempt_dir: &Path) -> Option<Said> {
-        let bytes = atomic::read(&attempt_dir.join("stdout.json"), limits::CHILD_OUTPUT).ok()??;
+        let stdout = attempt_dir.join(STDOUT);
+        let bytes = atomic::read(&stdout, limits::CHILD_OUTPUT).ok()??;
+        let nonce = atomic::read_text(&attempt_dir.join(NONCE), 4096).ok()??;
+        if !Seal::new(nonce, &stdout).holds(&bytes) {
+            return None;
+        }
         (self.context.host().reviewer.read)(&bytes)
     }
 
@@ -340,6 +353,14 @@ fn create(path: &Path) -> Result<File, Trouble> {
         .truncate(true)
         .open(path)
         .map_err(Trouble::io("write", path))
+}
+
+/// A new nonce for this attempt, kept for whoever comes after us.
+fn keep_nonce(attempt_dir: &Path) -> Result<Seal, Trouble> {
+    let path = attempt_dir.join(NONCE);
+    let nonce = identity::random_id().map_err(Trouble::io("make", &path))?;
+    atomic::replace(&path, nonce.as_bytes())?;
+    Ok(Seal::new(nonce, &attempt_dir.join(STDOUT)))
 }
 
 /// Records the leader of the reviewer's process group, so that a later hook can end it.

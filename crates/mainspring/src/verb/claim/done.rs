@@ -1,20 +1,23 @@
 //! `mainspring claim done`: a person agrees that the issue is closed.
 
 use mainspring_kernel::event::Chain;
+use mainspring_kernel::machines::claim::consent::Prompt;
 use mainspring_kernel::machines::claim::verbs;
 use mainspring_kernel::machines::verbs::Actor;
-use mainspring_kernel::{Decision, Event, Name, Note, Voice};
+use mainspring_kernel::{Decision, Event, Name, Note, SessionId, Voice};
 
 use super::{CommandContext, Result};
 use crate::drive::drive;
 use crate::event_context::EventContext;
-use crate::host::Payload;
+use crate::host::{self, Payload};
 use crate::machine::claim;
+use crate::transcript::Transcript;
+use crate::verb::ask;
 
 /// Close the issue, after its pull request was merged and the user said yes.
 ///
-/// In an agent's shell, the user must have written a message since they were asked. In a
-/// terminal, `--yes` confirms it.
+/// In an agent's shell, the user must have said yes since they were asked, in a message that
+/// the client recorded. In a terminal, `--yes` confirms it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Close it now, whatever the phase; refused to agents
@@ -25,9 +28,17 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     cmd.permit(Name::Claim)?;
     let actor = cmd.actor();
+    // Whatever has no terminal may be a process that an agent cut off from itself.
+    if actor == Actor::Person {
+        ask::require_terminal()?;
+    }
+    let prompts = match &actor {
+        Actor::Agent(Some(session)) => prompts(cmd, session),
+        Actor::Agent(None) | Actor::Person => Vec::new(),
+    };
     let did = cmd.commit(Name::Claim, "claim done", |context| {
         let (state, found) = claim::state(context)?;
-        let step = verbs::done(&state, &actor, args.yes)?;
+        let step = verbs::done(&state, &actor, args.yes, &prompts)?;
         let issue = verbs::claimed(&state)?.0.issue_number;
         let files = claim::changes(&found, &state, &step.state)?;
         Ok((files, format!("the user agreed to close issue #{issue}")))
@@ -36,6 +47,25 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         Actor::Agent(_) => Ok(format!("{did}: Mainspring closes it when you stop\n")),
         Actor::Person => close_now(cmd),
     }
+}
+
+/// What the user wrote in this session, by the host's own record. An event that somebody
+/// gave to `mainspring hook` is none; and the record may lag behind the events.
+fn prompts(cmd: &CommandContext, session: &SessionId) -> Vec<Prompt> {
+    let format = &host::of_environment(&cmd.env).transcript;
+    let found = (format.find)(&cmd.env, session);
+    let transcript = found.and_then(|path| Transcript::open(&path).ok());
+    let prompts = transcript.and_then(|transcript| transcript.prompts(format.prompt).ok());
+    prompts
+        .into_iter()
+        .flatten()
+        .filter_map(|prompt| {
+            Some(Prompt {
+                at: prompt.at?,
+                text: prompt.text,
+            })
+        })
+        .collect()
 }
 
 /// An issue is closed at a stop. No agent stops here, so this makes the stop.

@@ -54,6 +54,12 @@ fn the_documented_manual_test_works_phase_by_phase() {
     );
     assert_eq!(world.widgets().pull(44).title, "Test PR");
 
+    world.edit(json!({ "phase": "done" }));
+    let said = context(&sync(&world, "on-stop"));
+    assert!(said.contains("pull request #44 is not merged"), "{said}");
+    assert_eq!(world.github.closes(), 0);
+    world.edit(json!({ "phase": "pr_created" }));
+
     world.widgets().merge(44);
     let said = context(&sync(&world, "on-idle"));
     assert!(

@@ -56,6 +56,21 @@ impl Point {
         Self { issue, place, home }
     }
 
+    /// The user has let the issue be closed.
+    fn consented(self, world: &World) -> Self {
+        // So that there is a folder for it.
+        for args in [["pulse", "1"], ["pulse", "off"]] {
+            let mut command = world.env.command();
+            command.args(args).env("HOME", &self.home);
+            finish(command.current_dir(&self.place), b"").ok();
+        }
+        let projects = self.home.join(".local/state/mainspring/projects");
+        let folder = fs::read_dir(projects).unwrap().next().unwrap().unwrap();
+        let memory = json!({ "issue": self.issue, "consent": "given" });
+        fs::write(folder.path().join("claim.json"), memory.to_string()).unwrap();
+        self
+    }
+
     /// A stop, under strace if something is injected.
     fn stop(&self, world: &World, turn: usize, inject: Option<(&Path, &str)>) -> Ran {
         let mut command = match inject {
@@ -256,7 +271,7 @@ fn an_issue_is_closed_once_wherever_the_hook_is_killed() {
     }
     let make = |issue| {
         prepare(&world, issue);
-        Point::new(&world, issue, "done", Some(7))
+        Point::new(&world, issue, "done", Some(7)).consented(&world)
     };
     sweep(&world, "done", "closeIssue", make, |point, _| {
         let issue = world.widgets().issue(point.issue);

@@ -119,7 +119,7 @@ fn every_refusal_is_a_failure_with_its_cause_and_its_time() {
 fn a_close_whose_reply_is_lost_is_one_close_with_one_comment() {
     let Some(world) = world() else { return };
     world.with_pull_request();
-    world.edit(json!({ "phase": "done" }));
+    world.let_close();
     world.github.fault(on("closeIssue"), Fault::DropAfterCommit);
     let said = world.stop("close it").held();
     assert_eq!(
@@ -167,7 +167,7 @@ fn without_the_boards_scope_the_rest_goes_on_and_it_is_said_once() {
         ("", 0),
         "said once, tried once"
     );
-    world.edit(json!({ "phase": "done" }));
+    world.let_close();
     let answer = world.stop("close").json();
     assert_eq!(
         answer["reason"],
@@ -313,7 +313,7 @@ fn a_hostile_repository_runs_nothing() {
     assert!(world.stop("ready").held().contains("PR #44 created"));
     world.two_minutes_later();
     drop(world.idle());
-    world.edit(json!({ "phase": "done" }));
+    world.let_close();
     assert!(world.stop("done").held().contains("closed"));
     assert!(!canary.exists(), "something of the repository's ran");
 }

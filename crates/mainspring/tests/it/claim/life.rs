@@ -121,11 +121,11 @@ fn merge_and_ask(world: &World) {
     );
     assert_eq!(world.claim()["phase"], "merged_detected");
     let refused = world.env.agent("s", &["claim", "done"]).failed();
-    assert!(refused.contains("the user has not answered"), "{refused}");
+    assert!(refused.contains("the user has not said yes"), "{refused}");
     let said = context(world.prompt("what is new?"));
     assert!(said.contains("Should I close issue #42?"), "{said}");
     let refused = world.env.agent("s", &["claim", "done"]).failed();
-    assert!(refused.contains("the user has not answered"), "{refused}");
+    assert!(refused.contains("the user has not said yes"), "{refused}");
     assert_eq!(world.prompt("yes, close it").ok(), "", "asked once");
 }
 
@@ -161,7 +161,7 @@ fn a_merge_that_status_sees_is_taken_in_and_ends_the_handing_over() {
     assert!(seen.contains("phase   merged_detected\n"), "{seen}");
     assert!(seen.contains("mail    PR #44 merged!"), "{seen}");
     let refused = world.env.agent("s", &["claim", "done"]).failed();
-    assert!(refused.contains("the user has not answered"), "{refused}");
+    assert!(refused.contains("the user has not said yes"), "{refused}");
     let said = context(world.prompt("what is new?"));
     assert!(
         said.contains("Should I close issue #42?"),

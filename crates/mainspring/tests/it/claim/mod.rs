@@ -3,6 +3,7 @@
 mod bytes;
 mod client;
 mod compat;
+mod consent;
 mod crash;
 mod faults;
 mod life;

@@ -209,8 +209,11 @@ fn only_a_person_closes_and_yes_in_a_terminal_is_their_word() {
     world.env.run(&["claim", "42"]).ok();
     let refused = world.env.agent("s", &["claim", "done", "--yes"]).failed();
     assert!(refused.contains("not been seen merged yet"), "{refused}");
-    assert!(world.env.run(&["claim", "done"]).failed().contains("--yes"));
-    let said = world.env.run(&["claim", "done", "--yes"]).ok();
+    for args in [&["claim", "done"][..], &["claim", "done", "--yes"]] {
+        let nobody = world.env.run(args).failed();
+        assert!(nobody.contains("stdin is not a terminal"), "{nobody}");
+    }
+    let said = world.env.in_terminal(&["claim", "done", "--yes"]).ok();
     assert_eq!(
         said,
         "Issue #42 closed. Board → Done. Signal file cleaned up.\n"

@@ -152,8 +152,33 @@ impl World {
         self.env.stop(&format!("{words} ({event})"))
     }
 
+    /// The user writes this, and the client keeps it in its transcript.
     pub(crate) fn prompt(&self, text: &str) -> Ran {
+        let transcript = self.env.home().join(".claude/projects/p/s.jsonl");
+        fs::create_dir_all(transcript.parent().unwrap()).unwrap();
+        let line = json!({
+            "type": "user", "promptId": text, "timestamp": jiff::Timestamp::now().to_string(),
+            "promptSource": "typed", "origin": { "kind": "human" },
+            "message": { "role": "user", "content": text },
+        });
+        let before = fs::read_to_string(&transcript).unwrap_or_default();
+        fs::write(&transcript, format!("{before}{line}\n")).unwrap();
+        self.piped_prompt(text)
+    }
+
+    /// The event alone, as anybody can give it to the hook.
+    pub(crate) fn piped_prompt(&self, text: &str) -> Ran {
         self.env.hook("UserPromptSubmit", json!({ "prompt": text }))
+    }
+
+    /// The pull request is merged, and the user lets the issue be closed.
+    pub(crate) fn let_close(&self) {
+        self.widgets().merge(44);
+        self.two_minutes_later();
+        drop(self.idle());
+        drop(self.prompt("what is new?"));
+        drop(self.prompt("yes"));
+        self.env.agent("s", &["claim", "done"]).ok();
     }
 
     /// Makes two minutes pass for the back-off.

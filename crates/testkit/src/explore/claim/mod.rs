@@ -8,11 +8,11 @@ use mainspring_kernel::decision::{Answer, Decision};
 use mainspring_kernel::event::{Background, Chain, Kind};
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
-use mainspring_kernel::machines::claim::memory::ClaimMemory;
+use mainspring_kernel::machines::claim::memory::{ClaimMemory, Consent};
 use mainspring_kernel::machines::claim::phase::Phase;
 use mainspring_kernel::machines::claim::pull::PullState;
 use mainspring_kernel::machines::claim::work::Effect;
-use mainspring_kernel::machines::claim::{BoardUse, Facts, State};
+use mainspring_kernel::machines::claim::{BoardUse, Door, Facts, State};
 use mainspring_kernel::machines::{Finished, InputOf, MachineInput, Pending};
 use mainspring_kernel::orders::{Scope, Until};
 
@@ -172,6 +172,17 @@ fn edit(disk: &mut Disk, phase: Phase) {
     }
 }
 
+/// The person says yes in a terminal.
+fn consent(disk: &mut Disk) {
+    if let MachineInput::Claim(InputOf {
+        state: State::Claimed { memory, .. },
+        ..
+    }) = &mut disk.inputs[0]
+    {
+        memory.consent = Consent::Given;
+    }
+}
+
 /// An event at which the pull request is read.
 fn look(world: &mut World<Env, Work>, at: usize, kind: Kind) {
     let session = &mut world.env().sessions[at];
@@ -249,6 +260,7 @@ impl Protocol for Claim {
         };
         let state = State::Claimed { claim, memory };
         let facts = Facts {
+            door: Door::Hook,
             board: BoardUse::Off,
             branch: None,
         };
@@ -387,7 +399,10 @@ impl Protocol for Claim {
                     *pull = PullState::Merged;
                 }
             }
-            Act::Consent => edit(world.disk(), Phase::Done),
+            Act::Consent => {
+                edit(world.disk(), Phase::Done);
+                consent(world.disk());
+            }
             Act::Rework => {
                 world.spent.edits += 1;
                 let next = match claim(&world.disk).map(|claim| &claim.phase) {

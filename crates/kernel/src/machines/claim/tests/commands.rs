@@ -3,6 +3,7 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
+use crate::machines::claim::consent::Prompt;
 use crate::machines::claim::verbs::{
     Refused, abort, branch_for, done, handoff, look, may_take, take,
 };
@@ -33,10 +34,11 @@ fn pulls() -> [Pull; 4] {
 /// Every command, by every actor.
 pub(super) fn run_all(coverage: &mut Coverage, state: &State) {
     for actor in actors() {
-        for consent in [Consent::NotAsked, Consent::Asked, Consent::Spoken] {
+        for consent in [Consent::NotAsked, Consent::Asked, Consent::Given] {
             let state = &with_consent(state, consent);
             for yes in [true, false] {
-                verb(coverage, state, done(state, &actor, yes));
+                verb(coverage, state, done(state, &actor, yes, &[]));
+                verb(coverage, state, done(state, &actor, yes, &said("yes")));
             }
             verb(coverage, state, handoff(state, "Fix the race", &actor));
             verb(coverage, state, handoff(state, "", &actor));
@@ -49,6 +51,14 @@ pub(super) fn run_all(coverage: &mut Coverage, state: &State) {
         }
     }
     verb(coverage, state, abort(state));
+}
+
+/// A message of the user's, now.
+fn said(text: &str) -> Vec<Prompt> {
+    Vec::from([Prompt {
+        at: NOW,
+        text: text.into(),
+    }])
 }
 
 fn with_consent(state: &State, consent: Consent) -> State {
@@ -132,28 +142,32 @@ fn an_agent_closes_only_after_the_user_answered_and_a_person_with_yes() {
     let merged = claimed(Phase::MergedDetected);
     for (consent, refused) in [
         (Consent::NotAsked, Some(Refused::Unanswered(42))),
-        (Consent::Asked, Some(Refused::Unanswered(42))),
+        (Consent::Asked, None),
         (Consent::Spoken, None),
     ] {
         let state = with_consent(&merged, consent);
         for yes in [true, false] {
-            assert_eq!(done(&state, &agent(), yes).err(), refused, "{consent:?}");
+            let done = |words| done(&state, &agent(), yes, &said(words)).err();
+            assert_eq!(done("yes"), refused, "{consent:?}");
+            assert_eq!(done("what is new?"), Some(Refused::Unanswered(42)));
         }
+        let unseen = done(&state, &agent(), false, &[]).err();
+        assert_eq!(unseen, Some(Refused::Unanswered(42)), "an event alone");
     }
     let coding = with_consent(&claimed(Phase::Coding), Consent::Spoken);
     assert_eq!(
-        done(&coding, &agent(), true).err(),
+        done(&coding, &agent(), true, &said("yes")).err(),
         Some(Refused::NotMerged)
     );
     assert_eq!(
-        done(&coding, &Actor::Person, true).map(|step| step.rule),
+        done(&coding, &Actor::Person, true, &[]).map(|step| step.rule),
         Ok("done-yes")
     );
-    let unsure = done(&merged, &Actor::Person, false).err();
+    let unsure = done(&merged, &Actor::Person, false, &[]).err();
     assert_eq!(unsure, Some(Refused::Unconfirmed(42)));
     let again = with_consent(&claimed(failure(Task::Close, Next::Never)), Consent::Spoken);
     assert_eq!(
-        done(&again, &agent(), false).map(|step| step.rule),
+        done(&again, &agent(), false, &said("close #42")).map(|step| step.rule),
         Ok("done")
     );
 }

@@ -89,10 +89,13 @@ proptest! {
         let mut lucks = lucks.into_iter();
         for _ in 0..80 {
             now = now.plus(Millis::seconds(3 * 3_600));
-            if let State::Claimed { claim, .. } = &mut state {
+            if let State::Claimed { claim, memory } = &mut state {
                 match claim.phase {
                     // The person says yes.
-                    Phase::MergedDetected => claim.phase = Phase::Done,
+                    Phase::MergedDetected => {
+                        claim.phase = Phase::Done;
+                        memory.consent = Consent::Given;
+                    }
                     // Somebody looks after a claim that was given up.
                     Phase::Failed(Failure { during, next: Next::Never, .. }) => claim.phase = during.phase(),
                     _ => {}

@@ -19,7 +19,7 @@ use super::pull::{CheckState, Need, Pull, PullState};
 use super::work::{
     Board, BranchStatus, Effect, Fault, How, Item, Missing, Outcome, Release, Survey,
 };
-use super::{BoardUse, Claim, Facts, State};
+use super::{BoardUse, Claim, Door, Facts, State};
 use crate::effect::{EffectOwner, EffectStatus, Fence, Intent};
 use crate::event::{Author, Background, EndReason, Event, Kind, StartSource};
 use crate::ids::Millis;
@@ -42,10 +42,20 @@ fn claim(phase: Phase) -> ClaimFile {
     }
 }
 
+/// What is to be closed, its user has let be closed.
 fn claimed(phase: Phase) -> State {
+    let closes = match &phase {
+        Phase::Done => true,
+        Phase::Failed(failure) => failure.during == Task::Close,
+        _ => false,
+    };
+    let mut memory = ClaimMemory::default().about(42);
+    if closes {
+        memory.consent = Consent::Given;
+    }
     State::Claimed {
         claim: claim(phase),
-        memory: ClaimMemory::default().about(42),
+        memory,
     }
 }
 
@@ -60,6 +70,7 @@ fn failure(during: Task, next: Next) -> Phase {
 
 fn facts(board: BoardUse) -> Facts {
     Facts {
+        door: Door::Hook,
         board,
         branch: Some("topic".into()),
     }
@@ -222,6 +233,11 @@ fn every_state() -> Vec<State> {
                     owner: Some(session("s1")),
                     consent: Consent::Asked,
                     mail: Vec::from([mail.clone()]),
+                    ..ClaimMemory::default()
+                },
+                ClaimMemory {
+                    issue: Some(42),
+                    consent: Consent::Given,
                     ..ClaimMemory::default()
                 },
                 ClaimMemory {

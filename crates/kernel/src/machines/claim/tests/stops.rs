@@ -263,3 +263,42 @@ fn advice_names_what_to_type() {
     let texts: Vec<String> = lacks.iter().map(|lack| lack.advice(&claim)).collect();
     insta::assert_snapshot!(texts.join("\n"));
 }
+
+#[test]
+fn done_in_the_file_closes_nothing_that_nobody_let_be_closed() {
+    for phase in [Phase::Done, failure(Task::Close, Next::At(NOW))] {
+        for consent in [Consent::NotAsked, Consent::Asked, Consent::Spoken] {
+            let State::Claimed { claim, mut memory } = claimed(phase.clone()) else {
+                panic!("it is claimed")
+            };
+            memory.consent = consent;
+            let state = State::Claimed { claim, memory };
+            let first = at_stop(&state, &EffectStatus::Clear);
+            assert_eq!((first.rule, first.need), ("unconsented", None));
+            assert!(first.said.is_some_and(|said| said.contains("claim done")));
+            let again = at_stop(&first.state, &EffectStatus::Clear);
+            assert_eq!((again.rule, again.said), ("unconsented", None), "held once");
+            assert!(
+                again.notes[0].contains("is not closed"),
+                "{:?}",
+                again.notes
+            );
+        }
+    }
+}
+
+#[test]
+fn the_drop_in_closes_what_the_file_says_if_the_pull_request_is_merged() {
+    let State::Claimed { claim, mut memory } = claimed(Phase::Done) else {
+        panic!("it is claimed")
+    };
+    memory.consent = Consent::Asked;
+    let state = State::Claimed { claim, memory };
+    let drop_in = Facts {
+        door: Door::Compat,
+        ..facts(BoardUse::Off)
+    };
+    let stop = event("s1", stop(Background::Quiet));
+    let asked = ask(&state, &stop, &drop_in, NOW, &EffectStatus::Clear);
+    assert!(matches!(asked.need, Some(Effect::Close(close)) if close.only_if_merged));
+}
