@@ -10,7 +10,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::guard;
 use crate::output::{self, Paint};
-use crate::verb::{self, CommandContext};
+use crate::verb::{self, CommandContext, TypedIn};
 
 const START_HERE: &str = "Start here:
   mainspring demo                 watch a scripted agent run into every machine
@@ -96,6 +96,7 @@ pub(crate) fn main() -> ExitCode {
         paint: Paint::detect(&env),
         env,
         cwd,
+        typed_in: TypedIn::Shell,
     };
     parse_and_run(args, &cmd)
 }

@@ -21,6 +21,7 @@ use crate::output::{self, Paint};
 use crate::project::{self, Bound};
 use crate::store::{ProjectStore, StateDir};
 use crate::told;
+use crate::verb::typed;
 
 pub(crate) fn run(env: &Environment) -> Exit {
     crate::panic::answer_on_panic();
@@ -94,10 +95,31 @@ pub(crate) fn answer(env: &Environment, input: Input) -> Option<String> {
     match host::decode(env, bytes, DecodeAs::Named) {
         Err(error) => fault(format!("{error}: nothing was checked")),
         Ok(payload) => {
+            if let Some(answer) = forged(env, &payload) {
+                return payload.encode(&answer, Wording::Block);
+            }
+            if let Some(line) = typed::carry_out(env, &payload) {
+                return Some(line);
+            }
             let Spoken { answer, wording } = spoken(env, &payload);
             payload.encode(&answer, wording)
         }
     }
+}
+
+/// An event that names another session than the host named to this process: it is not the
+/// host's, and nothing comes of it.
+fn forged(env: &Environment, payload: &Payload) -> Option<Answer> {
+    let named = payload.event.session.as_ref()?;
+    let own = env.forges(payload.host.agent, named)?;
+    let kind = &payload.event.kind;
+    Some(match kind {
+        Kind::Stop { .. } => Answer::fault(
+            kind,
+            format!("session {own} sent a stop of session {named}: nothing was checked"),
+        ),
+        _ => Answer::nothing(kind),
+    })
 }
 
 /// The answer to an event that the demo plays.

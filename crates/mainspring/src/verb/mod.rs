@@ -27,6 +27,7 @@ pub(crate) mod simulate;
 pub(crate) mod status;
 pub(crate) mod tasks;
 pub(crate) mod trust;
+mod typed;
 pub(crate) mod why;
 
 use std::path::{Path, PathBuf};
@@ -77,6 +78,16 @@ pub(crate) struct CommandContext {
     pub(crate) env: Environment,
     pub(crate) cwd: PathBuf,
     pub(crate) paint: Paint,
+    pub(crate) typed_in: TypedIn,
+}
+
+/// Where a command was typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TypedIn {
+    /// In a shell: an agent's or a person's, as the environment tells.
+    Shell,
+    /// In the client, by its user; the client ran our hook for it.
+    Client,
 }
 
 impl CommandContext {
@@ -132,7 +143,10 @@ impl CommandContext {
 
     /// Who typed the command.
     pub(crate) fn actor(&self) -> Actor {
-        self.env.actor()
+        match self.typed_in {
+            TypedIn::Shell => self.env.actor(),
+            TypedIn::Client => Actor::Person,
+        }
     }
 
     /// Changes state as a command does: under the lock and with a record. Binds the agent's

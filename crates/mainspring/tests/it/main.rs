@@ -38,4 +38,5 @@ mod store;
 mod taskie;
 mod tasks;
 mod together_client;
+mod typed;
 mod views;

@@ -187,19 +187,40 @@ fn a_run_of_holds_is_announced_once_and_ends_with_a_receipt() {
 
 #[test]
 fn how_the_agent_is_told_to_go_on_is_a_setting_and_by_default_the_hosts_own() {
-    let hold = |env: &TestEnv, session: Option<&str>| {
+    let answer = |mut command: std::process::Command, env: &TestEnv| {
         let payload = crate::env::payload(&env.project(), "Stop", json!({}));
-        let mut command = env.command();
-        command.arg("hook");
-        if let Some(session) = session {
-            command.env("CLAUDE_CODE_SESSION_ID", session);
-        }
         let answer = crate::env::finish(&mut command, payload.to_string().as_bytes()).json();
         if answer["decision"] == "block" {
             "block"
         } else {
             "context"
         }
+    };
+    let hold = |env: &TestEnv, session: Option<&str>| {
+        let mut command = env.command();
+        command.arg("hook");
+        if let Some(session) = session {
+            command.env("CLAUDE_CODE_SESSION_ID", session);
+        }
+        answer(command, env)
+    };
+    // In another host that an agent of Claude Code's started.
+    let nested = |env: &TestEnv| {
+        let host = env.root().join("codex");
+        fs::copy("/bin/sh", &host).unwrap();
+        let mut command = std::process::Command::new(host);
+        let plain = env.command();
+        command
+            .env_clear()
+            .envs(
+                plain
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .env("CLAUDE_CODE_SESSION_ID", "the session around this host")
+            .current_dir(env.project())
+            .args(["-c", "\"$@\"; exit $?", "x", crate::env::MAINSPRING, "hook"]);
+        answer(command, env)
     };
     for (setting, elsewhere, claude) in [
         (None, "block", "context"),
@@ -216,7 +237,6 @@ fn how_the_agent_is_told_to_go_on_is_a_setting_and_by_default_the_hosts_own() {
         assert_eq!(hold(&env, None), elsewhere, "{setting:?}");
         let env = beating().with("MAINSPRING_CONTINUE_AS", setting.unwrap_or("auto"));
         assert_eq!(hold(&env, Some("s")), claude, "{setting:?}");
-        let nested = hold(&env, Some("the session around this host"));
-        assert_eq!(nested, elsewhere, "{setting:?}");
+        assert_eq!(nested(&env), elsewhere, "{setting:?}");
     }
 }

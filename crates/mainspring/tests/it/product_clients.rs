@@ -216,3 +216,32 @@ fn a_plugin_folder_is_loaded_and_its_commands_are_there() {
         "the command reached the model"
     );
 }
+
+#[test]
+fn a_user_without_a_second_terminal_stops_and_resumes_in_the_client() {
+    let model = Model::play([
+        Turn::say("First."),
+        Turn::say("Second."),
+        Turn::say("Third."),
+        Turn::say("Fourth."),
+        Turn::say("Fifth."),
+    ]);
+    let Some(claude) = with_program(&model) else {
+        return;
+    };
+    let claude = claude.plugin_dir(repository().join("plugins/mainspring"));
+    mainspring(&claude, &["loop", "start", "--max", "2"]);
+    let terminal = claude.interactive();
+    terminal.enter("/mainspring:stop");
+    terminal.wait_for("everything here lets go");
+    terminal.enter("do it");
+    terminal.wait_for("because a person stopped it");
+    assert_eq!(held(&claude), 0, "{}", mainspring(&claude, &["log"]));
+    assert_eq!(model.requests().len(), 1, "no model is in the order's path");
+
+    terminal.enter("/mainspring:resume");
+    terminal.wait_for("is asked again from the next stop on");
+    terminal.enter("go on");
+    terminal.wait_for("Third.");
+    assert_eq!(held(&claude), 1, "{}", mainspring(&claude, &["log"]));
+}

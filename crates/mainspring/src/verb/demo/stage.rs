@@ -15,7 +15,7 @@ use crate::host::text::{self, clean};
 use crate::host::{self, Payload};
 use crate::output::Paint;
 use crate::verb::hook;
-use crate::verb::{CommandContext, Result};
+use crate::verb::{CommandContext, Result, TypedIn};
 
 /// 2026-01-05, a Monday morning.
 const CURTAIN: Millis = Millis(1_767_600_000_000);
@@ -115,6 +115,7 @@ impl Stage {
             env,
             cwd: self.project.clone(),
             paint: Paint::Plain,
+            typed_in: TypedIn::Shell,
         };
         let words = command.split(' ').map(OsString::from);
         let out = match cli::dispatch(words, &cmd) {

@@ -45,6 +45,12 @@ fn seen(taskie: &Taskie, set: &[&str]) -> BTreeMap<String, String> {
     for name in set {
         taskie.set(name, &format!("value-of-{name}"));
     }
+    if set.contains(&"CLAUDE_CODE_SESSION_ID") {
+        // An event of another session than the host's would count for nothing.
+        let event = event(taskie);
+        let session = event["session_id"].as_str().unwrap();
+        taskie.set("CLAUDE_CODE_SESSION_ID", session);
+    }
     let _ = stop(taskie).let_go();
     let text = fs::read_to_string(seen).unwrap();
     let lines = text.lines().filter_map(|line| line.split_once('='));

@@ -1,0 +1,57 @@
+//! `/mainspring:stop`, `/mainspring:pause`, `/mainspring:resume`, typed in the client: the hook
+//! carries them out itself, with no model in the path.
+
+use std::ffi::OsString;
+
+use mainspring_kernel::Kind;
+
+use super::{CommandContext, TypedIn};
+use crate::cli;
+use crate::env::Environment;
+use crate::host::{self, Payload};
+use crate::output::Paint;
+
+/// What the client calls our commands.
+const PREFIX: &str = "mainspring:";
+
+/// For how long, if the user does not say.
+const PAUSE: &str = "30m";
+
+/// Carries out an order that the user typed; the line for the host, which then keeps it from
+/// the model. `None` for everything else, and where nothing shows that a user typed it: the
+/// command's text then tells the agent what to tell them.
+pub(super) fn carry_out(env: &Environment, payload: &Payload) -> Option<String> {
+    let Kind::Expansion { command } = &payload.event.kind else {
+        return None;
+    };
+    let verb = command.strip_prefix(PREFIX)?;
+    if !matches!(verb, "stop" | "pause" | "resume") || !was_typed(env, payload) {
+        return None;
+    }
+    let cmd = CommandContext {
+        env: env.clone(),
+        cwd: payload.cwd.clone().unwrap_or_default(),
+        paint: Paint::Plain,
+        typed_in: TypedIn::Client,
+    };
+    let mut words = vec![verb];
+    words.extend(
+        payload
+            .command_args
+            .iter()
+            .flat_map(|args| args.split_whitespace()),
+    );
+    if words == ["pause"] {
+        words.push(PAUSE);
+    }
+    let said = match cli::dispatch(words.into_iter().map(OsString::from), &cmd) {
+        Ok(said) => said,
+        Err(error) => error.to_string(),
+    };
+    Some((payload.host.handled)(said.trim()))
+}
+
+/// Did the client itself run this hook, for a user who attends?
+fn was_typed(env: &Environment, payload: &Payload) -> bool {
+    host::is_attended(env) && env.is_run_by(payload.host.agent)
+}
