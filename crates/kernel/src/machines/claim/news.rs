@@ -171,8 +171,8 @@ impl PullNews {
 pub fn merged(claim: &ClaimFile, pr: u64) -> String {
     let issue = claim.issue_number;
     format!(
-        "PR #{pr} merged! Should I close issue #{issue}? Ask the user; when they say yes, run \
-         `mainspring claim done`."
+        "PR #{pr} merged! Should I close issue #{issue}? Ask the user to answer `yes` or `close \
+         #{issue}`; after that, run `mainspring claim done`."
     )
 }
 
