@@ -48,7 +48,7 @@ const fn anyones(command: &'static str) -> Row {
 #[rustfmt::skip]
 pub const TABLE: &[Row] = &[
     row("trust",                    Who::ConfirmedPerson, "trust a project"),
-    row("untrust",                  Who::Person,          "take a permission back"),
+    row("untrust",                  Who::Person,          "untrust a project"),
     row("install",                  Who::ConfirmedPerson, "install"),
     row("uninstall",                Who::ConfirmedPerson, "uninstall"),
     row("stop",                     Who::Person,          "give orders"),

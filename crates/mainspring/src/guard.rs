@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mainspring_platform::process::{
@@ -54,6 +55,9 @@ pub(crate) struct Seal {
     stdout: String,
     file: String,
 }
+
+/// The hook is gone.
+static LEFT_ALONE: AtomicBool = AtomicBool::new(false);
 
 /// A line of three short texts.
 const MOST_SEAL: u64 = 64 << 10;
@@ -197,12 +201,14 @@ pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     };
     std::thread::spawn(|| {
         let _ = io::stdin().read_to_end(&mut Vec::new());
+        LEFT_ALONE.store(true, Ordering::SeqCst);
         end_below(std::process::id());
         end_own_group();
     });
     let ended = child.wait();
     end_below(std::process::id());
-    if let (Some(seal), Ok(_)) = (&seal, &ended) {
+    // A child that was ended because the hook is gone has not said its last word.
+    if let (Some(seal), Ok(_), false) = (&seal, &ended, LEFT_ALONE.load(Ordering::SeqCst)) {
         seal.close();
     }
     match ended {

@@ -233,14 +233,14 @@ fn a_user_without_a_second_terminal_stops_and_resumes_in_the_client() {
     mainspring(&claude, &["loop", "start", "--max", "2"]);
     let terminal = claude.interactive();
     terminal.enter("/mainspring:stop");
-    terminal.wait_for("everything here lets go");
+    terminal.wait_for("nothing here holds the agent any more");
     terminal.enter("do it");
-    terminal.wait_for("because a person stopped it");
+    terminal.wait_for("did not check this stop");
     assert_eq!(held(&claude), 0, "{}", mainspring(&claude, &["log"]));
     assert_eq!(model.requests().len(), 1, "no model is in the order's path");
 
     terminal.enter("/mainspring:resume");
-    terminal.wait_for("is asked again from the next stop on");
+    terminal.wait_for("everything here is resumed");
     terminal.enter("go on");
     terminal.wait_for("Third.");
     assert_eq!(held(&claude), 1, "{}", mainspring(&claude, &["log"]));

@@ -296,7 +296,7 @@ impl Machine for Review {
             (passing, settled, &mut plan.record)
         {
             fields.go(&target);
-            plan.note_awaited();
+            plan.follow_awaited();
         }
         State::Plan(plan)
     }

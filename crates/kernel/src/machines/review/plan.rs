@@ -214,10 +214,18 @@ pub(super) fn alternate(model: &str, models: &[String]) -> String {
 }
 
 impl Plan {
-    /// Remembers which review is awaited now.
+    /// Remembers which review is awaited after a command.
     pub(super) fn note_awaited(&mut self) {
         if let Record::Fields(fields) = &self.record {
             self.memory.awaited = fields.awaited();
+        }
+    }
+
+    /// Follows a review that a command of ours made due. One that was written into the file by
+    /// hand is not followed.
+    pub(super) fn follow_awaited(&mut self) {
+        if self.memory.awaited.is_some() {
+            self.note_awaited();
         }
     }
 }
@@ -238,8 +246,8 @@ pub struct Memory {
     pub trouble: Option<OverdueReview>,
     /// What all reviews of the plan have cost, in millionths of a dollar.
     pub spent: u64,
-    /// The review that was due, or waited for its answer, when we last wrote or read its
-    /// `state.json`. If it is gone, somebody edited the file.
+    /// The review that a command of ours made due and that is not over. If `state.json` does
+    /// not have it any more, somebody edited the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub awaited: Option<Review>,
 }

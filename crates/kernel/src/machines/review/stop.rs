@@ -33,7 +33,7 @@ pub(super) fn on_stop(state: &State, input: &Input<'_, Review>) -> Stop {
             notes.extend(edited_out(&plan, input.facts.door));
             let mut step = decide(plan, input);
             if let State::Plan(plan) = &mut step.state {
-                plan.note_awaited();
+                plan.follow_awaited();
             }
             step.notes.splice(0..0, notes);
             step

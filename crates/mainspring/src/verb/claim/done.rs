@@ -1,7 +1,10 @@
 //! `mainspring claim done`: a person agrees that the issue is closed.
 
+use std::time::{Duration, Instant};
+
 use mainspring_kernel::event::Chain;
-use mainspring_kernel::machines::claim::consent::Prompt;
+use mainspring_kernel::machines::claim::consent::{self, Prompt};
+use mainspring_kernel::machines::claim::memory::Consent;
 use mainspring_kernel::machines::claim::verbs;
 use mainspring_kernel::machines::verbs::Actor;
 use mainspring_kernel::{Decision, Event, Name, Note, SessionId, Voice};
@@ -33,7 +36,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         ask::require_terminal()?;
     }
     let prompts = match &actor {
-        Actor::Agent(Some(session)) => prompts(cmd, session),
+        Actor::Agent(Some(session)) => awaited_prompts(cmd, session)?,
         Actor::Agent(None) | Actor::Person => Vec::new(),
     };
     let did = cmd.commit(Name::Claim, "claim done", |context| {
@@ -46,6 +49,26 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     match actor {
         Actor::Agent(_) => Ok(format!("{did}: Mainspring closes it when you stop\n")),
         Actor::Person => close_now(cmd),
+    }
+}
+
+/// How long the client may take to write a prompt into its transcript.
+const LAG: Duration = Duration::from_secs(3);
+
+/// The user's messages. If an event has told of an answer that is not in the transcript yet,
+/// it is waited for.
+fn awaited_prompts(cmd: &CommandContext, session: &SessionId) -> Result<Vec<Prompt>> {
+    let (project, store) = cmd.project()?;
+    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let (claim, memory) = verbs::claimed(&claim::state(&context)?.0)?;
+    let began = Instant::now();
+    loop {
+        let prompts = prompts(cmd, session);
+        let shown = consent::is_shown(&memory, claim.issue_number, &prompts);
+        if shown || memory.consent != Consent::Spoken || began.elapsed() >= LAG {
+            return Ok(prompts);
+        }
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
