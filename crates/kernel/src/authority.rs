@@ -58,6 +58,7 @@ pub const TABLE: &[Row] = &[
     row("gate off",                 Who::OwnSession,      "switch off a gate that it did not switch on itself"),
     row("loop abort",               Who::OwnSession,      "end the loop of another session"),
     row("loop adopt",               Who::OwnSession,      "take the loop of another session, or give one away"),
+    row("doctor --fix",             Who::Person,          "move a damaged file away"),
     row("plan set max_reviews",     Who::Person,          "change how many reviews there are"),
     row("plan set next_phase null", Who::Person,          "end the reviews of a plan"),
     row("claim done",               Who::Consent,         "close an issue without its user's consent"),
