@@ -26,6 +26,7 @@ pub mod machine;
 pub mod machines;
 pub mod orders;
 pub mod receipt;
+pub mod retention;
 pub mod spoken_signal;
 pub mod turn;
 

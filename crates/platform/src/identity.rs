@@ -1,6 +1,6 @@
-//! What tells a folder from another one at its path, and an id that nobody guesses.
+//! What tells a file or folder from another one at its path, and an id that nobody guesses.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -24,6 +24,11 @@ pub fn folder(path: &Path) -> io::Result<FolderIdentity> {
         inode: meta.ino(),
         made: made.and_then(|age| u64::try_from(age.as_millis()).ok()),
     })
+}
+
+/// Are these two of the same file, under whatever names?
+pub fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
 /// 128 random bits, as 32 hexadecimal digits.

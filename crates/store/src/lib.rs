@@ -24,4 +24,4 @@ mod torn;
 pub use error::{CHECKSUM, ShownPath, Trouble};
 pub use file_name::file_name;
 pub use json::{Found, json_change, json_text, read_json};
-pub use store::{Held, Locked, Recorded, Store};
+pub use store::{Held, Locked, Recorded, Store, is_deleted};

@@ -1,6 +1,7 @@
 //! A store: lock it, finish what others left unfinished, commit to it.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -88,13 +89,40 @@ impl Store {
     }
 }
 
-/// The lock file. It is never renamed or deleted, and contains the journal's head.
+/// The lock file, which contains the journal's head. It is never renamed or deleted, except with
+/// the whole store.
 const LOCK: &str = "lock";
+
+/// The end of the name of a store that is being deleted.
+const DELETED: &str = ".deleted";
+
+/// Is this the folder of a store whose deletion was interrupted? It holds nothing any more.
+pub fn is_deleted(dir: &Path) -> bool {
+    dir.as_os_str()
+        .as_encoded_bytes()
+        .ends_with(DELETED.as_bytes())
+}
 
 impl<'a> Held<'a> {
     /// Has nobody used the store yet? Also true if the first process died at once.
     pub fn is_new(&self) -> bool {
         self.head.is_none()
+    }
+
+    /// Deletes the store, with all that is in its folder. It is renamed first, so it is there as a
+    /// whole or not at all. Who waits for the lock gets that of a new store.
+    pub fn delete(self) -> Result<(), Trouble> {
+        let dir = &self.store.dir;
+        let mut renamed = dir.clone().into_os_string();
+        renamed.push(DELETED);
+        let renamed = PathBuf::from(renamed);
+        // An earlier deletion of the same store may have been interrupted.
+        remove_folder(&renamed)?;
+        fs::rename(dir, &renamed).map_err(Trouble::io("delete", dir))?;
+        if let Some(above) = dir.parent() {
+            sync::folder(above).map_err(Trouble::io("sync", above))?;
+        }
+        remove_folder(&renamed)
     }
 
     /// Finishes what a crashed process left unfinished.
@@ -114,6 +142,15 @@ impl<'a> Held<'a> {
             locked.head.write(&locked.lock);
         }
         Ok(locked)
+    }
+}
+
+fn remove_folder(path: &Path) -> Result<(), Trouble> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(Trouble::io("delete", path)(error))
+        }
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -226,8 +263,6 @@ impl Locked<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
     use crate::limits::LOCK_WAIT;
 
@@ -295,6 +330,37 @@ mod tests {
         let path = place.file.display().to_string();
         assert_eq!(lock(&place.store).edited(), [path]);
         assert_eq!(fs::read(&place.file).unwrap(), b"somebody's");
+    }
+
+    #[test]
+    fn who_waits_for_the_lock_of_a_deleted_store_gets_none() {
+        let place = place();
+        record_and_die(&place, None, "one");
+        let held = place.store.hold(LOCK_WAIT).unwrap();
+        std::thread::scope(|scope| {
+            // Whether it waits already or comes too late, it finds nothing to lock.
+            let waits = scope.spawn(|| place.store.hold(LOCK_WAIT).map(drop));
+            held.delete().unwrap();
+            let waited = waits.join().unwrap();
+            assert!(matches!(waited, Err(Trouble::Io { .. })), "{waited:?}");
+        });
+        let above = place.store.dir().parent().unwrap();
+        let left: Vec<_> = fs::read_dir(above).unwrap().flatten().collect();
+        assert_eq!(left.len(), 1, "only the root: {left:?}");
+        fs::create_dir(place.store.dir()).unwrap();
+        assert!(place.store.hold(LOCK_WAIT).unwrap().is_new());
+    }
+
+    #[test]
+    fn a_deletion_that_was_interrupted_is_finished_by_the_next() {
+        let place = place();
+        record_and_die(&place, None, "one");
+        let left = place.store.dir().with_extension("deleted");
+        assert!(is_deleted(&left) && !is_deleted(place.store.dir()));
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join("journal.jsonl"), "of before").unwrap();
+        place.store.hold(LOCK_WAIT).unwrap().delete().unwrap();
+        assert!(!left.exists() && !place.store.dir().exists());
     }
 
     #[test]
