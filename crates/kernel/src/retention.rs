@@ -114,6 +114,10 @@ impl Rules {
         }
     }
 
+    pub fn now(&self) -> Millis {
+        self.now
+    }
+
     /// Is something that was last changed then old enough to go?
     pub fn is_old(&self, changed: Millis) -> bool {
         self.now.since(changed) > self.keep

@@ -59,6 +59,7 @@ enum Verb {
     Simulate(verb::simulate::Args),
     Replay(verb::replay::Args),
     Config(verb::config::Args),
+    State(verb::state::Args),
     Completions(verb::completions::Args),
     Man(verb::man::Args),
     /// Answer a host's hook: one event on stdin, one decision on stdout
@@ -177,6 +178,7 @@ fn run(cli: Cli, cmd: &CommandContext) -> Result<String, CliError> {
         Verb::Resume(args) => verb::brake::resume(&args, cmd),
         Verb::Observe(args) => verb::observe::run(&args, cmd),
         Verb::Config(args) => verb::config::run(&args, cmd),
+        Verb::State(args) => verb::state::run(&args, cmd),
         Verb::Tasks(args) => verb::tasks::run(&args, cmd),
         Verb::Trust(args) => verb::trust::run(&args, cmd),
         Verb::Untrust(args) => verb::trust::untrust(&args, cmd),

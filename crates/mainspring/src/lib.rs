@@ -37,6 +37,7 @@ mod process;
 mod project;
 #[cfg(test)]
 mod reference;
+mod retention;
 mod signal;
 mod store;
 mod told;

@@ -290,13 +290,18 @@ pub fn segments(dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
     Ok(closed)
 }
 
+/// Is this the name of a closed segment?
+pub fn is_closed_segment(name: &str) -> bool {
+    name.starts_with("journal-") && name.ends_with(".jsonl")
+}
+
 fn closed(dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(Trouble::io("list", dir))? {
         let entry = entry.map_err(Trouble::io("list", dir))?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if name.starts_with("journal-") && name.ends_with(".jsonl") {
+        if is_closed_segment(&name) {
             found.push(entry.path());
         }
     }

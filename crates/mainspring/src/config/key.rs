@@ -3,6 +3,7 @@
 use std::fmt;
 
 use mainspring_kernel::Millis;
+use mainspring_kernel::retention::DAY;
 use serde::Serialize;
 
 /// One setting. Machines bring their own; the reference and the schema are made from it.
@@ -26,7 +27,7 @@ pub(crate) enum Kind {
     },
     Text,
     Choice(&'static [&'static str]),
-    /// A time span: `90s`, `30m`, `2h`.
+    /// A time span: `90s`, `30m`, `2h`, `90d`.
     Span,
     /// Texts, in their order.
     List,
@@ -112,6 +113,9 @@ impl fmt::Display for Value {
             Self::Switch(on) => write!(f, "{on}"),
             Self::Number(number) => write!(f, "{number}"),
             Self::Text(text) => write!(f, "{text:?}"),
+            Self::Span(span) if span.0 > 0 && span.0 % DAY.0 == 0 => {
+                write!(f, "\"{}d\"", span.0 / DAY.0)
+            }
             Self::Span(span) => write!(f, "\"{}s\"", span.0 / 1_000),
             Self::List(list) => write!(f, "{list:?}"),
             Self::Amount(micros) => {
@@ -181,11 +185,15 @@ fn amount(text: &str) -> Result<u64, String> {
     Ok(whole * 1_000_000 + part)
 }
 
-/// `90s`, `30m`, `2h`, `1h 30m`.
+/// `90s`, `30m`, `2h`, `1h 30m`, `90d`.
 pub(crate) fn span(text: &str) -> Result<Millis, String> {
+    // A day of a calendar may have another length, so the parser has none.
+    if let Some(days) = text.strip_suffix('d').and_then(|days| days.parse().ok()) {
+        return Ok(Millis(DAY.0.saturating_mul(days)));
+    }
     let parsed: jiff::SignedDuration = text
         .parse()
-        .map_err(|_| format!("{text:?} is no time span: write 90s, 30m or 2h"))?;
+        .map_err(|_| format!("{text:?} is no time span: write 90s, 30m, 2h or 90d"))?;
     u64::try_from(parsed.as_millis())
         .map(Millis)
         .map_err(|_| format!("{text:?} is negative"))
@@ -223,10 +231,11 @@ mod tests {
             ("90s", Ok(Millis(90_000))),
             ("2h", Ok(Millis(7_200_000))),
             ("1h 30m", Ok(Millis(5_400_000))),
+            ("90d", Ok(Millis(7_776_000_000))),
         ] {
             assert_eq!(span(text), expected);
         }
-        for wrong in ["", "2", "-1s", "soon", "1 fortnight"] {
+        for wrong in ["", "2", "-1s", "soon", "1 fortnight", "d", "-1d"] {
             assert!(span(wrong).is_err(), "{wrong}");
         }
     }

@@ -41,6 +41,14 @@ pub(crate) const KEYS: &[Key] = &[
         about: "folders, from / or ~/: you trust every project in them, and what its files start",
     },
     Key {
+        name: "state.keep",
+        kind: Kind::Span,
+        default: "90d",
+        reach: Reach::User,
+        variable: None,
+        about: "how long the state of sessions that ended, and of projects whose folder is gone, is kept; at least a day",
+    },
+    Key {
         name: "host.continue_as",
         kind: Kind::Choice(&["auto", "block", "context"]),
         default: "auto",

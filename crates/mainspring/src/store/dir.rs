@@ -28,18 +28,38 @@ impl StateDir {
         &self.root
     }
 
+    /// The folder with a folder for each project.
+    pub(crate) fn projects(&self) -> PathBuf {
+        self.root.join("projects")
+    }
+
     /// Where a project's state is, whether or not it exists yet.
     pub(crate) fn project(&self, root: &Path) -> PathBuf {
-        self.root.join("projects").join(key(root))
+        self.projects().join(key(root))
+    }
+
+    /// The folder with a binding for each session.
+    pub(crate) fn bindings(&self) -> PathBuf {
+        self.root.join("sessions")
     }
 
     pub(crate) fn binding(&self, session: &str) -> PathBuf {
-        self.root.join("sessions").join(file_name(session).as_ref())
+        self.bindings().join(file_name(session).as_ref())
+    }
+
+    /// The folder with a folder of marks for each path.
+    pub(crate) fn told(&self) -> PathBuf {
+        self.root.join("told")
     }
 
     /// The folder of marks: one empty file for each session that was told about this path.
     pub(crate) fn told_of(&self, path: &Path) -> PathBuf {
-        self.root.join("told").join(key(path))
+        self.told().join(key(path))
+    }
+
+    /// The folder with a record for each settings file that an installation changed.
+    pub(crate) fn installs(&self) -> PathBuf {
+        self.root.join("installs")
     }
 
     /// The folder with a record for each trusted project.
@@ -49,6 +69,13 @@ impl StateDir {
 
     pub(crate) fn trust_of(&self, root: &Path) -> PathBuf {
         self.trusted().join(format!("{}.json", key(root)))
+    }
+
+    /// Has a person trusted the project whose state is in this folder?
+    pub(crate) fn has_trust_record(&self, project: &Path) -> bool {
+        let name = project.file_name().unwrap_or_default();
+        let record = self.trusted().join(name).with_extension("json");
+        std::fs::symlink_metadata(record).is_ok()
     }
 
     /// Creates a folder in the state directory. Refuses if others own the directory or can

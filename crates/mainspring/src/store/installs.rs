@@ -34,7 +34,7 @@ impl InstallRecord {
     pub(crate) fn of(state: &StateDir, settings: &Path) -> Self {
         let key = digest::of(&[settings.as_os_str().as_encoded_bytes()]).0;
         Self {
-            dir: state.root().join("installs").join(key),
+            dir: state.installs().join(key),
         }
     }
 

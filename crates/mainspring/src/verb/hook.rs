@@ -19,6 +19,7 @@ use crate::limits;
 use crate::machine;
 use crate::output::{self, Paint};
 use crate::project::{self, Bound};
+use crate::retention;
 use crate::store::{ProjectStore, StateDir};
 use crate::told;
 use crate::verb::typed;
@@ -31,11 +32,25 @@ pub(crate) fn run(env: &Environment) -> Exit {
     if env.silenced() {
         return Exit::Success;
     }
-    let printed = match answer(env, input) {
-        None => return Exit::Success,
-        Some(text) => output::stdout(&text, Paint::Plain),
+    let (answer, payload) = match decode(env, input) {
+        Ok(payload) => (answer(env, &payload), Some(payload)),
+        Err(fault) => (fault, None),
     };
-    match printed {
+    let exit = print(answer);
+    // After the answer, which nothing must delay or prevent.
+    if let Some(event) = payload.map(|payload| payload.event)
+        && let Kind::SessionStart { .. } = event.kind
+    {
+        retention::session_starts(env, event.session.as_ref());
+    }
+    exit
+}
+
+fn print(answer: Option<String>) -> Exit {
+    let Some(text) = answer else {
+        return Exit::Success;
+    };
+    match output::stdout(&text, Paint::Plain) {
         Ok(()) => Exit::Success,
         Err(error) => {
             output::stderr(&format!("mainspring: cannot answer the host: {error}"));
@@ -75,8 +90,8 @@ pub(super) fn read_stdin() -> Input {
 /// Room for what a host mostly sends.
 const ORDINARY_EVENT: usize = 4096;
 
-/// The line for the host; `None` where there is nothing to say.
-pub(crate) fn answer(env: &Environment, input: Input) -> Option<String> {
+/// The event; or the line for the host that says why there is none.
+fn decode(env: &Environment, input: Input) -> Result<Payload, Option<String>> {
     let unknown = Kind::Other {
         name: String::new(),
     };
@@ -85,26 +100,29 @@ pub(crate) fn answer(env: &Environment, input: Input) -> Option<String> {
     let bytes = match input {
         Input::Bytes(bytes) => bytes,
         Input::TooLarge => {
-            return fault(format!(
+            return Err(fault(format!(
                 "the hook's input is larger than {} bytes: nothing was checked",
                 limits::STDIN
-            ));
+            )));
         }
-        Input::Unreadable(error) => return fault(format!("cannot read the hook's input: {error}")),
+        Input::Unreadable(error) => {
+            return Err(fault(format!("cannot read the hook's input: {error}")));
+        }
     };
-    match host::decode(env, bytes, DecodeAs::Named) {
-        Err(error) => fault(format!("{error}: nothing was checked")),
-        Ok(payload) => {
-            if let Some(answer) = forged(env, &payload) {
-                return payload.encode(&answer, Wording::Block);
-            }
-            if let Some(line) = typed::carry_out(env, &payload) {
-                return Some(line);
-            }
-            let Spoken { answer, wording } = spoken(env, &payload);
-            payload.encode(&answer, wording)
-        }
+    host::decode(env, bytes, DecodeAs::Named)
+        .map_err(|error| fault(format!("{error}: nothing was checked")))
+}
+
+/// The line for the host; `None` where there is nothing to say.
+fn answer(env: &Environment, payload: &Payload) -> Option<String> {
+    if let Some(answer) = forged(env, payload) {
+        return payload.encode(&answer, Wording::Block);
     }
+    if let Some(line) = typed::carry_out(env, payload) {
+        return Some(line);
+    }
+    let Spoken { answer, wording } = spoken(env, payload);
+    payload.encode(&answer, wording)
 }
 
 /// An event that names another session than the host named to this process: it is not the

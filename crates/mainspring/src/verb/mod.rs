@@ -24,6 +24,7 @@ pub(crate) mod records;
 pub(crate) mod replay;
 mod session;
 pub(crate) mod simulate;
+pub(crate) mod state;
 pub(crate) mod status;
 pub(crate) mod tasks;
 pub(crate) mod trust;

@@ -1,0 +1,190 @@
+//! What the files of one project are, by their names.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::Millis;
+use mainspring_kernel::retention::{Rules, Segment};
+use mainspring_store::journal;
+
+use super::{changed, names};
+use crate::store::StateDir;
+
+/// A path that is written in a file.
+pub(super) const PATH_BYTES: u64 = 8 * 1024;
+
+/// What a file is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The journal's current segment.
+    Journal,
+    /// A closed segment of the journal.
+    Segment,
+    Session,
+    /// A reviewer's run, or the history of reviewers.
+    Review,
+    /// A loop that was put aside, or what a crash left.
+    Aside,
+    /// A machine's own state, orders, the lock.
+    Machine,
+}
+
+/// A file, or a folder of files that belong together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct File {
+    /// Relative to the project's state.
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    pub(super) bytes: u64,
+    pub(super) changed: Millis,
+}
+
+impl Kind {
+    pub(super) fn of(name: &str) -> Self {
+        if name == journal::CURRENT {
+            Self::Journal
+        } else if journal::is_closed_segment(name) {
+            Self::Segment
+        } else if name.starts_with("sessions/") {
+            Self::Session
+        } else if name.starts_with("reviews/") || name.starts_with("reviews.") {
+            Self::Review
+        } else if name.contains(".aside-")
+            || (name.starts_with('.') && name.ends_with(".mainspring"))
+        {
+            Self::Aside
+        } else {
+            Self::Machine
+        }
+    }
+
+    /// Does it go by its own age? Sessions have rules of their own, and so have segments.
+    pub(super) fn goes_by_age(self) -> bool {
+        matches!(self, Self::Review | Self::Aside)
+    }
+}
+
+/// The names of a project's files, those of sessions and reviews with their folder.
+pub(super) fn names_of_project(dir: &Path) -> Vec<String> {
+    let mut all = Vec::new();
+    for name in names(dir) {
+        if name == "sessions" || name == "reviews" {
+            let below = names(&dir.join(&name)).into_iter();
+            all.extend(below.map(|file| format!("{name}/{file}")));
+        } else {
+            all.push(name);
+        }
+    }
+    all.sort_unstable();
+    all
+}
+
+/// Looks at one file; `None` if it is gone.
+pub(super) fn look(dir: &Path, name: String) -> Option<File> {
+    let path = dir.join(&name);
+    let meta = fs::symlink_metadata(&path).ok()?;
+    let (mut bytes, mut newest) = (meta.len(), changed(&meta));
+    if meta.is_dir() {
+        let below = fs::read_dir(&path).into_iter().flatten().flatten();
+        let below = below.filter_map(|entry| entry.metadata().ok());
+        bytes = 0;
+        for meta in below {
+            bytes += meta.len();
+            newest = newest.max(changed(&meta));
+        }
+    }
+    Some(File {
+        kind: Kind::of(&name),
+        name,
+        bytes,
+        changed: newest,
+    })
+}
+
+/// All files of one project.
+pub(super) fn of_project(dir: &Path) -> Vec<File> {
+    let names = names_of_project(dir).into_iter();
+    names.filter_map(|name| look(dir, name)).collect()
+}
+
+/// The closed segments that go, of all projects.
+pub(super) fn swept_segments(state: &StateDir, rules: &Rules) -> Vec<PathBuf> {
+    let (mut segments, mut paths) = (Vec::new(), Vec::new());
+    for (project, key) in names(&state.projects()).into_iter().enumerate() {
+        let dir = state.projects().join(key);
+        let closed = names(&dir).into_iter();
+        let closed = closed.filter(|name| Kind::of(name) == Kind::Segment);
+        for file in closed.filter_map(|name| look(&dir, name)) {
+            paths.push(dir.join(file.name));
+            segments.push(Segment {
+                project,
+                changed: file.changed,
+                bytes: file.bytes,
+            });
+        }
+    }
+    let swept = rules.swept_segments(&segments).into_iter();
+    swept
+        .filter_map(|index| paths.get(index).cloned())
+        .collect()
+}
+
+/// The ends of the names of a session's files.
+const SESSION_FILES: [&str; 3] = [".gate.json", ".json", ".count"];
+
+/// The session that a file of the kind belongs to, by its name.
+pub(super) fn session_of(name: &str) -> Option<&str> {
+    let name = name.strip_prefix("sessions/")?;
+    SESSION_FILES.iter().find_map(|end| name.strip_suffix(end))
+}
+
+/// When one of a session's files was last changed; `None` if it has none.
+pub(super) fn session_changed(dir: &Path, session: &str) -> Option<Millis> {
+    SESSION_FILES
+        .iter()
+        .filter_map(|end| {
+            let path = dir.join("sessions").join(format!("{session}{end}"));
+            Some(changed(&fs::symlink_metadata(path).ok()?))
+        })
+        .max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_has_its_kind_by_its_name() {
+        for (name, kind) in [
+            ("journal.jsonl", Kind::Journal),
+            ("journal-000000000007.jsonl", Kind::Segment),
+            ("sessions/s.json", Kind::Session),
+            ("sessions/.s.json.mainspring", Kind::Session),
+            ("reviews/12", Kind::Review),
+            ("reviews.jsonl", Kind::Review),
+            ("reviews.old.jsonl", Kind::Review),
+            ("loop.json.aside-0123abcd", Kind::Aside),
+            (".loop.json.mainspring", Kind::Aside),
+            ("loop.json", Kind::Machine),
+            ("review.json", Kind::Machine),
+            ("intent-claim.json", Kind::Machine),
+            ("lock", Kind::Machine),
+            ("root", Kind::Machine),
+        ] {
+            assert_eq!(Kind::of(name), kind, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_sessions_files_are_known_by_their_ends() {
+        for (name, session) in [
+            ("sessions/s.json", Some("s")),
+            ("sessions/s.gate.json", Some("s")),
+            ("sessions/a.b.count", Some("a.b")),
+            ("sessions/.s.json.mainspring", None),
+            ("s.json", None),
+        ] {
+            assert_eq!(session_of(name), session, "{name}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Deletes state that has served its time, a little at each start of a session. The rules are the
+//! kernel's: [`mainspring_kernel::retention`].
+//!
+//! A sweep looks at a bounded number of files and deletes fewer, then remembers where it stopped
+//! in the file `swept`; the next start goes on from there. Once everything was looked at, `swept`
+//! is empty and its time says when, and for a day a start costs one look at it.
+//!
+//! Whole files are deleted and nothing is rewritten, so a sweep can die anywhere. A project's
+//! files are deleted under its lock; if that is taken, they wait for the next sweep.
+
+mod files;
+pub(crate) mod projects;
+pub(crate) mod survey;
+mod sweep;
+
+use std::fs::{self, Metadata};
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use mainspring_kernel::retention::{Mark, Progress, Rules, is_due};
+use mainspring_kernel::{Millis, SessionId};
+use mainspring_store::{Trouble, atomic};
+
+use self::sweep::{Cursor, Sweep};
+use crate::config::{Config, Value};
+use crate::env::Environment;
+use crate::store::StateDir;
+
+/// The setting that says how long state is kept.
+pub(crate) const KEEP: &str = "state.keep";
+
+/// Files that one sweep looks at.
+const LOOKED_AT: usize = 1_024;
+/// Old files that one sweep looks at more closely, and mostly deletes.
+const OLD: usize = 128;
+/// Names of a folder that are read at once. More are never there, unless somebody else put them
+/// there.
+const NAMES: usize = 100_000;
+/// A cursor is two names.
+const CURSOR_BYTES: u64 = 4_096;
+
+/// The rules as the person set them.
+pub(crate) fn rules(env: &Environment) -> Result<Rules, Trouble> {
+    let config = Config::of_user(env)?;
+    let keep = config.get(KEEP).and_then(Value::span).unwrap_or_default();
+    Ok(Rules::new(env.now(), keep))
+}
+
+/// A session starts: sweeps if it is time to. Whatever fails is tried again by another sweep.
+pub(crate) fn session_starts(env: &Environment, session: Option<&SessionId>) {
+    let Some(state) = StateDir::of(env) else {
+        return;
+    };
+    let mark = state.root().join("swept");
+    if is_due(read_mark(&mark), env.now()) && state.check().is_ok() {
+        let _ = sweep(env, &state, &mark, session);
+    }
+}
+
+fn read_mark(path: &Path) -> Option<Mark> {
+    let meta = fs::symlink_metadata(path).ok()?;
+    Some(Mark {
+        made: changed(&meta),
+        progress: if meta.len() == 0 {
+            Progress::Finished
+        } else {
+            Progress::Unfinished
+        },
+    })
+}
+
+fn sweep(
+    env: &Environment,
+    state: &StateDir,
+    mark: &Path,
+    session: Option<&SessionId>,
+) -> Result<(), Trouble> {
+    // Before anything else: if the settings cannot be read, nothing is deleted.
+    let rules = rules(env)?;
+    let from = atomic::read(mark, CURSOR_BYTES).ok().flatten();
+    let from = from.and_then(|bytes| Cursor::parse(&bytes));
+    let stopped = Sweep::new(state, rules, session).run(from.as_ref());
+    let text = stopped.map_or_else(String::new, |cursor| cursor.to_string());
+    // A name that is too long to come back to: begin again.
+    let text = if text.len() as u64 > CURSOR_BYTES {
+        String::new()
+    } else {
+        text
+    };
+    atomic::replace(mark, text.as_bytes())
+}
+
+/// When a file was last changed.
+fn changed(meta: &Metadata) -> Millis {
+    let since_epoch = meta.modified().ok();
+    let since_epoch = since_epoch.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let millis = since_epoch.map(|span| u64::try_from(span.as_millis()).unwrap_or(u64::MAX));
+    Millis(millis.unwrap_or(0))
+}
+
+/// The names in a folder, in their order. A name that is not text is not ours.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.take(NAMES);
+    let mut names: Vec<String> = names
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort_unstable();
+    names
+}

@@ -1,0 +1,248 @@
+//! What we know of the projects that have state: where their folder is, and what is open.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::machines::gate::verbs::Switch;
+use mainspring_kernel::machines::{Name, Pending};
+use mainspring_kernel::orders::{Allowance, Orders};
+use mainspring_kernel::retention::{Folder, Open, Project, Rules};
+use mainspring_kernel::{Millis, retention};
+use mainspring_platform::path::from_bytes;
+use mainspring_store::{Store, Trouble, atomic, is_deleted, read_json};
+
+use super::files::{self, File, Kind, PATH_BYTES, session_of};
+use super::{changed, names};
+use crate::effect_owner;
+use crate::limits;
+use crate::machine::gate::switch::GateSwitch;
+use crate::store::StateDir;
+
+/// More than this many open things need not be listed.
+const MOST_OPEN: usize = 16;
+
+/// A project that has state.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    /// Where its state is.
+    pub(crate) dir: PathBuf,
+    /// Its own folder, if its path is known.
+    pub(crate) root: Option<PathBuf>,
+}
+
+/// Every project that has state, in the order of the folders' names.
+pub(crate) fn all(state: &StateDir) -> Vec<Stored> {
+    let dirs = names(&state.projects()).into_iter();
+    let dirs = dirs.map(|name| state.projects().join(name));
+    dirs.filter(|dir| dir.is_dir() && !is_deleted(dir))
+        .map(|dir| Stored::at(state, dir))
+        .collect()
+}
+
+impl Stored {
+    pub(super) fn at(state: &StateDir, dir: PathBuf) -> Self {
+        let root = atomic::read(&dir.join("root"), PATH_BYTES).ok().flatten();
+        let root = root.map(|mut bytes| {
+            bytes.truncate(bytes.trim_ascii_end().len());
+            from_bytes(bytes)
+        });
+        // A path that is not UTF-8 text was written with other characters, and is not the path.
+        let root = root.filter(|root| state.project(root) == dir);
+        Self { dir, root }
+    }
+
+    /// The project at this path, whether or not it has state.
+    pub(crate) fn of(state: &StateDir, root: &Path) -> Self {
+        Self {
+            dir: state.project(root),
+            root: Some(root.into()),
+        }
+    }
+
+    pub(crate) fn folder(&self) -> Folder {
+        let Some(root) = &self.root else {
+            return Folder::Unknown;
+        };
+        match fs::symlink_metadata(root) {
+            Ok(_) => Folder::There,
+            Err(error) if error.kind() == ErrorKind::NotFound => Folder::Gone,
+            Err(_) => Folder::Unknown,
+        }
+    }
+
+    /// Its lock can be taken without finishing what a crashed process left.
+    pub(crate) fn store(&self) -> Store {
+        Store::new(self.dir.clone(), self.root.clone().unwrap_or_default())
+    }
+
+    /// What the rules ask about it.
+    pub(crate) fn facts(&self, state: &StateDir, now: Millis) -> Project {
+        Project {
+            folder: self.folder(),
+            changed: self.changed(),
+            open: self.open(state, now),
+        }
+    }
+
+    /// When one of its files was last changed. A folder changes when we delete something in it, so
+    /// it counts only if there are no files.
+    fn changed(&self) -> Millis {
+        let files = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let files = files.filter_map(|entry| entry.metadata().ok());
+        let newest = files
+            .filter(|meta| !meta.is_dir())
+            .map(|meta| changed(&meta));
+        newest.max().unwrap_or_else(|| {
+            fs::symlink_metadata(&self.dir).map_or(Millis(u64::MAX), |meta| changed(&meta))
+        })
+    }
+
+    fn open(&self, state: &StateDir, now: Millis) -> Vec<Open> {
+        let mut open = Vec::new();
+        if state.has_trust_record(&self.dir) {
+            open.push(Open::Trust);
+        }
+        for name in files::names_of_project(&self.dir) {
+            if open.len() >= MOST_OPEN {
+                break;
+            }
+            match opens(&self.dir, &name, now) {
+                Ok(opens) => open.extend(opens),
+                Err(_) => open.push(Open::Unreadable(name)),
+            }
+        }
+        open
+    }
+
+    /// What its machines remember.
+    pub(super) fn memory(&self) -> Memory {
+        let mut memory = Memory::default();
+        for name in names(&self.dir) {
+            memory.reviews |= name.starts_with("intent-review");
+            if Kind::of(&name) == Kind::Machine && name.ends_with(".json") {
+                match atomic::read(&self.dir.join(name), limits::STATE_FILE) {
+                    Ok(bytes) => memory.texts.extend(bytes),
+                    Err(_) => memory.unreadable = true,
+                }
+            }
+        }
+        memory
+    }
+
+    /// Does this file go, being old?
+    pub(super) fn sweeps_file(
+        &self,
+        rules: &Rules,
+        file: &File,
+        memory: &Memory,
+        starts: Option<&str>,
+    ) -> bool {
+        match (file.kind, session_of(&file.name)) {
+            (Kind::Session, Some(session)) => {
+                let facts = self.session(session, memory, starts == Some(session));
+                facts.is_some_and(|facts| rules.sweeps_session(&facts))
+            }
+            (Kind::Review, _) => rules.is_old(file.changed) && !memory.reviews,
+            (Kind::Session | Kind::Aside, _) => rules.is_old(file.changed),
+            (Kind::Journal | Kind::Segment | Kind::Machine, _) => false,
+        }
+    }
+
+    /// What the rules ask about one of its sessions; `None` if it has no files.
+    pub(super) fn session(
+        &self,
+        session: &str,
+        memory: &Memory,
+        starts: bool,
+    ) -> Option<retention::Session> {
+        let gate = self.dir.join(format!("sessions/{session}.gate.json"));
+        Some(retention::Session {
+            changed: files::session_changed(&self.dir, session)?,
+            gate_on: gate_on(&gate).unwrap_or(true),
+            owns: memory.names(session),
+            starts,
+        })
+    }
+}
+
+/// The machines' own state, as text.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    texts: Vec<Vec<u8>>,
+    unreadable: bool,
+    /// A reviewer is at work, or was when its hook died: its files are needed.
+    reviews: bool,
+}
+
+impl Memory {
+    /// Does it name this session, as the owner of something? An odd id is not in the names of its
+    /// files, only its digest, and what cannot be read may name anybody: both count as named.
+    pub(super) fn names(&self, session: &str) -> bool {
+        let quoted = format!("\"{session}\"");
+        let named = |text: &Vec<u8>| {
+            let mut parts = text.windows(quoted.len());
+            session.starts_with('#') || parts.any(|part| part == quoted.as_bytes())
+        };
+        self.unreadable || self.texts.iter().any(named)
+    }
+}
+
+/// Does the project that a session is bound to still know the session?
+pub(super) fn is_in_use(state: &StateDir, binding: &Path, session: &str) -> bool {
+    match atomic::read(binding, PATH_BYTES) {
+        Err(_) => true,
+        Ok(None) => false,
+        Ok(Some(bytes)) => {
+            let stored = Stored::of(state, &from_bytes(bytes));
+            let has_files = files::session_changed(&stored.dir, session).is_some();
+            has_files || stored.memory().names(session)
+        }
+    }
+}
+
+/// The sessions that are bound to this project, by their bindings.
+pub(crate) fn bindings_to(state: &StateDir, root: &Path) -> Vec<PathBuf> {
+    let folder = state.bindings();
+    let paths = names(&folder).into_iter().map(|name| folder.join(name));
+    paths
+        .filter(|path| {
+            let bytes = atomic::read(path, PATH_BYTES).ok().flatten();
+            bytes.is_some_and(|bytes| from_bytes(bytes) == root)
+        })
+        .collect()
+}
+
+/// What one of a project's files says is open.
+fn opens(dir: &Path, name: &str, now: Millis) -> Result<Option<Open>, Trouble> {
+    let path = dir.join(name);
+    if let Some(rest) = name.strip_prefix("intent-") {
+        let pending = read_json::<Pending>(path)?.value;
+        let machine = rest.split(['.', '-']).next().unwrap_or(rest);
+        return Ok(
+            pending.map(|pending| Open::effect(machine, effect_owner::is_alive(pending.owner())))
+        );
+    }
+    Ok(match name {
+        "orders.json" => {
+            let orders = read_json::<Orders>(path)?.value.unwrap_or_default();
+            let in_force = |name: &Name| orders.allowance(*name, now) != Allowance::Act;
+            Name::ALL.iter().any(in_force).then_some(Open::Order)
+        }
+        // A loop that is over leaves no file.
+        "loop.json" => Some(Open::Loop),
+        "gate.json" => gate_on(&path)?.then_some(Open::Gate),
+        _ if name.ends_with(".gate.json") => {
+            let session = session_of(name).filter(|_| gate_on(&path).unwrap_or(true));
+            session.map(|session| Open::SessionGate(session.to_owned()))
+        }
+        _ => None,
+    })
+}
+
+fn gate_on(path: &Path) -> Result<bool, Trouble> {
+    let switch = read_json::<GateSwitch>(path.into())?
+        .value
+        .unwrap_or_default();
+    Ok(switch.switch == Some(Switch::On))
+}

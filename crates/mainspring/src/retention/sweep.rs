@@ -1,0 +1,265 @@
+//! One sweep: from where the last one stopped, as far as one may go.
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use mainspring_kernel::SessionId;
+use mainspring_kernel::retention::{Folder, Rules};
+use mainspring_store::{file_name, is_deleted};
+
+use super::files::{self, File, Kind};
+use super::projects::{self, Stored};
+use super::{LOOKED_AT, OLD, changed, names};
+use crate::store::StateDir;
+
+/// A folder of files that a sweep looks at.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Place {
+    /// A project's state, by the name of its folder. Projects come first: a session's binding goes
+    /// after its other files.
+    Project(String),
+    /// The sessions' bindings.
+    Bindings,
+    /// The marks of one path that sessions were told about.
+    Told(String),
+}
+
+/// Where a sweep stopped: at this file, which it has looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Cursor {
+    pub(super) place: Place,
+    pub(super) file: String,
+}
+
+impl Cursor {
+    /// What [`fmt::Display`] wrote; `None` for anything else.
+    pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        let (place, file) = text.split_once('\n')?;
+        let place = match place.split_once('/') {
+            Some(("projects", key)) => Place::Project(key.into()),
+            Some(("told", key)) => Place::Told(key.into()),
+            None if place == "sessions" => Place::Bindings,
+            Some(_) | None => return None,
+        };
+        let file = file.into();
+        Some(Self { place, file })
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Place::Project(key) => write!(f, "projects/{key}")?,
+            Place::Bindings => f.write_str("sessions")?,
+            Place::Told(key) => write!(f, "told/{key}")?,
+        }
+        write!(f, "\n{}", self.file)
+    }
+}
+
+pub(super) struct Sweep<'a> {
+    state: &'a StateDir,
+    rules: Rules,
+    /// The name of the files of the session that starts.
+    starts: Option<String>,
+    looked_at: usize,
+    /// Of these, how many were old: they are looked at more closely, and most are deleted.
+    old: usize,
+}
+
+/// Did it look at a whole folder?
+enum Reached {
+    End,
+    File(String),
+}
+
+impl<'a> Sweep<'a> {
+    pub(super) fn new(state: &'a StateDir, rules: Rules, session: Option<&SessionId>) -> Self {
+        Self {
+            state,
+            rules,
+            starts: session.map(|id| file_name(id.as_str()).into_owned()),
+            looked_at: 0,
+            old: 0,
+        }
+    }
+
+    /// Sweeps on from there. Returns where it stopped; `None` at the end.
+    pub(super) fn run(mut self, from: Option<&Cursor>) -> Option<Cursor> {
+        for place in self.places() {
+            let after = match from {
+                Some(cursor) if place < cursor.place => continue,
+                Some(cursor) if place == cursor.place => cursor.file.as_str(),
+                Some(_) | None => "",
+            };
+            let reached = match &place {
+                Place::Project(key) => self.project(key, after),
+                Place::Bindings => self.bindings(after),
+                Place::Told(key) => self.marks(&self.state.told().join(key), after),
+            };
+            if let Reached::File(file) = reached {
+                return Some(Cursor { place, file });
+            }
+        }
+        self.segments();
+        None
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let projects = names(&self.state.projects()).into_iter();
+        let mut places: Vec<Place> = projects.map(Place::Project).collect();
+        places.push(Place::Bindings);
+        places.extend(names(&self.state.told()).into_iter().map(Place::Told));
+        places
+    }
+
+    /// Takes the next of these names, until enough was done.
+    fn look_at(
+        &mut self,
+        names: Vec<String>,
+        after: &str,
+        mut look: impl FnMut(&mut Self, &str),
+    ) -> Reached {
+        self.looked_at += 1;
+        let mut last = after.to_owned();
+        for name in names.into_iter().filter(|name| name.as_str() > after) {
+            if self.looked_at >= LOOKED_AT || self.old >= OLD {
+                return Reached::File(last);
+            }
+            self.looked_at += 1;
+            look(self, &name);
+            last = name;
+        }
+        Reached::End
+    }
+
+    fn project(&mut self, key: &str, after: &str) -> Reached {
+        let dir = self.state.projects().join(key);
+        if is_deleted(&dir) {
+            delete(&dir);
+            return Reached::End;
+        }
+        let mut old: Vec<File> = Vec::new();
+        let reached = self.look_at(files::names_of_project(&dir), after, |sweep, name| {
+            let file = files::look(&dir, name.to_owned());
+            let file = file.filter(|file| sweep.rules.is_old(file.changed));
+            if let Some(file) =
+                file.filter(|file| file.kind == Kind::Session || file.kind.goes_by_age())
+            {
+                sweep.old += 1;
+                old.push(file);
+            }
+        });
+        let stored = Stored::at(self.state, dir);
+        if !old.is_empty() {
+            self.old_files(&stored, &old);
+        }
+        if matches!(reached, Reached::End) {
+            self.whole_project(&stored);
+        }
+        reached
+    }
+
+    /// Deletes old files under the project's lock, so that nobody is about to change them.
+    fn old_files(&self, stored: &Stored, old: &[File]) {
+        let store = stored.store();
+        let Ok(_held) = store.hold(Duration::ZERO) else {
+            return;
+        };
+        let memory = stored.memory();
+        for file in old {
+            if stored.sweeps_file(&self.rules, file, &memory, self.starts.as_deref()) {
+                delete(&stored.dir.join(&file.name));
+            }
+        }
+    }
+
+    /// Deletes the state of a project whose folder is gone.
+    fn whole_project(&self, stored: &Stored) {
+        // Asked first, because it is quick and mostly decides.
+        if stored.folder() != Folder::Gone {
+            return;
+        }
+        let store = stored.store();
+        if let Ok(held) = store.hold(Duration::ZERO)
+            && self
+                .rules
+                .sweeps_project(&stored.facts(self.state, self.rules.now()))
+        {
+            let _ = held.delete();
+        }
+    }
+
+    /// A binding goes when it is old and the session has no other files, which go by their own
+    /// age.
+    fn bindings(&mut self, after: &str) -> Reached {
+        let folder = self.state.bindings();
+        self.look_at(names(&folder), after, |sweep, name| {
+            let path = folder.join(name);
+            let Ok(meta) = fs::symlink_metadata(&path) else {
+                return;
+            };
+            if sweep.rules.is_old(changed(&meta)) && sweep.starts.as_deref() != Some(name) {
+                sweep.old += 1;
+                if !projects::is_in_use(sweep.state, &path, name) {
+                    delete(&path);
+                }
+            }
+        })
+    }
+
+    fn marks(&mut self, folder: &Path, after: &str) -> Reached {
+        let reached = self.look_at(names(folder), after, |sweep, name| {
+            let path = folder.join(name);
+            if fs::symlink_metadata(&path).is_ok_and(|meta| sweep.rules.is_old(changed(&meta))) {
+                sweep.old += 1;
+                delete(&path);
+            }
+        });
+        // Succeeds only if it is empty.
+        let _ = fs::remove_dir(folder);
+        reached
+    }
+
+    /// Deletes closed segments of all projects. It is the end of a sweep of everything, so it
+    /// happens once a day; and few are left afterwards, so it is quick.
+    fn segments(&self) {
+        for path in files::swept_segments(self.state, &self.rules) {
+            delete(&path);
+        }
+    }
+}
+
+/// What cannot be deleted stays for the next sweep.
+fn delete(path: &Path) {
+    let _ = match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(_) => Ok(()),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_read_back_and_nothing_else_is() {
+        for place in [
+            Place::Project("0123".into()),
+            Place::Bindings,
+            Place::Told("4567".into()),
+        ] {
+            let file = "sessions/a\nb.json".into();
+            let cursor = Cursor { place, file };
+            assert_eq!(Cursor::parse(cursor.to_string().as_bytes()), Some(cursor));
+        }
+        for wrong in ["", "sessions", "elsewhere/x\ny", "projects\nx", "\u{0}\n"] {
+            assert_eq!(Cursor::parse(wrong.as_bytes()), None, "{wrong:?}");
+        }
+        assert_eq!(Cursor::parse(b"\xff\n"), None);
+    }
+}
