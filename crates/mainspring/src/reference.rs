@@ -133,7 +133,7 @@ fn configuration() {
             Kind::Amount => "an amount".to_owned(),
             Kind::Text => "text".to_owned(),
             Kind::Choice(choices) => choices.join(", "),
-            Kind::Span => "a time span: `90s`, `30m`, `2h`".to_owned(),
+            Kind::Span => "a time span: `90s`, `30m`, `2h`, `90d`".to_owned(),
             Kind::List => "a list of texts".to_owned(),
         };
         let who = match key.reach {

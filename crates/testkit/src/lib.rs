@@ -72,3 +72,4 @@ pub mod recorder;
 pub mod simulate;
 pub mod tmux;
 pub mod world;
+pub mod year;

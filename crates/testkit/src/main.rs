@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use mainspring_testkit::{bench, explore, faults, fuzz, layout, modules, simulate};
+use mainspring_testkit::{bench, explore, faults, fuzz, layout, modules, simulate, year};
 
 /// Measure Mainspring and inject faults into it, to reproduce the tables in docs
 #[derive(Parser)]
@@ -23,6 +23,7 @@ enum Command {
     Model(explore::Args),
     Modules(modules::Args),
     Simulate(simulate::Args),
+    Year(year::Args),
 }
 
 fn main() -> ExitCode {
@@ -35,5 +36,6 @@ fn main() -> ExitCode {
         Command::Model(args) => explore::run(&args),
         Command::Modules(args) => modules::run(&args),
         Command::Simulate(args) => simulate::run(&args),
+        Command::Year(args) => year::run(&args),
     }
 }

@@ -46,7 +46,7 @@ pub(crate) const KEYS: &[Key] = &[
         default: "90d",
         reach: Reach::User,
         variable: None,
-        about: "how long the state of sessions that ended, and of projects whose folder is gone, is kept; at least a day",
+        about: "how long state that nobody uses is kept: of sessions that ended, of projects whose folder is gone, old decisions; at least a day",
     },
     Key {
         name: "host.continue_as",

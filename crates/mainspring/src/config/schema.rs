@@ -31,7 +31,7 @@ fn property(key: &Key) -> Value {
         Kind::Amount => json!({ "type": "number", "minimum": 0 }),
         Kind::Text => json!({ "type": "string" }),
         Kind::Choice(choices) => json!({ "enum": choices }),
-        Kind::Span => json!({ "type": "string", "examples": ["90s", "30m", "2h"] }),
+        Kind::Span => json!({ "type": "string", "examples": ["90s", "30m", "2h", "90d"] }),
         Kind::List => json!({ "type": "array", "items": { "type": "string" } }),
     };
     property["description"] = key.about.into();

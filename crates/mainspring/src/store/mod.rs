@@ -7,8 +7,9 @@
 //!   installs/<key>/                      a settings file as it was before an installation
 //!   trusted/<key>.json                   a project that a person has trusted
 //!   told/<key>                           the sessions that were told about an ignored file
+//!   swept                                when old state was last deleted, and where that stopped
 //!   projects/<key>/
-//!     lock                               never renamed, never deleted; holds the journal's head
+//!     lock                               holds the journal's head; goes only with the whole folder
 //!     journal.jsonl                      one record per decision, append only
 //!     journal-<first seq>.jsonl          closed segments
 //!     root                               the project's path, for people

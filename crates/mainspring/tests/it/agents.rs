@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::env::{MAINSPRING, Ran, TestEnv, finish};
 
 /// Commands that end or weaken something for a person.
-const A_PERSONS: [&[&str]; 9] = [
+const A_PERSONS: [&[&str]; 10] = [
     &["trust"],
     &["untrust"],
     &["stop"],
@@ -18,6 +18,7 @@ const A_PERSONS: [&[&str]; 9] = [
     &["gate", "off", "--project"],
     &["install", "--yes"],
     &["uninstall", "--yes"],
+    &["state", "purge", "--yes"],
 ];
 
 /// Every test in which a person types something depends on this, so it has a test and a message

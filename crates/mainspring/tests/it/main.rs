@@ -29,6 +29,7 @@ mod orders_programs;
 mod plugin_taskie;
 mod product_clients;
 mod rehearse;
+mod retention;
 mod review;
 mod review_client;
 mod sealed;

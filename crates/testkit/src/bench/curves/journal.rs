@@ -5,19 +5,19 @@ use std::fs;
 use super::super::cases::pulse;
 use super::{Curve, World};
 
-/// The records that are in the current segment of the two longest journals.
+/// The records that hooks wrote to the two longest journals.
 const DEEP: u64 = 3_000;
 const TEN_MILLION: u64 = 10_000_000;
 /// As in `limits`: how long a segment gets, and how many closed ones are kept.
-const SEGMENT: usize = 8 << 20;
-const SEGMENTS: u64 = 8;
+const SEGMENT: usize = 1 << 20;
+const SEGMENTS: u64 = 12;
 
 pub(super) const RECORDS: Curve = Curve {
     name: "journal",
     title: "A hold with its record, behind a journal",
     axis: "records written before",
-    about: "The records of the current segment are real ones, made by as many hooks. Of ten \
-            million, eight closed segments of 8 MiB and the current one are left.",
+    about: "The records of the current segment are real ones, made by hooks. Of ten million, \
+            twelve closed segments of 1 MiB and the current one are left.",
     measure: |lab| {
         lab.grow(
             &[1, 100, DEEP, TEN_MILLION],

@@ -5,6 +5,7 @@ mod gate;
 mod looping;
 mod orders;
 mod pulse;
+mod retention;
 pub(super) mod review;
 mod tasks;
 mod verbs;
@@ -166,6 +167,7 @@ pub const ALL: &[Path] = &[
     claim::CLOSE,
     orders::SUSPENDED,
     orders::OBSERVED,
+    retention::SWEEP,
     verbs::GATE_ON,
     verbs::LOOP_START,
     verbs::STOP,
