@@ -358,7 +358,7 @@ mod tests {
         let left = place.store.dir().with_extension("deleted");
         assert!(is_deleted(&left) && !is_deleted(place.store.dir()));
         fs::create_dir(&left).unwrap();
-        fs::write(left.join("journal.jsonl"), "of before").unwrap();
+        atomic::replace(&left.join("journal.jsonl"), b"of before").unwrap();
         place.store.hold(LOCK_WAIT).unwrap().delete().unwrap();
         assert!(!left.exists() && !place.store.dir().exists());
     }

@@ -374,7 +374,7 @@ fn purge_ends_this_projects_state_and_nothing_else() {
     assert!(asked.contains("--yes"), "{asked}");
     let said = env.run(&["state", "purge", "--yes"]).ok();
     assert!(said.contains("is still trusted"), "{said}");
-    assert_eq!(all_below(&state), [PathBuf::new(); 0]);
+    assert!(all_below(&state).is_empty(), "{state:?}");
     assert!(other.exists() && !env.state().join("sessions/s").exists());
     // It begins anew, and the person's permission counts.
     env.run(&["pulse", "1"]).ok();
