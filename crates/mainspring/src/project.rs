@@ -177,21 +177,25 @@ struct Binding {
 /// changed is an error: another project would be looked at, and this one's machines would
 /// let go without a word.
 fn binding(state: &StateDir, session: &SessionId) -> Result<Option<PathBuf>, Trouble> {
-    let path = state.binding(session.as_str());
-    let found = atomic::read(&path, MOST_BINDING)?.filter(|bytes| !seal::is_torn(bytes));
+    let root = read_binding(&state.binding(session.as_str()))?;
+    Ok(root.filter(|root| root.is_absolute() && root.is_dir()))
+}
+
+/// The project that a binding names, whether or not it is still there.
+pub(crate) fn read_binding(path: &Path) -> Result<Option<PathBuf>, Trouble> {
+    let found = atomic::read(path, MOST_BINDING)?.filter(|bytes| !seal::is_torn(bytes));
     let Some(bytes) = found else {
         return Ok(None);
     };
-    let object = seal::unseal(&path, &bytes)?;
+    let object = seal::unseal(path, &bytes)?;
     // An earlier version wrote the bare path.
-    let root = if object.starts_with(b"/") {
+    Ok(Some(if object.starts_with(b"/") {
         from_bytes(object.into_owned())
     } else {
         let read = mainspring_json::read::<Binding>(&object);
-        let binding = read.map_err(|error| Trouble::corrupt(&path, error))?;
+        let binding = read.map_err(|error| Trouble::corrupt(path, error))?;
         path_text::from_text(&binding.project).into_owned()
-    };
-    Ok((root.is_absolute() && root.is_dir()).then_some(root))
+    }))
 }
 
 /// A path, three times as long where its bytes are no text.

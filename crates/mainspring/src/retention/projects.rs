@@ -17,6 +17,7 @@ use super::{changed, names};
 use crate::effect_owner;
 use crate::limits;
 use crate::machine::gate::switch::GateSwitch;
+use crate::project;
 use crate::store::StateDir;
 
 /// More than this many open things need not be listed.
@@ -190,11 +191,14 @@ impl Memory {
 
 /// Does the project that a session is bound to still know the session?
 pub(super) fn is_in_use(state: &StateDir, binding: &Path, session: &str) -> bool {
-    match atomic::read(binding, PATH_BYTES) {
+    if session.contains(".aside-") {
+        return false;
+    }
+    match project::read_binding(binding) {
         Err(_) => true,
         Ok(None) => false,
-        Ok(Some(bytes)) => {
-            let stored = Stored::of(state, &from_bytes(bytes));
+        Ok(Some(root)) => {
+            let stored = Stored::of(state, &root);
             let has_files = files::session_changed(&stored.dir, session).is_some();
             has_files || stored.memory().names(session)
         }
@@ -207,8 +211,7 @@ pub(crate) fn bindings_to(state: &StateDir, root: &Path) -> Vec<PathBuf> {
     let paths = names(&folder).into_iter().map(|name| folder.join(name));
     paths
         .filter(|path| {
-            let bytes = atomic::read(path, PATH_BYTES).ok().flatten();
-            bytes.is_some_and(|bytes| from_bytes(bytes) == root)
+            project::read_binding(path).is_ok_and(|bound| bound.as_deref() == Some(root))
         })
         .collect()
 }
