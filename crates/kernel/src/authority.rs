@@ -51,6 +51,7 @@ pub const TABLE: &[Row] = &[
     row("untrust",                  Who::Person,          "untrust a project"),
     row("install",                  Who::ConfirmedPerson, "install"),
     row("uninstall",                Who::ConfirmedPerson, "uninstall"),
+    row("state purge",              Who::ConfirmedPerson, "purge state"),
     row("stop",                     Who::Person,          "give orders"),
     row("pause",                    Who::Person,          "give orders"),
     row("resume",                   Who::Person,          "give orders"),
@@ -72,7 +73,7 @@ pub const TABLE: &[Row] = &[
     anyones("tasks list"), anyones("tasks next"), anyones("tasks start"), anyones("tasks done"),
     anyones("tasks note"), anyones("tasks add"), anyones("tasks validate"), anyones("tasks preview"),
     anyones("pulse"), anyones("hook"), anyones("compat"),
-    anyones("demo"), anyones("doctor"), anyones("status"), anyones("why"), anyones("log"),
+    anyones("demo"), anyones("state"), anyones("doctor"), anyones("status"), anyones("why"), anyones("log"),
     anyones("graph"), anyones("simulate"), anyones("replay"), anyones("config"), anyones("config check"), anyones("config schema"),
     anyones("completions"), anyones("man"),
 ];

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mainspring_kernel::authority::Grounds;
 use mainspring_kernel::retention::{Folder, Open, Project};
 use mainspring_store::ShownPath as _;
 use mainspring_store::limits::LOCK_WAIT;
@@ -40,7 +41,7 @@ struct Doomed {
 }
 
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
-    cmd.person_only("purge state", "state purge")?;
+    cmd.may("state purge", Grounds::Nothing)?;
     let state = cmd.state()?;
     let rules = retention::rules(&cmd.env)?;
     let found = if args.all {
