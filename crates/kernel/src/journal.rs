@@ -12,7 +12,9 @@ use crate::ids::{Digest, Millis, SessionId};
 use crate::machines::Name;
 
 /// The format that this version writes. A newer format is read if possible, and never written to.
-pub const FORMAT: u32 = 1;
+/// In format 1, the checksum of a record covered the contents of its files instead of their
+/// digests.
+pub const FORMAT: u32 = 2;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {

@@ -1,8 +1,8 @@
 //! The journal: one JSON object per line, each with a checksum of everything before it.
 //!
-//! `{"v":1,"seq":7,…,"sum":"<32 hex digits>"}` — the sum covers the line up to `,"sum"` and the sum
-//! of the line before. A line is a record if and only if its sum is right, so a torn tail is not a
-//! record, whatever it looks like, and a changed byte anywhere is found.
+//! [`line`](crate::line) has the format of a line. A line is a record if and only if its sum is
+//! right, so a torn tail is not a record, whatever it looks like, and a changed byte anywhere is
+//! found.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -17,16 +17,13 @@ use serde::Deserialize;
 use crate::Trouble;
 use crate::atomic;
 use crate::digest;
-
 use crate::limits;
+use crate::line::{self, AFTER_SUM, BEFORE_SUM};
 use crate::torn;
 
-pub const CURRENT: &str = "journal.jsonl";
+pub use crate::line::line;
 
-/// What is around the digits of a record's sum.
-const BEFORE_SUM: &str = ",\"sum\":\"";
-const AFTER_SUM: &str = "\"}";
-const SUFFIX: usize = BEFORE_SUM.len() + digest::HEX + AFTER_SUM.len();
+pub const CURRENT: &str = "journal.jsonl";
 
 /// A record with its position.
 #[derive(Debug, Clone)]
@@ -72,22 +69,6 @@ struct Version {
 pub fn start() -> String {
     "0".repeat(digest::HEX)
 }
-
-/// The line for a record, and its sum.
-pub fn line(record: &Record, previous: &str) -> Result<(Vec<u8>, String), Trouble> {
-    let mut line = mainspring_json::bytes(record, ORDINARY_RECORD)
-        .map_err(|error| Trouble::Other(format!("a record cannot be written: {error}")))?;
-    // Without its closing brace.
-    line.pop();
-    let sum = digest::of(&[previous.as_bytes(), &line]).0;
-    for piece in [BEFORE_SUM, &sum, AFTER_SUM, "\n"] {
-        line.extend_from_slice(piece.as_bytes());
-    }
-    Ok((line, sum))
-}
-
-/// Enough room for most records, so that the buffer is not reallocated.
-const ORDINARY_RECORD: usize = 8 << 10;
 
 /// Appends a line to a journal of this size, in one write, and makes it durable. If an earlier line
 /// was torn, this one starts on a new line.
@@ -191,37 +172,41 @@ impl Reader {
         })
     }
 
-    fn parse(&mut self, bytes: &[u8], shape: Shape) -> JournalLine {
-        let at = self.at;
-        let bad = |problem: &str| JournalLine::Bad {
-            at,
-            problem: problem.into(),
-            shape,
-        };
-        let Ok(text) = std::str::from_utf8(bytes) else {
-            return bad("not UTF-8");
-        };
-        let Some((body, sum)) = split(text) else {
-            return bad("torn");
-        };
+    fn parse(&self, bytes: &[u8], shape: Shape) -> JournalLine {
+        match self.record(bytes) {
+            Ok(line) => line,
+            Err(problem) => JournalLine::Bad {
+                at: self.at,
+                problem,
+                shape,
+            },
+        }
+    }
+
+    /// The record of a line, or what is wrong with it.
+    fn record(&self, bytes: &[u8]) -> Result<JournalLine, String> {
+        let text = std::str::from_utf8(bytes).map_err(|_| "not UTF-8")?;
+        let (body, sum) = line::split(text).ok_or("torn")?;
+        let (covered, contents) = line::split_contents(body);
         if let Some(previous) = &self.previous
-            && digest::of(&[previous.as_bytes(), body.as_bytes()]).0 != sum
+            && digest::of(&[previous.as_bytes(), covered.as_bytes()]).0 != sum
         {
-            return bad("its sum is wrong: it was torn or changed");
+            return Err("its sum is wrong: it was torn or changed".into());
         }
-        let json = format!("{body}}}");
-        match serde_json::from_str::<Version>(&json) {
-            Ok(Version { v }) if v > FORMAT => return JournalLine::Newer { v },
-            Ok(_) => {}
-            Err(error) => return bad(&error.to_string()),
+        let json = format!("{covered}}}");
+        let in_words = |error: serde_json::Error| error.to_string();
+        let Version { v } = serde_json::from_str(&json).map_err(in_words)?;
+        if v > FORMAT {
+            return Ok(JournalLine::Newer { v });
         }
-        match serde_json::from_str::<Record>(&json) {
-            Ok(record) => JournalLine::Record(Box::new(Entry {
-                record,
-                sum: sum.into(),
-            })),
-            Err(error) => bad(&error.to_string()),
+        let mut record: Record = serde_json::from_str(&json).map_err(in_words)?;
+        if v > line::WHOLE {
+            record.files = line::with_contents(record.files, contents)?;
         }
+        Ok(JournalLine::Record(Box::new(Entry {
+            record,
+            sum: sum.into(),
+        })))
     }
 }
 
@@ -262,25 +247,16 @@ impl Iterator for Reader {
 }
 
 /// What a line would be, if it is no record.
-fn shape(line: &[u8], ended: bool) -> Shape {
-    let has_end = |line: &[u8]| torn::has_end(line, BEFORE_SUM.as_bytes(), AFTER_SUM.as_bytes());
+fn shape(bytes: &[u8], ended: bool) -> Shape {
+    let has_end = |bytes: &[u8]| torn::has_end(bytes, BEFORE_SUM.as_bytes(), AFTER_SUM.as_bytes());
     // The line feed itself may be the byte that was changed.
-    let without_last = line.split_last().map_or(line, |(_, rest)| rest);
-    let whole = has_end(line) || (!ended && has_end(without_last));
-    match (torn::has_zeros(line), whole, ended) {
+    let without_last = bytes.split_last().map_or(bytes, |(_, rest)| rest);
+    let whole = has_end(bytes) || (!ended && has_end(without_last));
+    match (torn::has_zeros(bytes), whole, ended) {
         (false, true, _) => Shape::Changed,
         (false, false, true) => Shape::TornAndEnded,
         (true, _, _) | (false, false, false) => Shape::Torn,
     }
-}
-
-/// Splits a line into body and checksum.
-fn split(text: &str) -> Option<(&str, &str)> {
-    let cut = text.len().checked_sub(SUFFIX)?;
-    let (body, suffix) = text.split_at_checked(cut)?;
-    let sum = suffix.strip_prefix(BEFORE_SUM)?.strip_suffix(AFTER_SUM)?;
-    let is_sum = sum.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_sum.then_some((body, sum))
 }
 
 /// A store's segments, oldest first, the current one last.
@@ -295,7 +271,7 @@ pub fn is_closed_segment(name: &str) -> bool {
     name.starts_with("journal-") && name.ends_with(".jsonl")
 }
 
-fn closed(dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
+pub(crate) fn closed(dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(Trouble::io("list", dir))? {
         let entry = entry.map_err(Trouble::io("list", dir))?;
@@ -329,13 +305,13 @@ pub fn last_sum(path: &Path) -> Result<Option<String>, Trouble> {
         Ok(meta) => meta.len(),
         Err(error) => return Err(io(error)),
     };
-    let mut end = [0; SUFFIX + 1];
+    let mut end = [0; line::SUFFIX + 1];
     let Some(offset) = size.checked_sub(end.len() as u64) else {
         return Ok(None);
     };
     read_exact_at(&file, &mut end, offset).map_err(io)?;
     let text = std::str::from_utf8(&end).ok();
-    let sum = text.and_then(|text| Some(split(text.strip_suffix('\n')?)?.1.to_owned()));
+    let sum = text.and_then(|text| Some(line::split(text.strip_suffix('\n')?)?.1.to_owned()));
     Ok(sum)
 }
 

@@ -5,6 +5,7 @@
 //! folder, and what may be done there.
 
 pub mod atomic;
+mod compact;
 pub mod digest;
 mod error;
 mod file_name;
@@ -12,6 +13,7 @@ mod head;
 pub mod journal;
 mod json;
 pub mod limits;
+mod line;
 mod lock;
 pub mod no_symlink;
 pub mod path_text;

@@ -13,7 +13,7 @@ use mainspring_platform::sync;
 
 use crate::atomic::{self, Projected};
 use crate::head::Head;
-use crate::{ShownPath as _, Trouble, journal, limits, lock, path_text, recover};
+use crate::{ShownPath as _, Trouble, compact, journal, limits, lock, path_text, recover};
 
 /// A folder with a lock, a journal, and files that the journal's records change.
 #[derive(Debug, Clone)]
@@ -193,6 +193,8 @@ impl Locked<'_> {
         files.retain(|change| !change.is_nothing());
         if self.head.size > limits::SEGMENT {
             self.close_segment()?;
+            // If this fails, contents stay for longer. That is no reason to refuse a record.
+            let _ = compact::drop_old_contents(&self.store.dir);
         }
         let record = Record {
             v: FORMAT,

@@ -338,7 +338,7 @@ fn damaged_files_and_a_file_that_switches_everything_off_are_named() {
 
     let journal = env.project_state().join("journal.jsonl");
     let text = fs::read_to_string(&journal).unwrap();
-    fs::write(&journal, text.replace("\"v\":1", "\"v\": 1")).unwrap();
+    fs::write(&journal, text.replace("\"v\":2", "\"v\": 2")).unwrap();
     says(&env, "journal", "warning", "damaged lines");
     fs::write(env.state().join("trusted/x.json"), "{ no").unwrap();
     says(&env, "trust", "error", "trusted/x.json");

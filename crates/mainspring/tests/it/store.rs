@@ -75,13 +75,12 @@ fn files_that_a_crash_kept_back_are_rolled_forward() {
     env.stop("two").held();
     assert_eq!(beats_given(&env), 2);
     // As if the process of the second stop had died between its record and its files.
-    let after_one = journal(&env)[1]["files"].clone();
-    for file in after_one.as_array().unwrap() {
-        fs::write(
-            file["path"].as_str().unwrap(),
-            file["now"].as_str().unwrap(),
-        )
-        .unwrap();
+    let after_one = journal(&env)[1].clone();
+    let files = after_one["files"].as_array().unwrap();
+    let contents = after_one["contents"].as_array().unwrap();
+    for (file, content) in files.iter().zip(contents) {
+        let path = file["path"].as_str().unwrap();
+        fs::write(path, content.as_str().unwrap()).unwrap();
     }
     fs::write(state.join("lock"), head_before).unwrap();
     assert_eq!(beats_given(&env), 1);

@@ -67,7 +67,7 @@ fn log_has_a_line_per_decision_and_filters() {
     let json = env.run(&["log", "--json"]).ok();
     for line in json.lines() {
         let record: Value = serde_json::from_str(line).unwrap();
-        assert_eq!(record["v"], 1);
+        assert_eq!(record["v"], 2);
     }
 }
 
