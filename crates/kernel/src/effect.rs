@@ -90,6 +90,14 @@ impl<M: Machine> EffectStatus<M> {
         matches!(self, Self::Done(intent, _) if !M::only_looks(&intent.effect))
     }
 
+    /// The intent of the effect, whatever became of it.
+    pub(crate) const fn intent_mut(&mut self) -> Option<&mut Intent<M>> {
+        match self {
+            Self::Clear => None,
+            Self::Running(intent) | Self::Abandoned(intent) | Self::Done(intent, _) => Some(intent),
+        }
+    }
+
     /// The intent that stays recorded if this turn changes nothing.
     pub fn recorded(&self) -> Option<&Intent<M>> {
         match self {

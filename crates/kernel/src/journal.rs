@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::deliberate::{Case, Ruling, deliberate};
 use crate::ids::{Digest, Millis, SessionId};
 use crate::machines::Name;
+use crate::reduce::Reducer;
 
 /// The format that this version writes. A newer format is read if possible, and never written to.
-/// In format 1, the checksum of a record covered the contents of its files instead of their
-/// digests.
+/// In format 1, the texts of people and agents were not reduced, and the checksum of a record
+/// covered the contents of its files instead of their digests.
 pub const FORMAT: u32 = 2;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +39,7 @@ pub enum Entry {
     },
     /// A person or an agent ran a command.
     Verb {
-        /// The command, as it can be typed again.
+        /// The command, as it can be typed again. `…` is a text that is not recorded.
         command: String,
         /// The machine that the command is about, if it is about one. Earlier versions did not
         /// record it.
@@ -94,6 +95,17 @@ impl Record {
                 }))
             }
         }
+    }
+
+    /// The record as people may send it: without the contents of files, and without the texts that
+    /// a record of an earlier format has.
+    #[must_use]
+    pub fn shareable(mut self, reducer: Reducer) -> Self {
+        self.files.clear();
+        if self.v < FORMAT {
+            self.entry = self.entry.reduced(reducer).0;
+        }
+        self
     }
 
     pub fn session(&self) -> Option<&SessionId> {

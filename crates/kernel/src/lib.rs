@@ -8,7 +8,7 @@
 //! what a state machine is; [`machines`] contains all of them; [`deliberate`] runs them on one
 //! event and joins what they say; [`turn`] is the protocol around it (lock, load, commit, effect,
 //! answer) that the shell, the simulator and the model checker interpret; [`journal`] is the record
-//! of a turn.
+//! of a turn, and [`reduce`] says what it leaves out.
 #![no_std]
 
 extern crate alloc;
@@ -26,6 +26,7 @@ pub mod machine;
 pub mod machines;
 pub mod orders;
 pub mod receipt;
+pub mod reduce;
 pub mod retention;
 pub mod spoken_signal;
 pub mod turn;

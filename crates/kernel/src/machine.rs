@@ -12,8 +12,9 @@ use serde::de::DeserializeOwned;
 use crate::effect::EffectStatus;
 use crate::event::Event;
 use crate::ids::Millis;
-use crate::machines::Name;
+use crate::machines::{InputOf, Name};
 use crate::receipt::Receipt;
+use crate::reduce::Reducer;
 
 /// What every state, fact, effect and outcome must support: comparison, hashing by the model
 /// checker, and writing to the journal.
@@ -85,6 +86,10 @@ pub trait Machine: Debug + Clone + PartialEq + Eq + Hash + Sized {
 
     /// Adds the result of an effect to the receipt that the person gets when the agent stops.
     fn summarize(_: &Self::Outcome, _: &mut Receipt) {}
+
+    /// Reduces the texts of people and agents for the record. Names, numbers and our own sentences
+    /// stay.
+    fn reduce(_: &mut InputOf<Self>, _: Reducer) {}
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

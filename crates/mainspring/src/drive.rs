@@ -262,8 +262,9 @@ impl<'a> Driver<'a> {
         let Some(lock) = &mut self.lock else {
             return Err(Trouble::Other("internal: a commit without the lock".into()));
         };
-        let record = lock.commit(self.now, entry, files)?;
-        for moved in moves(&record.entry)? {
+        let (kept, whole) = entry.reduced(digest::REDUCER);
+        let record = lock.commit(self.now, kept, files)?;
+        for moved in moves(whole.as_ref().unwrap_or(&record.entry))? {
             if let Err(trouble) = self.found.after_commit(self.context, moved) {
                 self.late.push(trouble.to_string());
             }

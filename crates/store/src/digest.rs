@@ -3,8 +3,12 @@
 use blake2::digest::consts::U16;
 use blake2::{Blake2b, Digest as _};
 use mainspring_kernel::Digest;
+use mainspring_kernel::reduce::Reducer;
 
 pub const HEX: usize = 32;
+
+/// Reduces texts to these digests.
+pub const REDUCER: Reducer = Reducer::new(of);
 
 /// The digest of these pieces in sequence.
 pub fn of(pieces: &[&[u8]]) -> Digest {

@@ -25,6 +25,7 @@ use crate::effect::{EffectStatus, Intent, Life};
 use crate::event::Kind;
 use crate::machine::{Data, Machine, Never, Obeys, Settled};
 use crate::receipt::Receipt;
+use crate::reduce::Reducer;
 
 pub(crate) use ask::{Occasion, SUSPENDED, Vote};
 
@@ -299,6 +300,11 @@ macro_rules! machines {
             /// Does this transition change anything recorded of the machine?
             pub fn changed_by(&self, transition: &Transition) -> bool {
                 Moved::pair(self, transition).is_some_and(Moved::is_change)
+            }
+
+            /// Reduces the texts of people and agents, for the record and for views.
+            pub fn reduce(&mut self, reducer: Reducer) {
+                match self { $(Self::$variant(input) => <$machine as Machine>::reduce(input, reducer),)* }
             }
 
             /// Adds the result of its effect in this turn to the receipt.

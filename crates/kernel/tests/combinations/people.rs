@@ -163,6 +163,12 @@ pub(crate) fn gate(stand: Stand) -> gate::Facts {
     }
 }
 
+/// What a pull request is to be called.
+pub(crate) const SUMMARY: &str = "Fix the race in the cache";
+
+/// What the loop repeats to the agent.
+pub(crate) const PROMPT: &str = "Make the cache safe.";
+
 pub(crate) fn looping(stand: Stand) -> looping::Facts {
     looping::Facts {
         heard: match stand {
@@ -172,7 +178,7 @@ pub(crate) fn looping(stand: Stand) -> looping::Facts {
         ttl: Millis::seconds(7_200),
         company: OtherSessions::Alone,
         client: Some(Client(7)),
-        prompt: None,
+        prompt: Some(PROMPT.into()),
     }
 }
 
@@ -243,7 +249,7 @@ fn review(stand: Stand, price: Price) -> (Plan, review::Facts) {
 fn claimed(stand: Stand, price: Price) -> claim::State {
     let (phase, summary, synced) = match (stand, price) {
         (Stand::Blocking, Price::Cheap) => (ClaimPhase::ReadyForPr, "", status::IN_PROGRESS),
-        (Stand::Blocking, Price::Dear) => (ClaimPhase::ReadyForPr, "Fix it", status::IN_PROGRESS),
+        (Stand::Blocking, Price::Dear) => (ClaimPhase::ReadyForPr, SUMMARY, status::IN_PROGRESS),
         (_, Price::Cheap) => (ClaimPhase::Coding, "", status::IN_PROGRESS),
         (_, Price::Dear) => (ClaimPhase::Coding, "", status::TODO),
     };

@@ -12,6 +12,7 @@ use mainspring_kernel::machines::claim::work::{
 use mainspring_kernel::machines::looping::{self, Ending, Past};
 use mainspring_kernel::machines::review::{self, Failure, Finding, Phase, Record, Verdict};
 use mainspring_kernel::machines::{Finished, Pending, Returned, Transition, claim, gate};
+use mainspring_kernel::reduce::Reducer;
 use mainspring_kernel::{
     Answer, Ask, Digest, Kind, MachineInput, Millis, Name, Orders, Reply, Ruling, Turn, Uptime,
 };
@@ -183,6 +184,7 @@ impl World {
                 self.ledger = settlement.stored_ledger(case);
             }
         }
+        assert_reduced(&entry);
         self.journal.push(entry);
     }
 
@@ -302,7 +304,7 @@ impl World {
                     if let claim::State::Claimed { claim, .. } = &mut input.state
                         && claim.summary.is_empty()
                     {
-                        claim.summary = "Fix it".into();
+                        claim.summary = people::SUMMARY.into();
                     }
                 }
                 MachineInput::Review(_)
@@ -393,6 +395,37 @@ impl World {
                 other => panic!("{other}"),
             }
             before = ask;
+        }
+    }
+}
+
+/// A record has none of the texts, and takes the same arrows as the turn did.
+fn assert_reduced(entry: &Entry) {
+    let (kept, _) = entry.clone().reduced(Reducer::new(|_| Digest("d".into())));
+    let Ok(json) = serde_json::to_string(&kept) else {
+        panic!("it cannot be written: {kept:?}")
+    };
+    for text in [people::PROMPT, people::SUMMARY] {
+        assert!(!json.contains(text), "{json}");
+    }
+    let (Entry::Turn { ruling: whole, .. }, Entry::Turn { ruling, .. }) = (entry, &kept) else {
+        panic!("nobody typed anything")
+    };
+    assert_eq!(skeleton(ruling), skeleton(whole));
+}
+
+/// A ruling without what is said in it: its outcome, and the arrows or the effect.
+fn skeleton(ruling: &Ruling) -> (Option<Outcome>, Vec<[&str; 4]>) {
+    match ruling {
+        Ruling::Repeated(_) => (None, Vec::new()),
+        Ruling::Intends(pending) => (None, vec![[pending.name().as_str(), "", "", ""]]),
+        Ruling::Settled(settlement) => {
+            let arrows = settlement.transitions.iter();
+            let arrows = arrows.map(|taken| {
+                let name = taken.name().as_str();
+                [name, taken.rule(), taken.from(), taken.to()]
+            });
+            (Some(settlement.outcome), arrows.collect())
         }
     }
 }

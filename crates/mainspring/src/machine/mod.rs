@@ -21,7 +21,7 @@ use mainspring_kernel::machine::Machine;
 use mainspring_kernel::machines::{
     Finished, InputOf, MachineInput, Moved, Name, Pending, Returned, TransitionOf,
 };
-use mainspring_store::Trouble;
+use mainspring_store::{Trouble, digest};
 
 use crate::config::{self, Key};
 use crate::env::Environment;
@@ -228,12 +228,17 @@ fn not_loaded(name: Name) -> Trouble {
     Trouble::Other(format!("internal: {name} was not loaded"))
 }
 
-/// A machine's input without an event, for a view.
+/// A machine's input without an event, for a view that people may send to somebody: without the
+/// texts of people and agents.
 pub(crate) fn view(
     name: Name,
     context: &EventContext<'_>,
 ) -> Result<Option<MachineInput>, Trouble> {
-    Found::default().load(name, context, None)
+    let mut input = Found::default().load(name, context, None)?;
+    if let Some(input) = &mut input {
+        input.reduce(digest::REDUCER);
+    }
+    Ok(input)
 }
 
 /// What to tell about a failure of ours: the first machine that must not be silent decides.

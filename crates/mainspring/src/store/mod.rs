@@ -11,7 +11,7 @@
 //!   projects/<key>/
 //!     lock                               holds the journal's head; goes only with the whole folder
 //!     journal.jsonl                      one record per decision, append only
-//!     journal-<first seq>.jsonl          closed segments
+//!     journal-<first seq>.jsonl          closed segments, with only the newest content of each file
 //!     root                               the project's path, for people
 //!     orders.json                        what a person stopped, paused or only wants observed
 //!     sessions/<session>.json            the block ledger: how many stops were held in a row

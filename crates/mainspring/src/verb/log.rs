@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use mainspring_kernel::deliberate::Ruling;
 use mainspring_kernel::journal::{Entry, Record};
+use mainspring_store::digest;
 
 use super::records::{self, Filter, Shown};
 use super::{CommandContext, Result, timestamp};
@@ -25,7 +26,7 @@ pub(crate) struct Args {
     /// Keep showing new decisions until Ctrl-C
     #[arg(long, short)]
     follow: bool,
-    /// Print the records as JSON, one per line
+    /// Print the records as JSON, one per line, without the contents of files
     #[arg(long)]
     json: bool,
 }
@@ -74,7 +75,7 @@ fn lines(
             Shown::Record(record) => {
                 *shown = record.seq;
                 if args.filter.takes(&record, cmd.env.later()) {
-                    lines.push(render(args, cmd, &record)?);
+                    lines.push(render(args, cmd, &record.shareable(digest::REDUCER))?);
                 }
             }
         }

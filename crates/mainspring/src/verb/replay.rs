@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use mainspring_kernel::journal::{Divergence, Entry, Record};
-use mainspring_store::ShownPath as _;
+use mainspring_kernel::deliberate::Ruling;
+use mainspring_kernel::journal::{Divergence, Entry, FORMAT, Record};
 use mainspring_store::journal::{JournalLine, Reader};
+use mainspring_store::{ShownPath as _, atomic, limits};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -20,10 +21,10 @@ use crate::exit::Exit;
 /// A message that is only worded differently is not a different decision.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring replay                     this project's decisions\n  mainspring replay journal.jsonl       somebody else's, from a report"
+    after_help = "Examples:\n  mainspring replay                     this project's decisions\n  mainspring replay report.jsonl        somebody else's, from `mainspring log --json`"
 )]
 pub(crate) struct Args {
-    /// A journal file; default: this project's journal
+    /// A journal, or what `mainspring log --json` printed; default: this project's journal
     file: Option<PathBuf>,
     /// As JSON
     #[arg(long)]
@@ -71,8 +72,8 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
                     continue;
                 }
                 if let Err(divergence) = record.replay() {
-                    if !only_reworded(&divergence)? {
-                        view.differs = Some(difference(&record, &divergence));
+                    if let Some(difference) = difference(&record, &divergence)? {
+                        view.differs = Some(difference);
                         break;
                     }
                     view.reworded += 1;
@@ -117,66 +118,75 @@ fn from_file(path: &Path) -> Result<Vec<Shown>> {
             JournalLine::Newer { v } => Shown::Problem(format!("a record of format {v}")),
         });
     }
-    if !lines.iter().any(|line| matches!(line, Shown::Record(_))) {
-        return Err(
-            CliError::new(format!("{} holds no record of mainspring", path.shown()))
-                .hint("a journal is named journal.jsonl; `mainspring doctor` says where"),
-        );
+    if has_records(&lines) {
+        return Ok(lines);
     }
-    Ok(lines)
+    let lines = from_log(path)?;
+    if has_records(&lines) {
+        return Ok(lines);
+    }
+    Err(
+        CliError::new(format!("{} holds no record of mainspring", path.shown()))
+            .hint("`mainspring log --json` prints records"),
+    )
 }
 
-/// Does the replayed ruling differ only in its sentences? A later version may word a message
-/// better; that is not a different decision.
-fn only_reworded(divergence: &Divergence) -> Result<bool> {
-    let value = |ruling| {
-        let text = super::pretty(ruling)?;
-        serde_json::from_str::<Value>(&text).map_err(CliError::new)
-    };
-    let (recorded, replayed) = (value(&divergence.recorded)?, value(&divergence.replayed)?);
-    Ok(same_but_for_sentences(&recorded, &replayed))
+fn has_records(lines: &[Shown]) -> bool {
+    lines.iter().any(|line| matches!(line, Shown::Record(_)))
+}
+
+/// What `mainspring log --json` printed: records without checksums.
+fn from_log(path: &Path) -> Result<Vec<Shown>> {
+    let text = atomic::read_text(path, limits::RECORD)?.unwrap_or_default();
+    let lines = text.lines().enumerate();
+    let lines = lines.map(|(index, line)| match serde_json::from_str::<Record>(line) {
+        Ok(record) if record.v <= FORMAT => Shown::Record(Box::new(record)),
+        Ok(record) => Shown::Problem(format!("a record of format {}", record.v)),
+        Err(error) => Shown::Problem(format!("{}, line {}: {error}", path.shown(), index + 1)),
+    });
+    Ok(lines.collect())
+}
+
+/// A ruling without its sentences. A later version may word a message better; that is not a
+/// different decision. And records of format 1 have texts of people and agents in their messages,
+/// which must not be shown here.
+fn without_sentences(ruling: &Ruling) -> Result<Value> {
+    let text = mainspring_json::text(ruling).map_err(CliError::new)?;
+    let mut value = serde_json::from_str(&text).map_err(CliError::new)?;
+    drop_sentences(&mut value);
+    Ok(value)
 }
 
 /// A text with a space in it is a sentence: names and numbers have none.
-fn same_but_for_sentences(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::String(one), Value::String(other)) => {
-            one == other || (one.contains(' ') && other.contains(' '))
-        }
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len()
-                && one
-                    .iter()
-                    .zip(other)
-                    .all(|(one, other)| same_but_for_sentences(one, other))
-        }
-        (Value::Object(one), Value::Object(other)) => {
-            one.len() == other.len()
-                && one.iter().all(|(name, one)| {
-                    other
-                        .get(name)
-                        .is_some_and(|other| same_but_for_sentences(one, other))
-                })
-        }
-        _ => one == other,
+fn drop_sentences(value: &mut Value) {
+    match value {
+        Value::String(text) if text.contains(' ') => *text = "…".into(),
+        Value::Array(values) => values.iter_mut().for_each(drop_sentences),
+        Value::Object(fields) => fields.values_mut().for_each(drop_sentences),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
-fn difference(record: &Record, divergence: &Divergence) -> Difference {
-    let pretty = |value| super::pretty(value).unwrap_or_default();
-    let (was, now) = (pretty(&divergence.recorded), pretty(&divergence.replayed));
+/// Where the rulings differ, if they do in more than their sentences.
+fn difference(record: &Record, divergence: &Divergence) -> Result<Option<Difference>> {
+    let recorded = without_sentences(&divergence.recorded)?;
+    let replayed = without_sentences(&divergence.replayed)?;
+    if recorded == replayed {
+        return Ok(None);
+    }
+    let (was, now) = (super::pretty(&recorded)?, super::pretty(&replayed)?);
     let same = was
         .lines()
         .zip(now.lines())
         .take_while(|(one, other)| one == other)
         .count();
     let at = |text: &str| text.lines().nth(same).unwrap_or("").trim().to_owned();
-    Difference {
+    Ok(Some(Difference {
         seq: record.seq,
         at: timestamp(record.at),
         recorded: [records::outcome(&divergence.recorded).into(), at(&was)],
         now: [records::outcome(&divergence.replayed).into(), at(&now)],
-    }
+    }))
 }
 
 fn differs(difference: &Difference, before: usize) -> CliError {
@@ -198,6 +208,10 @@ mod tests {
 
     #[test]
     fn other_words_are_the_same_decision_and_another_number_is_not() {
+        let without = |mut value: Value| {
+            drop_sentences(&mut value);
+            value
+        };
         let recorded = json!({"held": 1, "by": "gate", "notes": [{"text": "it was held"}]});
         for (replayed, same) in [
             (
@@ -222,11 +236,8 @@ mod tests {
                 false,
             ),
         ] {
-            assert_eq!(
-                same_but_for_sentences(&recorded, &replayed),
-                same,
-                "{replayed}"
-            );
+            let equal = without(recorded.clone()) == without(replayed.clone());
+            assert_eq!(equal, same, "{replayed}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use mainspring_kernel::deliberate;
 use mainspring_kernel::journal::{Entry, FORMAT, Record};
 use mainspring_kernel::{Kind, Name, Ruling, SessionId};
-use mainspring_store::{ShownPath as _, atomic};
+use mainspring_store::{ShownPath as _, atomic, digest};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -61,7 +61,8 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
             machines.push(*name);
         }
     }
-    let case = drive::look(&context, &payload, &machines)?;
+    // The answer may be sent to somebody, so it has no texts of people and agents, either.
+    let case = drive::look(&context, &payload, &machines)?.reduced(digest::REDUCER);
     let ruling = deliberate(&case);
     let answer = match &ruling {
         Ruling::Repeated(answer) => Some(answer),

@@ -6,6 +6,7 @@ use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::journal::{Entry, Record};
 use mainspring_kernel::machines::{MachineInput, Transition};
 use mainspring_kernel::spoken_signal::SpokenSignal;
+use mainspring_store::digest;
 use serde::Serialize;
 
 use super::records::{self, Filter, Shown};
@@ -71,6 +72,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         if !args.filter.takes(&record, cmd.env.now()) {
             continue;
         }
+        let record = record.shareable(digest::REDUCER);
         if let Entry::Turn { case, ruling } = &record.entry {
             explained.push(explain(&record, case, ruling));
         }

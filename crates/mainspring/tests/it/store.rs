@@ -105,6 +105,44 @@ fn a_person_who_edits_a_file_in_between_wins() {
 }
 
 #[test]
+fn a_closed_segment_has_no_content_that_a_file_had_before() {
+    let env = TestEnv::new();
+    let start = |prompt| env.agent("s", &["loop", "start", "--prompt", prompt]).ok();
+    start("the first secret");
+    env.stop("one").held();
+    env.agent("s", &["loop", "abort"]).ok();
+    env.stop("two").let_go();
+    start("the second one");
+    let state = env.project_state();
+    let current = state.join("journal.jsonl");
+    let whole = fs::read_to_string(&current).unwrap();
+    assert!(whole.contains("the first secret"));
+    let before = env.run(&["log", "--json"]).ok();
+    // A segment that a torn line fills: the next record begins another.
+    fs::write(&current, whole.clone() + &"x".repeat(9 << 20)).unwrap();
+    env.stop("three").held();
+    let segment = state.join(format!("journal-{:012}.jsonl", whole.lines().count() + 1));
+    let closed = fs::read_to_string(segment).unwrap();
+    assert!(!closed.contains("the first secret"));
+    assert_eq!(
+        closed.matches("the second one").count(),
+        1,
+        "it is still there"
+    );
+    // All records are there, one after the other, and can be decided again.
+    let after = env.run(&["log", "--json"]).ok();
+    assert!(after.starts_with(&before), "{after}");
+    let replay = env.run(&["replay", "--json"]).json();
+    assert_eq!(replay["differs"], Value::Null);
+    assert_eq!(replay["same"], 3);
+    assert_eq!(
+        replay["skipped"].as_array().unwrap().len(),
+        1,
+        "the padding"
+    );
+}
+
+#[test]
 fn a_torn_last_line_is_no_record_and_hides_none() {
     let env = TestEnv::new();
     env.run(&["pulse", "9"]).ok();

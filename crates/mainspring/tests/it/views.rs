@@ -68,6 +68,7 @@ fn log_has_a_line_per_decision_and_filters() {
     for line in json.lines() {
         let record: Value = serde_json::from_str(line).unwrap();
         assert_eq!(record["v"], 2);
+        assert_eq!(record["files"], Value::Null, "nobody sends contents");
     }
 }
 

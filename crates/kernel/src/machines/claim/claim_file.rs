@@ -1,12 +1,16 @@
 //! The file `.agent-claim.json`: the state that the agent, the person and we share. The shell reads
 //! it, and writes back only the fields that changed.
 
+use alloc::format;
 use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
 use super::phase::{Failure, Next, Phase, Task};
+use super::text::{SUMMARY_MAX, title};
+use crate::hidden::quote;
 use crate::ids::Millis;
+use crate::reduce::Reducer;
 
 /// The schema that this version writes. A newer file is read and never written.
 pub const SCHEMA: u64 = 1;
@@ -19,6 +23,9 @@ pub struct ClaimFile {
     pub agent_id: String,
     pub phase: Phase,
     pub summary: String,
+    /// In a record, which does not have the summary: why it cannot be a pull request's title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary_fault: Option<String>,
     /// What the card on the board should say.
     pub status: String,
     pub pr_number: Option<u64>,
@@ -58,10 +65,36 @@ impl ClaimFile {
             agent_id,
             phase: Phase::Coding,
             summary: String::new(),
+            summary_fault: None,
             status: status::IN_PROGRESS.into(),
             pr_number: None,
             last_check_poll: None,
             last_synced_status: None,
+        }
+    }
+
+    /// Why the summary cannot be a pull request's title, if it cannot.
+    pub fn summary_fault(&self) -> Option<String> {
+        let summary = self.summary.trim();
+        if self.summary_fault.is_some() {
+            self.summary_fault.clone()
+        } else if summary.is_empty() {
+            Some("it is empty".into())
+        } else if summary.chars().count() > SUMMARY_MAX {
+            Some(format!("it is longer than {SUMMARY_MAX} characters"))
+        } else if summary.contains('\0') {
+            Some("it has a NUL character".into())
+        } else if quote(&title(summary).0, 1).is_empty() {
+            Some("its first line has nothing that can be seen".into())
+        } else {
+            None
+        }
+    }
+
+    pub(super) fn reduce(&mut self, reducer: Reducer) {
+        if !self.summary.trim().is_empty() {
+            self.summary_fault = self.summary_fault();
+            reducer.text(&mut self.summary);
         }
     }
 

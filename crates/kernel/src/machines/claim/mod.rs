@@ -27,11 +27,12 @@ pub mod work;
 
 use serde::{Deserialize, Serialize};
 
-use super::Name;
+use super::{InputOf, Name};
 use crate::machine::{
     ANY, Arrow, Input, Machine, Nothing, OnContext, OnIdle, OnStop, OnWatch, SAME, Step,
 };
 use crate::receipt::Receipt;
+use crate::reduce::Reducer;
 use claim_file::ClaimFile;
 use memory::{ClaimMemory, Weight};
 use phase::Phase;
@@ -226,6 +227,16 @@ impl Machine for Claim {
         match effect {
             Effect::Poll { .. } | Effect::Look { .. } | Effect::Survey => true,
             Effect::Open(_) | Effect::Close(_) | Effect::Sync(_) => false,
+        }
+    }
+
+    fn reduce(input: &mut InputOf<Self>, reducer: Reducer) {
+        if let State::Claimed { claim, .. } = &mut input.state {
+            claim.reduce(reducer);
+        }
+        let intent = input.effect_status.intent_mut();
+        if let Some(Effect::Open(open)) = intent.map(|intent| &mut intent.effect) {
+            reducer.text(&mut open.summary);
         }
     }
 

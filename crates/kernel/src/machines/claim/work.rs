@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use super::branch;
 use super::claim_file::ClaimFile;
 use super::pull::Pull;
-use super::text::{SUMMARY_MAX, title};
 use crate::hidden::quote;
 use crate::ids::Millis;
 
@@ -172,27 +171,13 @@ impl Open {
     /// The request that a claim makes; `Err` says what is missing.
     pub fn of(claim: &ClaimFile) -> Result<Self, Missing> {
         branch::check(&claim.branch).map_err(|bad| Missing::Branch(bad.to_string()))?;
-        let summary = claim.summary.trim();
-        if summary.is_empty() {
-            return Err(Missing::Summary("it is empty".into()));
-        }
-        if summary.chars().count() > SUMMARY_MAX {
-            return Err(Missing::Summary(format!(
-                "it is longer than {SUMMARY_MAX} characters"
-            )));
-        }
-        if summary.contains('\0') {
-            return Err(Missing::Summary("it has a NUL character".into()));
-        }
-        if quote(&title(summary).0, 1).is_empty() {
-            return Err(Missing::Summary(
-                "its first line has nothing that can be seen".into(),
-            ));
+        if let Some(fault) = claim.summary_fault() {
+            return Err(Missing::Summary(fault));
         }
         Ok(Self {
             issue: claim.issue_number,
             branch: claim.branch.clone(),
-            summary: summary.into(),
+            summary: claim.summary.trim().into(),
             card: CardUpdate::of(claim, super::claim_file::status::IN_REVIEW),
         })
     }

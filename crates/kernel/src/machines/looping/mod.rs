@@ -20,12 +20,13 @@ use serde::{Deserialize, Serialize};
 pub use run::{Client, Ending, Frame, LoopOwner, MOST_FRAMES, Mode, Past, Run, State, Stuck};
 
 use self::owner::Ownership;
-use super::Name;
+use super::{InputOf, Name};
 use crate::event::{Author, Background, Kind};
 use crate::ids::{Millis, SessionId};
 use crate::machine::{
     Arrow, Input, Machine, Never, Nothing, OnContext, OnStop, SAME, Settled, Step,
 };
+use crate::reduce::Reducer;
 use crate::spoken_signal::SpokenSignal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -208,6 +209,16 @@ impl Machine for Loop {
                 Settled::Released,
             )
             | (state, Settled::Continued) => state,
+        }
+    }
+
+    fn reduce(input: &mut InputOf<Self>, reducer: Reducer) {
+        if let Some(prompt) = &mut input.facts.prompt {
+            reducer.text(prompt);
+        }
+        // Why somebody aborted it is in that person's or agent's words.
+        if let State::Aborted { cause, .. } = &mut input.state {
+            reducer.text(cause);
         }
     }
 }

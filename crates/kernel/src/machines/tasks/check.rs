@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::draft::{Draft, Field, Key, Row, Status};
 use super::text::excerpt;
+use crate::reduce::Reducer;
 
 /// The largest file that is read.
 pub const MOST_BYTES: u64 = 1024 * 1024;
@@ -56,6 +57,17 @@ pub enum Fault {
     NotAnId(String),
     Duplicate(u64),
     Dangling(u64),
+}
+
+impl Fault {
+    pub(super) fn reduce(&mut self, reducer: Reducer) {
+        match self {
+            Self::NotATask(found) | Self::Wrong(found) | Self::NotAnId(found) => {
+                reducer.text(found);
+            }
+            Self::Missing | Self::Duplicate(_) | Self::Dangling(_) => {}
+        }
+    }
 }
 
 impl fmt::Display for Problem {

@@ -26,10 +26,11 @@ use serde::{Deserialize, Serialize};
 use self::check::{List, Problem};
 use self::draft::Status;
 use self::task_list::{Maker, Reset, TaskList};
-use super::Name;
+use super::{InputOf, Name};
 use crate::machine::{
     ANY, AfterTool, Arrow, BeforeTool, Input, Machine, Never, Obeys, OnContext, SAME, Step,
 };
+use crate::reduce::Reducer;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tasks;
@@ -185,6 +186,25 @@ impl Machine for Tasks {
              skill is invoked. Work from the skill's instructions and the task list."
         );
         Step::take("peek", state.clone(), BeforeTool::Deny(deny))
+    }
+
+    fn reduce(input: &mut InputOf<Self>, reducer: Reducer) {
+        let Facts::Invoked(invoked) = &mut input.facts else {
+            return;
+        };
+        match &mut invoked.offer {
+            Offer::List(list) => {
+                for item in &mut list.items {
+                    reducer.text(&mut item.subject);
+                }
+            }
+            Offer::Invalid { problems, .. } => {
+                for problem in problems {
+                    problem.fault.reduce(reducer);
+                }
+            }
+            Offer::Unavailable(_) => {}
+        }
     }
 }
 

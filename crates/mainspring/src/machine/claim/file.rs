@@ -47,6 +47,7 @@ pub fn read(bytes: &[u8]) -> Result<Read, String> {
         agent_id: text("agent_id")?,
         phase,
         summary: text("summary")?,
+        summary_fault: None,
         status: text("status")?,
         pr_number: fields.whole("pr_number")?,
         last_check_poll: moment(&fields, "last_check_poll"),

@@ -30,7 +30,7 @@ pub(super) fn done(cmd: &CommandContext, folder: &Path, id: u64) -> Result {
 }
 
 pub(super) fn note(cmd: &CommandContext, folder: &Path, id: u64, text: &str) -> Result {
-    let command = format!("tasks note {id} {:?}", excerpt(text));
+    let command = format!("tasks note {id} …");
     change(cmd, folder, id, &command, |list, fields| {
         verbs::note(list, id)?;
         let found = fields.get("metadata").unwrap_or_default().to_owned();
@@ -66,6 +66,7 @@ fn change(
 ) -> Result {
     // Until the change is made.
     let mut locks = None;
+    let mut subject = String::new();
     let did = cmd.commit(Name::Tasks, command, |_| {
         let (found, held) = take_in(folder, &[id])?;
         locks = Some(held);
@@ -74,11 +75,11 @@ fn change(
         let became = edit(&found.task_list(), &mut fields)?;
         let now = fields.lines(0);
         let change = atomic::change(&found.path(id), Some(&task.bytes), Some(now));
-        let subject = excerpt(task.text("subject"));
-        Ok((vec![change], format!("{became} #{id} {subject}")))
+        subject = excerpt(task.text("subject"));
+        Ok((vec![change], format!("{became} #{id}")))
     })?;
     drop(locks);
-    Ok(format!("{did}\n"))
+    Ok(format!("{did} {subject}\n"))
 }
 
 pub(super) fn add(
@@ -88,9 +89,8 @@ pub(super) fn add(
     description: &str,
     after: &[u64],
 ) -> Result {
-    let command = format!("tasks add {:?}", excerpt(subject));
     let mut locks = None;
-    let did = cmd.commit(Name::Tasks, &command, |_| {
+    let did = cmd.commit(Name::Tasks, "tasks add …", |_| {
         let (found, held) = take_in(folder, after)?;
         locks = Some(held);
         let (added, _) = verbs::add(&found.task_list(), subject, after)?;
@@ -118,8 +118,8 @@ pub(super) fn add(
                 ));
             }
         }
-        Ok((files, format!("added #{id} {}", excerpt(subject))))
+        Ok((files, format!("added #{id}")))
     })?;
     drop(locks);
-    Ok(format!("{did}\n"))
+    Ok(format!("{did} {}\n", excerpt(subject)))
 }

@@ -9,6 +9,7 @@ mod found;
 mod git;
 mod holding;
 mod links;
+mod planted;
 mod reviewer;
 mod secrets;
 mod settings;

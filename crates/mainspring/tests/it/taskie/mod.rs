@@ -110,6 +110,11 @@ impl Taskie {
         write(&self.settings_path(), &text);
     }
 
+    /// Removes a variable of the binary's.
+    pub(crate) fn unset(&self, name: &str) {
+        self.vars.borrow_mut().remove(name);
+    }
+
     fn settings_path(&self) -> PathBuf {
         self.env.root().join("mock-settings")
     }
