@@ -118,8 +118,7 @@ impl Paint {
 
 /// A question to the person, on stderr: stdout is for a command's result.
 pub(crate) fn question(text: &str, paint: Paint) {
-    let line = format!("{}\n", paint.shown(text));
-    let _ = io::stderr().lock().write_all(line.as_bytes());
+    let _ = io::stderr().lock().write_all(paint.shown(text).as_bytes());
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use mainspring_platform::path;
 use mainspring_platform::permissions::create_owner_only_folder;
-use mainspring_store::{Trouble, digest, file_name, private};
+use mainspring_store::{Trouble, atomic, digest, file_name, private};
 
 use crate::env::Environment;
 
@@ -50,6 +51,13 @@ impl StateDir {
     /// The folder with a folder of marks for each path.
     pub(crate) fn told(&self) -> PathBuf {
         self.root.join("told")
+    }
+
+    /// Notes in a project's folder whose it is, for people.
+    pub(crate) fn name_project(&self, root: &Path) -> Result<(), Trouble> {
+        let mut line = path::bytes(root).to_vec();
+        line.push(b'\n');
+        atomic::replace(&self.project(root).join("root"), &line)
     }
 
     /// The folder of marks: one empty file for each session that was told about this path.

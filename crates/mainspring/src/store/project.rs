@@ -8,7 +8,7 @@ use mainspring_kernel::SessionId;
 use mainspring_kernel::block_ledger::BlockLedger;
 use mainspring_kernel::machines::{Name, Pending};
 use mainspring_store::limits::LOCK_WAIT;
-use mainspring_store::{Found, Locked, Store, Trouble, atomic, file_name, read_json};
+use mainspring_store::{Found, Locked, Store, Trouble, file_name, read_json};
 
 use super::StateDir;
 
@@ -86,13 +86,8 @@ impl ProjectStore {
         };
         self.state.check()?;
         if held.is_new() {
-            self.name_root()?;
+            self.state.name_project(self.root())?;
         }
         held.recover()
-    }
-
-    fn name_root(&self) -> Result<(), Trouble> {
-        let root = self.root().to_string_lossy();
-        atomic::replace(&self.dir().join("root"), format!("{root}\n").as_bytes())
     }
 }

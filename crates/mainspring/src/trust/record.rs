@@ -94,6 +94,7 @@ impl Record {
         state.create(&state.trusted())?;
         // What is trusted is a project of ours: an event there looks further than elsewhere.
         state.create(&state.project(root))?;
+        state.name_project(root)?;
         atomic::replace_durably(&path, text.as_bytes())
     }
 }
