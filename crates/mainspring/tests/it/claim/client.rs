@@ -35,9 +35,8 @@ fn bash(command: &str) -> Turn {
 }
 
 /// CI reports a check of the commit that the agent has pushed last.
-fn report_check(world: &World, claude: &Claude, name: &str, conclusion: &str) {
+fn report_check(world: &World, claude: &Claude, check: Check) {
     let head = git(claude.project(), &["rev-parse", "HEAD"]);
-    let check = Check::completed(name, conclusion);
     world.widgets().set_check(&head, check);
 }
 
@@ -80,12 +79,14 @@ fn the_whole_sequence_from_claim_to_the_removed_file() {
     assert_eq!(world.card().0, "In Review");
 
     // The agent has stopped. CI fails, which wakes the agent.
-    report_check(&world, &claude, "lint", "SUCCESS");
-    report_check(&world, &claude, "test", "FAILURE");
+    // While one check runs, a look in between is no news.
+    report_check(&world, &claude, Check::running("test"));
+    report_check(&world, &claude, Check::completed("lint", "SUCCESS"));
+    report_check(&world, &claude, Check::completed("test", "FAILURE"));
     model.wait_for_text("CI failed for PR #44: 1 of 2 checks FAILED: test.");
     terminal.wait_for("I pushed a fix for CI.");
 
-    report_check(&world, &claude, "test", "SUCCESS");
+    report_check(&world, &claude, Check::completed("test", "SUCCESS"));
     model.wait_for_text("CI passed! All 1 check green. PR #44 is ready to merge.");
     terminal.wait_for("CI is green now.");
 
