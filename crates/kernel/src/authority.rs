@@ -57,6 +57,7 @@ pub const TABLE: &[Row] = &[
     row("resume",                   Who::Person,          "give orders"),
     row("observe",                  Who::Person,          "give orders"),
     row("gate off",                 Who::OwnSession,      "switch off a gate that it did not switch on itself"),
+    row("loop push",                Who::OwnSession,      "push onto the loop of another session"),
     row("loop abort",               Who::OwnSession,      "end the loop of another session"),
     row("loop adopt",               Who::OwnSession,      "take the loop of another session, or give one away"),
     row("doctor --fix",             Who::Person,          "move a damaged file away"),
@@ -65,7 +66,7 @@ pub const TABLE: &[Row] = &[
     row("claim done",               Who::Consent,         "close an issue without its user's consent"),
     // `gate on`, a loop, a plan and a claim only add to what is asked of the agent.
     anyones("gate on"), anyones("gate status"), anyones("gate check"),
-    anyones("loop start"), anyones("loop push"), anyones("loop status"), anyones("loop list"),
+    anyones("loop start"), anyones("loop status"), anyones("loop list"),
     anyones("plan init"), anyones("plan advance"), anyones("plan set"), anyones("plan adopt"),
     anyones("plan route"), anyones("plan status"), anyones("plan list"), anyones("plan review"),
     anyones("claim"), anyones("claim status"), anyones("claim abort"), anyones("claim watch"),

@@ -158,6 +158,7 @@ fn push(cmd: &CommandContext, shape: &Shape) -> Result {
                     .hint("`mainspring loop abort`, then start the outer loop with `mainspring loop start --store own`"),
             );
         }
+        cmd.may("loop push", grounds(&kept.state))?;
         let state = verbs::push(&kept.state, frame(shape, cmd), cmd.env.now())?.state;
         let text = prompted(&kept, &state, shape, cmd, &project.root)?;
         let message = posted(&kept, || text.clone());

@@ -91,6 +91,8 @@ fn an_agent_ends_and_takes_no_loop_of_another_session() {
     let env = TestEnv::new();
     env.agent("s", &["loop", "start"]).ok();
     refused(env.agent("t", &["loop", "abort"]), "loop abort");
+    let inner = ["loop", "push", "--max", "1"];
+    refused(env.agent("t", &inner), "loop push");
     refused(env.agent("t", &["loop", "adopt"]), "loop adopt --session t");
     let away = ["loop", "adopt", "--session", "t"];
     refused(env.agent("s", &away), "loop adopt --session t");
