@@ -10,7 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::ids::SessionId;
-use crate::machines::verbs::{Actor, Refusal};
+use crate::verbs::{Actor, Refusal};
 
 /// Who may run a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -63,6 +63,9 @@ pub const TABLE: &[Row] = &[
     row("doctor --fix",             Who::Person,          "move a damaged file away"),
     row("plan set max_reviews",     Who::Person,          "change how many reviews there are"),
     row("plan set next_phase null", Who::Person,          "end the reviews of a plan"),
+    row("check run",                Who::Person,          "run the checks by itself: they run when it stops"),
+    row("check prove",              Who::Person,          "prove a check"),
+    row("check --attest",           Who::Person,          "sign for its user"),
     row("claim done",               Who::Consent,         "close an issue without its user's consent"),
     // `gate on`, a loop, a plan and a claim only add to what is asked of the agent.
     anyones("gate on"), anyones("gate status"), anyones("gate check"),
@@ -70,11 +73,15 @@ pub const TABLE: &[Row] = &[
     anyones("plan init"), anyones("plan advance"), anyones("plan set"), anyones("plan adopt"),
     anyones("plan route"), anyones("plan status"), anyones("plan list"), anyones("plan review"),
     anyones("claim"), anyones("claim status"), anyones("claim abort"), anyones("claim watch"),
+    anyones("claim list"), anyones("claim release"), anyones("claim repair"), anyones("claim retry"), anyones("claim rework"),
     anyones("handoff"),
+    anyones("check"), anyones("check init"), anyones("check log"), anyones("check verify"),
     anyones("tasks list"), anyones("tasks next"), anyones("tasks start"), anyones("tasks done"),
     anyones("tasks note"), anyones("tasks add"), anyones("tasks validate"), anyones("tasks preview"),
     anyones("pulse"), anyones("hook"), anyones("compat"),
-    anyones("demo"), anyones("state"), anyones("doctor"), anyones("status"), anyones("why"), anyones("log"),
+    anyones("demo"), anyones("state"), anyones("doctor"), anyones("status"), anyones("sessions"), anyones("why"), anyones("log"),
+    // An agent that starts the page cannot use its buttons: they are `pause` and `resume`.
+    anyones("view"),
     anyones("graph"), anyones("simulate"), anyones("replay"), anyones("config"), anyones("config check"), anyones("config schema"),
     anyones("completions"), anyones("man"),
 ];

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::event::Kind;
-use crate::machines::Name;
+use crate::name::Name;
 
 /// One thing that a machine says, to the agent or to the person.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -13,6 +13,9 @@
 //! A person's orders come before all of it: a suspended machine is not asked, and in observe mode
 //! the answer is nothing, whatever was decided.
 
+mod notes;
+mod time;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -20,7 +23,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::block_ledger::{BlockLedger, Cap, Delivered, Mark, ToolUse};
-use crate::decision::{Answer, Decision, Note, Reasons, Voice, listed};
+use crate::decision::{Answer, Decision, Note, Reasons, Voice};
 use crate::effect::{EffectOwner, Fence};
 use crate::event::{Event, Kind, Speaker};
 use crate::ids::{Digest, Millis, Uptime};
@@ -28,6 +31,8 @@ use crate::machine::Settled;
 use crate::machines::{MachineInput, Name, Occasion, Pending, SUSPENDED, Transition, Vote};
 use crate::orders::{Allowance, Mode, Orders, Until};
 use crate::receipt::Receipt;
+use notes::{capped_note, held_note, names, untrusted_note};
+use time::{out_of_time, postponed};
 
 /// Everything a decision is made from. It is what the journal keeps, so that the same
 /// decision can be made again.
@@ -63,6 +68,10 @@ pub struct Case {
     /// The process that would run an effect; nobody, if nothing can be started.
     #[serde(default, skip_serializing_if = "EffectOwner::is_nobody")]
     pub me: EffectOwner,
+    /// How long the host still waits for the answer, once an effect has run at this event. Before
+    /// that, every effect may start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<Millis>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -165,12 +174,13 @@ pub fn deliberate(case: &Case) -> Ruling {
         return Ruling::Repeated(answer.clone());
     }
     let votes: Vec<Vote> = case.inputs.iter().map(|input| vote(input, case)).collect();
-    let decision = said(case, &votes, Allowance::Act);
+    let mut decision = said(case, &votes, Allowance::Act);
     let mut notes = opening_notes(case);
     let held = matches!(&decision, Decision::Stop { hold } if !hold.is_empty());
     let would = said(case, &votes, Allowance::Observe);
 
     let mut starts = Vec::new();
+    let mut alone = false;
     let mut transitions = Vec::with_capacity(votes.len());
     for (input, one) in case.inputs.iter().zip(votes) {
         if case.allowance(input.name()) == Allowance::Observe {
@@ -182,7 +192,15 @@ pub fn deliberate(case: &Case) -> Ruling {
         notes.extend(one.notes.into_iter().map(|text| Note { by, text }));
         match one.need {
             None => transitions.push(one.transition),
-            Some(_) if held => transitions.push(input.unmoved(&case.event.kind, "deferred")),
+            Some(_) if held || alone => {
+                transitions.push(input.unmoved(&case.event.kind, "deferred"));
+            }
+            Some(pending) if out_of_time(case, &pending) => {
+                decision = decision.join(postponed(case, input.name()));
+                transitions.push(input.unmoved(&case.event.kind, "deferred"));
+                // What comes after it waits with it.
+                alone = true;
+            }
             Some(pending) => match case.trust {
                 Trust::Trusted => return Ruling::Intends(pending),
                 Trust::Untrusted => {
@@ -191,6 +209,7 @@ pub fn deliberate(case: &Case) -> Ruling {
                 }
             },
         }
+        alone |= one.alone;
     }
     Ruling::Settled(match case.orders.mode {
         Mode::Observe if decision.is_nothing() => {
@@ -230,6 +249,7 @@ fn suspended(input: &MachineInput, case: &Case) -> Vote {
         transition: input.unmoved(&case.event.kind, SUSPENDED),
         notes: Vec::new(),
         need: None,
+        alone: false,
     };
     if !input.has_returned() {
         return idle();
@@ -304,7 +324,7 @@ fn settle_stop(case: &Case, hold: &Reasons, ledger: &mut BlockLedger) -> (Outcom
             Speaker::Subagent => None,
         };
         let note = receipt.map(|mut receipt| {
-            receipt.take_in(&case.inputs);
+            take_in(&mut receipt, &case.inputs);
             Note::optional(receipt.line(case.now))
         });
         return (Outcome::Passed, note);
@@ -318,9 +338,16 @@ fn settle_stop(case: &Case, hold: &Reasons, ledger: &mut BlockLedger) -> (Outcom
         .receipt
         .get_or_insert_with(|| Receipt::begin(case.now));
     receipt.hold(hold);
-    receipt.take_in(&case.inputs);
+    take_in(receipt, &case.inputs);
     let note = (receipt.holds == 1).then(|| held_note(hold));
     (Outcome::Held, note)
+}
+
+/// Adds the results of this stop's effects to the receipt.
+fn take_in(receipt: &mut Receipt, inputs: &[MachineInput]) {
+    for input in inputs {
+        input.summarize(receipt);
+    }
 }
 
 fn answered(
@@ -392,16 +419,6 @@ fn observed_note(would: &Decision, starts: &[Name]) -> Option<Note> {
     })
 }
 
-fn speakers(reasons: &Reasons) -> Vec<&'static str> {
-    let mut names: Vec<&str> = reasons.iter().map(|reason| reason.by.as_str()).collect();
-    names.dedup();
-    names
-}
-
-fn names(reasons: &Reasons) -> String {
-    listed(&speakers(reasons))
-}
-
 /// A result stays, because it cannot be fetched a second time.
 fn capped_transitions(case: &Case, transitions: Vec<Transition>) -> Vec<Transition> {
     let each = case.inputs.iter().zip(transitions);
@@ -448,36 +465,4 @@ fn suspended_note(case: &Case) -> Option<Note> {
         .filter_map(|name| Some((name, case.orders.suspension(name, case.now)?)))
         .collect();
     Orders::note(&suspended).map(Note::ours)
-}
-
-/// Nobody reads the notes of a watcher.
-fn untrusted_note(name: Name, kind: &Kind) -> Option<Note> {
-    (*kind != Kind::Watch).then(|| Note {
-        by: Voice::Machine(name),
-        text: format!(
-            "{name} wants to start a program, but this project is not trusted yet: \
-             `mainspring trust` allows it"
-        ),
-    })
-}
-
-/// Said once for several holds in a row; at every hold it would only be noise.
-fn held_note(hold: &Reasons) -> Note {
-    let keep = match speakers(hold).len() {
-        1 => "keeps",
-        _ => "keep",
-    };
-    Note::optional(format!(
-        "{} {keep} the agent going. `mainspring why` tells more, `mainspring stop` ends it",
-        names(hold)
-    ))
-}
-
-fn capped_note(hold: &Reasons, ledger: &BlockLedger) -> Note {
-    Note::ours(format!(
-        "let go after {} blocks in a row without tool use, because the host would override the \
-         next one. Still waiting: {}. Say \"continue\" to go on, or `mainspring why` for the reasons",
-        ledger.blocks,
-        names(hold)
-    ))
 }

@@ -5,10 +5,29 @@
 //! process that was paused for an hour cannot deliver into a later turn. An effect that only
 //! reads changes nothing outside, so it runs without a record.
 
+use alloc::string::String;
+use core::fmt::Debug;
+use core::hash::Hash;
+
 use serde::{Deserialize, Serialize};
 
+use crate::at_work::{AtWork, Describe};
+use crate::data::Data;
 use crate::ids::{Millis, Uptime};
-use crate::machine::Machine;
+use crate::name::Name;
+
+/// A machine's effects.
+pub trait HasEffects: Debug + Clone + PartialEq + Eq + Hash + Sized {
+    /// What the machine may need done outside, and what can come of it.
+    type Effect: Data + Describe;
+    type Outcome: Data;
+
+    /// Does this effect only read? Then it changes nothing outside and may run twice, so it is not
+    /// recorded before it starts.
+    fn only_looks(_: &Self::Effect) -> bool {
+        false
+    }
+}
 
 /// A number that only grows within one project.
 #[derive(
@@ -30,7 +49,7 @@ impl Fence {
 pub struct EffectOwner {
     pub pid: u32,
     pub started: u64,
-    pub boot: alloc::string::String,
+    pub boot: String,
 }
 
 impl EffectOwner {
@@ -50,7 +69,7 @@ pub enum Life {
 /// The record that an effect is under way.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub struct Intent<M: Machine> {
+pub struct Intent<M: HasEffects> {
     pub fence: Fence,
     pub effect: M::Effect,
     pub owner: EffectOwner,
@@ -61,7 +80,18 @@ pub struct Intent<M: Machine> {
     pub uptime: Uptime,
 }
 
-impl<M: Machine> Intent<M> {
+impl<M: HasEffects> Intent<M> {
+    /// What a view shows of it while it runs.
+    pub(crate) fn at_work(&self, machine: Name, now: Uptime) -> AtWork {
+        AtWork {
+            machine,
+            work: self.effect.work(),
+            since: self.since,
+            deadline: self.deadline,
+            ran: now.since(self.uptime).unwrap_or_default(),
+        }
+    }
+
     /// Has it not run for longer than it may?
     pub fn is_in_time(&self, now: Uptime) -> bool {
         let limit = self.deadline.since(self.since);
@@ -72,7 +102,7 @@ impl<M: Machine> Intent<M> {
 /// The status of a machine's effect when this event arrives.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "", rename_all = "snake_case")]
-pub enum EffectStatus<M: Machine> {
+pub enum EffectStatus<M: HasEffects> {
     /// None is under way.
     Clear,
     /// Another live process runs it.
@@ -84,7 +114,7 @@ pub enum EffectStatus<M: Machine> {
     Done(Intent<M>, M::Outcome),
 }
 
-impl<M: Machine> EffectStatus<M> {
+impl<M: HasEffects> EffectStatus<M> {
     /// Has something been done outside in this turn whose result must be taken in?
     pub(crate) fn is_irrevocable(&self) -> bool {
         matches!(self, Self::Done(intent, _) if !M::only_looks(&intent.effect))
@@ -106,4 +136,12 @@ impl<M: Machine> EffectStatus<M> {
             Self::Running(intent) | Self::Abandoned(intent) | Self::Done(intent, _) => Some(intent),
         }
     }
+}
+
+/// An effect's intent and its outcome.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Returned<M: HasEffects> {
+    pub intent: Intent<M>,
+    pub outcome: M::Outcome,
 }

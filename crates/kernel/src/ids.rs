@@ -1,5 +1,6 @@
 //! Small types that keep ids, times and digests from being mixed up.
 
+use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
@@ -54,6 +55,19 @@ impl Millis {
     pub const fn plus(self, span: Self) -> Self {
         Self(self.0.saturating_add(span.0))
     }
+
+    /// As a person reads a span: `42s`, `10m`, `4m 12s`, `2h 5m`.
+    pub fn in_words(self) -> String {
+        let seconds = self.0 / 1_000;
+        let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+        match (hours, minutes, seconds) {
+            (0, 0, seconds) => format!("{seconds}s"),
+            (0, minutes, 0) => format!("{minutes}m"),
+            (0, minutes, seconds) => format!("{minutes}m {seconds}s"),
+            (hours, 0, _) => format!("{hours}h"),
+            (hours, minutes, _) => format!("{hours}h {minutes}m"),
+        }
+    }
 }
 
 /// Milliseconds since the machine started, its sleep included. It only grows, whatever the
@@ -92,6 +106,20 @@ mod tests {
         let longest = "x".repeat(SessionId::MAX_BYTES);
         assert!(SessionId::parse(&longest).is_some());
         assert_eq!(SessionId::parse(&(longest + "x")), None);
+    }
+
+    #[test]
+    fn a_span_is_said_in_two_units_at_most() {
+        for (seconds, text) in [
+            (0, "0s"),
+            (59, "59s"),
+            (60, "1m"),
+            (192, "3m 12s"),
+            (3_600, "1h"),
+            (7_500, "2h 5m"),
+        ] {
+            assert_eq!(Millis::seconds(seconds).in_words(), text);
+        }
     }
 
     #[test]

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::deliberate::{Case, Ruling, deliberate};
 use crate::ids::{Digest, Millis, SessionId};
-use crate::machines::Name;
+use crate::machines::MachineInput;
+use crate::name::Name;
 use crate::reduce::Reducer;
 
 /// The format that this version writes. A newer format is read if possible, and never written to.
@@ -67,6 +68,54 @@ impl FileChange {
     /// There was no file and there will be none: nothing to record, and nothing to do.
     pub fn is_nothing(&self) -> bool {
         self.was.is_none() && self.now.is_none()
+    }
+}
+
+impl Case {
+    /// The inputs with their texts reduced; `None` if they have no texts, as in most cases.
+    fn reduced_inputs(&self, reducer: Reducer) -> Option<Vec<MachineInput>> {
+        let mut inputs = self.inputs.clone();
+        for input in &mut inputs {
+            input.reduce(reducer);
+        }
+        (inputs != self.inputs).then_some(inputs)
+    }
+
+    fn with_inputs(mut self, inputs: Option<Vec<MachineInput>>) -> Self {
+        if let Some(inputs) = inputs {
+            self.inputs = inputs;
+        }
+        // It is only for an event that is delivered twice, and a repeated answer is not recorded.
+        self.ledger.last = None;
+        self
+    }
+
+    #[must_use]
+    pub fn reduced(self, reducer: Reducer) -> Self {
+        let inputs = self.reduced_inputs(reducer);
+        self.with_inputs(inputs)
+    }
+}
+
+impl Entry {
+    /// The entry as the journal keeps it, and the entry with its texts, if it has any. A command's
+    /// entry has none. Only a case with texts needs to be decided again.
+    #[must_use]
+    pub fn reduced(self, reducer: Reducer) -> (Self, Option<Self>) {
+        let (case, ruling) = match self {
+            Self::Turn { case, ruling } => (case, ruling),
+            verb @ Self::Verb { .. } => return (verb, None),
+        };
+        let Some(inputs) = case.reduced_inputs(reducer) else {
+            let case = Box::new(case.with_inputs(None));
+            return (Self::Turn { case, ruling }, None);
+        };
+        let reduced = Box::new(case.clone().with_inputs(Some(inputs)));
+        let kept = Self::Turn {
+            ruling: Box::new(deliberate(&reduced)),
+            case: reduced,
+        };
+        (kept, Some(Self::Turn { case, ruling }))
     }
 }
 

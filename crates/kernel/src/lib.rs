@@ -13,10 +13,13 @@
 
 extern crate alloc;
 
+pub mod at_work;
 pub mod authority;
 pub mod block_ledger;
+pub mod data;
 pub mod decision;
 pub mod deliberate;
+pub mod door;
 pub mod effect;
 pub mod event;
 pub mod hidden;
@@ -24,18 +27,22 @@ pub mod ids;
 pub mod journal;
 pub mod machine;
 pub mod machines;
+pub mod name;
 pub mod orders;
 pub mod receipt;
 pub mod reduce;
 pub mod retention;
 pub mod spoken_signal;
 pub mod turn;
+pub mod verbs;
 
 pub use decision::{Answer, Decision, Note, Reasons, Voice};
 pub use deliberate::{Case, Ruling, deliberate};
+pub use door::Door;
 pub use event::{Event, Kind};
 pub use ids::{Digest, Millis, SessionId, Uptime};
 pub use machine::Machine;
-pub use machines::{MachineInput, Name};
+pub use machines::MachineInput;
+pub use name::Name;
 pub use orders::Orders;
 pub use turn::{Ask, Reply, Turn};

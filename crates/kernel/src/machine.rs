@@ -3,27 +3,20 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::Debug;
-use core::hash::Hash;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use crate::effect::EffectStatus;
+use crate::data::Data;
+use crate::effect::{EffectStatus, HasEffects, Returned};
 use crate::event::Event;
 use crate::ids::Millis;
-use crate::machines::{InputOf, Name};
+use crate::name::Name;
 use crate::receipt::Receipt;
 use crate::reduce::Reducer;
 
-/// What every state, fact, effect and outcome must support: comparison, hashing by the model
-/// checker, and writing to the journal.
-pub trait Data: Debug + Clone + PartialEq + Eq + Hash + Serialize + DeserializeOwned {}
-impl<T: Debug + Clone + PartialEq + Eq + Hash + Serialize + DeserializeOwned> Data for T {}
-
 /// A handler per event that a machine may listen to. Each returns only what makes sense for its
 /// event. By default a machine does not listen.
-pub trait Machine: Debug + Clone + PartialEq + Eq + Hash + Sized {
+pub trait Machine: HasEffects {
     const NAME: Name;
     /// The transitions, in the order in which they are tried. `graph` draws them, `why` quotes
     /// them, and the tests check the handlers against them.
@@ -36,9 +29,6 @@ pub trait Machine: Debug + Clone + PartialEq + Eq + Hash + Sized {
     type State: Data;
     /// What the shell observed for this event: only what decisions need, no payloads, no secrets.
     type Facts: Data;
-    /// What the machine may need done outside, and what can come of it.
-    type Effect: Data;
-    type Outcome: Data;
 
     /// The name of a state, as the table has it.
     fn label(state: &Self::State) -> &'static str;
@@ -78,12 +68,6 @@ pub trait Machine: Debug + Clone + PartialEq + Eq + Hash + Sized {
         state
     }
 
-    /// Does this effect only read? Then it changes nothing outside and may run twice, so it is not
-    /// recorded before it starts.
-    fn only_looks(_: &Self::Effect) -> bool {
-        false
-    }
-
     /// Adds the result of an effect to the receipt that the person gets when the agent stops.
     fn summarize(_: &Self::Outcome, _: &mut Receipt) {}
 
@@ -105,6 +89,46 @@ pub enum Settled {
     Released,
     /// Some machine keeps it going.
     Continued,
+}
+
+/// What a machine gets for one event: its state, what was observed, and the status of its effect.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct InputOf<M: Machine> {
+    pub state: M::State,
+    pub facts: M::Facts,
+    #[serde(alias = "standing")]
+    pub effect_status: EffectStatus<M>,
+}
+
+impl<M: Machine> InputOf<M> {
+    /// A machine without an effect under way.
+    pub fn new(state: M::State, facts: M::Facts) -> Self {
+        Self {
+            state,
+            facts,
+            effect_status: EffectStatus::Clear,
+        }
+    }
+
+    /// Takes in a result, if it belongs to the intent that is still recorded here, or to an effect
+    /// that only reads.
+    pub(crate) fn accept(&mut self, returned: &Returned<M>) -> bool {
+        let current = if M::only_looks(&returned.intent.effect) {
+            // It was not recorded. If another process has started an effect meanwhile, that one
+            // counts.
+            let status = &self.effect_status;
+            matches!(status, EffectStatus::Clear | EffectStatus::Abandoned(_))
+        } else {
+            let recorded = self.effect_status.recorded();
+            recorded.is_some_and(|recorded| recorded.fence == returned.intent.fence)
+        };
+        if current {
+            self.effect_status =
+                EffectStatus::Done(returned.intent.clone(), returned.outcome.clone());
+        }
+        current
+    }
 }
 
 /// What a handler gets besides the state.
@@ -173,6 +197,8 @@ impl<M: Machine, V> Step<M, V> {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum OnStop {
     Pass,
+    /// The agent may stop, but no later machine starts anything: its work is not ready for that.
+    PassAlone,
     Hold(String),
 }
 
@@ -210,10 +236,6 @@ pub enum OnWatch {
 /// The verdict of an event to which the host accepts no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Nothing;
-
-/// The effect or outcome of a machine that has none. No value of it exists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, serde::Deserialize)]
-pub enum Never {}
 
 /// The `from` of an arrow that leaves every state.
 pub const ANY: &[&str] = &["any"];

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use crate::decision::listed;
 use crate::ids::Millis;
 use crate::machine::Obeys;
-use crate::machines::Name;
-use crate::machines::verbs::Actor;
+use crate::name::Name;
+use crate::verbs::Actor;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Orders {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::Reasons;
 use crate::ids::Millis;
-use crate::machines::{MachineInput, Name};
+use crate::name::Name;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Receipt {
@@ -65,13 +65,6 @@ impl Receipt {
         }
     }
 
-    /// Adds the results of this stop's effects.
-    pub(crate) fn take_in(&mut self, inputs: &[MachineInput]) {
-        for input in inputs {
-            input.summarize(self);
-        }
-    }
-
     /// Counts a review that came back or did not happen.
     pub(crate) fn review(&mut self, reviewed: Reviewed) {
         let count = match reviewed {
@@ -119,7 +112,7 @@ impl Receipt {
         if let Some(pull) = self.pull {
             parts.push(format!("PR #{pull}"));
         }
-        parts.push(span(now.since(self.since)));
+        parts.push(now.since(self.since).in_words());
         parts.join(", ")
     }
 }
@@ -136,17 +129,6 @@ pub fn dollars(micros: u64) -> String {
 fn times(count: u32, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {thing}{plural}")
-}
-
-/// `42s`, `4m 12s`, `2h 5m`.
-pub(crate) fn span(span: Millis) -> String {
-    let seconds = span.0 / 1_000;
-    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
-    match (hours, minutes) {
-        (0, 0) => format!("{seconds}s"),
-        (0, minutes) => format!("{minutes}m {}s", seconds % 60),
-        (hours, minutes) => format!("{hours}h {minutes}m"),
-    }
 }
 
 #[cfg(test)]
@@ -186,12 +168,5 @@ mod tests {
         let old = r#"{"since":5,"holds":1,"by":{"gate":1},"reviews":2}"#;
         let receipt: Receipt = serde_json::from_str(old).expect("it can be read");
         assert_eq!((receipt.reviews, receipt.clean, receipt.pull), (2, 0, None));
-    }
-
-    #[test]
-    fn a_span_reads_as_people_say_it() {
-        for (seconds, text) in [(0, "0s"), (59, "59s"), (60, "1m 0s"), (7_500, "2h 5m")] {
-            assert_eq!(span(Millis::seconds(seconds)), text);
-        }
     }
 }

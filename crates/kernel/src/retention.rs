@@ -8,11 +8,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::ids::Millis;
-use crate::machines::Name;
+use crate::name::Name;
 
 pub const DAY: Millis = Millis::seconds(24 * 60 * 60);
 
-/// The closed journal segments of all projects together, in bytes.
+/// The journals of all projects together, in bytes.
 pub const JOURNALS: u64 = 12 << 20;
 
 /// The rules, at one time.
@@ -42,7 +42,7 @@ pub enum Progress {
 pub struct Session {
     /// When one of its files was last changed.
     pub changed: Millis,
-    /// A gate was switched on for it alone.
+    /// A person switched a gate on for it alone. What its own agent switched on goes with it.
     pub gate_on: bool,
     /// A machine's state or an effect under way names it: it owns a loop, a plan or a claim.
     pub owns: bool,
@@ -123,6 +123,12 @@ impl Rules {
         self.now.since(changed) > self.keep
     }
 
+    /// What says that a session is live goes a day after the session did. It is no state of the
+    /// session's, and there may be many short sessions.
+    pub fn sweeps_presence(&self, changed: Millis, live: bool) -> bool {
+        self.now.since(changed) > DAY && !live
+    }
+
     pub fn sweeps_session(&self, session: &Session) -> bool {
         let open = session.gate_on || session.owns || session.starts;
         self.is_old(session.changed) && !open
@@ -133,11 +139,12 @@ impl Rules {
         project.folder == Folder::Gone && self.is_old(project.changed) && project.open.is_empty()
     }
 
-    /// Which closed segments go: those that are old, and the oldest if there are too many. They
-    /// come project by project, each project's in their order. Its newest one stays, because the
+    /// Which closed segments go: those that are old, and the oldest if the journals are too large,
+    /// whose current segments have `current` bytes. The closed ones come project by project, each
+    /// project's in their order. Its newest one stays, because the
     /// current segment continues its checksum and its numbers; and no segment goes before an older
     /// one of its project, because that would be a gap in the journal.
-    pub fn swept_segments(&self, segments: &[Segment]) -> Vec<usize> {
+    pub fn swept_segments(&self, segments: &[Segment], current: u64) -> Vec<usize> {
         let mut candidates: Vec<(Millis, usize)> = Vec::new();
         let mut changed = Millis::default();
         for (index, pair) in segments.windows(2).enumerate() {
@@ -150,7 +157,8 @@ impl Rules {
             }
         }
         candidates.sort_unstable();
-        let mut total: u64 = segments.iter().map(|segment| segment.bytes).sum();
+        let closed: u64 = segments.iter().map(|segment| segment.bytes).sum();
+        let mut total = closed.saturating_add(current);
         let mut swept = Vec::new();
         for (changed, index) in candidates {
             if !self.is_old(changed) && total <= JOURNALS {

@@ -46,8 +46,8 @@ pub enum Reply {
     Done,
     Loaded(Box<Case>),
     Ran(Box<Finished>),
-    /// A person gave an order between the decision to run the effect and the run: nothing was
-    /// started. Its intent is left to the next event, as after a crash.
+    /// A person gave an order before the run or during it: nothing was started, or what was
+    /// started was ended. Its intent is left to the next event, as after a crash.
     Withheld,
     /// It failed; the text tells the person why.
     Failed(String),

@@ -38,6 +38,7 @@ fn beating(beat: u32) -> State {
 
 fn case(state: State, orders: Orders) -> Case {
     Case {
+        left: None,
         event: Event {
             session: SessionId::parse("s"),
             speaker: Speaker::Main,
@@ -280,7 +281,7 @@ fn a_run_of_holds_is_announced_once_and_ends_with_a_receipt() {
         [
             "pulse keeps the agent going. `mainspring why` tells more, `mainspring stop` ends it",
             "",
-            "let go after 2 held stops (pulse 2), 1m 0s",
+            "let go after 2 held stops (pulse 2), 1m",
         ]
     );
     assert_eq!(ledger.receipt, None);

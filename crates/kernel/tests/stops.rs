@@ -97,8 +97,11 @@ impl Session {
             company: OtherSessions::Alone,
             client: Some(Client(7)),
             prompt: None,
+            door: mainspring_kernel::Door::Hook,
+            worktree: None,
         };
         Case {
+            left: None,
             event: Event {
                 session: Some(id(act.session)),
                 speaker: act.speaker,

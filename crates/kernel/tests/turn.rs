@@ -9,8 +9,8 @@ use mainspring_kernel::journal::{Entry, FORMAT, Record};
 use mainspring_kernel::machines::claim::claim_file::ClaimFile;
 use mainspring_kernel::machines::claim::memory::ClaimMemory;
 use mainspring_kernel::machines::claim::phase::Phase;
-use mainspring_kernel::machines::claim::pull::{Extent, Pull, PullState, Review};
-use mainspring_kernel::machines::claim::work::{CardUpdate, Effect, Fault, Outcome};
+use mainspring_kernel::machines::claim::pull::{Extent, Outlook, Pull, PullState, Review};
+use mainspring_kernel::machines::claim::work::{CardUpdate, Effect, Outcome};
 use mainspring_kernel::machines::pulse::{Probed, State};
 use mainspring_kernel::machines::{Finished, InputOf, Pending, Returned, Transition, claim};
 use mainspring_kernel::{
@@ -53,6 +53,7 @@ impl Disk {
             input.set_intent(pending.clone(), life);
         }
         Case {
+            left: None,
             event: Event {
                 session: SessionId::parse("s"),
                 speaker: Speaker::Main,
@@ -363,11 +364,7 @@ fn watched(now: Millis) -> Case {
         claim: file,
         memory: ClaimMemory::default().about(7),
     };
-    let facts = claim::Facts {
-        door: claim::Door::Hook,
-        board: claim::BoardUse::Off,
-        branch: None,
-    };
+    let facts = claim::Facts::plain();
     let mut case = Disk::beating(1).case("watch", 1, Life::Alive);
     case.event.kind = Kind::Watch;
     case.now = now;
@@ -420,6 +417,11 @@ fn look(outcome: &Outcome, then: impl FnOnce(&mut Case)) -> (Vec<&'static str>, 
     }
 }
 
+/// A result that is not about this pull request.
+fn not_found() -> Outcome {
+    Outcome::MergeChecked(None)
+}
+
 fn merged() -> Outcome {
     Outcome::Polled(Pull {
         number: 9,
@@ -430,16 +432,15 @@ fn merged() -> Outcome {
         checks: Vec::new(),
         awaited: Vec::new(),
         extent: Extent::All,
+        outlook: Outlook::default(),
+        merged_at: None,
+        log: Vec::new(),
     })
 }
 
 #[test]
 fn a_look_leaves_a_record_only_of_what_it_found() {
-    let fault = Outcome::Failed(Fault {
-        cause: "HTTP 502".into(),
-        not_before: None,
-    });
-    let (asked, answer) = look(&fault, |_| {});
+    let (asked, answer) = look(&not_found(), |_| {});
     let look_and_leave = ["lock", "load", "unlock", "run", "lock", "load", "unlock"];
     assert_eq!(asked, look_and_leave);
     assert!(answer.is_nothing());

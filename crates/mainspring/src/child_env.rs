@@ -57,6 +57,8 @@ pub(crate) const GH: Names = &[
 /// What a vendor's client needs in addition to `PERSON` and `NETWORK`.
 #[derive(Debug)]
 pub(crate) struct VendorEnv {
+    /// What the names of most of its variables begin with.
+    pub(crate) family: Names,
     pub(crate) always: Names,
     /// For each provider, the variable that selects it, and its credentials.
     pub(crate) providers: &'static [(&'static str, Names)],
@@ -71,6 +73,12 @@ impl VendorEnv {
             .filter(|(switch, _)| is_on(env, switch))
             .map(|(_, names)| *names);
         [self.always].into_iter().chain(switched_on).collect()
+    }
+
+    /// Every name of the client's own, whoever its provider is, and the family of names that its
+    /// host sets.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &'static str> {
+        self.family.iter().chain(self.always).copied()
     }
 }
 
@@ -93,6 +101,97 @@ pub(crate) fn listed(env: &Environment, lists: &[Names]) -> Vec<(OsString, OsStr
         }
     }
     listed
+}
+
+/// Variables that tell one terminal, login or directory from another. A check that needs one
+/// names it.
+const SURROUNDINGS: Names = &[
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "_",
+    "WINDOWID",
+    "TERM",
+    "TERM_*",
+    "COLORTERM",
+    "COLUMNS",
+    "LINES",
+    "SSH_*",
+    "XDG_SESSION_*",
+    "XDG_SEAT*",
+    "XDG_VTNR",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "DBUS_*",
+    "TMUX*",
+    "STY",
+    "ITERM_*",
+    "VSCODE_*",
+    "KITTY_*",
+    "WT_*",
+    "WEZTERM_*",
+    "ALACRITTY_*",
+    "GNOME_*",
+    "KONSOLE_*",
+    "GPG_*",
+    "LS_COLORS",
+    "PS1",
+    "PROMPT*",
+    "INVOCATION_ID",
+    "JOURNAL_STREAM",
+    "MAIL",
+    "MAINSPRING_*",
+    "GIT_*",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR*",
+    "OTEL_*",
+    "AI_AGENT",
+];
+
+/// A variable whose name has one of these holds a secret.
+const SECRETS: &[&str] = &[
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "CREDENTIAL",
+    "API_KEY",
+    "APIKEY",
+    "ACCESS_KEY",
+    "PRIVATE_KEY",
+    "AUTH",
+];
+
+/// What a check gets: our environment without secrets, without what a host set, and without what
+/// differs from one terminal to the next; and the variables that it names. Sorted, because it is
+/// a part of the check's key.
+pub(crate) fn of_check(env: &Environment, named: &[String]) -> Vec<(OsString, OsString)> {
+    let hosts = crate::host::variables();
+    let passes = |variable: &OsStr| {
+        let Some(text) = variable.to_str() else {
+            return false;
+        };
+        let upper = text.to_ascii_uppercase();
+        let secret = SECRETS.iter().any(|word| upper.contains(word));
+        let listed = |names: &[&str]| names.iter().any(|name| fits(name, text));
+        named.iter().any(|name| name == text) || !(secret || listed(SURROUNDINGS) || listed(&hosts))
+    };
+    let mut vars = env.vars();
+    vars.retain(|(variable, _)| passes(variable));
+    for (variable, value) in &mut vars {
+        if variable == name::PATH {
+            *value = program::absolute_folders(value);
+        }
+    }
+    let is_set = |name: &str| named.iter().any(|one| one == name);
+    for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+        if !is_set(name) {
+            vars.push((name.into(), value.into()));
+        }
+    }
+    vars.sort();
+    vars
 }
 
 fn is_on(env: &Environment, switch: &str) -> bool {
@@ -157,6 +256,7 @@ mod tests {
     #[test]
     fn a_providers_credentials_are_behind_its_switch() {
         const VENDOR: VendorEnv = VendorEnv {
+            family: &[],
             always: &["KEY"],
             providers: &[("USE_CLOUD", &["CLOUD_*"])],
         };

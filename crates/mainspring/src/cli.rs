@@ -1,14 +1,19 @@
 //! The command line, and nothing else.
 
 use std::ffi::OsString;
+use std::io::IsTerminal as _;
+use std::path::Path;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use crate::env::Environment;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::guard;
+use crate::host::CalledBy;
+use crate::host::call;
 use crate::output::{self, Paint};
 use crate::verb::{self, CommandContext, TypedIn};
 
@@ -41,8 +46,10 @@ enum Verb {
     Doctor(verb::doctor::Args),
     Pulse(verb::pulse::Args),
     Status(verb::status::Args),
+    Sessions(verb::sessions::Args),
     Why(verb::why::Args),
     Log(verb::log::Args),
+    View(verb::view::Args),
     Stop(verb::brake::StopArgs),
     Pause(verb::brake::PauseArgs),
     Resume(verb::brake::ResumeArgs),
@@ -52,6 +59,7 @@ enum Verb {
     Tasks(verb::tasks::Args),
     Gate(verb::gate::Args),
     Loop(verb::looping::Args),
+    Check(verb::check::Args),
     Plan(verb::plan::Args),
     Claim(verb::claim::Args),
     Handoff(verb::handoff::Args),
@@ -69,11 +77,20 @@ enum Verb {
 
 pub(crate) fn main() -> ExitCode {
     let env = Environment::real();
-    let args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let mut words = std::env::args_os();
+    let name = words.next().unwrap_or_default();
+    let args: Vec<OsString> = words.collect();
     // A hook must be fast, so it does not wait for the parser. A drop-in takes the arguments
     // of another program, which the parser does not know.
+    if let Some(by) = called_as_hook(&name, &args) {
+        return verb::hook::run(&env, by).into();
+    }
     match args.split_first() {
-        Some((verb, [])) if verb == "hook" => return verb::hook::run(&env).into(),
+        None if !std::io::stdin().is_terminal() => {
+            if let Some(exit) = verb::hook::run_bare(&env) {
+                return exit.into();
+            }
+        }
         Some((verb, rest)) if verb == guard::VERB => {
             return guard::main(rest.iter().cloned());
         }
@@ -102,8 +119,30 @@ pub(crate) fn main() -> ExitCode {
     parse_and_run(args, &cmd)
 }
 
+/// Is this `mainspring hook`, by either of our names?
+fn called_as_hook(name: &OsString, args: &[OsString]) -> Option<CalledBy> {
+    if let [verb] = args
+        && verb == "hook"
+    {
+        return Some(CalledBy::Name);
+    }
+    if Path::new(name).file_name()? != call::HOOK {
+        return None;
+    }
+    match args {
+        [] => Some(CalledBy::Name),
+        [file] if file == call::SHARED => Some(CalledBy::SharedSettings),
+        _ => None,
+    }
+}
+
 fn parse_and_run(args: Vec<OsString>, cmd: &CommandContext) -> ExitCode {
     match parse(args.into_iter()) {
+        // Not `Usage`: to a host that dropped our arguments, 2 would mean to block.
+        Err(error) if is_bare(&error) => {
+            output::stderr(error.render().to_string().trim_end());
+            Exit::Failure.into()
+        }
         Err(error) if error.use_stderr() => {
             output::stderr(error.render().to_string().trim_end());
             Exit::Usage.into()
@@ -141,6 +180,11 @@ fn parse_and_run(args: Vec<OsString>, cmd: &CommandContext) -> ExitCode {
     }
 }
 
+/// Was nothing typed but our name?
+fn is_bare(error: &clap::Error) -> bool {
+    error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+}
+
 /// The command line as data, for the completions, the manual and the reference.
 pub(crate) fn command() -> clap::Command {
     <Cli as clap::CommandFactory>::command()
@@ -169,8 +213,10 @@ fn run(cli: Cli, cmd: &CommandContext) -> Result<String, CliError> {
         Verb::Uninstall(args) => verb::install::uninstall(&args, cmd),
         Verb::Doctor(args) => verb::doctor::run(&args, cmd),
         Verb::Status(args) => verb::status::run(&args, cmd),
+        Verb::Sessions(args) => verb::sessions::run(&args, cmd),
         Verb::Why(args) => verb::why::run(&args, cmd),
         Verb::Log(args) => verb::log::run(&args, cmd),
+        Verb::View(args) => verb::view::run(&args, cmd),
         Verb::Replay(args) => verb::replay::run(&args, cmd),
         Verb::Simulate(args) => verb::simulate::run(&args, cmd),
         Verb::Stop(args) => verb::brake::stop(&args, cmd),
@@ -184,6 +230,7 @@ fn run(cli: Cli, cmd: &CommandContext) -> Result<String, CliError> {
         Verb::Untrust(args) => verb::trust::untrust(&args, cmd),
         Verb::Gate(args) => verb::gate::run(&args, cmd),
         Verb::Loop(args) => verb::looping::run(&args, cmd),
+        Verb::Check(args) => verb::check::run(&args, cmd),
         Verb::Graph(args) => verb::graph::run(&args, cmd),
         Verb::Plan(args) => verb::plan::run(&args, cmd),
         Verb::Claim(args) => verb::claim::run(&args, cmd),

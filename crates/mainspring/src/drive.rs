@@ -3,13 +3,15 @@
 use std::time::Instant;
 
 use mainspring_kernel::block_ledger::{BlockLedger, Mark, ToolUse};
-use mainspring_kernel::deliberate::{Broken, Ruling, Trust};
+use mainspring_kernel::deliberate::{Broken, Outcome, Ruling, Trust};
 use mainspring_kernel::effect::{EffectOwner, Fence, Life};
 use mainspring_kernel::journal::{Entry, FileChange};
 use mainspring_kernel::machines::{MachineInput, Moved, Name, Pending};
+use mainspring_kernel::orders::{Orders, Scope, Until};
 use mainspring_kernel::{Answer, Ask, Case, Kind, Millis, Note, Reply, Turn, Uptime};
 use mainspring_store::{Locked, Trouble, digest, json_change};
 
+use crate::at_work;
 use crate::effect_owner;
 use crate::event_context::EventContext;
 use crate::host::Payload;
@@ -58,6 +60,14 @@ pub(crate) fn drive(context: &EventContext<'_>, payload: &Payload, machines: &[N
     }
 }
 
+/// How the note about a machine ends whose state could not be read.
+const LET_GO: &str = "It was left as it is, and the agent was let go";
+
+/// Does this note say that a machine's state could not be read?
+pub(crate) fn is_broken(note: &Note) -> bool {
+    note.text.ends_with(LET_GO)
+}
+
 struct Driver<'a> {
     context: &'a EventContext<'a>,
     payload: &'a Payload,
@@ -70,6 +80,9 @@ struct Driver<'a> {
     /// Which plan or claim a machine works on. The machine keeps to it, even if another one
     /// changes while an effect runs.
     subjects: Vec<(Name, String)>,
+    /// Machines whose effect a person ended in this turn. They are not asked again in it, even
+    /// if the order does not bind whoever began it, or is over.
+    cancelled: Vec<Name>,
     edited: Vec<String>,
     /// What went wrong after a commit, when others were to be told of it, and what else the
     /// person must hear.
@@ -78,6 +91,8 @@ struct Driver<'a> {
     now: Millis,
     /// Read at each load, under the lock: so it is never older than what was recorded before.
     uptime: Uptime,
+    /// An effect has run at this event.
+    has_run: bool,
 }
 
 struct FoundIntent {
@@ -102,10 +117,12 @@ impl<'a> Driver<'a> {
             intents: Vec::new(),
             ledger: None,
             subjects: Vec::new(),
+            cancelled: Vec::new(),
             edited: Vec::new(),
             late: Vec::new(),
             now: context.env.now(),
             uptime: Uptime::default(),
+            has_run: false,
         }
     }
 
@@ -138,7 +155,7 @@ impl<'a> Driver<'a> {
                 Ok(input) => inputs.extend(input),
                 Err(trouble) => broken.push(Broken {
                     machine: *name,
-                    cause: format!("{trouble}. It was left as it is, and the agent was let go"),
+                    cause: format!("{trouble}. {LET_GO}"),
                 }),
             }
         }
@@ -157,14 +174,23 @@ impl<'a> Driver<'a> {
             tools,
             transcript,
             trust,
-            orders: self.context.orders()?,
+            orders: self.orders()?,
             fence: self.lock.as_ref().map_or(Fence(0), Locked::fence),
             me: match trust {
                 Trust::Trusted => effect_owner::me(),
                 Trust::Untrusted => EffectOwner::default(),
             },
             ledger,
+            left: self.has_run.then(|| self.context.time_left()).flatten(),
         })
+    }
+
+    fn orders(&self) -> Result<Orders, Trouble> {
+        let stopped = |orders: Orders, name: &Name| {
+            let until = orders.suspension(*name, self.now);
+            orders.stopped(Scope::Machine(*name), until.unwrap_or(Until::Resumed))
+        };
+        Ok(self.cancelled.iter().fold(self.context.orders()?, stopped))
     }
 
     fn load_machine(&mut self, name: Name) -> Result<Option<MachineInput>, Trouble> {
@@ -181,8 +207,9 @@ impl<'a> Driver<'a> {
                 .store
                 .intent(name, subject.unwrap_or_default())?;
             if let Some(pending) = intent.value {
-                let in_time = pending.is_in_time(self.uptime);
-                let life = if in_time && effect_owner::is_alive(pending.owner()) {
+                // We run nothing while we load, so what is recorded as ours has ended.
+                let ours = *pending.owner() == effect_owner::me();
+                let life = if !ours && at_work::runs(&pending, self.uptime) {
                     Life::Alive
                 } else {
                     Life::Gone
@@ -291,6 +318,9 @@ impl<'a> Driver<'a> {
                 files.push(self.intent_change(moved.name(), moved.intent().as_ref())?);
             }
         }
+        if settlement.outcome == Outcome::Capped {
+            files.extend(self.found.files_at_cap(self.context));
+        }
         if let Some(found) = &self.ledger {
             let kept = settlement.stored_ledger(case);
             if kept != case.ledger {
@@ -317,10 +347,20 @@ impl<'a> Driver<'a> {
 
     fn run(&mut self, pending: &Pending) -> Reply {
         let reply = match Permit::of(self.context, pending.name()) {
-            Ok(permit) => Reply::Ran(Box::new(machine::run(self.context, permit, pending))),
+            Ok(permit) => {
+                let finished = machine::run(self.context, permit.clone(), pending);
+                if permit.was_revoked() {
+                    self.late.push(cancelled(pending));
+                    self.cancelled.push(pending.name());
+                    Reply::Withheld
+                } else {
+                    Reply::Ran(Box::new(finished))
+                }
+            }
             Err(Denied::Ordered(_)) => Reply::Withheld,
             Err(Denied::Trouble(trouble)) => Reply::Failed(trouble.to_string()),
         };
+        self.has_run = true;
         self.now = self.context.env.later();
         reply
     }
@@ -331,9 +371,20 @@ impl<'a> Driver<'a> {
                 "{path} was edited while it was being updated: the edit stays, our change does not"
             )));
         }
-        answer.notes.extend(self.late.into_iter().map(Note::ours));
+        let told = self.context.take_told();
+        answer
+            .notes
+            .extend(self.late.into_iter().chain(told).map(Note::ours));
         answer
     }
+}
+
+fn cancelled(pending: &Pending) -> String {
+    format!(
+        "you stopped or paused {}, so this was cancelled and counts for nothing: {}",
+        pending.name(),
+        pending.at_work(Uptime::default()).work.name()
+    )
 }
 
 /// The transitions that change something.

@@ -2,7 +2,7 @@
 
 use mainspring_kernel::effect::EffectOwner;
 use mainspring_platform::host::boot_id;
-use mainspring_platform::process::started;
+use mainspring_platform::process::{self, started};
 
 /// This process.
 pub(crate) fn me() -> EffectOwner {
@@ -20,5 +20,5 @@ pub(crate) fn of(pid: u32) -> EffectOwner {
 
 /// Is the process still running?
 pub(crate) fn is_alive(owner: &EffectOwner) -> bool {
-    owner.boot == boot_id() && started(owner.pid) == Some(owner.started)
+    process::is_alive(owner.pid, owner.started, &owner.boot)
 }

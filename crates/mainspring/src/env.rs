@@ -4,12 +4,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use mainspring_kernel::machines::verbs::Actor;
-use mainspring_kernel::{Millis, SessionId, Uptime};
+use mainspring_kernel::{Millis, Uptime};
 use mainspring_platform::process::{self, Ancestor};
 use mainspring_platform::{host, program};
-
-use crate::host::agent::{self, Agent, KnownAgent};
 
 /// Names of the variables we read, so that the reference and the tests can list them.
 pub(crate) mod name {
@@ -181,46 +178,12 @@ impl Environment {
         on(name::DISABLE) || on(name::DEPTH)
     }
 
-    /// The session of the agent in whose shell this runs, if the host tells it.
-    pub(crate) fn agent_session(&self) -> Option<SessionId> {
-        agent::session(|name| self.var(name))
-    }
-
-    /// Who typed the command.
-    pub(crate) fn actor(&self) -> Actor {
-        match self.agent() {
-            Some(_) => Actor::Agent(self.agent_session()),
-            None => Actor::Person,
-        }
-    }
-
-    /// The agent that runs this process; `None` if a person does.
-    pub(crate) fn agent(&self) -> Option<Agent> {
-        agent::recognise(|name| self.is_set(name), &self.ancestors())
-    }
-
-    /// Did this host's client start this process as a hook?
-    pub(crate) fn is_run_by(&self, host: &KnownAgent) -> bool {
-        agent::is_run_by(host, |name| self.is_set(name), &self.ancestors())
-    }
-
-    /// The session whose process sent an event that names another one of the same host's.
-    pub(crate) fn forges(&self, host: &KnownAgent, named: &SessionId) -> Option<SessionId> {
-        let own = SessionId::parse(&self.var(host.session?)?)?;
-        if own == *named {
-            return None;
-        }
-        // A client that an agent of another host's started has inherited the variable.
-        let client = agent::client_above(&self.ancestors());
-        let same = client.is_none_or(|client| client.name == host.name);
-        same.then_some(own)
-    }
-
-    fn is_set(&self, name: &str) -> bool {
+    /// Is it set, and not to `0`?
+    pub(crate) fn is_set(&self, name: &str) -> bool {
         self.var_os(name).is_some_and(|value| value != "0")
     }
 
-    fn ancestors(&self) -> Vec<Ancestor> {
+    pub(crate) fn ancestors(&self) -> Vec<Ancestor> {
         match &self.vars {
             Vars::Process => process::ancestors(),
             Vars::Given(_) => Vec::new(),

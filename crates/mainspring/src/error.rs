@@ -3,7 +3,7 @@
 use std::fmt;
 
 use mainspring_kernel::machines;
-use mainspring_kernel::machines::verbs::Refusal as _;
+use mainspring_kernel::verbs::Refusal as _;
 use mainspring_store::Trouble;
 
 use crate::exit::Exit;
@@ -55,7 +55,7 @@ macro_rules! refusals {
     };
 }
 
-refusals! { gate, looping, review, claim, tasks, pulse, }
+refusals! { gate, looping, check, review, claim, tasks, pulse, }
 
 impl From<Trouble> for CliError {
     fn from(trouble: Trouble) -> Self {

@@ -1,13 +1,13 @@
 //! All that a machine's loader may look at for one event or command.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 use std::time::Instant;
 
 use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::event::{Chain, Kind, Speaker};
-use mainspring_kernel::machines::verbs::Actor;
-use mainspring_kernel::{Name, Orders, SessionId};
+use mainspring_kernel::verbs::Actor;
+use mainspring_kernel::{Millis, Name, Orders, SessionId};
 use mainspring_store::Trouble;
 
 use crate::config::{self, Config};
@@ -15,9 +15,10 @@ use crate::env::Environment;
 use crate::host::{self, HostSpec, Payload};
 use crate::limits;
 use crate::machine;
+use crate::machine::check::CheckReceipt;
 use crate::ownership::Ignored;
 use crate::project::{Contents, Project};
-use crate::store::{ProjectStore, orders};
+use crate::store::{ProjectStore, installs, orders};
 use crate::transcript::{LastBlock, Tail, Transcript, expand_home};
 use crate::trust::{Permission, ProjectSettings, TrustNotice};
 
@@ -34,6 +35,8 @@ pub(crate) struct EventContext<'a> {
     project_settings: OnceCell<ProjectSettings>,
     config: OnceCell<Config>,
     tail: OnceCell<Option<Tail>>,
+    /// What the person must hear of how something was loaded.
+    told: RefCell<Vec<String>>,
     /// The only machine that gets this event, if a drop-in received it. Whoever registered the
     /// drop-in switched the machine on.
     registered: Option<Name>,
@@ -41,10 +44,12 @@ pub(crate) struct EventContext<'a> {
     by_command: bool,
     /// Nothing may be changed, and no lock may be taken.
     looking: bool,
-    /// The session that a view is about, if a person asks.
+    /// The session that a view is about.
     about: Option<SessionId>,
-    /// The plan that a command named.
+    /// The plan or the check that a command named.
     subject: Option<&'a str>,
+    /// What the checks have shown at this event, for the pull request that it opens.
+    pub(crate) receipt: RefCell<Option<CheckReceipt>>,
 }
 
 impl<'a> EventContext<'a> {
@@ -64,11 +69,13 @@ impl<'a> EventContext<'a> {
             project_settings: OnceCell::new(),
             config: OnceCell::new(),
             tail: OnceCell::new(),
+            told: RefCell::default(),
             registered: None,
             by_command: false,
             looking: false,
             about: None,
             subject: None,
+            receipt: RefCell::new(None),
         }
     }
 
@@ -110,7 +117,7 @@ impl<'a> EventContext<'a> {
         self.looking
     }
 
-    /// For a view that a person asks for, about this session.
+    /// For a view about this session, whoever asks.
     #[must_use]
     pub(crate) fn about(mut self, session: Option<SessionId>) -> Self {
         self.about = session;
@@ -215,9 +222,29 @@ impl<'a> EventContext<'a> {
             .chain(of_config.into_iter().flatten())
     }
 
+    /// Tells the person something beside the answer.
+    pub(crate) fn tell(&self, text: String) {
+        self.told.borrow_mut().push(text);
+    }
+
+    /// What was told since the last call.
+    pub(crate) fn take_told(&self) -> Vec<String> {
+        self.told.take()
+    }
+
     pub(crate) fn at_stop(&self) -> bool {
         self.payload
             .is_some_and(|payload| matches!(payload.event.kind, Kind::Stop { .. }))
+    }
+
+    /// How long the host still waits for the answer to a stop, less what we need to give it.
+    pub(crate) fn time_left(&self) -> Option<Millis> {
+        if !self.at_stop() || self.by_command {
+            return None;
+        }
+        let whole = installs::stop_timeout(self.store.state());
+        let left = whole.saturating_sub(limits::STOP_MARGIN + self.began.elapsed());
+        Some(Millis(u64::try_from(left.as_millis()).unwrap_or(u64::MAX)))
     }
 
     /// The deadline for the answer at a session's end; `None` at other events.
@@ -235,7 +262,13 @@ impl<'a> EventContext<'a> {
     pub(crate) fn transcript(&self) -> Option<Transcript> {
         let path = self.payload?.transcript.as_ref()?.to_str()?;
         let home = self.env.home().unwrap_or_default();
-        Transcript::open(&expand_home(path, &home)).ok()
+        let path = expand_home(path, &home);
+        // A script reads what a symlink leads to. We do not otherwise: no host names one.
+        let path = match self.is_drop_in().then(|| path.canonicalize()) {
+            Some(Ok(path)) => path,
+            Some(Err(_)) | None => path,
+        };
+        Transcript::open(&path).ok()
     }
 
     /// The end of the transcript at a stop. Read once, when it is first needed.
@@ -246,12 +279,14 @@ impl<'a> EventContext<'a> {
     fn read_tail(&self) -> Option<Tail> {
         let payload = self.payload?;
         let transcript = self.transcript()?;
-        let session = payload.event.session.as_ref()?;
-        let mark = match &payload.event.kind {
-            Kind::Stop {
-                chain: Chain::Continued,
-                ..
-            } => {
+        let mark = match (&payload.event.kind, &payload.event.session) {
+            (
+                Kind::Stop {
+                    chain: Chain::Continued,
+                    ..
+                },
+                Some(session),
+            ) => {
                 self.store
                     .ledger(session)
                     .ok()?
@@ -287,12 +322,12 @@ impl<'a> EventContext<'a> {
         &self.project.root
     }
 
-    /// The session of the event, or of the agent whose shell runs the command, or the one
-    /// that a person wants to see.
+    /// The session of the event, or the one that a view is about, or that of the agent whose shell
+    /// runs the command.
     pub(crate) fn session(&self) -> Option<SessionId> {
         match self.payload {
             Some(payload) => payload.event.session.clone(),
-            None => self.env.agent_session().or_else(|| self.about.clone()),
+            None => self.about.clone().or_else(|| self.env.agent_session()),
         }
     }
 }

@@ -15,6 +15,12 @@
 //! The system's configuration counts (no `GIT_CONFIG_NOSYSTEM`): it is root's, and may hold the
 //! `safe.directory` without which git refuses a folder.
 
+mod branches;
+mod remotes;
+mod trees;
+
+pub(crate) use remotes::RemoteConfig;
+
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -99,7 +105,7 @@ const OURSELVES: &[(&str, &str)] = &[
 ];
 
 /// git in one folder, with one deadline for everything that is asked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Git {
     permit: Permit,
     program: PathBuf,
@@ -151,7 +157,7 @@ impl Git {
     fn job(&self, config: &[&str], args: &[&str]) -> Job {
         let settings = ALWAYS.iter().chain(config).flat_map(|one| ["-c", one]);
         let left = self.until.saturating_duration_since(Instant::now());
-        Job::new(self.permit, &self.program, left)
+        Job::new(self.permit.clone(), &self.program, left)
             .args(["--no-pager"])
             .args(settings)
             .args(args)
@@ -160,10 +166,13 @@ impl Git {
 
     /// Asks about what is here.
     fn look(&self, args: &[&str], vars: &[(&str, &str)]) -> Result<Finished, Failure> {
+        self.looking(args, vars).run()
+    }
+
+    fn looking(&self, args: &[&str], vars: &[(&str, &str)]) -> Job {
         self.job(NOTHING_RUNS, args)
             .env(child_env::listed(&self.env, &[PERSON]))
             .env(SET.iter().chain(NO_SERVER).chain(vars).copied())
-            .run()
     }
 
     fn ask(&self, args: &[&str]) -> Result<String, String> {
@@ -229,12 +238,6 @@ impl Git {
 
 /// Looks.
 impl Git {
-    /// A remote's address as it is configured. Not `git remote get-url`: that shows it after
-    /// git's rewriting rules.
-    pub(crate) fn address(&self, remote: &str) -> Result<String, String> {
-        self.ask(&["config", "--get", &format!("remote.{remote}.url")])
-    }
-
     /// The commit or branch of this name, if it is there.
     pub(crate) fn resolve(&self, name: &str) -> Option<String> {
         self.ask(&["rev-parse", "--verify", "--quiet", name]).ok()
@@ -258,6 +261,11 @@ impl Git {
     pub(crate) fn ignores(&self, path: &str) -> bool {
         let asked = self.look(&["check-ignore", "--quiet", "--", path], &[]);
         asked.is_ok_and(|finished| finished.code == Some(0))
+    }
+
+    /// A setting, if it has a value.
+    pub(crate) fn setting(&self, name: &str) -> Option<String> {
+        self.ask(&["config", "--get", name]).ok()
     }
 
     /// A commit as git stores it.
@@ -357,7 +365,7 @@ fn heard(args: &[&str], asked: Result<Finished, Failure>) -> Result<String, Stri
     said(&finished).map_err(|cause| format!("git {}: {cause}", args[0]))
 }
 
-/// What a child printed; or, if it failed, the last line of its complaint.
+/// What a child printed; or, if it failed, its reason.
 pub(crate) fn said(finished: &Finished) -> Result<String, String> {
     if finished.code == Some(0) {
         return Ok(String::from_utf8_lossy(&finished.stdout)
@@ -365,14 +373,39 @@ pub(crate) fn said(finished: &Finished) -> Result<String, String> {
             .to_owned());
     }
     let stderr = String::from_utf8_lossy(&finished.stderr);
-    let last = stderr.lines().rev().find(|line| !line.trim().is_empty());
-    Err(last.map_or_else(
-        || match finished.code {
-            Some(code) => format!("exit code {code}"),
-            None => "ended by a signal".into(),
-        },
-        excerpt,
-    ))
+    Err(reason(&stderr).unwrap_or_else(|| match finished.code {
+        Some(code) => format!("exit code {code}"),
+        None => "ended by a signal".into(),
+    }))
+}
+
+/// Why git failed, by what it printed: the server's verdict, with what the server said; else the
+/// last error; never a hint.
+fn reason(stderr: &str) -> Option<String> {
+    let lines = || {
+        stderr
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+    };
+    let of_server: Vec<&str> = lines()
+        .filter_map(|line| line.strip_prefix("remote:"))
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .take(3)
+        .collect();
+    let verdict = lines().find(|line| line.starts_with("! ["));
+    let error = lines()
+        .rev()
+        .find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
+    let last = lines().rev().find(|line| !line.starts_with("hint:"));
+    let main = verdict.or(error).or(last)?;
+    let main = main.split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(if of_server.is_empty() {
+        excerpt(&main)
+    } else {
+        excerpt(&format!("{main}; the server says: {}", of_server.join(" ")))
+    })
 }
 
 /// An absolute path, from the user's configuration or from `PATH`.
@@ -417,6 +450,35 @@ mod tests {
         let nowhere = Environment::given(&[("PATH", ".")], Millis(0));
         let error = find(&nowhere, &config, "claim.git").unwrap_err();
         assert!(error.to_string().contains("claim.git"), "{error}");
+    }
+
+    #[test]
+    fn gits_reason_is_shown_and_not_its_last_hint() {
+        for (stderr, expected) in [
+            (
+                "To https://github.com/acme/widgets.git\n ! [rejected]        topic -> topic (non-fast-forward)\n\
+                 error: failed to push some refs to 'x'\nhint: Updates were rejected because the tip of\n\
+                 hint: See the 'Note about fast-forwards' in 'git push --help' for details.\n",
+                Some("! [rejected] topic -> topic (non-fast-forward)"),
+            ),
+            (
+                "remote: no pushes on Fridays\nTo x\n ! [remote rejected] a -> a (pre-receive hook declined)\n\
+                 error: failed to push some refs to 'x'\n",
+                Some(
+                    "! [remote rejected] a -> a (pre-receive hook declined); the server says: no pushes \
+                     on Fridays",
+                ),
+            ),
+            (
+                "fatal: Could not read from remote repository.\n\nPlease make sure you have the correct \
+                 access rights\nand the repository exists.\n",
+                Some("fatal: Could not read from remote repository."),
+            ),
+            ("hint: only a hint\n", None),
+            ("", None),
+        ] {
+            assert_eq!(reason(stderr).as_deref(), expected, "{stderr}");
+        }
     }
 
     #[test]

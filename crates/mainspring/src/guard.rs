@@ -21,7 +21,7 @@ use mainspring_store::{atomic, digest, path_text};
 use serde::{Deserialize, Serialize};
 
 use crate::env::name;
-use crate::permit::Permit;
+use crate::permit::{GLANCE, Permit, Revoked};
 use crate::{limits, output};
 
 /// The hidden verb.
@@ -102,16 +102,21 @@ pub(crate) enum Ended {
     TimedOut,
     /// The child printed more than `most_output`.
     Flooded,
+    /// A person stopped or paused the machine that it worked for.
+    Cancelled,
 }
 
 impl Guarded<'_> {
     /// Runs the child until it ends or we do. `began` gets the process id of its group.
     pub(crate) fn run(
         &self,
-        _: Permit,
+        permit: &Permit,
         files: (File, File),
         began: impl FnOnce(u32),
     ) -> io::Result<Ended> {
+        if permit.check() == Err(Revoked) {
+            return Ok(Ended::Cancelled);
+        }
         #[expect(
             clippy::disallowed_methods,
             reason = "children start here and in process.rs"
@@ -137,19 +142,22 @@ impl Guarded<'_> {
             let _ = lifeline.write_all(self.seal.text()?.as_bytes());
         }
         began(child.id());
-        let ended = self.wait(&mut child);
+        let ended = self.wait(&mut child, permit);
         match ended {
             // The guard has already ended the group, unless the guard itself was killed.
             Ok(Ended::Code(_)) => end_group(child.id()),
-            Ok(Ended::TimedOut | Ended::Flooded) | Err(_) => end_tree(child.id()),
+            Ok(Ended::TimedOut | Ended::Flooded | Ended::Cancelled) | Err(_) => {
+                end_tree(child.id());
+            }
         }
         let _ = child.wait();
         drop(lifeline);
         ended
     }
 
-    fn wait(&self, child: &mut Child) -> io::Result<Ended> {
+    fn wait(&self, child: &mut Child, permit: &Permit) -> io::Result<Ended> {
         let start = Instant::now();
+        let mut looked = start;
         loop {
             if let Some(status) = child.try_wait()? {
                 return Ok(Ended::Code(exit_code(status)));
@@ -163,6 +171,12 @@ impl Guarded<'_> {
             });
             if flooded {
                 return Ok(Ended::Flooded);
+            }
+            if looked.elapsed() >= GLANCE {
+                looked = Instant::now();
+                if permit.check() == Err(Revoked) {
+                    return Ok(Ended::Cancelled);
+                }
             }
             // A review takes minutes, but a program that fails at its start should be noticed
             // at once.
@@ -207,8 +221,9 @@ pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     });
     let ended = child.wait();
     end_below(std::process::id());
-    // A child that was ended because the hook is gone has not said its last word.
-    if let (Some(seal), Ok(_), false) = (&seal, &ended, LEFT_ALONE.load(Ordering::SeqCst)) {
+    // A child that was killed, by us or by anybody, has not said its last word.
+    let by_itself = ended.as_ref().is_ok_and(|status| status.code().is_some());
+    if let (Some(seal), true, false) = (&seal, by_itself, LEFT_ALONE.load(Ordering::SeqCst)) {
         seal.close();
     }
     match ended {

@@ -8,7 +8,7 @@ use mainspring_kernel::Millis;
 use mainspring_kernel::hidden;
 use mainspring_kernel::machines::claim::branch;
 use mainspring_kernel::machines::claim::pull::{
-    Check, CheckState, Extent, Need, Pull, PullState, Review,
+    Check, CheckState, Extent, Need, Outlook, Pull, PullState, Review,
 };
 use mainspring_kernel::machines::claim::text as claim_text;
 use mainspring_kernel::machines::review::{Kind, Request, Verdict};
@@ -273,6 +273,7 @@ fn request(plan: &str) -> Request {
         iteration: 1,
         model: "opus".into(),
         tasks: Vec::new(),
+        progress: None,
         not_before: Millis(0),
         resumes: Vec::new(),
     }
@@ -289,9 +290,13 @@ fn pull(name: &str) -> Pull {
             name: name.into(),
             state: CheckState::Failed,
             need: Need::Required,
+            url: name.into(),
         }],
         awaited: Vec::new(),
         extent: Extent::All,
+        outlook: Outlook::default(),
+        merged_at: None,
+        log: vec![name.into()],
     }
 }
 

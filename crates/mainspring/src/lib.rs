@@ -9,6 +9,7 @@
 //! It is a library so that fuzz targets and tests can call the functions that read foreign
 //! bytes: [`formats`] has them all, and nothing else is public but the program.
 
+mod at_work;
 mod child_env;
 mod cli;
 mod config;
@@ -38,6 +39,7 @@ mod project;
 #[cfg(test)]
 mod reference;
 mod retention;
+mod sessions;
 mod signal;
 mod store;
 mod told;

@@ -18,5 +18,9 @@ pub(crate) const LAST_WORDS: Duration = Duration::from_millis(250);
 /// All that we may take at a session's end: there a host waits for a second, or for one and a
 /// half for all hooks together.
 pub(crate) const SESSION_END: Duration = Duration::from_millis(700);
+/// What we need of a stop's time to record and give the answer.
+pub(crate) const STOP_MARGIN: Duration = Duration::from_secs(20);
+/// What a check may print.
+pub(crate) const CHECK_OUTPUT: u64 = 64 * 1024 * 1024;
 /// What a child process may print.
 pub(crate) const CHILD_OUTPUT: u64 = 4 * 1024 * 1024;

@@ -28,6 +28,7 @@ mod tests {
     use serde_json::Value;
 
     use crate::env::Environment;
+    use crate::host::CalledBy;
     use crate::verb::hook;
 
     /// This test ends its process, so the test below runs it in a process of its own.
@@ -35,7 +36,7 @@ mod tests {
     #[ignore = "panics by intent, in a process that another test starts"]
     fn a_hook_that_panics() {
         let silent = Environment::given(&[("MAINSPRING_DISABLE", "1")], Millis(0));
-        hook::run(&silent);
+        hook::run(&silent, CalledBy::Name);
         panic!("by intent");
     }
 

@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
@@ -12,15 +12,17 @@ use mainspring_platform::process::{end_group, end_process, lead_group};
 
 use crate::env::name;
 use crate::limits;
-use crate::permit::Permit;
+use crate::permit::{GLANCE, Permit, Revoked};
 
 /// What to run. The child inherits nothing of our environment: it gets the variables that are
 /// given here, and our depth variable, so that a hook in it does nothing.
 #[derive(Debug)]
 pub(crate) struct Job {
+    permit: Permit,
     command: Command,
     limit: Duration,
     stdin: Vec<u8>,
+    most_output: u64,
 }
 
 /// The exit code and the output of a child that ended.
@@ -47,12 +49,22 @@ pub(crate) enum Failure {
     Start { program: String, source: io::Error },
     #[error("{program} took longer than {} s and was ended", limit.as_secs())]
     Timeout { program: String, limit: Duration },
+    #[error("{program} was ended, because a person stopped or paused this")]
+    Cancelled { program: String },
     #[error("cannot wait for {program}: {source}")]
     Wait { program: String, source: io::Error },
 }
 
+type Ended = io::Result<ExitStatus>;
+
+/// Why a child is ended before it ends by itself.
+enum Early {
+    TimedOut,
+    Cancelled,
+}
+
 impl Job {
-    pub(crate) fn new(_: Permit, program: impl AsRef<OsStr>, limit: Duration) -> Self {
+    pub(crate) fn new(permit: Permit, program: impl AsRef<OsStr>, limit: Duration) -> Self {
         #[expect(
             clippy::disallowed_methods,
             reason = "children start here and in guard.rs"
@@ -66,10 +78,19 @@ impl Job {
             .env(name::DEPTH, "1");
         lead_group(&mut command);
         Self {
+            permit,
             command,
             limit,
             stdin: Vec::new(),
+            most_output: limits::CHILD_OUTPUT,
         }
+    }
+
+    /// Keeps more of what it prints, or less. The rest is dropped.
+    #[must_use]
+    pub(crate) fn most_output(mut self, bytes: u64) -> Self {
+        self.most_output = bytes;
+        self
     }
 
     #[must_use]
@@ -100,33 +121,41 @@ impl Job {
         self
     }
 
-    /// Waits until the child ends, or ends it at its deadline. Processes that it left in its
+    /// Waits until the child ends, or ends it at its deadline or when a person's order revokes
+    /// its permit. Processes that it left in its
     /// group are ended, too. A process with a session of its own (a connection that `ssh` keeps
     /// open) lives on, and nobody waits for it.
     pub(crate) fn run(mut self) -> Result<Finished, Failure> {
         let program = self.program();
+        if self.permit.check() == Err(Revoked) {
+            return Err(Failure::Cancelled { program });
+        }
         let mut child = self.command.spawn().map_err(|source| Failure::Start {
             program: program.clone(),
             source,
         })?;
-        feed(child.stdin.take(), self.stdin);
-        let stdout = collect(child.stdout.take());
-        let stderr = collect(child.stderr.take());
+        feed(child.stdin.take(), std::mem::take(&mut self.stdin));
+        let stdout = collect(child.stdout.take(), self.most_output);
+        let stderr = collect(child.stderr.take(), self.most_output);
         let leader = child.id();
         let (ended, wait) = mpsc::sync_channel(1);
         let waiter = std::thread::spawn(move || {
             let _ = ended.send(child.wait());
         });
-        let status = wait.recv_timeout(self.limit);
+        let status = self.wait(&wait);
         end_group(leader);
-        let Ok(status) = status else {
-            // A child that has left its group is not ended with the group. From here on, nobody
-            // waits for its end or its output.
-            end_process(leader);
-            return Err(Failure::Timeout {
-                program,
-                limit: self.limit,
-            });
+        let status = match status {
+            Ok(status) => status,
+            Err(early) => {
+                // A child that has left its group is not ended with the group. From here on,
+                // nobody waits for its end or its output.
+                end_process(leader);
+                let limit = self.limit;
+                return Err(match early {
+                    Early::TimedOut => Failure::Timeout { program, limit },
+                    Early::Cancelled => Failure::Cancelled { program },
+                });
+            }
         };
         let _ = waiter.join();
         let status = status.map_err(|source| Failure::Wait { program, source })?;
@@ -136,6 +165,20 @@ impl Job {
             stdout: stdout.until(enough),
             stderr: stderr.until(enough),
         })
+    }
+
+    /// Waits for the end of the child.
+    fn wait(&self, ended: &mpsc::Receiver<Ended>) -> Result<Ended, Early> {
+        let start = Instant::now();
+        loop {
+            let left = self.limit.saturating_sub(start.elapsed());
+            match ended.recv_timeout(left.min(GLANCE)) {
+                Ok(status) => return Ok(status),
+                Err(_) if left.is_zero() => return Err(Early::TimedOut),
+                Err(_) if self.permit.check() == Err(Revoked) => return Err(Early::Cancelled),
+                Err(_) => {}
+            }
+        }
     }
 
     fn program(&self) -> String {
@@ -172,7 +215,7 @@ impl Output {
 
 /// Reads a pipe in a thread. Bytes over the limit are read and dropped, so that the child does
 /// not block on a full pipe.
-fn collect(mut pipe: Option<impl Read + Send + 'static>) -> Output {
+fn collect(mut pipe: Option<impl Read + Send + 'static>, most: u64) -> Output {
     let (end, ended) = mpsc::sync_channel(1);
     let kept = Arc::new(Mutex::new(Vec::new()));
     let output = Output {
@@ -183,7 +226,7 @@ fn collect(mut pipe: Option<impl Read + Send + 'static>) -> Output {
         let mut chunk = [0; 8192];
         while let Some(Ok(read @ 1..)) = pipe.as_mut().map(|pipe| pipe.read(&mut chunk)) {
             let mut kept = lock(&kept);
-            let room = usize::try_from(limits::CHILD_OUTPUT).unwrap_or(usize::MAX) - kept.len();
+            let room = usize::try_from(most).unwrap_or(usize::MAX) - kept.len();
             kept.extend_from_slice(&chunk[..read.min(room)]);
         }
         let _ = end.send(());

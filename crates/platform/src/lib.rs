@@ -16,5 +16,6 @@ mod proc;
 pub mod process;
 pub mod program;
 pub mod rename;
+pub mod stamp;
 pub mod stdin;
 pub mod sync;

@@ -11,6 +11,7 @@ use rustix::process::{
     Pid, Signal, getpgrp, getpid, getppid, kill_process, kill_process_group, set_child_subreaper,
 };
 
+use crate::host::boot_id;
 use crate::proc;
 
 /// How long we look for descendants of a process to end them.
@@ -24,10 +25,35 @@ pub fn exists(pid: u32) -> bool {
 /// When a process started, in clock ticks since boot. With its number, that identifies it within
 /// this boot.
 pub fn started(pid: u32) -> Option<u64> {
-    let line = proc::read(&PathBuf::from(format!("/proc/{pid}/stat")), 4096)?;
-    // The 22nd field, counted after the name, which may contain anything.
+    start_in(&stat(&PathBuf::from(format!("/proc/{pid}")))?)
+}
+
+/// Is the process with this number the one that started then, in this boot, and has it not ended?
+pub fn is_alive(pid: u32, start: u64, boot: &str) -> bool {
+    let fields = || stat(&PathBuf::from(format!("/proc/{pid}")));
+    let is_it = |fields: String| start_in(&fields) == Some(start) && parent_in(&fields).is_some();
+    boot == boot_id() && fields().is_some_and(is_it)
+}
+
+/// What the system reports about a process, from its state on: the fields after its name, which
+/// may contain anything.
+fn stat(folder: &Path) -> Option<String> {
+    let line = proc::read(&folder.join("stat"), 4096)?;
     let (_, fields) = line.rsplit_once(')')?;
-    fields.split_whitespace().nth(19)?.parse().ok()
+    Some(fields.to_owned())
+}
+
+/// The 22nd field of all.
+fn start_in(stat: &str) -> Option<u64> {
+    stat.split_whitespace().nth(19)?.parse().ok()
+}
+
+/// The fourth field of all, if the third does not say that the process has ended.
+fn parent_in(stat: &str) -> Option<u32> {
+    let mut fields = stat.split_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    (!matches!(state, "Z" | "X")).then_some(parent)
 }
 
 /// An ancestor of this process.
@@ -53,7 +79,7 @@ pub fn ancestors() -> Vec<Ancestor> {
     let mut next = parent;
     while let Some(pid) = next.filter(|pid| *pid != 0 && found.len() < MOST_ANCESTORS) {
         let folder = PathBuf::from(format!("/proc/{pid}"));
-        let Some(stat) = proc::read(&folder.join("stat"), 4096) else {
+        let Some(stat) = stat(&folder) else {
             break;
         };
         let program = std::fs::read_link(folder.join("exe")).unwrap_or_default();
@@ -62,10 +88,11 @@ pub fn ancestors() -> Vec<Ancestor> {
             program: program.to_string_lossy().into_owned(),
             args: words(&folder.join("cmdline")),
         });
-        // The fourth field; the second is the name, which may contain anything.
+        // The fourth field of all.
         next = stat
-            .rsplit_once(')')
-            .and_then(|(_, fields)| fields.split_whitespace().nth(1)?.parse().ok());
+            .split_whitespace()
+            .nth(1)
+            .and_then(|pid| pid.parse().ok());
     }
     found
 }
@@ -154,13 +181,7 @@ fn descendants(ancestor: u32) -> Vec<u32> {
 
 /// The parent of a process, if that process has not ended.
 fn living_parent(pid: u32) -> Option<u32> {
-    let line = proc::read(&PathBuf::from(format!("/proc/{pid}/stat")), 4096)?;
-    // State and parent follow the name, which may contain anything.
-    let (_, fields) = line.rsplit_once(')')?;
-    let mut fields = fields.split_whitespace();
-    let state = fields.next()?;
-    let parent = fields.next()?.parse().ok()?;
-    (!matches!(state, "Z" | "X")).then_some(parent)
+    parent_in(&stat(&PathBuf::from(format!("/proc/{pid}")))?)
 }
 
 /// A child's exit code; if a signal ended it, the code that a shell would report.
@@ -190,5 +211,26 @@ mod tests {
         assert_eq!(started(me), started(me));
         assert!(!exists(u32::MAX));
         assert_eq!(started(u32::MAX), None);
+    }
+
+    #[test]
+    fn a_process_is_told_from_a_later_one_with_its_number_and_from_one_that_ended() {
+        let me = std::process::id();
+        let start = started(me).unwrap();
+        assert!(is_alive(me, start, boot_id()));
+        assert!(!is_alive(me, start + 1, boot_id()));
+        assert!(!is_alive(me, start, "another boot"));
+        #[expect(clippy::disallowed_methods, reason = "it is only there to be ended")]
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let (pid, start) = (child.id(), started(child.id()).unwrap());
+        assert!(is_alive(pid, start, boot_id()));
+        child.kill().unwrap();
+        // Until its parent waits for it, a process that ended keeps its number.
+        while living_parent(pid).is_some() {
+            std::thread::yield_now();
+        }
+        assert!(!is_alive(pid, start, boot_id()));
+        child.wait().unwrap();
+        assert!(!is_alive(pid, start, boot_id()));
     }
 }

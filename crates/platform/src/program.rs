@@ -1,7 +1,8 @@
 //! Finds programs on the PATH.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// The program that a shell with this PATH would start by this name. Relative folders are skipped:
 /// they depend on the current directory, which may be a repository.
@@ -17,6 +18,12 @@ pub fn absolute_folders(search_path: &OsStr) -> OsString {
     let folders = std::env::split_paths(search_path).filter(|folder| folder.is_absolute());
     // Folders that were split from a PATH can be joined again.
     std::env::join_paths(folders).unwrap_or_default()
+}
+
+/// A second name for a program, in the same folder.
+pub fn link(program: &Path, name: &Path) -> io::Result<()> {
+    let target = program.file_name().map_or(program, Path::new);
+    std::os::unix::fs::symlink(target, name)
 }
 
 #[cfg(test)]

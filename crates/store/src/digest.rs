@@ -25,6 +25,18 @@ pub fn of(pieces: &[&[u8]]) -> Digest {
     Digest(String::from_utf8(text).unwrap_or_default())
 }
 
+/// The digest of everything that can be read, as bytes.
+pub fn of_reader(mut from: impl std::io::Read) -> std::io::Result<[u8; 16]> {
+    let mut hash = Blake2b::<U16>::new();
+    let mut chunk = [0; 16 << 10];
+    loop {
+        match from.read(&mut chunk)? {
+            0 => return Ok(hash.finalize().into()),
+            read => hash.update(&chunk[..read]),
+        }
+    }
+}
+
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 #[cfg(test)]

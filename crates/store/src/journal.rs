@@ -172,6 +172,11 @@ impl Reader {
         })
     }
 
+    /// Where the next line begins.
+    pub const fn position(&self) -> u64 {
+        self.at
+    }
+
     fn parse(&self, bytes: &[u8], shape: Shape) -> JournalLine {
         match self.record(bytes) {
             Ok(line) => line,

@@ -45,6 +45,18 @@ pub fn claude() -> Client {
     Client::Installed(program)
 }
 
+/// The accessibility checker that is run inside the page: its script.
+///
+/// # Panics
+/// When it is not installed, with the command that installs it.
+pub fn axe() -> String {
+    let script = workspace()
+        .join("target/clients")
+        .join(format!("axe-{}", pinned_version("axe")))
+        .join("node_modules/axe-core/axe.min.js");
+    std::fs::read_to_string(script).expect("axe-core is installed: run scripts/fetch-clients")
+}
+
 /// The workspace's root.
 pub(crate) fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -42,6 +42,7 @@
 //! | [`fakes`] | `claude`, `gh` and others as scripted programs, for fast tests |
 //! | [`files`] | what a test sets out before it starts |
 //! | [`tmux`] | a terminal to type into and look at |
+//! | [`view`], [`browser`] | the page, and a real browser to look at it |
 //! | [`process`] | children with a deadline and a group of their own |
 //! | [`clients`] | where the pinned real clients are |
 //! | [`bins`] | where the kit's own programs are |
@@ -56,6 +57,7 @@
 
 pub mod bench;
 pub mod bins;
+pub mod browser;
 pub mod claude;
 pub mod clients;
 pub mod explore;
@@ -64,12 +66,16 @@ pub mod faults;
 pub mod files;
 pub mod fuzz;
 pub mod github;
+pub mod http;
 pub mod layout;
 pub mod model;
 pub mod modules;
+pub mod pictures;
 pub mod process;
 pub mod recorder;
 pub mod simulate;
 pub mod tmux;
+pub mod view;
+pub mod view_speed;
 pub mod world;
 pub mod year;

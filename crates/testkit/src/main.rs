@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use mainspring_testkit::{bench, explore, faults, fuzz, layout, modules, simulate, year};
+use mainspring_testkit::{
+    bench, explore, faults, fuzz, layout, modules, pictures, simulate, view_speed, year,
+};
 
 /// Measure Mainspring and inject faults into it, to reproduce the tables in docs
 #[derive(Parser)]
@@ -22,7 +24,9 @@ enum Command {
     Layout(layout::Args),
     Model(explore::Args),
     Modules(modules::Args),
+    Pictures(pictures::Args),
     Simulate(simulate::Args),
+    ViewSpeed(view_speed::Args),
     Year(year::Args),
 }
 
@@ -35,7 +39,9 @@ fn main() -> ExitCode {
         Command::Layout(args) => layout::run(&args),
         Command::Model(args) => explore::run(&args),
         Command::Modules(args) => modules::run(&args),
+        Command::Pictures(args) => pictures::run(&args),
         Command::Simulate(args) => simulate::run(&args),
+        Command::ViewSpeed(args) => view_speed::run(&args),
         Command::Year(args) => year::run(&args),
     }
 }

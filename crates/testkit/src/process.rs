@@ -158,17 +158,55 @@ impl Running {
     }
 
     fn signal(&self, signal: Signal) {
-        let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        if let Some(group) = group {
-            // No such group: all of it is gone already.
-            let _ = kill_process_group(group, signal);
-        }
+        signal_group(&self.child, signal);
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         self.end_group();
+    }
+}
+
+/// A server that a test talks to while it runs. Dropping it ends its group.
+#[derive(Debug)]
+pub struct Held {
+    child: Child,
+}
+
+impl Held {
+    /// Starts `command` in a process group of its own, with nothing on stdin.
+    pub fn start(command: &mut Command) -> Self {
+        Self::start_with(command, Stdio::null())
+    }
+
+    /// The same, with something on stdin.
+    pub fn start_with(command: &mut Command, stdin: impl Into<Stdio>) -> Self {
+        let program = command.get_program().display().to_string();
+        let child = command.process_group(0).stdin(stdin).spawn();
+        Self {
+            child: child.unwrap_or_else(|error| panic!("{program} does not start: {error}")),
+        }
+    }
+
+    /// Its output, if it was piped and not taken yet.
+    pub fn stdout(&mut self) -> std::process::ChildStdout {
+        self.child.stdout.take().expect("stdout is piped")
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        signal_group(&self.child, Signal::KILL);
+        let _ = self.child.wait();
+    }
+}
+
+fn signal_group(child: &Child, signal: Signal) {
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    if let Some(group) = group {
+        // No such group: all of it is gone already.
+        let _ = kill_process_group(group, signal);
     }
 }
 

@@ -81,6 +81,11 @@ impl Terminal {
         self.answer(&["capture-pane", "-p", "-J"])
     }
 
+    /// The same, with the escape sequences of its colours.
+    pub fn coloured(&self) -> String {
+        self.answer(&["capture-pane", "-p", "-e"])
+    }
+
     /// Waits until `text` is on the screen, and returns the screen.
     #[track_caller]
     pub fn wait_for(&self, text: &str) -> String {

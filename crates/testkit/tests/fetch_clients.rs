@@ -8,11 +8,14 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mainspring_testkit::clients::pinned_version;
 use mainspring_testkit::files;
 use mainspring_testkit::process::{End, PATIENCE, Running};
 use pretty_assertions::assert_eq;
 use tempfile::TempDir;
+
+/// A program and a library.
+const PINS: &str =
+    "# what the tests run\nclaude @anthropic-ai/claude-code 2.1.0\naxe axe-core 4.0.0 library\n";
 
 /// Installs a client that knows its version, and counts how often it was asked.
 const GOOD_NPM: &str = r#"#!/bin/sh
@@ -22,6 +25,9 @@ bin=$3/node_modules/.bin
 mkdir -p "$bin"
 printf '#!/bin/sh\necho "%s (Claude Code)"\n' "${7##*@}" > "$bin/claude"
 chmod +x "$bin/claude"
+library=$3/node_modules/${7%@*}
+mkdir -p "$library"
+printf '{\n  "version": "%s"\n}\n' "${7##*@}" > "$library/package.json"
 "#;
 const BAD_NPM: &str = "#!/bin/sh\necho first line\necho no such package >&2\nexit 1\n";
 
@@ -38,9 +44,9 @@ impl Checkout {
         for folder in ["scripts", "bin"] {
             fs::create_dir(checkout.at(folder)).expect("a folder");
         }
-        for file in ["scripts/fetch-clients", "clients.pin"] {
-            fs::copy(repository.join(file), checkout.at(file)).expect("a copy");
-        }
+        let script = "scripts/fetch-clients";
+        fs::copy(repository.join(script), checkout.at(script)).expect("a copy");
+        files::write(checkout.at("clients.pin"), PINS);
         for tool in [
             "chmod", "dirname", "env", "grep", "mkdir", "mv", "rm", "sh", "tail",
         ] {
@@ -88,17 +94,19 @@ impl Checkout {
 }
 
 #[test]
-fn a_client_is_installed_once() {
+fn each_client_is_installed_once() {
     let checkout = Checkout::new().with_npm(GOOD_NPM);
-    let version = pinned_version("claude");
-    let line = format!("fetch-clients: installing @anthropic-ai/claude-code {version}\n");
+    let lines = "fetch-clients: installing @anthropic-ai/claude-code 2.1.0\n\
+                 fetch-clients: installing axe-core 4.0.0\n";
 
-    assert_eq!(checkout.fetch(), (0, line));
+    assert_eq!(checkout.fetch(), (0, lines.into()));
     assert_eq!(checkout.fetch(), (0, String::new()));
 
-    assert_eq!(checkout.installed(), [format!("claude-{version}")]);
+    let mut installed = checkout.installed();
+    installed.sort();
+    assert_eq!(installed, ["axe-4.0.0", "claude-2.1.0"]);
     let asked = fs::read_to_string(checkout.at("asked"));
-    assert_eq!(asked.expect("npm was asked"), "asked\n");
+    assert_eq!(asked.expect("npm was asked"), "asked\nasked\n");
 }
 
 #[test]
@@ -118,8 +126,9 @@ fn a_missing_npm_has_a_status_of_its_own() {
     let (status, said) = Checkout::new().fetch();
 
     assert_eq!(status, 3);
-    assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(said.starts_with("fetch-clients: npm is missing"), "{said}");
+    assert_eq!(said.lines().count(), 2, "{said}");
+    let missing = |line: &str| line.starts_with("fetch-clients: npm is missing");
+    assert!(said.lines().all(missing), "{said}");
 }
 
 #[test]

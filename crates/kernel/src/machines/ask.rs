@@ -33,13 +33,31 @@ pub(crate) struct Vote {
     pub(crate) transition: Transition,
     pub(crate) notes: Vec<String>,
     pub(crate) need: Option<Pending>,
+    /// No later machine may start anything at this event.
+    pub(crate) alone: bool,
+}
+
+/// The same of one machine, in its own types.
+pub(super) struct VoteOf<M: Machine> {
+    pub(super) transition: TransitionOf<M>,
+    pub(super) notes: Vec<String>,
+    pub(super) need: Option<Intent<M>>,
+    pub(super) alone: bool,
+}
+
+impl<M: Machine> VoteOf<M> {
+    fn silent(transition: TransitionOf<M>) -> Self {
+        Self {
+            transition,
+            notes: Vec::new(),
+            need: None,
+            alone: false,
+        }
+    }
 }
 
 /// Asks one machine.
-pub(crate) fn ask<M: Machine>(
-    found: &InputOf<M>,
-    occasion: &Occasion<'_>,
-) -> (TransitionOf<M>, Vec<String>, Option<Intent<M>>) {
+pub(super) fn ask<M: Machine>(found: &InputOf<M>, occasion: &Occasion<'_>) -> VoteOf<M> {
     let input = Input {
         event: occasion.event,
         now: occasion.now,
@@ -48,11 +66,7 @@ pub(crate) fn ask<M: Machine>(
     };
     let state = &found.state;
     if occasion.event.speaker == Speaker::Subagent {
-        return (
-            stay(found, &occasion.event.kind, "subagent"),
-            Vec::new(),
-            None,
-        );
+        return VoteOf::silent(stay(found, &occasion.event.kind, "subagent"));
     }
     match &occasion.event.kind {
         Kind::Stop { .. } => finish(found, occasion, M::on_stop(state, &input)),
@@ -64,7 +78,7 @@ pub(crate) fn ask<M: Machine>(
         Kind::Idle => finish(found, occasion, M::on_idle(state, &input)),
         Kind::Watch => finish(found, occasion, M::on_watch(state, &input)),
         Kind::SessionEnd { .. } => finish(found, occasion, M::on_end(state, &input)),
-        Kind::Other { .. } => (stay(found, &occasion.event.kind, ""), Vec::new(), None),
+        Kind::Other { .. } => VoteOf::silent(stay(found, &occasion.event.kind, "")),
     }
 }
 
@@ -84,10 +98,13 @@ fn finish<M: Machine, V: Say>(
     found: &InputOf<M>,
     occasion: &Occasion<'_>,
     step: Step<M, V>,
-) -> (TransitionOf<M>, Vec<String>, Option<Intent<M>>) {
-    let mut transition = stay(found, &occasion.event.kind, step.rule);
+) -> VoteOf<M> {
+    let mut vote = VoteOf::silent(stay(found, &occasion.event.kind, step.rule));
+    vote.notes = step.notes;
+    let transition = &mut vote.transition;
     match step.verdict {
         Verdict::Say(verdict) => {
+            vote.alone = verdict.passes_alone();
             transition.to = M::label(&step.state).into();
             transition.state = step.state;
             transition.said = verdict.say(M::NAME);
@@ -97,35 +114,43 @@ fn finish<M: Machine, V: Say>(
                 EffectStatus::Clear | EffectStatus::Done(..) | EffectStatus::Abandoned(_) => None,
                 EffectStatus::Running(intent) => Some(intent.clone()),
             };
-            (transition, step.notes, None)
         }
         Verdict::Need { effect, limit } => {
-            let intent = Intent {
+            vote.need = Some(Intent {
                 fence: occasion.fence.next(),
                 effect,
                 owner: occasion.me.clone(),
                 since: occasion.now,
                 uptime: occasion.uptime,
                 deadline: occasion.now.plus(limit),
-            };
-            (transition, step.notes, Some(intent))
+            });
         }
     }
+    vote
 }
 
 /// A verdict, as the decision it would be if nobody else spoke.
 trait Say {
     fn say(self, by: Name) -> Decision;
+
+    /// Must later machines start nothing?
+    fn passes_alone(&self) -> bool {
+        false
+    }
 }
 
 impl Say for OnStop {
     fn say(self, by: Name) -> Decision {
         Decision::Stop {
             hold: match self {
-                Self::Pass => Reasons::default(),
+                Self::Pass | Self::PassAlone => Reasons::default(),
                 Self::Hold(text) => Reasons::one(by, text),
             },
         }
+    }
+
+    fn passes_alone(&self) -> bool {
+        *self == Self::PassAlone
     }
 }
 

@@ -8,7 +8,7 @@ use crate::effect::EffectStatus;
 use crate::event::{Author, Background, Chain, EndReason, Event, Kind, Speaker, StartSource};
 use crate::ids::{Millis, SessionId};
 use crate::machine::{ANY, Input, Machine, Settled, Step};
-use crate::machines::verbs::{Actor, VerbStep};
+use crate::verbs::{Actor, VerbStep};
 
 /// What a handler did, whatever its event allows it to say.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,8 +12,10 @@ use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 use super::Name;
+use crate::data::Never;
+use crate::effect::HasEffects;
 use crate::event::{Author, Background, Kind};
-use crate::machine::{ANY, Arrow, Input, Machine, Never, OnContext, OnStop, SAME, Settled, Step};
+use crate::machine::{ANY, Arrow, Input, Machine, OnContext, OnStop, SAME, Settled, Step};
 use crate::spoken_signal::SpokenSignal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,7 +44,7 @@ pub struct Facts {
     pub heard: SpokenSignal<Token>,
     pub errors: RecentErrors,
     /// At this stop the gate gives up; 0: never.
-    pub max: u32,
+    pub max: u64,
     pub transcript: Transcript,
 }
 
@@ -65,6 +67,11 @@ pub enum Transcript {
     Long,
     /// Too short, and the host does not name its sub-agents.
     Short,
+}
+
+impl HasEffects for Gate {
+    type Effect = Never;
+    type Outcome = Never;
 }
 
 impl Machine for Gate {
@@ -112,8 +119,6 @@ impl Machine for Gate {
 
     type State = State;
     type Facts = Facts;
-    type Effect = Never;
-    type Outcome = Never;
 
     fn label(state: &State) -> &'static str {
         match state {
@@ -189,7 +194,7 @@ const ENDED: &str = "the agent switched off the gate that it had switched on its
 
 /// Holds the stop as number `count`, unless that reaches the maximum.
 fn refuse(count: u32, facts: &Facts) -> Step<Gate, OnStop> {
-    if facts.max > 0 && count >= facts.max {
+    if facts.max > 0 && u64::from(count) >= facts.max {
         return Step::take("max", State::GaveUp { held: count }, OnStop::Pass).note(format!(
             "let go at stop {count} of {} although the agent never said {}",
             facts.max, facts.token

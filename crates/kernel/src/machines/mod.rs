@@ -1,9 +1,10 @@
 //! The machines, and the types that cover all of them.
 //!
-//! A machine is added by a file and one line in `machines!` below. The order of those lines
-//! is the order of machines everywhere.
+//! A machine is added by a file, its name in [`crate::name`], and one line in `machines!` below.
+//! The order of the names is the order of machines everywhere.
 
 mod ask;
+pub mod check;
 pub mod claim;
 #[cfg(test)]
 pub(crate) mod conformance;
@@ -13,37 +14,24 @@ pub mod pulse;
 mod renamed;
 pub mod review;
 pub mod tasks;
-pub mod verbs;
 
 use alloc::string::String;
 use core::any::TypeId;
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::{Data, Never};
 use crate::decision::Decision;
-use crate::effect::{EffectStatus, Intent, Life};
+use crate::effect::{EffectStatus, HasEffects, Intent, Life};
 use crate::event::Kind;
-use crate::machine::{Data, Machine, Never, Obeys, Settled};
+use crate::machine::{Machine, Obeys, Settled};
 use crate::receipt::Receipt;
 use crate::reduce::Reducer;
 
+pub use crate::effect::Returned;
+pub use crate::machine::InputOf;
+pub use crate::name::Name;
 pub(crate) use ask::{Occasion, SUSPENDED, Vote};
-
-impl core::fmt::Display for Name {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-/// What a machine gets for one event: its state, what was observed, and the status of its effect.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(bound = "")]
-pub struct InputOf<M: Machine> {
-    pub state: M::State,
-    pub facts: M::Facts,
-    #[serde(alias = "standing")]
-    pub effect_status: EffectStatus<M>,
-}
 
 /// The transition that a machine took.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -61,44 +49,6 @@ pub struct TransitionOf<M: Machine> {
     pub intent: Option<Intent<M>>,
     /// What this machine said, before the join.
     pub said: Decision,
-}
-
-/// An effect's intent and its outcome.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(bound = "")]
-pub struct Returned<M: Machine> {
-    pub intent: Intent<M>,
-    pub outcome: M::Outcome,
-}
-
-impl<M: Machine> InputOf<M> {
-    /// A machine without an effect under way.
-    pub fn new(state: M::State, facts: M::Facts) -> Self {
-        Self {
-            state,
-            facts,
-            effect_status: EffectStatus::Clear,
-        }
-    }
-
-    /// Takes in a result, if it belongs to the intent that is still recorded here, or to an effect
-    /// that only reads.
-    pub(crate) fn accept(&mut self, returned: &Returned<M>) -> bool {
-        let current = if M::only_looks(&returned.intent.effect) {
-            // It was not recorded. If another process has started an effect meanwhile, that one
-            // counts.
-            let status = &self.effect_status;
-            matches!(status, EffectStatus::Clear | EffectStatus::Abandoned(_))
-        } else {
-            let recorded = self.effect_status.recorded();
-            recorded.is_some_and(|recorded| recorded.fence == returned.intent.fence)
-        };
-        if current {
-            self.effect_status =
-                EffectStatus::Done(returned.intent.clone(), returned.outcome.clone());
-        }
-        current
-    }
 }
 
 impl<M: Machine> TransitionOf<M> {
@@ -131,22 +81,10 @@ fn has_effects<M: Machine<Effect: 'static>>() -> bool {
 const fn assert_data<T: Data>() {}
 
 macro_rules! machines {
-    ($($variant:ident $name:literal => $machine:path,)*) => {
+    ($($variant:ident => $machine:path,)*) => {
         $(const _: () = assert_data::<<$machine as Machine>::State>();)*
 
-        /// Every machine's name, in the fixed order in which reasons are given and effects run. A
-        /// later machine's effect waits until the earlier machines let the agent go.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        pub enum Name { $($variant,)* }
-
         impl Name {
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
-            }
-
             /// The machine's transition table.
             pub const fn table(self) -> &'static [crate::machine::Arrow] {
                 match self { $(Self::$variant => <$machine as Machine>::TABLE,)* }
@@ -230,11 +168,12 @@ macro_rules! machines {
             pub(crate) fn vote(&self, occasion: &Occasion<'_>) -> Vote {
                 match self {
                     $(Self::$variant(input) => {
-                        let (transition, notes, need) = ask::ask(input, occasion);
+                        let vote = ask::ask(input, occasion);
                         Vote {
-                            transition: Transition::$variant(transition),
-                            notes,
-                            need: need.map(Pending::$variant),
+                            transition: Transition::$variant(vote.transition),
+                            notes: vote.notes,
+                            need: vote.need.map(Pending::$variant),
+                            alone: vote.alone,
                         }
                     })*
                 }
@@ -365,11 +304,21 @@ macro_rules! machines {
             }
 
             pub(crate) fn only_looks(&self) -> bool {
-                match self { $(Self::$variant(intent) => <$machine as Machine>::only_looks(&intent.effect),)* }
+                match self { $(Self::$variant(intent) => <$machine as HasEffects>::only_looks(&intent.effect),)* }
+            }
+
+            /// What a view shows of it while it runs.
+            pub fn at_work(&self, now: crate::ids::Uptime) -> crate::at_work::AtWork {
+                match self { $(Self::$variant(intent) => intent.at_work(Name::$variant, now),)* }
             }
 
             pub fn is_in_time(&self, now: crate::ids::Uptime) -> bool {
                 match self { $(Self::$variant(intent) => intent.is_in_time(now),)* }
+            }
+
+            /// How long it may take.
+            pub fn limit(&self) -> crate::ids::Millis {
+                match self { $(Self::$variant(intent) => intent.deadline.since(intent.since),)* }
             }
         }
 
@@ -382,10 +331,11 @@ macro_rules! machines {
 }
 
 machines! {
-    Gate "gate" => gate::Gate,
-    Loop "loop" => looping::Loop,
-    Review "review" => review::Review,
-    Claim "claim" => claim::Claim,
-    Tasks "tasks" => tasks::Tasks,
-    Pulse "pulse" => pulse::Pulse,
+    Gate => gate::Gate,
+    Loop => looping::Loop,
+    Check => check::Check,
+    Review => review::Review,
+    Claim => claim::Claim,
+    Tasks => tasks::Tasks,
+    Pulse => pulse::Pulse,
 }

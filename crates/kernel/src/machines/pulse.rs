@@ -12,7 +12,8 @@ use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 use super::Name;
-use crate::effect::EffectStatus;
+use crate::at_work::{Describe, Work};
+use crate::effect::{EffectStatus, HasEffects};
 use crate::ids::{Millis, SessionId};
 use crate::machine::{ANY, Arrow, Input, Machine, OnStop, SAME, Settled, Step};
 
@@ -38,6 +39,12 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Probe;
 
+impl Describe for Probe {
+    fn work(&self) -> Work {
+        Work::new("starting a child process")
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Probed {
@@ -47,6 +54,11 @@ pub enum Probed {
 
 /// A child that only prints its version.
 const PROBE_LIMIT: Millis = Millis::seconds(5);
+
+impl HasEffects for Pulse {
+    type Effect = Probe;
+    type Outcome = Probed;
+}
 
 impl Machine for Pulse {
     const NAME: Name = Name::Pulse;
@@ -75,8 +87,6 @@ impl Machine for Pulse {
 
     type State = State;
     type Facts = ();
-    type Effect = Probe;
-    type Outcome = Probed;
 
     fn label(state: &State) -> &'static str {
         match state {

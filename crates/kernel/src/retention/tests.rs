@@ -153,8 +153,8 @@ fn old_segments_go_and_the_newest_of_each_project_stays() {
         segment(2, 100, 1),
         segment(2, 95, 1),
     ];
-    assert_eq!(rules().swept_segments(&segments), [0, 1, 4]);
-    assert!(rules().swept_segments(&[]).is_empty());
+    assert_eq!(rules().swept_segments(&segments, 0), [0, 1, 4]);
+    assert!(rules().swept_segments(&[], 0).is_empty());
 }
 
 #[test]
@@ -167,16 +167,18 @@ fn the_oldest_segments_of_all_projects_go_until_the_rest_is_small_enough() {
         segment(1, 20, 4 * MIB),
         segment(1, 2, 4 * MIB),
     ];
-    assert_eq!(rules().swept_segments(&segments), [0, 3]);
+    assert_eq!(rules().swept_segments(&segments, 0), [0, 3]);
+    // The current ones count, too, and never go.
+    assert_eq!(rules().swept_segments(&segments, MIB), [0, 3, 1]);
     let alone = [segment(0, 1, 2 * JOURNALS)];
-    assert!(rules().swept_segments(&alone).is_empty());
+    assert!(rules().swept_segments(&alone, 0).is_empty());
 }
 
 #[test]
 fn a_segment_never_goes_before_an_older_one_of_its_project() {
     // The first was copied, and looks younger than it is.
     let segments = [segment(0, 5, 1), segment(0, 300, 1), segment(0, 1, 1)];
-    assert!(rules().swept_segments(&segments).is_empty());
+    assert!(rules().swept_segments(&segments, 0).is_empty());
 }
 
 #[test]
@@ -187,4 +189,13 @@ fn everything_that_is_open_says_how_it_ends() {
             "{open:?}"
         );
     }
+}
+
+#[test]
+fn what_says_that_a_session_is_live_goes_a_day_after_the_session() {
+    let rules = Rules::new(Millis(10 * DAY.0), Millis(30 * DAY.0));
+    let yesterday = Millis(9 * DAY.0 - 1);
+    assert!(rules.sweeps_presence(yesterday, false));
+    assert!(!rules.sweeps_presence(yesterday, true), "it is still there");
+    assert!(!rules.sweeps_presence(Millis(9 * DAY.0), false), "not yet");
 }

@@ -98,7 +98,7 @@ impl Combination {
         match name {
             Name::Review => self.review,
             Name::Claim => self.claim,
-            Name::Gate | Name::Loop | Name::Tasks | Name::Pulse => Price::Cheap,
+            Name::Gate | Name::Loop | Name::Check | Name::Tasks | Name::Pulse => Price::Cheap,
         }
     }
 
@@ -140,13 +140,13 @@ pub(crate) fn input(name: Name, stand: Stand, price: Price) -> Option<MachineInp
         Name::Claim => MachineInput::Claim(InputOf::new(
             claimed(stand, price),
             claim::Facts {
-                door: claim::Door::Hook,
                 board: claim::BoardUse::On,
                 branch: Some("claude/fix-42".into()),
+                ..claim::Facts::plain()
             },
         )),
         Name::Tasks => MachineInput::Tasks(InputOf::new(task_list(stand), tasks::Facts::Nothing)),
-        Name::Pulse => return None,
+        Name::Check | Name::Pulse => return None,
     })
 }
 
@@ -179,6 +179,8 @@ pub(crate) fn looping(stand: Stand) -> looping::Facts {
         company: OtherSessions::Alone,
         client: Some(Client(7)),
         prompt: Some(PROMPT.into()),
+        door: Door::Hook,
+        worktree: None,
     }
 }
 
@@ -227,6 +229,7 @@ fn review(stand: Stand, price: Price) -> (Plan, review::Facts) {
         _ => vec![],
     };
     let facts = review::Facts {
+        tells_progress: true,
         door: Door::Hook,
         company: OtherSessions::Alone,
         violations,

@@ -92,6 +92,7 @@ impl World {
             }
         }
         Case {
+            left: None,
             event: Event {
                 session: Some(people::session()),
                 speaker: Speaker::Main,
@@ -310,6 +311,7 @@ impl World {
                 MachineInput::Review(_)
                 | MachineInput::Claim(_)
                 | MachineInput::Tasks(_)
+                | MachineInput::Check(_)
                 | MachineInput::Pulse(_) => {}
             }
         }
@@ -333,7 +335,8 @@ impl World {
                 &input.state,
                 claim::State::Claimed { claim, .. } if claim.phase == ClaimPhase::PrCreated
             ),
-            Some(MachineInput::Tasks(_) | MachineInput::Pulse(_)) | None => false,
+            Some(MachineInput::Check(_) | MachineInput::Tasks(_) | MachineInput::Pulse(_))
+            | None => false,
         }
     }
 
@@ -351,7 +354,12 @@ impl World {
                 },
                 review::State::Nothing => false,
             },
-            Some(MachineInput::Claim(_) | MachineInput::Tasks(_) | MachineInput::Pulse(_))
+            Some(
+                MachineInput::Check(_)
+                | MachineInput::Claim(_)
+                | MachineInput::Tasks(_)
+                | MachineInput::Pulse(_),
+            )
             | None => false,
         }
     }

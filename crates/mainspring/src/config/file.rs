@@ -7,6 +7,7 @@ use mainspring_store::{Trouble, atomic};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::checks;
 use super::key::{Key, Kind, Reach, Value};
 use crate::env::Environment;
 use crate::host::text::excerpt;
@@ -89,6 +90,18 @@ fn parse(
         }
     };
     for (section, body) in table.get_ref() {
+        if let (checks::SECTION, DeValue::Array(all)) = (section.get_ref().as_ref(), body.get_ref())
+        {
+            if writer == Reach::User {
+                warn(section.span().start, &|| {
+                    "a [[check]] belongs into a project's mainspring.toml and is ignored".into()
+                });
+                continue;
+            }
+            checks::read(all)
+                .map_err(|wrong| format!("{}: {}", at(wrong.offset), wrong.problem))?;
+            continue;
+        }
         let DeValue::Table(body) = body.get_ref() else {
             warn(section.span().start, &|| {
                 let name = excerpt(section.get_ref());
@@ -158,7 +171,7 @@ fn wanted(kind: Kind) -> &'static str {
 }
 
 /// `line 3, column 7`, as editors count.
-fn place(text: &str, offset: usize) -> String {
+pub(super) fn place(text: &str, offset: usize) -> String {
     let before = text.get(..offset).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;

@@ -146,6 +146,7 @@ impl Key {
                 other => Err(format!("{other:?} is neither true nor false")),
             },
             Kind::Number { most } => text
+                .trim()
                 .parse::<u64>()
                 .ok()
                 .filter(|number| *number <= most)

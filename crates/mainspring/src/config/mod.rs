@@ -4,6 +4,7 @@
 //! `config.toml`, then the environment. A repository's file counts only as far as a person
 //! trusted it, and what is executed comes from the user alone ([`Reach::User`]).
 
+pub(crate) mod checks;
 mod file;
 mod key;
 pub(crate) mod schema;

@@ -7,10 +7,11 @@
 use std::path::Path;
 
 use mainspring_kernel::SessionId;
+use mainspring_kernel::verbs::Actor;
 use mainspring_platform::process::Ancestor;
 
 use super::claude;
-use crate::env::name;
+use crate::env::{Environment, name};
 
 /// How to recognise a host's agents.
 #[derive(Debug)]
@@ -229,12 +230,16 @@ impl Agent {
     }
 }
 
+/// Every variable that marks an agent's shell.
+pub(crate) fn variables() -> impl Iterator<Item = &'static str> {
+    KNOWN
+        .iter()
+        .flat_map(|agent| agent.session.into_iter().chain(agent.marks.iter().copied()))
+}
+
 /// The agent, recognised by the variables of this process and by its ancestors; `None` if it is
 /// a person.
-pub(crate) fn recognise(
-    is_set: impl Fn(&'static str) -> bool,
-    ancestors: &[Ancestor],
-) -> Option<Agent> {
+fn recognise(is_set: impl Fn(&'static str) -> bool, ancestors: &[Ancestor]) -> Option<Agent> {
     let by_variable = KNOWN.iter().find_map(|agent| {
         let mut variables = agent.session.into_iter().chain(agent.marks.iter().copied());
         let variable = variables.find(|variable| is_set(variable))?;
@@ -256,7 +261,7 @@ pub(crate) fn recognise(
 
 /// Did this host's client itself start this process, as it starts a hook? Not a shell of its
 /// agent's, nor a client that an agent started.
-pub(crate) fn is_run_by(
+fn is_run_by(
     host: &KnownAgent,
     is_set: impl Fn(&'static str) -> bool,
     ancestors: &[Ancestor],
@@ -269,8 +274,14 @@ pub(crate) fn is_run_by(
     host.runs_as(parent) && !in_shell && !nested
 }
 
+/// Is there another client above the nearest one?
+fn is_nested(ancestors: &[Ancestor]) -> bool {
+    let clients = ancestors.iter().filter(|process| known(process).is_some());
+    clients.count() > 1
+}
+
 /// The client that is nearest above.
-pub(crate) fn client_above(ancestors: &[Ancestor]) -> Option<&'static KnownAgent> {
+fn client_above(ancestors: &[Ancestor]) -> Option<&'static KnownAgent> {
     ancestors.iter().find_map(known)
 }
 
@@ -280,7 +291,7 @@ fn known(process: &Ancestor) -> Option<&'static KnownAgent> {
 }
 
 /// The session of the agent in whose shell this runs, if the host tells it.
-pub(crate) fn session(variable: impl Fn(&str) -> Option<String>) -> Option<SessionId> {
+fn session(variable: impl Fn(&str) -> Option<String>) -> Option<SessionId> {
     KNOWN
         .iter()
         .filter_map(|agent| agent.session)
@@ -326,6 +337,48 @@ fn file_name(path: &str) -> &str {
     let path = path.strip_suffix(DELETED).unwrap_or(path);
     let name = Path::new(path).file_name();
     name.and_then(|name| name.to_str()).unwrap_or_default()
+}
+
+impl Environment {
+    /// The session of the agent in whose shell this runs, if the host tells it.
+    pub(crate) fn agent_session(&self) -> Option<SessionId> {
+        session(|name| self.var(name))
+    }
+
+    /// Who typed the command.
+    pub(crate) fn actor(&self) -> Actor {
+        match self.agent() {
+            Some(_) => Actor::Agent(self.agent_session()),
+            None => Actor::Person,
+        }
+    }
+
+    /// The agent that runs this process; `None` if a person does.
+    pub(crate) fn agent(&self) -> Option<Agent> {
+        recognise(|name| self.is_set(name), &self.ancestors())
+    }
+
+    /// Did an agent start the client that runs this process?
+    pub(crate) fn is_nested(&self) -> bool {
+        is_nested(&self.ancestors())
+    }
+
+    /// Did this host's client start this process as a hook?
+    pub(crate) fn is_run_by(&self, host: &KnownAgent) -> bool {
+        is_run_by(host, |name| self.is_set(name), &self.ancestors())
+    }
+
+    /// The session whose process sent an event that names another one of the same host's.
+    pub(crate) fn forges(&self, host: &KnownAgent, named: &SessionId) -> Option<SessionId> {
+        let own = SessionId::parse(&self.var(host.session?)?)?;
+        if own == *named {
+            return None;
+        }
+        // A client that an agent of another host's started has inherited the variable.
+        let client = client_above(&self.ancestors());
+        let same = client.is_none_or(|client| client.name == host.name);
+        same.then_some(own)
+    }
 }
 
 #[cfg(test)]

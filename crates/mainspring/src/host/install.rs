@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_store::{Trouble, atomic};
 
+use super::call::Caller;
 use crate::env::Environment;
 use crate::error::CliError;
 use crate::limits;
@@ -46,17 +47,17 @@ pub(crate) struct Installation {
     pub(crate) file: fn(Scope, &Environment, &Path) -> Option<PathBuf>,
     /// What a settings file says about us.
     pub(crate) look: fn(&str) -> Result<Found, String>,
-    /// The text with this program registered once for each event, and with these variables,
-    /// unless they are already set. Entries that are as wanted stay untouched.
-    pub(crate) register: fn(&str, &Path, &[&str]) -> Result<String, String>,
+    /// The text with us registered once for each event, and with these variables, unless they
+    /// are already set. Entries that are as wanted stay untouched.
+    pub(crate) register: fn(&str, &Caller, &[&str]) -> Result<String, String>,
     /// The text with the drop-in for this script registered as its document says. A drop-in
     /// that is already there stays untouched.
-    pub(crate) register_drop_in: fn(&str, &Path, Script) -> Result<String, String>,
+    pub(crate) register_drop_in: fn(&str, &Caller, Script) -> Result<String, String>,
     /// The text without our entries, drop-ins included, and without these variables, unless their value has
     /// changed since we set them.
     pub(crate) unregister: fn(&str, &[String]) -> Result<String, String>,
-    /// What `register` writes for this program.
-    pub(crate) wanted: fn(&Path) -> Vec<Handler>,
+    /// What `register` writes.
+    pub(crate) wanted: fn(&Caller) -> Vec<Handler>,
     /// Is our plugin installed with the host?
     pub(crate) has_plugin: fn(&Environment) -> bool,
     /// The command that removes the plugin.
@@ -116,6 +117,8 @@ pub(crate) enum Purpose {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) handlers: Vec<Handler>,
+    /// How many seconds the host gives us at a stop.
+    pub(crate) stop_timeout: Option<u64>,
     /// The drop-ins for public scripts that are registered.
     pub(crate) drop_ins: Vec<Handler>,
     /// The variables that the settings give the host.
@@ -128,12 +131,29 @@ pub(crate) struct Found {
     pub(crate) empty: bool,
 }
 
+/// What one of our handlers is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Calls {
+    /// It answers an event.
+    Hook,
+    /// It answers an event, from a file that people share.
+    SharedHook,
+    /// It waits in the background for news of a pull request.
+    Watch,
+    /// It stands in for a public script.
+    DropIn,
+}
+
 /// A program that the host calls at an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Handler {
     pub(crate) event: String,
+    pub(crate) calls: Calls,
     pub(crate) program: PathBuf,
     pub(crate) args: Vec<String>,
+    /// The arguments are in a list of their own, which other hosts that read the file drop.
+    pub(crate) needs_list: bool,
+    /// In seconds.
     pub(crate) timeout: Option<u64>,
 }
 

@@ -2,6 +2,7 @@
 //! which they differ. A host is an entry in [`HOSTS`]; no code outside this folder knows one.
 
 pub(crate) mod agent;
+pub(crate) mod call;
 mod claude;
 pub(crate) mod install;
 mod jsonc;
@@ -26,6 +27,8 @@ use crate::transcript::TranscriptFormat;
 /// What Mainspring knows about one host.
 #[derive(Debug)]
 pub(crate) struct HostSpec {
+    /// Its folder in a project, with a slash at its end.
+    pub(crate) folder: &'static str,
     /// The name of the client's program.
     pub(crate) program: &'static str,
     /// Its name, and how to recognise its agents.
@@ -40,6 +43,12 @@ pub(crate) struct HostSpec {
     pub(crate) handled: fn(&str) -> String,
     /// How a hold is worded in this session, if the person did not choose.
     pub(crate) wording: fn(&Environment, Option<&SessionId>) -> Wording,
+    /// Does the host wake its agent when a background hook says so? Elsewhere such a hook would
+    /// run as any other, and hold the stop.
+    pub(crate) rewakes: fn(&Environment, Option<&SessionId>) -> bool,
+    /// Is a hook that was called like this not to answer, because another registration of ours
+    /// answers the same event?
+    pub(crate) outranked: fn(&Environment, &Payload, CalledBy) -> bool,
     /// How many holds in a row the host accepts before it overrides us.
     pub(crate) cap: fn(&Environment) -> Cap,
     pub(crate) variables: Variables,
@@ -95,6 +104,19 @@ pub(crate) fn of_environment(env: &Environment) -> &'static HostSpec {
     HOSTS.iter().find(here).map_or(DEFAULT, |host| host)
 }
 
+/// The folders that hosts have in a project, each with a slash at its end.
+pub(crate) fn folders() -> impl Iterator<Item = &'static str> {
+    HOSTS.iter().map(|host| host.folder)
+}
+
+/// Names of the variables that hosts set or read, for whoever must not get them. One star stands
+/// for any characters.
+pub(crate) fn variables() -> Vec<&'static str> {
+    let of_hosts = HOSTS.iter().flat_map(|host| host.reviewer.env.all());
+    let of_agents = agent::variables();
+    of_hosts.chain(of_agents).collect()
+}
+
 /// The folder in which the session was started, if the host tells its hooks.
 pub(crate) fn project_dir(env: &Environment) -> Option<PathBuf> {
     let set = HOSTS
@@ -142,6 +164,15 @@ pub struct Payload {
     pub(crate) team: Option<String>,
     /// The payload's bytes.
     bytes: Vec<u8>,
+}
+
+/// Which registration called a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CalledBy {
+    /// A person's own settings, or a plugin.
+    Name,
+    /// Settings that several people share.
+    SharedSettings,
 }
 
 /// How a hold is worded for the host.

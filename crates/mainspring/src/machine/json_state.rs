@@ -1,7 +1,7 @@
 //! For a machine whose whole state is one JSON file of ours.
 
+use mainspring_kernel::data::Data;
 use mainspring_kernel::journal::FileChange;
-use mainspring_kernel::machine::Data;
 use mainspring_store::{Trouble, json_change, read_json};
 
 use super::FoundFile;

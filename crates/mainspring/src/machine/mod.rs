@@ -2,11 +2,13 @@
 //! run. A new machine adds a file and a line to `shells!` below; a machine of the kernel
 //! without such a line does not compile.
 
+pub(crate) mod check;
 pub(crate) mod claim;
 mod final_message;
 pub(crate) mod gate;
 pub(crate) mod json_state;
 pub(crate) mod looping;
+mod other_sessions;
 pub(crate) mod pulse;
 pub(crate) mod review;
 pub(crate) mod tasks;
@@ -14,13 +16,13 @@ pub(crate) mod tasks;
 use std::fmt::Debug;
 use std::path::PathBuf;
 
-use mainspring_kernel::Answer;
-use mainspring_kernel::effect::Intent;
+use mainspring_kernel::effect::{HasEffects, Intent};
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machine::Machine;
 use mainspring_kernel::machines::{
     Finished, InputOf, MachineInput, Moved, Name, Pending, Returned, TransitionOf,
 };
+use mainspring_kernel::{Answer, SessionId};
 use mainspring_store::{Trouble, digest};
 
 use crate::config::{self, Key};
@@ -64,6 +66,12 @@ pub(crate) trait MachineShell {
         transition: &TransitionOf<Self::Machine>,
     ) -> Result<Vec<FileChange>, Trouble>;
 
+    /// The files that change when the machine held the agent and the host's limit let it go. Its
+    /// state stays as it was.
+    fn files_at_cap(_: &EventContext<'_>, _: &Self::Found) -> Vec<FileChange> {
+        Vec::new()
+    }
+
     /// Publishes the committed files to other programs, once they are durable. A failure is
     /// told to the person, and the next load must make up for it.
     fn after_commit(
@@ -79,10 +87,15 @@ pub(crate) trait MachineShell {
         context: &EventContext<'_>,
         permit: Permit,
         intent: &Intent<Self::Machine>,
-    ) -> <Self::Machine as Machine>::Outcome;
+    ) -> <Self::Machine as HasEffects>::Outcome;
 
     /// The state in one line, for a person.
     fn summary(input: &InputOf<Self::Machine>) -> String;
+
+    /// Is the machine at work for this session?
+    fn works_for(_: &InputOf<Self::Machine>, _: &SessionId) -> bool {
+        false
+    }
 
     /// What to tell the agent and the person if we failed at an event of this machine that must
     /// not pass silently. The default lets the agent go.
@@ -162,6 +175,15 @@ macro_rules! shells {
                 }
             }
 
+            /// The files that change when the host's limit let the agent go.
+            pub(crate) fn files_at_cap(&self, context: &EventContext<'_>) -> Vec<FileChange> {
+                let mut files = Vec::new();
+                $(if let Some(found) = &self.$module {
+                    files.extend($module::Shell::files_at_cap(context, found));
+                })*
+                files
+            }
+
             /// What a machine does once its transition is durable.
             pub(crate) fn after_commit(
                 &self,
@@ -187,6 +209,13 @@ macro_rules! shells {
 
         pub(crate) fn summary(input: &MachineInput) -> String {
             match input { $(MachineInput::$variant(input) => $module::Shell::summary(input),)* }
+        }
+
+        /// Is the machine at work for this session?
+        pub(crate) fn works_for(input: &MachineInput, session: &SessionId) -> bool {
+            match input {
+                $(MachineInput::$variant(input) => $module::Shell::works_for(input, session),)*
+            }
         }
 
         /// Runs an effect, without the lock.
@@ -218,6 +247,7 @@ macro_rules! shells {
 shells! {
     Gate => gate,
     Loop => looping,
+    Check => check,
     Review => review,
     Claim => claim,
     Tasks => tasks,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mainspring_kernel::SessionId;
 use mainspring_kernel::effect::Intent;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::pulse::{Probed, Pulse, State};
@@ -61,6 +62,14 @@ impl MachineShell for Shell {
 
     fn run(_: &EventContext<'_>, permit: Permit, _: &Intent<Pulse>) -> Probed {
         probe(permit)
+    }
+
+    fn works_for(input: &InputOf<Pulse>, session: &SessionId) -> bool {
+        match &input.state {
+            State::Beating { session: owner, .. } => owner.as_ref() == Some(session),
+            State::Spent { session: owner, .. } => owner == session,
+            State::Still => false,
+        }
     }
 
     fn summary(input: &InputOf<Pulse>) -> String {

@@ -110,8 +110,11 @@ pub(super) fn of_project(dir: &Path) -> Vec<File> {
 /// The closed segments that go, of all projects.
 pub(super) fn swept_segments(state: &StateDir, rules: &Rules) -> Vec<PathBuf> {
     let (mut segments, mut paths) = (Vec::new(), Vec::new());
+    let mut current: u64 = 0;
     for (project, key) in names(&state.projects()).into_iter().enumerate() {
         let dir = state.projects().join(key);
+        let journal = fs::symlink_metadata(dir.join(journal::CURRENT));
+        current += journal.map_or(0, |meta| meta.len());
         let closed = names(&dir).into_iter();
         let closed = closed.filter(|name| Kind::of(name) == Kind::Segment);
         for file in closed.filter_map(|name| look(&dir, name)) {
@@ -123,7 +126,7 @@ pub(super) fn swept_segments(state: &StateDir, rules: &Rules) -> Vec<PathBuf> {
             });
         }
     }
-    let swept = rules.swept_segments(&segments).into_iter();
+    let swept = rules.swept_segments(&segments, current).into_iter();
     swept
         .filter_map(|index| paths.get(index).cloned())
         .collect()

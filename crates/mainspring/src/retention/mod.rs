@@ -1,8 +1,8 @@
 //! Deletes state that has served its time, a little at each start of a session. The rules are the
 //! kernel's: [`mainspring_kernel::retention`].
 //!
-//! A sweep looks at a bounded number of files and deletes fewer, then remembers where it stopped
-//! in the file `swept`; the next start goes on from there. Once everything was looked at, `swept`
+//! A sweep has little time, looks at a bounded number of files and deletes fewer. Then it remembers
+//! where it stopped in the file `swept`, and the next start goes on from there. Once everything was looked at, `swept`
 //! is empty and its time says when, and for a day a start costs one look at it.
 //!
 //! Whole files are deleted and nothing is rewritten, so a sweep can die anywhere. A project's
@@ -15,7 +15,7 @@ mod sweep;
 
 use std::fs::{self, Metadata};
 use std::path::Path;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use mainspring_kernel::retention::{Mark, Progress, Rules, is_due};
 use mainspring_kernel::{Millis, SessionId};
@@ -29,6 +29,12 @@ use crate::store::StateDir;
 /// The setting that says how long state is kept.
 pub(crate) const KEEP: &str = "state.keep";
 
+/// How long one sweep may take; with the last file and the mark it stays below 10 ms.
+const TIME: Duration = Duration::from_millis(8);
+/// Files that every sweep looks at, and old ones that it deals with, however slow the machine is:
+/// fifty starts a day must be enough for what fifty sessions a day leave.
+const LEAST_LOOKED_AT: usize = 256;
+const LEAST_OLD: usize = 32;
 /// Files that one sweep looks at.
 const LOOKED_AT: usize = 1_024;
 /// Old files that one sweep looks at more closely, and mostly deletes.

@@ -16,7 +16,7 @@ use super::files::{self, File, Kind, PATH_BYTES, session_of};
 use super::{changed, names};
 use crate::effect_owner;
 use crate::limits;
-use crate::machine::gate::switch::GateSwitch;
+use crate::machine::gate::switch::{GateSwitch, SwitchedBy};
 use crate::project;
 use crate::store::StateDir;
 
@@ -160,7 +160,9 @@ impl Stored {
         let gate = self.dir.join(format!("sessions/{session}.gate.json"));
         Some(retention::Session {
             changed: files::session_changed(&self.dir, session)?,
-            gate_on: gate_on(&gate).unwrap_or(true),
+            gate_on: read_switch(&gate).map_or(true, |gate| {
+                gate.switch == Some(Switch::On) && gate.by == SwitchedBy::Another
+            }),
             owns: memory.names(session),
             starts,
         })
@@ -244,8 +246,10 @@ fn opens(dir: &Path, name: &str, now: Millis) -> Result<Option<Open>, Trouble> {
 }
 
 fn gate_on(path: &Path) -> Result<bool, Trouble> {
-    let switch = read_json::<GateSwitch>(path.into())?
-        .value
-        .unwrap_or_default();
-    Ok(switch.switch == Some(Switch::On))
+    Ok(read_switch(path)?.switch == Some(Switch::On))
+}
+
+fn read_switch(path: &Path) -> Result<GateSwitch, Trouble> {
+    let found = read_json::<GateSwitch>(path.into())?;
+    Ok(found.value.unwrap_or_default())
 }

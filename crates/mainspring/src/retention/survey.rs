@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::files::{self, File, Kind};
 use super::projects::{self, Stored};
-use super::{changed, names};
+use super::{changed, names, sweep};
 use crate::store::StateDir;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -68,16 +68,18 @@ impl Kinds {
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(crate) struct Shared {
     pub(crate) bindings: Size,
+    /// Which sessions are live, and which ended.
+    pub(crate) live: Size,
     pub(crate) told: Size,
     pub(crate) trusted: Size,
     pub(crate) installs: Size,
-    /// What would be swept of the bindings and of what sessions were told.
+    /// What would be swept of these, but for trust and installations.
     pub(crate) swept: Size,
 }
 
 impl Shared {
     pub(crate) fn total(&self) -> Size {
-        let parts = [self.told, self.trusted, self.installs];
+        let parts = [self.live, self.told, self.trusted, self.installs];
         parts.into_iter().fold(self.bindings, Size::plus)
     }
 }
@@ -127,6 +129,11 @@ pub(crate) fn shared(state: &StateDir, rules: &Rules) -> Shared {
         |path, name| is_old(rules, path) && !projects::is_in_use(state, path, name),
         &mut swept,
     );
+    let mut live = Size::default();
+    for path in [state.live(), state.ended()] {
+        let goes = |path: &Path, _: &str| sweep::is_old_presence(rules, path);
+        live = live.plus(folder(&path, goes, &mut swept));
+    }
     let mut told = Size::default();
     for key in names(&state.told()) {
         let marks = state.told().join(key);
@@ -139,6 +146,7 @@ pub(crate) fn shared(state: &StateDir, rules: &Rules) -> Shared {
     }
     Shared {
         bindings,
+        live,
         told,
         trusted: folder(&state.trusted(), |_, _| false, &mut swept),
         installs,

@@ -1,9 +1,9 @@
 //! One sweep: from where the last one stopped, as far as one may go.
 
 use std::fmt;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mainspring_kernel::SessionId;
 use mainspring_kernel::retention::{Folder, Rules};
@@ -11,7 +11,8 @@ use mainspring_store::{file_name, is_deleted};
 
 use super::files::{self, File, Kind};
 use super::projects::{self, Stored};
-use super::{LOOKED_AT, OLD, changed, names};
+use super::{LEAST_LOOKED_AT, LEAST_OLD, LOOKED_AT, OLD, TIME, changed, names};
+use crate::sessions;
 use crate::store::StateDir;
 
 /// A folder of files that a sweep looks at.
@@ -22,8 +23,14 @@ pub(super) enum Place {
     Project(String),
     /// The sessions' bindings.
     Bindings,
+    /// The files that say which sessions are live.
+    Live,
+    /// The same, of sessions that ended.
+    Ended,
     /// The marks of one path that sessions were told about.
     Told(String),
+    /// The closed segments of all journals.
+    Segments,
 }
 
 /// Where a sweep stopped: at this file, which it has looked at.
@@ -42,6 +49,9 @@ impl Cursor {
             Some(("projects", key)) => Place::Project(key.into()),
             Some(("told", key)) => Place::Told(key.into()),
             None if place == "sessions" => Place::Bindings,
+            None if place == "segments" => Place::Segments,
+            None if place == "live" => Place::Live,
+            None if place == "ended" => Place::Ended,
             Some(_) | None => return None,
         };
         let file = file.into();
@@ -54,7 +64,10 @@ impl fmt::Display for Cursor {
         match &self.place {
             Place::Project(key) => write!(f, "projects/{key}")?,
             Place::Bindings => f.write_str("sessions")?,
+            Place::Live => f.write_str("live")?,
+            Place::Ended => f.write_str("ended")?,
             Place::Told(key) => write!(f, "told/{key}")?,
+            Place::Segments => f.write_str("segments")?,
         }
         write!(f, "\n{}", self.file)
     }
@@ -65,6 +78,7 @@ pub(super) struct Sweep<'a> {
     rules: Rules,
     /// The name of the files of the session that starts.
     starts: Option<String>,
+    until: Instant,
     looked_at: usize,
     /// Of these, how many were old: they are looked at more closely, and most are deleted.
     old: usize,
@@ -82,6 +96,7 @@ impl<'a> Sweep<'a> {
             state,
             rules,
             starts: session.map(|id| file_name(id.as_str()).into_owned()),
+            until: Instant::now() + TIME,
             looked_at: 0,
             old: 0,
         }
@@ -98,21 +113,24 @@ impl<'a> Sweep<'a> {
             let reached = match &place {
                 Place::Project(key) => self.project(key, after),
                 Place::Bindings => self.bindings(after),
+                Place::Live => self.presences(&self.state.live(), after),
+                Place::Ended => self.presences(&self.state.ended(), after),
                 Place::Told(key) => self.marks(&self.state.told().join(key), after),
+                Place::Segments => self.segments(),
             };
             if let Reached::File(file) = reached {
                 return Some(Cursor { place, file });
             }
         }
-        self.segments();
         None
     }
 
     fn places(&self) -> Vec<Place> {
         let projects = names(&self.state.projects()).into_iter();
         let mut places: Vec<Place> = projects.map(Place::Project).collect();
-        places.push(Place::Bindings);
+        places.extend([Place::Bindings, Place::Live, Place::Ended]);
         places.extend(names(&self.state.told()).into_iter().map(Place::Told));
+        places.push(Place::Segments);
         places
     }
 
@@ -126,7 +144,7 @@ impl<'a> Sweep<'a> {
         self.looked_at += 1;
         let mut last = after.to_owned();
         for name in names.into_iter().filter(|name| name.as_str() > after) {
-            if self.looked_at >= LOOKED_AT || self.old >= OLD {
+            if self.is_enough() {
                 return Reached::File(last);
             }
             self.looked_at += 1;
@@ -134,6 +152,16 @@ impl<'a> Sweep<'a> {
             last = name;
         }
         Reached::End
+    }
+
+    /// Has it done as much as one sweep may?
+    fn is_enough(&self) -> bool {
+        let most = self.looked_at >= LOOKED_AT || self.old >= OLD;
+        most || (self.looked_at > LEAST_LOOKED_AT && self.is_out_of_time())
+    }
+
+    fn is_out_of_time(&self) -> bool {
+        Instant::now() >= self.until
     }
 
     fn project(&mut self, key: &str, after: &str) -> Reached {
@@ -154,8 +182,8 @@ impl<'a> Sweep<'a> {
             }
         });
         let stored = Stored::at(self.state, dir);
-        if !old.is_empty() {
-            self.old_files(&stored, &old);
+        if let Some(last) = self.old_files(&stored, &old) {
+            return Reached::File(last);
         }
         if matches!(reached, Reached::End) {
             self.whole_project(&stored);
@@ -163,18 +191,26 @@ impl<'a> Sweep<'a> {
         reached
     }
 
-    /// Deletes old files under the project's lock, so that nobody is about to change them.
-    fn old_files(&self, stored: &Stored, old: &[File]) {
+    /// Deletes old files under the project's lock, so that nobody is about to change them. Returns
+    /// the last one that there was time for, if there was not enough for all.
+    fn old_files(&self, stored: &Stored, old: &[File]) -> Option<String> {
+        if old.is_empty() {
+            return None;
+        }
         let store = stored.store();
-        let Ok(_held) = store.hold(Duration::ZERO) else {
-            return;
-        };
+        let _held = store.hold(Duration::ZERO).ok()?;
         let memory = stored.memory();
-        for file in old {
+        let mut last: Option<&File> = None;
+        for (done, file) in old.iter().enumerate() {
+            if let Some(last) = last.filter(|_| done >= LEAST_OLD && self.is_out_of_time()) {
+                return Some(last.name.clone());
+            }
+            last = Some(file);
             if stored.sweeps_file(&self.rules, file, &memory, self.starts.as_deref()) {
                 delete(&stored.dir.join(&file.name));
             }
         }
+        None
     }
 
     /// Deletes the state of a project whose folder is gone.
@@ -211,6 +247,16 @@ impl<'a> Sweep<'a> {
         })
     }
 
+    /// Says of a session whether it is live: goes when that is not news any more.
+    fn presences(&mut self, folder: &Path, after: &str) -> Reached {
+        self.look_at(names(folder), after, |sweep, name| {
+            if is_old_presence(&sweep.rules, &folder.join(name)) {
+                sweep.old += 1;
+                delete(&folder.join(name));
+            }
+        })
+    }
+
     fn marks(&mut self, folder: &Path, after: &str) -> Reached {
         let reached = self.look_at(names(folder), after, |sweep, name| {
             let path = folder.join(name);
@@ -225,12 +271,26 @@ impl<'a> Sweep<'a> {
     }
 
     /// Deletes closed segments of all projects. It is the end of a sweep of everything, so it
-    /// happens once a day; and few are left afterwards, so it is quick.
-    fn segments(&self) {
+    /// happens once a day. The next sweep chooses anew, so it has no file to go on from.
+    fn segments(&mut self) -> Reached {
+        self.looked_at += 1;
         for path in files::swept_segments(self.state, &self.rules) {
+            if self.is_enough() {
+                return Reached::File(String::new());
+            }
+            self.looked_at += 1;
             delete(&path);
         }
+        Reached::End
     }
+}
+
+/// Does this file, which says whether a session is live, go?
+pub(super) fn is_old_presence(rules: &Rules, path: &Path) -> bool {
+    let meta = fs::symlink_metadata(path);
+    // Asked first, because it is quick and mostly decides.
+    let old = |meta: Metadata| rules.sweeps_presence(changed(&meta), false);
+    meta.is_ok_and(old) && !sessions::has_client(path)
 }
 
 /// What cannot be deleted stays for the next sweep.
@@ -251,7 +311,10 @@ mod tests {
         for place in [
             Place::Project("0123".into()),
             Place::Bindings,
+            Place::Live,
+            Place::Ended,
             Place::Told("4567".into()),
+            Place::Segments,
         ] {
             let file = "sessions/a\nb.json".into();
             let cursor = Cursor { place, file };

@@ -13,6 +13,16 @@ use super::near_miss::{Flaw, NearMiss};
 pub struct Signal {
     line: String,
     stem: String,
+    margin: Margin,
+}
+
+/// Where on its line a signal may begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Margin {
+    /// After any space.
+    Free,
+    /// At the first character.
+    Strict,
 }
 
 impl Signal {
@@ -22,6 +32,7 @@ impl Signal {
         Self {
             line: format!("{stem}{}", id.trim()),
             stem,
+            margin: Margin::Free,
         }
     }
 
@@ -31,6 +42,16 @@ impl Signal {
         Self {
             line: format!("{stem}{value}</{name}>"),
             stem,
+            margin: Margin::Free,
+        }
+    }
+
+    /// The same, but it counts only without space before it, as in a public script.
+    #[must_use]
+    pub(crate) fn at_margin(self) -> Self {
+        Self {
+            margin: Margin::Strict,
+            ..self
         }
     }
 
@@ -181,7 +202,7 @@ fn compare(line: &str, signal: &Signal) -> Option<(Likeness, Range<usize>)> {
     let trimmed = line.trim();
     let start = line.len() - line.trim_start().len();
     let whole = start..start + trimmed.len();
-    if trimmed == signal.line {
+    if trimmed == signal.line && (start == 0 || signal.margin == Margin::Free) {
         return Some((Likeness::Whole, whole));
     }
     let ends_there = |end: usize| {

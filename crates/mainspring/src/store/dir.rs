@@ -48,6 +48,16 @@ impl StateDir {
         self.bindings().join(file_name(session).as_ref())
     }
 
+    /// The folder with a file for each session that is live, or whose client died.
+    pub(crate) fn live(&self) -> PathBuf {
+        self.root.join("live")
+    }
+
+    /// The folder with a file for each session that has ended lately.
+    pub(crate) fn ended(&self) -> PathBuf {
+        self.root.join("ended")
+    }
+
     /// The folder with a folder of marks for each path.
     pub(crate) fn told(&self) -> PathBuf {
         self.root.join("told")

@@ -1,6 +1,7 @@
 //! Keeps a settings file as it was before an installation, so that `uninstall` can restore it.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use mainspring_kernel::{Digest, Millis};
 use mainspring_store::{Trouble, atomic, digest, json_text, read_json};
@@ -22,6 +23,32 @@ pub(crate) struct Installed {
     pub(crate) variables: Vec<String>,
     /// The project that the installation trusted.
     pub(crate) trusted: Option<String>,
+    /// How many seconds the host gives us at a stop. `None` in records of versions that
+    /// registered 720.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) stop_timeout: Option<u64>,
+}
+
+/// What was registered before installations recorded it.
+const STOP_TIMEOUT: Duration = Duration::from_secs(720);
+
+/// How long every registered host waits for the answer to a stop: the shortest of all
+/// registrations, because nobody knows which of them sent the event.
+pub(crate) fn stop_timeout(state: &StateDir) -> Duration {
+    let folders = std::fs::read_dir(state.installs())
+        .into_iter()
+        .flatten()
+        .flatten();
+    let records = folders.filter_map(|entry| {
+        let dir = entry.path();
+        InstallRecord { dir }.load().ok()?
+    });
+    let each = records.map(|record| {
+        record
+            .stop_timeout
+            .map_or(STOP_TIMEOUT, Duration::from_secs)
+    });
+    each.min().unwrap_or(STOP_TIMEOUT)
 }
 
 /// The record of one settings file.

@@ -4,6 +4,8 @@
 //! ```text
 //! $XDG_STATE_HOME/mainspring/            0700
 //!   sessions/<session>                   which project a session is bound to
+//!   live/<session>                       a session's host, client process and folder
+//!   ended/<session>                      the same, of a session that has ended lately
 //!   installs/<key>/                      a settings file as it was before an installation
 //!   trusted/<key>.json                   a project that a person has trusted
 //!   told/<key>                           the sessions that were told about an ignored file

@@ -62,6 +62,21 @@ impl ProjectStore {
         self.dir().join(name)
     }
 
+    /// The files of all intents that are recorded here.
+    pub(crate) fn intents(&self) -> Result<Vec<PathBuf>, Trouble> {
+        let entries = match std::fs::read_dir(self.dir()) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Trouble::io("list", self.dir())(error)),
+        };
+        let is_intent = |name: &str| name.starts_with("intent-") && name.ends_with(".json");
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        Ok(names
+            .filter(|name| is_intent(name))
+            .map(|name| self.dir().join(name))
+            .collect())
+    }
+
     pub(crate) fn ledger(&self, session: &SessionId) -> Result<Found<BlockLedger>, Trouble> {
         read_json(self.ledger_path(session))
     }

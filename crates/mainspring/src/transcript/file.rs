@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 
 use mainspring_platform::file::{self, is_special_error, is_symlink_error};
 
-use super::backwards::LIMIT;
 use super::entry::Entry;
 use super::tail::{LastBlock, Tail};
+
+/// Lines are counted in this much of a file at most: a line may hold megabytes.
+const MOST_COUNTED: u64 = 256 << 20;
 
 /// An open transcript, with the size that it had when it was opened.
 #[derive(Debug)]
@@ -85,7 +87,7 @@ impl Transcript {
         Tail::read(self, entry, last_block)
     }
 
-    /// Does it have at least this many lines? If the first MiB has fewer and there is more, it
+    /// Does it have at least this many lines? If it is so large that not all of it is read, it
     /// counts as long.
     pub(crate) fn has_lines(&self, wanted: usize) -> Result<bool, Unreadable> {
         // The buffer is on the heap, because on the stack it would cost page faults even if it
@@ -95,7 +97,7 @@ impl Transcript {
         let mut seen = 0;
         while seen < wanted {
             let left = self.size - offset;
-            if left == 0 || offset >= LIMIT as u64 {
+            if left == 0 || offset >= MOST_COUNTED {
                 return Ok(left > 0);
             }
             let length = buffer

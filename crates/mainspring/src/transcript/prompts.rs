@@ -1,21 +1,43 @@
-//! What the user wrote, newest first.
+//! What the user wrote last.
 
 use super::backwards::{Backwards, Step};
-use super::entry::PromptLine;
+use super::entry::{Entry, PromptLine};
 use super::file::{Transcript, Unreadable};
 
+/// The user's last message, and what the agent had said before it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Exchange {
+    pub(crate) prompt: PromptLine,
+    pub(crate) after: String,
+}
+
 impl Transcript {
-    /// The user's messages in the part that is read, newest first.
-    pub(crate) fn prompts(
+    /// The user's last message in the part that is read.
+    pub(crate) fn last_exchange(
         &self,
-        read: fn(&[u8]) -> Option<PromptLine>,
-    ) -> Result<Vec<PromptLine>, Unreadable> {
+        prompt: fn(&[u8]) -> Option<PromptLine>,
+        entry: fn(&[u8]) -> Option<Entry>,
+    ) -> Result<Option<Exchange>, Unreadable> {
         let mut lines = Backwards::new(self);
-        let mut found = Vec::new();
+        let mut found = None;
         while let Step::Line { bytes, .. } = lines.step()? {
-            found.extend(read(bytes));
+            match (&found, prompt(bytes)) {
+                (None, typed) => found = typed,
+                (Some(_), Some(_)) => break,
+                (Some(_), None) => {
+                    if let Some(Entry::Agent(saying)) = entry(bytes)
+                        && !saying.texts.is_empty()
+                    {
+                        let after = saying.texts.join("\n");
+                        return Ok(found.map(|prompt| Exchange { prompt, after }));
+                    }
+                }
+            }
         }
-        Ok(found)
+        Ok(found.map(|prompt| Exchange {
+            prompt,
+            after: String::new(),
+        }))
     }
 
     /// Has another turn begun since the one of this prompt? What has not been written into

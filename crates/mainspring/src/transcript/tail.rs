@@ -21,6 +21,8 @@ pub struct Tail {
     pub(crate) unrecorded: u32,
     /// Did one of the last tool calls fail?
     pub(crate) recent_error: bool,
+    /// Did the agent use a tool since the last prompt? The last lines may not be written yet.
+    pub(crate) turn: ToolUse,
     /// The part of the file that was understood: without a last line that is still being
     /// written.
     pub size: u64,
@@ -119,6 +121,7 @@ struct Scan {
     texts: FinalTexts,
     /// A tool use or a prompt was found: the run of blocks begins after it.
     is_before_run: bool,
+    turn: Option<ToolUse>,
     /// The position of the earliest line of the block that is being read.
     block: Option<u64>,
     blocks_since_tool: u32,
@@ -140,6 +143,7 @@ impl Scan {
             recent_error: false,
             texts: FinalTexts::default(),
             is_before_run: false,
+            turn: None,
             block: None,
             blocks_since_tool: 0,
             blocks_since_ours: 0,
@@ -165,12 +169,14 @@ impl Scan {
             Entry::Prompt => {
                 self.end_block();
                 self.is_before_run = true;
+                self.turn.get_or_insert(ToolUse::No);
                 self.texts.is_complete = true;
             }
             Entry::Agent(saying) => {
                 self.end_block();
                 if saying.tools > 0 {
                     self.is_before_run = true;
+                    self.turn.get_or_insert(ToolUse::Yes);
                 }
                 self.texts.see(saying);
             }
@@ -214,6 +220,11 @@ impl Scan {
             },
             unrecorded,
             recent_error: self.recent_error,
+            turn: match (self.turn, reach) {
+                (Some(turn), _) => turn,
+                (None, Reach::Start) => ToolUse::No,
+                (None, Reach::Enough | Reach::Edge) => ToolUse::Unknown,
+            },
             size,
             length: lines.length(),
             bytes_read: lines.bytes_read(),

@@ -8,8 +8,10 @@
 
 mod identity;
 mod notice;
+mod pins;
 pub(crate) mod record;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use mainspring_kernel::Millis;
@@ -17,7 +19,8 @@ use mainspring_kernel::deliberate::Trust;
 use mainspring_store::Trouble;
 
 pub(crate) use self::notice::TrustNotice;
-use self::record::Record;
+use self::record::{Pin, Record};
+use crate::config::checks::{self, CheckDefinition};
 use crate::config::{self, PROJECT_FILE};
 use crate::env::Environment;
 use crate::own_files::OwnFile;
@@ -36,6 +39,13 @@ pub(crate) enum Permission {
     Unreadable(Trouble),
     /// It is in a folder whose projects the user's own configuration trusts.
     BelowRoot,
+}
+
+/// Checks as a person trusted them.
+#[derive(Debug, Default)]
+pub(crate) struct TrustedChecks {
+    pub(crate) definitions: Vec<CheckDefinition>,
+    pub(crate) pins: BTreeMap<String, Pin>,
 }
 
 /// The project's own settings, as far as they count.
@@ -84,6 +94,31 @@ impl Permission {
         Self::None
     }
 
+    /// Did a person trust a version of the settings that defines checks? This is asked at every
+    /// stop, so it only looks for the word.
+    pub(crate) fn may_have_checks(&self) -> bool {
+        self.newest().is_some_and(|text| text.contains("check"))
+    }
+
+    /// The checks that a person trusted: those of the newest trusted version, whichever version is
+    /// there now. So an agent cannot go back to one that asked for less.
+    pub(crate) fn checks(&self, root: &Path) -> Result<TrustedChecks, Trouble> {
+        let (Self::Trusted(record), Some(text)) = (self, self.newest()) else {
+            return Ok(TrustedChecks::default());
+        };
+        Ok(TrustedChecks {
+            definitions: checks::of_any(&root.join(PROJECT_FILE), text)?,
+            pins: record.pins.clone(),
+        })
+    }
+
+    fn newest(&self) -> Option<&str> {
+        match self {
+            Self::Trusted(record) => record.settings.last().map(String::as_str),
+            Self::None | Self::Unreadable(_) | Self::BelowRoot => None,
+        }
+    }
+
     pub(crate) fn trust(&self) -> Trust {
         match self {
             Self::None | Self::Unreadable(_) => Trust::Untrusted,
@@ -101,13 +136,22 @@ impl Permission {
             Self::None | Self::Unreadable(_) | Self::BelowRoot => &[],
             Self::Trusted(record) => &record.settings,
         };
-        let found = match config::project_file(env, root)? {
-            OwnFile::Absent => None,
-            OwnFile::Ignored(ignored) => {
-                let trusted = trusted.last().cloned();
+        let read = config::project_file(env, root).and_then(|file| match file {
+            OwnFile::Read(bytes) => text(root, bytes).map(|text| (Some(text), None)),
+            OwnFile::Absent => Ok((None, None)),
+            OwnFile::Ignored(ignored) => Ok((None, Some(ignored))),
+        });
+        let found = match (read, trusted.last().cloned()) {
+            (Ok((_, Some(ignored))), trusted) => {
                 return Ok(ProjectSettings::Ignored { ignored, trusted });
             }
-            OwnFile::Read(bytes) => Some(text(root, bytes)?),
+            (Ok((found, None)), _) => found,
+            // A link or a folder in its place disarms nothing that a person trusted.
+            (Err(_), Some(trusted)) => {
+                let trusted = Some(trusted);
+                return Ok(ProjectSettings::Newer { trusted });
+            }
+            (Err(trouble), None) => return Err(trouble),
         };
         Ok(match (self, found) {
             (Self::None | Self::Unreadable(_), Some(_)) => ProjectSettings::Untrusted,
@@ -149,13 +193,41 @@ fn text(root: &Path, bytes: Vec<u8>) -> Result<String, Trouble> {
 pub(crate) struct Proposal {
     before: Option<Record>,
     settings: Option<String>,
+    pins: BTreeMap<String, Pin>,
 }
 
 impl Proposal {
+    /// A check with a mistake in it is not trusted.
     pub(crate) fn of(env: &Environment, state: &StateDir, root: &Path) -> Result<Self, Trouble> {
+        let settings = settings_file(env, root)?;
+        let checks = match &settings {
+            Some(text) => checks::of_any(&root.join(PROJECT_FILE), text)?,
+            None => Vec::new(),
+        };
         Ok(Self {
             before: Record::read(env, state, root)?,
-            settings: settings_file(env, root)?,
+            settings,
+            pins: pins::read(root, &checks)?,
+        })
+    }
+
+    /// The checks that would be in force.
+    pub(crate) fn checks(&self, root: &Path) -> Vec<CheckDefinition> {
+        let text = self.settings.as_deref().unwrap_or_default();
+        checks::of_any(&root.join(PROJECT_FILE), text).unwrap_or_default()
+    }
+
+    /// The pinned files that are not as they were trusted: their names, and both texts.
+    pub(crate) fn changed_pins(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        let before = |name: &String| {
+            self.before
+                .as_ref()
+                .and_then(|record| record.pins.get(name))
+        };
+        self.pins.iter().filter_map(move |(name, pin)| {
+            let before = before(name)?;
+            let changed = before.digest != pin.digest;
+            changed.then_some((name.as_str(), before.text.as_str(), pin.text.as_str()))
         })
     }
 
@@ -167,6 +239,10 @@ impl Proposal {
     pub(crate) fn is_nothing(&self) -> bool {
         let newest = self.before.as_ref().map(|record| record.settings.last());
         newest.is_some_and(|newest| newest == self.settings.as_ref())
+            && self
+                .before
+                .as_ref()
+                .is_some_and(|record| record.pins == self.pins)
     }
 
     /// The version of the settings that is in force now, and the one that would be.
@@ -179,7 +255,8 @@ impl Proposal {
     }
 
     pub(crate) fn grant(self, state: &StateDir, root: &Path, now: Millis) -> Result<(), Trouble> {
-        Record::grant(self.before, state, root, self.settings, now).map(drop)
+        let content = (self.settings, self.pins);
+        Record::grant(self.before, state, root, content, now).map(drop)
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
 
-use mainspring_kernel::Millis;
+use mainspring_kernel::{Digest, Millis};
 use mainspring_store::{Trouble, atomic, json_text, path_text, read_json};
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,18 @@ pub(crate) struct Record {
     /// The trusted versions of `mainspring.toml`, the newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) settings: Vec<String>,
+    /// The pinned files of the newest version's checks, as they were when it was trusted.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) pins: BTreeMap<String, Pin>,
+}
+
+/// A pinned file as a person trusted it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Pin {
+    pub(crate) digest: Digest,
+    /// Its text, to show what changed; empty if it is long or no text.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) text: String,
 }
 
 impl Record {
@@ -66,7 +78,7 @@ impl Record {
         before: Option<Self>,
         state: &StateDir,
         root: &Path,
-        settings: Option<String>,
+        (settings, pins): (Option<String>, BTreeMap<String, Pin>),
         now: Millis,
     ) -> Result<Self, Trouble> {
         let mut record = before.unwrap_or(Self {
@@ -74,7 +86,9 @@ impl Record {
             since: now,
             identity: None,
             settings: Vec::new(),
+            pins: BTreeMap::new(),
         });
+        record.pins = pins;
         record.identity = Some(Identity::establish(root)?);
         if let Some(text) = settings {
             record.settings.retain(|version| *version != text);

@@ -12,7 +12,8 @@ use crate::store::orders::{OFF_FILE, Recorded};
 /// Stop holding the agent in this project, until `mainspring resume`.
 ///
 /// It works from any terminal, while the agent is at work, and counts from the agent's next
-/// stop on. The machines keep their state. A file `.mainspring-off` in the project does the
+/// stop on. What runs for a machine, such as a reviewer, is ended at once. The machines keep
+/// their state. A file `.mainspring-off` in the project does the
 /// same without this command.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -30,10 +31,10 @@ pub(crate) struct StopArgs {
 pub(crate) struct PauseArgs {
     /// For how long
     #[arg(value_name = "SPAN", value_parser = crate::config::span)]
-    span: Millis,
+    pub(super) span: Millis,
     /// Only this machine
     #[arg(value_parser = super::records::machine)]
-    machine: Option<Name>,
+    pub(super) machine: Option<Name>,
 }
 
 /// Undo `mainspring stop` or `mainspring pause`.
@@ -44,7 +45,7 @@ pub(crate) struct PauseArgs {
 pub(crate) struct ResumeArgs {
     /// Only this machine
     #[arg(value_parser = super::records::machine)]
-    machine: Option<Name>,
+    pub(super) machine: Option<Name>,
 }
 
 pub(crate) fn stop(args: &StopArgs, cmd: &CommandContext) -> Result {
@@ -86,10 +87,10 @@ pub(crate) fn resume(args: &ResumeArgs, cmd: &CommandContext) -> Result {
     let now = cmd.env.now();
     let typed = command("resume", args.machine);
     order(cmd, args.machine, &typed, |orders| {
-        let braked = |name: &Name| orders.suspension(*name, now).is_some();
+        let suspended = |name: &Name| orders.suspension(*name, now).is_some();
         let any = match args.machine {
-            Some(name) => braked(&name),
-            None => Name::ALL.iter().any(braked),
+            Some(name) => suspended(&name),
+            None => Name::ALL.iter().any(suspended),
         };
         if !any {
             let cause = match args.machine {

@@ -1,5 +1,6 @@
 //! `mainspring demo`: a scripted agent, the real code, no network.
 
+mod check;
 mod claim;
 mod gate;
 mod looping;
@@ -32,6 +33,7 @@ const SCENES: &[Scene] = &[
     ("tasks", tasks::play),
     ("gate", gate::play),
     ("loop", looping::play),
+    ("check", check::play),
     ("review", review::play),
     ("claim", claim::play),
 ];

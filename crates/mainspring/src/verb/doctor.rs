@@ -57,7 +57,7 @@ struct Finding {
 
 /// May the doctor fix what is safe to fix?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mend {
+enum Repair {
     Look,
     Fix,
 }
@@ -98,12 +98,12 @@ impl Findings {
 }
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
-    let mend = if args.fix { Mend::Fix } else { Mend::Look };
+    let repair = if args.fix { Repair::Fix } else { Repair::Look };
     let mut findings = Findings::default();
     host::examine(cmd, &mut findings);
     registration::examine(cmd, &mut findings);
-    state::examine(cmd, mend, &mut findings);
-    locks::examine(cmd, mend, &mut findings);
+    state::examine(cmd, repair, &mut findings);
+    locks::examine(cmd, repair, &mut findings);
     let worst = findings.0.iter().map(|one| one.level).max();
     let text = if args.json {
         super::json(&findings.0)?

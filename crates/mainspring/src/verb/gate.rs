@@ -7,12 +7,13 @@ use mainspring_kernel::authority::Grounds;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::gate::State;
 use mainspring_kernel::machines::gate::verbs::{self, Refused, Switch};
-use mainspring_kernel::machines::verbs::Actor;
+use mainspring_kernel::verbs::Actor;
 use mainspring_kernel::{Name, SessionId};
 use mainspring_store::{ShownPath as _, atomic};
 use serde::Serialize;
 
-use super::{CommandContext, Result, session};
+use super::session::{self, Named};
+use super::{CommandContext, Result};
 use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::host;
@@ -39,8 +40,9 @@ enum Verb {
     Off(Whose),
     /// Show whether the gate is on, and which token it waits for
     Status {
-        /// Which session: its id, or `last` for the most recent; default: the agent's own
-        #[arg(long, value_name = "ID|last")]
+        /// Which session: its id, the beginning of it, or `last` for the live one here; default:
+        /// the agent's own
+        #[arg(long, value_name = session::VALUE)]
         session: Option<String>,
         /// As JSON
         #[arg(long)]
@@ -55,15 +57,17 @@ struct Whose {
     /// For every session in this project
     #[arg(long, conflicts_with = "session")]
     project: bool,
-    /// Which session: its id, or `last` for the most recent; default: the agent's own
-    #[arg(long, value_name = "ID|last")]
+    /// Which session: its id, the beginning of it, or `last` for the live one here; default:
+    /// the agent's own
+    #[arg(long, value_name = session::VALUE)]
     session: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 struct Check {
-    /// The session whose token to look for
-    #[arg(long, value_name = "ID")]
+    /// The session whose token to look for: its id, the beginning of it, or `last` for the live
+    /// one here
+    #[arg(long, value_name = session::VALUE)]
     session: String,
     /// A transcript, or the agent's final message as text; default: the session's own
     /// transcript
@@ -92,18 +96,19 @@ fn set(cmd: &CommandContext, whose: &Whose, to: Switch) -> Result {
         })?;
         return Ok(format!("{did}\n"));
     }
-    let (_, store) = cmd.project()?;
-    let session = session::wanted(cmd, &store, whose.session.as_deref())?;
-    let session = session.ok_or(Refused::NoSession(to))?;
+    let named = session::wanted(cmd, whose.session.as_deref())?;
+    let named = named.ok_or(Refused::NoSession(to))?;
+    let session = named.id.clone();
     let command = format!("gate {word} --session {session}");
-    let did = cmd.commit(Name::Gate, &command, |context| {
+    let place = session::project_of(cmd, &session)?;
+    let did = cmd.commit_in(&place, Name::Gate, &command, |context| {
         let switches = Switches::read(context, &session)?;
         let grounds = match (switches.session.switch, switches.session.by) {
             (Some(Switch::On), SwitchedBy::ItsAgent) => Grounds::BegunBy(&session),
             (Some(_) | None, _) => Grounds::Nothing,
         };
         cmd.may(&command, grounds)?;
-        switch_session(context, &session, &switches, to)
+        switch_session(context, &named, &switches, to)
     })?;
     Ok(format!("{did}\n"))
 }
@@ -122,10 +127,11 @@ fn switch_project(context: &EventContext<'_>, to: Switch) -> Result<FileChange> 
 /// belongs to a gate that is on.
 fn switch_session(
     context: &EventContext<'_>,
-    session: &SessionId,
+    named: &Named,
     switches: &Switches,
     to: Switch,
 ) -> Result<(Vec<FileChange>, String)> {
+    let session = &named.id;
     let (held, counter) = counter::read(context, session)?;
     let before = if gate::is_on(context, switches)? {
         switches.session.stage.state(held)
@@ -142,11 +148,7 @@ fn switch_session(
                 by: switched_by(&switches.session, session, &actor),
             };
             let word = to.as_str();
-            (
-                after,
-                next,
-                format!("the gate is {word} for session {session}"),
-            )
+            (after, next, format!("the gate is {word} for {named}"))
         }
     };
     let mut files = vec![switch::change(&switches.session_file, &next)?];
@@ -204,13 +206,17 @@ struct Session {
 }
 
 fn status(cmd: &CommandContext, named: Option<&str>, json: bool) -> Result {
-    let (project, store) = cmd.project()?;
+    let named = session::wanted(cmd, named)?;
+    let (project, store) = match &named {
+        Some(named) => session::project_of(cmd, &named.id)?,
+        None => cmd.project()?,
+    };
     let context = EventContext::new(&cmd.env, &project, &store, None);
     let config = context.config()?;
     let (switch, by) = everyone(&context)?;
-    let session = match session::wanted(cmd, &store, named)? {
+    let session = match named {
         None => None,
-        Some(id) => {
+        Some(Named { id, .. }) => {
             let switches = Switches::read(&context, &id)?;
             let on = gate::is_on(&context, &switches)?;
             Some(Session {
@@ -254,8 +260,8 @@ pub(super) fn everyone(context: &EventContext<'_>) -> Result<(Switch, &'static s
 }
 
 fn look(cmd: &CommandContext, check: &Check) -> Result {
-    let id = session::parse(&check.session)?;
-    let (project, store) = cmd.project()?;
+    let id = session::of_text(cmd, &check.session)?;
+    let (project, store) = session::project_of(cmd, &id)?;
     let config = cmd.config(&project, &store)?;
     let token = token(&config, &id);
     let path = match &check.file {

@@ -1,5 +1,7 @@
 //! `mainspring graph`: a machine's transition table, as a drawing.
 
+mod svg;
+
 use std::fmt::Write as _;
 
 use mainspring_kernel::machine::Arrow;
@@ -13,7 +15,7 @@ use crate::machine;
 /// Show a machine's transition table, with its current state marked.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring graph loop\n  mainspring graph review --format mermaid    for a page that draws Mermaid\n  mainspring graph claim --format dot | dot -Tsvg > claim.svg"
+    after_help = "Examples:\n  mainspring graph loop\n  mainspring graph review --format mermaid    for a page that draws Mermaid\n  mainspring graph claim --format svg > claim.svg"
 )]
 pub(crate) struct Args {
     /// Which machine; default: all of them
@@ -32,6 +34,7 @@ enum Form {
     Text,
     Mermaid,
     Dot,
+    Svg,
 }
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
@@ -52,12 +55,22 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
             Form::Text => text(name, table, here),
             Form::Mermaid => mermaid(table, here),
             Form::Dot => dot(name, table, here),
+            Form::Svg => drawing(name, here),
         });
     }
     if args.json {
         return super::json(&tables);
     }
     Ok(drawn.join("\n"))
+}
+
+/// The table as a picture.
+pub(super) fn drawing(name: Name, here: Option<&str>) -> String {
+    let table = name.table();
+    let edges: Vec<_> = each(table)
+        .map(|(from, arrow, to)| (from, arrow.rule, to))
+        .collect();
+    svg::draw(name.as_str(), &states(table), &edges, here)
 }
 
 fn plain(name: Name, table: &[Arrow], here: Option<&str>) -> Value {
@@ -77,7 +90,8 @@ fn plain(name: Name, table: &[Arrow], here: Option<&str>) -> Value {
 /// The machine's state in this project; `None` if it has none or it cannot be read.
 fn current(name: Name, cmd: &CommandContext) -> Option<&'static str> {
     let (project, store) = cmd.project().ok()?;
-    let latest = session::latest(&store).map(|(id, _)| id);
+    let latest = session::latest(&cmd.env, &store).map(|(id, _)| id);
+    let latest = cmd.env.agent_session().or(latest);
     let context = EventContext::new(&cmd.env, &project, &store, None).about(latest);
     let input = machine::view(name, &context).ok()??;
     Some(input.label())

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 use std::slice;
+use std::time::Duration;
 
 use mainspring_kernel::{Answer, Decision, Kind, Name, Note, SessionId};
 use mainspring_platform::stdin;
@@ -14,34 +15,56 @@ use crate::drive::drive;
 use crate::env::Environment;
 use crate::event_context::EventContext;
 use crate::exit::Exit;
-use crate::host::{self, DecodeAs, Payload, Wording};
+use crate::host::{self, CalledBy, DecodeAs, Payload, Wording};
 use crate::limits;
 use crate::machine;
 use crate::output::{self, Paint};
 use crate::project::{self, Bound};
 use crate::retention;
+use crate::sessions;
 use crate::store::{ProjectStore, StateDir};
 use crate::told;
 use crate::verb::typed;
 
-pub(crate) fn run(env: &Environment) -> Exit {
+pub(crate) fn run(env: &Environment, by: CalledBy) -> Exit {
     crate::panic::answer_on_panic();
     // Read whole even where it does not matter: a host that writes into a closed pipe may
     // take that for an error of ours.
-    let input = read_stdin();
+    answer_to(env, by, read_stdin())
+}
+
+/// The bare program: a host that dropped our arguments called it, if an event is on stdin.
+/// `None` if there is none, and nothing was answered.
+pub(crate) fn run_bare(env: &Environment) -> Option<Exit> {
+    if !stdin::is_ready(BARE_WAIT) {
+        return None;
+    }
+    crate::panic::answer_on_panic();
+    match read_stdin() {
+        Input::Bytes(bytes) if !bytes.trim_ascii_start().starts_with(b"{") => None,
+        input => Some(answer_to(env, CalledBy::Name, input)),
+    }
+}
+
+/// How long the bare program waits for an event on a stdin that nobody closes.
+const BARE_WAIT: Duration = Duration::from_secs(2);
+
+fn answer_to(env: &Environment, by: CalledBy, input: Input) -> Exit {
     if env.silenced() {
         return Exit::Success;
     }
     let (answer, payload) = match decode(env, input) {
+        Ok(payload) if (payload.host.outranked)(env, &payload, by) => return Exit::Success,
         Ok(payload) => (answer(env, &payload), Some(payload)),
         Err(fault) => (fault, None),
     };
     let exit = print(answer);
     // After the answer, which nothing must delay or prevent.
-    if let Some(event) = payload.map(|payload| payload.event)
-        && let Kind::SessionStart { .. } = event.kind
-    {
-        retention::session_starts(env, event.session.as_ref());
+    if let Some(payload) = payload.filter(|payload| forged(env, payload).is_none()) {
+        sessions::note(env, &payload);
+        if let Kind::SessionStart { .. } = payload.event.kind {
+            retention::session_starts(env, payload.event.session.as_ref());
+        }
     }
     exit
 }
@@ -146,7 +169,7 @@ pub(super) fn played(env: &Environment, payload: &Payload) -> Answer {
 }
 
 fn spoken(env: &Environment, payload: &Payload) -> Spoken {
-    decide_by(Asked::All, env, payload)
+    decide_by(Asked::All, env, payload, payload.event.session.as_ref())
         .unwrap_or_else(|trouble| Spoken::plainly(let_go(env, payload, &trouble)))
 }
 
@@ -177,19 +200,24 @@ pub(super) fn wording(context: &EventContext<'_>) -> Wording {
     }
 }
 
-/// The answer of this machine alone, for a drop-in.
+/// The answer of this machine alone, for a drop-in. `named` is the session that the host named.
 pub(super) fn decide_among(
     machine: Name,
     env: &Environment,
     payload: &Payload,
+    named: Option<&SessionId>,
 ) -> Result<Answer, Trouble> {
-    decide_by(Asked::DropIn(machine), env, payload)
-        .map(|spoken| spoken.answer.without_optional_notes())
+    let spoken = decide_by(Asked::DropIn(machine), env, payload, named);
+    if named.is_some() {
+        sessions::note(env, payload);
+    }
+    spoken.map(|spoken| spoken.answer.without_optional_notes())
 }
 
 /// The answer to an event that does not come from a host.
 pub(super) fn decide_all(env: &Environment, payload: &Payload) -> Result<Answer, Trouble> {
-    decide_by(Asked::All, env, payload).map(|spoken| spoken.answer)
+    let session = payload.event.session.as_ref();
+    decide_by(Asked::All, env, payload, session).map(|spoken| spoken.answer)
 }
 
 /// Which machines an event is for.
@@ -200,7 +228,13 @@ enum Asked {
     DropIn(Name),
 }
 
-fn decide_by(asked: Asked, env: &Environment, payload: &Payload) -> Result<Spoken, Trouble> {
+/// The session's project is looked up, and bound, by `session`.
+fn decide_by(
+    asked: Asked,
+    env: &Environment,
+    payload: &Payload,
+    session: Option<&SessionId>,
+) -> Result<Spoken, Trouble> {
     let nothing = || Ok(Spoken::plainly(Answer::nothing(&payload.event.kind)));
     if let Kind::Other { .. } = payload.event.kind {
         return nothing();
@@ -210,7 +244,6 @@ fn decide_by(asked: Asked, env: &Environment, payload: &Payload) -> Result<Spoke
             "there is no place for mainspring's state: set HOME or XDG_STATE_HOME".into(),
         ));
     };
-    let session = payload.event.session.as_ref();
     let project = project::find(env, &state, session, payload.cwd.as_deref())?;
     let store = ProjectStore::new(state, &project.root);
     let context = EventContext::new(env, &project, &store, Some(payload));

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::authority::Grounds;
+use mainspring_platform::program;
 use mainspring_store::{ShownPath as _, Trouble, atomic, digest, no_symlink, path_text};
 
 use super::ask::{self, Enter};
 use super::{CommandContext, Result};
 use crate::diff;
 use crate::error::CliError;
+use crate::host::call::{self, Caller};
 use crate::host::install::{self, Installation, Purpose, Scope, Script, Settings, Variable};
 use crate::host::{self, HostSpec};
 use crate::output::Paint;
@@ -61,12 +63,12 @@ impl Args {
         &self,
         host: &Installation,
         text: &str,
-        program: &Path,
+        caller: &Caller,
         variables: &[&str],
     ) -> std::result::Result<String, String> {
         match self.compat {
-            Some(script) => (host.register_drop_in)(text, program, script),
-            None => (host.register)(text, program, variables),
+            Some(script) => (host.register_drop_in)(text, caller, script),
+            None => (host.register)(text, caller, variables),
         }
     }
 }
@@ -79,15 +81,9 @@ fn host(cmd: &CommandContext) -> &'static HostSpec {
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let host = &host(cmd).installation;
     let program = program(cmd)?;
-    if program.to_str().is_none() {
-        let program = program.shown();
-        return Err(CliError::new(format!(
-            "{program} is not UTF-8 text, and a settings file can name nothing else"
-        ))
-        .hint("put mainspring into another folder"));
-    }
+    let caller = caller(args.scope(), &program)?;
     if args.print {
-        let printed = args.register(host, "", &program, &names(&variables(host, args)));
+        let printed = args.register(host, "", &caller, &names(&variables(host, args)));
         return printed.map_err(CliError::new);
     }
     let (project, store) = cmd.project()?;
@@ -101,7 +97,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if !args.yes && !args.dry_run {
         choose(&before, &mut variables)?;
     }
-    let after = args.register(host, before.text(), &program, &names(&variables));
+    let after = args.register(host, before.text(), &caller, &names(&variables));
     let after = before.changed(after)?;
     let changes = diff::lines(before.text(), &after);
     let shown = show(cmd, &before.path, &changes);
@@ -126,6 +122,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
     let trusted = trusts.then(|| path_text::to_text(&project.root));
     if !changes.is_empty() {
+        second_name(&program)?;
         remember(cmd, store.state(), &before, &after, trusted.as_deref())?;
         write(args.scope(), &before.path, &after)?;
     }
@@ -303,9 +300,42 @@ fn program(cmd: &CommandContext) -> Result<PathBuf> {
         .map_err(|error| CliError::new(format!("our own program cannot be found: {error}")))?;
     Ok(cmd
         .env
-        .program("mainspring")
+        .program(call::PROGRAM)
         .filter(|found| std::fs::canonicalize(found).is_ok_and(|real| real == me))
         .unwrap_or(me))
+}
+
+/// How this scope's settings call us.
+fn caller(scope: Scope, program: &Path) -> Result<Caller> {
+    if program.to_str().is_none() {
+        let program = program.shown();
+        return Err(CliError::new(format!(
+            "{program} is not UTF-8 text, and a settings file can name nothing else"
+        ))
+        .hint("put mainspring into another folder"));
+    }
+    Ok(match scope {
+        Scope::Project => Caller::Shared,
+        Scope::User | Scope::Local => Caller::Own {
+            program: program.to_owned(),
+            hook: program.with_file_name(call::HOOK),
+        },
+    })
+}
+
+/// Whoever copied only one of our two programs gets the other name as a link to it.
+fn second_name(program: &Path) -> Result<()> {
+    let hook = program.with_file_name(call::HOOK);
+    if hook.exists() {
+        return Ok(());
+    }
+    program::link(program, &hook).map_err(|error| {
+        CliError::new(format!("cannot make {}: {error}", hook.shown())).hint(format!(
+            "hosts call mainspring by this name: sudo ln -s {} {}",
+            program.shown(),
+            hook.shown()
+        ))
+    })
 }
 
 fn show(cmd: &CommandContext, path: &Path, changes: &[String]) -> String {
@@ -362,6 +392,7 @@ fn remember(
         written: Some(digest::of(&[after.as_bytes()])),
         variables: Vec::new(),
         trusted: trusted.map(str::to_owned),
+        stop_timeout: found.stop_timeout,
     };
     if let Some(earlier) = earlier {
         variables.extend(earlier.variables);

@@ -36,6 +36,10 @@ const GLANCE: Duration = Duration::from_millis(250);
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let (_, store) = cmd.project()?;
+    let args = &Args {
+        filter: args.filter.resolved(cmd)?,
+        ..*args
+    };
     let mut shown = 0;
     let lines = lines(args, cmd, store.dir(), &mut shown)?;
     let skip = lines.len().saturating_sub(args.last);

@@ -52,8 +52,9 @@ enum Verb {
     },
     /// Give the loop to a session
     Adopt {
-        /// Which session: its id, or `last` for the most recent; default: the agent's own
-        #[arg(long, value_name = "ID|last")]
+        /// Which session: its id, the beginning of it, or `last` for the live one here; default:
+        /// the agent's own
+        #[arg(long, value_name = session::VALUE)]
         session: Option<String>,
     },
 }
@@ -62,8 +63,9 @@ enum Verb {
 struct Start {
     #[command(flatten)]
     shape: Shape,
-    /// Which session: its id, or `last` for the most recent; default: the agent's own
-    #[arg(long, value_name = "ID|last")]
+    /// Which session: its id, the beginning of it, or `last` for the live one here; default:
+    /// the agent's own
+    #[arg(long, value_name = session::VALUE)]
     session: Option<String>,
     /// Where its state is kept: a file of Mainspring's, a topic of jwz, or
     /// .claude/idle-loop.local.md
@@ -110,9 +112,13 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 }
 
 fn begin(cmd: &CommandContext, start: &Start) -> Result {
-    let (project, store) = cmd.project()?;
-    let owner = session::wanted(cmd, &store, start.session.as_deref())?;
-    let did = cmd.commit(Name::Loop, "loop start", |context| {
+    let named = session::wanted(cmd, start.session.as_deref())?;
+    let place = match &named {
+        Some(named) => session::project_of(cmd, &named.id)?,
+        None => cmd.project()?,
+    };
+    let owner = named.map(|named| named.id);
+    let did = cmd.commit_in(&place, Name::Loop, "loop start", |context| {
         let found = loop_store::find(context)?;
         let wanted = start.store.map(|store| match store {
             Store::Own => LoopStore::Own,
@@ -140,7 +146,7 @@ fn begin(cmd: &CommandContext, start: &Start) -> Result {
             }
             loop_store::read(context, target)?
         };
-        let text = prompted(&kept, &state, &start.shape, cmd, &project.root)?;
+        let text = prompted(&kept, &state, &start.shape, cmd, context.root())?;
         let message = posted(&kept, || text.clone()).or(message);
         files.push(kept.change_to(Some(text))?);
         Ok(change(files, started(&state), message))
@@ -187,8 +193,8 @@ fn abort(cmd: &CommandContext, reason: &str) -> Result {
 }
 
 fn adopt(cmd: &CommandContext, named: Option<&str>) -> Result {
-    let (_, store) = cmd.project()?;
-    let session = session::wanted(cmd, &store, named)?.ok_or(Refused::NoSession)?;
+    let named = session::wanted(cmd, named)?.ok_or(Refused::NoSession)?;
+    let session = named.id.clone();
     let command = format!("loop adopt --session {session}");
     let did = cmd.commit(Name::Loop, &command, |context| {
         let kept = loop_store::find(context)?;
@@ -197,7 +203,7 @@ fn adopt(cmd: &CommandContext, named: Option<&str>) -> Result {
         let own = cmd.env.agent_session().as_ref() == Some(&session);
         let client = client(context).filter(|_| own);
         let state = verbs::adopt(&kept.state, session.clone(), client, cmd.env.now())?.state;
-        let did = format!("the loop now belongs to session {session}");
+        let did = format!("the loop now belongs to {named}");
         let message = posted(&kept, || kept.written(&state, cmd.env.now()));
         Ok(change(kept.changes(&state, cmd.env.now())?, did, message))
     })?;

@@ -3,6 +3,7 @@
 
 mod ask;
 pub(crate) mod brake;
+pub(crate) mod check;
 pub(crate) mod claim;
 pub(crate) mod compat;
 pub(crate) mod completions;
@@ -14,6 +15,7 @@ pub(crate) mod graph;
 pub(crate) mod handoff;
 pub(crate) mod hook;
 pub(crate) mod install;
+mod journal_cursor;
 pub(crate) mod log;
 pub(crate) mod looping;
 pub(crate) mod man;
@@ -23,20 +25,22 @@ pub(crate) mod pulse;
 pub(crate) mod records;
 pub(crate) mod replay;
 mod session;
+pub(crate) mod sessions;
 pub(crate) mod simulate;
 pub(crate) mod state;
 pub(crate) mod status;
 pub(crate) mod tasks;
 pub(crate) mod trust;
 mod typed;
+pub(crate) mod view;
 pub(crate) mod why;
 
 use std::path::{Path, PathBuf};
 
-use mainspring_kernel::Name;
 use mainspring_kernel::authority::{self, Grounds};
 use mainspring_kernel::journal::{Entry, FileChange};
-use mainspring_kernel::machines::verbs::{Actor, Refusal as _};
+use mainspring_kernel::verbs::{Actor, Refusal as _};
+use mainspring_kernel::{Name, SessionId};
 use mainspring_store::{ShownPath as _, Trouble, atomic};
 use serde::Serialize;
 
@@ -142,6 +146,13 @@ impl CommandContext {
         Ok((project, store))
     }
 
+    /// Is this the project of the agent that typed the command, and not of a session that it
+    /// named?
+    fn is_in_project_of(&self, session: &SessionId, project: &Project) -> Result<bool> {
+        let own = project::of_command(&self.env, &self.state()?, Some(session), &self.cwd)?;
+        Ok(own.root == project.root)
+    }
+
     /// Who typed the command.
     pub(crate) fn actor(&self) -> Actor {
         match self.typed_in {
@@ -158,8 +169,18 @@ impl CommandContext {
         command: &str,
         change: impl FnOnce(&EventContext<'_>) -> Result<C>,
     ) -> Result {
-        let (project, store) = self.project()?;
-        let context = EventContext::new(&self.env, &project, &store, None);
+        self.commit_in(&self.project()?, machine, command, change)
+    }
+
+    /// The same in this project, for a command that names a session: it may be typed anywhere.
+    pub(crate) fn commit_in<C: Into<Change>>(
+        &self,
+        (project, store): &(Project, ProjectStore),
+        machine: impl Into<Option<Name>>,
+        command: &str,
+        change: impl FnOnce(&EventContext<'_>) -> Result<C>,
+    ) -> Result {
+        let context = EventContext::new(&self.env, project, store, None);
         let mut lock = store.lock()?;
         let Change { files, did, then } = change(&context)?.into();
         let session = self.env.agent_session();
@@ -183,7 +204,10 @@ impl CommandContext {
             .hint(format!("run `mainspring {command}` again")));
         }
         if let Some(session) = session {
-            project::bind(store.state(), &session, &project.root)?;
+            if self.is_in_project_of(&session, project)? {
+                project::bind(store.state(), &session, &project.root)?;
+            }
+            crate::sessions::note_command(&self.env, &session, &self.cwd);
         }
         Ok(did)
     }

@@ -6,10 +6,9 @@ use mainspring_kernel::deliberate::{Outcome, Ruling, Settlement};
 use mainspring_kernel::journal::{Entry, Record};
 use mainspring_kernel::machines::Name;
 use mainspring_kernel::{Millis, Note, Voice};
-use mainspring_store::ShownPath as _;
-use mainspring_store::journal::{self, JournalLine, Reader};
 
-use super::Result;
+use super::journal_cursor::JournalCursor;
+use super::{CommandContext, Result, session};
 use crate::error::CliError;
 
 /// Which records a person wants to see.
@@ -18,8 +17,8 @@ pub(crate) struct Filter {
     /// Only what this machine said or did
     #[arg(long, value_parser = machine)]
     pub(crate) machine: Option<Name>,
-    /// Only this session: its id, or the beginning of its id
-    #[arg(long, value_name = "ID")]
+    /// Only this session: its id, the beginning of it, or `last` for the latest one here
+    #[arg(long, value_name = session::VALUE)]
     pub(crate) session: Option<String>,
     /// Only what happened in this span until now: 90s, 30m, 2h
     #[arg(long, value_name = "SPAN", value_parser = crate::config::span)]
@@ -36,6 +35,19 @@ pub(crate) fn machine(text: &str) -> std::result::Result<Name, String> {
 }
 
 impl Filter {
+    /// With the id that `last` stands for. A journal is about sessions that ended, too.
+    pub(crate) fn resolved(&self, cmd: &CommandContext) -> Result<Self> {
+        let (_, store) = cmd.project()?;
+        let session = match self.session.as_deref() {
+            Some("last") => session::latest(&cmd.env, &store).map(|(id, _)| id.to_string()),
+            Some(_) | None => self.session.clone(),
+        };
+        Ok(Self {
+            session,
+            ..self.clone()
+        })
+    }
+
     pub(crate) fn takes(&self, record: &Record, now: Millis) -> bool {
         let session = self.session.as_ref().is_none_or(|wanted| {
             record
@@ -56,12 +68,20 @@ fn named_by(command: &str) -> Option<Name> {
     }
 }
 
-/// Did this machine take an arrow, ask for an effect, or get a command?
-fn concerns(record: &Record, name: Name) -> bool {
+/// The machine that a command is about.
+pub(crate) fn machine_of(record: &Record) -> Option<Name> {
     match &record.entry {
         Entry::Verb {
             command, machine, ..
-        } => machine.or_else(|| named_by(command)) == Some(name),
+        } => machine.or_else(|| named_by(command)),
+        Entry::Turn { .. } => None,
+    }
+}
+
+/// Did this machine take an arrow, ask for an effect, or get a command?
+fn concerns(record: &Record, name: Name) -> bool {
+    match &record.entry {
+        Entry::Verb { .. } => machine_of(record) == Some(name),
         Entry::Turn { case, ruling } => {
             let broken = case.broken.iter().any(|broken| broken.machine == name);
             broken
@@ -91,31 +111,7 @@ pub(crate) fn all(dir: &Path) -> Result<Vec<Shown>> {
             .hint("`mainspring pulse 1` checks that the hooks work; `mainspring demo` shows what they do"));
     }
     let mut seen = Vec::new();
-    let segments = journal::segments(dir)?;
-    // The segment before the oldest one may have been deleted, and records in it.
-    let mut previous = (segments.len() == 1).then(journal::start);
-    let current = dir.join(journal::CURRENT);
-    for path in segments {
-        let Some(reader) = Reader::open(&path, 0, previous.take())? else {
-            continue;
-        };
-        for line in reader {
-            seen.push(match line? {
-                JournalLine::Record(entry) => Shown::Record(Box::new(entry.record)),
-                JournalLine::Bad { at, problem, .. } => {
-                    Shown::Problem(format!("{}, byte {at}: {problem}", path.shown()))
-                }
-                JournalLine::Newer { v } => Shown::Problem(format!(
-                    "{}: a record of format {v}, from a newer mainspring",
-                    path.shown()
-                )),
-            });
-        }
-        // A segment goes on from what the last line of the one before says.
-        if path != current {
-            previous = journal::last_sum(&path)?;
-        }
-    }
+    JournalCursor::default().read_new(dir, &mut |shown| seen.push(shown))?;
     Ok(seen)
 }
 
@@ -128,6 +124,7 @@ pub(crate) fn told(settlement: &Settlement) -> impl Iterator<Item = &Note> {
 /// What a machine starts outside of this process.
 pub(crate) const fn effect(name: Name) -> &'static str {
     match name {
+        Name::Check => "the checks",
         Name::Review => "a reviewer",
         Name::Claim => "its work on GitHub",
         Name::Pulse => "a child process",

@@ -124,7 +124,7 @@ fn event(path: &Path, cmd: &CommandContext) -> Result<Payload> {
         host::decode(&cmd.env, bytes, DecodeAs::StopUnlessNamed).map_err(CliError::new)?;
     let session = cmd.env.agent_session().or_else(|| {
         let (_, store) = cmd.project().ok()?;
-        Some(session::latest(&store)?.0)
+        Some(session::latest(&cmd.env, &store)?.0)
     });
     let session = session.or_else(|| SessionId::parse("simulated"));
     payload.event.session = payload.event.session.or(session);

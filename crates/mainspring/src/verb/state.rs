@@ -15,8 +15,8 @@ use crate::retention::{self, KEEP};
 
 /// Show what Mainspring keeps for each project, how large it is, and what goes next.
 ///
-/// State that was not used for a while (`state.keep`, 90 days) is deleted by itself, a little
-/// whenever a session starts, unless something in it is open.
+/// State that was not used for 90 days (`state.keep`) is deleted, a little at each start of a
+/// session. What is still open stays.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -141,14 +141,16 @@ fn table(cmd: &CommandContext, view: &View) -> String {
     }
     let Shared {
         bindings,
+        live,
         told,
         trusted,
         installs,
         swept,
     } = view.shared;
     out += &format!(
-        "\nbindings {}, told {}, trusted {}, installs {}\n",
+        "\nbindings {}, live {}, told {}, trusted {}, installs {}\n",
         files(bindings),
+        files(live),
         files(told),
         files(trusted),
         files(installs)

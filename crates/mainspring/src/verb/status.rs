@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use mainspring_kernel::Name;
+use mainspring_kernel::at_work::AtWork;
 use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::machine::Arrow;
 use mainspring_kernel::machines::MachineInput;
@@ -11,6 +12,7 @@ use mainspring_kernel::orders::{Mode, Until};
 use serde::Serialize;
 
 use super::{CommandContext, Result, session, timestamp};
+use crate::at_work;
 use crate::event_context::EventContext;
 use crate::machine;
 use crate::output;
@@ -46,38 +48,49 @@ struct View {
     heard: Option<String>,
     trusted: bool,
     observing: bool,
-    /// The brake on everything, in words.
+    /// The order that suspends everything, in words.
     stopped: Option<String>,
+    /// What runs now.
+    at_work: Vec<AtWork>,
     machines: Vec<Machine>,
 }
 
 #[derive(Serialize)]
-struct Machine {
-    name: &'static str,
-    about: &'static str,
+pub(super) struct Machine {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
     /// What to type to start it.
-    begin: &'static str,
+    pub(super) begin: &'static str,
     /// `None`: it has no state here.
-    state: Option<&'static str>,
-    summary: String,
-    problem: Option<String>,
-    /// The person's brake on it, in words.
-    braked: Option<String>,
-    next: Vec<Next>,
-    details: Option<MachineInput>,
+    pub(super) state: Option<&'static str>,
+    pub(super) summary: String,
+    pub(super) problem: Option<String>,
+    /// The order that suspends it, in words.
+    pub(super) suspended: Option<String>,
+    /// Its state is in the project's own files, and nobody trusts the project.
+    pub(super) ignored: bool,
+    pub(super) next: Vec<Next>,
+    pub(super) details: Option<MachineInput>,
 }
 
 #[derive(Serialize)]
-struct Next {
-    on: &'static str,
-    when: &'static str,
-    to: &'static str,
-    does: &'static str,
+pub(super) struct Next {
+    pub(super) on: &'static str,
+    pub(super) when: &'static str,
+    pub(super) to: &'static str,
+    pub(super) does: &'static str,
+}
+
+impl View {
+    fn at_work_of(&self, machine: &str) -> impl Iterator<Item = &AtWork> {
+        let running = self.at_work.iter();
+        running.filter(move |work| work.machine.as_str() == machine)
+    }
 }
 
 impl Next {
     /// Would it do more at the next stop than let the agent go?
-    fn matters(&self) -> bool {
+    pub(super) fn matters(&self) -> bool {
         self.on == "stop" && !self.does.starts_with("pass")
     }
 }
@@ -101,14 +114,15 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 
 fn show(args: &Args, cmd: &CommandContext) -> Result {
     let (project, store) = cmd.project()?;
-    let latest = session::latest(&store);
+    let latest = session::latest(&cmd.env, &store);
     let heard = latest.as_ref().map(|(_, at)| *at);
-    let context =
-        EventContext::new(&cmd.env, &project, &store, None).about(latest.map(|(id, _)| id));
+    let own = cmd.env.agent_session();
+    let about = own.or_else(|| latest.map(|(id, _)| id));
+    let context = EventContext::new(&cmd.env, &project, &store, None).about(about);
     let orders = orders::in_force(&project, &store)?;
-    let brake = |name: Name| orders.suspension(name, cmd.env.later());
+    let order = |name: Name| orders.suspension(name, cmd.env.later());
     let machines = Name::ALL.iter().map(|name| Machine {
-        braked: brake(*name).map(words),
+        suspended: order(*name).map(words),
         ..machine(*name, &context)
     });
     let view = View {
@@ -123,6 +137,7 @@ fn show(args: &Args, cmd: &CommandContext) -> Result {
             .everything
             .filter(|until| until.holds(cmd.env.later()))
             .map(words),
+        at_work: at_work::all(&cmd.env, &store)?,
         machines: machines.collect(),
     };
     if args.json {
@@ -134,7 +149,7 @@ fn show(args: &Args, cmd: &CommandContext) -> Result {
     Ok(render(cmd, &view))
 }
 
-fn words(until: Until) -> String {
+pub(super) fn words(until: Until) -> String {
     match until {
         Until::Resumed => "stopped".into(),
         Until::At(end) => format!("paused until {}", timestamp(end)),
@@ -142,7 +157,7 @@ fn words(until: Until) -> String {
     }
 }
 
-/// How to end a brake, given its description.
+/// How to end an order, given its description.
 fn go_on(stopped: &str, machine: &str) -> String {
     if stopped.ends_with(orders::OFF_FILE) {
         return "delete that file to go on".into();
@@ -150,18 +165,24 @@ fn go_on(stopped: &str, machine: &str) -> String {
     format!("`mainspring resume{machine}` undoes this")
 }
 
-/// `loop active · review due (stopped) · observing`
+/// `loop active · plan review 2 of 8, sonnet, 3m 12s of 10m, streak 1 · observing`. What runs
+/// says more than the machine's state.
 fn line(view: &View) -> String {
-    let alive = view.machines.iter().filter_map(|machine| {
+    let counts = view.machines.iter().filter(|machine| !machine.ignored);
+    let alive = counts.filter_map(|machine| {
+        let mut running = view.at_work_of(machine.name).map(AtWork::line).peekable();
+        if running.peek().is_some() {
+            return Some(running.collect::<Vec<_>>().join(" · "));
+        }
         let state = match (&machine.problem, machine.state) {
             (Some(_), _) => "unreadable",
             (None, state) => state?,
         };
-        let brake = match &machine.braked {
+        let order = match &machine.suspended {
             Some(_) => " (stopped)",
             None => "",
         };
-        Some(format!("{} {state}{brake}", machine.name))
+        Some(format!("{} {state}{order}", machine.name))
     });
     let alive: Vec<String> = alive.collect();
     let stopped = view.stopped.as_ref().filter(|_| alive.is_empty());
@@ -174,7 +195,7 @@ fn line(view: &View) -> String {
     parts.join(" · ") + "\n"
 }
 
-fn machine(name: Name, context: &EventContext<'_>) -> Machine {
+pub(super) fn machine(name: Name, context: &EventContext<'_>) -> Machine {
     let mut machine = Machine {
         name: name.as_str(),
         about: machine::spec(name).about,
@@ -182,7 +203,8 @@ fn machine(name: Name, context: &EventContext<'_>) -> Machine {
         state: None,
         summary: String::new(),
         problem: None,
-        braked: None,
+        suspended: None,
+        ignored: is_ignored(name, context),
         next: Vec::new(),
         details: None,
     };
@@ -209,12 +231,22 @@ fn machine(name: Name, context: &EventContext<'_>) -> Machine {
     machine
 }
 
+/// Is what it shows only in files that the project brings, while nobody trusts the project? A loop
+/// of our own is outside the project, and counts.
+fn is_ignored(name: Name, context: &EventContext<'_>) -> bool {
+    let brings = |marker: &&str| context.project.has(marker);
+    let own_loop = || name == Name::Loop && context.store.machine_file(Name::Loop).exists();
+    let markers = machine::spec(name).markers;
+    markers.iter().any(brings) && !context.is_trusted() && !own_loop()
+}
+
 /// What to type to start it.
 const fn begin(name: Name) -> &'static str {
     match name {
         Name::Gate => "`mainspring gate on --project`",
         Name::Loop => "`mainspring loop start`",
         Name::Review => "`/taskie:new-plan` in the client, or `mainspring plan init`",
+        Name::Check => "`mainspring check init`",
         Name::Claim => "`mainspring claim ISSUE`",
         Name::Tasks => "",
         Name::Pulse => "`mainspring pulse 1`",
@@ -283,21 +315,27 @@ fn machine_lines(cmd: &CommandContext, view: &View, machine: &Machine) -> String
         out += &format!("  {}", escape_name(problem));
     } else if machine.state.is_none() {
         let begin = match machine.begin {
-            begin if begin.is_empty() || machine.braked.is_some() => String::new(),
+            begin if begin.is_empty() || machine.suspended.is_some() => String::new(),
             begin => format!("; to start: {begin}"),
         };
         out += &format!("  {}", paint.dim(&format!("{}{begin}", machine.about)));
     } else {
         out += &format!("  {}", escape_name(&machine.summary));
     }
-    let braked = machine.braked.as_ref();
-    if let Some(braked) = braked.filter(|_| view.stopped.is_none()) {
+    let suspended = machine.suspended.as_ref();
+    if let Some(suspended) = suspended.filter(|_| view.stopped.is_none()) {
         let one = format!(" {}", machine.name);
-        out += &paint.warn(&format!("  {braked}; {}", go_on(braked, &one)));
+        out += &paint.warn(&format!("  {suspended}; {}", go_on(suspended, &one)));
+    }
+    if machine.ignored {
+        out += &paint.warn("  ignored until `mainspring trust`");
     }
     out.push('\n');
+    for work in view.at_work_of(machine.name) {
+        out += &format!("           now: {}\n", escape_name(&work.line()));
+    }
     // Only what would hold the agent fits a screen; `graph` and `--json` show everything.
-    let asked = machine.braked.is_none();
+    let asked = machine.suspended.is_none() && !machine.ignored;
     for next in machine.next.iter().filter(|next| asked && next.matters()) {
         out += &paint.dim(&format!(
             "           next stop: {} → {}\n",

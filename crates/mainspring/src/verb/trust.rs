@@ -19,8 +19,8 @@ use crate::trust::{Proposal, record};
 /// that they start (reviewers, pull requests).
 ///
 /// Until then nothing in the repository has any effect. The permission is recorded outside
-/// of it, for this repository and this version of `mainspring.toml`: a later version counts
-/// when you trust it, too. Refused inside an agent's shell.
+/// of it, for this repository and this version of `mainspring.toml`; a newer version has no
+/// effect until you run `trust` again. Refused inside an agent's shell.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  mainspring trust           in the project's folder: shows what it allows, and asks\n  mainspring trust --yes     without asking, for scripts\n  mainspring trust --list"
@@ -125,6 +125,20 @@ fn show(cmd: &CommandContext, project: &Project, proposal: &Proposal) -> String 
     }
     for line in changes {
         out += &format!("{line}\n");
+    }
+    for check in proposal.checks(&project.root) {
+        let words = check.run.join(" ");
+        out += &format!("\nat a stop it runs {}: {}\n", check.name, words);
+    }
+    for (name, before, after) in proposal.changed_pins() {
+        out += &format!("\n{}\n", cmd.paint.bold(&escape_name(name)));
+        let changes = diff::lines(before, after);
+        if changes.is_empty() {
+            out += "it is not as you trusted it: read it first\n";
+        }
+        for line in changes {
+            out += &format!("{line}\n");
+        }
     }
     out
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::records::{self, Filter, Shown};
 use super::{CommandContext, Result, timestamp};
+use crate::at_work;
 use crate::error::CliError;
 use crate::host::text::excerpt;
 use crate::machine;
@@ -37,39 +38,40 @@ pub(super) const SIMULATED: u64 = 0;
 
 /// One decision, explained.
 #[derive(Serialize)]
-struct Explanation {
-    seq: u64,
-    at: String,
-    event: String,
-    session: Option<String>,
-    outcome: &'static str,
-    sentence: String,
-    machines: Vec<Because>,
-    notes: Vec<String>,
+pub(super) struct Explanation {
+    pub(super) seq: u64,
+    pub(super) at: String,
+    pub(super) event: String,
+    pub(super) session: Option<String>,
+    pub(super) outcome: &'static str,
+    pub(super) sentence: String,
+    pub(super) machines: Vec<Because>,
+    pub(super) notes: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct Because {
-    machine: &'static str,
-    rule: String,
-    from: String,
-    to: String,
+pub(super) struct Because {
+    pub(super) machine: &'static str,
+    pub(super) rule: String,
+    pub(super) from: String,
+    pub(super) to: String,
     /// The machine's state before, and what the agent said.
-    saw: String,
-    when: String,
-    did: String,
-    otherwise: String,
-    said: Option<String>,
+    pub(super) saw: String,
+    pub(super) when: String,
+    pub(super) did: String,
+    pub(super) otherwise: String,
+    pub(super) said: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let (_, store) = cmd.project()?;
+    let filter = args.filter.resolved(cmd)?;
     let mut explained = Vec::new();
     for seen in records::all(store.dir())?.into_iter().rev() {
         let Shown::Record(record) = seen else {
             continue;
         };
-        if !args.filter.takes(&record, cmd.env.now()) {
+        if !filter.takes(&record, cmd.env.now()) {
             continue;
         }
         let record = record.shareable(digest::REDUCER);
@@ -89,7 +91,14 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if args.json {
         return super::json(&explained);
     }
-    let texts: Vec<String> = explained.iter().map(|one| render(cmd, one)).collect();
+    let running = at_work::all(&cmd.env, &store)?;
+    let now = running.iter().map(|work| {
+        let line = escape_name(&work.line()).into_owned();
+        format!("{} {line}\n", cmd.paint.bold("now:"))
+    });
+    let texts: Vec<String> = now
+        .chain(explained.iter().map(|one| render(cmd, one)))
+        .collect();
     Ok(texts.join("\n"))
 }
 
@@ -101,7 +110,7 @@ pub(super) fn plainly(cmd: &CommandContext, record: &Record) -> String {
     }
 }
 
-fn explain(record: &Record, case: &Case, ruling: &Ruling) -> Explanation {
+pub(super) fn explain(record: &Record, case: &Case, ruling: &Ruling) -> Explanation {
     let mut explanation = Explanation {
         seq: record.seq,
         at: timestamp(record.at),
@@ -185,7 +194,8 @@ fn saw(part: &MachineInput) -> String {
     let heard = match part {
         MachineInput::Gate(input) => heard(&input.facts.heard),
         MachineInput::Loop(input) => heard(&input.facts.heard),
-        MachineInput::Review(_)
+        MachineInput::Check(_)
+        | MachineInput::Review(_)
         | MachineInput::Claim(_)
         | MachineInput::Tasks(_)
         | MachineInput::Pulse(_) => None,

@@ -36,6 +36,7 @@ fn an_agent_ends_the_gate_that_it_switched_on_and_its_person_sees_it() {
 #[test]
 fn an_agent_does_not_end_a_gate_that_somebody_else_switched_on() {
     let env = TestEnv::new();
+    env.stop("hello").let_go();
     env.run(&["gate", "on", "--session", "s"]).ok();
     refused(env.agent("s", &["gate", "off"]), "gate off --session s");
     // Asking for what is on already makes it nobody's own.
@@ -44,6 +45,7 @@ fn an_agent_does_not_end_a_gate_that_somebody_else_switched_on() {
     env.stop("bye").held();
 
     let env = TestEnv::new();
+    env.stop("hello").let_go();
     env.agent("other", &["gate", "on", "--session", "s"]).ok();
     refused(env.agent("s", &["gate", "off"]), "gate off --session s");
     let others = ["gate", "off", "--session", "other"];
@@ -82,13 +84,20 @@ fn a_gate_that_is_switched_on_after_its_agent_ended_it_holds_and_says_nothing_of
     env.agent("s", &["gate", "on"]).ok();
     env.agent("s", &["gate", "off"]).ok();
     env.run(&["gate", "on", "--project"]).ok();
-    env.stop("bye").held();
+    let held = env.stop("bye");
+    assert!(!held.stdout.contains("switched"), "{}", held.stdout);
+    held.held();
     refused(env.agent("s", &["gate", "off"]), "gate off --session s");
+    // Nor later, when the agent may go.
+    env.run(&["gate", "off", "--project"]).ok();
+    let note = env.stop("bye again").let_go();
+    assert!(!note.contains("agent"), "{note}");
 }
 
 #[test]
 fn an_agent_ends_and_takes_no_loop_of_another_session() {
     let env = TestEnv::new();
+    env.stop_of("t", "hello").let_go();
     env.agent("s", &["loop", "start"]).ok();
     refused(env.agent("t", &["loop", "abort"]), "loop abort");
     let inner = ["loop", "push", "--max", "1"];
@@ -109,6 +118,7 @@ fn an_agent_takes_a_loop_that_is_nobodys_and_a_person_any() {
     env.run(&["loop", "start"]).ok();
     env.agent("s", &["loop", "adopt"]).ok();
     env.stop("bye").held();
+    env.stop_of("t", "hello").let_go();
     env.run(&["loop", "adopt", "--session", "t"]).ok();
     env.stop_of("t", "bye").held();
     env.run(&["loop", "abort"]).ok();

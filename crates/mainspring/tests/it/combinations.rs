@@ -167,7 +167,7 @@ fn every_pair_of_stands_is_decided_by_the_rules() {
             (row.gate, "TASKMASTER (1): Stop blocked."),
             (row.looping, "[ITERATION 2/5]"),
             (row.review, "Missing required file: plan.md"),
-            (row.claim, "`summary` in .agent-claim.json"),
+            (row.claim, "its summary cannot be the title"),
         ];
         let mut from = 0;
         for (stand, ask) in asks {

@@ -72,7 +72,7 @@ fn a_registration_that_is_double_old_or_too_short_is_named() {
     env.run(&["uninstall", "--yes", "--scope", "local"]).ok();
     let file = env.home().join(".claude/settings.json");
     let good = fs::read_to_string(&file).unwrap();
-    fs::write(&file, good.replace("\"timeout\": 720", "\"timeout\": 30")).unwrap();
+    fs::write(&file, good.replace("\"timeout\": 3000", "\"timeout\": 30")).unwrap();
     says(
         &env,
         "hooks",
@@ -85,7 +85,7 @@ fn a_registration_that_is_double_old_or_too_short_is_named() {
         &env,
         "hooks",
         "error",
-        "/gone/mainspring, which does not exist → mainspring install",
+        "/gone/mainspring-hook, which does not exist → mainspring install",
     );
     let mut settings: Value = serde_json::from_str(&good).unwrap();
     settings["disableAllHooks"] = true.into();
@@ -281,18 +281,19 @@ fn a_registration_that_lacks_something_or_calls_another_program_is_named() {
         "warning",
         "not registered for PostToolUse, SessionEnd → mainspring install --scope user",
     );
-    fs::write(&file, good.replace("\"timeout\": 720,", "")).unwrap();
+    fs::write(&file, good.replace("\"timeout\": 3000,", "")).unwrap();
     says(&env, "hooks", "warning", "Stop has no timeout, and");
     let other = env.root().join("old/mainspring");
     fs::create_dir_all(other.parent().unwrap()).unwrap();
     fs::write(&other, "").unwrap();
+    fs::write(other.with_file_name("mainspring-hook"), "").unwrap();
     let old = good.replace(crate::env::MAINSPRING, other.to_str().unwrap());
     fs::write(&file, old).unwrap();
     says(
         &env,
         "hooks",
         "warning",
-        "old/mainspring, but this program is ",
+        "old/mainspring-hook, but this program is ",
     );
 }
 

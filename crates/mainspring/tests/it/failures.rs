@@ -30,21 +30,25 @@ fn input_that_is_no_event_lets_go_and_names_the_cause() {
 #[test]
 fn an_unknown_event_and_a_project_without_anything_get_no_answer_and_leave_no_trace() {
     let env = TestEnv::new();
-    for event in [
-        "Stop",
-        "SessionStart",
-        "PostToolUse",
-        "PreCompact",
-        "BrandNewEvent",
-        "",
-    ] {
-        assert_eq!(
-            env.hook(event, json!({ "new_field": [1] })).ok(),
-            "",
-            "{event}"
-        );
+    let silent = |event| {
+        let answer = env.hook(event, json!({ "new_field": [1] })).ok();
+        assert_eq!(answer, "", "{event}");
+    };
+    for event in ["PreCompact", "BrandNewEvent", ""] {
+        silent(event);
     }
     assert!(!env.state().exists());
+    // From now on the session is known, and nothing else is.
+    for event in ["Stop", "PostToolUse", "UserPromptSubmit"] {
+        silent(event);
+    }
+    let names = |folder| {
+        let entries = fs::read_dir(folder).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(names(env.state()), ["live"]);
+    assert_eq!(names(env.state().join("live")), ["s"]);
 }
 
 #[test]

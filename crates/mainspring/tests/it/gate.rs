@@ -23,7 +23,8 @@ fn counter(env: &TestEnv) -> Option<String> {
 fn it_is_off_until_somebody_switches_it_on() {
     let env = TestEnv::new();
     assert_eq!(env.stop("bye").let_go(), "");
-    assert!(!env.state().exists(), "and nothing was written");
+    let projects = env.state().join("projects");
+    assert!(!projects.exists(), "and nothing was decided");
 
     env.agent("s", &["gate", "on"]).ok();
     env.stop("bye").held();

@@ -39,12 +39,13 @@ fn only_our_entries_are_added_and_uninstall_brings_back_every_byte() {
         "say done"
     );
     let stop = &settings["hooks"]["Stop"][1]["hooks"][0];
-    assert_eq!(stop["command"], MAINSPRING);
-    assert_eq!(stop["args"], json!(["hook"]));
-    assert_eq!(stop["timeout"], 720);
+    assert_eq!(stop["command"], env!("CARGO_BIN_EXE_mainspring-hook"));
+    assert_eq!(stop["args"], json!([]));
+    assert_eq!(stop["timeout"], 3000);
     assert!(stop["statusMessage"].is_string());
     let watch = &settings["hooks"]["Stop"][1]["hooks"][1];
-    assert_eq!(watch["args"], json!(["claim", "watch"]));
+    assert_eq!(watch["command"], format!("{MAINSPRING} claim watch"));
+    assert_eq!(watch.get("args"), None);
     assert_eq!(watch["asyncRewake"], true);
     assert_eq!(
         settings["env"],
@@ -169,7 +170,10 @@ fn a_comment_that_was_written_in_between_stays() {
 fn a_dry_run_shows_the_change_and_makes_none() {
     let env = with_theirs();
     let shown = env.run(&["install", "--dry-run"]).ok();
-    assert!(shown.contains("+ \t\t\t\t\t\t\"timeout\": 720,"), "{shown}");
+    assert!(
+        shown.contains("+ \t\t\t\t\t\t\"timeout\": 3000,"),
+        "{shown}"
+    );
     assert!(shown.lines().any(|line| line.starts_with("  ")), "{shown}");
     assert_eq!(fs::read_to_string(user_file(&env)).unwrap(), THEIRS);
     assert!(!env.state().join("installs").exists());
@@ -216,14 +220,22 @@ fn an_old_registration_is_replaced_and_never_doubled() {
     let env = TestEnv::new();
     fs::create_dir_all(env.home().join(".claude")).unwrap();
     let old = json!({"hooks": {"Stop": [{"hooks": [
-        {"type": "command", "command": "/gone/mainspring", "args": ["hook"], "timeout": 5},
+        {"type": "command", "command": "/gone/mainspring", "args": ["hook"], "timeout": 720},
+        {"type": "command", "command": "/gone/mainspring", "args": ["claim", "watch"]},
     ]}]}});
     fs::write(user_file(&env), old.to_string()).unwrap();
     env.run(&["install", "--yes"]).ok();
     let text = fs::read_to_string(user_file(&env)).unwrap();
     assert!(!text.contains("/gone/"), "{text}");
     let lengthy = text.replace(' ', "");
-    assert_eq!(lengthy.matches("\"timeout\":720").count(), 1, "{text}");
+    assert_eq!(lengthy.matches("\"timeout\":3000").count(), 1, "{text}");
+    let records: Vec<_> = fs::read_dir(env.state().join("installs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path().join("installed.json"))
+        .collect();
+    assert_eq!(records.len(), 1);
+    let record = fs::read_to_string(&records[0]).unwrap();
+    assert!(record.contains("\"stop_timeout\":3000"), "{record}");
 }
 
 #[test]
@@ -342,8 +354,9 @@ fn a_drop_in_is_registered_and_its_project_trusted_in_one_step() {
         assert!(said.contains("which is trusted now"), "{said}");
         let hooks = &read(&file)["hooks"];
         for event in events {
-            let args = &hooks[event][0]["hooks"][0]["args"];
-            assert_eq!((&args[0], &args[1]), (&json!("compat"), &json!(script)));
+            let line = hooks[event][0]["hooks"][0]["command"].as_str().unwrap();
+            let ours = format!("{MAINSPRING} compat {script}");
+            assert!(line.starts_with(&ours), "{line}");
         }
         assert_eq!(hooks.as_object().unwrap().len(), events.len());
         let written = fs::read_to_string(&file).unwrap();

@@ -116,7 +116,7 @@ case "$1" in
 esac
 "#;
 
-fn with_jwz() -> TestEnv {
+pub(crate) fn with_jwz() -> TestEnv {
     let env = TestEnv::new();
     let bin = env.root().join("bin");
     fs::create_dir_all(&bin).unwrap();
@@ -130,7 +130,7 @@ fn with_jwz() -> TestEnv {
     env
 }
 
-fn messages(env: &TestEnv) -> Vec<Value> {
+pub(crate) fn messages(env: &TestEnv) -> Vec<Value> {
     fs::read_to_string(env.project().join(".jwz/topic"))
         .unwrap_or_default()
         .lines()

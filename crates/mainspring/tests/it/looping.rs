@@ -5,7 +5,7 @@ use std::fs;
 use mainspring_testkit::files::sealed;
 use serde_json::{Value, json};
 
-use crate::env::{Ran, TestEnv};
+use crate::env::TestEnv;
 
 const DONE: &str = "<loop-done>COMPLETE</loop-done>";
 
@@ -123,24 +123,17 @@ fn another_session_is_never_held_and_adopt_gives_it_over() {
 #[test]
 fn a_loop_without_an_owner_goes_to_who_is_alone() {
     let env = TestEnv::new();
-    let sessions = env.home().join(".claude/projects/p");
-    fs::create_dir_all(&sessions).unwrap();
-    fs::write(sessions.join("s.jsonl"), "").unwrap();
-    let stop = |env: &TestEnv, id: &str, words: &str| -> Ran {
-        let transcript = sessions.join(format!("{id}.jsonl"));
-        env.hook(
-            "Stop",
-            json!({ "session_id": id, "transcript_path": transcript, "last_assistant_message": words }),
-        )
-    };
+    for session in ["s", "other"] {
+        env.stop_of(session, "hello").let_go();
+    }
     let out = env.run(&["loop", "start"]).ok();
     assert!(out.contains("the only session here"), "{out}");
-    fs::write(sessions.join("other.jsonl"), "").unwrap();
-    let note = stop(&env, "s", "x").let_go();
+    let note = env.stop("x").let_go();
     assert!(note.contains("loop adopt"), "{note}");
 
-    fs::remove_file(sessions.join("other.jsonl")).unwrap();
-    let answer = stop(&env, "s", "y").json();
+    let over = json!({ "session_id": "other", "reason": "other" });
+    env.hook("SessionEnd", over).ok();
+    let answer = env.stop("y").json();
     let reason = answer["reason"].as_str().unwrap();
     assert!(reason.starts_with("[ITERATION 2/10]") && reason.contains("given to this session"));
     assert!(
@@ -149,7 +142,7 @@ fn a_loop_without_an_owner_goes_to_who_is_alone() {
             .unwrap()
             .contains("loop abort")
     );
-    assert_eq!(stop(&env, "other", "z").let_go(), "");
+    assert_eq!(env.stop_of("other", "z").let_go(), "");
 }
 
 #[test]
@@ -419,6 +412,7 @@ fn the_agent_hears_the_prompt_of_a_loop_that_somebody_else_started() {
 
     // The session already exists.
     let env = TestEnv::new();
+    env.stop("Hello.").let_go();
     env.run(&["loop", "start", "--session", "s", "--prompt", prompt])
         .ok();
     assert!(env.stop("Hello.").held().ends_with(prompt));

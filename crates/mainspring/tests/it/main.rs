@@ -7,13 +7,15 @@
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod agents;
+mod at_work;
 mod authority;
+mod check;
 mod claim;
 mod client;
 mod combinations;
-mod compat_stop;
 mod declared;
 mod doctor;
+mod drop_ins;
 mod env;
 mod failures;
 mod faults;
@@ -33,11 +35,14 @@ mod retention;
 mod review;
 mod review_client;
 mod sealed;
+mod second_name;
 mod security;
+mod sessions;
 mod stop_clients;
 mod store;
 mod taskie;
 mod tasks;
 mod together_client;
 mod typed;
+mod view;
 mod views;

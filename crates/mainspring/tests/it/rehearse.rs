@@ -122,7 +122,7 @@ fn the_status_line_is_one_line_or_nothing() {
         .iter()
         .find(|machine| machine["name"] == "pulse")
         .unwrap();
-    assert_eq!(pulse["braked"], "stopped");
+    assert_eq!(pulse["suspended"], "stopped");
 }
 
 #[test]

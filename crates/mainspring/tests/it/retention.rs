@@ -30,7 +30,8 @@ fn age_all(dir: &Path, days: u32) {
     }
 }
 
-fn all_below(dir: &Path) -> Vec<PathBuf> {
+/// Every file below a folder.
+pub(crate) fn all_below(dir: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in fs::read_dir(dir).into_iter().flatten() {
         let path = entry.unwrap().path();
@@ -52,6 +53,18 @@ fn start(env: &TestEnv) -> Ran {
 
 fn swept(env: &TestEnv) -> PathBuf {
     env.state().join("swept")
+}
+
+/// Sessions start until everything was looked at: on a busy machine one has little time.
+fn sweep(env: &TestEnv) {
+    start(env).ok();
+    for _ in 0..1_000 {
+        if fs::read(swept(env)).unwrap().is_empty() {
+            return;
+        }
+        start(env).ok();
+    }
+    panic!("a sweep does not come to its end");
 }
 
 /// A project with a gate that holds, so that sessions leave a ledger.
@@ -92,7 +105,7 @@ fn old_files_of_every_kind_go_and_young_ones_stay() {
     ];
     age(&project.join("journal.jsonl"), 91);
     age(&project.join("gate.json"), 91);
-    start(&env).ok();
+    sweep(&env);
     for path in gone {
         assert!(!path.exists(), "{}", path.display());
     }
@@ -108,11 +121,11 @@ fn old_files_of_every_kind_go_and_young_ones_stay() {
 #[test]
 fn what_is_open_stays_however_old_it_is() {
     let env = gated();
-    env.agent("gate-owner", &["gate", "on"]).ok();
     env.agent("loop-owner", &["loop", "start"]).ok();
     for session in ["gate-owner", "loop-owner", "new", "resumed"] {
         env.stop_of(session, "no").held();
     }
+    env.run(&["gate", "on", "--session", "gate-owner"]).ok();
     env.trust();
     let project = env.project_state();
     write(&env.state().join("installs/0123/installed.json"), "{}", 500);
@@ -120,31 +133,48 @@ fn what_is_open_stays_however_old_it_is() {
     // It is bound for long, and was at work yesterday.
     age(&project.join("sessions/resumed.json"), 1);
     let before = all_below(&env.state());
-    start(&env).ok();
-    for path in before {
+    sweep(&env);
+    // That a session was live then is not open.
+    let live = env.state().join("live");
+    for path in before.into_iter().filter(|path| !path.starts_with(&live)) {
         assert!(path.exists(), "{}", path.display());
     }
 }
 
 #[test]
+fn a_gate_that_an_agent_switched_on_for_itself_goes_with_its_session() {
+    let env = TestEnv::new();
+    env.agent("s", &["gate", "on"]).ok();
+    env.stop("no").held();
+    age_all(&env.state(), 89);
+    sweep(&env);
+    env.stop("not yet").held();
+    age_all(&env.state(), 91);
+    sweep(&env);
+    let left = all_below(&env.project_state().join("sessions"));
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
 fn a_start_sweeps_once_a_day_and_otherwise_only_looks_at_the_mark() {
     let env = gated();
-    start(&env).ok();
-    assert_eq!(fs::read(swept(&env)).unwrap(), b"");
+    sweep(&env);
     let binding = env.state().join("sessions/old");
     write(&binding, "/nowhere", 91);
     start(&env).ok();
     assert!(binding.exists(), "it is not a day ago");
     age(&swept(&env), 2);
-    start(&env).ok();
+    sweep(&env);
     assert!(!binding.exists());
 }
 
 #[test]
-fn where_there_is_no_state_none_is_made() {
+fn where_there_is_no_state_a_start_makes_none_but_that_the_session_is_there() {
     let env = TestEnv::new();
     start(&env).ok();
-    assert!(!env.state().exists());
+    let mut made = all_below(&env.state());
+    made.sort();
+    assert_eq!(made, [env.state().join("live/new"), swept(&env)]);
 }
 
 #[test]
@@ -160,13 +190,15 @@ fn one_start_does_a_bounded_part_and_the_next_goes_on() {
             .filter(|entry| entry.as_ref().unwrap().file_name() != "new")
             .count()
     };
-    let mut counts = vec![left()];
-    for _ in 0..3 {
+    let mut before = left();
+    while before > 0 {
         start(&env).ok();
-        counts.push(left());
+        let after = left();
+        // Fewer on a busy machine, but always some.
+        assert!((1..=128).contains(&(before - after)), "{before} {after}");
+        before = after;
     }
-    assert_eq!(counts, [300, 172, 44, 0]);
-    assert_eq!(fs::read(swept(&env)).unwrap(), b"", "and it is finished");
+    sweep(&env);
 }
 
 #[test]
@@ -180,12 +212,12 @@ fn a_broken_mark_or_setting_deletes_nothing_and_says_nothing() {
     assert!(binding.exists());
     write(&config, "[state]\nkeep = \"365d\"\n", 0);
     write(&swept(&env), "nonsense", 0);
-    start(&env).ok();
+    // It begins anew.
+    sweep(&env);
     assert!(binding.exists());
-    assert_eq!(fs::read(swept(&env)).unwrap(), b"", "it began anew");
     write(&config, "[state]\nkeep = \"30d\"\n", 0);
     fs::remove_file(swept(&env)).unwrap();
-    start(&env).ok();
+    sweep(&env);
     assert!(!binding.exists());
 }
 
@@ -200,7 +232,7 @@ fn a_repository_cannot_set_how_long_state_is_kept() {
     env.trust();
     let binding = env.state().join("sessions/old");
     write(&binding, "/nowhere", 60);
-    start(&env).ok();
+    sweep(&env);
     assert!(binding.exists());
 }
 
@@ -231,8 +263,17 @@ fn gone_project(env: &TestEnv, prepare: impl Fn(&TestEnv)) -> PathBuf {
     state
 }
 
-/// A session starts where no project is.
+/// Sessions start where no project is, until everything was looked at.
 fn start_elsewhere(env: &TestEnv) {
+    loop {
+        start_once_elsewhere(env);
+        if fs::read(swept(env)).unwrap().is_empty() {
+            return;
+        }
+    }
+}
+
+fn start_once_elsewhere(env: &TestEnv) {
     let fields = json!({ "session_id": "new", "source": "startup", "cwd": env.root() });
     let payload = crate::env::payload(&env.root(), "SessionStart", fields);
     let mut command = env.command();
@@ -270,7 +311,7 @@ fn a_deletion_that_was_interrupted_is_finished() {
     let env = gated();
     let left = env.state().join("projects/0123.deleted");
     write(&left.join("journal.jsonl"), "{}", 0);
-    start(&env).ok();
+    sweep(&env);
     assert!(!left.exists());
 }
 
@@ -292,7 +333,7 @@ fn the_journal_goes_on_after_its_old_segments_went() {
     env.stop_of("a", "no").held();
     let second = close(3);
     env.stop_of("b", "no").held();
-    start(&env).ok();
+    sweep(&env);
     assert!(!first.exists() && second.exists());
     fs::write(project.join("lock"), "").unwrap();
     env.stop_of("c", "no").held();
@@ -337,7 +378,7 @@ fn the_view_has_the_size_of_everything_and_what_goes() {
     assert_eq!(view["swept"]["files"], 1);
     let table = env.run(&["state"]).ok();
     assert!(table.contains(env.project().to_str().unwrap()), "{table}");
-    start(&env).ok();
+    sweep(&env);
     assert_eq!(state_of(&env)["swept"]["files"], 0);
     assert!(env.run(&["state"]).ok().contains("nothing goes yet"));
 }

@@ -81,7 +81,7 @@ fn answer(iteration: u32) -> Turn {
 
 fn script() -> Script {
     let work = format!(
-        "git switch -q -c {BRANCH} && git commit -q --allow-empty -m Fix && \
+        "git switch -q {BRANCH} && git commit -q --allow-empty -m Fix && \
          mainspring handoff --summary 'Fix race condition' --push"
     );
     let main = vec![
@@ -112,11 +112,10 @@ fn script() -> Script {
         // The agent is let go. CI passes, and the pull request is merged.
         Turn::say("CI is green."),
         Turn::say("Shall I close issue 42?"),
-        // The person says yes: the gate asks again, and the issue waits for it.
+        // The person says yes: the command closes the issue, and the gate asks again.
         bash("mainspring claim done"),
-        Turn::say("I close it."),
+        Turn::say("It is closed."),
         token("Yes, all of it is done."),
-        Turn::say("It is closed; that was all."),
     ];
     let verdicts = ["FAIL", "PASS", "PASS"].into_iter().flat_map(review);
     Script::new(main).when_told(REVIEWER, verdicts)
@@ -147,8 +146,8 @@ fn five_machines_at_once_until_all_are_satisfied() {
     model.wait_for_text("PR #44 merged! Should I close issue #42?");
     terminal.wait_for("Shall I close issue 42?");
     terminal.enter("yes");
-    terminal.wait_for("It is closed; that was all.");
-    terminal.wait_for("let go after 2 held stops (gate 1, claim 1), ");
+    terminal.wait_for("Yes, all of it is done.");
+    terminal.wait_for("let go after 1 held stop (gate 1), ");
     model.assert_played_out();
     assert!(model.saw_text("Updated task #3 status"));
 

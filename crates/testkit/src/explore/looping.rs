@@ -14,10 +14,10 @@ use mainspring_kernel::machines::gate::{self, RecentErrors, Token, Transcript};
 use mainspring_kernel::machines::looping::{
     self, Ending, Frame, Loop, LoopOwner, Mode, OtherSessions, Run, State,
 };
-use mainspring_kernel::machines::verbs::{Actor, VerbStep};
 use mainspring_kernel::machines::{Finished, InputOf, MachineInput, Pending, Transition};
 use mainspring_kernel::orders::{Scope, Until};
 use mainspring_kernel::spoken_signal::SpokenSignal;
+use mainspring_kernel::verbs::{Actor, VerbStep};
 use mainspring_kernel::{Decision, Millis};
 
 use super::Size;
@@ -269,6 +269,8 @@ impl Protocol for Loops {
                 company: OtherSessions::Several,
                 client: None,
                 prompt: None,
+                door: looping::Door::Hook,
+                worktree: None,
             },
         ));
         let session = |stops| Session {

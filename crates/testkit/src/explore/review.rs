@@ -232,6 +232,7 @@ fn killed() -> Finding {
 
 fn facts() -> Facts {
     Facts {
+        tells_progress: true,
         door: Door::Hook,
         company: OtherSessions::Alone,
         violations: Vec::new(),

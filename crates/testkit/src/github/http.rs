@@ -151,6 +151,14 @@ impl Response {
         }
     }
 
+    pub(crate) fn text(status: u16, text: &str) -> Self {
+        Self {
+            status,
+            headers: vec![("Content-Type".to_owned(), "text/plain".to_owned())],
+            body: text.as_bytes().to_vec(),
+        }
+    }
+
     pub(crate) fn with_header(mut self, name: &str, value: &str) -> Self {
         self.headers
             .retain(|(known, _)| !known.eq_ignore_ascii_case(name));

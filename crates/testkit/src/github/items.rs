@@ -38,15 +38,29 @@ pub struct PullRequest {
     pub title: String,
     pub body: String,
     pub author: String,
+    /// The owner of the repository with the branch: another one for a fork's.
+    pub head_owner: String,
     pub head: String,
     pub base: String,
     pub head_sha: String,
     pub draft: bool,
     pub state: PullRequestState,
     pub review: Review,
+    pub merging: Merging,
     pub assignees: Vec<String>,
     pub comments: Vec<Comment>,
     pub created_at: String,
+}
+
+/// What else is known about a merge to come.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Merging {
+    pub conflict: bool,
+    /// It is in the merge queue.
+    pub queued: bool,
+    pub auto_merge: bool,
+    /// The commit of the last forced push.
+    pub forced_to: Option<String>,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]

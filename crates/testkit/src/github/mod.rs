@@ -45,7 +45,7 @@ pub use check::{Check, CheckKind, RunState};
 pub use faults::{Fault, On, on, on_any};
 pub use gh::{CountedGh, Gh, client};
 pub use git::{BareRepo, bare_repo};
-pub use items::{Comment, Issue, IssueState, PullRequest, PullRequestState, Review};
+pub use items::{Comment, Issue, IssueState, Merging, PullRequest, PullRequestState, Review};
 pub use project::Project;
 pub use record::{Outcome, Recorded};
 pub use repository::Repo;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::check::Check;
-use super::items::{Issue, IssueState, PullRequest, PullRequestState, Review};
+use super::items::{Issue, IssueState, Merging, PullRequest, PullRequestState, Review};
 use super::state::{AccountKind, Repository, now};
 use super::{GitHub, LOGIN};
 
@@ -32,6 +32,8 @@ impl<'a> Repo<'a> {
             checks: BTreeMap::new(),
             issues: BTreeMap::new(),
             pulls: BTreeMap::new(),
+            permission: "ADMIN".to_owned(),
+            logs: BTreeMap::new(),
         });
         let index = world.repositories.len() - 1;
         Self { github, index }
@@ -173,6 +175,41 @@ impl<'a> Repo<'a> {
     pub fn close_pull(&self, number: u64) {
         self.change_pull(number, |pull| {
             pull.state = PullRequestState::Closed { at: now() }
+        });
+    }
+
+    /// What else is known about the merge to come.
+    pub fn set_merging(&self, number: u64, merging: Merging) {
+        self.change_pull(number, |pull| pull.merging = merging);
+    }
+
+    pub fn set_draft(&self, number: u64, draft: bool) {
+        self.change_pull(number, |pull| pull.draft = draft);
+    }
+
+    /// What the token's owner may do here: `ADMIN`, `WRITE`, `READ` …
+    pub fn set_permission(&self, permission: &str) {
+        self.change(|known| permission.clone_into(&mut known.permission));
+    }
+
+    /// The log of a job. The jobs of a commit's checks are numbered from 1.
+    pub fn set_log(&self, job: u64, log: &str) {
+        self.change(|known| known.logs.insert(job, log.to_owned()));
+    }
+
+    pub fn assign(&self, number: u64, login: &str) {
+        self.github.add_account(login, AccountKind::User);
+        self.change(|known| {
+            let issue = known.issues.get_mut(&number).expect("the issue exists");
+            issue.assignees.push(login.to_owned());
+        });
+    }
+
+    /// A person opens a closed issue again.
+    pub fn reopen(&self, number: u64) {
+        self.change(|known| {
+            let issue = known.issues.get_mut(&number).expect("the issue exists");
+            issue.state = IssueState::Open;
         });
     }
 

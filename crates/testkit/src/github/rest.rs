@@ -124,6 +124,11 @@ impl Route {
             ("POST" | "DELETE", ["issues", _, "assignees"], Some(number)) => {
                 self.assign(session, repository, number)
             }
+            ("GET", ["actions", "jobs", job, "logs"], _) => {
+                let logs = &session.world.repositories[repository].logs;
+                let log = job.parse().ok().and_then(|job: u64| logs.get(&job));
+                Ok(Response::text(200, log.ok_or_else(not_found)?))
+            }
             ("GET", ["commits", sha, "check-runs"], _) => {
                 Ok(ok(&shown(session, repository).check_runs(sha)))
             }

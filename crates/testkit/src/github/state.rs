@@ -8,7 +8,7 @@ use super::board::Board;
 use super::check::Check;
 use super::git;
 use super::graphql::Failure;
-use super::items::{Comment, Issue, PullRequest, PullRequestState, Review};
+use super::items::{Comment, Issue, Merging, PullRequest, PullRequestState, Review};
 
 /// The whole state, behind one lock.
 #[derive(Debug, Default)]
@@ -82,6 +82,10 @@ pub(crate) struct Repository {
     pub(crate) checks: BTreeMap<String, Vec<Check>>,
     pub(crate) issues: BTreeMap<u64, Issue>,
     pub(crate) pulls: BTreeMap<u64, PullRequest>,
+    /// What the token's owner may do: `ADMIN`, `WRITE`, `READ` …
+    pub(crate) permission: String,
+    /// Logs by job.
+    pub(crate) logs: BTreeMap<u64, String>,
 }
 
 /// What a new pull request is made from.
@@ -139,15 +143,35 @@ impl World {
             if let Some(git_dir) = &repository.git_dir {
                 repository.branches = git::branches(git_dir);
             }
-            for pull in repository.pulls.values_mut() {
+        }
+        for at in 0..self.repositories.len() {
+            let mut pulls = std::mem::take(&mut self.repositories[at].pulls);
+            for pull in pulls.values_mut() {
                 if pull.state == PullRequestState::Open {
-                    match repository.branches.get(&pull.head) {
+                    let head = self.head_repository(at, &pull.head_owner);
+                    match head.and_then(|head| head.branches.get(&pull.head)) {
                         Some(sha) => pull.head_sha.clone_from(sha),
                         None => pull.state = PullRequestState::Closed { at: now() },
                     }
                 }
             }
+            self.repositories[at].pulls = pulls;
         }
+    }
+
+    /// The repository with the branch of a pull request: the base itself, or a fork of it.
+    fn head_repository(&self, base: usize, owner: &str) -> Option<&Repository> {
+        let Repository { host, name, .. } = &self.repositories[base];
+        let at = self.repository(host, owner, name)?;
+        Some(&self.repositories[at])
+    }
+
+    /// The commit of a pull request's branch, and the bare repository that has it.
+    fn head_of(&self, base: usize, owner: &str, branch: &str) -> (Option<String>, Option<PathBuf>) {
+        let Some(head) = self.head_repository(base, owner) else {
+            return (None, None);
+        };
+        (head.branches.get(branch).cloned(), head.git_dir.clone())
     }
 
     /// Creates a pull request, or returns GitHub's message why not.
@@ -162,24 +186,20 @@ impl World {
         at_most("Title", new.title, TITLE_LIMIT)?;
         at_most("Body", new.body, BODY_LIMIT)?;
         let id = self.id("PR");
+        let own = self.repositories[repository].owner.clone();
+        let (owner, branch) = new.head.split_once(':').unwrap_or((&own, new.head));
+        let (head_sha, head_dir) = self.head_of(repository, owner, branch);
         let repository = &mut self.repositories[repository];
-        let branch = new
-            .head
-            .split_once(':')
-            .map_or(new.head, |(_, branch)| branch);
-        let (Some(head_sha), Some(base_sha)) = (
-            repository.branches.get(branch),
-            repository.branches.get(new.base),
-        ) else {
+        let (Some(head_sha), Some(base_sha)) = (head_sha, repository.branches.get(new.base)) else {
             return Err(Failure::unprocessable(format!(
                 "Head sha can't be blank, Base sha can't be blank, No commits between {} and {branch}, \
                  Head ref must be a branch",
                 new.base
             )));
         };
-        let ahead = match &repository.git_dir {
-            Some(git_dir) => git::is_ahead(git_dir, base_sha, head_sha),
-            None => head_sha != base_sha,
+        let ahead = match &head_dir {
+            Some(git_dir) => git::is_ahead(git_dir, base_sha, &head_sha),
+            None => head_sha != *base_sha,
         };
         if !ahead {
             return Err(Failure::unprocessable(format!(
@@ -188,10 +208,13 @@ impl World {
             )));
         }
         let is_same = |pull: &PullRequest| {
-            pull.state == PullRequestState::Open && pull.head == branch && pull.base == new.base
+            pull.state == PullRequestState::Open
+                && pull.head == branch
+                && pull.head_owner == owner
+                && pull.base == new.base
         };
         if repository.pulls.values().any(is_same) {
-            return Err(already_exists(&repository.owner, branch));
+            return Err(already_exists(owner, branch));
         }
         let number = repository.next_number();
         repository.pulls.insert(
@@ -202,12 +225,14 @@ impl World {
                 title: new.title.to_owned(),
                 body: new.body.to_owned(),
                 author: new.author.to_owned(),
+                head_owner: owner.to_owned(),
                 head: branch.to_owned(),
                 base: new.base.to_owned(),
-                head_sha: head_sha.clone(),
+                head_sha,
                 draft: new.draft,
                 state: PullRequestState::Open,
                 review: Review::NotRequired,
+                merging: Merging::default(),
                 assignees: Vec::new(),
                 comments: Vec::new(),
                 created_at: now(),

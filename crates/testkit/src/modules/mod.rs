@@ -158,6 +158,16 @@ mod tests {
         folder
     }
 
+    /// A cycle there means that a rule cannot be read without knowing the code that calls it.
+    #[test]
+    fn the_kernel_and_the_platform_have_no_cycles() {
+        for name in ["kernel", "platform"] {
+            let path = crate::clients::workspace().join("crates").join(name);
+            let cycles = cycles(&graph(&source::of_crate(&path), 1));
+            assert_eq!(cycles, [], "{name}");
+        }
+    }
+
     #[test]
     fn paths_are_followed_and_cycles_are_named() {
         let folder = crate_of(&[

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use mainspring_kernel::event::{Author, Background, Chain, EndReason, Kind, StartSource};
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::machines::looping::{self, Frame, LoopOwner, Mode, State as Loop};
-use mainspring_kernel::machines::verbs::Actor;
 use mainspring_kernel::machines::{Name, gate};
+use mainspring_kernel::verbs::Actor;
 use mainspring_kernel::{Answer, Digest, Millis, SessionId};
 use mainspring_store::Found;
 
@@ -107,7 +107,9 @@ impl Simulation {
             Name::Gate => self.root.join(format!("gate-{session}.json")),
             Name::Claim => self.root.join("claim.json"),
             Name::Review => self.root.join("plan.json"),
-            Name::Loop | Name::Tasks | Name::Pulse => self.project.machine_file(machine),
+            Name::Loop | Name::Check | Name::Tasks | Name::Pulse => {
+                self.project.machine_file(machine)
+            }
         }
     }
 

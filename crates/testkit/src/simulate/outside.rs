@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mainspring_kernel::Millis;
-use mainspring_kernel::machines::claim::pull::{Extent, Pull, PullState, Review};
+use mainspring_kernel::machines::claim::pull::{Extent, Outlook, Pull, PullState, Review};
 use mainspring_kernel::machines::claim::work::{Board, Effect, Fault, How, Outcome, Release};
 use mainspring_kernel::machines::review::{self, Failure, Finding, Request, Verdict};
 
@@ -86,8 +86,14 @@ impl Server {
         match effect {
             Effect::Open(_) => self.open(random),
             Effect::Close(_) => self.finish(random),
-            Effect::Poll { pr } => (Life::Lives, self.poll(*pr)),
-            Effect::Sync(_) | Effect::Look { .. } | Effect::Survey => (Life::Lives, fault()),
+            Effect::Poll { pr, .. } => (Life::Lives, self.poll(*pr)),
+            Effect::CheckMerge { .. } => (Life::Lives, Outcome::MergeChecked(None)),
+            Effect::Sync(_)
+            | Effect::Look { .. }
+            | Effect::Survey
+            | Effect::Arrive { .. }
+            | Effect::Beat(_)
+            | Effect::GiveBack { .. } => (Life::Lives, fault()),
         }
     }
 
@@ -163,6 +169,9 @@ impl Server {
             checks: Vec::new(),
             awaited: Vec::new(),
             extent: Extent::All,
+            outlook: Outlook::default(),
+            merged_at: None,
+            log: Vec::new(),
         })
     }
 }

@@ -11,7 +11,7 @@ use mainspring_kernel::deliberate::{Ruling, Trust};
 use mainspring_kernel::effect::{EffectOwner, Fence, Life};
 use mainspring_kernel::event::{Event, Kind, Speaker};
 use mainspring_kernel::journal::{Entry, FileChange};
-use mainspring_kernel::machines::claim::{self, BoardUse, Facts as ClaimFacts};
+use mainspring_kernel::machines::claim::Facts as ClaimFacts;
 use mainspring_kernel::machines::gate::{self, RecentErrors, Token, Transcript};
 use mainspring_kernel::machines::looping::{self, Client, Ending, OtherSessions};
 use mainspring_kernel::machines::review::{self, AnswerFile, Door, OnFailure, Settings};
@@ -247,6 +247,7 @@ fn state(moved: &Transition) -> Result<String, String> {
         Transition::Review(moved) => json(&moved.state),
         Transition::Claim(moved) => json(&moved.state),
         Transition::Tasks(moved) => json(&moved.state),
+        Transition::Check(moved) => json(&moved.state),
         Transition::Pulse(moved) => json(&moved.state),
     }
 }
@@ -285,6 +286,7 @@ fn load(
     let ledger = simulation.project.ledger(&delivery.by)?;
     let orders: Found<Orders> = read(simulation.project.orders())?;
     let case = Case {
+        left: None,
         event: Event {
             session: Some(delivery.by.clone()),
             speaker: Speaker::Main,
@@ -341,15 +343,8 @@ fn input(
         Name::Gate => of(MachineInput::Gate, path, gate_facts(delivery.spoken)),
         Name::Loop => of(MachineInput::Loop, path, loop_facts(delivery)),
         Name::Review => of(MachineInput::Review, path, review_facts(simulation)),
-        Name::Claim => {
-            let facts = ClaimFacts {
-                door: claim::Door::Hook,
-                board: BoardUse::Off,
-                branch: None,
-            };
-            of(MachineInput::Claim, path, facts)
-        }
-        Name::Tasks | Name::Pulse => Ok(None),
+        Name::Claim => of(MachineInput::Claim, path, ClaimFacts::plain()),
+        Name::Check | Name::Tasks | Name::Pulse => Ok(None),
     }
 }
 
@@ -381,6 +376,8 @@ fn loop_facts(delivery: &Delivery) -> looping::Facts {
         company: OtherSessions::Several,
         client: Some(Client(client)),
         prompt: None,
+        door: Door::Hook,
+        worktree: None,
     }
 }
 
@@ -391,6 +388,7 @@ fn review_facts(simulation: &Simulation) -> review::Facts {
         AnswerFile::Missing
     };
     review::Facts {
+        tells_progress: true,
         door: Door::Hook,
         company: OtherSessions::Several,
         violations: Vec::new(),
@@ -441,9 +439,11 @@ fn effect(simulation: &mut Simulation, pending: &Pending) -> Result<Finished, En
             let intent = intent.clone();
             Ok(Finished::Review(Returned { intent, outcome }))
         }
-        Pending::Gate(_) | Pending::Loop(_) | Pending::Tasks(_) | Pending::Pulse(_) => {
-            Err(End::Wrong("an effect of a machine that has none".into()))
-        }
+        Pending::Gate(_)
+        | Pending::Loop(_)
+        | Pending::Check(_)
+        | Pending::Tasks(_)
+        | Pending::Pulse(_) => Err(End::Wrong("an effect of a machine that has none".into())),
     }
 }
 

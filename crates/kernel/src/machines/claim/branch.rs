@@ -63,6 +63,11 @@ pub fn check(name: &str) -> Result<(), BadBranch> {
     Ok(())
 }
 
+/// Is this a name that default branches usually have?
+pub fn is_usual_default(name: &str) -> bool {
+    matches!(name, "main" | "master" | "trunk" | "develop")
+}
+
 /// The branch of a claim. The same issue always gets the same branch, because by the branch we find
 /// a pull request that already exists.
 pub fn for_issue(issue: u64, title: &str) -> String {

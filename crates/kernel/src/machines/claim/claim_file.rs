@@ -98,6 +98,14 @@ impl ClaimFile {
         }
     }
 
+    /// The pull request to watch, if there is one.
+    pub const fn watched_pull(&self) -> Option<u64> {
+        match &self.phase {
+            Phase::PrCreated | Phase::ChecksRunning => self.pr_number,
+            _ => None,
+        }
+    }
+
     /// Does the board's status differ from the claim's?
     pub fn card_is_behind(&self) -> bool {
         !self.status.is_empty() && self.last_synced_status.as_ref() != Some(&self.status)

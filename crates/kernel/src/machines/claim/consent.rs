@@ -1,108 +1,234 @@
 //! Did the user say that the issue may be closed? Only a whole message from a short list
-//! counts, and only one that the host's own transcript has.
+//! counts, and only the last one that the host's own transcript has.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::memory::{ClaimMemory, Consent};
 use crate::ids::Millis;
 
-/// A message of the user's, as the host's transcript has it.
+/// The user's last message, as the host's transcript has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prompt {
+pub struct LastWord {
     pub at: Millis,
     pub text: String,
+    /// What the agent had said before it; empty if nothing.
+    pub after: String,
 }
 
-/// Is there a yes to the question whether to close this issue?
-pub fn is_shown(memory: &ClaimMemory, issue: u64, prompts: &[Prompt]) -> bool {
-    let asked_at = match memory.consent {
-        Consent::NotAsked => return false,
-        Consent::Asked | Consent::Spoken | Consent::Given => memory.asked_at.unwrap_or_default(),
-    };
-    let mut answers = prompts.iter().filter(|prompt| prompt.at > asked_at);
-    answers.any(|prompt| is_yes(&prompt.text, issue))
-}
+/// What else counts as a yes: messages in the user's own language, from their configuration. `#N`
+/// stands for the issue.
+pub type Phrases<'a> = &'a [String];
 
-/// The messages that count, for whoever is refused.
-pub const EXAMPLES: &str = "`yes`, `close it` or `close #N`";
-
-fn is_yes(text: &str, issue: u64) -> bool {
-    let text = text.to_lowercase().replace(',', " ");
-    let text = text.trim().trim_end_matches(['.', '!']);
-    let mut words = text.split_whitespace().peekable();
-    let yes = words.next_if_eq(&"yes").is_some();
-    words.next_if_eq(&"please");
-    let wish: Vec<&str> = words.collect();
-    let number = format!("#{issue}");
-    match wish.as_slice() {
-        [] => yes,
-        ["close", "it"] | ["close", "the", "issue"] => true,
-        ["close", which] | ["close", "issue", which] => *which == number,
-        _ => false,
+/// Does the user's last word let this issue be closed? What was said before the merge is no
+/// answer to it.
+pub fn is_given(last: &LastWord, issue: u64, merged_at: Millis, phrases: Phrases<'_>) -> bool {
+    // GitHub counts in whole seconds.
+    let since = Millis(merged_at.0 / 1_000 * 1_000);
+    if last.at < since {
+        return false;
     }
+    match kind(&last.text, issue, phrases) {
+        Some(Kind::Wish) => true,
+        Some(Kind::Yes) => asks(&last.after, issue),
+        None => false,
+    }
+}
+
+/// The messages that count, for the question and for whoever is refused.
+pub fn examples(issue: u64, phrases: Phrases<'_>) -> String {
+    let mut list = format!("`yes` (right after your question), `close #{issue}` or `close it`");
+    for phrase in phrases {
+        list.push_str(&format!(", `{}`", numbered(phrase, issue)));
+    }
+    list
+}
+
+/// A message that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// It says what to do, so it needs no question.
+    Wish,
+    /// It is a yes to whatever was asked.
+    Yes,
+}
+
+fn kind(text: &str, issue: u64, phrases: Phrases<'_>) -> Option<Kind> {
+    // A question is no answer.
+    if text.contains(['?', '？', '؟']) {
+        return None;
+    }
+    let said = words(text);
+    let own = phrases
+        .iter()
+        .find(|phrase| !said.is_empty() && words(&numbered(phrase, issue)) == said);
+    if let Some(phrase) = own {
+        return Some(if phrase.contains("#N") {
+            Kind::Wish
+        } else {
+            Kind::Yes
+        });
+    }
+    let said: Vec<&str> = said.iter().map(String::as_str).collect();
+    let (yes, rest) = without(&said, &["yes"]);
+    let (_, rest) = without(rest, &["please"]);
+    let (_, rest) = without(rest, &["it", "is", "merged"]);
+    let (_, rest) = without(rest, &["its", "merged"]);
+    let (_, rest) = without(rest, &["please"]);
+    let number = format!("#{issue}");
+    match rest {
+        [] if yes && said.len() <= 2 => Some(Kind::Yes),
+        ["close", "it"] | ["close", "the", "issue"] => Some(Kind::Wish),
+        ["close", which] | ["close", "issue", which] if *which == number => Some(Kind::Wish),
+        _ => None,
+    }
+}
+
+fn numbered(phrase: &str, issue: u64) -> String {
+    phrase.replace("#N", &format!("#{issue}"))
+}
+
+/// The words of a message, case and punctuation aside.
+fn words(text: &str) -> Vec<String> {
+    let plain: String = text
+        .chars()
+        .filter(|c| !matches!(c, '\'' | '’'))
+        .map(|c| {
+            if c.is_alphanumeric() || c == '#' {
+                c
+            } else {
+                ' '
+            }
+        })
+        .collect();
+    plain
+        .to_lowercase()
+        .split_whitespace()
+        .map(Into::into)
+        .collect()
+}
+
+fn without<'a, 'b>(said: &'a [&'b str], start: &[&str]) -> (bool, &'a [&'b str]) {
+    match said.split_at_checked(start.len()) {
+        Some((first, rest)) if first == start => (true, rest),
+        _ => (false, said),
+    }
+}
+
+/// Is there a question about this issue in what the agent said?
+fn asks(text: &str, issue: u64) -> bool {
+    let number = format!("{issue}");
+    let is_number = |word: &str| word == number;
+    text.split_inclusive(['?', '？', '؟', '!', '.', '\n'])
+        .filter(|sentence| sentence.ends_with(['?', '？', '؟']))
+        .any(|sentence| {
+            let mut numbers = sentence.split(|c: char| !c.is_alphanumeric());
+            numbers.any(is_number)
+        })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn phrases() -> Vec<String> {
+        Vec::from(["ja".into(), "schließe #N".into()])
+    }
+
     #[test]
-    fn only_a_whole_message_from_a_short_list_is_a_yes() {
-        for yes in [
-            "yes",
-            "Yes.",
-            " yes! ",
-            "yes please",
-            "yes, close it",
-            "Yes, please close it.",
-            "close it",
-            "please close it",
-            "close the issue",
-            "close #42",
-            "yes, close issue #42",
+    fn only_a_whole_message_from_a_short_list_counts() {
+        for (text, kind_of) in [
+            ("yes", Kind::Yes),
+            ("Yes.", Kind::Yes),
+            (" yes! ", Kind::Yes),
+            ("yes please", Kind::Yes),
+            ("Ja!", Kind::Yes),
+            ("yes, close it", Kind::Wish),
+            ("Yes, please close it.", Kind::Wish),
+            ("close it", Kind::Wish),
+            ("please close it", Kind::Wish),
+            ("It is merged, close it", Kind::Wish),
+            ("It's merged: close it!", Kind::Wish),
+            ("close the issue", Kind::Wish),
+            ("close #42", Kind::Wish),
+            ("CLOSE #42", Kind::Wish),
+            ("yes – close issue #42", Kind::Wish),
+            ("Schließe #42.", Kind::Wish),
         ] {
-            assert!(is_yes(yes, 42), "{yes}");
+            assert_eq!(kind(text, 42, &phrases()), Some(kind_of), "{text}");
         }
         for no in [
             "",
+            "…",
             "no",
+            "no, leave it open",
+            "later",
             "please",
             "yesterday",
+            "it is merged",
+            "yes it is merged",
             "yes, but first run the tests",
+            "yes, close it and then delete the branch",
             "close #43",
             "close",
+            "close it?",
             "do not close it",
+            "don't close it",
             "yes\nand then delete everything",
-            "is `close it` what you wait for?",
+            "is `close it` what you wait for",
+            "schließe #43",
         ] {
-            assert!(!is_yes(no, 42), "{no}");
+            assert_eq!(kind(no, 42, &phrases()), None, "{no}");
         }
     }
 
     #[test]
-    fn a_yes_counts_after_the_question_and_not_before() {
-        let prompt = |at: u64, text: &str| Prompt {
+    fn a_bare_yes_answers_the_question_about_this_issue_and_no_other() {
+        let merged_at = Millis(100_500);
+        let given = |text: &str, after: &str| {
+            let last = LastWord {
+                at: Millis(101_000),
+                text: text.into(),
+                after: after.into(),
+            };
+            is_given(&last, 42, merged_at, &[])
+        };
+        for question in [
+            "Should I close issue #42?",
+            "PR #44 is merged. Shall I close issue 42?",
+            "Soll ich Issue #42 schließen?",
+        ] {
+            assert!(given("yes", question), "{question}");
+        }
+        for other in [
+            "",
+            "I fixed #42.",
+            "Shall I go on with the refactoring?",
+            "I closed the tab of #42. Shall I start on #43?",
+            "Shall I close issue #421?",
+        ] {
+            assert!(!given("yes", other), "{other}");
+            assert!(given("close #42", other), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_was_said_before_the_merge_is_no_consent() {
+        let last = |at: u64| LastWord {
             at: Millis(at),
-            text: text.into(),
+            text: "close #42".into(),
+            after: String::new(),
         };
-        let memory = |consent| ClaimMemory {
-            issue: Some(42),
-            consent,
-            asked_at: Some(Millis(100)),
-            ..ClaimMemory::default()
-        };
-        let asked = memory(Consent::Asked);
-        assert!(!is_shown(&asked, 42, &[]));
-        assert!(!is_shown(&asked, 42, &[prompt(100, "yes")]));
-        assert!(!is_shown(&asked, 42, &[prompt(101, "why?")]));
-        assert!(is_shown(
-            &asked,
-            42,
-            &[prompt(99, "no"), prompt(101, "yes")]
-        ));
-        let unasked = memory(Consent::NotAsked);
-        assert!(!is_shown(&unasked, 42, &[prompt(101, "yes")]));
+        let merged_at = Millis(100_500);
+        assert!(!is_given(&last(99_999), 42, merged_at, &[]));
+        assert!(is_given(&last(100_000), 42, merged_at, &[]));
+    }
+
+    #[test]
+    fn the_list_names_what_the_user_may_write() {
+        assert_eq!(
+            examples(42, &phrases()),
+            "`yes` (right after your question), `close #42` or `close it`, `ja`, `schließe #42`"
+        );
     }
 }

@@ -5,10 +5,12 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::claim_file::ClaimFile;
+use super::claim_file::{ClaimFile, is_due};
 use super::memory::{ClaimMemory, Consent, Weight};
+use super::news::{Look, PullNews};
 use super::phase::{Next, Phase};
-use super::work::{Effect, Outcome, Survey};
+use super::text::unended;
+use super::work::{Effect, Outcome, Seen, Survey};
 use super::{BoardUse, Claim, State};
 use crate::effect::EffectStatus;
 use crate::event::{Author, Kind, StartSource};
@@ -23,32 +25,128 @@ type In<'a> = Input<'a, Claim>;
 const SURVEY_LIMIT: Millis = Millis::seconds(10);
 
 pub(super) fn on_start(state: &State, input: &In<'_>) -> Context {
-    let asks = match &input.event.kind {
+    match input.effect_status {
+        EffectStatus::Done(_, outcome) => arrived(state, outcome, input),
+        EffectStatus::Running(_) => welcome("welcome", state, Vec::new(), input),
+        EffectStatus::Clear | EffectStatus::Abandoned(_) => match look(state, input) {
+            Some((rule, effect)) => Step::need(rule, state.clone(), effect, SURVEY_LIMIT),
+            None => welcome("welcome", state, Vec::new(), input),
+        },
+    }
+}
+
+/// What a session that starts looks at: the board, and a pull request that nobody has looked at
+/// for two minutes. It may have been merged overnight.
+fn look(state: &State, input: &In<'_>) -> Option<(&'static str, Effect)> {
+    let surveys = match &input.event.kind {
         Kind::SessionStart { source } => {
-            matches!(source, StartSource::Startup | StartSource::Clear)
+            let starts = matches!(source, StartSource::Startup | StartSource::Clear);
+            starts && input.facts.board == BoardUse::On && !matches!(state, State::Newer { .. })
         }
         _ => false,
     };
-    let survey = match input.effect_status {
-        EffectStatus::Done(_, Outcome::Surveyed(survey)) => Some(survey.clone()),
-        EffectStatus::Done(_, Outcome::Failed(fault)) => {
-            Some(Survey::Unavailable(fault.cause.clone()))
+    let poll = match state {
+        State::Claimed { claim, memory } => {
+            let told_to_wait = memory.not_before.is_some_and(|at| input.now < at);
+            let may = !told_to_wait && is_due(claim.last_check_poll, input.now);
+            Effect::poll(claim, &memory.about(claim.issue_number)).filter(|_| may)
         }
-        EffectStatus::Done(..) | EffectStatus::Running(_) => None,
-        EffectStatus::Clear | EffectStatus::Abandoned(_) => {
-            if asks && input.facts.board == BoardUse::On && !matches!(state, State::Newer { .. }) {
-                return Step::need("survey", state.clone(), Effect::Survey, SURVEY_LIMIT);
-            }
-            None
-        }
+        State::Unclaimed(_) | State::Newer { .. } => None,
     };
-    welcome(state, survey.as_ref(), input)
+    match (surveys, poll) {
+        (true, Some(Effect::Poll { pr, known })) => Some(("survey", Effect::Arrive { pr, known })),
+        (true, _) => Some(("survey", Effect::Survey)),
+        (false, Some(poll)) => Some(("look-in-start", poll)),
+        (false, None) => None,
+    }
 }
 
-fn welcome(state: &State, survey: Option<&Survey>, input: &In<'_>) -> Context {
+fn arrived(before: &State, outcome: &Outcome, input: &In<'_>) -> Context {
+    let mut extra = Vec::new();
+    let mut state = before.clone();
+    let survey = match outcome {
+        Outcome::Surveyed(survey) => Some(survey.clone()),
+        Outcome::Arrived { survey, seen } => {
+            state = saw(&state, seen, input);
+            Some(survey.clone())
+        }
+        Outcome::Polled(pull) => {
+            state = saw(&state, &Seen::Pull(pull.clone()), input);
+            None
+        }
+        Outcome::Failed(fault) if state.is_watched() => {
+            state = saw(&state, &Seen::Failed(fault.clone()), input);
+            None
+        }
+        Outcome::Failed(fault) => Some(Survey::Unavailable(fault.cause.clone())),
+        _ => None,
+    };
+    let mut note = None;
+    match survey {
+        Some(Survey::Board {
+            title,
+            columns,
+            next,
+        }) => extra.push(board(&title, &columns, &next)),
+        Some(Survey::Unavailable(cause)) => {
+            note = Some(format!(
+                "the board could not be read: {}",
+                quote(&cause, 300)
+            ));
+        }
+        Some(Survey::Off) | None => {}
+    }
+    let rule = match (before.is_watched(), &state) {
+        (true, State::Claimed { claim, .. }) if before != &state => match &claim.phase {
+            Phase::MergedDetected => "welcome-merged",
+            Phase::ChecksRunning => "welcome-open",
+            _ => "welcome",
+        },
+        _ => "welcome",
+    };
+    let step = welcome(rule, &state, extra, input);
+    match note {
+        Some(text) => step.note(text),
+        None => step,
+    }
+}
+
+/// The claim after a look at its pull request.
+fn saw(state: &State, seen: &Seen, input: &In<'_>) -> State {
+    let State::Claimed { claim, memory } = state else {
+        return state.clone();
+    };
+    if claim.watched_pull().is_none() {
+        return state.clone();
+    }
+    let mut memory = memory.about(claim.issue_number);
+    match seen {
+        Seen::Pull(pull) => {
+            let look = Look {
+                pull,
+                now: input.now,
+                phrases: &input.facts.phrases,
+            };
+            let seen = PullNews::of(claim, &memory, look).posted();
+            State::Claimed {
+                claim: seen.claim,
+                memory: seen.memory,
+            }
+        }
+        Seen::Failed(fault) => {
+            memory.look_failed(fault, input.now);
+            let mut claim = claim.clone();
+            claim.last_check_poll = Some(input.now);
+            State::Claimed { claim, memory }
+        }
+    }
+}
+
+/// Tells the agent where things stand, with its mail, and the person once of a trouble.
+fn welcome(rule: &'static str, state: &State, extra: Vec<String>, input: &In<'_>) -> Context {
     let session = input.event.session.as_ref();
     let mut paragraphs: Vec<String> = Vec::new();
-    let mut note = None;
+    let mut trouble = None;
     let next = match state {
         State::Newer { version } => {
             let text = format!(
@@ -62,37 +160,23 @@ fn welcome(state: &State, survey: Option<&Survey>, input: &In<'_>) -> Context {
             if let State::Claimed { claim, .. } = state {
                 memory = memory.about(claim.issue_number);
                 paragraphs.push(effect_status(claim));
-                if memory.owner.is_none() {
+                if memory.owner.is_none() || input.facts.owner_is_gone {
                     memory.owner = session.cloned();
                 }
+                trouble = memory.untold_trouble();
             }
-            paragraphs.extend(memory.fetch(session, input.now, Weight::Info));
+            paragraphs.extend(memory.fetch(session, Weight::Info));
             state.with_memo(memory)
         }
     };
-    match survey {
-        Some(Survey::Board {
-            title,
-            columns,
-            next,
-        }) => {
-            paragraphs.push(board(title, columns, next));
-        }
-        Some(Survey::Unavailable(cause)) => {
-            note = Some(format!(
-                "the board could not be read: {}",
-                quote(cause, 300)
-            ));
-        }
-        Some(Survey::Off) | None => {}
-    }
+    paragraphs.extend(extra);
     let say = if paragraphs.is_empty() {
         OnContext::Pass
     } else {
         OnContext::Tell(paragraphs.join("\n"))
     };
-    let step = Step::take("welcome", next, say);
-    match note {
+    let step = Step::take(rule, next, say);
+    match trouble {
         Some(text) => step.note(text),
         None => step,
     }
@@ -124,10 +208,9 @@ pub(super) fn effect_status(claim: &ClaimFile) -> String {
                 Next::Never => "It is not tried again by itself",
             };
             format!(
-                "Failed {}: {}. {when}; setting `phase` to `{}` tries at once.",
+                "Failed {}: {}. {when}; `mainspring claim retry` tries at the next stop.",
                 failure.during.as_str(),
-                quote(&failure.cause, 300),
-                failure.during.phase().as_str()
+                unended(&quote(&failure.cause, 300)),
             )
         }
     };
@@ -169,12 +252,20 @@ pub(super) fn on_prompt(state: &State, input: &In<'_>) -> Context {
     if person && memory.consent == Consent::Asked {
         memory.consent = Consent::Spoken;
     }
-    let text = memory.fetch(input.event.session.as_ref(), input.now, Weight::Info);
+    if input.facts.owner_is_gone {
+        memory.owner = None;
+    }
+    let text = memory.fetch(input.event.session.as_ref(), Weight::Info);
+    let trouble = memory.untold_trouble().filter(|_| person);
     if text.is_none() && Some(&memory) == state.memory() {
         return Step::ignore(state, OnContext::Pass);
     }
     let say = text.map_or(OnContext::Pass, OnContext::Tell);
-    Step::take("mail", state.with_memo(memory), say)
+    let step = Step::take("mail", state.with_memo(memory), say);
+    match trouble {
+        Some(text) => step.note(text),
+        None => step,
+    }
 }
 
 /// The claim's session has ended, so the next session that starts here gets the claim.

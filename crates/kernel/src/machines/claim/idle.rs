@@ -1,14 +1,18 @@
 //! The agent waits for the person: what is the state of its pull request?
 
 use alloc::format;
+use alloc::string::String;
 
 use super::claim_file::{ClaimFile, is_due};
 use super::memory::{ClaimMemory, Mail, Topic, Weight};
-use super::news::PullNews;
+use super::news::{Look, PullNews};
 use super::phase::Phase;
-use super::pull::Pull;
+use super::pull::{Ci, Pull, PullState};
+use super::results::{self, Held};
+use super::retry::{self, At};
+use super::stop::post;
 use super::work::{BranchStatus, Effect, Fault, Item, Outcome};
-use super::{Claim, State};
+use super::{Claim, Door, State};
 use crate::effect::EffectStatus;
 use crate::hidden::quote;
 use crate::ids::Millis;
@@ -17,55 +21,69 @@ use crate::machine::{Input, OnIdle, Step};
 type Idle = Step<Claim, OnIdle>;
 type In<'a> = Input<'a, Claim>;
 
-/// One `gh` process.
+/// One `gh` process, and another for a log.
 const LOOK_LIMIT: Millis = Millis::seconds(12);
 
 pub(super) fn on_idle(state: &State, input: &In<'_>) -> Idle {
     match state {
         State::Newer { .. } => Step::ignore(state, OnIdle::Pass),
         State::Unclaimed(memory) => unclaimed(memory, input),
-        State::Claimed { claim, memory } => match state.watched() {
-            Some((_, _, pr)) => poll(pr, claim, memory.about(claim.issue_number), input),
-            None => Step::ignore(state, OnIdle::Pass),
-        },
+        State::Claimed { claim, memory } => {
+            let memory = memory.about(claim.issue_number);
+            match (claim.watched_pull(), &claim.phase) {
+                (Some(pr), _) => poll(pr, claim, memory, input),
+                (None, Phase::Failed(_)) => take_up(state, claim, memory, input),
+                (None, _) => Step::ignore(state, OnIdle::Pass),
+            }
+        }
     }
 }
 
+/// Is it merged? And if the last poll is two minutes ago: what about its checks?
 fn poll(pr: u64, claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Idle {
-    let waiting = memory.not_before.is_some_and(|at| input.now < at);
-    let state = |claim: ClaimFile, memory| State::Claimed { claim, memory };
+    let due = is_due(claim.last_check_poll, input.now);
+    // A server in trouble is not asked more often than a healthy one.
+    let told_to_wait =
+        memory.not_before.is_some_and(|at| input.now < at) || (memory.trouble.is_some() && !due);
+    let rests = |memory| {
+        let claim = claim.clone();
+        Step::take(
+            "poll-backoff",
+            State::Claimed { claim, memory },
+            OnIdle::Pass,
+        )
+    };
     match input.effect_status {
-        EffectStatus::Done(intent, Outcome::Polled(pull))
-            if intent.effect == (Effect::Poll { pr }) =>
-        {
-            polled(claim, &memory, pull, input.now)
+        EffectStatus::Done(intent, Outcome::Polled(pull)) if intent.effect.polls() == Some(pr) => {
+            polled(claim, &memory, pull, input)
+        }
+        EffectStatus::Done(_, Outcome::MergeChecked(Some(pull))) if pull.number == pr => {
+            polled(claim, &memory, pull, input)
         }
         EffectStatus::Done(_, Outcome::Failed(fault)) => {
             unpolled(claim.clone(), memory, fault, input.now)
         }
-        EffectStatus::Done(..) | EffectStatus::Running(_) => {
-            Step::take("poll-backoff", state(claim.clone(), memory), OnIdle::Pass)
+        EffectStatus::Done(..) | EffectStatus::Running(_) => rests(memory),
+        EffectStatus::Clear | EffectStatus::Abandoned(_) if told_to_wait => rests(memory),
+        EffectStatus::Clear | EffectStatus::Abandoned(_) => {
+            let effect = Effect::poll(claim, &memory).filter(|_| due);
+            let claim = claim.clone();
+            let state = State::Claimed { claim, memory };
+            let effect = effect.unwrap_or(Effect::CheckMerge { pr });
+            Step::need("poll", state, effect, LOOK_LIMIT)
         }
-        EffectStatus::Clear | EffectStatus::Abandoned(_)
-            if waiting || !is_due(claim.last_check_poll, input.now) =>
-        {
-            Step::take("poll-backoff", state(claim.clone(), memory), OnIdle::Pass)
-        }
-        EffectStatus::Clear | EffectStatus::Abandoned(_) => Step::need(
-            "poll",
-            state(claim.clone(), memory),
-            Effect::Poll { pr },
-            LOOK_LIMIT,
-        ),
     }
 }
 
-fn polled(claim: &ClaimFile, memory: &ClaimMemory, pull: &Pull, now: Millis) -> Idle {
-    let mut seen = PullNews::of(claim, memory, pull, now);
-    let wake = seen.wake();
-    for mail in seen.news.drain(..) {
-        seen.memory.post(mail);
-    }
+fn polled(claim: &ClaimFile, memory: &ClaimMemory, pull: &Pull, input: &In<'_>) -> Idle {
+    let look = Look {
+        pull,
+        now: input.now,
+        phrases: &input.facts.phrases,
+    };
+    let seen = PullNews::of(claim, memory, look);
+    let say = notice(&seen, pull, input.facts.door);
+    let seen = seen.posted();
     let rule = match &seen.claim.phase {
         Phase::MergedDetected => "merged",
         Phase::Coding
@@ -76,20 +94,73 @@ fn polled(claim: &ClaimFile, memory: &ClaimMemory, pull: &Pull, now: Millis) -> 
         | Phase::Failed(_) => "polled",
     };
     let PullNews { claim, memory, .. } = seen;
-    let say = wake.map_or(OnIdle::Pass, OnIdle::Notify);
     Step::take(rule, State::Claimed { claim, memory }, say)
 }
 
-/// A failed poll counts for the back-off, too: a server in trouble is not polled more often than a
-/// healthy one.
+/// What is said now: to the person, or, by the drop-in, to the agent.
+fn notice(seen: &PullNews, pull: &Pull, door: Door) -> OnIdle {
+    let said: Option<String> = match door {
+        Door::Hook => (!seen.notices.is_empty()).then(|| seen.notices.join("; ")),
+        // The public script tells at every poll that checks still run.
+        Door::Compat => seen.wake().or_else(|| {
+            let running = pull.state == PullState::Open && pull.ci() == Ci::Running;
+            running.then(|| pull.sentence())
+        }),
+    };
+    said.map_or(OnIdle::Pass, OnIdle::Notify)
+}
+
+/// A failed poll counts for the back-off, too.
 fn unpolled(mut claim: ClaimFile, mut memory: ClaimMemory, fault: &Fault, now: Millis) -> Idle {
     claim.last_check_poll = Some(now);
-    memory.not_before = fault.not_before;
-    let note = format!(
-        "the state of the pull request could not be read: {}",
-        quote(&fault.cause, 300)
-    );
-    Step::take("unpolled", State::Claimed { claim, memory }, OnIdle::Pass).note(note)
+    let note = memory.look_failed(fault, now);
+    let step = Step::take("unpolled", State::Claimed { claim, memory }, OnIdle::Pass);
+    match note {
+        Some(note) => step.note(note),
+        None => step,
+    }
+}
+
+/// Something failed at a stop, and it is time to try again.
+fn take_up(state: &State, claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Idle {
+    match input.effect_status {
+        EffectStatus::Done(intent, outcome) => {
+            let held = Held {
+                claim: claim.clone(),
+                memory,
+                now: input.now,
+            };
+            let phrases = &input.facts.phrases;
+            match results::take_in(held, &intent.effect, outcome, phrases) {
+                Some(heard) => {
+                    let rule = retry::rule(At::Idle, &heard);
+                    let (state, say) = match heard.text {
+                        Some(text) => {
+                            let notice = text.lines().next().unwrap_or_default().into();
+                            (post(&heard.state, text, input.now), OnIdle::Notify(notice))
+                        }
+                        None => (heard.state, OnIdle::Pass),
+                    };
+                    let mut step = Step::take(rule, state, say);
+                    step.notes = heard.notes;
+                    step
+                }
+                None => Step::ignore(state, OnIdle::Pass),
+            }
+        }
+        EffectStatus::Running(_) => Step::ignore(state, OnIdle::Pass),
+        EffectStatus::Clear | EffectStatus::Abandoned(_) => {
+            match retry::due(claim, &memory, input) {
+                // The host ends an idle hook soon; what was begun then is taken up again.
+                Some((effect, limit)) => {
+                    let claim = claim.clone();
+                    let state = State::Claimed { claim, memory };
+                    Step::need("idle-retry", state, effect, limit.min(LOOK_LIMIT))
+                }
+                None => Step::ignore(state, OnIdle::Pass),
+            }
+        }
+    }
 }
 
 fn unclaimed(memory: &ClaimMemory, input: &In<'_>) -> Idle {
@@ -129,12 +200,7 @@ fn looked(mut memory: ClaimMemory, sight: &BranchStatus, now: Millis) -> Idle {
                     format!("PR #{pr} of this branch is merged. Nothing is waiting on the board.")
                 }
             };
-            memory.post(Mail {
-                topic: Topic::Next,
-                weight: Weight::Info,
-                at: now,
-                text: text.clone(),
-            });
+            memory.post(Mail::new(Topic::Next, Weight::Info, now, text.clone()));
             OnIdle::Notify(text)
         }
         BranchStatus::Merged { .. } | BranchStatus::NotMerged => OnIdle::Pass,

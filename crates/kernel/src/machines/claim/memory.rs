@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::pull::{Ci, PullState, Review};
+use super::pull::{Ci, Outlook, PullState, Review};
+use super::trouble::LookTrouble;
 use super::work::Missing;
 use crate::ids::{Millis, SessionId};
 
@@ -23,19 +24,56 @@ pub struct ClaimMemory {
     pub lacking: Option<Missing>,
     pub card: Option<CardFault>,
     pub consent: Consent,
-    /// When the agent was told of the merge: what a person said before is no answer to it.
+    /// When the pull request was merged: what a person said before does not let the issue be
+    /// closed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub asked_at: Option<Millis>,
+    pub merged_at: Option<Millis>,
     /// The agent was told that `done` in the file alone closes nothing.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub told_unconsented: bool,
     /// The commit by which we hold the issue on the git server; `None` if we do not.
     pub lease: Option<String>,
+    /// What the claim on the git server says, and when we last wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beat: Option<Beat>,
+    /// The remotes of this claim.
+    #[serde(skip_serializing_if = "Route::is_unknown")]
+    pub route: Route,
+    /// The worktree with the claim file, if it is a linked one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<String>,
+    /// Why the pull request could not be looked at the last time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<LookTrouble>,
     /// GitHub asked us not to call before this time.
     pub not_before: Option<Millis>,
     /// When a branch without a claim was last looked at, and which merge was reported.
     pub looked: Option<Millis>,
     pub suggested: Option<u64>,
+}
+
+/// The last time that we wrote the claim on the git server.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Beat {
+    pub at: Millis,
+    /// The phase that it says.
+    pub phase: String,
+}
+
+/// Which remote is for what, as it was found when the issue was claimed. Empty: not known.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Route {
+    /// The remote of the repository to which the branch is pushed.
+    pub push: String,
+    /// The remote that has the claim.
+    pub claims: String,
+}
+
+impl Route {
+    fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// A message for the agent that waits for the next prompt, start or stop.
@@ -45,6 +83,28 @@ pub struct Mail {
     pub weight: Weight,
     pub at: Millis,
     pub text: String,
+    /// Lines of a log, which no record keeps.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub log: String,
+}
+
+impl Mail {
+    pub fn new(topic: Topic, weight: Weight, at: Millis, text: String) -> Self {
+        Self {
+            topic,
+            weight,
+            at,
+            text,
+            log: String::new(),
+        }
+    }
+
+    pub(super) fn into_text(self) -> String {
+        if self.log.is_empty() {
+            return self.text;
+        }
+        self.text + "\n" + &self.log
+    }
 }
 
 /// Newer mail on a topic replaces the older.
@@ -57,6 +117,8 @@ pub enum Topic {
     /// The question whether to close the issue.
     Merge,
     Review,
+    /// A conflict with the base branch, the merge queue, a forced push.
+    Outlook,
     Next,
 }
 
@@ -83,6 +145,8 @@ pub struct Told {
     pub said: String,
     pub state: Option<PullState>,
     pub review: Review,
+    #[serde(skip_serializing_if = "Outlook::is_plain")]
+    pub outlook: Outlook,
 }
 
 /// Why the board could not be updated.
@@ -107,9 +171,6 @@ pub enum Consent {
     Given,
 }
 
-/// If its owner has not fetched mail for this long, any session here may read it.
-const FORWARD: Millis = Millis::seconds(10 * 60);
-
 /// The most mail that is given at once.
 const MOST_MAIL: usize = 8;
 
@@ -131,16 +192,33 @@ impl ClaimMemory {
         }
     }
 
-    /// For a claim that is gone: only the messages that nobody has read yet.
+    /// For a claim that is gone: only the messages that nobody has read yet, and the claim on the
+    /// git server, if it is still there.
     #[must_use]
     pub fn after(self) -> Self {
-        if self.mail.is_empty() {
-            return Self::default();
-        }
+        let held = self.lease.is_some();
+        let unread = !self.mail.is_empty();
         Self {
-            owner: self.owner,
+            issue: self.issue.filter(|_| held),
+            owner: self.owner.filter(|_| unread),
             mail: self.mail,
+            lease: self.lease,
+            beat: self.beat.filter(|_| held),
+            route: if held { self.route } else { Route::default() },
+            worktree: self.worktree.filter(|_| held || unread),
             ..Self::default()
+        }
+    }
+
+    /// The commit whose failed checks the agent was told of.
+    pub fn known_failure(&self) -> Option<String> {
+        (self.told.ci == Ci::Failed).then(|| self.told.head.clone())
+    }
+
+    /// The agent is told of the merge, and asks.
+    pub fn ask(&mut self) {
+        if self.consent != Consent::Given {
+            self.consent = Consent::Asked;
         }
     }
 
@@ -151,42 +229,31 @@ impl ClaimMemory {
         self.mail.drain(..surplus);
     }
 
-    /// May this session read the mail and be held for it?
-    pub fn is_for(&self, session: Option<&SessionId>, now: Millis) -> bool {
-        let oldest = self.mail.iter().map(|mail| mail.at).min();
-        let forwarded = oldest.is_some_and(|at| now.since(at) >= FORWARD);
-        match (&self.owner, session) {
-            (None, _) => true,
-            (Some(owner), Some(session)) => owner == session || forwarded,
-            (Some(_), None) => forwarded,
-        }
+    /// Is the claim this session's, or nobody's? Only such a session reads its mail, is held for it
+    /// and is woken by it. If the claim's session is gone, the claim is nobody's.
+    pub fn is_own(&self, session: Option<&SessionId>) -> bool {
+        self.owner.is_none() || self.owner.as_ref() == session
     }
 
     /// Takes out the mail that this session reads now: all of it, or only what is worth keeping an
     /// agent going for.
-    pub fn fetch(
-        &mut self,
-        session: Option<&SessionId>,
-        now: Millis,
-        at_least: Weight,
-    ) -> Option<String> {
+    pub fn fetch(&mut self, session: Option<&SessionId>, at_least: Weight) -> Option<String> {
         let wake = self.mail.iter().any(|mail| mail.weight == Weight::Wake);
         let due = match at_least {
             Weight::Info => !self.mail.is_empty(),
             Weight::Wake => wake,
         };
-        if !due || !self.is_for(session, now) {
+        if !due || !self.is_own(session) {
             return None;
         }
         if let Some(session) = session {
             self.owner = Some(session.clone());
         }
         let asks = self.mail.iter().any(|mail| mail.topic == Topic::Merge);
-        if asks && self.consent != Consent::Given {
-            self.consent = Consent::Asked;
-            self.asked_at = Some(now);
+        if asks {
+            self.ask();
         }
-        let texts: Vec<String> = self.mail.drain(..).map(|mail| mail.text).collect();
+        let texts: Vec<String> = self.mail.drain(..).map(Mail::into_text).collect();
         Some(texts.join("\n"))
     }
 }
@@ -196,12 +263,7 @@ mod tests {
     use super::*;
 
     fn mail(topic: Topic, weight: Weight, at: u64, text: &str) -> Mail {
-        Mail {
-            topic,
-            weight,
-            at: Millis::seconds(at),
-            text: text.into(),
-        }
+        Mail::new(topic, weight, Millis::seconds(at), text.into())
     }
 
     fn session(name: &str) -> SessionId {
@@ -222,39 +284,33 @@ mod tests {
     fn mail_is_read_once() {
         let mut memory = ClaimMemory::default();
         memory.post(mail(Topic::Ci, Weight::Wake, 1, "failed"));
-        let now = Millis::seconds(2);
-        assert_eq!(
-            memory.fetch(None, now, Weight::Wake).as_deref(),
-            Some("failed")
-        );
-        assert_eq!(memory.fetch(None, now, Weight::Info), None);
+        assert_eq!(memory.fetch(None, Weight::Wake).as_deref(), Some("failed"));
+        assert_eq!(memory.fetch(None, Weight::Info), None);
     }
 
     #[test]
     fn progress_alone_is_not_worth_a_turn_but_goes_with_what_is() {
         let mut memory = ClaimMemory::default();
         memory.post(mail(Topic::Ci, Weight::Info, 1, "2/3 passed"));
-        let now = Millis::seconds(2);
-        assert_eq!(memory.clone().fetch(None, now, Weight::Wake), None);
-        assert!(memory.clone().fetch(None, now, Weight::Info).is_some());
+        assert_eq!(memory.clone().fetch(None, Weight::Wake), None);
+        assert!(memory.clone().fetch(None, Weight::Info).is_some());
         memory.post(mail(Topic::Review, Weight::Wake, 1, "changes requested"));
-        let text = memory.fetch(None, now, Weight::Wake);
+        let text = memory.fetch(None, Weight::Wake);
         assert_eq!(text.as_deref(), Some("2/3 passed\nchanges requested"));
     }
 
     #[test]
-    fn another_sessions_mail_waits_for_it_but_not_for_ever() {
+    fn a_sessions_mail_is_read_by_no_other() {
         let mut memory = ClaimMemory {
             owner: Some(session("a")),
             ..ClaimMemory::default()
         };
         memory.post(mail(Topic::Ci, Weight::Wake, 0, "failed"));
         let other = session("b");
-        assert_eq!(
-            memory.fetch(Some(&other), Millis::seconds(599), Weight::Wake),
-            None
-        );
-        let text = memory.fetch(Some(&other), Millis::seconds(600), Weight::Wake);
+        assert_eq!(memory.fetch(Some(&other), Weight::Wake), None);
+        assert_eq!(memory.fetch(None, Weight::Wake), None);
+        memory.owner = None;
+        let text = memory.fetch(Some(&other), Weight::Wake);
         assert_eq!(text.as_deref(), Some("failed"));
         assert_eq!(memory.owner, Some(other), "who reads it goes on with it");
     }

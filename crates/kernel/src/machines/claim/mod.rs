@@ -17,17 +17,26 @@ pub mod phase;
 pub mod pull;
 mod refused;
 pub mod remote;
+mod results;
+mod retry;
 mod stop;
 #[cfg(test)]
 mod tests;
 pub mod text;
+pub mod trouble;
 pub mod verbs;
 pub mod watch;
 pub mod work;
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use serde::{Deserialize, Serialize};
 
 use super::{InputOf, Name};
+pub use crate::door::Door;
+use crate::effect::{EffectStatus, HasEffects};
+use crate::ids::Millis;
 use crate::machine::{
     ANY, Arrow, Input, Machine, Nothing, OnContext, OnIdle, OnStop, OnWatch, SAME, Step,
 };
@@ -36,7 +45,7 @@ use crate::reduce::Reducer;
 use claim_file::ClaimFile;
 use memory::{ClaimMemory, Weight};
 use phase::Phase;
-use work::{Effect, Outcome};
+use work::{Effect, HeartBeat, Outcome};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Claim;
@@ -64,17 +73,30 @@ pub struct Facts {
     pub door: Door,
     pub board: BoardUse,
     /// The checked-out branch, if it may have a pull request without a claim.
-    pub branch: Option<alloc::string::String>,
+    pub branch: Option<String>,
+    /// Nobody attends, so that no watcher can wake the agent.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub headless: bool,
+    /// What else counts as a yes to the question whether to close the issue.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phrases: Vec<String>,
+    /// The session that has the claim does not run any more.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub owner_is_gone: bool,
 }
 
-/// Who asks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Door {
-    #[default]
-    Hook,
-    /// The drop-in for the public script: there the agent writes the phase itself.
-    Compat,
+impl Facts {
+    /// Without a board, a branch or anything special.
+    pub const fn plain() -> Self {
+        Self {
+            door: Door::Hook,
+            board: BoardUse::Off,
+            branch: None,
+            headless: false,
+            phrases: Vec::new(),
+            owner_is_gone: false,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -95,101 +117,173 @@ const CLAIMED: &[&str] = &[
     "failed",
 ];
 
+impl HasEffects for Claim {
+    type Effect = Effect;
+    type Outcome = Outcome;
+
+    fn only_looks(effect: &Effect) -> bool {
+        match effect {
+            Effect::Poll { .. }
+            | Effect::CheckMerge { .. }
+            | Effect::Look { .. }
+            | Effect::Survey
+            | Effect::Arrive { .. } => true,
+            Effect::Open(_)
+            | Effect::Close(_)
+            | Effect::Sync(_)
+            | Effect::Beat(_)
+            | Effect::GiveBack { .. } => false,
+        }
+    }
+}
+
 impl Machine for Claim {
     const NAME: Name = Name::Claim;
 
     #[rustfmt::skip]
     const TABLE: &'static [Arrow] = &[
-        Arrow { rule: "claim",        on: "verb",          from: &["unclaimed"], to: "coding",
-            when: "`claim N`, and nobody else has it", does: "card to In Progress, assign, write file", remedy: "`mainspring claim abort` gives it back" },
-        Arrow { rule: "handoff",      on: "verb",          from: &["coding", "ready_for_pr", "pr_created", "checks_running", "failed"], to: "ready_for_pr",
-            when: "`handoff`, and the pull request is not merged", does: "keep the summary", remedy: "set `phase` back to `coding`" },
-        Arrow { rule: "done",         on: "verb",          from: &["merged_detected", "done", "failed"], to: "done",
-            when: "`claim done`, and the user said yes since the merge was reported", does: "close the issue at the next stop", remedy: "ask the user" },
-        Arrow { rule: "done-yes",     on: "verb",          from: CLAIMED, to: "done",
+        Arrow { rule: "claim",          on: "verb",          from: &["unclaimed"], to: "coding",
+            when: "`claim N`, and nobody else has it", does: "card to In Progress, assign, switch to the branch, write file", remedy: "`mainspring claim abort` gives it back" },
+        Arrow { rule: "handoff",        on: "verb",          from: &["coding", "ready_for_pr", "pr_created", "checks_running", "failed"], to: "ready_for_pr",
+            when: "`handoff`, and the pull request is not merged", does: "keep the summary; adopt the current branch", remedy: "`mainspring claim rework` goes back to coding" },
+        Arrow { rule: "done",           on: "verb",          from: CLAIMED, to: "done",
+            when: "`claim done`: it is merged, and the user's last message lets it be closed", does: "close the issue at once", remedy: "ask the user" },
+        Arrow { rule: "done-yes",       on: "verb",          from: CLAIMED, to: "done",
             when: "`claim done --yes`, by a person", does: "close the issue at once", remedy: "" },
-        Arrow { rule: "seen",         on: "verb",          from: &["pr_created", "checks_running"], to: "checks_running",
-            when: "`claim status --now`: it is open or closed", does: "say what changed, once", remedy: "" },
-        Arrow { rule: "seen-merged",  on: "verb",          from: &["pr_created", "checks_running"], to: "merged_detected",
-            when: "`claim status --now`: it is merged", does: "ask whether to close, once", remedy: "" },
-        Arrow { rule: "abort",        on: "verb",          from: CLAIMED, to: "unclaimed",
+        Arrow { rule: "integrate",      on: "verb",          from: &["coding", "ready_for_pr", "pr_created", "checks_running", "merged_detected", "failed"], to: "merged_detected",
+            when: "`claim done`: the base branch has every commit", does: "note that it is merged", remedy: "" },
+        Arrow { rule: "integrate-done", on: "verb",          from: &["done"], to: "done",
+            when: "`claim done`: the base branch has every commit", does: "note that it is merged", remedy: "" },
+        Arrow { rule: "retry-open",     on: "verb",          from: &["failed"], to: "ready_for_pr",
+            when: "`claim retry`, and there is no pull request", does: "try again at the next stop", remedy: "" },
+        Arrow { rule: "retry-close",    on: "verb",          from: &["failed"], to: "done",
+            when: "`claim retry`, and the issue is not closed", does: "try again at the next stop", remedy: "" },
+        Arrow { rule: "rework",         on: "verb",          from: CLAIMED, to: "coding",
+            when: "`claim rework`", does: "go on working on the issue", remedy: "" },
+        Arrow { rule: "seen",           on: "verb",          from: &["pr_created", "checks_running"], to: "checks_running",
+            when: "`claim status --now` or `claim done`: it is open or closed", does: "say what changed, once", remedy: "" },
+        Arrow { rule: "seen-merged",    on: "verb",          from: &["pr_created", "checks_running", "merged_detected"], to: "merged_detected",
+            when: "`claim status --now` or `claim done`: it is merged", does: "ask whether to close, once", remedy: "" },
+        Arrow { rule: "abort",          on: "verb",          from: CLAIMED, to: "unclaimed",
             when: "`claim abort`", does: "give the issue back, remove the file", remedy: "" },
-        Arrow { rule: "unclaimed",    on: "stop",          from: &["unclaimed"], to: SAME,
+        Arrow { rule: "unclaimed",      on: "stop",          from: &["unclaimed"], to: SAME,
             when: "no claim here", does: "pass; give waiting mail", remedy: "claim an issue with `mainspring claim N`" },
-        Arrow { rule: "coding",       on: "stop",          from: &["coding"], to: SAME,
+        Arrow { rule: "give-back",      on: "stop",          from: &["unclaimed"], to: SAME,
+            when: "the claim file is gone, and the issue still reserved", does: "give it back on the git server", remedy: "`mainspring claim N` takes it again" },
+        Arrow { rule: "given-back",     on: "stop",          from: &["unclaimed"], to: SAME,
+            when: "the git server answered", does: "tell the person", remedy: "" },
+        Arrow { rule: "coding",         on: "stop",          from: &["coding"], to: SAME,
             when: "the board is current", does: "pass, start nothing; give waiting mail", remedy: "`mainspring handoff --summary TEXT` hands the work over" },
-        Arrow { rule: "open",         on: "stop",          from: &["ready_for_pr"], to: SAME,
-            when: "branch and summary are there", does: "find or create the pull request", remedy: "set `phase` back to `coding`" },
-        Arrow { rule: "lacking",      on: "stop",          from: &["ready_for_pr", "failed"], to: "ready_for_pr",
+        Arrow { rule: "open",           on: "stop",          from: &["ready_for_pr"], to: SAME,
+            when: "branch and summary are there", does: "find or create the pull request", remedy: "`mainspring claim rework` goes back to coding" },
+        Arrow { rule: "lacking",        on: "stop",          from: &["ready_for_pr", "failed"], to: "ready_for_pr",
             when: "branch, summary, remote or push missing", does: "tell the agent, once", remedy: "do what the message asks" },
-        Arrow { rule: "busy",         on: "stop",          from: &["ready_for_pr", "done", "failed"], to: SAME,
+        Arrow { rule: "integrated",     on: "stop",          from: &["ready_for_pr", "failed"], to: "merged_detected",
+            when: "the base branch has every commit", does: "ask whether to close", remedy: "" },
+        Arrow { rule: "busy",           on: "stop",          from: &["ready_for_pr", "done", "failed"], to: SAME,
             when: "another process is at it", does: "pass", remedy: "wait for it" },
-        Arrow { rule: "opened",       on: "stop",          from: &["ready_for_pr", "failed"], to: "pr_created",
+        Arrow { rule: "opened",         on: "stop",          from: &["ready_for_pr", "failed"], to: "pr_created",
             when: "the pull request is there", does: "card to In Review; tell the address", remedy: "" },
-        Arrow { rule: "open-failed",  on: "stop",          from: &["ready_for_pr"], to: "failed",
-            when: "GitHub did not let us", does: "tell the agent; try again later", remedy: "fix the cause, then set `phase` to `ready_for_pr`" },
-        Arrow { rule: "watched",      on: "stop",          from: &["pr_created", "checks_running"], to: SAME,
+        Arrow { rule: "open-failed",    on: "stop",          from: &["ready_for_pr"], to: "failed",
+            when: "GitHub did not let us", does: "tell the agent; try again later", remedy: "fix the cause, then `mainspring claim retry`" },
+        Arrow { rule: "watched",        on: "stop",          from: &["pr_created", "checks_running"], to: SAME,
             when: "the board is current", does: "pass; give waiting mail", remedy: "" },
-        Arrow { rule: "asked",        on: "stop",          from: &["merged_detected"], to: SAME,
+        Arrow { rule: "asked",          on: "stop",          from: &["merged_detected"], to: SAME,
             when: "the board is current", does: "pass; give waiting mail", remedy: "close with `mainspring claim done` when the user says so" },
-        Arrow { rule: "card",         on: "stop",          from: &["coding", "pr_created", "checks_running", "merged_detected"], to: SAME,
+        Arrow { rule: "card",           on: "stop",          from: &["coding", "pr_created", "checks_running", "merged_detected"], to: SAME,
             when: "the status differs from the board's", does: "move the card", remedy: "set `status` back, or wait" },
-        Arrow { rule: "unconsented",  on: "stop",          from: &["done", "failed"], to: SAME,
+        Arrow { rule: "look-in",        on: "stop",          from: &["pr_created", "checks_running"], to: SAME,
+            when: "nobody attends, and the last poll is two minutes ago", does: "ask GitHub, one query", remedy: "" },
+        Arrow { rule: "looked-in",      on: "stop",          from: &["pr_created", "checks_running"], to: "checks_running",
+            when: "nobody attends: it is open or closed", does: "tell the agent what it must know", remedy: "" },
+        Arrow { rule: "looked-in-merged", on: "stop",          from: &["pr_created", "checks_running"], to: "merged_detected",
+            when: "nobody attends: it is merged", does: "ask whether to close, once", remedy: "" },
+        Arrow { rule: "beat",           on: "stop",          from: CLAIMED, to: SAME,
+            when: "the claim on the git server is an hour old, or says another phase", does: "write it again", remedy: "" },
+        Arrow { rule: "unconsented",    on: "stop",          from: &["done", "failed"], to: SAME,
             when: "the file says `done`, and nobody let it be closed", does: "tell the agent once, then the person", remedy: "`mainspring claim done` after the user's yes" },
-        Arrow { rule: "close",        on: "stop",          from: &["done"], to: SAME,
-            when: "the user let it be closed", does: "comment, close, card to Done, release", remedy: "set `phase` back to `merged_detected`" },
-        Arrow { rule: "closed",       on: "stop",          from: &["done", "failed"], to: "unclaimed",
+        Arrow { rule: "close",          on: "stop",          from: &["done"], to: SAME,
+            when: "the user let it be closed", does: "comment, close, card to Done, release", remedy: "`mainspring claim rework` keeps it open" },
+        Arrow { rule: "closed",         on: "stop",          from: &["done", "failed"], to: "unclaimed",
             when: "the issue is closed", does: "remove the signal file; tell the agent", remedy: "" },
-        Arrow { rule: "close-failed", on: "stop",          from: &["done"], to: "failed",
-            when: "GitHub did not let us", does: "tell the agent; try again later", remedy: "fix the cause, then set `phase` to `done`" },
-        Arrow { rule: "failed",       on: "stop",          from: &["failed"], to: SAME,
-            when: "not time to try again, or given up", does: "pass", remedy: "set `phase` to `ready_for_pr` or `done` to try at once" },
-        Arrow { rule: "retry",        on: "stop",          from: &["failed"], to: SAME,
+        Arrow { rule: "close-failed",   on: "stop",          from: &["done"], to: "failed",
+            when: "GitHub did not let us", does: "tell the agent; try again later", remedy: "fix the cause, then `mainspring claim retry`" },
+        Arrow { rule: "failed",         on: "stop",          from: &["failed"], to: SAME,
+            when: "not time to try again, or given up", does: "pass", remedy: "`mainspring claim retry` tries at the next stop" },
+        Arrow { rule: "retry",          on: "stop",          from: &["failed"], to: SAME,
             when: "time to try again", does: "look, then do what is not there yet", remedy: "" },
-        Arrow { rule: "retry-failed", on: "stop",          from: &["failed"], to: SAME,
-            when: "GitHub did not let us again", does: "wait longer; after five times give up", remedy: "fix the cause, then set the phase again" },
-        Arrow { rule: "late",         on: "stop",          from: ANY, to: SAME,
+        Arrow { rule: "retry-failed",   on: "stop",          from: &["failed"], to: SAME,
+            when: "GitHub did not let us again", does: "wait longer; after five times give up", remedy: "fix the cause, then `mainspring claim retry`" },
+        Arrow { rule: "late",           on: "stop",          from: ANY, to: SAME,
             when: "a result for a phase that moved on", does: "keep the pull request's number", remedy: "" },
-        Arrow { rule: "backoff",      on: "idle",          from: &["unclaimed"], to: SAME,
+        Arrow { rule: "backoff",        on: "idle",          from: &["unclaimed"], to: SAME,
             when: "looked less than two minutes ago", does: "pass", remedy: "wait" },
-        Arrow { rule: "look",         on: "idle",          from: &["unclaimed"], to: SAME,
+        Arrow { rule: "look",           on: "idle",          from: &["unclaimed"], to: SAME,
             when: "the branch may have a pull request", does: "look at it and at the board", remedy: "" },
-        Arrow { rule: "looked",       on: "idle",          from: &["unclaimed"], to: SAME,
+        Arrow { rule: "looked",         on: "idle",          from: &["unclaimed"], to: SAME,
             when: "the look came back", does: "if merged, name the next item, once", remedy: "" },
-        Arrow { rule: "poll-backoff", on: "idle",          from: &["pr_created", "checks_running"], to: SAME,
-            when: "polled less than two minutes ago", does: "pass", remedy: "`mainspring claim status --now` asks at once" },
-        Arrow { rule: "poll",         on: "idle",          from: &["pr_created", "checks_running"], to: SAME,
-            when: "two minutes since the last poll", does: "ask GitHub, one query", remedy: "" },
-        Arrow { rule: "polled",       on: "idle",          from: &["pr_created", "checks_running"], to: "checks_running",
+        Arrow { rule: "poll",           on: "idle",          from: &["pr_created", "checks_running"], to: SAME,
+            when: "a pull request is open", does: "is it merged? after two minutes: its checks, too", remedy: "" },
+        Arrow { rule: "poll-backoff",   on: "idle",          from: &["pr_created", "checks_running"], to: SAME,
+            when: "not merged, and polled less than two minutes ago; or GitHub said when to come back", does: "pass", remedy: "`mainspring claim status --now` asks at once" },
+        Arrow { rule: "polled",         on: "idle",          from: &["pr_created", "checks_running"], to: "checks_running",
             when: "it is open or closed", does: "say what changed, once", remedy: "" },
-        Arrow { rule: "merged",       on: "idle",          from: &["pr_created", "checks_running"], to: "merged_detected",
+        Arrow { rule: "merged",         on: "idle",          from: &["pr_created", "checks_running"], to: "merged_detected",
             when: "it is merged", does: "ask whether to close, once", remedy: "" },
-        Arrow { rule: "unpolled",     on: "idle",          from: &["pr_created", "checks_running"], to: SAME,
-            when: "GitHub did not answer", does: "wait for the next poll", remedy: "" },
-        Arrow { rule: "wake",         on: "watch",         from: ANY, to: SAME,
-            when: "mail waits that is worth a turn", does: "wake the agent with it", remedy: "" },
-        Arrow { rule: "watch",        on: "watch",         from: &["pr_created", "checks_running"], to: SAME,
+        Arrow { rule: "unpolled",       on: "idle",          from: &["pr_created", "checks_running"], to: SAME,
+            when: "GitHub did not answer", does: "say so once; wait for the next poll", remedy: "`gh auth status` shows whether gh is signed in" },
+        Arrow { rule: "idle-retry",     on: "idle",          from: &["failed"], to: SAME,
+            when: "time to try again", does: "look, then do what is not there yet", remedy: "" },
+        Arrow { rule: "idle-opened",    on: "idle",          from: &["failed"], to: "pr_created",
+            when: "the pull request is there", does: "tell the address", remedy: "" },
+        Arrow { rule: "idle-lacking",   on: "idle",          from: &["failed"], to: "ready_for_pr",
+            when: "branch, summary, remote or push missing", does: "tell the agent, once", remedy: "do what the message asks" },
+        Arrow { rule: "idle-integrated", on: "idle",          from: &["failed"], to: "merged_detected",
+            when: "the base branch has every commit", does: "ask whether to close", remedy: "" },
+        Arrow { rule: "idle-closed",    on: "idle",          from: &["failed"], to: "unclaimed",
+            when: "the issue is closed", does: "remove the signal file; tell the agent", remedy: "" },
+        Arrow { rule: "idle-failed",    on: "idle",          from: &["failed"], to: SAME,
+            when: "GitHub did not let us again", does: "wait longer; after five times give up", remedy: "fix the cause, then `mainspring claim retry`" },
+        Arrow { rule: "watch-retry",    on: "watch",         from: &["failed"], to: SAME,
+            when: "time to try again", does: "look, then do what is not there yet", remedy: "" },
+        Arrow { rule: "watch-opened",   on: "watch",         from: &["failed"], to: "pr_created",
+            when: "the pull request is there", does: "tell the address", remedy: "" },
+        Arrow { rule: "watch-lacking",  on: "watch",         from: &["failed"], to: "ready_for_pr",
+            when: "branch, summary, remote or push missing", does: "tell the agent, once", remedy: "do what the message asks" },
+        Arrow { rule: "watch-integrated", on: "watch",         from: &["failed"], to: "merged_detected",
+            when: "the base branch has every commit", does: "ask whether to close", remedy: "" },
+        Arrow { rule: "watch-closed",   on: "watch",         from: &["failed"], to: "unclaimed",
+            when: "the issue is closed", does: "remove the signal file; tell the agent", remedy: "" },
+        Arrow { rule: "watch-failed",   on: "watch",         from: &["failed"], to: SAME,
+            when: "GitHub did not let us again", does: "wait longer; after five times give up", remedy: "fix the cause, then `mainspring claim retry`" },
+        Arrow { rule: "wake",           on: "watch",         from: ANY, to: SAME,
+            when: "mail waits that is worth a turn, and the claim is this session's", does: "wake the agent with it", remedy: "" },
+        Arrow { rule: "watch",          on: "watch",         from: &["pr_created", "checks_running"], to: SAME,
             when: "a pull request is open", does: "ask GitHub, one query", remedy: "" },
-        Arrow { rule: "noticed",      on: "watch",         from: &["pr_created", "checks_running"], to: "checks_running",
+        Arrow { rule: "noticed",        on: "watch",         from: &["pr_created", "checks_running"], to: "checks_running",
             when: "it is open or closed", does: "wake the agent if it must know, once", remedy: "" },
-        Arrow { rule: "noticed-merged", on: "watch",       from: &["pr_created", "checks_running"], to: "merged_detected",
+        Arrow { rule: "noticed-merged", on: "watch",         from: &["pr_created", "checks_running"], to: "merged_detected",
             when: "it is merged", does: "wake the agent to ask whether to close, once", remedy: "" },
-        Arrow { rule: "unwatched",    on: "watch",         from: &["pr_created", "checks_running"], to: SAME,
-            when: "GitHub said when to come back", does: "wait until then", remedy: "" },
-        Arrow { rule: "survey",       on: "session_start", from: ANY, to: SAME,
-            when: "a board is configured", does: "ask what is on it", remedy: "" },
-        Arrow { rule: "welcome",      on: "session_start", from: ANY, to: SAME,
+        Arrow { rule: "unwatched",      on: "watch",         from: &["pr_created", "checks_running"], to: SAME,
+            when: "GitHub did not answer", does: "a person is told once, at the next prompt", remedy: "`gh auth status` shows whether gh is signed in" },
+        Arrow { rule: "survey",         on: "session_start", from: ANY, to: SAME,
+            when: "a board is configured", does: "ask what is on it, and how the pull request is", remedy: "" },
+        Arrow { rule: "look-in-start",  on: "session_start", from: &["pr_created", "checks_running"], to: SAME,
+            when: "the last poll is two minutes ago", does: "ask GitHub, one query", remedy: "" },
+        Arrow { rule: "welcome",        on: "session_start", from: ANY, to: SAME,
             when: "a claim, a board or mail is there", does: "tell the agent where things stand", remedy: "" },
-        Arrow { rule: "mail",         on: "prompt",        from: ANY, to: SAME,
-            when: "mail waits, or the person was asked", does: "give it; note that the person spoke", remedy: "" },
-        Arrow { rule: "left",         on: "session_end",   from: ANY, to: SAME,
+        Arrow { rule: "welcome-open",   on: "session_start", from: &["pr_created", "checks_running"], to: "checks_running",
+            when: "the pull request is open or closed", does: "tell the agent where things stand", remedy: "" },
+        Arrow { rule: "welcome-merged", on: "session_start", from: &["pr_created", "checks_running"], to: "merged_detected",
+            when: "the pull request is merged", does: "ask whether to close, once", remedy: "" },
+        Arrow { rule: "mail",           on: "prompt",        from: ANY, to: SAME,
+            when: "mail waits, GitHub was out of reach, or the person was asked", does: "give it; note that the person spoke", remedy: "" },
+        Arrow { rule: "left",           on: "session_end",   from: ANY, to: SAME,
             when: "the claim's session ends", does: "leave it to the next session", remedy: "" },
     ];
 
     type State = State;
     type Facts = Facts;
-    type Effect = Effect;
-    type Outcome = Outcome;
 
     fn label(state: &State) -> &'static str {
         match state {
@@ -223,16 +317,17 @@ impl Machine for Claim {
         context::on_end(state, input)
     }
 
-    fn only_looks(effect: &Effect) -> bool {
-        match effect {
-            Effect::Poll { .. } | Effect::Look { .. } | Effect::Survey => true,
-            Effect::Open(_) | Effect::Close(_) | Effect::Sync(_) => false,
-        }
-    }
-
     fn reduce(input: &mut InputOf<Self>, reducer: Reducer) {
         if let State::Claimed { claim, .. } = &mut input.state {
             claim.reduce(reducer);
+        }
+        if let State::Claimed { memory, .. } | State::Unclaimed(memory) = &mut input.state {
+            for mail in &mut memory.mail {
+                reducer.text(&mut mail.log);
+            }
+        }
+        if let EffectStatus::Done(_, outcome) = &mut input.effect_status {
+            outcome.reduce(reducer);
         }
         let intent = input.effect_status.intent_mut();
         if let Some(Effect::Open(open)) = intent.map(|intent| &mut intent.effect) {
@@ -269,14 +364,14 @@ impl State {
     }
 
     /// Would a stop change nothing and say nothing, whatever the shell observes? Then it observes
-    /// nothing.
-    pub fn rests(&self) -> bool {
+    /// nothing. A look where nobody attends is not counted.
+    pub fn rests(&self, now: Millis) -> bool {
         let no_news = self
             .memory()
             .is_none_or(|memory| memory.mail.iter().all(|mail| mail.weight == Weight::Info));
         match self {
             Self::Newer { .. } => true,
-            Self::Unclaimed(_) => no_news,
+            Self::Unclaimed(memory) => no_news && memory.leftover(now).is_none(),
             Self::Claimed { claim, memory } => {
                 let quiet = match &claim.phase {
                     Phase::Coding
@@ -285,19 +380,19 @@ impl State {
                     | Phase::MergedDetected => !claim.card_is_behind(),
                     Phase::Failed(_) | Phase::ReadyForPr | Phase::Done => false,
                 };
-                quiet && no_news && memory.issue == Some(claim.issue_number)
+                quiet
+                    && no_news
+                    && memory.issue == Some(claim.issue_number)
+                    && HeartBeat::due(claim, memory, now).is_none()
             }
         }
     }
 
-    /// The pull request to watch, if there is one.
-    fn watched(&self) -> Option<(&ClaimFile, &ClaimMemory, u64)> {
+    /// Is there a pull request to watch?
+    pub const fn is_watched(&self) -> bool {
         match self {
-            Self::Claimed { claim, memory } => match (&claim.phase, claim.pr_number) {
-                (Phase::PrCreated | Phase::ChecksRunning, Some(pr)) => Some((claim, memory, pr)),
-                _ => None,
-            },
-            Self::Unclaimed(_) | Self::Newer { .. } => None,
+            Self::Claimed { claim, .. } => claim.watched_pull().is_some(),
+            Self::Unclaimed(_) | Self::Newer { .. } => false,
         }
     }
 }

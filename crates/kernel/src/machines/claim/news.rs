@@ -6,36 +6,53 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::claim_file::ClaimFile;
-use super::memory::{ClaimMemory, Consent, Mail, Told, Topic, Weight};
+use super::consent::{Phrases, examples};
+use super::memory::{ClaimMemory, Mail, Told, Topic, Weight};
 use super::phase::Phase;
 use super::pull::{Ci, Pull, PullState, Review};
+use crate::hidden::quote;
 use crate::ids::Millis;
 
 /// How long a head may be without checks before the agent is told.
 pub const GRACE: Millis = Millis::seconds(5 * 60);
+
+/// One look at a pull request.
+#[derive(Debug, Clone, Copy)]
+pub struct Look<'a> {
+    pub pull: &'a Pull,
+    pub now: Millis,
+    /// What else counts as a yes, for the question.
+    pub phrases: Phrases<'a>,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullNews {
     pub claim: ClaimFile,
     pub memory: ClaimMemory,
     pub news: Vec<Mail>,
+    /// The same, for the person's desktop: only what is worth a notice.
+    pub notices: Vec<String>,
 }
 
 impl PullNews {
     /// Takes in a look at the claim's pull request.
-    pub fn of(claim: &ClaimFile, memory: &ClaimMemory, pull: &Pull, now: Millis) -> Self {
+    pub fn of(claim: &ClaimFile, memory: &ClaimMemory, look: Look<'_>) -> Self {
+        let Look { pull, now, .. } = look;
         let mut seen = Self {
             claim: claim.clone(),
             memory: memory.clone(),
             news: Vec::new(),
+            notices: Vec::new(),
         };
         seen.claim.last_check_poll = Some(now);
         seen.memory.not_before = None;
+        seen.memory.trouble = None;
         match pull.state {
-            PullState::Merged => seen.merged(pull, now),
+            PullState::Merged => seen.merged(look),
             PullState::Closed => seen.closed(pull, now),
             PullState::Open => {
                 seen.move_on(Phase::ChecksRunning);
+                seen.foresee(pull, now);
                 seen.reviewed(pull, now);
                 seen.checked(pull, now);
             }
@@ -46,26 +63,22 @@ impl PullNews {
 
     /// The news that wakes an agent that has stopped.
     pub fn wake(&self) -> Option<String> {
-        let texts: Vec<&str> = self
+        let texts: Vec<String> = self
             .news
             .iter()
             .filter(|mail| mail.weight == Weight::Wake)
-            .map(|mail| mail.text.as_str())
+            .map(|mail| mail.clone().into_text())
             .collect();
         (!texts.is_empty()).then(|| texts.join("\n"))
     }
 
-    /// Wakes the agent with this news now; other news waits in the mailbox.
-    pub fn deliver(mut self) -> (ClaimFile, ClaimMemory, Option<String>) {
-        let wake = self.wake();
-        for mail in self.news.drain(..) {
-            match mail.weight {
-                Weight::Info => self.memory.post(mail),
-                Weight::Wake if mail.topic == Topic::Merge => self.memory.consent = Consent::Asked,
-                Weight::Wake => {}
-            }
+    /// Puts the news into the mailbox.
+    #[must_use]
+    pub fn posted(mut self) -> Self {
+        for mail in core::mem::take(&mut self.news) {
+            self.memory.post(mail);
         }
-        (self.claim, self.memory, wake)
+        self
     }
 
     fn move_on(&mut self, to: Phase) {
@@ -74,22 +87,35 @@ impl PullNews {
         }
     }
 
-    fn say(&mut self, topic: Topic, weight: Weight, at: Millis, text: String) {
-        self.news.push(Mail {
-            topic,
-            weight,
-            at,
-            text,
-        });
+    fn tell(&mut self, topic: Topic, at: Millis, text: String) {
+        self.news.push(Mail::new(topic, Weight::Info, at, text));
     }
 
-    fn merged(&mut self, pull: &Pull, now: Millis) {
+    /// News that is worth a turn of the agent and a notice to the person.
+    fn wake_for(&mut self, topic: Topic, at: Millis, text: String, notice: String) {
+        self.news.push(Mail::new(topic, Weight::Wake, at, text));
+        self.notices.push(notice);
+    }
+
+    fn merged(&mut self, look: Look<'_>) {
+        let Look { pull, now, phrases } = look;
         self.move_on(Phase::MergedDetected);
         if self.memory.told.state == Some(PullState::Merged) {
             return;
         }
-        let text = merged(&self.claim, pull.number);
-        self.say(Topic::Merge, Weight::Wake, now, text);
+        // If GitHub's clock is ahead of ours, the moment at which we saw it counts.
+        let at = pull.merged_at.unwrap_or(now).min(now);
+        self.memory.merged_at = Some(at);
+        let issue = self.claim.issue_number;
+        self.wake_for(
+            Topic::Merge,
+            now,
+            question(issue, &format!("PR #{} merged!", pull.number), phrases),
+            format!(
+                "PR #{} is merged. To close issue #{issue}, answer your agent with `close #{issue}`",
+                pull.number
+            ),
+        );
     }
 
     fn closed(&mut self, pull: &Pull, now: Millis) {
@@ -97,13 +123,60 @@ impl PullNews {
         if self.memory.told.state == Some(PullState::Closed) {
             return;
         }
+        let number = pull.number;
         let text = format!(
-            "PR #{} was closed without being merged. Ask the user how to go on: \
-             `mainspring handoff` opens another one after new commits, `mainspring claim abort` gives \
-             issue #{} back.",
-            pull.number, self.claim.issue_number
+            "PR #{number} was closed without being merged. Ask the user how to go on: \
+             `mainspring handoff` opens another one, `gh pr reopen {number}` opens this one again, \
+             `mainspring claim abort` gives issue #{} back.",
+            self.claim.issue_number
         );
-        self.say(Topic::Pull, Weight::Wake, now, text);
+        self.wake_for(
+            Topic::Pull,
+            now,
+            text,
+            format!("PR #{number} was closed without being merged"),
+        );
+    }
+
+    /// What else may keep it from being merged.
+    fn foresee(&mut self, pull: &Pull, now: Millis) {
+        let known = !self.memory.told.head.is_empty();
+        let before = core::mem::replace(&mut self.memory.told.outlook, pull.outlook.clone());
+        let (after, number) = (&pull.outlook, pull.number);
+        if after.conflict && !before.conflict {
+            let text = format!(
+                "PR #{number} has conflicts with its base branch. Merge or rebase, resolve them on \
+                 the branch and push."
+            );
+            let notice = format!("PR #{number} has conflicts with its base branch");
+            self.wake_for(Topic::Outlook, now, text, notice);
+        } else if before.queued && !after.queued {
+            let text = format!(
+                "PR #{number} was taken out of the merge queue without being merged: {}",
+                quote(&pull.url, 300)
+            );
+            let notice = format!("PR #{number} was taken out of the merge queue");
+            self.wake_for(Topic::Outlook, now, text, notice);
+        } else if after.queued && !before.queued {
+            let text = format!("PR #{number} is in the merge queue. Do not push to its branch.");
+            self.tell(Topic::Outlook, now, text);
+        } else if after.auto_merge && !before.auto_merge {
+            let text = format!(
+                "Auto-merge is on for PR #{number}: GitHub merges it when its checks and reviews \
+                 allow it."
+            );
+            self.tell(Topic::Outlook, now, text);
+        }
+        if let Some(commit) = after.forced_to.as_ref().filter(|_| known)
+            && before.forced_to.as_ref() != Some(commit)
+        {
+            let text = format!(
+                "The branch of PR #{number} was force-pushed and is now at {}. If that was not you, \
+                 fetch it before you go on.",
+                quote(commit, 12)
+            );
+            self.tell(Topic::Pull, now, text);
+        }
     }
 
     fn reviewed(&mut self, pull: &Pull, now: Millis) {
@@ -114,18 +187,19 @@ impl PullNews {
         let number = pull.number;
         match pull.review {
             Review::ChangesRequested => {
-                let text = format!("A reviewer of PR #{number} requests changes: {}", pull.url);
-                self.say(Topic::Review, Weight::Wake, now, text);
+                let url = quote(&pull.url, 300);
+                let text = format!("A reviewer of PR #{number} requests changes: {url}");
+                let notice = format!("A reviewer of PR #{number} requests changes");
+                self.wake_for(Topic::Review, now, text, notice);
+            }
+            Review::Approved if pull.ci() == Ci::Passed => {
+                let text = format!("PR #{number} is approved. {}", pull.outlook_words());
+                self.tell(Topic::Review, now, text);
             }
             Review::Approved => {
-                self.say(
-                    Topic::Review,
-                    Weight::Info,
-                    now,
-                    format!("PR #{number} is approved."),
-                );
+                self.tell(Topic::Review, now, format!("PR #{number} is approved."));
             }
-            Review::None => {}
+            Review::None | Review::Required => {}
         }
     }
 
@@ -135,6 +209,7 @@ impl PullNews {
                 head: pull.head.clone(),
                 state: self.memory.told.state,
                 review: self.memory.told.review,
+                outlook: self.memory.told.outlook.clone(),
                 ..Told::default()
             };
         }
@@ -142,42 +217,65 @@ impl PullNews {
         let before = core::mem::replace(&mut self.memory.told.ci, ci);
         let sentence = pull.sentence();
         match ci {
-            Ci::NotStarted => {
-                let since = *self.memory.told.bare_since.get_or_insert(now);
-                if now.since(since) >= GRACE && !self.memory.told.bare_told {
-                    self.memory.told.bare_told = true;
-                    let text = format!(
-                        "PR #{} still has no checks, {} minutes on. If this repository has CI, \
-                         look why it did not start; no checks is not green.",
-                        pull.number,
-                        now.since(since).0 / 60_000
-                    );
-                    self.say(Topic::Ci, Weight::Info, now, text);
+            Ci::NotStarted => self.bare(pull.number, now),
+            Ci::Failed if before != ci => {
+                let text = sentence.clone() + &pull.failed_links();
+                self.wake_for(Topic::Ci, now, text, pull.notice());
+                if let Some(mail) = self.news.last_mut() {
+                    mail.log = log(&pull.log);
                 }
             }
-            Ci::Failed | Ci::Passed if before != ci => {
-                self.say(Topic::Ci, Weight::Wake, now, sentence.clone());
+            Ci::Passed if before != ci => {
+                self.wake_for(Topic::Ci, now, sentence.clone(), pull.notice());
             }
             Ci::Running if self.memory.told.said != sentence => {
-                self.say(Topic::Ci, Weight::Info, now, sentence.clone());
+                self.tell(Topic::Ci, now, sentence.clone());
             }
             Ci::Failed | Ci::Passed | Ci::Running => {}
         }
         self.memory.told.said = sentence;
     }
+
+    /// The head has no checks.
+    fn bare(&mut self, number: u64, now: Millis) {
+        let since = *self.memory.told.bare_since.get_or_insert(now);
+        if now.since(since) < GRACE || self.memory.told.bare_told {
+            return;
+        }
+        self.memory.told.bare_told = true;
+        let text = format!(
+            "PR #{number} still has no checks, {} minutes on. If this repository has CI, look why \
+             it did not start; no checks is not green.",
+            now.since(since).0 / 60_000
+        );
+        self.tell(Topic::Ci, now, text);
+    }
 }
 
-/// The question, which is asked once.
-pub fn merged(claim: &ClaimFile, pr: u64) -> String {
-    let issue = claim.issue_number;
+/// The end of a log, each line marked, so that it is not taken for our own words.
+fn log(lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let marked: Vec<String> = lines
+        .iter()
+        .map(|line| format!("\n| {}", quote(line, 200)))
+        .collect();
+    format!("The end of the log:{}", marked.concat())
+}
+
+/// The question, which is asked once, and what counts as a yes.
+pub fn question(issue: u64, why: &str, phrases: Phrases<'_>) -> String {
     format!(
-        "PR #{pr} merged! Should I close issue #{issue}? Ask the user to answer `yes` or `close \
-         #{issue}`; after that, run `mainspring claim done`."
+        "{why} Should I close issue #{issue}? Ask the user just that. Their whole message must be {}; \
+         then run `mainspring claim done`.",
+        examples(issue, phrases)
     )
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::memory::Consent;
     use super::super::pull::CheckState::{Failed, Passed, Running};
     use super::super::pull::Need::Optional;
     use super::super::pull::tests::pull;
@@ -191,17 +289,26 @@ mod tests {
         }
     }
 
+    fn look(pull: &Pull, now: Millis) -> Look<'_> {
+        Look {
+            pull,
+            now,
+            phrases: &[],
+        }
+    }
+
     /// Looks at each pull request in turn, a minute apart, and returns the messages.
     fn history(pulls: &[Pull]) -> (Vec<Vec<(Weight, String)>>, PullNews) {
         let mut seen = PullNews {
             claim: claim(),
             memory: ClaimMemory::default().about(42),
             news: Vec::new(),
+            notices: Vec::new(),
         };
         let mut said = Vec::new();
         for (index, pull) in pulls.iter().enumerate() {
             let now = Millis::seconds(60 * (index as u64 + 1));
-            seen = PullNews::of(&seen.claim, &seen.memory, pull, now);
+            seen = PullNews::of(&seen.claim, &seen.memory, look(pull, now));
             let news = seen.news.iter();
             said.push(news.map(|mail| (mail.weight, mail.text.clone())).collect());
         }
@@ -292,22 +399,52 @@ mod tests {
             "the agent has not heard of it yet"
         );
         assert_eq!(seen.claim.last_check_poll, Some(Millis::seconds(120)));
+        assert_eq!(seen.memory.merged_at, Some(Millis::seconds(60)));
     }
 
     #[test]
-    fn an_agent_that_is_woken_has_been_asked_and_the_rest_waits_for_it() {
-        let merged = Pull {
-            state: PullState::Merged,
-            ..pull(&[])
+    fn a_failure_comes_with_its_link_and_the_end_of_its_log() {
+        let mut failed = pull(&[("test", Failed, Optional)]);
+        failed.checks[0].url = "https://github.com/o/r/actions/runs/1/job/2".into();
+        failed.log = Vec::from(["running 2 tests".into(), "panicked\u{1b}[0m".into()]);
+        let seen = PullNews::of(&claim(), &ClaimMemory::default(), look(&failed, Millis(1)));
+        assert_eq!(
+            seen.wake().as_deref(),
+            Some(
+                "CI failed for PR #107: 1 of 1 checks FAILED: test. Look at the logs, fix it on the \
+                 branch and push.\ntest: https://github.com/o/r/actions/runs/1/job/2\nThe end of the \
+                 log:\n| running 2 tests\n| panicked[0m"
+            )
+        );
+        assert_eq!(seen.notices, ["PR #107: checks failed: test"]);
+    }
+
+    #[test]
+    fn a_conflict_the_queue_auto_merge_and_a_forced_push_each_have_their_sentence() {
+        let with = |change: fn(&mut Pull)| {
+            let mut pull = pull(&[("a", Running, Optional)]);
+            change(&mut pull);
+            pull
         };
-        let seen = PullNews::of(&claim(), &ClaimMemory::default(), &merged, Millis(1));
-        let (_, memory, wake) = seen.deliver();
-        assert!(wake.is_some_and(|text| text.starts_with("PR #107 merged!")));
-        assert_eq!((memory.consent, memory.mail.len()), (Consent::Asked, 0));
-        let running = pull(&[("a", Running, Optional)]);
-        let (_, memory, wake) =
-            PullNews::of(&claim(), &ClaimMemory::default(), &running, Millis(1)).deliver();
-        assert_eq!((wake, memory.mail.len()), (None, 1));
+        let (said, _) = history(&[
+            with(|pull| pull.outlook.forced_to = Some("0123456789abcdef".into())),
+            with(|pull| pull.outlook.conflict = true),
+            with(|pull| pull.outlook.auto_merge = true),
+            with(|pull| pull.outlook.queued = true),
+            with(|pull| pull.outlook.queued = true),
+            with(|pull| pull.outlook.forced_to = Some("fedcba9876543210".into())),
+        ]);
+        let texts: Vec<Vec<&str>> = said
+            .iter()
+            .map(|news| news.iter().map(|(_, text)| text.as_str()).collect())
+            .collect();
+        assert_eq!(texts[0], ["CI for PR #107: 0/1 passed, 1 still running."]);
+        assert!(texts[1][0].starts_with("PR #107 has conflicts with its base branch."));
+        assert!(texts[2][0].starts_with("Auto-merge is on for PR #107"));
+        assert!(texts[3][0].starts_with("PR #107 is in the merge queue."));
+        assert!(texts[4].is_empty());
+        assert!(texts[5][0].starts_with("PR #107 was taken out of the merge queue"));
+        assert!(texts[5][1].contains("was force-pushed and is now at fedcba98765"));
     }
 
     #[test]
@@ -344,7 +481,7 @@ mod tests {
             state: PullState::Merged,
             ..pull(&[])
         };
-        let seen = PullNews::of(&done, &ClaimMemory::default(), &merged, Millis(1));
+        let seen = PullNews::of(&done, &ClaimMemory::default(), look(&merged, Millis(1)));
         assert_eq!(seen.claim.phase, Phase::Done);
     }
 }

@@ -4,8 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::consent::EXAMPLES;
-use crate::machines::verbs::Refusal;
+use crate::verbs::Refusal;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Refused {
@@ -40,19 +39,40 @@ pub enum Refused {
     #[error("issue #{0} would be closed")]
     Unconfirmed(u64),
     #[error(
-        "the user has not said yes since the merge was reported: ask them whether to close issue \
-         #{0}"
+        "the user's last message does not let issue #{issue} be closed: ask `Should I close issue #{issue}?`"
     )]
-    Unanswered(u64),
-    #[error("the pull request has not been seen merged yet")]
-    NotMerged,
+    Unanswered { issue: u64, examples: String },
+    /// The number of the pull request, if there is one.
+    #[error("{}", not_merged(*.0))]
+    NotMerged(Option<u64>),
+    #[error("nothing has failed: issue #{issue} is in phase {phase}")]
+    NothingFailed { issue: u64, phase: &'static str },
+    #[error("issue #{issue} is {whose}")]
+    Somebodys {
+        issue: u64,
+        /// Whose it is on GitHub: its assignees, or the agent on its card.
+        whose: String,
+    },
+    #[error("#{0} is a pull request, not an issue")]
+    IsPull(u64),
+    #[error("nobody has claimed issue #{0} on the git server")]
+    NotHeld(u64),
 }
 
-/// May somebody else's claim be taken over?
+fn not_merged(pr: Option<u64>) -> String {
+    match pr {
+        Some(pr) => format!("pull request #{pr} is not merged"),
+        None => "there is no pull request, and the branch is not merged either".into(),
+    }
+}
+
+/// May a claim be taken over?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Lease {
     Live,
     Expired,
+    /// It is the same person's, in another clone.
+    OwnClone,
 }
 
 impl Refusal for Refused {
@@ -64,7 +84,7 @@ impl Refusal for Refused {
             // The message says what to do.
             Self::Lacking(_) => &[],
             Self::NoClaim => &["`mainspring claim N` claims one"],
-            Self::Newer(_) => &["use the Mainspring that wrote it, or remove the file"],
+            Self::Newer(_) => &["use the Mainspring that wrote it: `mainspring --version`"],
             Self::AnotherIssue { .. } => &[
                 "finish it, or give it back with `mainspring claim abort`",
                 "`--worktree` claims another one beside it",
@@ -73,29 +93,45 @@ impl Refusal for Refused {
             Self::NoIssue { .. } => &["`gh issue list` shows what there is"],
             Self::Held { lease, .. } => match lease {
                 Lease::Expired => {
-                    &["`--steal` takes it over: it has been held for more than a day"]
+                    &["`--steal` takes it over: nothing was heard of it for more than a day"]
                 }
-                Lease::Live => &["it can be taken over a day after it was claimed"],
+                Lease::OwnClone => &[
+                    "it is your own claim, in another clone: `--steal` takes it over at once",
+                    "`mainspring claim release N` gives it back",
+                ],
+                Lease::Live => &["it can be taken over when nothing is heard of it for a day"],
             },
             Self::Merged(_) => &[
                 "`mainspring claim done` closes the issue when the user says so",
-                "for more work on it, set `phase` to `coding` in .agent-claim.json",
+                "for more work on it, run `mainspring claim rework`",
             ],
             Self::Closing(_) => &[
                 "it is closed at the next stop",
-                "for more work on it, set `phase` to `coding` in .agent-claim.json",
+                "for more work on it, run `mainspring claim rework`",
             ],
             Self::NoPull => &["`mainspring handoff --summary \"…\"` asks for one"],
             Self::Unconfirmed(_) => &["`mainspring claim done --yes` closes it"],
-            Self::Unanswered(_) => {
-                return Vec::from([format!(
-                    "their next message counts if it is {EXAMPLES} and nothing else; or they run \
-                     `mainspring claim done --yes` in a terminal"
-                )]);
+            Self::Unanswered { examples, .. } => {
+                return Vec::from([
+                    format!("their whole message must be {examples}"),
+                    "or they run `mainspring claim done --yes` in a terminal".into(),
+                ]);
             }
-            Self::NotMerged => &[
-                "`mainspring claim status --now` looks; a person can run `mainspring claim done --yes`",
+            Self::NotMerged(_) => {
+                &["you are told when it is merged; a person can run `mainspring claim done --yes`"]
+            }
+            Self::NothingFailed { .. } => &["`mainspring claim status` says what comes next"],
+            Self::Somebodys { .. } => &[
+                "ask the user; `--anyway` takes it all the same",
+                "`mainspring claim list` shows who has what",
             ],
+            Self::IsPull(pr) => {
+                return Vec::from([
+                    format!("`gh pr view {pr}` names the issue that it is about; claim that one"),
+                    format!("to work on the pull request itself: `gh pr checkout {pr}`"),
+                ]);
+            }
+            Self::NotHeld(_) => &["`mainspring claim list` shows who has what"],
         };
         lines.iter().copied().map(Into::into).collect()
     }

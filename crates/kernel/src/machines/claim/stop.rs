@@ -2,15 +2,15 @@
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
-use super::claim_file::{BACKOFF, ClaimFile, status};
-use super::memory::{CardFault, ClaimMemory, Consent, Mail, Topic, Weight};
-use super::phase::{Failure, Next, Phase, Task};
-use super::work::{Board, CardUpdate, Close, Effect, Fault, How, Missing, Open, Outcome, Release};
+use super::claim_file::{ClaimFile, is_due};
+use super::memory::{ClaimMemory, Consent, Mail, Topic, Weight};
+use super::news::{Look, PullNews};
+use super::phase::{Failure, Phase, Task};
+use super::results::{self, Heard, Held};
+use super::work::{CardUpdate, Close, Effect, HeartBeat, Open, Outcome};
 use super::{BoardUse, Claim, Door, State};
 use crate::effect::EffectStatus;
-use crate::hidden::quote;
 use crate::ids::Millis;
 use crate::machine::{Input, OnStop, Step};
 
@@ -18,14 +18,18 @@ type Stop = Step<Claim, OnStop>;
 type In<'a> = Input<'a, Claim>;
 
 /// For three `gh` processes and some of git, on a slow line.
-const OPEN_LIMIT: Millis = Millis::seconds(60);
-const CLOSE_LIMIT: Millis = Millis::seconds(60);
+pub(super) const OPEN_LIMIT: Millis = Millis::seconds(60);
+pub(super) const CLOSE_LIMIT: Millis = Millis::seconds(60);
 const CARD_LIMIT: Millis = Millis::seconds(30);
+/// One `git push`.
+const BEAT_LIMIT: Millis = Millis::seconds(15);
+/// One `gh` process, and another for a log.
+const LOOK_LIMIT: Millis = Millis::seconds(30);
 
 pub(super) fn on_stop(state: &State, input: &In<'_>) -> Stop {
     match state {
         State::Newer { .. } => Step::ignore(state, OnStop::Pass),
-        State::Unclaimed(memory) => quiet("unclaimed", memory.clone(), input, State::Unclaimed),
+        State::Unclaimed(memory) => unclaimed(memory, input),
         State::Claimed { claim, memory } => {
             let memory = memory.about(claim.issue_number);
             match input.effect_status {
@@ -39,34 +43,90 @@ pub(super) fn on_stop(state: &State, input: &In<'_>) -> Stop {
     }
 }
 
+/// No claim file. An issue that is still reserved on the git server is given back.
+fn unclaimed(memory: &ClaimMemory, input: &In<'_>) -> Stop {
+    match input.effect_status {
+        EffectStatus::Done(_, outcome) => {
+            let release = match outcome {
+                Outcome::GivenBack(release) => release.clone(),
+                Outcome::Failed(fault) => super::work::Release::Failed(fault.cause.clone()),
+                _ => return quiet("unclaimed", State::Unclaimed(memory.clone()), input),
+            };
+            told(
+                results::given_back(memory.clone(), &release, input.now),
+                input,
+            )
+        }
+        EffectStatus::Clear | EffectStatus::Abandoned(_) => match memory.leftover(input.now) {
+            Some(effect) => {
+                let state = State::Unclaimed(memory.clone());
+                Step::need("give-back", state, effect, BEAT_LIMIT)
+            }
+            None => quiet("unclaimed", State::Unclaimed(memory.clone()), input),
+        },
+        EffectStatus::Running(_) => quiet("unclaimed", State::Unclaimed(memory.clone()), input),
+    }
+}
+
 /// No result has come back in this turn: is an effect due?
 fn fresh(claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
+    let state = |memory| State::Claimed {
+        claim: claim.clone(),
+        memory,
+    };
     match &claim.phase {
-        Phase::ReadyForPr => match Open::of(claim) {
-            Ok(open) => need("open", claim, memory, Effect::Open(open), OPEN_LIMIT),
-            Err(lack) => lacking(claim.clone(), memory, lack, input),
+        Phase::ReadyForPr => match Open::of(claim, &memory) {
+            Ok(open) => Step::need("open", state(memory), Effect::Open(open), OPEN_LIMIT),
+            Err(missing) => told(results::lacking(held(claim, memory, input), missing), input),
         },
         Phase::Done => close("close", claim, memory, input),
         Phase::Failed(failure) if failure.next.is_due(input.now) => {
             retry(claim, memory, failure, input)
         }
-        Phase::Failed(_) => claimed("failed", claim.clone(), memory, OnStop::Pass),
+        Phase::Failed(_) => Step::take("failed", state(memory), OnStop::Pass),
         Phase::Coding | Phase::PrCreated | Phase::ChecksRunning | Phase::MergedDetected => {
             if input.facts.board == BoardUse::On && card_is_due(claim, &memory, input.now) {
                 let card = Effect::Sync(CardUpdate::of(claim, &claim.status));
-                return need("card", claim, memory, card, CARD_LIMIT);
+                return Step::need("card", state(memory), card, CARD_LIMIT);
             }
-            resting(claim.clone(), memory, input)
+            if let Some(poll) = headless_look(claim, &memory, input) {
+                return Step::need("look-in", state(memory), poll, LOOK_LIMIT);
+            }
+            match HeartBeat::due(claim, &memory, input.now) {
+                Some(beat) => Step::need("beat", state(memory), Effect::Beat(beat), BEAT_LIMIT),
+                None => resting(claim.clone(), memory, input),
+            }
         }
+    }
+}
+
+/// Nobody waits for news where nobody attends: the stop itself looks.
+fn headless_look(claim: &ClaimFile, memory: &ClaimMemory, input: &In<'_>) -> Option<Effect> {
+    let told_to_wait = memory.not_before.is_some_and(|at| input.now < at);
+    if !input.facts.headless || told_to_wait || !is_due(claim.last_check_poll, input.now) {
+        return None;
+    }
+    Effect::poll(claim, memory)
+}
+
+fn held(claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Held {
+    Held {
+        claim: claim.clone(),
+        memory,
+        now: input.now,
     }
 }
 
 fn retry(claim: &ClaimFile, memory: ClaimMemory, failure: &Failure, input: &In<'_>) -> Stop {
     match failure.during {
         Task::Close => close("retry", claim, memory, input),
-        Task::Open => match Open::of(claim) {
-            Ok(open) => need("retry", claim, memory, Effect::Open(open), OPEN_LIMIT),
-            Err(lack) => lacking(claim.clone(), memory, lack, input),
+        Task::Open => match Open::of(claim, &memory) {
+            Ok(open) => {
+                let claim = claim.clone();
+                let state = State::Claimed { claim, memory };
+                Step::need("retry", state, Effect::Open(open), OPEN_LIMIT)
+            }
+            Err(missing) => told(results::lacking(held(claim, memory, input), missing), input),
         },
     }
 }
@@ -74,15 +134,19 @@ fn retry(claim: &ClaimFile, memory: ClaimMemory, failure: &Failure, input: &In<'
 /// Closes the issue, if its user let it be closed. The file says only what somebody wrote
 /// into it.
 fn close(rule: &'static str, claim: &ClaimFile, mut memory: ClaimMemory, input: &In<'_>) -> Stop {
-    let close = Close::of(claim, memory.lease.as_ref());
+    let close = Close::of(claim, &memory);
+    let state = |memory| State::Claimed {
+        claim: claim.clone(),
+        memory,
+    };
     match (memory.consent, input.facts.door) {
-        (Consent::Given, _) => need(rule, claim, memory, Effect::Close(close), CLOSE_LIMIT),
+        (Consent::Given, _) => Step::need(rule, state(memory), Effect::Close(close), CLOSE_LIMIT),
         (Consent::NotAsked | Consent::Asked | Consent::Spoken, Door::Compat) => {
             let close = Close {
                 only_if_merged: true,
                 ..close
             };
-            need(rule, claim, memory, Effect::Close(close), CLOSE_LIMIT)
+            Step::need(rule, state(memory), Effect::Close(close), CLOSE_LIMIT)
         }
         (Consent::NotAsked | Consent::Asked | Consent::Spoken, Door::Hook) => {
             let text = format!(
@@ -91,13 +155,14 @@ fn close(rule: &'static str, claim: &ClaimFile, mut memory: ClaimMemory, input: 
                  done`",
                 claim.issue_number
             );
-            if core::mem::replace(&mut memory.told_unconsented, true) {
-                return claimed("unconsented", claim.clone(), memory, OnStop::Pass).note(text);
-            }
-            let claim = claim.clone();
-            tell("unconsented", memory, text, input, |memory| {
-                State::Claimed { claim, memory }
-            })
+            let known = core::mem::replace(&mut memory.told_unconsented, true);
+            let heard = Heard {
+                rule: "unconsented",
+                state: state(memory),
+                text: (!known).then(|| text.clone()),
+                notes: if known { [text].into() } else { [].into() },
+            };
+            told(heard, input)
         }
     }
 }
@@ -112,7 +177,8 @@ fn busy(claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
             return resting(claim.clone(), memory, input);
         }
     };
-    claimed("busy", claim.clone(), memory, OnStop::Pass)
+    let claim = claim.clone();
+    Step::take("busy", State::Claimed { claim, memory }, OnStop::Pass)
         .note(format!("another process is {}", doing.as_str()))
 }
 
@@ -125,289 +191,55 @@ fn came_back(
     outcome: &Outcome,
     input: &In<'_>,
 ) -> Stop {
-    let claim = claim.clone();
-    match (effect, outcome) {
-        (
-            Effect::Open(open),
-            Outcome::Opened {
-                pr,
-                url,
-                how,
-                board,
-            },
-        ) if open.branch == claim.branch => opened(
-            claim,
-            memory,
-            &Opened {
-                pr: *pr,
-                url,
-                how: *how,
-                board,
-            },
-            input,
-        ),
-        (Effect::Open(_), Outcome::Lacking(lack)) => match &claim.phase {
-            Phase::ReadyForPr | Phase::Failed(_) => lacking(claim, memory, lack.clone(), input),
-            Phase::Coding
-            | Phase::PrCreated
-            | Phase::ChecksRunning
-            | Phase::MergedDetected
-            | Phase::Done => resting(claim, memory, input),
-        },
-        (
-            Effect::Close(close),
-            Outcome::Closed {
-                how,
-                board,
-                release,
-            },
-        ) if close.issue == claim.issue_number => closed(
-            &claim,
-            memory,
-            &Closed {
-                how: *how,
-                board,
-                release,
-            },
-            input,
-        ),
-        (Effect::Open(_), Outcome::Failed(fault)) => {
-            failed(claim, memory, Task::Open, fault, input)
-        }
-        (Effect::Close(_), Outcome::Failed(fault)) => {
-            failed(claim, memory, Task::Close, fault, input)
-        }
-        (Effect::Sync(card), Outcome::Synced(board)) => carded(claim, memory, card, board, input),
-        (Effect::Sync(card), Outcome::Failed(fault)) => {
-            let board = Board::Unreachable(fault.cause.clone());
-            carded(claim, memory, card, &board, input)
-        }
+    if let (Effect::Poll { .. }, Some(pr)) = (effect, effect.polls()) {
+        return looked_in(claim, memory, pr, outcome, input);
+    }
+    let before = held(claim, memory.clone(), input);
+    match results::take_in(before, effect, outcome, &input.facts.phrases) {
+        Some(heard) => told(heard, input),
         // A result for another claim or another event.
-        (_, _) => resting(claim, memory, input),
+        None => resting(claim.clone(), memory, input),
     }
 }
 
-struct Opened<'a> {
+/// The look of a stop at which nobody attends.
+fn looked_in(
+    claim: &ClaimFile,
+    mut memory: ClaimMemory,
     pr: u64,
-    url: &'a str,
-    how: How,
-    board: &'a Board,
-}
-
-fn opened(
-    mut claim: ClaimFile,
-    mut memory: ClaimMemory,
-    opened: &Opened<'_>,
+    outcome: &Outcome,
     input: &In<'_>,
 ) -> Stop {
-    match &claim.phase {
-        Phase::ReadyForPr | Phase::Failed(_) => {}
-        Phase::Coding
-        | Phase::PrCreated
-        | Phase::ChecksRunning
-        | Phase::MergedDetected
-        | Phase::Done => {
-            claim.pr_number = Some(opened.pr);
-            return claimed("late", claim, memory, OnStop::Pass);
+    let mut claim = claim.clone();
+    match outcome {
+        Outcome::Polled(pull) if claim.watched_pull() == Some(pr) => {
+            let look = Look {
+                pull,
+                now: input.now,
+                phrases: &input.facts.phrases,
+            };
+            let seen = PullNews::of(&claim, &memory, look).posted();
+            let rule = match &seen.claim.phase {
+                Phase::MergedDetected => "looked-in-merged",
+                _ => "looked-in",
+            };
+            let (claim, memory) = (seen.claim, seen.memory);
+            quiet(rule, State::Claimed { claim, memory }, input)
         }
-    }
-    claim.phase = Phase::PrCreated;
-    claim.pr_number = Some(opened.pr);
-    claim.status = status::IN_REVIEW.into();
-    claim.last_check_poll = None;
-    memory.lacking = None;
-    let note = card_result(
-        &mut claim,
-        &mut memory,
-        status::IN_REVIEW,
-        opened.board,
-        input.now,
-    );
-    let Opened { pr, url, how, .. } = opened;
-    let url = quote(url, 300);
-    let text = match how {
-        How::Now => format!("PR #{pr} created: {url}"),
-        How::Already => format!("PR #{pr} is there already: {url}"),
-    };
-    let text = format!(
-        "{text}\nTell the user. CI is watched from here on: you will be told when it fails, passes, or \
-         the pull request is merged."
-    );
-    noted(
-        tell("opened", memory, text, input, |memory| State::Claimed {
-            claim,
-            memory,
-        }),
-        note,
-    )
-}
-
-struct Closed<'a> {
-    how: How,
-    board: &'a Board,
-    release: &'a Release,
-}
-
-fn closed(claim: &ClaimFile, mut memory: ClaimMemory, closed: &Closed<'_>, input: &In<'_>) -> Stop {
-    match &claim.phase {
-        Phase::Failed(_) | Phase::Done => {}
-        Phase::Coding
-        | Phase::ReadyForPr
-        | Phase::PrCreated
-        | Phase::ChecksRunning
-        | Phase::MergedDetected => {
-            return claimed("late", claim.clone(), memory, OnStop::Pass).note(format!(
-                "issue #{} was closed, but the claim changed meanwhile, so it stays",
-                claim.issue_number
-            ));
-        }
-    }
-    let mut gone = claim.clone();
-    let note = card_result(
-        &mut gone,
-        &mut memory,
-        status::DONE,
-        closed.board,
-        input.now,
-    );
-    let unreleased = match closed.release {
-        Release::NotHeld | Release::Released => None,
-        Release::Failed(cause) => Some(format!(
-            "the claim on the git server was not released: {}",
-            quote(cause, 300)
-        )),
-    };
-    let issue = match closed.how {
-        How::Now => format!("Issue #{} closed.", claim.issue_number),
-        How::Already => format!("Issue #{} was closed already.", claim.issue_number),
-    };
-    let card = match closed.board {
-        Board::Moved => " Board → Done.",
-        Board::Off | Board::Lacks(_) | Board::Unreachable(_) => "",
-    };
-    let text = format!("{issue}{card} Signal file cleaned up.");
-    let step = tell("closed", memory.after(), text, input, State::Unclaimed);
-    noted(noted(step, note), unreleased)
-}
-
-fn lacking(mut claim: ClaimFile, mut memory: ClaimMemory, lack: Missing, input: &In<'_>) -> Stop {
-    claim.phase = Phase::ReadyForPr;
-    let advice = lack.advice(&claim);
-    if memory.lacking.as_ref() == Some(&lack) {
-        // It was said already and nothing changed. To say it again would only trap the agent.
-        return claimed("lacking", claim, memory, OnStop::Pass).note(advice);
-    }
-    memory.lacking = Some(lack);
-    tell("lacking", memory, advice, input, |memory| State::Claimed {
-        claim,
-        memory,
-    })
-}
-
-fn failed(
-    mut claim: ClaimFile,
-    memory: ClaimMemory,
-    task: Task,
-    fault: &Fault,
-    input: &In<'_>,
-) -> Stop {
-    let rule = match (&claim.phase, task) {
-        (Phase::ReadyForPr, _) => "open-failed",
-        (Phase::Done, _) => "close-failed",
-        (Phase::Failed(_), _) => "retry-failed",
-        (Phase::Coding | Phase::PrCreated | Phase::ChecksRunning | Phase::MergedDetected, _) => {
-            return resting(claim, memory, input);
-        }
-    };
-    let cause = quote(&fault.cause, 300);
-    let Failure { attempts, next, .. } = claim.fail(task, &cause, input.now, fault.not_before);
-    let doing = task.as_str();
-    let issue = claim.issue_number;
-    match next {
-        Next::Never => {
-            let text = format!(
-                "Gave up {doing} for issue #{issue} after {attempts} attempts: {cause}. Tell the user. \
-                 Setting `phase` to `{}` in .agent-claim.json tries again.",
-                task.phase().as_str()
-            );
-            tell(rule, memory, text, input, |memory| State::Claimed {
-                claim,
-                memory,
-            })
-        }
-        Next::At(at) => {
-            let minutes = at.since(input.now).0.div_ceil(60_000);
-            let text = format!(
-                "Failed {doing} for issue #{issue}: {cause}. It is tried again at the first stop after \
-                 {minutes} minutes; setting `phase` to `{}` in .agent-claim.json tries at once.",
-                task.phase().as_str()
-            );
-            if attempts == 1 {
-                return tell(rule, memory, text, input, |memory| State::Claimed {
-                    claim,
-                    memory,
-                });
+        Outcome::Failed(fault) if claim.watched_pull() == Some(pr) => {
+            claim.last_check_poll = Some(input.now);
+            let note = memory.look_failed(fault, input.now);
+            if note.is_some() {
+                memory.untold_trouble();
             }
-            claimed(rule, claim, memory, OnStop::Pass).note(text)
+            let step = resting(claim, memory, input);
+            match note {
+                Some(note) => step.note(note),
+                None => step,
+            }
         }
+        _ => resting(claim, memory, input),
     }
-}
-
-fn carded(
-    mut claim: ClaimFile,
-    mut memory: ClaimMemory,
-    card: &CardUpdate,
-    board: &Board,
-    input: &In<'_>,
-) -> Stop {
-    let note = card_result(&mut claim, &mut memory, &card.status, board, input.now);
-    let step = match &claim.phase {
-        Phase::Coding | Phase::PrCreated | Phase::ChecksRunning | Phase::MergedDetected => {
-            quiet("card", memory, input, |memory| State::Claimed {
-                claim,
-                memory,
-            })
-        }
-        Phase::ReadyForPr | Phase::Done | Phase::Failed(_) => {
-            claimed("late", claim, memory, OnStop::Pass)
-        }
-    };
-    noted(step, note)
-}
-
-/// Takes in the result of moving a card. The note is for something new.
-fn card_result(
-    claim: &mut ClaimFile,
-    memory: &mut ClaimMemory,
-    status: &str,
-    board: &Board,
-    now: Millis,
-) -> Option<String> {
-    let (cause, retry_at) = match board {
-        Board::Moved => {
-            claim.last_synced_status = Some(status.into());
-            memory.card = None;
-            return None;
-        }
-        Board::Off => return None,
-        Board::Lacks(cause) => (cause, None),
-        Board::Unreachable(cause) => (cause, Some(now.plus(BACKOFF))),
-    };
-    let known = memory
-        .card
-        .as_ref()
-        .is_some_and(|fault| fault.cause == *cause);
-    memory.card = Some(CardFault {
-        status: status.into(),
-        cause: cause.clone(),
-        retry_at,
-    });
-    (!known).then(|| {
-        format!(
-            "the board was not updated: {}. The rest goes on without it",
-            quote(cause, 300)
-        )
-    })
 }
 
 fn card_is_due(claim: &ClaimFile, memory: &ClaimMemory, now: Millis) -> bool {
@@ -427,67 +259,53 @@ fn resting(claim: ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
         Phase::MergedDetected => "asked",
         Phase::ReadyForPr | Phase::Done | Phase::Failed(_) => "late",
     };
-    quiet(rule, memory, input, |memory| State::Claimed {
-        claim,
-        memory,
-    })
+    quiet(rule, State::Claimed { claim, memory }, input)
 }
 
 /// Lets the agent go, or holds it for mail that is worth a turn.
-fn quiet(
-    rule: &'static str,
-    mut memory: ClaimMemory,
-    input: &In<'_>,
-    state: impl FnOnce(ClaimMemory) -> State,
-) -> Stop {
+fn quiet(rule: &'static str, state: State, input: &In<'_>) -> Stop {
+    let Some(mut memory) = state.memory().cloned() else {
+        return Step::take(rule, state, OnStop::Pass);
+    };
+    if input.facts.owner_is_gone {
+        memory.owner = None;
+    }
     let session = input.event.session.as_ref();
-    match memory.fetch(session, input.now, Weight::Wake) {
-        Some(text) => Step::take(rule, state(memory), OnStop::Hold(text)),
-        None => Step::take(rule, state(memory), OnStop::Pass),
+    match memory.fetch(session, Weight::Wake) {
+        Some(text) => Step::take(rule, state.with_memo(memory), OnStop::Hold(text)),
+        None => Step::take(rule, state, OnStop::Pass),
     }
 }
 
 /// Says it to this session if the claim is its own; otherwise it waits for the claim's session.
-fn tell(
-    rule: &'static str,
-    mut memory: ClaimMemory,
-    text: String,
-    input: &In<'_>,
-    state: impl FnOnce(ClaimMemory) -> State,
-) -> Stop {
-    let session = input.event.session.as_ref();
-    let note = text.clone();
-    memory.post(Mail {
-        topic: Topic::Work,
-        weight: Weight::Wake,
-        at: input.now,
+fn told(heard: Heard, input: &In<'_>) -> Stop {
+    let Heard {
+        rule,
+        state,
         text,
-    });
-    match memory.fetch(session, input.now, Weight::Wake) {
-        Some(text) => Step::take(rule, state(memory), OnStop::Hold(text)),
-        None => Step::take(rule, state(memory), OnStop::Pass).note(note),
-    }
-}
-
-fn claimed(rule: &'static str, claim: ClaimFile, memory: ClaimMemory, say: OnStop) -> Stop {
-    Step::take(rule, State::Claimed { claim, memory }, say)
-}
-
-fn need(
-    rule: &'static str,
-    claim: &ClaimFile,
-    memory: ClaimMemory,
-    effect: Effect,
-    limit: Millis,
-) -> Stop {
-    let state = State::Claimed {
-        claim: claim.clone(),
-        memory,
+        notes,
+    } = heard;
+    let mut unread = None;
+    let state = match text {
+        None => state,
+        Some(text) => {
+            unread = Some(text.clone());
+            post(&state, text, input.now)
+        }
     };
-    Step::need(rule, state, effect, limit)
+    let mut step = quiet(rule, state, input);
+    if matches!(step.verdict, crate::machine::Verdict::Say(OnStop::Pass)) {
+        step.notes.extend(unread);
+    }
+    step.notes.extend(notes);
+    step
 }
 
-fn noted(mut step: Stop, note: Option<String>) -> Stop {
-    step.notes.extend(note.into_iter().collect::<Vec<_>>());
-    step
+/// The state with a message about our own work in its mailbox.
+pub(super) fn post(state: &State, text: String, now: Millis) -> State {
+    let Some(mut memory) = state.memory().cloned() else {
+        return state.clone();
+    };
+    memory.post(Mail::new(Topic::Work, Weight::Wake, now, text));
+    state.with_memo(memory)
 }

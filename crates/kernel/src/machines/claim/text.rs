@@ -64,10 +64,20 @@ fn unticked(template: &str) -> String {
     template.replace("- [x]", "- [ ]").replace("- [X]", "- [ ]")
 }
 
-/// Marks our closing comment, so that it is not posted twice.
-pub fn marker(issue: u64) -> String {
+/// A cause that ends a clause of ours: without its own full stop.
+pub fn unended(cause: &str) -> String {
+    cause.trim_end().trim_end_matches('.').into()
+}
+
+/// Marks our closing comment, so that it is not posted twice. It names the pull request: an issue
+/// that was reopened gets another comment for the next one.
+pub fn marker(issue: u64, pr: Option<u64>) -> String {
     let mut marker = String::from("<!-- mainspring:done:");
     push_number(&mut marker, issue);
+    if let Some(pr) = pr {
+        marker.push(':');
+        push_number(&mut marker, pr);
+    }
     marker.push_str(" -->");
     marker
 }
@@ -80,7 +90,7 @@ pub fn farewell(issue: u64, pr: Option<u64>) -> String {
         push_number(&mut text, pr);
     }
     text.push_str("\n\n");
-    text.push_str(&marker(issue));
+    text.push_str(&marker(issue, pr));
     text
 }
 
@@ -140,13 +150,13 @@ mod tests {
     fn the_farewell_carries_its_marker() {
         assert_eq!(
             farewell(42, Some(107)),
-            "Completed in #107\n\n<!-- mainspring:done:42 -->"
+            "Completed in #107\n\n<!-- mainspring:done:42:107 -->"
         );
         assert_eq!(
             farewell(42, None),
             "Completed\n\n<!-- mainspring:done:42 -->"
         );
-        assert!(farewell(42, None).contains(&marker(42)));
+        assert!(farewell(42, None).contains(&marker(42, None)));
     }
 
     proptest! {

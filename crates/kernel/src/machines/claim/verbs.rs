@@ -1,22 +1,23 @@
 //! The commands for a claim. GitHub and git have been asked before.
 
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 pub use super::refused::{Lease, Refused};
 
 use super::branch;
 use super::claim_file::ClaimFile;
-use super::consent::{self, Prompt};
-use super::memory::{ClaimMemory, Consent, Weight};
-use super::news::PullNews;
+use super::consent::{self, LastWord, Phrases};
+use super::memory::{Beat, ClaimMemory, Consent, Route, Weight};
+use super::news::{Look, PullNews};
 use super::phase::{Failure, Phase, Task};
-use super::pull::Pull;
+use super::pull::PullState;
 use super::work::Open;
 use super::{Claim, State};
 use crate::authority::{self, Grounds};
 use crate::ids::Millis;
 use crate::machine::{Nothing, Step};
-use crate::machines::verbs::{Actor, VerbStep};
+use crate::verbs::{Actor, VerbStep};
 
 /// May this issue be claimed here? Returns the claim if it is claimed here already.
 pub fn may_take(state: &State, issue: u64) -> Result<Option<&ClaimFile>, Refused> {
@@ -45,12 +46,23 @@ pub fn branch_for(wanted: Option<&str>, issue: u64, title: &str) -> Result<Strin
     }
 }
 
-/// Claims the issue. `lease` is the commit by which we hold it on the git server.
+/// Where an issue was reserved, and where its work goes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reserved {
+    /// The commit by which we hold the issue on the git server.
+    pub lease: Option<String>,
+    pub route: Route,
+    /// The linked worktree of the claim, if it has one.
+    pub worktree: Option<String>,
+}
+
+/// Claims the issue.
 pub fn take(
     state: &State,
     claim: ClaimFile,
-    lease: Option<String>,
+    reserved: Reserved,
     actor: &Actor,
+    now: Millis,
 ) -> Result<VerbStep<Claim>, Refused> {
     if let Some(held) = may_take(state, claim.issue_number)? {
         return Err(Refused::AnotherIssue {
@@ -58,10 +70,21 @@ pub fn take(
             phase: held.phase.as_str(),
         });
     }
+    let Reserved {
+        lease,
+        route,
+        worktree,
+    } = reserved;
     let memory = ClaimMemory {
         issue: Some(claim.issue_number),
         owner: actor.session().cloned(),
+        beat: lease.as_ref().map(|_| Beat {
+            at: now,
+            phase: claim.phase.as_str().into(),
+        }),
         lease,
+        route,
+        worktree,
         ..ClaimMemory::default()
     };
     Ok(Step::take(
@@ -73,7 +96,14 @@ pub fn take(
 
 /// The work is ready for its pull request. If one is open, it is found at the stop and used. If it
 /// was closed unmerged, another one is opened. After the merge there is nothing to hand over.
-pub fn handoff(state: &State, summary: &str, actor: &Actor) -> Result<VerbStep<Claim>, Refused> {
+/// `branch` is the one that is checked out, if it is not the repository's default branch: it has
+/// the work.
+pub fn handoff(
+    state: &State,
+    summary: &str,
+    branch: Option<&str>,
+    actor: &Actor,
+) -> Result<VerbStep<Claim>, Refused> {
     let (mut claim, memory) = claimed(state)?;
     match &claim.phase {
         Phase::Coding | Phase::ReadyForPr | Phase::PrCreated | Phase::ChecksRunning => {}
@@ -85,13 +115,16 @@ pub fn handoff(state: &State, summary: &str, actor: &Actor) -> Result<VerbStep<C
         Phase::Done => return Err(Refused::Closing(claim.issue_number)),
     }
     claim.summary = summary.into();
-    Open::of(&claim).map_err(|lack| Refused::Lacking(lack.advice(&claim)))?;
+    if let Some(branch) = branch {
+        claim.branch = branch.into();
+    }
+    Open::of(&claim, &memory).map_err(|lack| Refused::Lacking(lack.advice(&claim)))?;
     claim.phase = Phase::ReadyForPr;
     let memory = ClaimMemory {
         lacking: None,
         // What the user said was about another pull request.
         consent: Consent::NotAsked,
-        asked_at: None,
+        merged_at: None,
         told_unconsented: false,
         ..moved_by(memory, actor)
     };
@@ -103,12 +136,13 @@ pub fn handoff(state: &State, summary: &str, actor: &Actor) -> Result<VerbStep<C
 }
 
 /// The issue may be closed. A person confirms that with `--yes`, whatever the phase. For an agent,
-/// the person must have answered the question with a yes, in a prompt that the host's transcript has.
+/// the pull request must have been seen merged, and the user's last message must let the issue be
+/// closed, by the host's own transcript.
 pub fn done(
     state: &State,
     actor: &Actor,
     yes: bool,
-    prompts: &[Prompt],
+    (last, phrases): (Option<&LastWord>, Phrases<'_>),
 ) -> Result<VerbStep<Claim>, Refused> {
     let (mut claim, memory) = claimed(state)?;
     let issue = claim.issue_number;
@@ -116,15 +150,17 @@ pub fn done(
         Actor::Person if yes => "done-yes",
         Actor::Person => return Err(Refused::Unconfirmed(issue)),
         Actor::Agent(_) => {
-            if !was_merged(&claim.phase) {
-                return Err(Refused::NotMerged);
-            }
-            let grounds = if consent::is_shown(&memory, issue, prompts) {
+            let merged_at = merged_at(&memory).ok_or(Refused::NotMerged(claim.pr_number))?;
+            let given = last.is_some_and(|last| consent::is_given(last, issue, merged_at, phrases));
+            let grounds = if given {
                 Grounds::Consent
             } else {
                 Grounds::Nothing
             };
-            authority::may("claim done", actor, grounds).map_err(|_| Refused::Unanswered(issue))?;
+            authority::may("claim done", actor, grounds).map_err(|_| Refused::Unanswered {
+                issue,
+                examples: consent::examples(issue, phrases),
+            })?;
             "done"
         }
     };
@@ -137,19 +173,83 @@ pub fn done(
     Ok(Step::take(rule, State::Claimed { claim, memory }, Nothing))
 }
 
-/// Only claims whose merge was seen reach these phases.
-const fn was_merged(phase: &Phase) -> bool {
-    match phase {
-        Phase::MergedDetected | Phase::Done => true,
-        Phase::Failed(failure) => matches!(failure.during, Task::Close),
-        Phase::Coding | Phase::ReadyForPr | Phase::PrCreated | Phase::ChecksRunning => false,
-    }
+/// When the claim's work was merged, by our own memory: the file says only what somebody wrote
+/// into it.
+pub fn merged_at(memory: &ClaimMemory) -> Option<Millis> {
+    let merged = memory.told.state == Some(PullState::Merged);
+    merged.then(|| memory.merged_at.unwrap_or_default())
 }
 
-/// Gives the issue back.
-pub fn abort(state: &State) -> Result<VerbStep<Claim>, Refused> {
-    claimed(state)?;
-    let unclaimed = State::Unclaimed(ClaimMemory::default());
+/// Somebody merged the branch by hand: there is no pull request to look at.
+pub fn integrate(state: &State, actor: &Actor, now: Millis) -> Result<VerbStep<Claim>, Refused> {
+    let (mut claim, memory) = claimed(state)?;
+    let rule = if claim.phase == Phase::Done {
+        "integrate-done"
+    } else {
+        claim.phase = Phase::MergedDetected;
+        "integrate"
+    };
+    let mut memory = moved_by(memory, actor);
+    memory.told.state = Some(PullState::Merged);
+    // Who says that it is merged has just said so.
+    memory.merged_at = Some(now.min(memory.merged_at.unwrap_or(now)));
+    memory.ask();
+    let next = State::Claimed { claim, memory };
+    Ok(Step::take(rule, next, Nothing))
+}
+
+/// What failed is tried again at the next stop.
+pub fn retry(state: &State, actor: &Actor) -> Result<VerbStep<Claim>, Refused> {
+    let (mut claim, memory) = claimed(state)?;
+    let Phase::Failed(failure) = &claim.phase else {
+        return Err(Refused::NothingFailed {
+            issue: claim.issue_number,
+            phase: claim.phase.as_str(),
+        });
+    };
+    let rule = match failure.during {
+        Task::Open => "retry-open",
+        Task::Close => "retry-close",
+    };
+    claim.phase = failure.during.phase();
+    let memory = moved_by(memory, actor);
+    Ok(Step::take(rule, State::Claimed { claim, memory }, Nothing))
+}
+
+/// There is more to do on the issue. A pull request that is merged or closed is not this work's
+/// any more.
+pub fn rework(state: &State, actor: &Actor) -> Result<VerbStep<Claim>, Refused> {
+    let (mut claim, memory) = claimed(state)?;
+    claim.phase = Phase::Coding;
+    let mut memory = ClaimMemory {
+        lacking: None,
+        consent: Consent::NotAsked,
+        merged_at: None,
+        told_unconsented: false,
+        ..moved_by(memory, actor)
+    };
+    if memory
+        .told
+        .state
+        .is_some_and(|state| state != PullState::Open)
+    {
+        claim.pr_number = None;
+        memory.told = super::memory::Told::default();
+    }
+    let next = State::Claimed { claim, memory };
+    Ok(Step::take("rework", next, Nothing))
+}
+
+/// Gives the issue back. `held` says whether the git server still has the reservation: then it is
+/// tried again later.
+pub fn abort(state: &State, held: bool) -> Result<VerbStep<Claim>, Refused> {
+    let (_, memory) = claimed(state)?;
+    let left = ClaimMemory {
+        mail: Vec::new(),
+        lease: memory.lease.clone().filter(|_| held),
+        ..memory
+    };
+    let unclaimed = State::Unclaimed(left.after());
     Ok(Step::take("abort", unclaimed, Nothing))
 }
 
@@ -162,21 +262,22 @@ pub fn pull(state: &State) -> Result<u64, Refused> {
 /// mail at once, and that is the text.
 pub fn look(
     state: &State,
-    pull: &Pull,
+    look: Look<'_>,
     actor: &Actor,
-    now: Millis,
 ) -> Result<(VerbStep<Claim>, Option<String>), Refused> {
     let (claim, memory) = claimed(state)?;
-    match state.watched() {
-        Some((_, _, pr)) if pr == pull.number => {}
-        Some(_) | None => return Ok((Step::ignore(state, Nothing), None)),
+    let known = merged_at(&memory).is_some();
+    let waits = matches!(
+        claim.phase,
+        Phase::PrCreated | Phase::ChecksRunning | Phase::MergedDetected
+    );
+    // A phase that somebody wrote by hand does not say that we saw the merge.
+    if claim.pr_number != Some(look.pull.number) || !waits || known {
+        return Ok((Step::ignore(state, Nothing), None));
     }
-    let mut news = PullNews::of(&claim, &memory, pull, now);
-    for mail in news.news.drain(..) {
-        news.memory.post(mail);
-    }
+    let mut news = PullNews::of(&claim, &memory, look).posted();
     let told = match actor {
-        Actor::Agent(session) => news.memory.fetch(session.as_ref(), now, Weight::Info),
+        Actor::Agent(session) => news.memory.fetch(session.as_ref(), Weight::Info),
         Actor::Person => None,
     };
     let (after, remembered) = (news.claim, news.memory);

@@ -2,25 +2,28 @@
 
 use super::claim_file::ClaimFile;
 use super::memory::{ClaimMemory, Weight};
-use super::news::PullNews;
-use super::phase::Phase;
+use super::news::{Look, PullNews};
+use super::phase::{Next, Phase};
 use super::pull::Pull;
+use super::results::{self, Held};
+use super::retry::{self, At};
+use super::stop::post;
 use super::work::{Effect, Fault, Outcome};
 use super::{Claim, State};
 use crate::effect::EffectStatus;
-use crate::ids::Millis;
+use crate::ids::{Millis, SessionId};
 use crate::machine::{Input, OnWatch, Step};
 
 type Watch = Step<Claim, OnWatch>;
 type In<'a> = Input<'a, Claim>;
 
-/// For one `gh` process. Nobody waits for it.
+/// For one `gh` process, and another for a log. Nobody waits for it.
 const LOOK_LIMIT: Millis = Millis::seconds(30);
 
 /// What the watcher does before it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
-    /// There is nothing to look at: the watcher exits.
+    /// There is nothing to look at for this session: the watcher exits.
     Leave,
     /// It is too early to ask GitHub.
     Wait,
@@ -28,15 +31,28 @@ pub enum Before {
 }
 
 impl State {
-    /// What the watcher does now; `due` is when it may ask GitHub next.
-    pub fn before_look(&self, due: Millis, now: Millis) -> Before {
+    /// What the watcher of this session does now; `due` is when it may ask GitHub next.
+    pub fn before_look(&self, session: Option<&SessionId>, due: Millis, now: Millis) -> Before {
+        let ours = self.memory().is_none_or(|memory| memory.is_own(session));
+        if !ours {
+            return Before::Leave;
+        }
         if self.has_news() {
             return Before::Look;
         }
-        match self.watched() {
-            None => Before::Leave,
-            Some((_, memory, _)) if now < due || is_told_to_wait(memory, now) => Before::Wait,
-            Some(_) => Before::Look,
+        let Self::Claimed { claim, memory } = self else {
+            return Before::Leave;
+        };
+        let waits = now < due || is_told_to_wait(memory, now);
+        match &claim.phase {
+            Phase::Failed(failure) => match failure.next {
+                Next::Never => Before::Leave,
+                Next::At(at) if now < at => Before::Wait,
+                Next::At(_) => Before::Look,
+            },
+            _ if claim.watched_pull().is_none() => Before::Leave,
+            _ if waits => Before::Wait,
+            _ => Before::Look,
         }
     }
 
@@ -53,68 +69,121 @@ fn is_told_to_wait(memory: &ClaimMemory, now: Millis) -> bool {
 }
 
 pub(super) fn on_watch(state: &State, input: &In<'_>) -> Watch {
-    if let Some((claim, memory, pr)) = state.watched()
+    let session = input.event.session.as_ref();
+    if let State::Claimed { claim, memory } = state
         && let EffectStatus::Done(intent, outcome) = input.effect_status
-        && intent.effect == (Effect::Poll { pr })
     {
         let memory = memory.about(claim.issue_number);
+        return came_back(state, claim, memory, (&intent.effect, outcome), input);
+    }
+    let ours = state.memory().is_some_and(|memory| memory.is_own(session));
+    if !ours {
+        return Step::ignore(state, OnWatch::Pass);
+    }
+    if let Some(step) = news(state, "wake", input) {
+        return step;
+    }
+    let (State::Claimed { claim, memory }, EffectStatus::Clear | EffectStatus::Abandoned(_)) =
+        (state, input.effect_status)
+    else {
+        return Step::ignore(state, OnWatch::Pass);
+    };
+    if let Some((effect, limit)) = retry::due(claim, memory, input) {
+        return Step::need("watch-retry", state.clone(), effect, limit);
+    }
+    match Effect::poll(claim, memory) {
+        Some(poll) if !is_told_to_wait(memory, input.now) => {
+            Step::need("watch", state.clone(), poll, LOOK_LIMIT)
+        }
+        Some(_) | None => Step::ignore(state, OnWatch::Pass),
+    }
+}
+
+fn came_back(
+    state: &State,
+    claim: &ClaimFile,
+    memory: ClaimMemory,
+    (effect, outcome): (&Effect, &Outcome),
+    input: &In<'_>,
+) -> Watch {
+    if claim.watched_pull().is_some() && effect.polls() == claim.watched_pull() {
         return match outcome {
-            Outcome::Polled(pull) => watched(state, claim, &memory, pull, input.now),
-            Outcome::Failed(fault) => unwatched(state, memory, fault),
+            Outcome::Polled(pull) => watched(state, claim, &memory, pull, input),
+            Outcome::Failed(fault) => unwatched(state, memory, fault, input.now),
             _ => Step::ignore(state, OnWatch::Pass),
         };
     }
-    if let Some(step) = news(state, input) {
-        return step;
-    }
-    match (state.watched(), input.effect_status) {
-        (Some((_, memory, pr)), EffectStatus::Clear | EffectStatus::Abandoned(_))
-            if !is_told_to_wait(memory, input.now) =>
-        {
-            Step::need("watch", state.clone(), Effect::Poll { pr }, LOOK_LIMIT)
+    let held = Held {
+        claim: claim.clone(),
+        memory,
+        now: input.now,
+    };
+    let failed = matches!(claim.phase, Phase::Failed(_));
+    match results::take_in(held, effect, outcome, &input.facts.phrases).filter(|_| failed) {
+        Some(heard) => {
+            let rule = retry::rule(At::Watch, &heard);
+            let state = match heard.text {
+                Some(text) => post(&heard.state, text, input.now),
+                None => heard.state,
+            };
+            let step = news(&state, rule, input);
+            step.unwrap_or_else(|| Step::take(rule, state, OnWatch::Pass))
         }
-        _ => Step::ignore(state, OnWatch::Pass),
+        None => Step::ignore(state, OnWatch::Pass),
     }
 }
 
 /// Mail that waits for this session.
-fn news(state: &State, input: &In<'_>) -> Option<Watch> {
+fn news(state: &State, rule: &'static str, input: &In<'_>) -> Option<Watch> {
     let mut memory = state.memory()?.clone();
     let session = input.event.session.as_ref();
-    let text = memory.fetch(session, input.now, Weight::Wake)?;
+    if !memory.is_own(session) {
+        return None;
+    }
+    let text = memory.fetch(session, Weight::Wake)?;
     let next = state.with_memo(memory);
-    Some(Step::take("wake", next, OnWatch::Wake(text)))
+    Some(Step::take(rule, next, OnWatch::Wake(text)))
 }
 
+/// News wakes the claim's own session. If the claim has moved to another one while we looked, it
+/// waits there.
 fn watched(
     state: &State,
     claim: &ClaimFile,
     memory: &ClaimMemory,
     pull: &Pull,
-    now: Millis,
+    input: &In<'_>,
 ) -> Watch {
-    let (after, remembered, wake) = PullNews::of(claim, memory, pull, now).deliver();
+    let look = Look {
+        pull,
+        now: input.now,
+        phrases: &input.facts.phrases,
+    };
+    let seen = PullNews::of(claim, memory, look);
     // A look at which nothing changed leaves no record: only its time would differ.
-    if remembered == *memory && after.phase == claim.phase {
+    if seen.memory == *memory && seen.claim.phase == claim.phase && seen.news.is_empty() {
         return Step::ignore(state, OnWatch::Pass);
     }
-    let rule = match &after.phase {
+    let rule = match &seen.claim.phase {
         Phase::MergedDetected => "noticed-merged",
         _ => "noticed",
     };
+    let seen = seen.posted();
     let next = State::Claimed {
-        claim: after,
-        memory: remembered,
+        claim: seen.claim,
+        memory: seen.memory,
     };
-    Step::take(rule, next, wake.map_or(OnWatch::Pass, OnWatch::Wake))
+    let step = news(&next, rule, input);
+    step.unwrap_or_else(|| Step::take(rule, next, OnWatch::Pass))
 }
 
-/// The next look may succeed, and the idle hook reports a failure that stays. If the server said
+/// The next look may succeed. A person is told once of a trouble that stays; if the server said
 /// when to come back, it is not asked before.
-fn unwatched(state: &State, mut memory: ClaimMemory, fault: &Fault) -> Watch {
-    if fault.not_before.is_none() {
+fn unwatched(state: &State, mut memory: ClaimMemory, fault: &Fault, now: Millis) -> Watch {
+    let known = memory.clone();
+    memory.look_failed(fault, now);
+    if memory == known {
         return Step::ignore(state, OnWatch::Pass);
     }
-    memory.not_before = fault.not_before;
     Step::take("unwatched", state.with_memo(memory), OnWatch::Pass)
 }

@@ -8,9 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::branch;
 use super::claim_file::ClaimFile;
-use super::pull::Pull;
+use super::memory::ClaimMemory;
+use super::pull::{Pull, PullState};
+use crate::at_work::{Describe, Work};
 use crate::hidden::quote;
 use crate::ids::Millis;
+use crate::reduce::Reducer;
 
 /// Each is safe to repeat: it looks first, and does only what is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -21,13 +24,119 @@ pub enum Effect {
     /// Close the issue with a comment, move the card, release the claim on the server.
     Close(Close),
     /// One look at a pull request.
-    Poll { pr: u64 },
+    Poll {
+        pr: u64,
+        /// The commit whose failed checks the agent knows: their log is not read again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        known: Option<String>,
+    },
+    /// Is the pull request merged? Nothing else is read.
+    CheckMerge { pr: u64 },
     /// Move the card only.
     Sync(CardUpdate),
     /// No claim here: is the branch's pull request merged, and which issue comes next?
     Look { branch: String },
     /// Read the board, for a session that starts.
     Survey,
+    /// Read the board and look at a pull request, for a session that starts.
+    Arrive { pr: u64, known: Option<String> },
+    /// Write on the git server how far the claim is.
+    Beat(HeartBeat),
+    /// Give the issue back on the git server.
+    GiveBack {
+        issue: u64,
+        lease: String,
+        remote: String,
+    },
+}
+
+/// The claim as everybody sees it on the git server.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct HeartBeat {
+    pub issue: u64,
+    pub branch: String,
+    pub phase: String,
+    /// The commit that it replaces.
+    pub lease: String,
+    pub remote: String,
+}
+
+/// How often the claim on the git server is written at least, if its session is at work.
+pub const BEAT: Millis = Millis::seconds(60 * 60);
+
+impl HeartBeat {
+    /// The phase has changed, or the last time is an hour ago.
+    pub fn due(claim: &ClaimFile, memory: &ClaimMemory, now: Millis) -> Option<Self> {
+        let lease = memory.lease.clone()?;
+        let phase = claim.phase.as_str();
+        let current = memory
+            .beat
+            .as_ref()
+            .is_some_and(|beat| beat.phase == phase && now.since(beat.at) < BEAT);
+        (!current).then(|| Self {
+            issue: claim.issue_number,
+            branch: claim.branch.clone(),
+            phase: phase.into(),
+            lease,
+            remote: memory.route.claims.clone(),
+        })
+    }
+}
+
+impl ClaimMemory {
+    /// There is no claim file any more, but the issue is still reserved.
+    pub fn leftover(&self, now: Millis) -> Option<Effect> {
+        // An empty phase is that of a failed attempt.
+        let tried = self.beat.as_ref().filter(|beat| beat.phase.is_empty());
+        if tried.is_some_and(|beat| now.since(beat.at) < BEAT) {
+            return None;
+        }
+        Some(Effect::GiveBack {
+            issue: self.issue?,
+            lease: self.lease.clone()?,
+            remote: self.route.claims.clone(),
+        })
+    }
+}
+
+impl Effect {
+    /// A look at the claim's pull request, if there is one to watch.
+    pub fn poll(claim: &ClaimFile, memory: &ClaimMemory) -> Option<Self> {
+        let pr = claim.watched_pull()?;
+        Some(Self::Poll {
+            pr,
+            known: memory.known_failure(),
+        })
+    }
+
+    /// The pull request that it looks at.
+    pub const fn polls(&self) -> Option<u64> {
+        match self {
+            Self::Poll { pr, .. } | Self::Arrive { pr, .. } => Some(*pr),
+            _ => None,
+        }
+    }
+}
+
+impl Describe for Effect {
+    fn work(&self) -> Work {
+        Work::new(match self {
+            Self::Open(open) => format!("opening the pull request of #{}", open.issue),
+            Self::Close(close) => format!("closing #{}", close.issue),
+            Self::Poll { pr, .. } | Self::CheckMerge { pr } | Self::Arrive { pr, .. } => {
+                format!("looking at pull request #{pr}")
+            }
+            Self::Beat(HeartBeat { issue, .. }) => {
+                format!("writing the claim of #{issue} on the git server")
+            }
+            Self::GiveBack { issue, .. } => format!("giving #{issue} back on the git server"),
+            Self::Sync(card) => format!("moving the card of #{}", card.issue),
+            Self::Look { branch } => {
+                format!("looking for the pull request of {}", quote(branch, 80))
+            }
+            Self::Survey => "reading the board".into(),
+        })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -36,6 +145,12 @@ pub struct Open {
     pub branch: String,
     pub summary: String,
     pub card: CardUpdate,
+    /// A pull request that was closed without a merge: this one is meant to be another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<u64>,
+    /// The remote to which the branch is pushed; empty: as git is configured.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub push: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -45,6 +160,9 @@ pub struct Close {
     pub card: CardUpdate,
     /// The commit by which we hold the issue on the git server. It is released.
     pub lease: Option<String>,
+    /// The remote that has the claim; empty: the repository's.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub remote: String,
     /// Nobody let it be closed but who wrote the file: only a merged one is.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub only_if_merged: bool,
@@ -72,16 +190,63 @@ pub enum Outcome {
     },
     /// The agent has to do something first.
     Lacking(Missing),
+    /// There is nothing to open a pull request for: the base branch has every commit.
+    Integrated {
+        base: String,
+    },
     Closed {
         how: How,
         board: Board,
         release: Release,
     },
     Polled(Pull),
+    /// The pull request, if it is merged.
+    MergeChecked(Option<Pull>),
     Synced(Board),
     Looked(BranchStatus),
     Surveyed(Survey),
+    Arrived {
+        survey: Survey,
+        seen: Seen,
+    },
+    Beaten(Beaten),
+    GivenBack(Release),
     Failed(Fault),
+}
+
+impl Outcome {
+    /// Lines of a log are nobody's word, but they may hold anything.
+    pub(super) fn reduce(&mut self, reducer: Reducer) {
+        let (Self::Polled(pull)
+        | Self::Arrived {
+            seen: Seen::Pull(pull),
+            ..
+        }) = self
+        else {
+            return;
+        };
+        for line in &mut pull.log {
+            reducer.text(line);
+        }
+    }
+}
+
+/// A look at a pull request that was made together with another.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Seen {
+    Pull(Pull),
+    Failed(Fault),
+}
+
+/// The result of writing the claim on the git server again.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Beaten {
+    /// We have it, by this commit.
+    Kept(String),
+    /// Somebody else has it: who.
+    Lost(String),
 }
 
 /// Did we do it, or was it there already?
@@ -97,6 +262,8 @@ pub enum How {
 #[serde(rename_all = "snake_case")]
 pub enum Board {
     Moved,
+    /// The status was set, and something else is missing on the board.
+    MovedOnly(String),
     /// No board is configured.
     Off,
     /// A scope, a field, an option or the card itself is missing. Trying again would not help.
@@ -161,6 +328,10 @@ pub enum Missing {
     Unpushed,
     /// The head of the branch on the server is another commit than here.
     Behind,
+    /// The server has what was here before an amend or a rebase.
+    Rewritten {
+        remote: String,
+    },
     /// The branch has no commit that the base does not have.
     NotAhead {
         base: String,
@@ -169,7 +340,7 @@ pub enum Missing {
 
 impl Open {
     /// The request that a claim makes; `Err` says what is missing.
-    pub fn of(claim: &ClaimFile) -> Result<Self, Missing> {
+    pub fn of(claim: &ClaimFile, memory: &ClaimMemory) -> Result<Self, Missing> {
         branch::check(&claim.branch).map_err(|bad| Missing::Branch(bad.to_string()))?;
         if let Some(fault) = claim.summary_fault() {
             return Err(Missing::Summary(fault));
@@ -179,16 +350,21 @@ impl Open {
             branch: claim.branch.clone(),
             summary: claim.summary.trim().into(),
             card: CardUpdate::of(claim, super::claim_file::status::IN_REVIEW),
+            instead_of: claim
+                .pr_number
+                .filter(|_| memory.told.state == Some(PullState::Closed)),
+            push: memory.route.push.clone(),
         })
     }
 }
 
 impl Close {
-    pub fn of(claim: &ClaimFile, lease: Option<&String>) -> Self {
+    pub fn of(claim: &ClaimFile, memory: &ClaimMemory) -> Self {
         Self {
             issue: claim.issue_number,
             pr: claim.pr_number,
-            lease: lease.cloned(),
+            lease: memory.lease.clone(),
+            remote: memory.route.claims.clone(),
             only_if_merged: false,
             card: CardUpdate {
                 agent: String::new(),
@@ -215,21 +391,30 @@ impl Missing {
         let branch = quote(&claim.branch, 200);
         let todo = match self {
             Self::Branch(why) => format!(
-                "`branch` in .agent-claim.json is `{branch}`, and {why}. Set it to the branch you work on."
+                "the claim's branch is `{branch}`, and {why}. Switch to the branch with the work and \
+                 run `mainspring handoff --summary \"…\" --push` again."
             ),
             Self::Summary(why) => format!(
-                "`summary` in .agent-claim.json cannot be the title of a pull request: {why}. \
+                "its summary cannot be the title of a pull request: {why}. \
                  Run `mainspring handoff --summary \"…\"`."
             ),
             Self::Remote(why) => quote(why, 500),
             Self::Unpushed => format!(
-                "the branch `{branch}` is not on the server. Push it: `git push -u origin {branch}`."
+                "the branch `{branch}` is not on the server. `mainspring handoff --summary \"…\" \
+                 --push` pushes it."
             ),
             Self::Behind => format!(
-                "the server's `{branch}` is not the commit you have here. Push it: `git push origin {branch}`."
+                "the server's `{branch}` is not the commit you have here. `mainspring handoff \
+                 --summary \"…\" --push` pushes it."
+            ),
+            Self::Rewritten { remote } => format!(
+                "the server's `{branch}` is what you had before an amend or a rebase. Push the new \
+                 commits: `git push --force-with-lease {} {branch}`.",
+                quote(remote, 60)
             ),
             Self::NotAhead { base } => format!(
-                "`{branch}` has no commit that `{}` does not have. Commit your work and push it.",
+                "`{branch}` has no commit that `{}` does not have. Commit your work, then run \
+                 `mainspring handoff --summary \"…\" --push` again.",
                 quote(base, 200)
             ),
         };

@@ -222,7 +222,7 @@ proptest! {
         let facts = Facts {
             heard: if said { SpokenSignal::Said(Token) } else { SpokenSignal::Nothing },
             transcript: if short { Transcript::Short } else { Transcript::Long },
-            max,
+            max: max.into(),
             ..facts()
         };
         let background = if working { Background::Working } else { Background::Quiet };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Gate, State};
 use crate::machine::{Nothing, Step};
-use crate::machines::verbs::{Refusal, VerbStep};
+use crate::verbs::{Refusal, VerbStep};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -21,11 +21,12 @@ pub use run::{Client, Ending, Frame, LoopOwner, MOST_FRAMES, Mode, Past, Run, St
 
 use self::owner::Ownership;
 use super::{InputOf, Name};
+use crate::data::Never;
+pub use crate::door::Door;
+use crate::effect::HasEffects;
 use crate::event::{Author, Background, Kind};
 use crate::ids::{Millis, SessionId};
-use crate::machine::{
-    Arrow, Input, Machine, Never, Nothing, OnContext, OnStop, SAME, Settled, Step,
-};
+use crate::machine::{Arrow, Input, Machine, Nothing, OnContext, OnStop, SAME, Settled, Step};
 use crate::reduce::Reducer;
 use crate::spoken_signal::SpokenSignal;
 
@@ -42,6 +43,11 @@ pub struct Facts {
     pub client: Option<Client>,
     /// The prompt that is repeated at each iteration.
     pub prompt: Option<String>,
+    #[serde(default)]
+    pub door: Door,
+    /// For the drop-in: where the work on the frame's issue is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<String>,
 }
 
 /// Who else works in this project.
@@ -51,6 +57,11 @@ pub enum OtherSessions {
     /// This session is the only active one.
     Alone,
     Several,
+}
+
+impl HasEffects for Loop {
+    type Effect = Never;
+    type Outcome = Never;
 }
 
 impl Machine for Loop {
@@ -118,8 +129,6 @@ impl Machine for Loop {
 
     type State = State;
     type Facts = Facts;
-    type Effect = Never;
-    type Outcome = Never;
 
     fn label(state: &State) -> &'static str {
         match state {
@@ -133,9 +142,11 @@ impl Machine for Loop {
     }
 
     fn on_stop(state: &State, input: &Input<'_, Self>) -> Step<Self, OnStop> {
-        let Some(here) = &input.event.session else {
+        let here = input.event.session.as_ref();
+        if here.is_none() && input.facts.door == Door::Hook {
             return Step::ignore(state, OnStop::Pass);
-        };
+        }
+        let is_ours = |owner: &LoopOwner| here.is_none_or(|here| owner.is(here));
         match state {
             State::Idle(_) => Step::take("idle", state.clone(), OnStop::Pass),
             State::Corrupt(cause) => {
@@ -147,14 +158,14 @@ impl Machine for Loop {
                     "the loop is off, because its state cannot be read: {cause}"
                 ))
             }
-            State::Aborted { cause, owner } if owner.is(here) || *owner == LoopOwner::Nobody => {
+            State::Aborted { cause, owner } if is_ours(owner) || *owner == LoopOwner::Nobody => {
                 Step::take("aborted", state.clone(), OnStop::Pass)
                     .note(format!("the loop was aborted: {cause}"))
             }
-            State::Completing { run, .. } if run.owner.is(here) => {
+            State::Completing { run, .. } if is_ours(&run.owner) => {
                 Step::take("completing", state.clone(), OnStop::Pass)
             }
-            State::Stuck { run, .. } if run.owner.is(here) => {
+            State::Stuck { run, .. } if is_ours(&run.owner) => {
                 Step::take("stuck", state.clone(), OnStop::Pass)
             }
             State::Aborted { .. } | State::Completing { .. } | State::Stuck { .. } => {
@@ -213,8 +224,12 @@ impl Machine for Loop {
     }
 
     fn reduce(input: &mut InputOf<Self>, reducer: Reducer) {
-        if let Some(prompt) = &mut input.facts.prompt {
-            reducer.text(prompt);
+        let facts = &mut input.facts;
+        for text in [&mut facts.prompt, &mut facts.worktree]
+            .into_iter()
+            .flatten()
+        {
+            reducer.text(text);
         }
         // Why somebody aborted it is in that person's or agent's words.
         if let State::Aborted { cause, .. } = &mut input.state {
@@ -286,6 +301,11 @@ fn continuation(run: &Run, facts: &Facts, welcome: Welcome) -> String {
          the task or keep iterating.",
         run.top.iter, run.top.max
     );
+    // The document fixes what the drop-in says.
+    if facts.door == Door::Compat {
+        reason.push_str(facts.worktree.as_deref().unwrap_or_default());
+        return reason;
+    }
     reason.push_str(&facts.heard.near_miss());
     if welcome == Welcome::New {
         reason.push_str("\n\n");

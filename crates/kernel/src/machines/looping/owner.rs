@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Client, Facts, Loop, LoopOwner, Mode, OtherSessions, Run, State};
+use super::{Client, Door, Facts, Loop, LoopOwner, Mode, OtherSessions, Run, State};
 use crate::event::{EndReason, Kind, StartSource};
 use crate::ids::SessionId;
 use crate::machine::{Input, Nothing, OnContext, Step};
@@ -19,12 +19,20 @@ pub(super) enum Ownership {
     Unclear,
 }
 
-pub(super) fn ownership(run: &Run, here: &SessionId, facts: &Facts) -> Ownership {
+/// Only a drop-in is asked by a session that it does not know: its document has no owners, so it
+/// holds whoever stops, but no session whose loop it knows to be another's.
+pub(super) fn ownership(run: &Run, here: Option<&SessionId>, facts: &Facts) -> Ownership {
+    let Some(here) = here else {
+        return Ownership::Ours(run.clone());
+    };
     match (&run.owner, facts.company) {
         (LoopOwner::Session { id, client }, _) if id == here => {
             Ownership::Ours(owned(run, here, facts.client.or(*client)))
         }
         (LoopOwner::Session { .. }, _) => Ownership::Others,
+        (LoopOwner::Nobody, _) if facts.door == Door::Compat => {
+            Ownership::Ours(owned(run, here, facts.client))
+        }
         (LoopOwner::Nobody, OtherSessions::Alone) => {
             Ownership::Taken(owned(run, here, facts.client))
         }

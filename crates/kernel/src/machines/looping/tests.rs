@@ -9,7 +9,7 @@ use crate::event::{EndReason, StartSource};
 use crate::machines::conformance::{
     Coverage, Taken, actors, event, every_kind, session, settle, step, stop, verb,
 };
-use crate::machines::verbs::Actor;
+use crate::verbs::Actor;
 
 const NOW: Millis = Millis::seconds(100_000);
 const TTL: Millis = Millis::seconds(7_200);
@@ -21,6 +21,8 @@ pub(super) fn facts() -> Facts {
         company: OtherSessions::Several,
         client: Some(Client(7)),
         prompt: None,
+        door: Door::Hook,
+        worktree: None,
     }
 }
 
@@ -117,12 +119,15 @@ fn all_facts() -> Vec<Facts> {
     ] {
         for company in [OtherSessions::Alone, OtherSessions::Several] {
             for client in [None, Some(Client(7)), Some(Client(8))] {
-                all.push(Facts {
-                    heard: heard.clone(),
-                    company,
-                    client,
-                    ..facts()
-                });
+                for door in [Door::Hook, Door::Compat] {
+                    all.push(Facts {
+                        heard: heard.clone(),
+                        company,
+                        client,
+                        door,
+                        ..facts()
+                    });
+                }
             }
         }
     }
@@ -138,7 +143,10 @@ fn every_state_and_event_follows_the_table() {
                 let taken = step::<Loop>(&state, &event("mine", kind.clone()), &facts, NOW);
                 coverage.saw(taken.rule, Loop::label(&state));
                 let nameless = step::<Loop>(&state, &event("", kind.clone()), &facts, NOW);
-                assert_eq!(nameless.rule, "", "no session, no loop");
+                match facts.door {
+                    Door::Hook => assert_eq!(nameless.rule, "", "no session, no loop"),
+                    Door::Compat => coverage.saw(nameless.rule, Loop::label(&state)),
+                }
             }
         }
         for settled in [Settled::Released, Settled::Continued] {
@@ -517,5 +525,40 @@ fn a_command_is_a_move() {
             "iterate",
             "not stale any more"
         );
+    }
+}
+
+#[test]
+fn the_drop_in_says_its_documents_sentence_and_holds_whoever_stops() {
+    let near = SpokenSignal::Near("token in backticks, line 1: say it bare".to_string());
+    let facts = Facts {
+        heard: near,
+        company: OtherSessions::Several,
+        prompt: Some("Go.".to_string()),
+        door: Door::Compat,
+        ..facts()
+    };
+    let sentence = "[ITERATION 2/3] Continue working on the task. Check your progress and either \
+                    complete the task or keep iterating.";
+    for (loops, here, holds) in [
+        (LoopOwner::Nobody, "mine", true),
+        (LoopOwner::Nobody, "", true),
+        (owner("mine"), "mine", true),
+        (owner("mine"), "", true),
+        (owner("mine"), "theirs", false),
+    ] {
+        let run = Run {
+            owner: loops.clone(),
+            ..run(frame(Mode::Loop, 1, 3))
+        };
+        let event = event(here, stop(Background::Quiet));
+        let taken = step::<Loop>(&State::Active(run), &event, &facts, NOW);
+        let expected = if holds {
+            format!("Hold({sentence:?})")
+        } else {
+            "Pass".to_string()
+        };
+        assert_eq!(taken.said, expected, "{loops:?} {here}");
+        assert!(taken.notes.is_empty());
     }
 }

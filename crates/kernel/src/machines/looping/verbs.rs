@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::{Client, Frame, Loop, LoopOwner, MOST_FRAMES, Past, Run, State};
 use crate::ids::{Millis, SessionId};
 use crate::machine::{Nothing, Step};
-use crate::machines::verbs::{Actor, Refusal, VerbStep};
+use crate::verbs::{Actor, Refusal, VerbStep};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Refused {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::{Pulse, State};
 use crate::machine::{Nothing, Step};
-use crate::machines::verbs::{Actor, Refusal, VerbStep};
+use crate::verbs::{Actor, Refusal, VerbStep};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Refused {

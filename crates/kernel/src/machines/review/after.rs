@@ -153,6 +153,7 @@ fn explain(failure: &Failure, asked: &Request) -> String {
         }
         Failure::NoFile => format!("the reviewer did not write {}; {log}", asked.file()),
         Failure::Fault(cause) => cause.clone(),
+        Failure::Cancelled => "it was cancelled".into(),
     }
 }
 

@@ -212,6 +212,7 @@ fn standings() -> Vec<EffectStatus<Review>> {
         task: TaskId::parse("1"),
         iteration: 1,
         model: "opus".into(),
+        progress: None,
         tasks: vec![],
         not_before: Millis(0),
         resumes: vec![],

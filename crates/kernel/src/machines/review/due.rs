@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::messages::{directory, dollars};
 use super::phase::{Phase, TaskId};
 use super::plan::{CLEAN_ENOUGH, OverdueReview, Parked, Target};
-use super::{Door, Fields, Kind, OnFailure, Plan, Request, Review};
+use super::{Door, Fields, Kind, OnFailure, Plan, Progress, Request, Review};
 use crate::effect::{EffectStatus, Intent};
 use crate::event::{self, Background};
 use crate::ids::Millis;
@@ -134,6 +134,10 @@ impl DueReview<'_> {
             task: self.task.clone(),
             iteration,
             model: self.fields.review_model.clone(),
+            progress: facts.tells_progress.then_some(Progress {
+                max_reviews: self.fields.max_reviews,
+                streak: self.fields.consecutive_clean,
+            }),
             tasks: match self.review {
                 Kind::Plan | Kind::Code => Vec::new(),
                 Kind::Tasks | Kind::AllCode => facts.tasks.numbered().cloned().collect(),

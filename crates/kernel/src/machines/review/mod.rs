@@ -27,6 +27,7 @@ mod tests;
 #[cfg(test)]
 mod world;
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -37,7 +38,10 @@ pub use plan::{Fields, Memory, Plan, Record, State};
 
 use super::Name;
 pub use super::looping::OtherSessions;
-use crate::effect::Fence;
+use crate::at_work::{Count, Describe, Work};
+pub use crate::door::Door;
+use crate::effect::{Fence, HasEffects};
+use crate::hidden::quote;
 use crate::ids::Millis;
 use crate::machine::{Arrow, Input, Machine, Nothing, OnContext, OnStop, SAME, Settled, Step};
 use crate::receipt::{Receipt, Reviewed};
@@ -50,6 +54,10 @@ pub struct Review;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Facts {
     pub door: Door,
+    /// A request says how far its cycle is. Requests of an earlier version did not, and their
+    /// records must replay.
+    #[serde(default)]
+    pub tells_progress: bool,
     pub company: OtherSessions,
     /// The ground rules that the directory breaks.
     pub violations: Vec<String>,
@@ -60,15 +68,6 @@ pub struct Facts {
     pub written: Vec<u32>,
     pub answer: AnswerFile,
     pub settings: Settings,
-}
-
-/// Which way the stop came in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Door {
-    Hook,
-    /// The drop-in for the public hook. Its plans have no owner.
-    Compat,
 }
 
 /// Is the review answered?
@@ -111,6 +110,8 @@ pub struct Request {
     pub task: Option<TaskId>,
     pub iteration: u32,
     pub model: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
     /// The tasks whose files the reviewer reads, if it reads several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskId>,
@@ -120,6 +121,35 @@ pub struct Request {
     /// review, that is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumes: Vec<Fence>,
+}
+
+/// How far a cycle is when one of its reviews starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Progress {
+    /// How many reviews the cycle may have.
+    pub max_reviews: u32,
+    /// How many clean ones in a row there are.
+    pub streak: u32,
+}
+
+impl Describe for Request {
+    fn work(&self) -> Work {
+        let what = match &self.task {
+            Some(task) => format!("{} of task {task}", self.review.label()),
+            None => self.review.label().into(),
+        };
+        Work {
+            count: self.progress.map(|progress| Count {
+                number: self.iteration,
+                of: progress.max_reviews,
+            }),
+            who: Some(quote(&self.model, 40)),
+            more: self
+                .progress
+                .map(|progress| format!("streak {}", progress.streak)),
+            ..Work::new(what)
+        }
+    }
 }
 
 impl Request {
@@ -179,6 +209,13 @@ pub enum Failure {
     NoFile,
     /// We could not start it, or could not store its output.
     Fault(String),
+    /// A person stopped or paused the machine while it ran.
+    Cancelled,
+}
+
+impl HasEffects for Review {
+    type Effect = Request;
+    type Outcome = Outcome;
 }
 
 impl Machine for Review {
@@ -260,8 +297,6 @@ impl Machine for Review {
 
     type State = State;
     type Facts = Facts;
-    type Effect = Request;
-    type Outcome = Outcome;
 
     fn label(state: &State) -> &'static str {
         let State::Plan(plan) = state else {

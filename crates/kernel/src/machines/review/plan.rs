@@ -91,6 +91,15 @@ impl Default for Fields {
 }
 
 impl Fields {
+    /// Was a task completed whose review has not run yet?
+    pub fn completes_task(&self) -> bool {
+        let completed = matches!(
+            self.phase,
+            Some(Phase::CompleteTask | Phase::CompleteTaskTdd)
+        );
+        completed && self.due().is_some()
+    }
+
     /// The current task, if its id can be part of a file name.
     pub fn task(&self) -> Option<TaskId> {
         TaskId::parse(self.current_task.as_deref()?)

@@ -12,7 +12,7 @@ use super::plan::{Fields, Memory, Plan, Record, State};
 use crate::hidden::quote;
 use crate::ids::SessionId;
 use crate::machine::{Machine, Nothing, Step};
-use crate::machines::verbs::{Actor, Refusal, VerbStep};
+use crate::verbs::{Actor, Refusal, VerbStep};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {

@@ -64,6 +64,7 @@ impl World {
             },
             facts: Facts {
                 door: Door::Hook,
+                tells_progress: true,
                 company: OtherSessions::Alone,
                 violations: vec![],
                 warnings: vec![],
@@ -108,6 +109,7 @@ impl World {
         let mut input = InputOf::new(state, self.facts.clone());
         input.effect_status = self.effect_status.clone();
         Case {
+            left: None,
             event: self.event.clone(),
             now: self.now,
             uptime: Uptime(self.now.0),

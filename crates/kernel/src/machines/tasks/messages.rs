@@ -64,9 +64,17 @@ pub fn numbers(ids: &[u64]) -> String {
     ids.join(", ")
 }
 
+/// The first line of the text about a refused list.
+const INVALID: &str = "Validation failed:";
+
+/// Is this the text about a list with faults in its tasks?
+pub fn is_invalid(cause: &str) -> bool {
+    cause.starts_with(INVALID)
+}
+
 /// A refused list, with everything that is wrong with it.
 pub fn invalid(problems: &[Problem], more: usize) -> String {
-    let mut lines = alloc::vec!["Validation failed:".to_string()];
+    let mut lines = alloc::vec![INVALID.to_string()];
     lines.extend(problems.iter().map(|problem| format!("  {problem}")));
     if more > 0 {
         lines.push(format!("  … and {more} more"));

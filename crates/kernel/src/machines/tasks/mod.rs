@@ -27,8 +27,10 @@ use self::check::{List, Problem};
 use self::draft::Status;
 use self::task_list::{Maker, Reset, TaskList};
 use super::{InputOf, Name};
+use crate::data::Never;
+use crate::effect::HasEffects;
 use crate::machine::{
-    ANY, AfterTool, Arrow, BeforeTool, Input, Machine, Never, Obeys, OnContext, SAME, Step,
+    ANY, AfterTool, Arrow, BeforeTool, Input, Machine, Obeys, OnContext, SAME, Step,
 };
 use crate::reduce::Reducer;
 
@@ -107,6 +109,11 @@ pub enum TaskTools {
     Unknown,
 }
 
+impl HasEffects for Tasks {
+    type Effect = Never;
+    type Outcome = Never;
+}
+
 impl Machine for Tasks {
     const NAME: Name = Name::Tasks;
     const OBEYS: Obeys = Obeys::OrdersThatNameIt;
@@ -143,8 +150,6 @@ impl Machine for Tasks {
 
     type State = TaskList;
     type Facts = Facts;
-    type Effect = Never;
-    type Outcome = Never;
 
     fn label(state: &TaskList) -> &'static str {
         let of_a_skill = |entry: &task_list::Entry| entry.maker != Maker::Hand;

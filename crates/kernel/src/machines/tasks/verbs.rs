@@ -8,7 +8,7 @@ use super::draft::Status;
 use super::messages::numbers;
 use super::task_list::{Entry, MOST_ID, Maker, Source, TaskList};
 use crate::machine::{Nothing, Step};
-use crate::machines::verbs::{Refusal, VerbStep};
+use crate::verbs::{Refusal, VerbStep};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Refused {

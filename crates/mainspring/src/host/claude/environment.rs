@@ -4,6 +4,7 @@
 use crate::child_env::{Names, VendorEnv};
 
 pub(crate) const VENDOR: VendorEnv = VendorEnv {
+    family: &["CLAUDE*", "ANTHROPIC_*"],
     always: ALWAYS,
     providers: &[
         ("CLAUDE_CODE_USE_BEDROCK", AWS),

@@ -5,6 +5,7 @@ mod encode;
 mod environment;
 pub(crate) mod name;
 pub(crate) mod plugins;
+mod rank;
 mod reviewer;
 mod roots;
 mod settings;
@@ -23,6 +24,7 @@ use crate::env::Environment;
 pub(super) const PROGRAM: &str = "claude";
 
 pub(super) static SPEC: HostSpec = HostSpec {
+    folder: ".claude/",
     program: PROGRAM,
     agent: &AGENT,
     sent: None,
@@ -30,6 +32,8 @@ pub(super) static SPEC: HostSpec = HostSpec {
     encode: encode::encode,
     handled: encode::handled,
     wording,
+    rewakes,
+    outranked: rank::outranked,
     cap,
     variables: Variables {
         project: Some(name::PROJECT),
@@ -71,11 +75,21 @@ fn cap(env: &Environment) -> Cap {
 /// Claude Code names the current session to its hooks. Another host with the same payloads may
 /// know only blocks, even if an agent of Claude Code started it.
 fn wording(env: &Environment, session: Option<&SessionId>) -> Wording {
-    let named = env.var(name::SESSION).and_then(|id| SessionId::parse(&id));
-    match named {
-        Some(named) if Some(&named) == session => Wording::Context,
-        Some(_) | None => Wording::Block,
+    if is_sender(env, session) {
+        Wording::Context
+    } else {
+        Wording::Block
     }
+}
+
+fn rewakes(env: &Environment, session: Option<&SessionId>) -> bool {
+    is_sender(env, session)
+}
+
+/// Was this session's event sent by Claude Code itself?
+fn is_sender(env: &Environment, session: Option<&SessionId>) -> bool {
+    let named = env.var(name::SESSION).and_then(|id| SessionId::parse(&id));
+    named.is_some() && named.as_ref() == session
 }
 
 /// The host's own folder.

@@ -1,20 +1,25 @@
 //! Adds our entries to Claude Code's settings files and removes them. Everything else in a file
 //! stays as it is.
 
+mod handlers;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jsonc_parser::cst::{CstArray, CstObject};
 use serde_json::{Map, Value, json};
 
+use self::handlers::{calls_of, handler, handlers, handlers_of_drop_ins, is_drop_in, is_ours};
 use super::{config_dir, name, plugins};
 use crate::env::Environment;
-use crate::host::install::{Found, Handler, Installation, Purpose, Scope, Script, Variable};
+use crate::host::call::{self, Caller};
+use crate::host::install::{Calls, Found, Handler, Installation, Purpose, Scope, Script, Variable};
 use crate::host::jsonc;
 use crate::limits;
 use crate::own_files::{self, Check, OwnFile};
 
-/// `install` registers the same hooks as the plugin: one list, in the plugin's own file.
+/// `install` registers the same hooks as the plugin: one list, in the plugin's own file, which
+/// calls us by our names on the PATH.
 const PLUGIN_HOOKS: &str = include_str!("../../../../../plugins/mainspring/hooks/hooks.json");
 
 pub(super) const INSTALLATION: Installation = Installation {
@@ -44,7 +49,7 @@ pub(super) const INSTALLATION: Installation = Installation {
     ],
 };
 
-fn file(scope: Scope, env: &Environment, here: &Path) -> Option<PathBuf> {
+pub(super) fn file(scope: Scope, env: &Environment, here: &Path) -> Option<PathBuf> {
     Some(match scope {
         Scope::User => config_dir(env)?.join("settings.json"),
         Scope::Project => here.join(".claude/settings.json"),
@@ -54,9 +59,8 @@ fn file(scope: Scope, env: &Environment, here: &Path) -> Option<PathBuf> {
 
 fn look(text: &str) -> Result<Found, String> {
     let root = jsonc::read(text)?;
-    let handlers = handlers(&root, is_ours)
-        .into_iter()
-        .map(|(event, fields)| handler(event, fields));
+    let handlers = handlers(&root, is_ours).into_iter();
+    let handlers: Vec<Handler> = handlers.filter_map(handler).collect();
     let drop_ins = handlers_of_drop_ins(&root);
     let variables = root.get("env").and_then(Value::as_object);
     let variables: BTreeMap<String, String> = variables
@@ -68,7 +72,8 @@ fn look(text: &str) -> Result<Found, String> {
     let mut plugins = plugins.into_iter().flatten();
     let off = root.get(HOOKS_OFF).and_then(Value::as_bool) == Some(true);
     Ok(Found {
-        handlers: handlers.collect(),
+        stop_timeout: stop_timeout(handlers.iter().chain(&drop_ins)),
+        handlers,
         drop_ins,
         variables,
         hooks_off: off.then_some(HOOKS_OFF),
@@ -76,6 +81,19 @@ fn look(text: &str) -> Result<Found, String> {
             .any(|(name, on)| name.starts_with("mainspring@") && on.as_bool() != Some(false)),
         empty: text.split_whitespace().collect::<String>() == "{}",
     })
+}
+
+fn stop_timeout<'a>(ours: impl Iterator<Item = &'a Handler>) -> Option<u64> {
+    let at_stop = ours.filter(|one| one.event == "Stop" && one.calls != Calls::Watch);
+    at_stop.filter_map(|one| one.timeout).min()
+}
+
+/// Does this text call us like this at an event?
+pub(super) fn calls_at(text: &str, event: &str, calls: Calls) -> bool {
+    let root = jsonc::read(text).unwrap_or_default();
+    let ours = handlers(&root, is_ours);
+    ours.into_iter()
+        .any(|(at, fields)| at == event && calls_of(fields) == Some(calls))
 }
 
 const HOOKS_OFF: &str = "disableAllHooks";
@@ -89,8 +107,8 @@ fn has_plugin(env: &Environment) -> bool {
         })
 }
 
-fn register(text: &str, program: &Path, variables: &[&str]) -> Result<String, String> {
-    let wanted = hooks(program);
+fn register(text: &str, caller: &Caller, variables: &[&str]) -> Result<String, String> {
+    let wanted = hooks(caller);
     let have = jsonc::read(text)?;
     let same = {
         let mut want = Map::new();
@@ -121,7 +139,7 @@ fn register(text: &str, program: &Path, variables: &[&str]) -> Result<String, St
     })
 }
 
-fn register_drop_in(text: &str, program: &Path, script: Script) -> Result<String, String> {
+fn register_drop_in(text: &str, caller: &Caller, script: Script) -> Result<String, String> {
     let have = jsonc::read(text)?;
     let is_there = handlers_of_drop_ins(&have)
         .iter()
@@ -129,11 +147,11 @@ fn register_drop_in(text: &str, program: &Path, script: Script) -> Result<String
     if is_there {
         return Ok(text.to_owned());
     }
-    jsonc::edit(text, |root| put_in(root, &drop_in_hooks(program, script)))
+    jsonc::edit(text, |root| put_in(root, &drop_in_hooks(caller, script)))
 }
 
 /// The hooks of a script, as its document registers them.
-fn drop_in_hooks(program: &Path, script: Script) -> Map<String, Value> {
+fn drop_in_hooks(caller: &Caller, script: Script) -> Map<String, Value> {
     // The event, its matcher, what the script is given.
     let hooks: &[(&str, &str, &[&str])] = match script {
         Script::AgentSync => &[
@@ -148,8 +166,7 @@ fn drop_in_hooks(program: &Path, script: Script) -> Map<String, Value> {
         let args = [&["compat", script.name()], *given].concat();
         let handler = json!({
             "type": "command",
-            "command": program.to_string_lossy(),
-            "args": args,
+            "command": caller.line(&args),
             "timeout": if *event == "Stop" { STOP_TIMEOUT } else { TIMEOUT },
         });
         let group = if matcher.is_empty() {
@@ -162,8 +179,8 @@ fn drop_in_hooks(program: &Path, script: Script) -> Map<String, Value> {
     hooks.collect()
 }
 
-/// In seconds. At a stop a reviewer may run, which takes up to ten minutes.
-const STOP_TIMEOUT: u64 = 720;
+/// In seconds. At a stop checks and a reviewer may run, one after the other.
+const STOP_TIMEOUT: u64 = 3000;
 const TIMEOUT: u64 = 30;
 
 /// Appends these hooks to what is there.
@@ -259,103 +276,37 @@ fn take_out_of(groups: &CstArray, these: fn(&Map<String, Value>) -> bool) -> boo
     taken
 }
 
-/// The hooks to register, with this program.
-fn hooks(program: &Path) -> Map<String, Value> {
+/// The hooks to register.
+fn hooks(caller: &Caller) -> Map<String, Value> {
     let plugin = serde_json::from_str::<Map<String, Value>>(PLUGIN_HOOKS);
     let hooks = plugin.ok().and_then(|mut plugin| plugin.remove("hooks"));
     let Some(Value::Object(mut hooks)) = hooks else {
         return Map::new();
     };
-    let program = program.to_string_lossy();
     for groups in hooks.values_mut().filter_map(Value::as_array_mut) {
         let handlers = groups
             .iter_mut()
             .filter_map(|group| group.get_mut("hooks")?.as_array_mut());
-        for handler in handlers.flatten() {
-            handler["command"] = Value::from(&*program);
+        for handler in handlers.flatten().filter_map(Value::as_object_mut) {
+            let line = match calls_of(handler) {
+                Some(Calls::Watch) => caller.line(&["claim", "watch"]),
+                Some(Calls::Hook | Calls::SharedHook | Calls::DropIn) | None => caller.hook(),
+            };
+            // With an empty list the client starts one word without a shell.
+            if !call::is_one_word(&line) {
+                handler.remove("args");
+            }
+            handler.insert("command".into(), line.into());
         }
     }
     hooks
 }
 
-fn wanted(program: &Path) -> Vec<Handler> {
+fn wanted(caller: &Caller) -> Vec<Handler> {
     let mut root = Map::new();
-    root.insert("hooks".into(), Value::Object(hooks(program)));
+    root.insert("hooks".into(), Value::Object(hooks(caller)));
     let all = handlers(&root, is_ours).into_iter();
-    all.map(|(event, fields)| handler(event, fields)).collect()
-}
-
-fn handlers_of_drop_ins(root: &Map<String, Value>) -> Vec<Handler> {
-    let all = handlers(root, is_drop_in).into_iter();
-    all.map(|(event, fields)| handler(event, fields)).collect()
-}
-
-/// These handlers with their events' names, in the file's order.
-fn handlers(
-    root: &Map<String, Value>,
-    these: fn(&Map<String, Value>) -> bool,
-) -> Vec<(&str, &Map<String, Value>)> {
-    let events = root
-        .get("hooks")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten();
-    let mut ours: Vec<(&str, &Map<String, Value>)> = events
-        .flat_map(|(event, groups)| {
-            let groups = groups.as_array().into_iter().flatten();
-            let handlers = groups
-                .filter_map(|group| group.get("hooks")?.as_array())
-                .flatten();
-            let ours = handlers
-                .filter_map(Value::as_object)
-                .filter(|one| these(one));
-            ours.map(|handler| (event.as_str(), handler))
-        })
-        .collect();
-    ours.sort_by_key(|(event, _)| *event);
-    ours
-}
-
-fn handler(event: &str, fields: &Map<String, Value>) -> Handler {
-    let (program, args) = called(fields).unwrap_or_default();
-    Handler {
-        event: event.to_owned(),
-        program: program.into(),
-        args: args.into_iter().map(str::to_owned).collect(),
-        timeout: fields.get("timeout").and_then(Value::as_u64),
-    }
-}
-
-/// Does this handler run our program as a hook?
-fn is_ours(fields: &Map<String, Value>) -> bool {
-    let args = args_of_ours(fields);
-    args.is_some_and(|args| matches!(args.as_slice(), ["hook"] | ["claim", "watch"]))
-}
-
-/// Does it run our program in the place of a public script?
-fn is_drop_in(fields: &Map<String, Value>) -> bool {
-    let args = args_of_ours(fields);
-    args.is_some_and(|args| matches!(args.as_slice(), ["compat", _, ..]))
-}
-
-/// What our program is given, if it is our program that this handler runs.
-fn args_of_ours(fields: &Map<String, Value>) -> Option<Vec<&str>> {
-    let (program, args) = called(fields)?;
-    let named = Path::new(program).file_name()? == "mainspring";
-    named.then_some(args)
-}
-
-/// The program and its arguments, from an argument list or from a shell command.
-fn called(fields: &Map<String, Value>) -> Option<(&str, Vec<&str>)> {
-    let command = fields.get("command")?.as_str()?;
-    let args = fields.get("args").and_then(Value::as_array);
-    Some(if let Some(args) = args {
-        (command, args.iter().filter_map(Value::as_str).collect())
-    } else {
-        let words = command.split_whitespace();
-        let mut words = words.map(|word| word.trim_matches(['"', '\'']));
-        (words.next().unwrap_or_default(), words.collect())
-    })
+    all.filter_map(handler).collect()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use mainspring_kernel::machines::claim::work::{Board as Moved, Fault};
 use serde_json::{Map, Value};
 
 use super::gh::{GitHub, Reply};
+use super::github_context::same;
 use super::query::{Board, BoardCard};
 
 #[derive(Debug, Default)]
@@ -13,6 +14,8 @@ pub(crate) struct Change {
     variables: Map<String, Value>,
     /// What is missing on the board for the wanted change.
     lacks: Option<String>,
+    /// The board has no field for who works on the card, which only makes it less useful.
+    no_agent_field: bool,
     moves_card: bool,
 }
 
@@ -68,7 +71,7 @@ impl Change {
             Board::Card(card) => card,
         };
         self.moves_card = true;
-        if card.status != status {
+        if !same(&card.status, status) {
             self.status(card, status);
         }
         if card.agent != agent {
@@ -77,11 +80,16 @@ impl Change {
     }
 
     fn status(&mut self, card: &BoardCard, status: &str) {
-        let option = card.options.iter().find(|(name, _)| name == status);
+        let option = card.options.iter().find(|(name, _)| same(name, status));
         match (&card.status_field, option) {
             (None, _) => self.lacks = Some("the board has no single-select field `Status`".into()),
             (Some(_), None) => {
-                self.lacks = Some(format!("the board's `Status` has no option `{status}`"));
+                let names: Vec<&str> = card.options.iter().map(|(name, _)| &**name).collect();
+                self.lacks = Some(format!(
+                    "the board's `Status` has no option `{status}`, only {}; `claim.columns` names the \
+                     columns",
+                    names.join(", ")
+                ));
             }
             (Some(field), Some((_, option))) => {
                 self.place(card);
@@ -96,8 +104,7 @@ impl Change {
 
     fn agent(&mut self, card: &BoardCard, agent: &str) {
         let Some(field) = &card.agent_field else {
-            self.lacks
-                .get_or_insert_with(|| "the board has no text field `Agent`".into());
+            self.no_agent_field = true;
             return;
         };
         self.place(card);
@@ -126,6 +133,7 @@ impl Change {
             return Applied {
                 reply: None,
                 lacks: self.lacks,
+                no_agent_field: self.no_agent_field,
                 asked,
             };
         }
@@ -137,6 +145,7 @@ impl Change {
         Applied {
             reply: Some(github.graphql(&document, &Value::Object(self.variables))),
             lacks: self.lacks,
+            no_agent_field: self.no_agent_field,
             asked,
         }
     }
@@ -147,6 +156,7 @@ impl Change {
 pub(crate) struct Applied {
     reply: Option<Result<Reply, Fault>>,
     lacks: Option<String>,
+    no_agent_field: bool,
     asked: bool,
 }
 
@@ -174,6 +184,9 @@ impl Applied {
         };
         match (refused.or_else(|| self.lacks.clone()), self.asked) {
             (Some(cause), _) => Moved::Lacks(cause),
+            (None, true) if self.no_agent_field => Moved::MovedOnly(
+                "the board has no text field `Agent`, so it does not say who works on it".into(),
+            ),
             (None, true) => Moved::Moved,
             (None, false) => Moved::Off,
         }

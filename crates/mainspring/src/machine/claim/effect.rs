@@ -2,17 +2,17 @@
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::machines::claim::claim_file::status;
-use mainspring_kernel::machines::claim::pull::PullState;
 use mainspring_kernel::machines::claim::text::{farewell, marker};
 use mainspring_kernel::machines::claim::work::{
-    Board as Moved, BranchStatus, CardUpdate, Close, Effect, Fault, How, Item, Missing, Outcome,
-    Release, Survey,
+    Board as Moved, BranchStatus, CardUpdate, Close, Effect, Fault, HeartBeat, How, Item, Missing,
+    Outcome, Release, Seen, Survey,
 };
 use serde_json::{Value, json};
 
 use super::change::Change;
 use super::gh_lock::GhLock;
-use super::github_context::{ContextError, GitHubContext};
+use super::github_context::{ContextError, GitHubContext, same};
+use super::open::Extras;
 use super::query::{self, BoardName};
 use super::{lease, open, poll};
 use crate::event_context::EventContext;
@@ -35,14 +35,31 @@ pub(super) fn run(
         }
     };
     let outcome = match effect {
-        Effect::Open(work) => gh_lock(context)
-            .and_then(|_lock| open::open(&github_context, work, &context.project.worktree)),
+        Effect::Open(work) => gh_lock(context).and_then(|_lock| {
+            let extras = Extras::of(context);
+            open::open(&github_context, work, extras)
+        }),
         Effect::Close(work) => gh_lock(context).and_then(|lock| close(&github_context, work, lock)),
         Effect::Sync(card) => gh_lock(context).and_then(|_lock| sync(&github_context, card)),
         // A poll changes nothing and needs no lock, and an idle hook has little time.
-        Effect::Poll { pr } => poll::poll(&github_context, *pr).map(Outcome::Polled),
+        Effect::Poll { pr, known } => {
+            poll::poll(&github_context, *pr, known.as_deref()).map(Outcome::Polled)
+        }
+        Effect::CheckMerge { pr } => poll::merged(&github_context, *pr).map(Outcome::MergeChecked),
         Effect::Look { branch } => look(&github_context, branch),
-        Effect::Survey => survey(&github_context),
+        Effect::Survey => survey(&github_context).map(Outcome::Surveyed),
+        Effect::Arrive { pr, known } => Ok(arrive(&github_context, *pr, known.as_deref())),
+        Effect::Beat(beat) => beat_again(&github_context, beat),
+        Effect::GiveBack {
+            issue,
+            lease,
+            remote,
+        } => Ok(Outcome::GivenBack(release(
+            &github_context,
+            *issue,
+            Some(lease),
+            remote,
+        ))),
     };
     outcome.unwrap_or_else(Outcome::Failed)
 }
@@ -60,10 +77,56 @@ fn no_repository(effect: &Effect, why: String) -> Outcome {
         Effect::Open(_) => Outcome::Lacking(Missing::Remote(why)),
         Effect::Look { .. } => Outcome::Looked(BranchStatus::NotMerged),
         Effect::Survey => Outcome::Surveyed(Survey::Off),
-        Effect::Close(_) | Effect::Poll { .. } | Effect::Sync(_) => Outcome::Failed(Fault {
+        Effect::Close(_)
+        | Effect::Poll { .. }
+        | Effect::CheckMerge { .. }
+        | Effect::Arrive { .. }
+        | Effect::Beat(_)
+        | Effect::GiveBack { .. }
+        | Effect::Sync(_) => Outcome::Failed(Fault {
             cause: why,
             not_before: None,
         }),
+    }
+}
+
+/// The board and the pull request are read one after the other: each may fail by itself.
+fn arrive(github_context: &GitHubContext, pr: u64, known: Option<&str>) -> Outcome {
+    let survey = survey(github_context).unwrap_or_else(|fault| Survey::Unavailable(fault.cause));
+    let seen = match poll::poll(github_context, pr, known) {
+        Ok(pull) => Seen::Pull(pull),
+        Err(fault) => Seen::Failed(fault),
+    };
+    Outcome::Arrived { survey, seen }
+}
+
+fn beat_again(github_context: &GitHubContext, beat: &HeartBeat) -> Result<Outcome, Fault> {
+    let beat = HeartBeat {
+        remote: github_context.claims(&beat.remote).to_owned(),
+        ..beat.clone()
+    };
+    let git = &github_context.programs.git;
+    let beaten = lease::beat(git, &beat, github_context.now).map_err(|cause| Fault {
+        cause,
+        not_before: None,
+    })?;
+    Ok(Outcome::Beaten(beaten))
+}
+
+/// Gives the issue back on the git server, if we hold it.
+pub(crate) fn release(
+    github_context: &GitHubContext,
+    issue: u64,
+    lease: Option<&String>,
+    remote: &str,
+) -> Release {
+    let Some(commit) = lease else {
+        return Release::NotHeld;
+    };
+    let remote = github_context.claims(remote);
+    match lease::release(&github_context.programs.git, remote, issue, commit) {
+        Ok(()) => Release::Released,
+        Err(cause) => Release::Failed(cause),
     }
 }
 
@@ -81,18 +144,12 @@ fn close(github_context: &GitHubContext, close: &Close, lock: GhLock) -> Result<
         },
     };
     drop(lock);
-    let release = match &close.lease {
-        None => Release::NotHeld,
-        Some(commit) => match lease::release(
-            &github_context.programs.git,
-            &github_context.remote,
-            close.issue,
-            commit,
-        ) {
-            Ok(()) => Release::Released,
-            Err(cause) => Release::Failed(cause),
-        },
-    };
+    let release = release(
+        github_context,
+        close.issue,
+        close.lease.as_ref(),
+        &close.remote,
+    );
     Ok(Outcome::Closed {
         how,
         board,
@@ -109,11 +166,9 @@ fn require_merged(github_context: &GitHubContext, close: &Close) -> Result<(), F
     let pr = close
         .pr
         .ok_or_else(|| refused("there is no pull request".into()))?;
-    match poll::poll(github_context, pr)?.state {
-        PullState::Merged => Ok(()),
-        PullState::Open | PullState::Closed => {
-            Err(refused(format!("pull request #{pr} is not merged")))
-        }
+    match poll::merged(github_context, pr)? {
+        Some(_) => Ok(()),
+        None => Err(refused(format!("pull request #{pr} is not merged"))),
     }
 }
 
@@ -122,12 +177,12 @@ fn close_once(github_context: &GitHubContext, close: &Close) -> Result<(How, Mov
     if close.only_if_merged {
         require_merged(github_context, close)?;
     }
-    let found = query::find(&github, close.issue, "", github_context.board.as_ref())?;
+    let found = github_context.find(close.issue)?;
     let Some(issue) = &found.issue else {
         return Err(Fault {
             cause: format!(
                 "{} has no issue #{}",
-                github_context.repository, close.issue
+                github_context.base.repository, close.issue
             ),
             not_before: None,
         });
@@ -136,14 +191,15 @@ fn close_once(github_context: &GitHubContext, close: &Close) -> Result<(How, Mov
     let said = issue
         .comments
         .iter()
-        .any(|body| body.contains(&marker(close.issue)));
+        .any(|body| body.contains(&marker(close.issue, close.pr)));
     if issue.is_open && !said {
         change.comment(&issue.id, &farewell(close.issue, close.pr));
     }
     if issue.is_open {
         change.close(&issue.id);
     }
-    change.card(&found.board, &close.card.status, &close.card.agent);
+    let column = github_context.columns.name(&close.card.status);
+    change.card(&found.board, column, &close.card.agent);
     let applied = change.apply(&github);
     if issue.is_open {
         applied.part("close")?;
@@ -158,21 +214,22 @@ fn close_once(github_context: &GitHubContext, close: &Close) -> Result<(How, Mov
 
 fn sync(github_context: &GitHubContext, card: &CardUpdate) -> Result<Outcome, Fault> {
     let github = github_context.github();
-    let found = query::find(&github, card.issue, "", github_context.board.as_ref())?;
+    let found = github_context.find(card.issue)?;
     let mut change = Change::default();
-    change.card(&found.board, &card.status, &card.agent);
+    let column = github_context.columns.name(&card.status);
+    change.card(&found.board, column, &card.agent);
     Ok(Outcome::Synced(change.apply(&github).board()))
 }
 
 const LOOK: &str = "query ClaimLook($owner: String!, $name: String!, $branch: String!) {
   repository(owner: $owner, name: $name) {
-    pullRequests(headRefName: $branch, first: 5, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { number state isCrossRepository } }
+    pullRequests(headRefName: $branch, first: 5, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { number state headRepositoryOwner { login } } }
   }
 }";
 
 const LOOK_AND_BOARD: &str = r#"query ClaimLookAndBoard($owner: String!, $name: String!, $branch: String!, $boardOwner: String!, $board: Int!) {
   repository(owner: $owner, name: $name) {
-    pullRequests(headRefName: $branch, first: 5, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { number state isCrossRepository } }
+    pullRequests(headRefName: $branch, first: 5, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { number state headRepositoryOwner { login } } }
   }
   repositoryOwner(login: $boardOwner) {
     ... on ProjectV2Owner {
@@ -191,10 +248,14 @@ const LOOK_AND_BOARD: &str = r#"query ClaimLookAndBoard($owner: String!, $name: 
 fn look(github_context: &GitHubContext, branch: &str) -> Result<Outcome, Fault> {
     let github = github_context.github();
     let mut variables = json!({
-        "owner": github_context.repository.owner,
-        "name": github_context.repository.name,
+        "owner": github_context.base.repository.owner,
+        "name": github_context.base.repository.name,
         "branch": branch,
     });
+    let push = github_context.push(branch, "").map_err(|cause| Fault {
+        cause,
+        not_before: None,
+    })?;
     let plain = variables.clone();
     let mut reply = match &github_context.board {
         None => github.graphql(LOOK, &plain)?,
@@ -212,7 +273,7 @@ fn look(github_context: &GitHubContext, branch: &str) -> Result<Outcome, Fault> 
     let newest = pulls
         .into_iter()
         .flatten()
-        .find(|pull| pull["isCrossRepository"] == false);
+        .find(|pull| query::is_from(pull, &push.repository));
     let merged = newest.filter(|pull| pull["state"] == "MERGED");
     Ok(Outcome::Looked(
         match merged.and_then(|pull| pull["number"].as_u64()) {
@@ -231,13 +292,18 @@ fn look(github_context: &GitHubContext, branch: &str) -> Result<Outcome, Fault> 
 fn waiting(project: &Value, github_context: &GitHubContext) -> Vec<Item> {
     let ours = format!(
         "{}/{}",
-        github_context.repository.owner, github_context.repository.name
+        github_context.base.repository.owner, github_context.base.repository.name
     );
+    let todo = github_context.columns.name(status::TODO);
     let items = project["items"]["nodes"].as_array();
     items
         .into_iter()
         .flatten()
-        .filter(|item| item["status"]["name"] == status::TODO)
+        .filter(|item| {
+            item["status"]["name"]
+                .as_str()
+                .is_some_and(|name| same(name, todo))
+        })
         .map(|item| &item["content"])
         .filter(|issue| issue["state"] == "OPEN")
         .filter(|issue| {
@@ -275,15 +341,15 @@ const SURVEY: &str = r#"query ClaimSurvey($boardOwner: String!, $board: Int!) {
 /// How many issues a starting session is told about.
 const NEXT_UP: usize = 5;
 
-fn survey(github_context: &GitHubContext) -> Result<Outcome, Fault> {
+fn survey(github_context: &GitHubContext) -> Result<Survey, Fault> {
     let Some(BoardName { owner, number }) = &github_context.board else {
-        return Ok(Outcome::Surveyed(Survey::Off));
+        return Ok(Survey::Off);
     };
     let variables = json!({ "boardOwner": owner, "board": number });
     let reply = github_context.github().graphql(SURVEY, &variables)?;
     let project = &reply.body["data"]["repositoryOwner"]["projectV2"];
     let Some(title) = project["title"].as_str() else {
-        return Ok(Outcome::Surveyed(Survey::Unavailable(reply.fault().cause)));
+        return Ok(Survey::Unavailable(reply.fault().cause));
     };
     let options = project["field"]["options"].as_array();
     let items: Vec<&Value> = project["items"]["nodes"]
@@ -305,9 +371,9 @@ fn survey(github_context: &GitHubContext) -> Result<Outcome, Fault> {
         .collect();
     let mut next = waiting(project, github_context);
     next.truncate(NEXT_UP);
-    Ok(Outcome::Surveyed(Survey::Board {
+    Ok(Survey::Board {
         title: title.to_owned(),
         columns,
         next,
-    }))
+    })
 }

@@ -19,6 +19,15 @@ pub enum Read {
 
 /// Parses the file; the error names the field or the line.
 pub fn read(bytes: &[u8]) -> Result<Read, String> {
+    read_with(bytes, None)
+}
+
+/// The same, but an unknown phase counts as `coding`.
+pub(crate) fn read_any_phase(bytes: &[u8]) -> Result<Read, String> {
+    read_with(bytes, Some(Phase::Coding))
+}
+
+fn read_with(bytes: &[u8], unknown: Option<Phase>) -> Result<Read, String> {
     let fields = Fields::of(bytes).map_err(|error| error.to_string())?;
     if let Some(version) = fields.known("schema_version") {
         match version.parse() {
@@ -32,6 +41,7 @@ pub fn read(bytes: &[u8]) -> Result<Read, String> {
     let text = |name| Ok::<_, String>(fields.word(name)?.unwrap_or_default());
     let word = text("phase")?;
     let phase = Phase::parse(&word)
+        .or(unknown)
         .ok_or_else(|| format!("phase {word:?} is not one of {}", Phase::WORDS))?;
     let phase = match (phase, fields.get("failure")) {
         (Phase::Failed(bare), Some(told)) => Phase::Failed(failure(told).unwrap_or(bare)),

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::programs::Programs;
 use crate::host::text::excerpt;
+use crate::limits;
 
 #[derive(Debug)]
 pub(crate) struct GitHub<'a> {
@@ -48,6 +49,16 @@ impl GitHub<'_> {
             200..300 | 422 => Ok(reply),
             _ => Err(reply.fault()),
         }
+    }
+
+    /// A text that GitHub keeps, whole; `None` if it cannot be had.
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
+        let host = format!("--hostname={}", self.repository.host);
+        let args = ["api", path, &host, "--method=GET"];
+        let finished = self.programs.gh(&args, Vec::new()).ok()?;
+        let whole = (finished.stdout.len() as u64) < limits::CHILD_OUTPUT;
+        let fine = finished.code == Some(0) && whole;
+        fine.then(|| String::from_utf8_lossy(&finished.stdout).into_owned())
     }
 
     fn call(&self, path: &str, body: &Value) -> Result<Reply, Fault> {

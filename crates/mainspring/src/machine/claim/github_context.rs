@@ -1,24 +1,28 @@
 //! What an effect at GitHub needs: the programs, the repository, the board.
 
 use mainspring_kernel::Millis;
-use mainspring_kernel::machines::claim::remote::{Repository, refusal};
-use mainspring_store::{Trouble, atomic};
+use mainspring_kernel::machines::claim::claim_file::status;
+use mainspring_kernel::machines::claim::work::Fault;
+use mainspring_store::Trouble;
 
 use super::gh::GitHub;
+use super::place;
 use super::programs::Programs;
-use super::query::BoardName;
+use super::query::{self, BoardName, Found, Head};
+use super::route::{Remote, Remotes};
 use crate::config::{Config, Value};
 use crate::event_context::EventContext;
 use crate::git::is_remote;
-use crate::limits;
 use crate::permit::Permit;
 
 #[derive(Debug)]
 pub(crate) struct GitHubContext {
     pub(crate) programs: Programs,
-    pub(crate) remote: String,
-    pub(crate) repository: Repository,
+    /// The repository with the issues, and its remote.
+    pub(crate) base: Remote,
+    remotes: Remotes,
     pub(crate) board: Option<BoardName>,
+    pub(crate) columns: Columns,
     pub(crate) now: Millis,
 }
 
@@ -51,19 +55,17 @@ impl GitHubContext {
         permit: Permit,
         limit: Millis,
     ) -> Result<Self, ContextError> {
-        let programs = Programs::of(context, permit, limit)?;
+        let programs = Programs::of(context, &place(context), permit, limit)?;
         let config = context.config()?;
-        let remote = remote(config).map_err(ContextError::Remote)?;
-        let address = programs
-            .git
-            .address(&remote)
-            .map_err(|_| ContextError::Remote(format!("there is no remote `{remote}` here")))?;
-        let hosts = known_hosts(context)?;
-        let repository = Repository::parse(&address, hosts.iter().map(String::as_str))
-            .map_err(|unknown| ContextError::Remote(refusal(&remote, &address, &unknown)))?;
+        let wanted = remote(config).map_err(ContextError::Remote)?;
+        let columns = columns(config).map_err(ContextError::Remote)?;
+        let remotes = Remotes::of(context, &programs)?;
+        let base = remotes
+            .base(&wanted, &programs)
+            .map_err(ContextError::Remote)?;
         let board = board_name(context)?.map(|(owner, number)| BoardName {
             owner: if owner.is_empty() {
-                repository.owner.clone()
+                base.repository.owner.clone()
             } else {
                 owner
             },
@@ -71,25 +73,55 @@ impl GitHubContext {
         });
         Ok(Self {
             programs,
-            remote,
-            repository,
+            base,
+            remotes,
             board,
+            columns,
             now: context.env.later(),
         })
+    }
+
+    /// Where a branch is pushed.
+    pub(crate) fn push(&self, branch: &str, known: &str) -> Result<Remote, String> {
+        self.remotes.push(branch, known, &self.base, &self.programs)
+    }
+
+    /// Everything about an issue, without its branch.
+    pub(crate) fn find(&self, issue: u64) -> Result<Found, Fault> {
+        let head = Head {
+            branch: "",
+            repository: &self.base.repository,
+        };
+        query::find(&self.github(), issue, head, self.board.as_ref())
+    }
+
+    /// A fork of ours, if one is a remote.
+    pub(crate) fn fork(&self) -> Option<Remote> {
+        self.remotes.fork(&self.base, &self.programs)
+    }
+
+    /// The remote that has the claims, if it is not known otherwise.
+    pub(crate) fn claims<'a>(&'a self, known: &'a str) -> &'a str {
+        if known.is_empty() {
+            &self.base.name
+        } else {
+            known
+        }
     }
 
     pub(crate) fn github(&self) -> GitHub<'_> {
         GitHub {
             programs: &self.programs,
-            repository: &self.repository,
+            repository: &self.base.repository,
             now: self.now,
         }
     }
 }
 
-/// The name of the configured remote; a repository may configure it, too.
-pub(crate) fn remote(config: &Config) -> Result<String, String> {
+/// The name of the configured remote, if one is configured; a repository may do that, too.
+fn remote(config: &Config) -> Result<String, String> {
     match config.get("claim.remote").and_then(Value::text) {
+        None | Some("") => Ok(String::new()),
         Some(remote) if is_remote(remote) => Ok(remote.to_owned()),
         other => Err(format!(
             "claim.remote is {other:?}, which is not the name of a remote"
@@ -111,31 +143,53 @@ pub(crate) fn board_name(context: &EventContext<'_>) -> Result<Option<(String, u
     Ok((number > 0).then(|| (owner.to_owned(), number)))
 }
 
-/// The GitHub servers that the person named: in our configuration, to `gh` when they signed in,
-/// or in this shell's variables.
-fn known_hosts(context: &EventContext<'_>) -> Result<Vec<String>, Trouble> {
-    let listed = context.config()?.get("claim.hosts").and_then(Value::list);
-    let mut hosts = listed.unwrap_or_default().to_vec();
-    hosts.extend(context.env.var("GH_HOST"));
-    let folder = context
-        .env
-        .var_os("GH_CONFIG_DIR")
-        .map(std::path::PathBuf::from)
-        .or_else(|| Some(context.env.home()?.join(".config/gh")));
-    if let Some(folder) = folder
-        && let Ok(Some(text)) = atomic::read_text(&folder.join("hosts.yml"), limits::CONFIG)
-    {
-        hosts.extend(signed_in(&text));
+/// The board's columns, in the order of a claim's life.
+fn columns(config: &Config) -> Result<Columns, String> {
+    let list = config.get("claim.columns").and_then(Value::list);
+    match list.unwrap_or_default() {
+        [] => Ok(Columns::default()),
+        [todo, in_progress, in_review, done] => Ok(Columns([
+            (status::TODO, todo.clone()),
+            (status::IN_PROGRESS, in_progress.clone()),
+            (status::IN_REVIEW, in_review.clone()),
+            (status::DONE, done.clone()),
+        ])),
+        other => Err(format!(
+            "claim.columns has {} names; it needs four: for Todo, In Progress, In Review and Done",
+            other.len()
+        )),
     }
-    Ok(hosts)
 }
 
-/// The top-level keys of gh's `hosts.yml`.
-fn signed_in(text: &str) -> impl Iterator<Item = String> {
-    text.lines()
-        .filter(|line| !line.starts_with([' ', '\t', '#', '-']))
-        .filter_map(|line| line.trim_end().strip_suffix(':'))
-        .map(|host| host.trim_matches('"').to_owned())
+/// What the board calls each of the four columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Columns([(&'static str, String); 4]);
+
+impl Default for Columns {
+    fn default() -> Self {
+        Self(
+            [
+                status::TODO,
+                status::IN_PROGRESS,
+                status::IN_REVIEW,
+                status::DONE,
+            ]
+            .map(|name| (name, name.to_owned())),
+        )
+    }
+}
+
+impl Columns {
+    /// The board's name of a status. A status that somebody wrote by hand is a name already.
+    pub(crate) fn name<'a>(&'a self, status: &'a str) -> &'a str {
+        let known = self.0.iter().find(|(ours, _)| same(ours, status));
+        known.map_or(status, |(_, theirs)| theirs)
+    }
+}
+
+/// Are these the same column? Case and spaces around do not count.
+pub(crate) fn same(one: &str, other: &str) -> bool {
+    one.trim().to_lowercase() == other.trim().to_lowercase()
 }
 
 #[cfg(test)]
@@ -143,9 +197,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hosts_that_gh_is_signed_in_to() {
-        let text = "github.com:\n    user: octo\n    oauth_token: x\n\"git.corp.example\":\n    user: o\n# c:\n";
-        let hosts: Vec<String> = signed_in(text).collect();
-        assert_eq!(hosts, ["github.com", "git.corp.example"]);
+    fn columns_have_the_names_that_a_person_gave_them() {
+        let plain = Columns::default();
+        assert_eq!(plain.name("In Progress"), "In Progress");
+        let own = Columns([
+            (status::TODO, "Backlog".into()),
+            (status::IN_PROGRESS, "Doing".into()),
+            (status::IN_REVIEW, "Review".into()),
+            (status::DONE, "Shipped".into()),
+        ]);
+        assert_eq!(own.name("in progress"), "Doing");
+        assert_eq!(own.name("Blocked"), "Blocked");
+        assert!(same("IN progress ", "In Progress"));
     }
 }

@@ -1,16 +1,18 @@
 //! Records on the git server who has an issue, so that everybody sees it.
 //!
-//! `refs/mainspring/claims/N` points at a commit of the empty tree whose message names the
-//! owner. The ref is created only if it does not exist (`--force-with-lease`), so if several
-//! machines try at once, exactly one succeeds, and the server decides which.
+//! `refs/mainspring/claims/N` points at a commit of the empty tree whose message says who has the
+//! issue, since when, how far it is and when that was last heard. The ref is created only if it
+//! does not exist (`--force-with-lease`), so if several machines try at once, exactly one
+//! succeeds, and the server decides which.
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::hidden::quote;
+use mainspring_kernel::machines::claim::work::{Beaten, HeartBeat};
 
 use super::file::iso;
 use crate::git::{Git, said};
 
-/// After this time, somebody else may take the issue over.
+/// If nothing is heard of a claim for this time, somebody else may take the issue over.
 pub(crate) const TIME_TO_LIVE: Millis = Millis::seconds(24 * 60 * 60);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,9 +20,15 @@ pub(crate) struct Holder {
     /// The person and their computer.
     pub(crate) owner: String,
     pub(crate) agent: String,
+    /// Their address in git's configuration, by which they are known on another computer, too.
+    pub(crate) email: String,
     /// Distinguishes this checkout from others of the same person.
     pub(crate) place: String,
     pub(crate) at: Millis,
+    /// When the claim was last written.
+    pub(crate) heard: Millis,
+    pub(crate) phase: String,
+    pub(crate) branch: String,
     pub(crate) generation: u32,
 }
 
@@ -34,8 +42,64 @@ pub(crate) enum Taken {
     Refused(String),
 }
 
+const PREFIX: &str = "refs/mainspring/claims/";
+
 pub(crate) fn reference(issue: u64) -> String {
-    format!("refs/mainspring/claims/{issue}")
+    format!("{PREFIX}{issue}")
+}
+
+/// The most claims that are listed.
+const MOST_CLAIMS: usize = 1_000;
+
+/// Every claim on the server, by issue. git alone is asked.
+pub(crate) fn list(git: &Git, remote: &str) -> Result<Vec<(u64, Holder)>, String> {
+    let mut refs = git.list(remote, PREFIX)?;
+    refs.truncate(MOST_CLAIMS);
+    if refs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names: Vec<&str> = refs.iter().map(|(_, name)| name.as_str()).collect();
+    git.fetch_all(remote, &names)?;
+    let commits: Vec<&str> = refs.iter().map(|(commit, _)| commit.as_str()).collect();
+    let messages = git.messages(&commits)?;
+    let mut claims: Vec<(u64, Holder)> = refs
+        .iter()
+        .filter_map(|(commit, name)| {
+            let issue = name.strip_prefix(PREFIX)?.parse().ok()?;
+            let message = messages.iter().find(|(known, _)| known == commit);
+            let message = message.map_or("", |(_, message)| message);
+            Some((issue, holder(message)))
+        })
+        .collect();
+    claims.sort_by_key(|(issue, _)| *issue);
+    Ok(claims)
+}
+
+/// Writes the claim again, with its new phase, if it is still ours.
+pub(crate) fn beat(git: &Git, beat: &HeartBeat, now: Millis) -> Result<Beaten, String> {
+    let HeartBeat {
+        issue,
+        branch,
+        phase,
+        lease,
+        remote,
+    } = beat;
+    let ours = holder(&git.commit_text(lease)?);
+    let next = Holder {
+        heard: now,
+        phase: phase.clone(),
+        branch: branch.clone(),
+        ..ours
+    };
+    match steal(git, remote, *issue, &next, lease)? {
+        Taken::Ours(commit) => Ok(Beaten::Kept(commit)),
+        Taken::Refused(_) => Ok(Beaten::Kept(lease.clone())),
+        // Our own push may have arrived although its reply was lost.
+        Taken::Theirs { holder, commit } if holder.is_in(&next.owner, &next.place) => {
+            Ok(Beaten::Kept(commit))
+        }
+        Taken::Theirs { holder, .. } => Ok(Beaten::Lost(holder.owner)),
+    }
 }
 
 /// Takes the issue, if nobody has it.
@@ -49,7 +113,7 @@ pub(crate) fn take(git: &Git, remote: &str, issue: u64, me: &Holder) -> Result<T
                 "the claim on the git server disappeared while we were reading it: try again",
             )?;
             // Our own checkout has it: the process died before it wrote the claim file.
-            if holder.owner == me.owner && holder.place == me.place {
+            if holder.is_in(&me.owner, &me.place) {
                 return Ok(Taken::Ours(commit));
             }
             Ok(Taken::Theirs { holder, commit })
@@ -143,11 +207,16 @@ fn push(
 /// Creates the commit of the empty tree that records who has the issue.
 fn record(git: &Git, issue: u64, me: &Holder) -> Result<String, String> {
     let message = format!(
-        "mainspring claim\n\nissue: {issue}\nowner: {}\nagent: {}\nplace: {}\nat: {}\ngeneration: {}\n",
+        "mainspring claim\n\nissue: {issue}\nowner: {}\nagent: {}\nemail: {}\nplace: {}\nat: {}\n\
+         heard: {}\nphase: {}\nbranch: {}\ngeneration: {}\n",
         me.owner,
         me.agent,
+        me.email,
         me.place,
         iso(me.at),
+        iso(me.heard),
+        me.phase,
+        me.branch,
         me.generation
     );
     git.store_note(&message)
@@ -176,14 +245,21 @@ fn holder(message: &str) -> Holder {
             .find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
             .unwrap_or_default()
     };
-    let at = field("at").parse::<jiff::Timestamp>().ok();
+    let time = |name: &str| {
+        let at = field(name).parse::<jiff::Timestamp>().ok()?;
+        u64::try_from(at.as_millisecond()).ok().map(Millis)
+    };
+    let at = time("at").unwrap_or(Millis(0));
     Holder {
         owner: quote(field("owner"), 120),
         agent: quote(field("agent"), 120),
+        email: quote(field("email"), 120),
         place: field("place").to_owned(),
-        at: at
-            .and_then(|at| u64::try_from(at.as_millisecond()).ok())
-            .map_or(Millis(0), Millis),
+        at,
+        // Claims of earlier versions were written once.
+        heard: time("heard").unwrap_or(at).max(at),
+        phase: quote(field("phase"), 40),
+        branch: quote(field("branch"), 200),
         generation: field("generation").parse().unwrap_or(0),
     }
 }
@@ -191,7 +267,18 @@ fn holder(message: &str) -> Holder {
 impl Holder {
     /// Is the claim so old that somebody else may take it over?
     pub(crate) fn is_expired(&self, now: Millis) -> bool {
-        now.since(self.at) >= TIME_TO_LIVE
+        now.since(self.heard) >= TIME_TO_LIVE
+    }
+
+    /// Is it the claim of this checkout?
+    fn is_in(&self, owner: &str, place: &str) -> bool {
+        self.owner == owner && self.place == place
+    }
+
+    /// Is it a claim of the same person, here or in another clone?
+    pub(crate) fn is_same_person(&self, me: &Self) -> bool {
+        let known = !me.email.is_empty() && self.email == me.email;
+        self.owner == me.owner || known
     }
 }
 
@@ -208,13 +295,28 @@ mod tests {
             Holder {
                 owner: "alice@box".into(),
                 agent: "alice-1".into(),
+                email: String::new(),
                 place: "abc".into(),
                 at: Millis(1_767_600_000_000),
+                heard: Millis(1_767_600_000_000),
+                phase: String::new(),
+                branch: String::new(),
                 generation: 3,
             }
         );
         assert!(!read.is_expired(Millis(1_767_600_000_000 + 86_399_999)));
         assert!(read.is_expired(Millis(1_767_600_000_000 + 86_400_000)));
+        let beating = holder(&format!("{message}heard: 2026-01-06T08:00:00Z\n"));
+        assert!(!beating.is_expired(Millis(1_767_600_000_000 + 86_400_000)));
+        let elsewhere = |owner: &str, email: &str| Holder {
+            owner: owner.into(),
+            email: email.into(),
+            ..read.clone()
+        };
+        let me = elsewhere("alice@laptop", "alice@example.com");
+        assert!(elsewhere("al@desk", "alice@example.com").is_same_person(&me));
+        assert!(elsewhere("alice@laptop", "").is_same_person(&me));
+        assert!(!elsewhere("bob@laptop", "").is_same_person(&elsewhere("al@desk", "")));
         let nobody = holder("tree x\n\nowner:\u{1b}[31m\n");
         assert_eq!((nobody.owner.as_str(), nobody.generation), ("", 0));
         assert!(nobody.is_expired(Millis(1_767_600_000_000)));

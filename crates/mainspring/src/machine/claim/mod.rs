@@ -6,31 +6,42 @@ pub(crate) mod file;
 pub(crate) mod gh;
 mod gh_lock;
 pub(crate) mod github_context;
+mod hosts;
 pub(crate) mod lease;
-mod open;
+pub(crate) mod open;
+pub(crate) mod places;
 pub(crate) mod poll;
 pub(crate) mod programs;
 pub(crate) mod query;
+pub(crate) mod route;
 
 pub(crate) use change::Change;
+pub(crate) use effect::release;
+pub(crate) use places::place;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mainspring_kernel::effect::Intent;
 use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::claim::branch;
 use mainspring_kernel::machines::claim::memory::ClaimMemory;
+use mainspring_kernel::machines::claim::phase::{Phase, Task};
 use mainspring_kernel::machines::claim::watch::Before;
 use mainspring_kernel::machines::claim::work::Outcome;
 use mainspring_kernel::machines::claim::{BoardUse, Claim, Door, Facts, State};
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
-use mainspring_kernel::{Kind, Millis};
-use mainspring_store::{Trouble, atomic, digest, read_json};
+use mainspring_kernel::{Kind, Millis, SessionId};
+use mainspring_store::{Trouble, atomic, digest, path_text, read_json};
 
+use self::places::memory_path;
 use super::{FoundFile, Loaded, MachineShell, Spec, json_state};
-use crate::config::{Key, Kind as Setting, Reach};
+use crate::config::{Config, Key, Kind as Setting, Reach, Value};
 use crate::event_context::EventContext;
+use crate::host;
 use crate::limits;
 use crate::permit::Permit;
+use crate::sessions::{self, Life};
+use crate::told;
 
 #[derive(Debug)]
 pub(crate) struct Shell;
@@ -40,6 +51,8 @@ pub(crate) struct Shell;
 pub(crate) struct Found {
     pub(crate) file: FoundFile,
     pub(crate) memory: FoundFile,
+    /// The linked worktree of the claim: each has effects of its own.
+    worktree: Option<String>,
 }
 
 impl MachineShell for Shell {
@@ -69,10 +82,26 @@ impl MachineShell for Shell {
             Key {
                 name: "claim.remote",
                 kind: Setting::Text,
-                default: "origin",
+                default: "",
                 reach: Reach::Anyone,
                 variable: None,
-                about: "the git remote that names the repository",
+                about: "the git remote of the repository with the issues; if empty, gh's default, upstream or origin",
+            },
+            Key {
+                name: "claim.columns",
+                kind: Setting::List,
+                default: "",
+                reach: Reach::Anyone,
+                variable: None,
+                about: "the board's names for Todo, In Progress, In Review and Done, in this order",
+            },
+            Key {
+                name: "claim.consent",
+                kind: Setting::List,
+                default: "",
+                reach: Reach::User,
+                variable: None,
+                about: "messages in your language that let an issue be closed; #N is its number",
             },
             Key {
                 name: "claim.hosts",
@@ -130,26 +159,30 @@ impl MachineShell for Shell {
         // While the agent codes, a stop costs the reading of two small files and no lock.
         if let Kind::Stop { .. } = payload.event.kind {
             let works = match state(context) {
-                Ok((state, _)) => !state.rests(),
+                Ok((state, _)) => {
+                    !state.rests(context.env.now()) || (state.is_watched() && is_headless(context))
+                }
                 Err(_) => true,
             };
             return Ok(works && context.heeds_repository());
         }
         if let Kind::Watch = payload.event.kind {
             let now = context.env.now();
-            let leaves = state(context)?.0.before_look(now, now) == Before::Leave;
+            let session = payload.event.session.as_ref();
+            let leaves = state(context)?.0.before_look(session, now, now) == Before::Leave;
             return Ok(!leaves && context.heeds_repository());
         }
-        if context.project.has(file::NAME) {
+        let place = place(context);
+        if std::fs::symlink_metadata(place.join(file::NAME)).is_ok() {
             return Ok(context.heeds_repository());
         }
-        let memory = read_json::<ClaimMemory>(memo_path(context))?.value;
+        let memory = read_json::<ClaimMemory>(memory_path(context, &place))?.value;
         if memory.is_some_and(|memory| !memory.mail.is_empty()) {
             return Ok(true);
         }
         let trusted = || context.is_trusted();
         match payload.event.kind {
-            Kind::Idle => Ok(branch(context).is_some() && trusted()),
+            Kind::Idle => Ok(current_branch(context).is_some() && trusted()),
             Kind::SessionStart { .. } => {
                 Ok(trusted() && github_context::board_name(context)?.is_some())
             }
@@ -157,8 +190,22 @@ impl MachineShell for Shell {
         }
     }
 
-    fn load(context: &EventContext<'_>, _: Option<&str>) -> Result<Option<Loaded<Self>>, Trouble> {
-        let (state, found) = state(context)?;
+    fn subject(found: &Found) -> Option<&str> {
+        found.worktree.as_deref()
+    }
+
+    fn load(
+        context: &EventContext<'_>,
+        subject: Option<&str>,
+    ) -> Result<Option<Loaded<Self>>, Trouble> {
+        let place = match subject {
+            Some(worktree) => path_text::from_text(worktree).into_owned(),
+            None => place(context),
+        };
+        let (state, found) = match state_at(context, &place) {
+            Err(trouble) if was_told(context, &trouble) => return Ok(None),
+            found => found?,
+        };
         // If there is no claim, a view shows nothing.
         if context.payload.is_none() && matches!(state, State::Unclaimed(_)) {
             return Ok(None);
@@ -184,6 +231,13 @@ impl MachineShell for Shell {
         effect::run(context, permit, &intent.effect, limit)
     }
 
+    fn works_for(input: &InputOf<Claim>, session: &SessionId) -> bool {
+        match &input.state {
+            State::Claimed { memory, .. } => memory.owner.as_ref() == Some(session),
+            State::Unclaimed(_) | State::Newer { .. } => false,
+        }
+    }
+
     fn summary(input: &InputOf<Claim>) -> String {
         match &input.state {
             State::Unclaimed(_) => "no issue is claimed".into(),
@@ -196,46 +250,66 @@ impl MachineShell for Shell {
                     .map_or_else(String::new, |pr| format!(", PR #{pr}"));
                 let mail = match memory.mail.len() {
                     0 => String::new(),
+                    1 => ", 1 message waits".into(),
                     count => format!(", {count} messages wait"),
                 };
+                let trouble = memory.trouble.as_ref();
+                let trouble = trouble.map(|trouble| format!("; {}", trouble.words()));
                 format!(
-                    "issue #{} on {}{pr}{mail}",
-                    claim.issue_number, claim.branch
+                    "issue #{} on {}{pr}{mail}{}",
+                    claim.issue_number,
+                    claim.branch,
+                    trouble.unwrap_or_default()
                 )
             }
         }
     }
 }
 
-/// There is one memory file per claim file, because two worktrees may work on two issues.
-fn memo_path(context: &EventContext<'_>) -> PathBuf {
-    if context.project.worktree == context.project.root {
-        return context.store.machine_file(Name::Claim);
-    }
-    let place = digest::of(&[context.project.worktree.as_os_str().as_encoded_bytes()]).0;
-    context
-        .store
-        .dir()
-        .join(format!("claim-{}.json", &place[..16]))
-}
-
-/// The lock that the only watcher of this checkout holds.
+/// The lock that the only watcher of this claim holds.
 pub(crate) fn watch_lock(context: &EventContext<'_>) -> String {
-    let memory = memo_path(context);
+    let memory = memory_path(context, &place(context));
     let name = memory.file_stem().unwrap_or_default().to_string_lossy();
     format!("{name}-watch.lock")
 }
 
-/// The state of this checkout, and the two files that it was loaded from.
+/// Was this session told of a file that cannot be read? It is told once of each.
+fn was_told(context: &EventContext<'_>, trouble: &Trouble) -> bool {
+    let (Trouble::Corrupt { path, .. }, Some(session)) = (trouble, context.session()) else {
+        return false;
+    };
+    if context.payload.is_none() || context.is_looking() {
+        return false;
+    }
+    let bytes = atomic::read(path, limits::STATE_FILE).ok().flatten();
+    let about = path.join(digest::of(&[&bytes.unwrap_or_default()]).0);
+    !told::is_news(context.store.state(), &about, session.as_str())
+}
+
+/// The state of the claim that is meant here, and the two files that it was loaded from.
 pub(crate) fn state(context: &EventContext<'_>) -> Result<(State, Found), Trouble> {
-    let path = context.project.file(file::NAME);
+    state_at(context, &place(context))
+}
+
+/// The state of this checkout.
+pub(crate) fn state_at(
+    context: &EventContext<'_>,
+    place: &Path,
+) -> Result<(State, Found), Trouble> {
+    let path = place.join(file::NAME);
     let bytes = atomic::read(&path, limits::STATE_FILE)?;
-    let memory = read_json::<ClaimMemory>(memo_path(context))?;
+    let memory = read_json::<ClaimMemory>(memory_path(context, place))?;
     let remembered = memory.value.unwrap_or_default();
     let state = match &bytes {
         None => State::Unclaimed(remembered),
         Some(bytes) => {
-            match file::read(bytes).map_err(|problem| Trouble::corrupt(&path, problem))? {
+            let unreadable = |problem| {
+                Trouble::corrupt(
+                    &path,
+                    format!("{problem}; `mainspring claim repair` mends it"),
+                )
+            };
+            match read(context, bytes).map_err(unreadable)? {
                 file::Read::Newer(version) => State::Newer { version },
                 file::Read::Signal(claim) => State::Claimed {
                     claim: *claim,
@@ -250,8 +324,23 @@ pub(crate) fn state(context: &EventContext<'_>) -> Result<(State, Found), Troubl
             path: memory.path,
             bytes: memory.bytes,
         },
+        worktree: (place != context.project.root).then(|| path_text::to_text(place)),
     };
     Ok((state, found))
+}
+
+/// The public script does for an unknown phase what it does while the agent codes: it moves the
+/// card. So does its drop-in, and leaves the word in the file.
+fn read(context: &EventContext<'_>, bytes: &[u8]) -> Result<file::Read, String> {
+    if context.is_registered(Name::Claim) && !context.is_by_command() {
+        return file::read_any_phase(bytes);
+    }
+    file::read(bytes)
+}
+
+/// Is this a stop at which nobody attends, so that no watcher waits for news?
+fn is_headless(context: &EventContext<'_>) -> bool {
+    context.at_stop() && !context.is_by_command() && !host::is_attended(context.env)
 }
 
 /// The configuration is read only if the kernel will need the board, which it does not at a
@@ -269,7 +358,7 @@ fn facts(context: &EventContext<'_>, state: &State) -> Result<Facts, Trouble> {
         BoardUse::Off
     };
     let branch = match (kind, state) {
-        (Some(Kind::Idle), State::Unclaimed(_)) => branch(context),
+        (Some(Kind::Idle), State::Unclaimed(_)) => current_branch(context),
         _ => None,
     };
     let door = if context.is_registered(Name::Claim) {
@@ -277,16 +366,58 @@ fn facts(context: &EventContext<'_>, state: &State) -> Result<Facts, Trouble> {
     } else {
         Door::Hook
     };
+    let headless = is_headless(context);
     Ok(Facts {
         door,
         board,
         branch,
+        headless,
+        phrases: if may_ask(state, headless) {
+            phrases(context.config()?)
+        } else {
+            Vec::new()
+        },
+        owner_is_gone: owner_is_gone(context, state),
     })
+}
+
+/// Is the claim another session's, and that one not live any more?
+fn owner_is_gone(context: &EventContext<'_>, state: &State) -> bool {
+    let (Some(session), Some(owner)) = (
+        context.session(),
+        state.memory().and_then(|memory| memory.owner.as_ref()),
+    ) else {
+        return false;
+    };
+    if *owner == session {
+        return false;
+    }
+    match sessions::life(context.env, context.store.state(), owner) {
+        Life::Live => false,
+        Life::Ended(_) | Life::Gone | Life::Unknown => true,
+    }
+}
+
+/// May this event lead to the question whether to close the issue?
+fn may_ask(state: &State, headless: bool) -> bool {
+    match state {
+        State::Claimed { claim, .. } => match claim.phase {
+            Phase::PrCreated | Phase::ChecksRunning | Phase::ReadyForPr | Phase::Failed(_) => true,
+            Phase::Coding | Phase::MergedDetected | Phase::Done => headless,
+        },
+        State::Unclaimed(_) | State::Newer { .. } => false,
+    }
+}
+
+/// What else the user may say to let an issue be closed.
+pub(crate) fn phrases(config: &Config) -> Vec<String> {
+    let listed = config.get("claim.consent").and_then(Value::list);
+    listed.unwrap_or_default().to_vec()
 }
 
 /// The checked-out branch, if it may have a pull request. It is read from git's own file,
 /// because no program is started before the kernel asks for it.
-fn branch(context: &EventContext<'_>) -> Option<String> {
+fn current_branch(context: &EventContext<'_>) -> Option<String> {
     let git = context.project.worktree.join(".git");
     let folder = if git.is_dir() {
         git
@@ -297,16 +428,35 @@ fn branch(context: &EventContext<'_>) -> Option<String> {
     };
     let head = atomic::read_text(&folder.join("HEAD"), limits::CONFIG).ok()??;
     let branch = head.trim().strip_prefix("ref: refs/heads/")?;
-    let usual = matches!(branch, "main" | "master" | "trunk" | "develop");
-    let usable = !usual && mainspring_kernel::machines::claim::branch::check(branch).is_ok();
+    let usable = !branch::is_usual_default(branch) && branch::check(branch).is_ok();
     usable.then(|| branch.to_owned())
 }
 
 /// The files that lead from one state to the other.
+/// Does this stop open a pull request, if nothing holds it?
+pub(crate) fn is_handing_over(context: &EventContext<'_>) -> bool {
+    if !context.project.has(file::NAME) {
+        return false;
+    }
+    match state(context) {
+        Ok((State::Claimed { claim, .. }, _)) => match claim.phase {
+            Phase::ReadyForPr => true,
+            Phase::Failed(failure) => failure.during == Task::Open,
+            Phase::Coding
+            | Phase::PrCreated
+            | Phase::ChecksRunning
+            | Phase::MergedDetected
+            | Phase::Done => false,
+        },
+        Ok(_) | Err(_) => false,
+    }
+}
+
 pub(crate) fn changes(found: &Found, old: &State, new: &State) -> Result<Vec<FileChange>, Trouble> {
     let Found {
         file: claim,
         memory,
+        ..
     } = found;
     let before = match old {
         State::Claimed { claim, .. } => Some(claim),

@@ -28,6 +28,7 @@ pub(crate) struct Programs {
     permit: Permit,
     pub(crate) git: Git,
     gh: PathBuf,
+    ssh: Option<PathBuf>,
     dir: PathBuf,
     env: Vec<(OsString, OsString)>,
     until: Instant,
@@ -36,12 +37,12 @@ pub(crate) struct Programs {
 impl Programs {
     pub(crate) fn of(
         context: &EventContext<'_>,
+        dir: &Path,
         permit: Permit,
         limit: Millis,
     ) -> Result<Self, Trouble> {
-        let dir = &context.project.worktree;
-        let programs = Self::with(permit, context.env, context.config()?, dir, limit)?;
-        let git = Git::of(context, permit, programs.until)?;
+        let programs = Self::with(permit.clone(), context.env, context.config()?, dir, limit)?;
+        let git = Git::of(context, permit, programs.until)?.in_dir(dir);
         Ok(Self { git, ..programs })
     }
 
@@ -55,23 +56,50 @@ impl Programs {
     ) -> Result<Self, Trouble> {
         let until = Instant::now() + Duration::from_millis(limit.0);
         Ok(Self {
-            permit,
+            permit: permit.clone(),
             git: Git::new(permit, env, config, dir, until)?,
             gh: git::find(env, config, "claim.gh")?,
+            ssh: env.program("ssh"),
             dir: dir.into(),
             env: child_env::listed(env, &[PERSON, NETWORK, GH]),
             until,
         })
     }
 
-    pub(crate) fn gh(&self, args: &[&str], stdin: Vec<u8>) -> Result<Finished, Failure> {
+    /// The server behind an alias of ssh's configuration; `None` if ssh does not say.
+    pub(super) fn ssh_host(&self, alias: &str) -> Option<String> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+        if alias.starts_with('-') || !alias.bytes().all(plain) {
+            return None;
+        }
+        let ssh = self.ssh.as_ref()?;
+        let asked = self.job(ssh).args(["-G", "--", alias]).run().ok()?;
+        let said = String::from_utf8_lossy(&asked.stdout);
+        let name = said
+            .lines()
+            .find_map(|line| line.strip_prefix("hostname "))?;
+        Some(name.trim().to_ascii_lowercase())
+    }
+
+    /// The servers that `gh` says it is signed in to. It is not asked about one by name: it would
+    /// send that one its token.
+    pub(super) fn signed_in(&self) -> Vec<String> {
+        let Ok(asked) = self.gh(&["auth", "status"], Vec::new()) else {
+            return Vec::new();
+        };
+        let said = [asked.stdout, asked.stderr].concat();
+        super::hosts::in_status(&String::from_utf8_lossy(&said))
+    }
+
+    fn job(&self, program: &Path) -> Job {
         let left = self.until.saturating_duration_since(Instant::now());
-        Job::new(self.permit, &self.gh, left)
-            .args(args)
+        Job::new(self.permit.clone(), program, left)
             .env(self.env.iter().map(|(name, value)| (name, value)))
             .env(SET.iter().copied())
             .current_dir(&self.dir)
-            .stdin(stdin)
-            .run()
+    }
+
+    pub(crate) fn gh(&self, args: &[&str], stdin: Vec<u8>) -> Result<Finished, Failure> {
+        self.job(&self.gh).args(args).stdin(stdin).run()
     }
 }

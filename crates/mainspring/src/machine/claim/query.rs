@@ -3,6 +3,9 @@
 use serde_json::{Value, json};
 
 use super::gh::{GitHub, Reply};
+use super::github_context::same;
+use mainspring_kernel::machines::claim::pull::PullState;
+use mainspring_kernel::machines::claim::remote::Repository;
 use mainspring_kernel::machines::claim::work::Fault;
 
 /// The configured board.
@@ -16,12 +19,17 @@ pub(crate) struct BoardName {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) me: String,
+    pub(crate) login: String,
+    /// May we push to the repository?
+    pub(crate) may_push: bool,
     pub(crate) base: String,
     pub(crate) base_commit: String,
     /// The commit of the branch on the server; `None` if the server has no such branch.
     pub(crate) head: Option<String>,
     pub(crate) issue: Option<Issue>,
-    /// The branch's pull requests from this repository, newest first.
+    /// The number is a pull request's.
+    pub(crate) is_pull: bool,
+    /// The pull requests of the branch that is pushed, newest first.
     pub(crate) pulls: Vec<Pull>,
     pub(crate) board: Board,
 }
@@ -31,6 +39,7 @@ pub(crate) struct Issue {
     pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) is_open: bool,
+    pub(crate) assignees: Vec<String>,
     /// Our own comments on the issue.
     pub(crate) comments: Vec<String>,
 }
@@ -39,7 +48,7 @@ pub(crate) struct Issue {
 pub(crate) struct Pull {
     pub(crate) number: u64,
     pub(crate) url: String,
-    pub(crate) is_open: bool,
+    pub(crate) state: PullState,
     pub(crate) head: String,
 }
 
@@ -64,7 +73,7 @@ pub(crate) struct BoardCard {
     pub(crate) agent_field: Option<String>,
 }
 
-const PULLS: &str = "pullRequests(headRefName: $branch, first: 20, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { number url state isCrossRepository headRefOid } }";
+const PULLS: &str = "pullRequests(headRefName: $branch, first: 20, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { number url state headRefOid headRepositoryOwner { login } } }";
 
 const ITEMS: &str = r#"projectItems(first: 50, includeArchived: false) {
         nodes {
@@ -96,31 +105,46 @@ fn document(with_board: bool) -> String {
         ("", "", "")
     };
     format!(
-        "query ClaimFind($owner: String!, $name: String!, $issue: Int!, $branch: String!, $ref: String!{variables}) {{
-  viewer {{ id }}
+        "query ClaimFind($owner: String!, $name: String!, $issue: Int!, $branch: String!, $ref: String!, $headOwner: String!, $headName: String!{variables}) {{
+  viewer {{ id login }}
   repository(owner: $owner, name: $name) {{
+    viewerPermission
     defaultBranchRef {{ name target {{ oid }} }}
-    ref(qualifiedName: $ref) {{ target {{ oid }} }}
-    issue(number: $issue) {{
-      id title state
-      comments(last: 100) {{ nodes {{ body viewerDidAuthor }} }}
-      {items}
+    issue: issueOrPullRequest(number: $issue) {{
+      __typename
+      ... on Issue {{
+        id title state
+        assignees(first: 10) {{ nodes {{ login }} }}
+        comments(last: 100) {{ nodes {{ body viewerDidAuthor }} }}
+        {items}
+      }}
     }}
     {PULLS}
   }}
+  head: repository(owner: $headOwner, name: $headName) {{ ref(qualifiedName: $ref) {{ target {{ oid }} }} }}
   {board}
 }}"
     )
+}
+
+/// A branch, and the repository to which it is pushed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Head<'a> {
+    pub(crate) branch: &'a str,
+    pub(crate) repository: &'a Repository,
 }
 
 /// Asks for everything about a claim: in one call, or in two if the token may not see boards.
 pub(crate) fn find(
     github: &GitHub<'_>,
     issue: u64,
-    branch: &str,
+    head: Head<'_>,
     board: Option<&BoardName>,
 ) -> Result<Found, Fault> {
+    let branch = head.branch;
     let mut variables = json!({
+        "headOwner": head.repository.owner,
+        "headName": head.repository.name,
         "owner": github.repository.owner,
         "name": github.repository.name,
         "issue": issue,
@@ -129,7 +153,7 @@ pub(crate) fn find(
     });
     let Some(board) = board else {
         let reply = github.graphql(&document(false), &variables)?;
-        return found(&reply, Board::Off).map_err(|cause| unusable(&reply, cause));
+        return found(&reply, head, Board::Off).map_err(|cause| unusable(&reply, cause));
     };
     let plain = variables.clone();
     variables["boardOwner"] = json!(board.owner);
@@ -139,10 +163,10 @@ pub(crate) fn find(
         let lacks = "gh's token has no access to project boards; run `gh auth refresh -s project`";
         let reply = github.graphql(&document(false), &plain)?;
         let lacks = Board::Lacks(lacks.into());
-        return found(&reply, lacks).map_err(|cause| unusable(&reply, cause));
+        return found(&reply, head, lacks).map_err(|cause| unusable(&reply, cause));
     }
     let card = card(&reply.body["data"], board, issue);
-    found(&reply, card).map_err(|cause| unusable(&reply, cause))
+    found(&reply, head, card).map_err(|cause| unusable(&reply, cause))
 }
 
 fn unusable(reply: &Reply, cause: String) -> Fault {
@@ -153,7 +177,7 @@ fn unusable(reply: &Reply, cause: String) -> Fault {
     fault
 }
 
-fn found(reply: &Reply, board: Board) -> Result<Found, String> {
+fn found(reply: &Reply, head: Head<'_>, board: Board) -> Result<Found, String> {
     let data = &reply.body["data"];
     let repository = &data["repository"];
     let base = &repository["defaultBranchRef"];
@@ -162,13 +186,25 @@ fn found(reply: &Reply, board: Board) -> Result<Found, String> {
     let issue = &repository["issue"];
     Ok(Found {
         me: text(&data["viewer"]["id"]).ok_or("GitHub did not say who we are")?,
+        login: text(&data["viewer"]["login"]).unwrap_or_default(),
+        may_push: matches!(
+            repository["viewerPermission"].as_str(),
+            Some("ADMIN" | "MAINTAIN" | "WRITE")
+        ),
         base: text(&base["name"]).ok_or("the repository has no default branch")?,
         base_commit: text(&base["target"]["oid"]).unwrap_or_default(),
-        head: text(&repository["ref"]["target"]["oid"]),
+        head: text(&data["head"]["ref"]["target"]["oid"]),
+        is_pull: issue["__typename"] == "PullRequest",
         issue: text(&issue["id"]).map(|id| Issue {
             id,
             title: text(&issue["title"]).unwrap_or_default(),
             is_open: issue["state"] == "OPEN",
+            assignees: issue["assignees"]["nodes"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|user| text(&user["login"]))
+                .collect(),
             comments: issue["comments"]["nodes"]
                 .as_array()
                 .into_iter()
@@ -180,18 +216,28 @@ fn found(reply: &Reply, board: Board) -> Result<Found, String> {
         pulls: pulls
             .ok_or("GitHub did not list the branch's pull requests")?
             .iter()
-            .filter(|pull| pull["isCrossRepository"] == false)
+            .filter(|pull| is_from(pull, head.repository))
             .filter_map(read_pull)
             .collect(),
         board,
     })
 }
 
+/// Is the pull request's branch in this repository? Two forks may have branches of one name.
+pub(super) fn is_from(pull: &Value, repository: &Repository) -> bool {
+    let owner = pull["headRepositoryOwner"]["login"].as_str();
+    owner.is_some_and(|owner| owner.eq_ignore_ascii_case(&repository.owner))
+}
+
 fn read_pull(pull: &Value) -> Option<Pull> {
     Some(Pull {
         number: pull["number"].as_u64()?,
         url: pull["url"].as_str()?.to_owned(),
-        is_open: pull["state"] == "OPEN",
+        state: match pull["state"].as_str()? {
+            "OPEN" => PullState::Open,
+            "MERGED" => PullState::Merged,
+            _ => PullState::Closed,
+        },
         head: pull["headRefOid"].as_str().unwrap_or_default().to_owned(),
     })
 }
@@ -210,7 +256,12 @@ fn card(data: &Value, board: &BoardName, issue: u64) -> Board {
     let fields = project["fields"]["nodes"].as_array();
     let field = |name: &str, kind: &str| {
         let mut fields = fields.into_iter().flatten();
-        fields.find(|field| field["name"] == name && field["dataType"] == kind)
+        fields.find(|field| {
+            let named = field["name"]
+                .as_str()
+                .is_some_and(|found| same(found, name));
+            named && field["dataType"] == kind
+        })
     };
     let id_of = |field: &Value| field["id"].as_str().map(str::to_owned);
     let status = field("Status", "SINGLE_SELECT");

@@ -4,10 +4,10 @@ pub(crate) mod counter;
 pub(crate) mod switch;
 
 use mainspring_kernel::SessionId;
+use mainspring_kernel::data::Never;
 use mainspring_kernel::effect::Intent;
 use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
-use mainspring_kernel::machine::Never;
 use mainspring_kernel::machines::gate::verbs::{Switch, in_force};
 use mainspring_kernel::machines::gate::{Facts, Gate, RecentErrors, State, Token, Transcript};
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
@@ -20,6 +20,7 @@ use crate::config::{Config, Key, Kind as Sort, Reach, Value};
 use crate::event_context::EventContext;
 use crate::permit::Permit;
 use crate::signal::Signal;
+use crate::transcript;
 
 #[derive(Debug)]
 pub(crate) struct Shell;
@@ -49,7 +50,9 @@ impl MachineShell for Shell {
             },
             Key {
                 name: "gate.max",
-                kind: Sort::Number { most: 1_000_000 },
+                kind: Sort::Number {
+                    most: i64::MAX.unsigned_abs(),
+                },
                 default: "0",
                 reach: Reach::Anyone,
                 variable: Some("TASKMASTER_MAX"),
@@ -144,8 +147,25 @@ impl MachineShell for Shell {
         Ok(changes)
     }
 
+    /// The document removes the count whenever the stop is allowed.
+    fn files_at_cap(context: &EventContext<'_>, found: &Found) -> Vec<FileChange> {
+        let counter = &found.counter;
+        if !context.is_registered(Name::Gate) || counter.bytes.is_none() {
+            return Vec::new();
+        }
+        vec![atomic::change(
+            &counter.path,
+            counter.bytes.as_deref(),
+            None,
+        )]
+    }
+
     fn run(_: &EventContext<'_>, _: Permit, intent: &Intent<Gate>) -> Never {
         match intent.effect {}
+    }
+
+    fn works_for(input: &InputOf<Gate>, _: &SessionId) -> bool {
+        !matches!(input.state, State::Off | State::Ended)
     }
 
     fn summary(input: &InputOf<Gate>) -> String {
@@ -206,7 +226,7 @@ fn facts(context: &EventContext<'_>, session: &SessionId, state: State) -> Resul
         token: token.line().to_owned(),
         heard,
         errors,
-        max: max.and_then(|max| u32::try_from(max).ok()).unwrap_or(0),
+        max: max.unwrap_or(0),
         transcript: length(context),
     })
 }
@@ -226,11 +246,10 @@ fn length(context: &EventContext<'_>) -> Transcript {
     if !context.is_registered(Name::Gate) {
         return Transcript::Long;
     }
-    match context
-        .transcript()
-        .map(|transcript| transcript.has_lines(SHORT))
-    {
-        Some(Ok(true)) => Transcript::Long,
-        Some(Ok(false) | Err(_)) | None => Transcript::Short,
+    let has_lines = |transcript: transcript::Transcript| transcript.has_lines(SHORT);
+    match context.transcript().map(has_lines) {
+        Some(Ok(false)) => Transcript::Short,
+        // Only a transcript that can be read is a short one.
+        Some(Ok(true) | Err(_)) | None => Transcript::Long,
     }
 }

@@ -250,12 +250,15 @@ pub(crate) enum Prompt {
 }
 
 pub(crate) fn prompt(doc: &str) -> Option<Prompt> {
+    let text = of_top(doc, "prompt").map(Prompt::Text);
+    text.or_else(|| of_top(doc, "prompt_file").map(Prompt::File))
+}
+
+/// A text field of the top frame.
+pub(super) fn of_top(doc: &str, name: &str) -> Option<String> {
     let doc = Fields::read(doc).ok()?;
     let top = Fields::read(list(doc.get("stack")?)?.pop()?).ok()?;
-    let text = |name| top.string(name).ok().flatten();
-    text("prompt")
-        .map(Prompt::Text)
-        .or_else(|| text("prompt_file").map(Prompt::File))
+    top.string(name).ok().flatten()
 }
 
 /// The document with this prompt in its top frame.

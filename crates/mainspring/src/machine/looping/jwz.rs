@@ -77,7 +77,11 @@ impl<'a> Jwz<'a> {
         let newest = match (self.newest()?, &outgoing) {
             (Newest::Message(body), _) => Some(body),
             // The topic need not exist before our first message.
-            (Newest::Empty, _) | (Newest::Failed(_), None) => None,
+            (Newest::Empty, _) => None,
+            (Newest::Failed(words), None) => {
+                self.tell_failure(&words);
+                None
+            }
             (Newest::Failed(words), Some(_)) => {
                 return Err(Trouble::Other(format!("`jwz read` failed: {words}")));
             }
@@ -91,6 +95,21 @@ impl<'a> Jwz<'a> {
         }
         self.post(&outgoing.body)?;
         Ok(Some(outgoing.body))
+    }
+
+    /// A topic that does not exist yet is no failure. After any other the drop-in goes on to the
+    /// Markdown file, as its document says, and tells the person.
+    fn tell_failure(&self, words: &str) {
+        if self.context.is_drop_in() && !words.to_lowercase().contains("topic") {
+            let why = if words.is_empty() {
+                "it printed no error"
+            } else {
+                words
+            };
+            self.context.tell(format!(
+                "`jwz read` failed, so the loop that it may hold is not seen: {why}"
+            ));
+        }
     }
 
     fn newest(&self) -> Result<Newest, Trouble> {

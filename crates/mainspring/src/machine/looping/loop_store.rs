@@ -45,23 +45,20 @@ pub(crate) fn any(context: &EventContext<'_>) -> bool {
         return false;
     }
     let exists = |path: &Path| std::fs::symlink_metadata(path).is_ok();
-    exists(&context.store.machine_file(Name::Loop))
+    (exists(&context.store.machine_file(Name::Loop)) && !context.is_drop_in())
         || (context.project.has(MARKDOWN) && context.heeds_repository())
         || Jwz::find(context).is_some()
 }
 
 /// The loop that runs here: from the first store that has a running one, else from the first
-/// store.
+/// store. The document of the drop-in knows only the topic and the Markdown file.
 pub(crate) fn find(context: &EventContext<'_>) -> Result<StoredLoop, Trouble> {
-    let own = read(context, LoopStore::Own)?;
-    if !matches!(own.state, State::Idle(_)) {
-        return Ok(own);
-    }
-    for place in [LoopStore::Jwz, LoopStore::Markdown] {
+    let mut first = None;
+    for place in [LoopStore::Own, LoopStore::Jwz, LoopStore::Markdown] {
         let is_there = match place {
+            LoopStore::Own => !context.is_drop_in(),
             LoopStore::Jwz => Jwz::find(context).is_some(),
             LoopStore::Markdown => context.heeds_repository(),
-            LoopStore::Own => true,
         };
         if !is_there {
             continue;
@@ -70,8 +67,9 @@ pub(crate) fn find(context: &EventContext<'_>) -> Result<StoredLoop, Trouble> {
         if !matches!(kept.state, State::Idle(_)) {
             return Ok(kept);
         }
+        first.get_or_insert(kept);
     }
-    Ok(own)
+    first.map_or_else(|| read(context, LoopStore::Own), Ok)
 }
 
 /// The store for a new loop, unless the person names one.

@@ -4,23 +4,23 @@ pub(crate) mod doc;
 pub(crate) mod jwz;
 pub(crate) mod loop_store;
 pub(crate) mod markdown;
-pub(crate) mod other_sessions;
 pub(crate) mod prompt;
+mod worktree;
 
-use mainspring_kernel::Millis;
+use mainspring_kernel::data::Never;
 use mainspring_kernel::effect::Intent;
 use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
-use mainspring_kernel::machine::Never;
 use mainspring_kernel::machines::looping::{
-    Client, Ending, Facts, Loop, LoopOwner, Mode, OtherSessions, Past, Run, State,
+    Client, Door, Ending, Facts, Loop, LoopOwner, Mode, OtherSessions, Past, Run, State,
 };
 use mainspring_kernel::machines::{InputOf, TransitionOf};
 use mainspring_kernel::spoken_signal::SpokenSignal;
+use mainspring_kernel::{Millis, SessionId};
 use mainspring_store::Trouble;
 
 use self::loop_store::{LoopStore, StoredLoop};
-use super::{Loaded, MachineShell, Spec, final_message};
+use super::{Loaded, MachineShell, Spec, final_message, other_sessions};
 use crate::config::{Key, Kind as Sort, Reach, Value};
 use crate::env::name;
 use crate::event_context::EventContext;
@@ -114,6 +114,10 @@ impl MachineShell for Shell {
         match intent.effect {}
     }
 
+    fn works_for(input: &InputOf<Loop>, session: &SessionId) -> bool {
+        running(&input.state).is_some_and(|run| run.owner.is(session))
+    }
+
     fn summary(input: &InputOf<Loop>) -> String {
         describe(&input.state)
     }
@@ -134,25 +138,34 @@ fn facts(context: &EventContext<'_>, kept: &StoredLoop) -> Result<Facts, Trouble
         (Some(run), true) => heard(context, run.top.mode),
         (Some(_) | None, _) => SpokenSignal::Nothing,
     };
+    let door = if context.is_drop_in() {
+        Door::Compat
+    } else {
+        Door::Hook
+    };
     // Other sessions matter only to a loop without an owner, and to find them means a look at
-    // every transcript.
-    let company = match run.map(|run| &run.owner) {
-        Some(LoopOwner::Nobody) => other_sessions::of(context),
-        Some(LoopOwner::Session { .. }) | None => OtherSessions::Alone,
+    // every live session.
+    let company = match (door, run.map(|run| &run.owner)) {
+        (Door::Hook, Some(LoopOwner::Nobody)) => other_sessions::of(context),
+        (Door::Compat, _) | (_, Some(LoopOwner::Session { .. }) | None) => OtherSessions::Alone,
     };
     // The loop may have been started by somebody else, so the agent may not know its prompt.
     let unheard = run.is_some_and(|run| run.owner == LoopOwner::Nobody || run.top.iter == 1);
-    let repeat = config.get("loop.repeat_prompt").is_some_and(Value::switch)
-        || (unheard && !context.is_drop_in());
+    let repeat = config.get("loop.repeat_prompt").is_some_and(Value::switch) || unheard;
     Ok(Facts {
         heard,
         ttl: config.get("loop.ttl").and_then(Value::span).unwrap_or(TTL),
         company,
         client: client(context),
-        prompt: if repeat {
+        prompt: if repeat && door == Door::Hook {
             prompt::text(context, kept)
         } else {
             None
+        },
+        door,
+        worktree: match door {
+            Door::Hook => None,
+            Door::Compat => worktree::text(kept),
         },
     })
 }
@@ -162,6 +175,13 @@ fn heard(context: &EventContext<'_>, mode: Mode) -> SpokenSignal<Ending> {
         .signals()
         .iter()
         .map(|(element, ending)| Signal::element(element, ending.as_str()))
+        .map(|signal| {
+            if context.is_drop_in() {
+                signal.at_margin()
+            } else {
+                signal
+            }
+        })
         .collect();
     final_message::heard(context, &signals, |signal| mode.signals()[signal].1)
 }

@@ -83,6 +83,7 @@ pub(crate) fn verdict(result: &Finding) -> &'static str {
             Failure::TimedOut { .. } => "timed out",
             Failure::NoFile => "wrote nothing",
             Failure::Fault(_) => "not started",
+            Failure::Cancelled => "cancelled",
         },
     }
 }

@@ -10,6 +10,7 @@ mod settings;
 
 use std::path::{Path, PathBuf};
 
+use mainspring_kernel::SessionId;
 use mainspring_kernel::effect::Intent;
 use mainspring_kernel::event::Kind as EventKind;
 use mainspring_kernel::journal::FileChange;
@@ -109,8 +110,15 @@ impl MachineShell for Shell {
         Ok(changes)
     }
 
-    fn run(context: &EventContext<'_>, _: Permit, intent: &Intent<Review>) -> Outcome {
-        reviewer::run(context, intent)
+    fn run(context: &EventContext<'_>, permit: Permit, intent: &Intent<Review>) -> Outcome {
+        reviewer::run(context, &permit, intent)
+    }
+
+    fn works_for(input: &InputOf<Review>, session: &SessionId) -> bool {
+        match &input.state {
+            State::Nothing => false,
+            State::Plan(plan) => plan.memory.owner.as_ref() == Some(session),
+        }
     }
 
     fn summary(input: &InputOf<Review>) -> String {
@@ -196,6 +204,20 @@ fn choose(
         .or_else(|| (!plans.is_empty()).then_some(0))
 }
 
+/// Does this stop start a review, and does it complete a task, if nothing holds it?
+pub(crate) fn wishes(context: &EventContext<'_>) -> (bool, bool) {
+    if !context.project.has(PLANS) {
+        return (false, false);
+    }
+    match open(context, None) {
+        Ok(Some(opened)) => match &opened.record {
+            Record::Fields(fields) => (fields.due().is_some(), fields.completes_task()),
+            Record::Missing | Record::Unreadable(_) => (false, false),
+        },
+        Ok(None) | Err(_) => (false, false),
+    }
+}
+
 /// The models of the reviewers; they take turns.
 pub(crate) fn models(context: &EventContext<'_>) -> Result<Vec<String>, Trouble> {
     Ok(settings::of(context)?.models)
@@ -241,6 +263,7 @@ fn facts(
         } else {
             Door::Hook
         },
+        tells_progress: true,
         company: OtherSessions::Alone,
         violations: structure::violations(directory),
         warnings: opened.warnings.clone(),
@@ -253,7 +276,7 @@ fn facts(
         if let Some(review) = fields.due().or_else(|| fields.unanswered()) {
             facts.written = written(&opened.dir, fields, review);
             if opened.memory().owner.is_none() {
-                facts.company = super::looping::other_sessions::of(context);
+                facts.company = super::other_sessions::of(context);
             }
         }
         if let Some(review) = fields.unanswered() {

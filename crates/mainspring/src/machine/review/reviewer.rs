@@ -26,7 +26,7 @@ use crate::guard::{Ended, Guarded, Seal};
 use crate::host::reviewer::{End, Permissions, Said, Task};
 use crate::host::text::excerpt;
 use crate::limits;
-use crate::permit::Permit;
+use crate::permit::{Permit, Revoked};
 
 /// The schema that the verdict is constrained to.
 const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]}},"required":["verdict"]}"#;
@@ -40,14 +40,17 @@ const STDOUT: &str = "stdout.json";
 /// What its guard seals that with.
 const NONCE: &str = "nonce";
 
-pub(super) fn run(context: &EventContext<'_>, intent: &Intent<Review>) -> Outcome {
+pub(super) fn run(context: &EventContext<'_>, permit: &Permit, intent: &Intent<Review>) -> Outcome {
     let wait = intent.effect.not_before.since(context.env.later());
-    std::thread::sleep(Duration::from_millis(wait.0));
+    let waited = permit.sleep(Duration::from_millis(wait.0));
     let start = Instant::now();
-    let project = ReviewRun::new(context, intent);
-    let (result, cost) = match project.taken_over() {
-        Some(found) => found,
-        None => project.review(intent.deadline.since(intent.since.plus(wait))),
+    let project = ReviewRun::new(context, permit, intent);
+    let limit = intent.deadline.since(intent.since.plus(wait));
+    let (result, cost) = match waited {
+        Err(Revoked) => (Finding::NotDone(Failure::Cancelled), 0),
+        Ok(()) => project
+            .taken_over()
+            .unwrap_or_else(|| project.review(limit)),
     };
     if let Finding::NotDone(_) = result
         && project.is_current()
@@ -67,6 +70,7 @@ pub(super) fn run(context: &EventContext<'_>, intent: &Intent<Review>) -> Outcom
 /// One attempt at a review.
 struct ReviewRun<'a> {
     context: &'a EventContext<'a>,
+    permit: &'a Permit,
     asked: &'a Request,
     /// The folder that the plan's paths are relative to.
     root: PathBuf,
@@ -79,7 +83,7 @@ struct ReviewRun<'a> {
 }
 
 impl<'a> ReviewRun<'a> {
-    fn new(context: &'a EventContext<'a>, intent: &'a Intent<Review>) -> Self {
+    fn new(context: &'a EventContext<'a>, permit: &'a Permit, intent: &'a Intent<Review>) -> Self {
         let asked = &intent.effect;
         let root = super::home_of_plans(context);
         let plan = root.join(PLANS).join(&asked.plan);
@@ -88,6 +92,7 @@ impl<'a> ReviewRun<'a> {
             attempt_dir: attempt_dir(context, intent.fence),
             attempt: intent.fence,
             context,
+            permit,
             asked,
             root,
             plan,
@@ -133,10 +138,6 @@ impl<'a> ReviewRun<'a> {
             let file = self.file.display();
             return Err(Failure::Fault(format!("{file} already exists")));
         }
-        // We ask again, because an order may have come while we waited for our time.
-        let permit = Permit::of(self.context, Name::Review)
-            .map_err(Trouble::from)
-            .map_err(fault)?;
         let command = settings::command(self.context).map_err(fault)?;
         let program = find(self.context.env, &command).ok_or(Failure::NoProgram(command))?;
         let library = library::place(self.context.store.state()).map_err(fault)?;
@@ -166,7 +167,7 @@ impl<'a> ReviewRun<'a> {
             seal: &seal,
         };
         let ended = guarded
-            .run(permit, files, |leader| {
+            .run(self.permit, files, |leader| {
                 // The order matters: whoever takes the review over first records that and then
                 // ends the leader that it finds. So one of us sees the other.
                 note_leader(&self.attempt_dir, leader);
@@ -184,6 +185,7 @@ impl<'a> ReviewRun<'a> {
         let said = self.read_stdout(&self.attempt_dir);
         let cost = said.map_or(0, |said| said.cost);
         let failure = match ended {
+            Ended::Cancelled => Some(Failure::Cancelled),
             Ended::TimedOut => Some(Failure::TimedOut { after: limit }),
             Ended::Flooded => Some(Failure::Exit {
                 status: "too much output".into(),

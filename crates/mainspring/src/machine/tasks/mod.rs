@@ -13,10 +13,11 @@ pub(crate) mod source;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use mainspring_kernel::data::Never;
 use mainspring_kernel::effect::Intent;
 use mainspring_kernel::event::{Kind, Speaker};
 use mainspring_kernel::journal::FileChange;
-use mainspring_kernel::machine::Never;
+use mainspring_kernel::machines::tasks::check::Problem;
 use mainspring_kernel::machines::tasks::draft::Status;
 use mainspring_kernel::machines::tasks::task_list::{Reset, TaskList};
 use mainspring_kernel::machines::tasks::{Facts, Guard, Invoked, Offer, Tasks, messages};
@@ -280,9 +281,34 @@ pub(crate) fn take_in(folder: &Path, ids: &[u64]) -> Result<(ClientList, Held), 
 /// The folder of the agent's task list: the one that its environment names, else its team's,
 /// else its session's.
 fn folder(context: &EventContext<'_>) -> Result<PathBuf, Trouble> {
-    let team = context.payload.and_then(|payload| payload.team.clone());
-    let session = || context.session().map(|session| session.to_string());
-    folder_of(context.env, team.or_else(session))
+    match context.payload {
+        Some(payload) => list_folder(context.env, payload),
+        None => folder_of(
+            context.env,
+            context.session().map(|session| session.to_string()),
+        ),
+    }
+}
+
+/// The folder of the task list that an event is about.
+pub(crate) fn list_folder(env: &Environment, payload: &Payload) -> Result<PathBuf, Trouble> {
+    let session = || payload.event.session.as_ref().map(ToString::to_string);
+    folder_of(env, payload.team.clone().or_else(session))
+}
+
+/// The task list of the skill that an event invokes, if it has one that can be found.
+pub(crate) fn place(env: &Environment, payload: &Payload) -> Option<PathBuf> {
+    let (_, place) = invocation(env, payload)?;
+    place.ok().flatten()
+}
+
+/// Everything that is wrong with the tasks of this list; `None` if it is something else.
+pub(crate) fn problems(path: &Path) -> Option<Vec<Problem>> {
+    let source = Source::read(path).and_then(|bytes| Source::parse(path, &bytes));
+    match source.and_then(|source| source.check()) {
+        Err(Fault::Tasks(problems)) => Some(problems),
+        Err(Fault::File(_)) | Ok(_) => None,
+    }
 }
 
 /// The folder of the list that the environment names, else of the list with this id.

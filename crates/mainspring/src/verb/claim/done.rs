@@ -3,24 +3,28 @@
 use std::time::{Duration, Instant};
 
 use mainspring_kernel::event::Chain;
-use mainspring_kernel::machines::claim::consent::{self, Prompt};
+use mainspring_kernel::machines::claim::consent::{self, LastWord};
 use mainspring_kernel::machines::claim::memory::Consent;
+use mainspring_kernel::machines::claim::pull::PullState;
 use mainspring_kernel::machines::claim::verbs;
-use mainspring_kernel::machines::verbs::Actor;
+use mainspring_kernel::verbs::Actor;
 use mainspring_kernel::{Decision, Event, Name, Note, SessionId, Voice};
 
 use super::{CommandContext, Result};
 use crate::drive::drive;
+use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::host::{self, Payload};
-use crate::machine::claim;
+use crate::machine::claim::query::{self, Head};
+use crate::machine::claim::{self, open, poll};
 use crate::transcript::Transcript;
 use crate::verb::ask;
 
 /// Close the issue, after its pull request was merged and the user said yes.
 ///
-/// In an agent's shell, the user must have said yes since they were asked, in a message that
-/// the client recorded. In a terminal, `--yes` confirms it.
+/// In an agent's shell, the user's last message must let it be closed, as the client recorded it:
+/// `yes` right after the agent's question, `close #N` or `close it`. In a terminal, `--yes`
+/// confirms it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Close it now, whatever the phase; refused to agents
@@ -35,68 +39,117 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if actor == Actor::Person {
         ask::require_terminal()?;
     }
-    let prompts = match &actor {
-        Actor::Agent(Some(session)) => awaited_prompts(cmd, session)?,
-        Actor::Agent(None) | Actor::Person => Vec::new(),
+    let (project, store) = cmd.project()?;
+    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let phrases = claim::phrases(context.config()?);
+    let last = match &actor {
+        Actor::Agent(Some(session)) => last_word(cmd, &context, session, &phrases)?,
+        Actor::Agent(None) | Actor::Person => None,
     };
-    let did = cmd.commit(Name::Claim, "claim done", |context| {
+    if let Actor::Agent(_) = actor {
+        look(cmd, &context, &phrases)?;
+    }
+    cmd.commit(Name::Claim, "claim done", |context| {
         let (state, found) = claim::state(context)?;
-        let step = verbs::done(&state, &actor, args.yes, &prompts)?;
+        let step = verbs::done(&state, &actor, args.yes, (last.as_ref(), &phrases))?;
         let issue = verbs::claimed(&state)?.0.issue_number;
         let files = claim::changes(&found, &state, &step.state)?;
         Ok((files, format!("the user agreed to close issue #{issue}")))
     })?;
-    match actor {
-        Actor::Agent(_) => Ok(format!("{did}: Mainspring closes it when you stop\n")),
-        Actor::Person => close_now(cmd),
+    close_now(cmd, &actor)
+}
+
+/// Looks whether the work is merged, if that is not known yet, and records what was seen.
+fn look(cmd: &CommandContext, context: &EventContext<'_>, phrases: &[String]) -> Result<()> {
+    let (claim, memory) = verbs::claimed(&claim::state(context)?.0)?;
+    if verbs::merged_at(&memory).is_some() {
+        return Ok(());
     }
+    let github_context = super::github_context(context)?;
+    if let Some(pr) = claim.pr_number {
+        let pull = poll::poll(&github_context, pr, memory.known_failure().as_deref());
+        let pull = pull.map_err(|fault| CliError::new(fault.cause))?;
+        super::take_in(cmd, "claim done", &pull, phrases)?;
+        return Ok(());
+    }
+    let push = github_context.push(&claim.branch, &memory.route.push);
+    let push = push.map_err(CliError::new)?;
+    let head = Head {
+        branch: &claim.branch,
+        repository: &push.repository,
+    };
+    let board = github_context.board.as_ref();
+    let found = query::find(&github_context.github(), claim.issue_number, head, board);
+    let found = found.map_err(|fault| CliError::new(fault.cause))?;
+    let local = open::local_head(&github_context, &claim.branch);
+    let Some(head) = found.head.clone().or(local) else {
+        return Ok(());
+    };
+    let merged = found
+        .pulls
+        .iter()
+        .any(|pull| pull.state == PullState::Merged && pull.head == head);
+    if !merged && !open::is_integrated(&github_context, &claim.branch, &found, &head) {
+        return Ok(());
+    }
+    cmd.commit(Name::Claim, "claim done", |context| {
+        let (state, found) = claim::state(context)?;
+        let step = verbs::integrate(&state, &cmd.actor(), cmd.env.later())?;
+        let files = claim::changes(&found, &state, &step.state)?;
+        Ok((files, format!("{} is merged", claim.branch)))
+    })?;
+    Ok(())
 }
 
 /// How long the client may take to write a prompt into its transcript.
 const LAG: Duration = Duration::from_secs(3);
 
-/// The user's messages. If an event has told of an answer that is not in the transcript yet,
-/// it is waited for.
-fn awaited_prompts(cmd: &CommandContext, session: &SessionId) -> Result<Vec<Prompt>> {
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
-    let (claim, memory) = verbs::claimed(&claim::state(&context)?.0)?;
+/// The user's last message. If an event has told of one that is not in the transcript yet, it is
+/// waited for.
+fn last_word(
+    cmd: &CommandContext,
+    context: &EventContext<'_>,
+    session: &SessionId,
+    phrases: &[String],
+) -> Result<Option<LastWord>> {
+    let (claim, memory) = verbs::claimed(&claim::state(context)?.0)?;
     let began = Instant::now();
     loop {
-        let prompts = prompts(cmd, session);
-        let shown = consent::is_shown(&memory, claim.issue_number, &prompts);
-        if shown || memory.consent != Consent::Spoken || began.elapsed() >= LAG {
-            return Ok(prompts);
+        let last = in_transcript(cmd, session);
+        let since = verbs::merged_at(&memory).unwrap_or_default();
+        let given = last
+            .as_ref()
+            .is_some_and(|last| consent::is_given(last, claim.issue_number, since, phrases));
+        if given || memory.consent != Consent::Spoken || began.elapsed() >= LAG {
+            return Ok(last);
         }
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// What the user wrote in this session, by the host's own record. An event that somebody
+/// What the user wrote last in this session, by the host's own record. An event that somebody
 /// gave to `mainspring hook` is none; and the record may lag behind the events.
-fn prompts(cmd: &CommandContext, session: &SessionId) -> Vec<Prompt> {
+fn in_transcript(cmd: &CommandContext, session: &SessionId) -> Option<LastWord> {
     let format = &host::of_environment(&cmd.env).transcript;
-    let found = (format.find)(&cmd.env, session);
-    let transcript = found.and_then(|path| Transcript::open(&path).ok());
-    let prompts = transcript.and_then(|transcript| transcript.prompts(format.prompt).ok());
-    prompts
-        .into_iter()
-        .flatten()
-        .filter_map(|prompt| {
-            Some(Prompt {
-                at: prompt.at?,
-                text: prompt.text,
-            })
-        })
-        .collect()
+    let path = (format.find)(&cmd.env, session)?;
+    let transcript = Transcript::open(&path).ok()?;
+    let exchange = transcript
+        .last_exchange(format.prompt, format.entry)
+        .ok()??;
+    Some(LastWord {
+        at: exchange.prompt.at?,
+        text: exchange.prompt.text,
+        after: exchange.after,
+    })
 }
 
-/// An issue is closed at a stop. No agent stops here, so this makes the stop.
-fn close_now(cmd: &CommandContext) -> Result {
+/// An issue is closed at a stop. No agent stops here, so this makes the stop. If it fails, it is
+/// tried again later, and the output says so.
+fn close_now(cmd: &CommandContext, actor: &Actor) -> Result {
     let (project, store) = cmd.project()?;
-    let stop = Event::stop(None, Chain::First);
+    let stop = Event::stop(actor.session().cloned(), Chain::First);
     let payload = Payload::played(stop, project.worktree.clone(), cmd.env.now());
-    // A person typed the command, which is their permission.
+    // Who typed the command has the user's permission.
     let context = EventContext::new(&cmd.env, &project, &store, Some(&payload))
         .registered(Name::Claim)
         .by_command();

@@ -1,17 +1,26 @@
 //! `mainspring claim`: claim an issue, show the claim, finish it or give it back.
 
 mod abort;
+mod again;
 mod done;
+mod list;
+mod release;
+mod repair;
 mod status;
 mod take;
+mod taking;
 pub(crate) mod watch;
 
+use mainspring_kernel::machines::claim::news::Look;
+use mainspring_kernel::machines::claim::pull::Pull;
+use mainspring_kernel::machines::claim::verbs;
 use mainspring_kernel::{Millis, Name};
 use mainspring_store::Trouble;
 
 use super::{CommandContext, Result};
 use crate::error::CliError;
 use crate::event_context::EventContext;
+use crate::machine::claim;
 use crate::machine::claim::github_context::{ContextError, GitHubContext};
 use crate::permit::Permit;
 
@@ -21,7 +30,7 @@ use crate::permit::Permit;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "Examples:\n  mainspring claim 42              take issue 42, on a branch made from its title\n  mainspring claim status --now\n  mainspring claim done            when it is merged and the user said yes\n  mainspring claim abort           give it back"
+    after_help = "Examples:\n  mainspring claim 42              take issue 42, and switch to a branch made from its title\n  mainspring claim status --now\n  mainspring claim list            who has what, by the git server\n  mainspring claim done            when it is merged and the user said yes\n  mainspring claim abort           give it back"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -33,8 +42,13 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
     Status(status::Args),
+    List(list::Args),
     Done(done::Args),
+    Retry(again::Retry),
+    Rework(again::Rework),
     Abort(abort::Args),
+    Release(release::Args),
+    Repair(repair::Args),
     /// Wait for news of the pull request; hosts run this in the background
     Watch,
 }
@@ -43,10 +57,48 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     match &args.verb {
         None => take::run(&args.take, cmd),
         Some(Verb::Status(args)) => status::run(args, cmd),
+        Some(Verb::List(args)) => list::run(args, cmd),
         Some(Verb::Done(args)) => done::run(args, cmd),
+        Some(Verb::Retry(_)) => again::retry(cmd),
+        Some(Verb::Rework(_)) => again::rework(cmd),
+        Some(Verb::Release(args)) => release::run(args, cmd),
+        Some(Verb::Repair(args)) => repair::run(args, cmd),
         Some(Verb::Abort(args)) => abort::run(args, cmd),
         Some(Verb::Watch) => Err(CliError::new("`mainspring claim watch` takes no arguments")),
     }
+}
+
+/// Records what a look at the pull request saw. Returns the text that the agent has now read.
+fn take_in(
+    cmd: &CommandContext,
+    command: &str,
+    pull: &Pull,
+    phrases: &[String],
+) -> Result<Option<String>> {
+    let (actor, now) = (cmd.actor(), cmd.env.later());
+    let look = Look { pull, now, phrases };
+    let (project, store) = cmd.project()?;
+    let context = EventContext::new(&cmd.env, &project, &store, None);
+    // If nothing changed, there is no record.
+    if verbs::look(&claim::state(&context)?.0, look, &actor)?
+        .0
+        .rule
+        .is_empty()
+    {
+        return Ok(None);
+    }
+    let mut told = None;
+    cmd.commit(Name::Claim, command, |context| {
+        let (state, found) = claim::state(context)?;
+        let (step, text) = verbs::look(&state, look, &actor)?;
+        told = text;
+        let files = claim::changes(&found, &state, &step.state)?;
+        Ok((
+            files,
+            format!("PR #{}: {}", pull.number, status::words(pull)),
+        ))
+    })?;
+    Ok(told)
 }
 
 /// How long a command may wait for GitHub.

@@ -1,21 +1,25 @@
 //! `mainspring claim status`.
 
+use std::path::PathBuf;
+
 use mainspring_kernel::Name;
 use mainspring_kernel::hidden::escape_name;
+use mainspring_kernel::machines::claim::State;
 use mainspring_kernel::machines::claim::claim_file::ClaimFile;
-use mainspring_kernel::machines::claim::memory::Consent;
+use mainspring_kernel::machines::claim::memory::{ClaimMemory, Consent};
 use mainspring_kernel::machines::claim::phase::{Next, Phase};
 use mainspring_kernel::machines::claim::pull::{Pull, PullState};
+use mainspring_kernel::machines::claim::trouble::LookTrouble;
 use mainspring_kernel::machines::claim::verbs;
 use mainspring_store::ShownPath as _;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{CommandContext, Result, github_context};
 use crate::error::CliError;
 use crate::event_context::EventContext;
-use crate::machine::claim::{self, file, poll};
+use crate::machine::claim::{self, file, places, poll};
 
-/// Show the claim of this checkout: issue, branch, phase, pull request, waiting messages.
+/// Show the claims of this repository: issue, branch, phase, pull request, waiting messages.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Ask GitHub for the pull request's checks now
@@ -29,42 +33,102 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let (project, store) = cmd.project()?;
     let context = EventContext::new(&cmd.env, &project, &store, None);
+    let here = claim::place(&context);
     let pull = args.now.then(|| look(cmd, &context)).transpose()?;
-    let (state, found) = claim::state(&context)?;
-    let (claim, memory) = verbs::claimed(&state)?;
-    let told = pull.as_ref().and_then(|(_, told)| told.clone());
-    let mail: Vec<&str> = memory.mail.iter().map(|mail| mail.text.as_str()).collect();
-    let mail: Vec<&str> = told.as_deref().into_iter().chain(mail).collect();
-    let pull = pull.map(|(pull, _)| pull);
-    if args.json {
-        return crate::verb::json(&json!({
-            "file": found.file.path,
-            "issue": claim.issue_number,
-            "branch": claim.branch,
-            "phase": claim.phase.as_str(),
-            "status": claim.status,
-            "pr": claim.pr_number,
-            "held_on_server": memory.lease,
-            "mail": mail,
-            "pull": pull,
-        }));
-    }
-    let mut out = describe(&claim);
-    if let Some(pull) = &pull {
-        out += &format!("checks  {}\n", words(pull));
-    }
-    if claim.phase == Phase::MergedDetected && memory.consent != Consent::Spoken {
-        out += "waits   for the user to say whether to close the issue\n";
-    }
-    out += match memory.lease {
-        Some(_) => "server  reserved on the git server\n",
-        None => "server  not reserved on the git server\n",
+    let mut others: Vec<PathBuf> = places::all(&context);
+    others.retain(|place| *place != here);
+    let own = match claim::state_at(&context, &here)? {
+        (State::Unclaimed(_), _) if !others.is_empty() => None,
+        (state, found) => Some(view(&state, &found, pull)?),
     };
-    for text in mail {
-        out += &format!("mail    {}\n", escape_name(text));
+    let elsewhere: Vec<View> = others
+        .iter()
+        .filter_map(|place| {
+            let (state, found) = claim::state_at(&context, place).ok()?;
+            view(&state, &found, None).ok()
+        })
+        .collect();
+    if args.json {
+        let mut value = own.as_ref().map_or_else(|| json!({}), View::json);
+        value["others"] = elsewhere.iter().map(View::json).collect();
+        return crate::verb::json(&value);
     }
-    out += &format!("file    {}\n", found.file.path.shown());
-    Ok(out)
+    let own = own.map_or_else(
+        || "no issue is claimed in this checkout\n".into(),
+        |own| own.text(),
+    );
+    let elsewhere: Vec<String> = elsewhere.iter().map(View::text).collect();
+    Ok(if elsewhere.is_empty() {
+        own
+    } else {
+        format!(
+            "{own}\nin other checkouts of this repository\n\n{}",
+            elsewhere.join("\n")
+        )
+    })
+}
+
+/// One claim, as a person sees it.
+struct View {
+    claim: ClaimFile,
+    memory: ClaimMemory,
+    file: PathBuf,
+    pull: Option<Pull>,
+    /// What the agent has just read, and what waits.
+    mail: Vec<String>,
+}
+
+fn view(state: &State, found: &claim::Found, pull: Option<(Pull, Option<String>)>) -> Result<View> {
+    let (claim, memory) = verbs::claimed(state)?;
+    let (pull, told) = pull.unzip();
+    let waiting = memory.mail.iter().map(|mail| mail.text.clone());
+    Ok(View {
+        mail: told.flatten().into_iter().chain(waiting).collect(),
+        file: found.file.path.clone(),
+        claim,
+        memory,
+        pull,
+    })
+}
+
+impl View {
+    fn json(&self) -> Value {
+        let trouble = self.memory.trouble.as_ref();
+        json!({
+            "file": self.file,
+            "issue": self.claim.issue_number,
+            "branch": self.claim.branch,
+            "phase": self.claim.phase.as_str(),
+            "status": self.claim.status,
+            "pr": self.claim.pr_number,
+            "held_on_server": self.memory.lease,
+            "session": self.memory.owner,
+            "trouble": trouble.map(LookTrouble::words),
+            "mail": self.mail,
+            "pull": self.pull,
+        })
+    }
+
+    fn text(&self) -> String {
+        let mut out = describe(&self.claim);
+        if let Some(pull) = &self.pull {
+            out += &format!("checks  {}\n", words(pull));
+        }
+        if self.claim.phase == Phase::MergedDetected && self.memory.consent != Consent::Spoken {
+            out += "waits   for the user to say whether to close the issue\n";
+        }
+        out += match self.memory.lease {
+            Some(_) => "server  reserved on the git server\n",
+            None => "server  not reserved on the git server\n",
+        };
+        if let Some(trouble) = &self.memory.trouble {
+            out += &format!("trouble {}\n", trouble.words());
+        }
+        for text in &self.mail {
+            out += &format!("mail    {}\n", escape_name(text));
+        }
+        out + &format!("file    {}\n", self.file.shown())
+    }
 }
 
 /// What the claim's file says.
@@ -85,8 +149,8 @@ fn describe(claim: &ClaimFile) -> String {
     );
     if let Phase::Failed(failure) = &claim.phase {
         let when = match failure.next {
-            Next::At(at) => format!("tried again at the first stop after {}", file::iso(at)),
-            Next::Never => "not retried automatically".into(),
+            Next::At(at) => format!("tried again after {}", file::iso(at)),
+            Next::Never => "not tried again by itself; `mainspring claim retry` does".into(),
         };
         out += &format!(
             "failed  {}, {} times: {}; {when}\n",
@@ -101,7 +165,7 @@ fn describe(claim: &ClaimFile) -> String {
     out
 }
 
-fn words(pull: &Pull) -> String {
+pub(super) fn words(pull: &Pull) -> String {
     match pull.state {
         PullState::Merged => "merged".into(),
         PullState::Closed => "closed without being merged".into(),
@@ -114,20 +178,10 @@ fn look(cmd: &CommandContext, context: &EventContext<'_>) -> Result<(Pull, Optio
     cmd.permit(Name::Claim)?;
     let (state, _) = claim::state(context)?;
     let pr = verbs::pull(&state)?;
-    let pull = poll::poll(&github_context(context)?, pr);
+    let known = state.memory().and_then(ClaimMemory::known_failure);
+    let pull = poll::poll(&github_context(context)?, pr, known.as_deref());
     let pull = pull.map_err(|fault| CliError::new(fault.cause))?;
-    let (actor, now) = (cmd.actor(), cmd.env.later());
-    // If nothing changed, there is no record.
-    if verbs::look(&state, &pull, &actor, now)?.0.rule.is_empty() {
-        return Ok((pull, None));
-    }
-    let mut told = None;
-    cmd.commit(Name::Claim, "claim status --now", |context| {
-        let (state, found) = claim::state(context)?;
-        let (step, text) = verbs::look(&state, &pull, &actor, now)?;
-        told = text;
-        let files = claim::changes(&found, &state, &step.state)?;
-        Ok((files, format!("PR #{}: {}", pull.number, words(&pull))))
-    })?;
+    let phrases = claim::phrases(context.config()?);
+    let told = super::take_in(cmd, "claim status --now", &pull, &phrases)?;
     Ok((pull, told))
 }

@@ -1,31 +1,31 @@
 //! `mainspring claim N`.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
+use mainspring_kernel::Name;
 use mainspring_kernel::hidden::quote;
-use mainspring_kernel::machines::claim::State;
 use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
+use mainspring_kernel::machines::claim::phase::Phase;
 use mainspring_kernel::machines::claim::verbs::{self, Lease, Refused};
-use mainspring_kernel::machines::claim::work::Board as Moved;
-use mainspring_kernel::{Millis, Name};
-use mainspring_store::{ShownPath as _, Trouble, atomic, digest};
+use mainspring_kernel::verbs::Actor;
+use mainspring_store::{ShownPath as _, digest};
 
+use super::taking::{Taking, route};
 use super::{CommandContext, Result, github_context};
 use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::git::Git;
-use crate::limits;
-use crate::machine::claim::github_context::GitHubContext;
-use crate::machine::claim::lease::{self, Holder, Taken};
+use crate::machine::claim::github_context::{GitHubContext, same};
+use crate::machine::claim::lease::Holder;
 use crate::machine::claim::query::{self, Board, Found};
-use crate::machine::claim::{self, Change, file};
-use crate::permit::Permit;
+use crate::machine::claim::{self, file};
+use crate::output;
 use crate::project::Project;
-use crate::store::ProjectStore;
+use crate::verb::ask;
 
 #[derive(Debug, clap::Args)]
 #[group(skip)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option")]
 pub(super) struct Args {
     /// The issue's number
     #[arg(required = true, value_name = "ISSUE", value_parser = crate::verb::number)]
@@ -35,10 +35,16 @@ pub(super) struct Args {
     branch: Option<String>,
     /// Work in a new worktree beside this checkout
     #[arg(long)]
-    worktree: bool,
-    /// Take it over from somebody who has had it for more than a day
+    pub(super) worktree: bool,
+    /// Stay on the branch that is checked out
+    #[arg(long, conflicts_with = "worktree")]
+    pub(super) no_switch: bool,
+    /// Take it over: your own claim in another clone, or one of which nothing was heard for a day
     #[arg(long)]
-    steal: bool,
+    pub(super) steal: bool,
+    /// Take it although GitHub says that it is somebody else's
+    #[arg(long)]
+    anyway: bool,
 }
 
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
@@ -48,53 +54,104 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     cmd.permit(Name::Claim)?;
     let (project, store) = cmd.project()?;
     let context = EventContext::new(&cmd.env, &project, &store, None);
-    let (state, _) = claim::state(&context)?;
-    if !args.worktree
-        && let Some(claim) = verbs::may_take(&state, issue)?
-    {
-        return Ok(already(claim));
+    let here = project.worktree.clone();
+    let (state, _) = claim::state_at(&context, &here)?;
+    match verbs::may_take(&state, issue) {
+        Ok(Some(claim)) if !args.worktree => return Ok(already(claim)),
+        // Beside a claim of this checkout, a worktree may have another.
+        Err(Refused::AnotherIssue { .. }) | Ok(_) if args.worktree => {}
+        Ok(_) => {}
+        Err(refused) => return Err(refused.into()),
     }
     let wanted = args.branch.as_deref();
     verbs::branch_for(wanted, issue, "")?;
     let github_context = github_context(&context)?;
-    let found = query::find(
-        &github_context.github(),
-        issue,
-        wanted.unwrap_or_default(),
-        github_context.board.as_ref(),
-    )
-    .map_err(|fault| CliError::new(fault.cause))?;
-    let seen = found.issue.as_ref().ok_or_else(|| Refused::NoIssue {
-        repository: github_context.repository.to_string(),
-        issue,
-    })?;
-    if !seen.is_open {
-        return Err(Refused::IssueClosed(issue).into());
-    }
+    let found = github_context
+        .find(issue)
+        .map_err(|fault| CliError::new(fault.cause))?;
+    let seen = usable(&github_context, &found, issue)?;
     let name = verbs::branch_for(wanted, issue, &seen.title)?;
-    let agent = agent_id(cmd);
-    let mut warnings = Vec::new();
-    let me = holder(cmd, &project.worktree, &agent);
-    let lease = reserve(args, &github_context, issue, me, &mut warnings)?;
-    let place = if args.worktree {
-        worktree(&github_context, &project, issue, &name)?
-    } else {
-        project.worktree.clone()
+    let mut taking = Taking {
+        cmd,
+        args,
+        route: route(&github_context, &found, &name)?,
+        github_context,
+        found: &found,
+        issue,
+        branch: name,
+        warnings: Vec::new(),
     };
-    let (item, synced) = begin(&github_context, &found, &agent, &mut warnings);
-    let claim = ClaimFile {
-        last_synced_status: synced.then(|| status::IN_PROGRESS.to_owned()),
-        ..ClaimFile::claimed(issue, name, agent, item)
-    };
-    write(cmd, &project, &place, &claim, lease)?;
+    // Before anything is pushed.
+    if let Some(route) = taking.shown() {
+        output::stderr(&route);
+    }
+    let (claim, place) = make(&mut taking, &project, &here)?;
     if !context.is_trusted() {
-        warnings.push(
+        taking.warnings.push(
             "this project is not trusted yet: no pull request is opened until a person runs \
              `mainspring trust`"
                 .into(),
         );
     }
-    Ok(told(&claim, &seen.title, args, &place, &warnings))
+    Ok(told(&claim, &seen.title, &taking, &place))
+}
+
+/// The issue, if it is one and open.
+fn usable<'a>(
+    github_context: &GitHubContext,
+    found: &'a Found,
+    issue: u64,
+) -> Result<&'a query::Issue> {
+    if found.is_pull {
+        return Err(Refused::IsPull(issue).into());
+    }
+    let seen = found.issue.as_ref().ok_or_else(|| Refused::NoIssue {
+        repository: github_context.base.repository.to_string(),
+        issue,
+    })?;
+    if !seen.is_open {
+        return Err(Refused::IssueClosed(issue).into());
+    }
+    Ok(seen)
+}
+
+/// Warns of an issue that GitHub says is somebody else's. A person at a terminal is asked.
+fn free(
+    cmd: &CommandContext,
+    github_context: &GitHubContext,
+    found: &Found,
+    issue: u64,
+) -> Result<()> {
+    let Some(whose) = somebody(cmd, github_context, found) else {
+        return Ok(());
+    };
+    let asks = cmd.actor() == Actor::Person && ask::require_terminal().is_ok();
+    if asks {
+        return ask::confirm(
+            &format!("Issue #{issue} is {whose}. Claim it all the same?"),
+            cmd.paint,
+        );
+    }
+    Err(Refused::Somebodys { issue, whose }.into())
+}
+
+/// Whose the issue is on GitHub, if it is not ours and not nobody's.
+fn somebody(cmd: &CommandContext, github_context: &GitHubContext, found: &Found) -> Option<String> {
+    let assignees = &found.issue.as_ref()?.assignees;
+    let mine = |login: &String| login.eq_ignore_ascii_case(&found.login);
+    if !assignees.is_empty() && !assignees.iter().any(mine) {
+        return Some(format!("assigned to {}", quote(&assignees.join(", "), 120)));
+    }
+    let Board::Card(card) = &found.board else {
+        return None;
+    };
+    let todo = same(&card.status, github_context.columns.name(status::TODO));
+    let ours = card.agent.starts_with(&format!("{}-", user(cmd)));
+    if card.agent.is_empty() || ours || todo {
+        return None;
+    }
+    let (status, agent) = (quote(&card.status, 40), quote(&card.agent, 80));
+    Some(format!("{status} on the board, by {agent}"))
 }
 
 fn already(claim: &ClaimFile) -> String {
@@ -107,7 +164,7 @@ fn already(claim: &ClaimFile) -> String {
 }
 
 /// The claim's owner: the person's name and the time.
-fn agent_id(cmd: &CommandContext) -> String {
+pub(super) fn agent_id(cmd: &CommandContext) -> String {
     format!("{}-{}", user(cmd), cmd.env.now().0 / 1_000)
 }
 
@@ -121,59 +178,25 @@ fn machine() -> String {
     name.map_or_else(|| "unknown".into(), |text| quote(&text, 80))
 }
 
-fn holder(cmd: &CommandContext, place: &Path, agent: &str) -> Holder {
+/// Who claims here.
+pub(super) fn holder(cmd: &CommandContext, git: &Git, place: &Path, agent: &str) -> Holder {
+    let email = git.setting("user.email").unwrap_or_default();
     Holder {
         owner: format!("{}@{}", user(cmd), machine()),
         agent: agent.to_owned(),
+        email: quote(&email, 120),
         place: digest::of(&[place.as_os_str().as_encoded_bytes()]).0,
         at: cmd.env.now(),
+        heard: cmd.env.now(),
+        phase: String::new(),
+        branch: String::new(),
         generation: 1,
     }
 }
 
-/// Takes the issue on the git server, before anything else is touched.
-fn reserve(
-    args: &Args,
-    github_context: &GitHubContext,
-    issue: u64,
-    mut me: Holder,
-    warnings: &mut Vec<String>,
-) -> Result<Option<String>> {
+/// The refusal for an issue that somebody has.
+pub(super) fn held_by(issue: u64, holder: &Holder, me: &Holder) -> Refused {
     let now = me.at;
-    let taken = lease::take(
-        &github_context.programs.git,
-        &github_context.remote,
-        issue,
-        &me,
-    )
-    .map_err(CliError::new)?;
-    let taken = match taken {
-        Taken::Theirs { holder, commit } if args.steal && holder.is_expired(now) => {
-            me.generation = holder.generation.saturating_add(1);
-            lease::steal(
-                &github_context.programs.git,
-                &github_context.remote,
-                issue,
-                &me,
-                &commit,
-            )
-            .map_err(CliError::new)?
-        }
-        taken => taken,
-    };
-    match taken {
-        Taken::Ours(commit) => Ok(Some(commit)),
-        Taken::Refused(why) => {
-            warnings.push(format!(
-                "the git server does not accept claims ({why}), so another computer may claim this issue too"
-            ));
-            Ok(None)
-        }
-        Taken::Theirs { holder, .. } => Err(held_by(issue, &holder, now).into()),
-    }
-}
-
-fn held_by(issue: u64, holder: &Holder, now: Millis) -> Refused {
     let owner = if holder.owner.is_empty() {
         "somebody"
     } else {
@@ -184,7 +207,9 @@ fn held_by(issue: u64, holder: &Holder, now: Millis) -> Refused {
     Refused::Held {
         issue,
         holder: format!("{owner} ({}), since {since} ({hours} h ago)", holder.agent),
-        lease: if holder.is_expired(now) {
+        lease: if holder.is_same_person(me) {
+            Lease::OwnClone
+        } else if holder.is_expired(now) {
             Lease::Expired
         } else {
             Lease::Live
@@ -192,137 +217,48 @@ fn held_by(issue: u64, holder: &Holder, now: Millis) -> Refused {
     }
 }
 
-/// Sets card, agent and assignee in one call. Returns the card's id, and whether it was moved.
-fn begin(
-    github_context: &GitHubContext,
-    found: &Found,
-    agent: &str,
-    warnings: &mut Vec<String>,
-) -> (String, bool) {
-    let mut change = Change::default();
-    if let Some(issue) = &found.issue {
-        change.assign(&issue.id, &found.me);
+fn told(claim: &ClaimFile, title: &str, taking: &Taking<'_>, place: &Path) -> String {
+    let base = &taking.github_context.base;
+    let mut lines = vec![format!("repository {} ({})", base.repository, base.name)];
+    if taking.args.worktree {
+        lines.push(format!("worktree {}", place.shown()));
     }
-    change.card(&found.board, status::IN_PROGRESS, agent);
-    let applied = change.apply(&github_context.github());
-    if let Err(fault) = applied.part("assign") {
-        warnings.push(format!("the issue was not assigned: {}", fault.cause));
-    }
-    let moved = match applied.board() {
-        Moved::Moved => true,
-        Moved::Off => false,
-        Moved::Lacks(cause) | Moved::Unreachable(cause) => {
-            warnings.push(format!("the board was not updated: {cause}"));
-            false
-        }
-    };
-    let item = match &found.board {
-        Board::Card(card) => card.item.clone(),
-        Board::Off | Board::Lacks(_) => String::new(),
-    };
-    (item, moved)
-}
-
-/// A worktree of its own, beside the checkout, on the claim's branch.
-fn worktree(
-    github_context: &GitHubContext,
-    project: &Project,
-    issue: u64,
-    branch: &str,
-) -> Result<PathBuf> {
-    let mut name = project.root.file_name().unwrap_or_default().to_owned();
-    name.push(format!("-{issue}"));
-    let place = project.root.with_file_name(name);
-    if place.exists() {
-        return Err(CliError::new(format!("{} exists already", place.shown()))
-            .hint("move it away, or claim without --worktree"));
-    }
-    let Some(text) = place.to_str() else {
-        let place = place.shown();
-        return Err(CliError::new(format!("{place} is not UTF-8 text"))
-            .hint("create the worktree yourself, and claim in it without --worktree"));
-    };
-    let git = &github_context.programs.git;
-    git.add_worktree(text, branch).map_err(CliError::new)?;
-    std::fs::canonicalize(&place).map_err(|error| Trouble::io("find", &place)(error).into())
-}
-
-/// The signal file, and a line in `.gitignore` so that nobody commits it.
-fn write(
-    cmd: &CommandContext,
-    project: &Project,
-    place: &Path,
-    claim: &ClaimFile,
-    lease: Option<String>,
-) -> Result<()> {
-    let there = Project {
-        worktree: place.into(),
-        ..project.clone()
-    };
-    let gitignore = ignored(cmd, &there, place)?;
-    let command = format!("claim {}", claim.issue_number);
-    cmd.commit(Name::Claim, &command, |context| {
-        let context = EventContext::new(&cmd.env, &there, context.store, None);
-        let (mut state, mut found) = claim::state(&context)?;
-        if found.file.path.parent() != Some(place) {
-            // What was found is the root's file; a new worktree has no file of its own yet.
-            found.file = crate::machine::FoundFile {
-                path: place.join(file::NAME),
-                bytes: None,
-            };
-            state = State::Unclaimed(state.memory().cloned().unwrap_or_default());
-        }
-        let step = verbs::take(&state, claim.clone(), lease, &cmd.actor())?;
-        let mut files = claim::changes(&found, &state, &step.state)?;
-        files.extend(gitignore);
-        Ok((files, format!("issue #{} is claimed", claim.issue_number)))
-    })?;
-    Ok(())
-}
-
-/// The change of `.gitignore`, if git does not ignore the file yet.
-fn ignored(
-    cmd: &CommandContext,
-    project: &Project,
-    place: &Path,
-) -> Result<Option<mainspring_kernel::journal::FileChange>> {
-    let store = ProjectStore::new(cmd.state()?, &project.root);
-    let context = EventContext::new(&cmd.env, project, &store, None);
-    let until = Instant::now() + Duration::from_millis(super::LIMIT.0);
-    let permit = Permit::of(&context, Name::Claim).map_err(Trouble::from)?;
-    if Git::of(&context, permit, until)?
-        .in_dir(place)
-        .ignores(file::NAME)
-    {
-        return Ok(None);
-    }
-    let path = place.join(".gitignore");
-    let bytes = atomic::read(&path, limits::CONFIG)?;
-    let mut text = match &bytes {
-        None => String::new(),
-        Some(bytes) => String::from_utf8(bytes.clone())
-            .map_err(|_| Trouble::corrupt(&path, "it is not UTF-8 text"))?,
-    };
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text.push_str(file::NAME);
-    text.push('\n');
-    Ok(Some(atomic::change(&path, bytes.as_deref(), Some(text))))
-}
-
-fn told(claim: &ClaimFile, title: &str, args: &Args, place: &Path, warnings: &[String]) -> String {
-    let mut out = format!(
-        "claimed issue #{}: {}\nbranch {}\n",
+    let warnings = taking.warnings.iter();
+    lines.extend(warnings.map(|warning| format!("warning: {warning}")));
+    format!(
+        "claimed issue #{}: {}\nbranch {}{}\n{}\n\
+         when the work is ready: mainspring handoff --summary \"…\" --push\n",
         claim.issue_number,
         quote(title, 120),
-        claim.branch
-    );
-    if args.worktree {
-        out += &format!("worktree {}\n", place.shown());
+        claim.branch,
+        if taking.args.no_switch {
+            ", which is not checked out"
+        } else {
+            ""
+        },
+        lines.join("\n")
+    )
+}
+
+/// Reserves the issue, and does all the rest. If a step fails, the earlier ones are undone.
+fn make(taking: &mut Taking<'_>, project: &Project, here: &Path) -> Result<(ClaimFile, PathBuf)> {
+    let (cmd, args) = (taking.cmd, taking.args);
+    let git = &taking.github_context.programs.git;
+    let me = Holder {
+        branch: taking.branch.clone(),
+        phase: Phase::Coding.as_str().to_owned(),
+        ..holder(cmd, git, here, &agent_id(cmd))
+    };
+    let lease = taking.reserve(me)?;
+    // The git server knows best. Who takes a claim over knows whose it is.
+    let free = if args.anyway || args.steal {
+        Ok(())
+    } else {
+        free(cmd, &taking.github_context, taking.found, taking.issue)
+    };
+    let made = free.and_then(|()| taking.begin(project, lease.as_ref()));
+    if made.is_err() {
+        taking.undo(lease.as_ref());
     }
-    for warning in warnings {
-        out += &format!("warning: {warning}\n");
-    }
-    out + "when the work is ready: mainspring handoff --summary \"…\" --push\n"
+    made
 }

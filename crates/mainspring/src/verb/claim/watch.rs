@@ -1,24 +1,27 @@
 //! `mainspring claim watch`: waits in the background for news of the pull request, and
 //! wakes the agent with it.
 //!
-//! Hosts start a watcher at every stop. Only one per claim stays: it holds a file lock, which
-//! the system releases when the process ends in any way. The watcher ends when there is
-//! nothing to watch, when nobody is at the terminal (a headless run would wait for it), when
-//! the host is gone, and when it has news. Each look is an event, like a host's; the kernel
+//! Hosts start a watcher at every stop. Only one per claim stays, that of the claim's session: it
+//! holds a file lock, which the system releases when the process ends in any way. The watcher ends
+//! when there is nothing to watch, when the claim is another session's, when nobody is at the
+//! terminal (a headless run would wait for it), when the host is gone or would wait for it, and
+//! when it has news. Each look is an event, like a host's; the kernel
 //! decides whether to wake the agent and with which message.
 
+use std::io::Write as _;
 use std::time::Duration;
 
 use mainspring_kernel::machines::claim::watch::Before;
-use mainspring_kernel::{Decision, Kind, Millis};
+use mainspring_kernel::{Decision, Kind, Millis, SessionId};
 use mainspring_platform::{file, process};
-use mainspring_store::Trouble;
+use mainspring_store::{Trouble, atomic};
 
 use crate::config::Value;
 use crate::env::Environment;
 use crate::event_context::EventContext;
 use crate::exit::Exit;
 use crate::host::{self, DecodeAs, Payload};
+use crate::limits;
 use crate::machine::claim;
 use crate::output;
 use crate::project;
@@ -27,6 +30,9 @@ use crate::verb::hook::{Input, decide_all, read_stdin};
 
 /// How often the watcher checks the host and the claim between two calls to GitHub.
 const STEP: Duration = Duration::from_millis(500);
+
+/// How many steps a watcher waits for another session's to leave.
+const PASSES: u32 = 6;
 
 /// How many times in a row the claim may be unreadable before the watcher reports it.
 const PATIENCE: u32 = 3;
@@ -46,6 +52,9 @@ pub(crate) fn run(env: &Environment) -> Exit {
     let Ok(mut payload) = host::decode(env, bytes, DecodeAs::Named) else {
         return Exit::Success;
     };
+    if !(payload.host.rewakes)(env, payload.event.session.as_ref()) {
+        return Exit::Success;
+    }
     payload.event.kind = Kind::Watch;
     match watch(env, &payload) {
         Ok(Some(news)) => {
@@ -69,10 +78,13 @@ fn watch(env: &Environment, payload: &Payload) -> Result<Option<String>, Trouble
     let store = ProjectStore::new(state, &project.root);
     let context = EventContext::new(env, &project, &store, Some(payload));
     let now = env.now();
-    if claim::state(&context)?.0.before_look(now, now) == Before::Leave || !context.is_trusted() {
+    // A file that cannot be read may be one that is being written: the loop looks again.
+    let leaves = claim::state(&context)
+        .is_ok_and(|(state, _)| state.before_look(session, now, now) == Before::Leave);
+    if leaves || !context.is_trusted() {
         return Ok(None);
     }
-    let Some(_lease) = lease(&context)? else {
+    let Some(_lease) = lease(&context, session)? else {
         return Ok(None);
     };
     let every = context.config()?.get("claim.watch").and_then(Value::span);
@@ -104,7 +116,7 @@ fn wait_for_news(
         };
         unread = 0;
         let now = env.later();
-        match state.before_look(due, now) {
+        match state.before_look(payload.event.session.as_ref(), due, now) {
             Before::Leave => return Ok(None),
             // News of the last look that woke nobody may still be waiting.
             Before::Look if now >= due || looked_at.as_ref() != Some(&state) => {
@@ -124,21 +136,41 @@ fn wait_for_news(
     Ok(None)
 }
 
-/// One watcher per claim.
-fn lease(context: &EventContext<'_>) -> Result<Option<std::fs::File>, Trouble> {
+/// One watcher per claim. If another session's watcher still has the lock, the claim is ours now,
+/// and that one leaves soon.
+fn lease(
+    context: &EventContext<'_>,
+    session: Option<&SessionId>,
+) -> Result<Option<std::fs::File>, Trouble> {
     context.store.state().create(context.store.dir())?;
     let path = context.store.dir().join(claim::watch_lock(context));
-    let file = file::options()
+    let mut file = file::options()
         .create(true)
         .truncate(false)
+        .read(true)
         .write(true)
         .open(&path)
         .map_err(Trouble::io("open", &path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(std::fs::TryLockError::WouldBlock) => Ok(None),
-        Err(std::fs::TryLockError::Error(error)) => Err(Trouble::io("lock", &path)(error)),
+    let me = session.map_or("", SessionId::as_str);
+    for _ in 0..PASSES {
+        match file.try_lock() {
+            Ok(()) => {
+                let noted = file.set_len(0).and_then(|()| file.write_all(me.as_bytes()));
+                noted.map_err(Trouble::io("write", &path))?;
+                return Ok(Some(file));
+            }
+            Err(std::fs::TryLockError::WouldBlock) => {}
+            Err(std::fs::TryLockError::Error(error)) => {
+                return Err(Trouble::io("lock", &path)(error));
+            }
+        }
+        let holder = atomic::read_text(&path, limits::CONFIG).ok().flatten();
+        if holder.is_some_and(|holder| holder == me) {
+            return Ok(None);
+        }
+        std::thread::sleep(STEP);
     }
+    Ok(None)
 }
 
 /// If the client is not known, the host's own limit ends the watcher.

@@ -53,7 +53,8 @@ fn answer(env: &Environment, event: DecodeAs, input: Input) -> Result<(Answer, P
             .map_err(|problem| format!("{}: {problem}", project.display()))?;
         payload.cwd = Some(project);
     }
-    let answer = decide_among(Name::Claim, env, &payload).map_err(|trouble| trouble.to_string())?;
+    let answer = decide_among(Name::Claim, env, &payload, payload.event.session.as_ref())
+        .map_err(|trouble| trouble.to_string())?;
     Ok((answer, payload))
 }
 

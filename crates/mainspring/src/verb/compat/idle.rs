@@ -1,45 +1,37 @@
 //! Replaces `stop-hook.sh`: exits with 0 if the agent may stop; if not, with 2, the block as
-//! JSON on stdout and its reason on stderr.
+//! JSON on stdout and its reason on stderr, where hosts read it at this exit code.
 
 use std::ffi::OsString;
 
 use mainspring_kernel::Name;
-use serde_json::Value;
 
 use super::{Reply, stop};
 use crate::env::Environment;
 use crate::verb::hook::Input;
 
+const SCRIPT: &str = "idle";
+
 pub(super) fn run(env: &Environment, _: &[OsString], input: Input) -> Reply {
-    let answer = match stop::answer(Name::Loop, env, input) {
+    let payload = stop::payload(env, input);
+    let answer = payload.and_then(|payload| {
+        let session = payload.event.session.as_ref();
+        stop::answer(Name::Loop, env, &payload, session)
+    });
+    let answer = match answer {
         Ok(answer) => answer,
-        Err(cause) => {
-            return Reply {
-                stdout: String::new(),
-                stderr: format!("idle: {cause}: the agent was let go"),
-                code: 0,
-            };
-        }
+        Err(cause) => return stop::failed(SCRIPT, &cause),
     };
-    let notes = stop::notes("idle", &answer);
-    match stop::held(&answer) {
-        None => Reply {
-            stdout: String::new(),
-            stderr: notes,
-            code: 0,
+    let Some(reason) = stop::held(&answer) else {
+        return stop::let_go(SCRIPT, &answer);
+    };
+    let notes = stop::notes(SCRIPT, &answer);
+    Reply {
+        stdout: stop::block(&reason),
+        stderr: if notes.is_empty() {
+            reason
+        } else {
+            format!("{reason}\n{notes}")
         },
-        // The script's own output has these spaces.
-        Some(reason) => Reply {
-            stdout: format!(
-                "{{\"decision\": \"block\", \"reason\": {}}}\n",
-                Value::String(reason.clone())
-            ),
-            stderr: if notes.is_empty() {
-                reason
-            } else {
-                format!("{reason}\n{notes}")
-            },
-            code: 2,
-        },
+        code: 2,
     }
 }

@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
+use serde_json::Value;
 
 use super::hook::{self, Input};
 use crate::env::Environment;
@@ -40,6 +41,16 @@ pub(crate) struct Reply {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) code: u8,
+}
+
+/// One object on one line, with the spaces that the documents and the public scripts print: people
+/// grep for `"decision": "block"`.
+fn spaced(fields: &[(&str, Value)]) -> String {
+    let fields: Vec<String> = fields
+        .iter()
+        .map(|(name, value)| format!("\"{name}\": {value}"))
+        .collect();
+    format!("{{{}}}\n", fields.join(", "))
 }
 
 struct Script {

@@ -1,15 +1,20 @@
 //! What the two scripts for a stop have in common: their payload may lack fields that every
 //! host sends today, and a failure lets the agent go.
 
-use mainspring_kernel::{Answer, Decision, Name};
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::{Answer, Decision, Name, Note, SessionId, Voice};
 use serde_json::Value;
 
+use super::Reply;
+use crate::drive;
 use crate::env::Environment;
-use crate::host::{self, DecodeAs};
+use crate::host::{self, DecodeAs, Payload};
 use crate::verb::hook::{Input, decide_among};
 
-/// The answer of one machine to the payload of its script.
-pub(super) fn answer(machine: Name, env: &Environment, input: Input) -> Result<Answer, String> {
+/// The payload of a script that is registered for stops. Without a directory, it is the one that
+/// the script would run in.
+pub(super) fn payload(env: &Environment, input: Input) -> Result<Payload, String> {
     let bytes = match input {
         Input::Bytes(bytes) => bytes,
         Input::TooLarge => return Err("the input is too large".into()),
@@ -22,15 +27,36 @@ pub(super) fn answer(machine: Name, env: &Environment, input: Input) -> Result<A
     }
     let mut payload =
         host::decode(env, bytes, DecodeAs::Stop).map_err(|problem| problem.to_string())?;
-    if payload.cwd.is_none() {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the script took its own directory for the project"
-        )]
-        let here = std::env::current_dir();
-        payload.cwd = here.ok();
-    }
-    decide_among(machine, env, &payload).map_err(|trouble| trouble.to_string())
+    payload.cwd = payload.cwd.or_else(own_directory);
+    Ok(payload)
+}
+
+/// The answer of one machine to the payload of its script. A session that the host did not name
+/// is bound to no project.
+pub(super) fn answer(
+    machine: Name,
+    env: &Environment,
+    payload: &Payload,
+    named: Option<&SessionId>,
+) -> Result<Answer, String> {
+    decide_among(machine, env, payload, named).map_err(|trouble| trouble.to_string())
+}
+
+/// The directory that the script would run in.
+pub(super) fn own_directory() -> Option<PathBuf> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the script took its own directory for the project"
+    )]
+    let here = std::env::current_dir();
+    here.ok()
+}
+
+/// The nearest folder at or above this path that is there.
+pub(super) fn existing(path: &Path) -> PathBuf {
+    let mut above = path.ancestors();
+    let there = above.find(|folder| folder.is_dir());
+    there.unwrap_or_else(|| Path::new("/")).to_owned()
 }
 
 /// Why the agent is held; `None` if it may go.
@@ -45,10 +71,51 @@ pub(super) fn held(answer: &Answer) -> Option<String> {
 
 /// What a person should know, on stderr: stdout is the script's contract.
 pub(super) fn notes(script: &str, answer: &Answer) -> String {
+    let lines: Vec<String> = answer.notes.iter().map(|note| line(script, note)).collect();
+    lines.join("\n")
+}
+
+fn line(script: &str, note: &Note) -> String {
+    format!("{script}: {}", crate::host::text::clean(&note.text))
+}
+
+/// The reply for an agent that may go. What the document does not know, our own failures and the
+/// host's limit, is said on stdout as well: a host shows nobody the stderr of a hook that
+/// succeeded.
+pub(super) fn let_go(script: &str, answer: &Answer) -> Reply {
+    let unknown = |note: &&Note| note.by == Voice::Mainspring || drive::is_broken(note);
     let lines: Vec<String> = answer
         .notes
         .iter()
-        .map(|note| format!("{script}: {}", crate::host::text::clean(&note.text)))
+        .filter(unknown)
+        .map(|note| line(script, note))
         .collect();
-    lines.join("\n")
+    Reply {
+        stdout: if lines.is_empty() {
+            String::new()
+        } else {
+            message(&lines.join("\n"))
+        },
+        stderr: notes(script, answer),
+        code: 0,
+    }
+}
+
+/// The reply after a failure of ours.
+pub(super) fn failed(script: &str, cause: &str) -> Reply {
+    let text = format!("{script}: {cause}: the agent was let go");
+    Reply {
+        stdout: message(&text),
+        stderr: text,
+        code: 0,
+    }
+}
+
+fn message(text: &str) -> String {
+    super::spaced(&[("systemMessage", text.into())])
+}
+
+/// A block, as the documents print it.
+pub(super) fn block(reason: &str) -> String {
+    super::spaced(&[("decision", "block".into()), ("reason", reason.into())])
 }

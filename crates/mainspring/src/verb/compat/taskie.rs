@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_kernel::event::{Background, Chain, Kind};
 use mainspring_kernel::{Answer, Decision, Name};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::Reply;
 use crate::drive::drive;
@@ -24,20 +24,31 @@ use crate::verb::hook::Input;
 
 /// Input that it cannot use. The script lets the agent stop all the same.
 const UNUSABLE: u8 = 2;
-const VALIDATED: &str = "structure validated successfully";
+/// How the notes end that warn of nothing.
+const GOOD_NEWS: [&str; 2] = [
+    "structure validated successfully",
+    "when you continue the plan",
+];
 
 pub(super) fn run(env: &Environment, _: &[OsString], input: Input) -> Reply {
     let (payload, chain) = match read(env, input) {
         Ok(read) => read,
         Err(problem) => return unusable(&format!("Invalid JSON input: {problem}")),
     };
-    let root = payload.cwd.as_deref().and_then(real);
+    let named = match (&payload.cwd, chain) {
+        (None, Chain::First) => super::stop::own_directory(),
+        (cwd, _) => cwd.clone(),
+    };
+    let root = named.as_deref().and_then(real);
     match (root, chain) {
         (Some(root), _) => decide(env, payload, chain, root),
         (None, Chain::Continued) => quiet(),
         (None, Chain::First) => {
-            let named = payload.cwd.as_deref().unwrap_or_else(|| Path::new(""));
-            unusable(&format!("Cannot change to directory: {}", named.display()))
+            let named = named.unwrap_or_default();
+            unusable(&format!(
+                "Cannot change to project directory: {}",
+                named.display()
+            ))
         }
     }
 }
@@ -82,7 +93,7 @@ fn decide(env: &Environment, mut payload: Payload, chain: Chain, root: PathBuf) 
     let context = EventContext::new(env, &project, &store, Some(&payload)).registered(Name::Review);
     match machine::applies(Name::Review, &context) {
         Ok(false) => quiet(),
-        Ok(true) => encode(&drive(&context, &payload, &[Name::Review])),
+        Ok(true) => encode(&drive(&context, &payload, &[Name::Review]).without_optional_notes()),
         Err(trouble) => encode(&Answer::fault(&payload.event.kind, trouble.to_string())),
     }
 }
@@ -91,37 +102,63 @@ fn encode(answer: &Answer) -> Reply {
     let notes: Vec<String> = answer
         .notes
         .iter()
-        .map(|note| clean(&note.text).into_owned())
+        .map(|note| worded(&clean(&note.text)))
         .collect();
-    let mut out = Map::new();
     let held = match &answer.decision {
         Decision::Stop { hold } if !hold.is_empty() => Some(clean(&hold.text()).into_owned()),
         _ => None,
     };
-    if let Some(reason) = held {
-        out.insert("decision".into(), "block".into());
-        out.insert("reason".into(), reason.into());
-    } else {
-        if !notes.is_empty() {
-            out.insert("systemMessage".into(), notes.join("\n").into());
-        }
-        out.insert("suppressOutput".into(), true.into());
-    }
-    let warnings: Vec<&str> = notes
+    let stdout = match held {
+        Some(reason) => super::stop::block(&reason),
+        None if notes.is_empty() => quiet().stdout,
+        None => super::spaced(&[
+            ("systemMessage", notes.join("\n").into()),
+            ("suppressOutput", true.into()),
+        ]),
+    };
+    let warnings: Vec<String> = notes
         .iter()
-        .map(String::as_str)
-        .filter(|note| !note.ends_with(VALIDATED))
+        .filter(|note| !GOOD_NEWS.iter().any(|end| note.ends_with(end)))
+        .map(|note| format!("Warning: {note}"))
         .collect();
     Reply {
-        stdout: format!("{}\n", Value::Object(out)),
+        stdout,
         stderr: warnings.join("\n"),
         code: 0,
     }
 }
 
+/// What our notes say, and the words for it that users of the public hook grep for. The document
+/// fixes none here.
+const GREPPED: &[(&str, &str)] = &[
+    ("max_reviews is 0", "Reviews disabled (max_reviews=0)"),
+    ("tasks.md names no task", "No task files found"),
+    ("names no usable current_task", "Task file not found"),
+    ("`claude` was not found", "claude CLI not found"),
+    ("did not happen", "Review failed"),
+];
+
+/// The note, after the public hook's words for it.
+fn worded(note: &str) -> String {
+    let known = GREPPED.iter().find(|(ours, _)| note.contains(ours));
+    let words = known.map(|(_, theirs)| (*theirs).to_owned());
+    match words.or_else(|| limit(note)) {
+        Some(words) => format!("{words}: {note}"),
+        None => note.to_owned(),
+    }
+}
+
+/// The words for a cycle that has had all its reviews.
+fn limit(note: &str) -> Option<String> {
+    let (done, _) = note.split_once(" are done without two clean ones")?;
+    let (_, most) = done.rsplit_once(" of ")?;
+    let most = most.split(' ').next()?;
+    Some(format!("Max review limit ({most}) reached"))
+}
+
 fn quiet() -> Reply {
     Reply {
-        stdout: format!("{}\n", json!({ "suppressOutput": true })),
+        stdout: super::spaced(&[("suppressOutput", true.into())]),
         stderr: String::new(),
         code: 0,
     }

@@ -3,25 +3,33 @@
 
 use std::ffi::OsString;
 
-use mainspring_kernel::Name;
-use serde_json::json;
+use mainspring_kernel::{Name, SessionId};
 
 use super::{Reply, stop};
 use crate::env::Environment;
 use crate::verb::hook::Input;
 
+const SCRIPT: &str = "taskmaster";
+/// The session of a payload that names none, in the token and in the counter's name.
+const UNNAMED: &str = "unknown-session";
+
 pub(super) fn run(env: &Environment, _: &[OsString], input: Input) -> Reply {
-    match stop::answer(Name::Gate, env, input) {
-        Err(cause) => Reply {
-            stdout: String::new(),
-            stderr: format!("taskmaster: {cause}: the agent was let go"),
-            code: 0,
-        },
-        Ok(answer) => Reply {
-            stdout: stop::held(&answer).map_or_else(String::new, |reason| {
-                format!("{}\n", json!({ "decision": "block", "reason": reason }))
-            }),
-            stderr: stop::notes("taskmaster", &answer),
+    let answer = stop::payload(env, input).and_then(|mut payload| {
+        // The script never looks at the directory, so it need not be there.
+        payload.cwd = payload.cwd.as_deref().map(stop::existing);
+        let named = payload.event.session.clone();
+        payload.event.session = named.clone().or_else(|| SessionId::parse(UNNAMED));
+        stop::answer(Name::Gate, env, &payload, named.as_ref())
+    });
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(cause) => return stop::failed(SCRIPT, &cause),
+    };
+    match stop::held(&answer) {
+        None => stop::let_go(SCRIPT, &answer),
+        Some(reason) => Reply {
+            stdout: stop::block(&reason),
+            stderr: stop::notes(SCRIPT, &answer),
             code: 0,
         },
     }

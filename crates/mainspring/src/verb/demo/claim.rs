@@ -48,7 +48,7 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
     stage.agent_stops("The pull request is merged. Should I close issue #42?");
     stage.person_says("Yes, close it.");
     stage.agent_runs("claim done");
-    stage.agent_stops("Closing it.");
+    stage.agent_stops("It is closed.");
     stage.person_runs("log");
     Ok(())
 }

@@ -7,7 +7,7 @@ use mainspring_kernel::authority::Grounds;
 use mainspring_store::{ShownPath as _, Trouble, atomic, seal};
 use serde::de::IgnoredAny;
 
-use super::{Findings, Mend};
+use super::{Findings, Repair};
 use crate::limits;
 use crate::machine::review::reviewer::LEADER;
 use crate::store::{ProjectStore, aside_path};
@@ -15,7 +15,7 @@ use crate::verb::{CommandContext, Result};
 
 const FIX: &str = "mainspring doctor --fix";
 
-pub(super) fn examine(cmd: &CommandContext, mend: Mend, findings: &mut Findings) {
+pub(super) fn examine(cmd: &CommandContext, repair: Repair, findings: &mut Findings) {
     // A binding that was changed keeps the project from being found.
     let state = match cmd.state() {
         Ok(state) => state,
@@ -28,7 +28,7 @@ pub(super) fn examine(cmd: &CommandContext, mend: Mend, findings: &mut Findings)
     }
     for path in elsewhere {
         if let Some(bytes) = unusable(&path, findings)
-            && may_fix(cmd, mend, findings)
+            && may_fix(cmd, repair, findings)
         {
             fixed(move_aside(&path, &bytes), &path, findings);
         }
@@ -38,7 +38,7 @@ pub(super) fn examine(cmd: &CommandContext, mend: Mend, findings: &mut Findings)
     };
     for path in of_project(&store) {
         if let Some(bytes) = unusable(&path, findings)
-            && may_fix(cmd, mend, findings)
+            && may_fix(cmd, repair, findings)
         {
             fixed(take_away(cmd, &path, &bytes), &path, findings);
         }
@@ -92,8 +92,8 @@ fn check(path: &Path, bytes: &[u8]) -> std::result::Result<(), Trouble> {
 }
 
 /// To take away what holds an agent, or brakes it, is for a person.
-fn may_fix(cmd: &CommandContext, mend: Mend, findings: &mut Findings) -> bool {
-    if mend == Mend::Look {
+fn may_fix(cmd: &CommandContext, repair: Repair, findings: &mut Findings) -> bool {
+    if repair == Repair::Look {
         return false;
     }
     match cmd.may("doctor --fix", Grounds::Nothing) {

@@ -5,12 +5,12 @@ use std::fs::{File, TryLockError};
 
 use mainspring_store::ShownPath as _;
 
-use super::{Findings, Mend};
+use super::{Findings, Repair};
 use crate::host::task_files::lock;
 use crate::machine::tasks;
 use crate::verb::CommandContext;
 
-pub(super) fn examine(cmd: &CommandContext, mend: Mend, findings: &mut Findings) {
+pub(super) fn examine(cmd: &CommandContext, repair: Repair, findings: &mut Findings) {
     if let Ok((_, store)) = cmd.project() {
         ours(&store.dir().join("lock"), findings);
     }
@@ -22,7 +22,7 @@ pub(super) fn examine(cmd: &CommandContext, mend: Mend, findings: &mut Findings)
             format!("{place} was left by a client that died; the next client takes it over"),
             &format!("mainspring doctor --fix, or rmdir {place}"),
         );
-        if mend == Mend::Fix && lock::let_go(&left) {
+        if repair == Repair::Fix && lock::let_go(&left) {
             findings.mended();
         }
     }

@@ -2,14 +2,15 @@
 //! all?
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mainspring_store::ShownPath as _;
 
 use super::Findings;
 use crate::env::name;
 use crate::host;
-use crate::host::install::{Handler, Installation, Purpose, Scope, Settings};
+use crate::host::call::{self, Caller};
+use crate::host::install::{Calls, Handler, Installation, Purpose, Scope, Settings};
 use crate::verb::CommandContext;
 
 type Files = Vec<(Scope, Settings)>;
@@ -98,10 +99,15 @@ fn handlers(host: &Installation, scope: Scope, file: &Settings, findings: &mut F
             };
         }
     }
-    let mut missing: Vec<String> = (host.wanted)(Path::new("mainspring"))
+    let is_there = |wanted: &Handler| {
+        let is_watch = |one: &Handler| one.calls == Calls::Watch;
+        let mut ours = ours.iter();
+        ours.any(|one| one.event == wanted.event && is_watch(one) == is_watch(wanted))
+    };
+    let mut missing: Vec<String> = (host.wanted)(&Caller::by_name())
         .into_iter()
+        .filter(|wanted| !is_there(wanted))
         .map(|handler| handler.event)
-        .filter(|event| !ours.iter().any(|have| have.event == *event))
         .collect();
     missing.dedup();
     if !missing.is_empty() {
@@ -123,13 +129,7 @@ fn wrong(host: &Installation, handler: &Handler) -> Option<Wrong> {
         let what = format!("{event} calls {}, which does not exist", program.shown());
         return Some(Wrong::Gone(what));
     }
-    let me = std::env::current_exe().and_then(fs::canonicalize).ok();
-    let other = fs::canonicalize(program)
-        .ok()
-        .filter(|_| program.is_absolute());
-    if let (Some(me), Some(other)) = (me, other)
-        && me != other
-    {
+    if let Some(me) = stranger(program) {
         let what = format!(
             "{event} calls {}, but this program is {}",
             program.shown(),
@@ -137,8 +137,15 @@ fn wrong(host: &Installation, handler: &Handler) -> Option<Wrong> {
         );
         return Some(Wrong::Other(what));
     }
-    let wanted = (host.wanted)(program);
-    let same = |one: &&Handler| one.event == *event && one.args == handler.args;
+    if handler.needs_list {
+        return Some(Wrong::Other(format!(
+            "{event} gives mainspring its arguments in a list, which other agents that read this \
+             file drop"
+        )));
+    }
+    let wanted = (host.wanted)(&Caller::by_name());
+    let is_watch = handler.calls == Calls::Watch;
+    let same = |one: &&Handler| one.event == *event && (one.calls == Calls::Watch) == is_watch;
     let least = wanted.iter().find(same)?.timeout?;
     match handler.timeout {
         Some(has) if has >= least => None,
@@ -149,6 +156,14 @@ fn wrong(host: &Installation, handler: &Handler) -> Option<Wrong> {
             "{event} has no timeout, and the host's default may be too short"
         ))),
     }
+}
+
+/// This program, if the registered one is another. Our two names are in one folder.
+fn stranger(registered: &Path) -> Option<PathBuf> {
+    let me = std::env::current_exe().and_then(fs::canonicalize).ok()?;
+    let other = fs::canonicalize(registered).ok()?;
+    let is_ours = other == me || other == me.with_file_name(call::HOOK);
+    (registered.is_absolute() && !is_ours).then_some(me)
 }
 
 fn switches(cmd: &CommandContext, files: &Files, findings: &mut Findings) {

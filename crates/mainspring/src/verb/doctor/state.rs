@@ -10,7 +10,7 @@ use mainspring_platform::{permissions, process};
 use mainspring_store::journal::CURRENT;
 use mainspring_store::{ShownPath as _, Trouble};
 
-use super::{Findings, Mend};
+use super::{Findings, Repair};
 use crate::config::trust_roots;
 use crate::effect_owner;
 use crate::event_context::EventContext;
@@ -23,26 +23,26 @@ use crate::trust::{Permission, record};
 use crate::verb::records::{self, Shown};
 use crate::verb::{CommandContext, session, timestamp};
 
-pub(super) fn examine(cmd: &CommandContext, mend: Mend, findings: &mut Findings) {
+pub(super) fn examine(cmd: &CommandContext, repair: Repair, findings: &mut Findings) {
     let (project, store) = match cmd.project() {
         Ok(found) => found,
         Err(error) => {
             // A session's binding that was damaged keeps its project from being found.
-            super::files::examine(cmd, mend, findings);
+            super::files::examine(cmd, repair, findings);
             return findings.error("project", error.cause, "mainspring doctor --fix");
         }
     };
-    folder(&store, mend, findings);
-    super::files::examine(cmd, mend, findings);
+    folder(&store, repair, findings);
+    super::files::examine(cmd, repair, findings);
     findings.fine("project", project.root.shown());
     allowed(cmd, &project, &store, findings);
     settings(cmd, &project, &store, findings);
     machines(cmd, &project, &store, findings);
-    effects(&store, mend, findings);
+    effects(&store, repair, findings);
     journal(cmd, &store, findings);
 }
 
-fn folder(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
+fn folder(store: &ProjectStore, repair: Repair, findings: &mut Findings) {
     let root = store.state().root();
     let place = root.shown();
     match store.state().check() {
@@ -61,7 +61,7 @@ fn folder(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
             };
             findings.error("state", trouble.to_string(), &fix);
             let ours = meta.is_ok_and(|meta| meta.is_dir() && permissions::is_mine(&meta));
-            if mend == Mend::Fix && ours {
+            if repair == Repair::Fix && ours {
                 let done = permissions::make_owner_only(root);
                 if done.is_ok() && store.state().check().is_ok() {
                     findings.mended();
@@ -169,7 +169,7 @@ fn machines(
     store: &ProjectStore,
     findings: &mut Findings,
 ) {
-    let latest = session::latest(store).map(|(id, _)| id);
+    let latest = session::latest(&cmd.env, store).map(|(id, _)| id);
     let context = EventContext::new(&cmd.env, project, store, None).about(latest);
     for name in Name::ALL {
         match machine::view(*name, &context) {
@@ -178,7 +178,10 @@ fn machines(
                 Err(Denied::Trouble(_)) | Ok(_) => findings.error(
                     name.as_str(),
                     trouble.to_string(),
-                    "fix that file or move it away, then run `mainspring status`",
+                    match name {
+                        Name::Claim => "mainspring claim repair",
+                        _ => "fix that file or move it away, then run `mainspring status`",
+                    },
                 ),
             },
             Ok(None) => {}
@@ -231,7 +234,7 @@ fn looping(cmd: &CommandContext, state: &Loop, ttl: Millis, findings: &mut Findi
 }
 
 /// Intents whose process is gone: the next stop deals with them.
-fn effects(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
+fn effects(store: &ProjectStore, repair: Repair, findings: &mut Findings) {
     let files = fs::read_dir(store.dir()).into_iter().flatten().flatten();
     for entry in files {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -245,7 +248,7 @@ fn effects(store: &ProjectStore, mend: Mend, findings: &mut Findings) {
                     format!("{name} was left by a crash"),
                     "mainspring doctor --fix",
                 );
-                if mend == Mend::Fix && fs::remove_file(entry.path()).is_ok() {
+                if repair == Repair::Fix && fs::remove_file(entry.path()).is_ok() {
                     findings.mended();
                 }
             }

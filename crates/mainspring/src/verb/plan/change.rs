@@ -46,8 +46,9 @@ pub(super) struct SetArgs {
 /// here
 #[derive(Debug, clap::Args)]
 pub(super) struct AdoptArgs {
-    /// Give it to this session instead
-    #[arg(long, value_name = "ID")]
+    /// Give it to this session instead: its id, the beginning of it, or `last` for the live one
+    /// here
+    #[arg(long, value_name = session::VALUE)]
     session: Option<String>,
     #[command(flatten)]
     which: Which,
@@ -115,15 +116,13 @@ pub(super) fn set(args: &SetArgs, cmd: &CommandContext) -> Result {
 }
 
 pub(super) fn adopt(args: &AdoptArgs, cmd: &CommandContext) -> Result {
-    let session = match &args.session {
-        Some(id) => Some(session::parse(id)?),
-        None => cmd.env.agent_session(),
-    };
+    let named = session::wanted(cmd, args.session.as_deref())?;
+    let session = named.as_ref().map(|named| named.id.clone());
     let did = cmd.commit(Name::Review, "plan adopt", |context| {
         let opened = args.which.open(context)?;
         let step = verbs::adopt(&plan(&opened), session.as_ref());
-        let whose = match &session {
-            Some(session) => format!("belongs to session {session}"),
+        let whose = match &named {
+            Some(named) => format!("belongs to {named}"),
             None => "belongs to the next session that stops here".into(),
         };
         let did = format!("plan '{}' {whose}", opened.dir.id);

@@ -3,7 +3,7 @@
 mod change;
 mod review;
 mod route;
-mod view;
+pub(super) mod view;
 
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::review::{Plan, State};

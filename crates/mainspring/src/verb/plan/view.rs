@@ -1,5 +1,7 @@
 //! `mainspring plan status` and `list`: where a plan stands, and what its reviews cost.
 
+use mainspring_kernel::Name;
+use mainspring_kernel::at_work::AtWork;
 use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::machines::review::messages::dollars;
 use mainspring_kernel::machines::review::{Fields, Phase, Record};
@@ -7,6 +9,7 @@ use mainspring_store::no_symlink;
 use serde::Serialize;
 
 use super::{Which, route};
+use crate::at_work;
 use crate::event_context::EventContext;
 use crate::machine::review::directory::{self, PLANS};
 use crate::machine::review::history::{self, Past};
@@ -34,17 +37,19 @@ pub(super) struct ListArgs {
 }
 
 #[derive(Serialize)]
-struct Status {
-    plan: String,
-    stage: &'static str,
-    next_step: String,
-    owner: Option<String>,
-    state: Option<Fields>,
-    problems: Vec<String>,
+pub(in crate::verb) struct Status {
+    pub(in crate::verb) plan: String,
+    pub(in crate::verb) stage: &'static str,
+    pub(in crate::verb) next_step: String,
+    pub(in crate::verb) owner: Option<String>,
+    pub(in crate::verb) state: Option<Fields>,
+    /// The reviewer that runs now.
+    pub(in crate::verb) at_work: Option<AtWork>,
+    pub(in crate::verb) problems: Vec<String>,
     /// In millionths of a dollar.
-    spent: u64,
-    max_cost: Option<u64>,
-    reviews: Vec<Past>,
+    pub(in crate::verb) spent: u64,
+    pub(in crate::verb) max_cost: Option<u64>,
+    pub(in crate::verb) reviews: Vec<Past>,
 }
 
 pub(super) fn status(args: &StatusArgs, cmd: &CommandContext) -> Result {
@@ -58,7 +63,8 @@ pub(super) fn status(args: &StatusArgs, cmd: &CommandContext) -> Result {
     Ok(render(cmd, &status))
 }
 
-fn look(context: &EventContext<'_>, opened: &Opened) -> Result<Status> {
+/// Where a plan stands.
+pub(in crate::verb) fn look(context: &EventContext<'_>, opened: &Opened) -> Result<Status> {
     let memory = opened.memory();
     let state = match &opened.record {
         Record::Fields(fields) => Some(fields.clone()),
@@ -68,6 +74,7 @@ fn look(context: &EventContext<'_>, opened: &Opened) -> Result<Status> {
         stage: stage(state.as_ref()),
         next_step: route::of(opened)?.sentence(),
         owner: memory.owner.map(|owner| owner.to_string()),
+        at_work: at_work::of(context.env, context.store, Name::Review, &opened.dir.id)?,
         problems: opened.warnings.clone(),
         spent: memory.spent,
         max_cost: plans::max_cost(context)?,
@@ -117,6 +124,10 @@ fn render(cmd: &CommandContext, status: &Status) -> String {
             fields.consecutive_clean,
             escape_name(&fields.review_model)
         );
+    }
+    if let Some(work) = &status.at_work {
+        let line = escape_name(&work.line()).into_owned();
+        out += &format!("  at work      {}\n", paint.good(&line));
     }
     let owner = status.owner.as_deref().unwrap_or("nobody");
     out += &format!("  belongs to   {owner}\n");

@@ -157,7 +157,7 @@ impl Which {
             let heard = cmd
                 .project()
                 .ok()
-                .and_then(|(_, store)| session::latest(&store));
+                .and_then(|(_, store)| session::latest(&cmd.env, &store));
             let (id, _) = heard.ok_or(error)?;
             Ok::<_, CliError>(tasks::folder_of(&cmd.env, Some(id.to_string()))?)
         })?;

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde_json::{Value, json};
 
-use super::world::{BRANCH, git, world};
+use super::world::{git, world};
 use crate::env::finish;
 
 #[test]
@@ -27,7 +27,6 @@ fn a_claim_comes_to_its_pull_request_whatever_its_folder_is_called() {
     assert!(refused.contains("is not UTF-8 text"), "{refused}");
     let said = run(&["claim", "42"], &Value::Null).ok();
     assert!(said.starts_with("claimed issue #42"), "{said}");
-    git(&folder, &["switch", "--quiet", "-c", BRANCH]);
     git(
         &folder,
         &["commit", "--quiet", "--allow-empty", "-m", "Fix"],

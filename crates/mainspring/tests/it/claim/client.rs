@@ -43,14 +43,12 @@ fn report_check(world: &World, claude: &Claude, check: Check) {
 #[test]
 fn the_whole_sequence_from_claim_to_the_removed_file() {
     let Some(world) = world() else { return };
-    let work = format!(
-        "git switch -q -c {BRANCH} && git commit -q --allow-empty -m Fix && \
-         mainspring handoff --summary 'Fix race condition' --push"
-    );
+    let work = "git commit -q --allow-empty -m Fix && \
+                mainspring handoff --summary 'Fix race condition' --push";
     let model = Model::play([
         bash("mainspring claim 42"),
         Turn::say("I have claimed it and begin."),
-        bash(&work),
+        bash(work),
         Turn::say("Handed over."),
         Turn::say("The pull request is open."),
         bash("git commit -q --allow-empty -m 'Fix CI' && git push -q"),
@@ -58,7 +56,6 @@ fn the_whole_sequence_from_claim_to_the_removed_file() {
         Turn::say("CI is green now."),
         Turn::say("Shall I close issue 42?"),
         bash("mainspring claim done"),
-        Turn::say("I close it."),
         Turn::say("It is closed; that was all."),
     ]);
     let Some(claude) = client(&world, &model) else {
@@ -112,12 +109,8 @@ fn the_whole_sequence_from_claim_to_the_removed_file() {
 #[test]
 fn a_headless_run_gets_its_pull_request_and_is_not_kept_waiting() {
     let Some(world) = world() else { return };
-    let work = format!(
-        "mainspring claim 42 && git switch -q -c {BRANCH} && git commit -q --allow-empty -m Fix && \
-         mainspring handoff --summary Fix --push"
-    );
     let model = Model::play([
-        bash(&work),
+        bash(CLAIM_AND_HAND_OVER),
         Turn::say("Handed over."),
         Turn::say("The pull request is open."),
     ]);
@@ -129,9 +122,53 @@ fn a_headless_run_gets_its_pull_request_and_is_not_kept_waiting() {
     assert!(model.saw_text("PR #44 created"));
     assert_eq!(
         world.github.requests_of("ClaimPoll").len(),
-        0,
-        "nobody watches"
+        1,
+        "nobody watches; the last stop looks"
     );
+}
+
+const CLAIM_AND_HAND_OVER: &str = "mainspring claim 42 && git commit -q --allow-empty -m Fix && \
+     mainspring handoff --summary Fix --push";
+
+/// Claim, hand off, quit; it is merged overnight; start again, and close with one message.
+#[test]
+fn a_night_passes_between_the_hand_over_and_the_close() {
+    let Some(world) = world() else { return };
+    let model = Model::play([
+        bash(CLAIM_AND_HAND_OVER),
+        Turn::say("Handed over."),
+        Turn::say("The pull request is open. Good night."),
+        bash("mainspring claim done"),
+        Turn::say("It is closed."),
+    ]);
+    let Some(claude) = client(&world, &model) else {
+        return;
+    };
+    claude.run("do issue 42").expect_success();
+    let file = claude.project().join(".agent-claim.json");
+    world.widgets().merge(44);
+    // The night: the last look was long ago.
+    let text = std::fs::read_to_string(&file).unwrap();
+    let mut claim: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(claim["phase"], "checks_running");
+    claim["last_check_poll"] = json!("2026-01-01T00:00:00Z");
+    std::fs::write(&file, claim.to_string()).unwrap();
+
+    let run = claude.run("It is merged, close it.").expect_success();
+    assert_eq!(run.answer(), "It is closed.");
+    assert!(
+        model.saw_text("PR #44 merged! Should I close issue #42?"),
+        "told at the start"
+    );
+    assert!(model.saw_text("Issue #42 closed. Board → Done. Signal file cleaned up."));
+    assert!(matches!(
+        world.widgets().issue(42).state,
+        IssueState::Closed { .. }
+    ));
+    assert!(!file.exists());
+    assert!(!world.bare.refs().contains_key("refs/mainspring/claims/42"));
+    assert_eq!((world.github.prs_created(), world.github.closes()), (1, 1));
+    model.assert_played_out();
 }
 
 #[test]

@@ -32,28 +32,114 @@ fn done_in_the_claims_file_closes_no_issue() {
     assert!(is_open(&world));
 
     drop(world.prompt("close #42"));
-    world.edit(json!({ "phase": "merged_detected" }));
-    world.env.agent("s", &["claim", "done"]).ok();
-    assert!(world.stop("closing").held().contains("Issue #42 closed."));
+    assert!(world.done().ok().contains("Issue #42 closed."));
     assert!(!is_open(&world));
 }
 
 #[test]
 fn a_prompt_that_the_transcript_does_not_have_is_no_consent() {
     let Some(world) = asked() else { return };
-    drop(world.piped_prompt("yes"));
-    let refused = world.env.agent("s", &["claim", "done"]).failed();
-    assert!(refused.contains("the user has not said yes"), "{refused}");
-    drop(world.prompt("yes, but run the tests first"));
-    let refused = world.env.agent("s", &["claim", "done"]).failed();
+    drop(world.piped_prompt("close #42"));
+    let refused = world.done().failed();
     assert!(
-        refused.contains("`yes`, `close it` or `close #N`"),
+        refused.contains("does not let issue #42 be closed"),
         "{refused}"
     );
     // The transcript of another session is not this one's.
+    drop(world.prompt("close #42"));
     let refused = world.env.agent("t", &["claim", "done"]).failed();
-    assert!(refused.contains("the user has not said yes"), "{refused}");
-    drop(world.prompt("yes"));
-    world.env.agent("s", &["claim", "done"]).ok();
-    assert!(is_open(&world), "it is closed at the stop");
+    assert!(
+        refused.contains("does not let issue #42 be closed"),
+        "{refused}"
+    );
+    assert!(is_open(&world));
+}
+
+#[test]
+fn only_a_whole_message_from_the_list_lets_the_issue_be_closed() {
+    let Some(world) = asked() else { return };
+    for no in [
+        "no, leave it open",
+        "later",
+        "yes, but run the tests first",
+        "yes",
+        "close #43",
+    ] {
+        drop(world.prompt(no));
+        let refused = world.done().failed();
+        assert!(
+            refused.contains("`yes` (right after your question), `close #42` or `close it`"),
+            "{no}: {refused}"
+        );
+        assert!(refused.contains("mainspring claim done --yes"), "{refused}");
+    }
+    world.agent_says("Should I close issue #42?");
+    drop(world.prompt("Yes!"));
+    drop(world.prompt("no, wait"));
+    let _ = world.done().failed();
+    assert!(is_open(&world), "the last word counts");
+    world.agent_says("Should I close issue #42?");
+    drop(world.prompt("Yes!"));
+    assert!(world.done().ok().contains("Issue #42 closed."));
+}
+
+#[test]
+fn a_clear_does_not_turn_an_old_message_into_consent() {
+    let Some(world) = asked() else { return };
+    drop(world.prompt("close #42"));
+    let end = json!({ "session_id": "s", "reason": "clear" });
+    drop(world.env.hook("SessionEnd", end));
+    drop(world.start("fresh", "clear"));
+    let refused = world.env.agent("fresh", &["claim", "done"]).failed();
+    assert!(
+        refused.contains("does not let issue #42 be closed"),
+        "{refused}"
+    );
+    assert!(is_open(&world));
+    world.typed("fresh", "it is merged, close it");
+    let said = world.env.agent("fresh", &["claim", "done"]).ok();
+    assert!(said.contains("Issue #42 closed."), "{said}");
+}
+
+#[test]
+fn what_was_said_before_the_merge_lets_nothing_be_closed() {
+    let Some(world) = world() else { return };
+    world.with_pull_request();
+    drop(world.prompt("close #42"));
+    let refused = world.done().failed();
+    assert!(
+        refused.contains("pull request #44 is not merged"),
+        "{refused}"
+    );
+    // GitHub's clock has whole seconds.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    world.widgets().merge(44);
+    let refused = world.done().failed();
+    assert!(
+        refused.contains("does not let issue #42 be closed"),
+        "{refused}"
+    );
+    assert_eq!(
+        world.claim()["phase"],
+        "merged_detected",
+        "what was seen is recorded"
+    );
+    drop(world.prompt("close #42"));
+    assert!(world.done().ok().contains("Issue #42 closed."));
+}
+
+#[test]
+fn the_user_may_say_it_in_their_own_language() {
+    let Some(world) = world() else { return };
+    let config = world.env.home().join(".config/mainspring");
+    std::fs::create_dir_all(&config).unwrap();
+    let text = "[claim]\nconsent = [\"ja\", \"schließe #N\"]\n";
+    std::fs::write(config.join("config.toml"), text).unwrap();
+    world.with_pull_request();
+    world.widgets().merge(44);
+    drop(world.idle());
+    let said = context(world.prompt("und?"));
+    assert!(said.contains("`ja`, `schließe #42`"), "{said}");
+    drop(world.prompt("Schließe #42!"));
+    assert!(world.done().ok().contains("Issue #42 closed."));
 }

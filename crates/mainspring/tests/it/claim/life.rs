@@ -48,7 +48,7 @@ fn claim_the_issue(world: &World) {
 
 /// The handoff, and the pull request at the next stop. Returns the pushed commit.
 fn hand_over(world: &World) -> String {
-    world.git(&["switch", "--quiet", "-c", BRANCH]);
+    assert_eq!(world.git(&["branch", "--show-current"]), BRANCH);
     world.git(&["commit", "--quiet", "--allow-empty", "-m", "Fix"]);
     let handoff = ["handoff", "--summary", "Fix race condition", "--push"];
     let said = world.env.agent("s", &handoff).ok();
@@ -71,7 +71,15 @@ fn hand_over(world: &World) -> String {
     assert_eq!(world.claim()["pr_number"], 44);
     assert_eq!(world.card().0, "In Review");
     let (ran, runs) = world.gh_runs(|| world.stop("told the user"));
-    assert_eq!((ran.let_go().as_str(), runs), ("", 0));
+    assert_eq!(
+        (ran.let_go().as_str(), runs),
+        ("", 0),
+        "git alone tells the team"
+    );
+    let claim = world.git(&["ls-remote", "origin", "refs/mainspring/claims/42"]);
+    world.git(&["fetch", "--quiet", "origin", "refs/mainspring/claims/42"]);
+    let record = world.git(&["cat-file", "commit", &claim[..40]]);
+    assert!(record.contains("\nphase: pr_created\n"), "{record}");
     head
 }
 
@@ -88,15 +96,13 @@ fn poll_checks(world: &World, head: &str) {
         "progress is no desktop notice"
     );
     assert_eq!(world.claim()["phase"], "checks_running");
+    world.github.take_requests();
     let (ran, runs) = world.gh_runs(|| world.idle());
-    assert_eq!(
-        (ran.ok().as_str(), runs),
-        ("", 0),
-        "two minutes between polls"
-    );
+    assert_eq!((ran.ok().as_str(), runs), ("", 1), "merged? nothing else");
+    assert_eq!(world.github.requests_of("ClaimPoll").len(), 0);
     assert_eq!(
         context(world.prompt("how is it?")),
-        "CI for PR #44: 1/2 passed, 1 running."
+        "CI for PR #44: 1/2 passed, 1 still running."
     );
     world
         .widgets()
@@ -105,7 +111,7 @@ fn poll_checks(world: &World, head: &str) {
     let notice = world.idle().json();
     assert_eq!(
         notice["terminalSequence"],
-        "\u{1b}]9;CI passed! All 2 checks green. PR #44 is ready to merge.\u{7}"
+        "\u{1b}]9;Checks passed. PR #44 is ready to merge.\u{7}"
     );
 }
 
@@ -117,30 +123,33 @@ fn merge_and_ask(world: &World) {
         world.idle().json()["terminalSequence"]
             .as_str()
             .unwrap()
-            .contains("PR #44 merged!")
+            .contains("PR #44 is merged. To close issue #42, answer your agent")
     );
     assert_eq!(world.claim()["phase"], "merged_detected");
-    let refused = world.env.agent("s", &["claim", "done"]).failed();
-    assert!(refused.contains("the user has not said yes"), "{refused}");
+    let refused = world.done().failed();
+    assert!(
+        refused.contains("does not let issue #42 be closed"),
+        "{refused}"
+    );
     let said = context(world.prompt("what is new?"));
     assert!(said.contains("Should I close issue #42?"), "{said}");
-    let refused = world.env.agent("s", &["claim", "done"]).failed();
-    assert!(refused.contains("the user has not said yes"), "{refused}");
+    let refused = world.done().failed();
+    assert!(
+        refused.contains("does not let issue #42 be closed"),
+        "{refused}"
+    );
     assert_eq!(world.prompt("yes, close it").ok(), "", "asked once");
 }
 
 fn close(world: &World) {
-    let said = world.env.agent("s", &["claim", "done"]).ok();
-    assert!(
-        said.contains("Mainspring closes it when you stop"),
-        "{said}"
-    );
-    let (ran, runs) = world.gh_runs(|| world.stop("closing"));
+    let (ran, runs) = world.gh_runs(|| world.done());
     assert_eq!(
-        ran.held(),
-        "Issue #42 closed. Board → Done. Signal file cleaned up."
+        ran.ok(),
+        "Issue #42 closed. Board → Done. Signal file cleaned up.\n"
     );
     assert_eq!(runs, 2, "one query, one mutation");
+    let (ran, runs) = world.gh_runs(|| world.stop("closed"));
+    assert_eq!((ran.let_go().as_str(), runs), ("", 0));
     let issue = world.widgets().issue(42);
     assert!(matches!(issue.state, IssueState::Closed { .. }));
     assert_eq!(issue.comments.len(), 1);
@@ -160,8 +169,11 @@ fn a_merge_that_status_sees_is_taken_in_and_ends_the_handing_over() {
     let seen = world.env.run(&["claim", "status", "--now"]).ok();
     assert!(seen.contains("phase   merged_detected\n"), "{seen}");
     assert!(seen.contains("mail    PR #44 merged!"), "{seen}");
-    let refused = world.env.agent("s", &["claim", "done"]).failed();
-    assert!(refused.contains("the user has not said yes"), "{refused}");
+    let refused = world.done().failed();
+    assert!(
+        refused.contains("does not let issue #42 be closed"),
+        "{refused}"
+    );
     let said = context(world.prompt("what is new?"));
     assert!(
         said.contains("Should I close issue #42?"),
@@ -175,7 +187,7 @@ fn a_merge_that_status_sees_is_taken_in_and_ends_the_handing_over() {
         refused,
         "error: the pull request of issue #42 is merged, and a claim has one\n\
          hint: `mainspring claim done` closes the issue when the user says so\n\
-         hint: for more work on it, set `phase` to `coding` in .agent-claim.json\n"
+         hint: for more work on it, run `mainspring claim rework`\n"
     );
     assert_eq!(world.claim()["phase"], "merged_detected");
     let log = world.env.run(&["log", "--machine", "claim"]).ok();
@@ -203,9 +215,12 @@ fn what_is_missing_is_told_once_and_the_phase_stays() {
     let Some(world) = world() else { return };
     world.write("ready_for_pr");
     for (fields, part) in [
-        (json!({ "summary": "" }), "`summary`"),
-        (json!({ "summary": "Fix", "branch": "" }), "`branch`"),
-        (json!({ "branch": "--exec=evil" }), "`branch`"),
+        (json!({ "summary": "" }), "its summary cannot"),
+        (json!({ "summary": "Fix", "branch": "" }), "branch is ``"),
+        (
+            json!({ "branch": "--exec=evil" }),
+            "branch is `--exec=evil`",
+        ),
         (
             json!({ "branch": "main" }),
             "it is the base branch of pull requests",
@@ -264,9 +279,14 @@ fn a_remote_that_is_not_understood_is_refused_and_nothing_is_guessed() {
         let (ran, runs) = world.gh_runs(|| world.stop("ready"));
         let said = ran.held();
         assert!(said.contains(part) && !said.contains("hunter2"), "{said}");
-        assert_eq!(runs, 0);
+        assert!(runs <= 1, "gh is asked which servers it is signed in to");
     }
-    assert_eq!(world.github.requests(), []);
+    let requests = world.github.requests();
+    assert!(
+        requests.iter().all(|request| request.host != "gitlab.com"),
+        "no token goes there: {requests:?}"
+    );
+    assert_eq!(world.github.prs_created(), 0);
 }
 
 #[test]
@@ -290,7 +310,7 @@ fn what_happens_to_the_pull_request_is_said_once() {
             .widgets()
             .set_check(&head, Check::completed(name, "FAILURE"));
     }
-    assert!(news().contains("6 of 6 checks FAILED: a, b, c, d, e and 1 more"));
+    assert!(news().contains("PR #44: checks failed: a, b, c, d, e and 1 more"));
     silence();
     world.widgets().set_review(44, Review::ChangesRequested);
     assert!(news().contains("requests changes"));
@@ -299,7 +319,8 @@ fn what_happens_to_the_pull_request_is_said_once() {
     assert!(news().contains("closed without being merged"));
     silence();
     let told = context(world.prompt("hm"));
-    assert_eq!(told.lines().count(), 3, "one per topic: {told}");
+    let of_ours = told.lines().filter(|line| !line.contains("/actions/runs/"));
+    assert_eq!(of_ours.count(), 3, "one per topic: {told}");
 }
 
 #[test]
@@ -390,6 +411,8 @@ fn an_enterprise_server_is_used_where_the_person_named_it() {
         refused.contains("`git.corp.example` is not known to be a GitHub server"),
         "{refused}"
     );
+    // `gh` was asked which servers it is signed in to.
+    world.github.take_requests();
     let config = world.env.home().join(".config/mainspring");
     std::fs::create_dir_all(&config).unwrap();
     std::fs::write(

@@ -72,7 +72,13 @@ fn age_the_claim(world: &World) -> String {
         .lines()
         .find(|line| line.starts_with("at: "))
         .unwrap();
-    let old = message.replace(at, "at: 2026-01-01T00:00:00Z");
+    let heard = message
+        .lines()
+        .find(|line| line.starts_with("heard: "))
+        .unwrap();
+    let old = message
+        .replace(at, "at: 2026-01-01T00:00:00Z")
+        .replace(heard, "heard: 2026-01-01T00:00:00Z");
     let tree = world.git(&[
         "rev-parse",
         &format!("{}^{{tree}}", world.bare.refs()[REFERENCE]),
@@ -106,6 +112,7 @@ fn a_claim_is_stolen_only_after_a_day_and_given_back_by_its_owner_alone() {
     world.env.run(&["claim", "42"]).ok();
     let other = world.env.root().join("other");
     world.bare.clone_as(ORIGIN, &other);
+    git(&other, &["config", "user.email", "bob@example.com"]);
     let steal = || {
         let mut command = world.env.command();
         command
@@ -208,7 +215,10 @@ fn only_a_person_closes_and_yes_in_a_terminal_is_their_word() {
     let Some(world) = world() else { return };
     world.env.run(&["claim", "42"]).ok();
     let refused = world.env.agent("s", &["claim", "done", "--yes"]).failed();
-    assert!(refused.contains("not been seen merged yet"), "{refused}");
+    assert!(
+        refused.contains("the branch is not merged either"),
+        "{refused}"
+    );
     for args in [&["claim", "done"][..], &["claim", "done", "--yes"]] {
         let nobody = world.env.run(args).failed();
         assert!(nobody.contains("stdin is not a terminal"), "{nobody}");

@@ -14,17 +14,23 @@ struct Watcher(Child);
 
 impl Watcher {
     fn start(world: &World, vars: &[(&str, &str)]) -> Self {
+        Self::of("s", world, vars)
+    }
+
+    fn of(session: &str, world: &World, vars: &[(&str, &str)]) -> Self {
         let mut command = world.env.command();
         command
             .args(["claim", "watch"])
             .env("MAINSPRING_CLAIM_WATCH", "1s")
+            // The one host that wakes its agent names the session to its hooks.
+            .env("CLAUDE_CODE_SESSION_ID", session)
             .envs(vars.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stop =
-            json!({ "session_id": "s", "cwd": world.env.project(), "hook_event_name": "Stop" });
+            json!({ "session_id": session, "cwd": world.env.project(), "hook_event_name": "Stop" });
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(stop.to_string().as_bytes()).unwrap();
         Self(child)
@@ -97,7 +103,7 @@ fn it_delivers_what_the_idle_hook_found_first() {
         world.idle().json()["terminalSequence"]
             .as_str()
             .unwrap()
-            .contains("CI passed!")
+            .contains("Checks passed.")
     );
     let (code, said) = Watcher::start(&world, &[]).end();
     assert_eq!(code, Some(2));
@@ -128,4 +134,64 @@ fn it_leaves_where_nobody_attends_or_nothing_is_watched() {
     world.env.run(&["untrust"]).ok();
     assert_eq!(Watcher::start(&world, &[]).end().0, Some(0), "not trusted");
     assert_eq!(world.github.requests_of("ClaimPoll").len(), 0);
+}
+
+#[test]
+fn news_wakes_the_owners_session_and_no_other_watcher_takes_it() {
+    let Some(world) = world() else { return };
+    let head = world.with_pull_request();
+    world.widgets().set_check(&head, Check::running("test"));
+    // The claim is session s's: it was told of the pull request.
+    let owner = Watcher::of("s", &world, &[]);
+    assert!(world.github.wait_for_request("ClaimPoll", PATIENCE));
+    let stranger = Watcher::of("t", &world, &[]);
+    assert_eq!(stranger.end(), (Some(0), String::new()), "not its claim");
+    world
+        .widgets()
+        .set_check(&head, Check::completed("test", "FAILURE"));
+    let (code, said) = owner.end();
+    assert_eq!(code, Some(2));
+    assert!(said.starts_with("CI failed for PR #44"), "{said}");
+
+    // Another session hands over again: its watcher takes the place of the old one.
+    world.widgets().set_check(&head, Check::running("test"));
+    let old = Watcher::of("s", &world, &[]);
+    world.github.take_requests();
+    assert!(world.github.wait_for_request("ClaimPoll", PATIENCE));
+    let handoff = ["handoff", "--summary", "Fix the race"];
+    world.env.agent("t", &handoff).ok();
+    assert!(
+        world
+            .env
+            .stop_of("t", "handed over")
+            .held()
+            .contains("PR #44")
+    );
+    let new = Watcher::of("t", &world, &[]);
+    assert_eq!(old.end(), (Some(0), String::new()));
+    world
+        .widgets()
+        .set_check(&head, Check::completed("test", "SUCCESS"));
+    let (code, said) = new.end();
+    assert_eq!(code, Some(2));
+    assert!(said.starts_with("CI passed!"), "{said}");
+}
+
+#[test]
+fn it_takes_up_a_retry_that_is_due() {
+    let Some(world) = world() else { return };
+    world.work();
+    world.write("ready_for_pr");
+    let create = mainspring_testkit::github::on("POST /repos/{owner}/{repo}/pulls");
+    world
+        .github
+        .fault(create, mainspring_testkit::github::Fault::Server(500));
+    assert!(world.stop("ready").held().starts_with("Failed creating"));
+    let watcher = Watcher::start(&world, &[]);
+    let mut failure = world.claim()["failure"].clone();
+    failure["retry_at"] = "2020-01-01T00:00:00Z".into();
+    world.edit(json!({ "failure": failure }));
+    let (code, said) = watcher.end();
+    assert_eq!(code, Some(2));
+    assert!(said.starts_with("PR #44 created"), "{said}");
 }

@@ -154,16 +154,35 @@ impl World {
 
     /// The user writes this, and the client keeps it in its transcript.
     pub(crate) fn prompt(&self, text: &str) -> Ran {
-        let transcript = self.env.home().join(".claude/projects/p/s.jsonl");
-        fs::create_dir_all(transcript.parent().unwrap()).unwrap();
+        self.typed("s", text);
+        self.piped_prompt(text)
+    }
+
+    /// A line of the user's in a session's transcript.
+    pub(crate) fn typed(&self, session: &str, text: &str) {
         let line = json!({
             "type": "user", "promptId": text, "timestamp": jiff::Timestamp::now().to_string(),
             "promptSource": "typed", "origin": { "kind": "human" },
             "message": { "role": "user", "content": text },
         });
+        self.transcribe(session, &line);
+    }
+
+    /// The agent says this, and the client keeps it in its transcript.
+    pub(crate) fn agent_says(&self, text: &str) {
+        let line = json!({
+            "type": "assistant", "timestamp": jiff::Timestamp::now().to_string(),
+            "message": { "id": text, "role": "assistant", "content": [{ "type": "text", "text": text }] },
+        });
+        self.transcribe("s", &line);
+    }
+
+    fn transcribe(&self, session: &str, line: &Value) {
+        let name = format!(".claude/projects/p/{session}.jsonl");
+        let transcript = self.env.home().join(name);
+        fs::create_dir_all(transcript.parent().unwrap()).unwrap();
         let before = fs::read_to_string(&transcript).unwrap_or_default();
         fs::write(&transcript, format!("{before}{line}\n")).unwrap();
-        self.piped_prompt(text)
     }
 
     /// The event alone, as anybody can give it to the hook.
@@ -177,8 +196,19 @@ impl World {
         self.two_minutes_later();
         drop(self.idle());
         drop(self.prompt("what is new?"));
+        self.agent_says("PR #44 is merged. Should I close issue #42?");
         drop(self.prompt("yes"));
-        self.env.agent("s", &["claim", "done"]).ok();
+    }
+
+    /// The agent closes the issue that the user let be closed.
+    pub(crate) fn done(&self) -> Ran {
+        self.env.agent("s", &["claim", "done"])
+    }
+
+    pub(crate) fn start(&self, session: &str, source: &str) -> Ran {
+        let number = self.events.fetch_add(1, Ordering::Relaxed);
+        let fields = json!({ "session_id": session, "source": source, "number": number });
+        self.env.hook("SessionStart", fields)
     }
 
     /// Makes two minutes pass for the back-off.

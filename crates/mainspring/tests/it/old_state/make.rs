@@ -184,7 +184,7 @@ fn claimed() -> TestEnv {
     world
         .widgets()
         .set_check(&head, Check::completed("test", "SUCCESS"));
-    assert!(world.idle().ok().contains("CI passed"));
+    assert!(world.idle().ok().contains("Checks passed"));
     fs::remove_dir_all(world.env.project().join(".git")).unwrap();
     world.into_env()
 }

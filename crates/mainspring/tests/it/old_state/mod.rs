@@ -26,6 +26,10 @@ const PROJECT: &str = "@PROJECT@";
 const SETTINGS: &str = "@SETTINGS@";
 const PROGRAM: &str = "@PROGRAM@";
 
+/// Rules that the earlier build did not have, and that hold nobody and say nothing: a claim's sign
+/// of life for the others at the server.
+const ADDED: &[[&str; 2]] = &[["claim", "beat"]];
+
 /// States and rules that were renamed since.
 const RENAMED: [(&str, &str); 5] = [
     ("braked", "suspended"),
@@ -112,6 +116,10 @@ fn state_of_an_earlier_build_is_read_and_goes_on_as_it_would_have() {
             assert!(includes(has, had), "{name}: {file} has {has:?} of {had:?}");
         }
         then.counts.clone_from(&story.then.counts);
+        for answer in &mut then.answers {
+            let taken = &mut answer.taken;
+            taken.retain(|[machine, rule, ..]| !ADDED.contains(&[machine.as_str(), rule.as_str()]));
+        }
         for (file, text) in read(&env) {
             let ours = file.contains("/projects/") && file.ends_with(".json");
             if ours && story.files.get(&file) != Some(&text) && !file.contains("/reviews/") {

@@ -37,7 +37,7 @@ impl Place {
         script("claude", "echo 1.0.0");
         script(
             "git",
-            "case \"$*\" in *remote.origin.url*) echo https://github.com/acme/widgets.git ;; esac",
+            "case \"$*\" in *get-regexp*remote*) printf 'remote.origin.url\\nhttps://github.com/acme/widgets.git\\0' ;; esac",
         );
         script("jwz", &format!("[ \"$1\" = read ] && echo '{MESSAGE}'"));
         let path = format!("{}:/usr/bin:/bin", bin.display());
@@ -95,6 +95,9 @@ impl Place {
 }
 
 fn jwz_loop(place: &Place) {
+    // So that the session is known.
+    let rests = json!({ "notification_type": "idle_prompt" });
+    place.env.hook("Notification", rests).ok();
     fs::create_dir(place.env.project().join(".jwz")).unwrap();
 }
 
@@ -282,7 +285,9 @@ fn orders(machine: &'static str) -> [Vec<&'static str>; 6] {
 
 /// Was the agent held?
 fn held(ran: &Ran) -> bool {
-    ran.code == Some(2) || ran.stdout.contains("\"decision\":\"block\"") || told(ran)
+    // A drop-in spaces its answer as the public script does.
+    let answer = serde_json::from_str::<Value>(&ran.stdout).unwrap_or_default();
+    ran.code == Some(2) || answer["decision"] == "block" || told(ran)
 }
 
 /// Was the agent told anything?
@@ -351,6 +356,8 @@ const VERBS: &[Verb] = &[
     Verb { agent: &["claim", "status", "--now"], person: &["claim", "status", "--now"], machine: "claim", prepare: with_pull_request, starts: "gh", refused: Refused::Wholly },
     Verb { agent: &["claim", "abort"], person: &["claim", "abort"], machine: "claim", prepare: with_pull_request, starts: "gh", refused: Refused::Wholly },
     Verb { agent: &["claim", "done"], person: &["claim", "done", "--yes"], machine: "claim", prepare: merged, starts: "gh", refused: Refused::Wholly },
+    Verb { agent: &["claim", "list"], person: &["claim", "list"], machine: "claim", prepare: nothing, starts: "git", refused: Refused::Wholly },
+    Verb { agent: &["claim", "release", "42"], person: &["claim", "release", "42"], machine: "claim", prepare: nothing, starts: "git", refused: Refused::Wholly },
     Verb { agent: &["handoff", "--summary", "Fix it", "--push"], person: &["handoff", "--summary", "Fix it", "--push"], machine: "claim", prepare: ready, starts: "git", refused: Refused::Wholly },
     Verb { agent: &["plan", "review", "--now"], person: &["plan", "review", "--now"], machine: "review", prepare: due_review, starts: "claude", refused: Refused::Wholly },
     Verb { agent: &["plan", "route"], person: &["plan", "route"], machine: "review", prepare: bare_plan, starts: "git", refused: Refused::Program },
@@ -405,9 +412,7 @@ fn a_persons_command_starts_it_under_every_order_and_an_agents_without_one() {
         (verb.prepare)(&place);
         let ran = place.env.agent("s", verb.agent);
         let started = place.started();
-        // An agent may close the issue, but it is closed at the agent's stop.
-        let at_once = verb.agent == verb.person;
         let what = format!("{:?}: {ran:?} {started:?}", verb.agent);
-        assert_eq!(starts(&started, verb.starts), at_once, "{what}");
+        assert!(starts(&started, verb.starts), "{what}");
     }
 }

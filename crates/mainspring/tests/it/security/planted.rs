@@ -203,7 +203,7 @@ fn a_faulty_summary_is_replayed_without_its_text() {
         (format!("\u{200b}\n{hidden}"), "nothing that can be seen"),
         (hidden.repeat(10_000), "it is longer than"),
         // This one is good; what is missing is the repository.
-        (hidden, "there is no remote `origin` here"),
+        (hidden, "there is no remote here"),
     ] {
         let taskie = planted();
         taskie.state(json!({ "next_phase": null }));

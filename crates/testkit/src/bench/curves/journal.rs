@@ -9,15 +9,15 @@ use super::{Curve, World};
 const DEEP: u64 = 3_000;
 const TEN_MILLION: u64 = 10_000_000;
 /// As in `limits`: how long a segment gets, and how many closed ones are kept.
-const SEGMENT: usize = 1 << 20;
-const SEGMENTS: u64 = 12;
+const SEGMENT: usize = 512 << 10;
+const SEGMENTS: u64 = 24;
 
 pub(super) const RECORDS: Curve = Curve {
     name: "journal",
     title: "A hold with its record, behind a journal",
     axis: "records written before",
     about: "The records of the current segment are real ones, made by hooks. Of ten million, \
-            twelve closed segments of 1 MiB and the current one are left.",
+            24 closed segments of 512 KiB and the current one are left.",
     measure: |lab| {
         lab.grow(
             &[1, 100, DEEP, TEN_MILLION],

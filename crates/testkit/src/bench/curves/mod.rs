@@ -2,6 +2,7 @@
 //! compared with the floor in the same run.
 
 mod board;
+mod checks;
 mod growth;
 mod journal;
 mod plot;
@@ -40,6 +41,8 @@ const ALL: &[Curve] = &[
     growth::TASKS,
     growth::BESIDE,
     growth::PLAN_FILES,
+    checks::FILES,
+    checks::CHECKS,
     sessions::SESSIONS,
     board::ITEMS,
 ];

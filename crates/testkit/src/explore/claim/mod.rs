@@ -12,7 +12,7 @@ use mainspring_kernel::machines::claim::memory::{ClaimMemory, Consent};
 use mainspring_kernel::machines::claim::phase::Phase;
 use mainspring_kernel::machines::claim::pull::PullState;
 use mainspring_kernel::machines::claim::work::Effect;
-use mainspring_kernel::machines::claim::{BoardUse, Door, Facts, State};
+use mainspring_kernel::machines::claim::{Facts, State};
 use mainspring_kernel::machines::{Finished, InputOf, MachineInput, Pending};
 use mainspring_kernel::orders::{Scope, Until};
 
@@ -259,11 +259,7 @@ impl Protocol for Claim {
             ..ClaimMemory::default()
         };
         let state = State::Claimed { claim, memory };
-        let facts = Facts {
-            door: Door::Hook,
-            board: BoardUse::Off,
-            branch: None,
-        };
+        let facts = Facts::plain();
         let session = |stops| Session {
             stops,
             events: 0,
@@ -296,7 +292,14 @@ impl Protocol for Claim {
 
     fn begin(&self, pending: &Pending) -> Work {
         match pending {
-            Pending::Claim(intent) if matches!(intent.effect, Effect::Poll { .. }) => Work::Poll,
+            Pending::Claim(intent)
+                if matches!(
+                    intent.effect,
+                    Effect::Poll { .. } | Effect::CheckMerge { .. }
+                ) =>
+            {
+                Work::Poll
+            }
             _ => Work::Queue,
         }
     }

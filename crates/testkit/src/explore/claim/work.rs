@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mainspring_kernel::Ask;
-use mainspring_kernel::machines::claim::pull::{Extent, Pull, PullState, Review};
+use mainspring_kernel::machines::claim::pull::{Extent, Outlook, Pull, PullState, Review};
 use mainspring_kernel::machines::claim::work::{Board, Effect, Fault, How, Outcome, Release};
 use mainspring_kernel::machines::{Finished, Pending, Returned};
 
@@ -67,7 +67,7 @@ fn is_replied(world: &World, at: usize) -> bool {
 /// The result of the effect, or its next step.
 enum Next {
     Go(Work),
-    Done(Outcome),
+    Done(Box<Outcome>),
 }
 
 pub(super) fn go_on(claim: &Claim, world: &mut World, at: usize, choice: u8) -> Option<Finished> {
@@ -94,7 +94,7 @@ pub(super) fn go_on(claim: &Claim, world: &mut World, at: usize, choice: u8) -> 
         Work::Send { comment, again } => send(world, pid, &intent.effect, comment, again),
         Work::Await { again } => wait(world, pid, choice, again),
         Work::LookAgain => look_again(world, &intent.effect),
-        Work::Poll => Next::Done(poll(world, &intent.effect)),
+        Work::Poll => Next::Done(Box::new(poll(world, &intent.effect))),
     };
     match next {
         Next::Go(work) => {
@@ -107,7 +107,7 @@ pub(super) fn go_on(claim: &Claim, world: &mut World, at: usize, choice: u8) -> 
                 env.alone = None;
             }
             env.replies.retain(|(to, _)| *to != pid);
-            let intent = intent.clone();
+            let (intent, outcome) = (intent.clone(), *outcome);
             Some(Finished::Claim(Returned { intent, outcome }))
         }
     }
@@ -118,7 +118,7 @@ fn look(world: &mut World, effect: &Effect) -> Next {
         return match world.env.server.adoptable() {
             Some(pr) => {
                 world.moment |= FOUND;
-                Next::Done(opened(pr, How::Already))
+                Next::Done(Box::new(opened(pr, How::Already)))
             }
             None => Next::Go(Work::Send {
                 comment: false,
@@ -127,7 +127,7 @@ fn look(world: &mut World, effect: &Effect) -> Next {
         };
     }
     if world.env.server.closed > 0 {
-        return Next::Done(closed(How::Already));
+        return Next::Done(Box::new(closed(How::Already)));
     }
     Next::Go(Work::Send {
         comment: world.env.server.comments == 0,
@@ -151,8 +151,8 @@ fn send(world: &mut World, pid: u32, effect: &Effect, comment: bool, again: bool
 fn wait(world: &mut World, pid: u32, choice: u8, again: bool) -> Next {
     let reply = world.env.replies.iter().find(|(to, _)| *to == pid);
     match (reply.map(|(_, status)| *status), choice) {
-        (Some(Status::Created(pr)), 0) => Next::Done(opened(pr, How::Now)),
-        (Some(Status::Closed), 0) => Next::Done(closed(How::Now)),
+        (Some(Status::Created(pr)), 0) => Next::Done(Box::new(opened(pr, How::Now))),
+        (Some(Status::Closed), 0) => Next::Done(Box::new(closed(How::Now))),
         (Some(Status::Exists), 0) => Next::Go(Work::LookAgain),
         (lost, _) => {
             world.spent.losses += 1;
@@ -168,7 +168,7 @@ fn wait(world: &mut World, pid: u32, choice: u8, again: bool) -> Next {
                 }
             }
             if again {
-                Next::Done(fault())
+                Next::Done(Box::new(fault()))
             } else {
                 Next::Go(Work::LookAgain)
             }
@@ -178,13 +178,13 @@ fn wait(world: &mut World, pid: u32, choice: u8, again: bool) -> Next {
 
 fn look_again(world: &World, effect: &Effect) -> Next {
     if let Effect::Open(_) = effect {
-        return Next::Done(match world.env.server.open_pull() {
+        return Next::Done(Box::new(match world.env.server.open_pull() {
             Some(pr) => opened(pr, How::Already),
             None => fault(),
-        });
+        }));
     }
     if world.env.server.closed > 0 {
-        return Next::Done(closed(How::Now));
+        return Next::Done(Box::new(closed(How::Now)));
     }
     Next::Go(Work::Send {
         comment: world.env.server.comments == 0,
@@ -193,12 +193,12 @@ fn look_again(world: &World, effect: &Effect) -> Next {
 }
 
 fn poll(world: &World, effect: &Effect) -> Outcome {
-    let Effect::Poll { pr } = effect else {
+    let (Effect::Poll { pr, .. } | Effect::CheckMerge { pr }) = effect else {
         return fault();
     };
     let index = usize::try_from(*pr).unwrap_or(1) - 1;
     let state = world.env.server.pulls.get(index).copied();
-    Outcome::Polled(Pull {
+    let pull = Pull {
         number: *pr,
         url: format!("pull/{pr}"),
         state: state.unwrap_or(PullState::Closed),
@@ -207,7 +207,16 @@ fn poll(world: &World, effect: &Effect) -> Outcome {
         checks: Vec::new(),
         awaited: Vec::new(),
         extent: Extent::All,
-    })
+        outlook: Outlook::default(),
+        merged_at: None,
+        log: Vec::new(),
+    };
+    match effect {
+        Effect::CheckMerge { .. } => {
+            Outcome::MergeChecked(Some(pull).filter(|pull| pull.state == PullState::Merged))
+        }
+        _ => Outcome::Polled(pull),
+    }
 }
 
 fn opened(pr: u64, how: How) -> Outcome {

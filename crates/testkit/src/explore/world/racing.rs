@@ -91,6 +91,7 @@ impl<P: Protocol> Racing<P> {
             _ => {}
         }
         let case = Case {
+            left: None,
             event: hook.event.clone(),
             now: hook.now,
             uptime: Uptime(world.now.0),

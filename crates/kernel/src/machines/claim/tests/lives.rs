@@ -53,6 +53,10 @@ impl Server {
                 };
                 Outcome::Polled(merged)
             }
+            Effect::CheckMerge { .. } => Outcome::MergeChecked(None),
+            Effect::Arrive { .. } => fault("not asked here"),
+            Effect::Beat(beat) => Outcome::Beaten(Beaten::Kept(beat.lease.clone())),
+            Effect::GiveBack { .. } => Outcome::GivenBack(Release::Released),
             Effect::Look { .. } => Outcome::Looked(BranchStatus::NotMerged),
             Effect::Survey => Outcome::Surveyed(Survey::Off),
         }

@@ -12,15 +12,16 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::claim_file::{ClaimFile, status};
-use super::memory::{ClaimMemory, Consent, Mail, Topic, Weight};
+use super::memory::{Beat, ClaimMemory, Consent, Mail, Topic, Weight};
 use super::phase::{Failure, Next, Phase, Task};
 use super::pull::tests::pull;
 use super::pull::{CheckState, Need, Pull, PullState};
 use super::work::{
-    Board, BranchStatus, Effect, Fault, How, Item, Missing, Outcome, Release, Survey,
+    BEAT, Beaten, Board, BranchStatus, Effect, Fault, HeartBeat, How, Item, Missing, Outcome,
+    Release, Seen, Survey,
 };
 use super::{BoardUse, Claim, Door, Facts, State};
-use crate::effect::{EffectOwner, EffectStatus, Fence, Intent};
+use crate::effect::{EffectOwner, EffectStatus, Fence, HasEffects as _, Intent};
 use crate::event::{Author, Background, EndReason, Event, Kind, StartSource};
 use crate::ids::Millis;
 use crate::machine::{Input, Machine, Step, Verdict};
@@ -70,9 +71,9 @@ fn failure(during: Task, next: Next) -> Phase {
 
 fn facts(board: BoardUse) -> Facts {
     Facts {
-        door: Door::Hook,
         board,
         branch: Some("topic".into()),
+        ..Facts::plain()
     }
 }
 
@@ -134,7 +135,7 @@ fn ask(
     };
     match &event.kind {
         Kind::Stop { .. } => did(Claim::on_stop(state, &input), |verdict| match verdict {
-            OnStop::Pass => None,
+            OnStop::Pass | OnStop::PassAlone => None,
             OnStop::Hold(text) => Some(text),
         }),
         Kind::Idle => did(Claim::on_idle(state, &input), |verdict| match verdict {
@@ -199,18 +200,18 @@ fn every_phase() -> [Phase; 10] {
 }
 
 fn every_state() -> Vec<State> {
-    let mail = Mail {
-        topic: Topic::Ci,
-        weight: Weight::Wake,
-        at: NOW,
-        text: "CI failed".into(),
-    };
+    let mail = Mail::new(Topic::Ci, Weight::Wake, NOW, "CI failed".into());
     let mut all = Vec::from([
         State::Newer { version: 2 },
         State::Unclaimed(ClaimMemory::default()),
         State::Unclaimed(ClaimMemory {
             looked: Some(NOW),
             mail: Vec::from([mail.clone()]),
+            ..ClaimMemory::default()
+        }),
+        State::Unclaimed(ClaimMemory {
+            issue: Some(42),
+            lease: Some("c0ffee".into()),
             ..ClaimMemory::default()
         }),
     ]);
@@ -238,6 +239,7 @@ fn every_state() -> Vec<State> {
                 ClaimMemory {
                     issue: Some(42),
                     consent: Consent::Given,
+                    lease: Some("c0ffee".into()),
                     ..ClaimMemory::default()
                 },
                 ClaimMemory {
@@ -265,7 +267,27 @@ fn every_effect() -> Vec<Effect> {
         .collect();
     let claim = claim(Phase::Coding);
     all.extend([
-        Effect::Poll { pr: 107 },
+        Effect::Poll {
+            pr: 107,
+            known: None,
+        },
+        Effect::CheckMerge { pr: 107 },
+        Effect::Arrive {
+            pr: 107,
+            known: None,
+        },
+        Effect::GiveBack {
+            issue: 42,
+            lease: "c0ffee".into(),
+            remote: "origin".into(),
+        },
+        Effect::Beat(HeartBeat {
+            issue: 42,
+            branch: "b".into(),
+            phase: "coding".into(),
+            lease: "c0ffee".into(),
+            remote: "origin".into(),
+        }),
         Effect::Sync(super::work::CardUpdate::of(&claim, status::IN_PROGRESS)),
         Effect::Look {
             branch: "topic".into(),
@@ -284,6 +306,17 @@ fn every_outcome() -> Vec<Outcome> {
         opened(Board::Moved),
         opened(Board::Lacks("no scope".into())),
         Outcome::Lacking(Missing::Unpushed),
+        Outcome::Integrated {
+            base: "main".into(),
+        },
+        Outcome::MergeChecked(None),
+        Outcome::MergeChecked(Some(merged.clone())),
+        Outcome::Arrived {
+            survey: Survey::Off,
+            seen: Seen::Pull(merged.clone()),
+        },
+        Outcome::Beaten(Beaten::Kept("decaf".into())),
+        Outcome::GivenBack(Release::Released),
         Outcome::Closed {
             how: How::Now,
             board: Board::Moved,
@@ -328,9 +361,17 @@ fn every_step_is_an_arrow_of_the_table_and_every_arrow_is_taken() {
     for state in every_state() {
         for kind in every_kind() {
             for effect_status in &standings {
-                for board in [BoardUse::On, BoardUse::Off] {
+                for (board, headless) in [
+                    (BoardUse::On, false),
+                    (BoardUse::Off, false),
+                    (BoardUse::Off, true),
+                ] {
                     let event = event("s1", kind.clone());
-                    let did = ask(&state, &event, &facts(board), NOW, effect_status);
+                    let facts = Facts {
+                        headless,
+                        ..facts(board)
+                    };
+                    let did = ask(&state, &event, &facts, NOW, effect_status);
                     if did.rule.is_empty() {
                         assert_eq!((&did.state, did.said, did.need), (&state, None, None));
                         continue;
@@ -350,7 +391,7 @@ fn every_step_is_an_arrow_of_the_table_and_every_arrow_is_taken() {
 #[test]
 fn a_claim_that_rests_is_one_that_a_stop_leaves_alone() {
     let mut resting = 0;
-    for state in every_state().iter().filter(|state| state.rests()) {
+    for state in every_state().iter().filter(|state| state.rests(NOW)) {
         resting += 1;
         for board in [BoardUse::On, BoardUse::Off] {
             let stop = event("s1", stop(Background::Quiet));
@@ -360,5 +401,5 @@ fn a_claim_that_rests_is_one_that_a_stop_leaves_alone() {
         }
     }
     assert!(resting >= 2, "{resting}");
-    assert!(claimed(Phase::Coding).rests(), "the common case");
+    assert!(claimed(Phase::Coding).rests(NOW), "the common case");
 }

@@ -87,11 +87,11 @@ fn the_pull_requests_address_reaches_the_agent() {
 #[test]
 fn a_missing_summary_or_branch_is_told_once_and_the_phase_stays() {
     for (branch, summary, part) in [
-        ("", "Fix", "`branch`"),
-        ("--evil", "Fix", "`branch`"),
-        ("b", "", "`summary`"),
-        ("b", " \n ", "`summary`"),
-        ("b", "\u{200b}", "`summary`"),
+        ("", "Fix", "branch is"),
+        ("--evil", "Fix", "branch is"),
+        ("b", "", "summary cannot"),
+        ("b", " \n ", "summary cannot"),
+        ("b", "\u{200b}", "summary cannot"),
     ] {
         let mut lacking = claim(Phase::ReadyForPr);
         lacking.branch = branch.into();
@@ -224,7 +224,13 @@ fn the_prompt_with_which_the_agent_hears_of_the_merge_is_no_answer_to_it() {
         ..pull(&[])
     };
     let state = claimed(Phase::ChecksRunning);
-    let done = EffectStatus::Done(intent(Effect::Poll { pr: 107 }), Outcome::Polled(merged));
+    let done = EffectStatus::Done(
+        intent(Effect::Poll {
+            pr: 107,
+            known: None,
+        }),
+        Outcome::Polled(merged),
+    );
     let mut state = ask(&state, &idle, &facts(BoardUse::On), NOW, &done).state;
     let prompt = event(
         "s1",
@@ -251,6 +257,9 @@ fn advice_names_what_to_type() {
     let lacks = [
         Missing::Unpushed,
         Missing::Behind,
+        Missing::Rewritten {
+            remote: "fork".into(),
+        },
         Missing::NotAhead {
             base: "main".into(),
         },
@@ -301,4 +310,176 @@ fn the_drop_in_closes_what_the_file_says_if_the_pull_request_is_merged() {
     let stop = event("s1", stop(Background::Quiet));
     let asked = ask(&state, &stop, &drop_in, NOW, &EffectStatus::Clear);
     assert!(matches!(asked.need, Some(Effect::Close(close)) if close.only_if_merged));
+}
+
+fn leased(phase: Phase, beat: Option<Beat>) -> State {
+    let state = claimed(phase);
+    let memory = ClaimMemory {
+        lease: Some("c0ffee".into()),
+        beat,
+        ..state.memory().cloned().expect("a memory")
+    };
+    state.with_memo(memory)
+}
+
+#[test]
+fn the_claim_on_the_server_is_written_when_the_phase_changes_and_once_an_hour() {
+    let beat = |at, phase: &str| {
+        Some(Beat {
+            at,
+            phase: phase.into(),
+        })
+    };
+    let hour_ago = Millis(NOW.0 - 3_600_000);
+    for (beat, due) in [
+        (beat(NOW, "coding"), false),
+        (beat(Millis(hour_ago.0 + 1), "coding"), false),
+        (beat(hour_ago, "coding"), true),
+        (beat(NOW, "ready_for_pr"), true),
+        (None, true),
+    ] {
+        let state = leased(Phase::Coding, beat.clone());
+        let asked = at_stop(&state, &EffectStatus::Clear);
+        assert_eq!(asked.need.is_some(), due, "{beat:?}");
+        assert_eq!(state.rests(NOW), !due);
+    }
+    let state = leased(Phase::Coding, None);
+    let kept = stop_with(&state, Outcome::Beaten(Beaten::Kept("decaf".into())));
+    let memory = kept.state.memory().expect("a memory");
+    assert_eq!(
+        (kept.rule, memory.lease.as_deref()),
+        ("beat", Some("decaf"))
+    );
+    assert_eq!(at_stop(&kept.state, &EffectStatus::Clear).need, None);
+    let away = stop_with(&state, fault("offline"));
+    let memory = away.state.memory().expect("a memory");
+    assert_eq!(
+        memory.lease.as_deref(),
+        Some("c0ffee"),
+        "still ours, as far as we know"
+    );
+    assert_eq!(
+        at_stop(&away.state, &EffectStatus::Clear).need,
+        None,
+        "not at every stop"
+    );
+    let lost = stop_with(&state, Outcome::Beaten(Beaten::Lost("bob@box".into())));
+    assert!(
+        lost.said
+            .is_some_and(|said| said.contains("taken over by bob@box"))
+    );
+}
+
+#[test]
+fn a_claim_file_that_was_deleted_leaves_no_reservation_behind() {
+    let deleted = State::Unclaimed(leased(Phase::Coding, None).memory().cloned().expect("it"));
+    assert!(!deleted.rests(NOW));
+    let back = stop_with(&deleted, Outcome::GivenBack(Release::Released));
+    assert_eq!(back.rule, "given-back");
+    assert!(
+        back.notes[0].contains("`mainspring claim 42` takes it again"),
+        "{:?}",
+        back.notes
+    );
+    assert_eq!(back.state, State::Unclaimed(ClaimMemory::default()));
+    let stuck = stop_with(&deleted, fault("offline."));
+    assert!(
+        stuck.notes[0].contains("offline. It is tried again"),
+        "{:?}",
+        stuck.notes
+    );
+    assert_eq!(
+        at_stop(&stuck.state, &EffectStatus::Clear).need,
+        None,
+        "not at every stop"
+    );
+    assert!(stuck.state.rests(NOW) && !stuck.state.rests(NOW.plus(BEAT)));
+}
+
+#[test]
+fn a_stop_where_nobody_attends_looks_at_the_pull_request() {
+    let headless = Facts {
+        headless: true,
+        ..facts(BoardUse::On)
+    };
+    let state = claimed(Phase::PrCreated);
+    let stop = event("s1", stop(Background::Quiet));
+    let at = |state: &State, effect_status: &EffectStatus<Claim>| {
+        ask(state, &stop, &headless, NOW, effect_status)
+    };
+    let effect = at(&state, &EffectStatus::Clear).need.expect("a look");
+    let merged = Pull {
+        state: PullState::Merged,
+        ..pull(&[])
+    };
+    let done = |outcome| EffectStatus::Done(intent(effect.clone()), outcome);
+    let did = at(&state, &done(Outcome::Polled(merged)));
+    assert_eq!(did.rule, "looked-in-merged");
+    assert!(
+        did.said
+            .is_some_and(|said| said.contains("Should I close issue #42?"))
+    );
+    let open = at(&state, &done(Outcome::Polled(pull(&[]))));
+    assert_eq!((open.rule, open.said), ("looked-in", None));
+    assert_eq!(
+        at(&open.state, &EffectStatus::Clear).need,
+        None,
+        "throttled"
+    );
+    let away = at(&state, &done(fault("no such host")));
+    assert!(
+        away.notes[0].contains("cannot be reached"),
+        "{:?}",
+        away.notes
+    );
+    assert_eq!(
+        at(&away.state, &EffectStatus::Clear).need,
+        None,
+        "throttled"
+    );
+    assert_eq!(
+        at_stop(&state, &EffectStatus::Clear).need,
+        None,
+        "a watcher looks there"
+    );
+}
+
+#[test]
+fn no_sentence_ends_twice() {
+    let mut texts = Vec::new();
+    for phase in every_phase() {
+        for cause in ["It broke.", "It broke..", "It broke"] {
+            let state = claimed(phase.clone());
+            let asked = at_stop(&state, &EffectStatus::Clear);
+            if let Some(effect) = asked.need {
+                for outcome in [
+                    fault(cause),
+                    opened(Board::Lacks(cause.into())),
+                    opened(Board::MovedOnly(cause.into())),
+                ] {
+                    let did = at_stop(&state, &EffectStatus::Done(intent(effect.clone()), outcome));
+                    texts.extend(did.said);
+                    texts.extend(did.notes);
+                    let start = event(
+                        "s1",
+                        Kind::SessionStart {
+                            source: StartSource::Resume,
+                        },
+                    );
+                    let told = ask(
+                        &did.state,
+                        &start,
+                        &facts(BoardUse::Off),
+                        NOW,
+                        &EffectStatus::Clear,
+                    );
+                    texts.extend(told.said);
+                }
+            }
+        }
+    }
+    assert!(texts.len() > 20, "{}", texts.len());
+    for text in texts {
+        assert!(!text.contains(".."), "{text}");
+    }
 }

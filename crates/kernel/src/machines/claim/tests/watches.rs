@@ -21,12 +21,12 @@ fn with_mail(phase: Phase, owner: &str) -> State {
         panic!()
     };
     memory.owner = Some(session(owner));
-    memory.post(Mail {
-        topic: Topic::Merge,
-        weight: Weight::Wake,
-        at: NOW,
-        text: "PR #107 merged!".into(),
-    });
+    memory.post(Mail::new(
+        Topic::Merge,
+        Weight::Wake,
+        NOW,
+        "PR #107 merged!".into(),
+    ));
     State::Claimed { claim, memory }
 }
 
@@ -56,13 +56,28 @@ fn a_change_wakes_the_agent_once_and_a_look_without_one_changes_nothing() {
 #[test]
 fn mail_that_waits_wakes_its_own_session_and_no_other() {
     let mine = with_mail(Phase::MergedDetected, "s1");
-    assert_eq!(mine.before_look(NOW, NOW), Before::Look);
+    assert_eq!(
+        mine.before_look(Some(&session("s1")), NOW, NOW),
+        Before::Look
+    );
     let woken = look(&mine, &EffectStatus::Clear);
     assert_eq!(woken.said.as_deref(), Some("PR #107 merged!"));
     assert!(!woken.state.has_news(), "read is read");
     let foreign = with_mail(Phase::MergedDetected, "other");
     let left = look(&foreign, &EffectStatus::Clear);
     assert_eq!((left.rule, left.said), ("", None));
+    let me = session("s1");
+    let late = NOW.plus(Millis::seconds(3_600));
+    assert_eq!(foreign.before_look(Some(&me), late, late), Before::Leave);
+    let watch = event("s1", Kind::Watch);
+    let later = ask(
+        &foreign,
+        &watch,
+        &facts(BoardUse::On),
+        late,
+        &EffectStatus::Clear,
+    );
+    assert_eq!(later.said, None, "not after an hour either");
 }
 
 #[test]
@@ -77,14 +92,19 @@ fn a_server_that_said_when_to_come_back_is_not_asked_before() {
     let told = look(&state, &EffectStatus::Done(intent(effect.clone()), later));
     assert_eq!(told.rule, "unwatched");
     assert_eq!(look(&told.state, &EffectStatus::Clear).need, None);
-    assert_eq!(told.state.before_look(NOW, NOW), Before::Wait);
-    assert_eq!(told.state.before_look(NOW, back), Before::Look);
-    let broken = EffectStatus::Done(intent(effect), fault("HTTP 502"));
     assert_eq!(
-        look(&state, &broken).rule,
-        "",
-        "the next look may fare better"
+        told.state.before_look(Some(&session("s1")), NOW, NOW),
+        Before::Wait
     );
+    assert_eq!(
+        told.state.before_look(Some(&session("s1")), NOW, back),
+        Before::Look
+    );
+    let broken = EffectStatus::Done(intent(effect), fault("HTTP 502"));
+    let noted = look(&state, &broken);
+    assert_eq!(noted.rule, "unwatched", "a person is told of it");
+    let again = look(&noted.state, &broken);
+    assert_eq!(again.rule, "", "once; the next look may fare better");
 }
 
 #[test]
@@ -96,19 +116,27 @@ fn a_watcher_waits_until_it_is_time_and_leaves_where_nothing_is_watched() {
         (Phase::ChecksRunning, Before::Look),
         (Phase::MergedDetected, Before::Leave),
         (Phase::Done, Before::Leave),
+        (failure(Task::Open, Next::Never), Before::Leave),
     ] {
         let state = claimed(phase);
-        assert_eq!(state.before_look(NOW, NOW), before, "{state:?}");
+        assert_eq!(
+            state.before_look(Some(&session("s1")), NOW, NOW),
+            before,
+            "{state:?}"
+        );
         let waits = match before {
             Before::Look => Before::Wait,
             other => other,
         };
-        assert_eq!(state.before_look(NOW.plus(Millis(1)), NOW), waits);
+        assert_eq!(
+            state.before_look(Some(&session("s1")), NOW.plus(Millis(1)), NOW),
+            waits
+        );
         let looks = look(&state, &EffectStatus::Clear).need.is_some();
         assert_eq!(looks, before == Before::Look, "the handler agrees");
     }
     assert_eq!(
-        State::Newer { version: 2 }.before_look(NOW, NOW),
+        State::Newer { version: 2 }.before_look(Some(&session("s1")), NOW, NOW),
         Before::Leave
     );
 }

@@ -5,7 +5,12 @@ use serde_json::json;
 
 use super::*;
 
-const PROGRAM: &str = "/bin/mainspring";
+fn caller() -> Caller {
+    Caller::Own {
+        program: "/bin/mainspring".into(),
+        hook: "/bin/mainspring-hook".into(),
+    }
+}
 
 fn both() -> Vec<&'static str> {
     let all = INSTALLATION.variables.iter();
@@ -13,7 +18,7 @@ fn both() -> Vec<&'static str> {
 }
 
 fn put_in(text: &str) -> String {
-    register(text, Path::new(PROGRAM), &both()).unwrap()
+    register(text, &caller(), &both()).unwrap()
 }
 
 fn taken_out(text: &str) -> String {
@@ -60,10 +65,106 @@ fn every_event_is_registered_once_with_a_time_limit_longer_than_our_own() {
     }
     assert_eq!(times("Stop"), 2);
     for handler in &handlers {
-        assert_eq!(handler.program, Path::new(PROGRAM), "{handler:?}");
+        let name = match handler.calls {
+            Calls::Watch => "/bin/mainspring",
+            _ => "/bin/mainspring-hook",
+        };
+        assert_eq!(handler.program, Path::new(name), "{handler:?}");
         assert!(handler.timeout.unwrap() > 0, "{handler:?}");
+        assert!(!handler.needs_list, "{handler:?}");
     }
-    assert_eq!(handlers, wanted(Path::new(PROGRAM)));
+    assert_eq!(handlers, wanted(&caller()));
+}
+
+/// Hosts that read this file, or take it over, drop `args`: what is left must be the same
+/// command.
+#[test]
+fn without_its_args_every_command_is_still_the_same() {
+    let own = caller();
+    let spaced = Caller::Own {
+        program: "/my tools/mainspring".into(),
+        hook: "/my tools/mainspring-hook".into(),
+    };
+    for caller in [&own, &spaced, &Caller::Shared] {
+        let drop_in = drop_in_hooks(caller, Script::AgentSync);
+        for all in [hooks(caller), drop_in] {
+            let root = Map::from_iter([("hooks".to_owned(), Value::Object(all))]);
+            for (event, fields) in handlers(&root, |_| true) {
+                let mut without = fields.clone();
+                without.remove("args");
+                assert!(calls_of(fields).is_some(), "{event}: {fields:?}");
+                assert_eq!(calls_of(&without), calls_of(fields), "{event}: {fields:?}");
+            }
+        }
+    }
+}
+
+/// One word with an empty list of arguments is started without a shell.
+#[test]
+fn a_plain_path_is_one_word_and_any_other_is_quoted_for_a_shell() {
+    let command = |caller: &Caller| hooks(caller)["Stop"][0]["hooks"][0].clone();
+    let plain = command(&caller());
+    assert_eq!(plain["command"], "/bin/mainspring-hook");
+    assert_eq!(plain["args"], json!([]));
+    let spaced = command(&Caller::Own {
+        program: "/my tools/mainspring".into(),
+        hook: "/my tools/mainspring-hook".into(),
+    });
+    assert_eq!(spaced["command"], "'/my tools/mainspring-hook'");
+    assert_eq!(spaced.get("args"), None);
+    let shared = command(&Caller::Shared);
+    assert_eq!(
+        shared["command"],
+        "command -v mainspring-hook >/dev/null 2>&1 || exit 0; exec mainspring-hook shared"
+    );
+    assert_eq!(shared.get("args"), None);
+}
+
+#[test]
+fn every_form_that_a_version_of_ours_wrote_is_known() {
+    for (fields, calls) in [
+        (
+            json!({"command": "mainspring", "args": ["hook"]}),
+            Calls::Hook,
+        ),
+        (json!({"command": "/b/mainspring hook"}), Calls::Hook),
+        (
+            json!({"command": "mainspring-hook", "args": []}),
+            Calls::Hook,
+        ),
+        (json!({"command": "'/my b/mainspring-hook'"}), Calls::Hook),
+        (
+            json!({"command": "mainspring-hook shared"}),
+            Calls::SharedHook,
+        ),
+        (
+            json!({"command": "mainspring", "args": ["claim", "watch"]}),
+            Calls::Watch,
+        ),
+        (
+            json!({"command": "/b/mainspring claim watch"}),
+            Calls::Watch,
+        ),
+        (
+            json!({"command": "/b/mainspring", "args": ["compat", "idle"]}),
+            Calls::DropIn,
+        ),
+        (json!({"command": "mainspring compat idle"}), Calls::DropIn),
+    ] {
+        assert_eq!(
+            calls_of(fields.as_object().unwrap()),
+            Some(calls),
+            "{fields}"
+        );
+    }
+    for fields in [
+        json!({"command": "mainspring"}),
+        json!({"command": "mainspring", "args": ["status"]}),
+        json!({"command": "/b/other", "args": ["hook"]}),
+        json!({"command": "mainspring-hook other"}),
+    ] {
+        assert_eq!(calls_of(fields.as_object().unwrap()), None, "{fields}");
+    }
 }
 
 #[test]
@@ -80,7 +181,7 @@ fn twice_is_once_and_another_program_of_ours_is_replaced() {
     let theirs = root["hooks"]["Stop"][0]["hooks"].as_array().unwrap();
     assert_eq!(theirs.len(), 1);
     let handlers = look(&once).unwrap().handlers;
-    assert!(handlers.iter().all(|one| one.program == Path::new(PROGRAM)));
+    assert!(handlers.iter().all(|one| one.program.starts_with("/bin")));
 }
 
 #[test]
@@ -160,7 +261,7 @@ fn what_cannot_be_read_or_has_another_shape_is_named() {
         ("{\"hooks\": {\"Stop\": {}}}", "hooks.Stop is not a list"),
         ("{\"env\": 7}", "env is not an object"),
     ] {
-        let problem = register(text, Path::new(PROGRAM), &both()).unwrap_err();
+        let problem = register(text, &caller(), &both()).unwrap_err();
         assert!(problem.starts_with(said), "{problem}");
     }
     let deep = format!("{{\"a\": {}1{}}}", "[".repeat(5_000), "]".repeat(5_000));

@@ -85,7 +85,8 @@ impl Session<'_> {
         let known = &self.world.repositories[key.repository];
         let check = self.check(key);
         let CheckKey { sha, index, .. } = key;
-        let target = json!(format!("{}/runs/{index}", known.url()));
+        let job = index + 1;
+        let target = json!(format!("{}/actions/runs/1/job/{job}", known.url()));
         Some(Ok(match (&check.kind, field) {
             (_, "id") => json!(format!("CR_{sha}_{index}")).into(),
             (_, "isRequired") => {
@@ -118,6 +119,7 @@ impl Session<'_> {
                 json!(conclusion).into()
             }
             (CheckKind::Run(RunState::Completed(_)), "completedAt") => json!(now()).into(),
+            (CheckKind::Run(_), "databaseId") => json!(job).into(),
             (CheckKind::Run(_), "checkSuite") => suite(*index).into(),
             _ => return None,
         }))

@@ -73,7 +73,6 @@ impl Session<'_> {
             "merged" => (!merged_at.is_null()).into(),
             "mergedAt" => merged_at.into(),
             "mergeCommit" => or_null(merge_commit.map(|sha| Object::Commit { repository, sha })),
-            "mergeable" => json!("MERGEABLE").into(),
             "mergeStateStatus" => json!(self.merge_state(repository, &pull.head_sha)).into(),
             "createdAt" | "updatedAt" => json!(pull.created_at).into(),
             "isDraft" => pull.draft.into(),
@@ -106,13 +105,16 @@ impl Session<'_> {
                 name: name.to_owned(),
             })
         };
+        let head = self
+            .world
+            .repository(&known.host, &pull.head_owner, &known.name);
         Some(Ok(match field {
-            "isCrossRepository" => false.into(),
+            "isCrossRepository" => (pull.head_owner != known.owner).into(),
             "headRefName" => json!(pull.head).into(),
             "headRefOid" => json!(pull.head_sha).into(),
             "headRef" => or_null(branch(&pull.head)),
-            "headRepository" => Object::Repository(repository).into(),
-            "headRepositoryOwner" => self.account_object(&known.owner),
+            "headRepository" => or_null(head.map(Object::Repository)),
+            "headRepositoryOwner" => self.account_object(&pull.head_owner),
             "baseRefName" => json!(pull.base).into(),
             "baseRef" => or_null(branch(&pull.base)),
             "commits" => {
@@ -131,7 +133,7 @@ impl Session<'_> {
                     arguments,
                 )
             }
-            _ => return nothing(field, arguments),
+            _ => return merging_field(repository, pull, field, arguments),
         }))
     }
 
@@ -181,6 +183,52 @@ impl Session<'_> {
             ],
         )
     }
+}
+
+/// What stands between a pull request and its merge.
+fn merging_field(
+    repository: usize,
+    pull: &PullRequest,
+    field: &str,
+    arguments: &Arguments,
+) -> Option<Answer> {
+    Some(Ok(match field {
+        "mergeable" => json!(if pull.merging.conflict {
+            "CONFLICTING"
+        } else {
+            "MERGEABLE"
+        })
+        .into(),
+        "isInMergeQueue" => pull.merging.queued.into(),
+        "autoMergeRequest" => or_null(pull.merging.auto_merge.then(|| {
+            let at = json!(pull.created_at).into();
+            Object::Record("AutoMergeRequest", vec![("enabledAt", at)])
+        })),
+        "timelineItems" => {
+            let forced: Vec<Resolved> = pull
+                .merging
+                .forced_to
+                .iter()
+                .map(|sha| forced_push(repository, sha).into())
+                .collect();
+            page(
+                "PullRequestTimelineItemsConnection",
+                field,
+                &forced,
+                arguments,
+            )
+        }
+        _ => return nothing(field, arguments),
+    }))
+}
+
+fn forced_push(repository: usize, sha: &str) -> Object {
+    let sha = sha.to_owned();
+    let commit = Object::Commit { repository, sha };
+    Object::Record(
+        "HeadRefForcePushedEvent",
+        vec![("afterCommit", commit.into())],
+    )
 }
 
 /// Fields that issues and pull requests of the stand-in never have.

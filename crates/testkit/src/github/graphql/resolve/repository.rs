@@ -28,7 +28,7 @@ impl Session<'_> {
             "hasIssuesEnabled" | "mergeCommitAllowed" | "rebaseMergeAllowed"
             | "squashMergeAllowed" | "isPrivate" => true.into(),
             "hasWikiEnabled" | "isArchived" => false.into(),
-            "viewerPermission" => json!("ADMIN").into(),
+            "viewerPermission" => json!(known.permission).into(),
             "defaultBranchRef" => or_null(self.branch(repository, &known.default_branch)),
             "ref" => {
                 let name = arguments.text("qualifiedName").unwrap_or_default();

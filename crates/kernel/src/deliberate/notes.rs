@@ -1,0 +1,52 @@
+//! What the person reads about a stop, whichever machine spoke.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::block_ledger::BlockLedger;
+use crate::decision::{Note, Reasons, Voice, listed};
+use crate::event::Kind;
+use crate::name::Name;
+
+fn speakers(reasons: &Reasons) -> Vec<&'static str> {
+    let mut names: Vec<&str> = reasons.iter().map(|reason| reason.by.as_str()).collect();
+    names.dedup();
+    names
+}
+
+pub(super) fn names(reasons: &Reasons) -> String {
+    listed(&speakers(reasons))
+}
+
+/// Nobody reads the notes of a watcher.
+pub(super) fn untrusted_note(name: Name, kind: &Kind) -> Option<Note> {
+    (*kind != Kind::Watch).then(|| Note {
+        by: Voice::Machine(name),
+        text: format!(
+            "{name} wants to start a program, but this project is not trusted yet: \
+             `mainspring trust` allows it"
+        ),
+    })
+}
+
+/// Said once for several holds in a row; at every hold it would only be noise.
+pub(super) fn held_note(hold: &Reasons) -> Note {
+    let keep = match speakers(hold).len() {
+        1 => "keeps",
+        _ => "keep",
+    };
+    Note::optional(format!(
+        "{} {keep} the agent going. `mainspring why` tells more, `mainspring stop` ends it",
+        names(hold)
+    ))
+}
+
+pub(super) fn capped_note(hold: &Reasons, ledger: &BlockLedger) -> Note {
+    Note::ours(format!(
+        "let go after {} blocks in a row without tool use, because the host would override the \
+         next one. Still waiting: {}. Say \"continue\" to go on, or `mainspring why` for the reasons",
+        ledger.blocks,
+        names(hold)
+    ))
+}

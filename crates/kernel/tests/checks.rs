@@ -1,0 +1,149 @@
+//! Checks before other machines, through the whole deliberation.
+
+use mainspring_kernel::block_ledger::{BlockLedger, Cap, ToolUse};
+use mainspring_kernel::deliberate::{Outcome, Settlement, Trust};
+use mainspring_kernel::effect::{EffectOwner, EffectStatus, Fence, Intent};
+use mainspring_kernel::event::Chain;
+use mainspring_kernel::machines::check::{
+    Activity, Defined, Effect, Facts, Failure, Occasion, Outcome as Found, Ran, Run, State, Verdict,
+};
+use mainspring_kernel::machines::{InputOf, pulse};
+use mainspring_kernel::{
+    Case, Decision, Digest, Event, MachineInput, Millis, Name, Orders, Ruling, SessionId, Uptime,
+    deliberate,
+};
+use pretty_assertions::assert_eq;
+
+fn facts(max: u32) -> Facts {
+    Facts {
+        checks: vec![Defined {
+            name: "tests".into(),
+            when: Occasion::ALL.into(),
+            timeout: Millis::seconds(600),
+            retries: 0,
+        }],
+        occasions: vec![],
+        activity: Activity::Tools,
+        max,
+        left: Millis::seconds(600),
+        asked: None,
+        notes: vec![],
+    }
+}
+
+/// The check has just run, and `pulse`, which comes later, wants to start a child.
+fn case(verdict: Verdict, max: u32) -> Case {
+    let run = Run {
+        checks: vec![],
+        pinned: vec![],
+    };
+    let ran = Ran {
+        name: "tests".into(),
+        key: Digest("k".into()),
+        verdict,
+        took: Millis::seconds(1),
+        log: String::new(),
+    };
+    let mut check = InputOf::new(State::default(), facts(max));
+    let intent = Intent {
+        fence: Fence(1),
+        effect: Effect::Run(run),
+        owner: EffectOwner::default(),
+        since: Millis(0),
+        deadline: Millis(0),
+        uptime: Uptime(0),
+    };
+    check.effect_status = EffectStatus::Done(intent, Found::Ran(vec![ran]));
+    let last_beat = pulse::State::Beating {
+        beat: 1,
+        of: 2,
+        session: None,
+    };
+    Case {
+        left: None,
+        event: Event::stop(SessionId::parse("s"), Chain::First),
+        now: Millis::seconds(100),
+        uptime: Uptime(100_000),
+        delivery: Digest("one".into()),
+        inputs: vec![
+            MachineInput::Check(check),
+            MachineInput::Pulse(InputOf::new(last_beat, ())),
+        ],
+        broken: vec![],
+        overtaken: None,
+        ledger: BlockLedger::default(),
+        cap: Cap::Never,
+        tools: ToolUse::NotSeen,
+        transcript: None,
+        trust: Trust::Trusted,
+        orders: Orders::default(),
+        fence: Fence(1),
+        me: EffectOwner {
+            pid: 1,
+            started: 1,
+            boot: "boot".into(),
+        },
+    }
+}
+
+fn red() -> Verdict {
+    Verdict::Fail(Failure {
+        exit: "exit code 1".into(),
+        said: String::new(),
+        reason: Digest("r".into()),
+        changed: vec![],
+    })
+}
+
+fn settled(case: &Case) -> Settlement {
+    match deliberate(case) {
+        Ruling::Settled(settlement) => settlement,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_later_machine_starts_when_the_checks_pass_or_could_not_run() {
+    for verdict in [
+        Verdict::Pass,
+        Verdict::Flaky,
+        Verdict::CouldNotRun("no".into()),
+    ] {
+        let ruling = deliberate(&case(verdict, 5));
+        assert!(matches!(&ruling, Ruling::Intends(one) if one.name() == Name::Pulse));
+    }
+}
+
+#[test]
+fn nothing_starts_behind_a_red_check_even_if_the_agent_is_let_go() {
+    for (max, outcome) in [(5, Outcome::Held), (1, Outcome::Passed)] {
+        let settlement = settled(&case(red(), max));
+        assert_eq!(settlement.outcome, outcome);
+        assert_eq!(settlement.transitions[1].rule(), "deferred");
+    }
+}
+
+#[test]
+fn what_has_no_time_left_starts_at_the_next_stop() {
+    let mut case = case(Verdict::Pass, 5);
+    case.left = Some(Millis::seconds(1));
+    let settlement = settled(&case);
+    let Decision::Stop { hold } = &settlement.answer.decision else {
+        panic!("a stop")
+    };
+    assert_eq!(
+        hold.text(),
+        "the checks are green, the pulse starts at your next stop, because this one has no time \
+         left for it. You need not do anything: stop again."
+    );
+    assert_eq!(settlement.transitions[1].rule(), "deferred");
+    // With time, or at a first effect, it starts.
+    for left in [Some(Millis::seconds(60)), None] {
+        case.left = left;
+        assert!(matches!(deliberate(&case), Ruling::Intends(_)), "{left:?}");
+    }
+    // In a project that nobody trusted, nothing starts at any stop, so nobody waits for it.
+    case.left = Some(Millis::seconds(1));
+    case.trust = Trust::Untrusted;
+    assert_eq!(settled(&case).outcome, Outcome::Passed);
+}

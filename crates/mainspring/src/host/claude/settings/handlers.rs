@@ -1,0 +1,95 @@
+//! Which of a settings file's handlers are ours.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use crate::host::call::{self, HOOK, PROGRAM, SHARED};
+use crate::host::install::{Calls, Handler};
+
+/// What this handler is for; `None` if it is not ours.
+pub(super) fn calls_of(fields: &Map<String, Value>) -> Option<Calls> {
+    let words = called(fields);
+    let (program, args) = words.split_first()?;
+    let program = Path::new(program.as_ref()).file_name()?.to_str()?;
+    let args: Vec<&str> = args.iter().map(AsRef::as_ref).collect();
+    match (program, args.as_slice()) {
+        (HOOK, []) | (PROGRAM, ["hook"]) => Some(Calls::Hook),
+        (HOOK, [SHARED]) => Some(Calls::SharedHook),
+        (PROGRAM, ["claim", "watch"]) => Some(Calls::Watch),
+        (PROGRAM, ["compat", _, ..]) => Some(Calls::DropIn),
+        _ => None,
+    }
+}
+
+/// Does this handler run our program as a hook?
+pub(super) fn is_ours(fields: &Map<String, Value>) -> bool {
+    calls_of(fields).is_some_and(|calls| calls != Calls::DropIn)
+}
+
+/// Does it run our program in the place of a public script?
+pub(super) fn is_drop_in(fields: &Map<String, Value>) -> bool {
+    calls_of(fields) == Some(Calls::DropIn)
+}
+
+pub(super) fn handlers_of_drop_ins(root: &Map<String, Value>) -> Vec<Handler> {
+    let all = handlers(root, is_drop_in).into_iter();
+    all.filter_map(handler).collect()
+}
+
+/// These handlers with their events' names, in the file's order.
+pub(super) fn handlers(
+    root: &Map<String, Value>,
+    these: fn(&Map<String, Value>) -> bool,
+) -> Vec<(&str, &Map<String, Value>)> {
+    let events = root
+        .get("hooks")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
+    let mut ours: Vec<(&str, &Map<String, Value>)> = events
+        .flat_map(|(event, groups)| {
+            let groups = groups.as_array().into_iter().flatten();
+            let handlers = groups
+                .filter_map(|group| group.get("hooks")?.as_array())
+                .flatten();
+            let ours = handlers
+                .filter_map(Value::as_object)
+                .filter(|one| these(one));
+            ours.map(|handler| (event.as_str(), handler))
+        })
+        .collect();
+    ours.sort_by_key(|(event, _)| *event);
+    ours
+}
+
+pub(super) fn handler((event, fields): (&str, &Map<String, Value>)) -> Option<Handler> {
+    let mut words = called(fields).into_iter().map(Cow::into_owned);
+    let listed = fields.get("args").and_then(Value::as_array);
+    Some(Handler {
+        event: event.to_owned(),
+        calls: calls_of(fields)?,
+        program: words.next().unwrap_or_default().into(),
+        args: words.collect(),
+        needs_list: listed.is_some_and(|args| !args.is_empty()),
+        timeout: fields.get("timeout").and_then(Value::as_u64),
+    })
+}
+
+/// The program and its arguments, from an argument list or from a command line.
+fn called(fields: &Map<String, Value>) -> Vec<Cow<'_, str>> {
+    let Some(command) = fields.get("command").and_then(Value::as_str) else {
+        return Vec::new();
+    };
+    match fields.get("args").and_then(Value::as_array) {
+        Some(args) => {
+            let args = args.iter().filter_map(Value::as_str);
+            std::iter::once(command)
+                .chain(args)
+                .map(Cow::Borrowed)
+                .collect()
+        }
+        None => call::words(command).into_iter().map(Cow::Owned).collect(),
+    }
+}

@@ -1,0 +1,215 @@
+//! The key of a check: a digest of its command and of everything that its result depends on.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::Digest;
+use mainspring_platform::stamp;
+use mainspring_store::{digest, no_symlink};
+use serde::{Deserialize, Serialize};
+
+use super::tree::{self, Files, Tree};
+use crate::child_env;
+use crate::config::checks::CheckDefinition;
+use crate::env::{Environment, name};
+use crate::git::Git;
+use crate::limits;
+use crate::trust::TrustedChecks;
+
+/// Files that choose the version of a tool. They count for every check.
+const TOOLCHAINS: [&str; 11] = [
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    ".tool-versions",
+    "mise.toml",
+    ".mise.toml",
+    ".nvmrc",
+    ".node-version",
+    ".python-version",
+    ".ruby-version",
+    ".java-version",
+    ".go-version",
+];
+
+/// Takes keys. It needs no context, so that the checks can run side by side.
+#[derive(Debug, Clone)]
+pub(crate) struct Keys {
+    pub(crate) git: Git,
+    /// The folder that the checks run in.
+    pub(crate) dir: PathBuf,
+    pub(crate) index: PathBuf,
+    pub(crate) env: Environment,
+}
+
+/// What a key is made of, so that another machine can tell which part differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Parts {
+    pub(crate) definition: String,
+    pub(crate) pins: String,
+    pub(crate) toolchain: String,
+    pub(crate) environment: String,
+    pub(crate) inputs: String,
+}
+
+impl Parts {
+    pub(crate) fn key(&self) -> Digest {
+        let all = [
+            &self.definition,
+            &self.pins,
+            &self.toolchain,
+            &self.environment,
+            &self.inputs,
+        ];
+        let text = all.map(|part| format!("{part}\n")).concat();
+        digest::of(&[text.as_bytes()])
+    }
+}
+
+/// One check's key, and what was found on the way.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub(crate) parts: Parts,
+    pub(crate) key: Digest,
+    pub(crate) files: Files,
+    /// The pinned files that are not as they were trusted.
+    pub(crate) pins: Vec<String>,
+    /// `None` if there is no such program.
+    pub(crate) program: Option<PathBuf>,
+    pub(crate) env: Vec<(OsString, OsString)>,
+}
+
+impl Keys {
+    /// The keys of these checks. The tree is read once for all of them.
+    pub(crate) fn take(
+        &self,
+        checks: &TrustedChecks,
+        wanted: &[&CheckDefinition],
+    ) -> Result<Vec<Taken>, String> {
+        let tree = Tree {
+            git: &self.git,
+            dir: &self.dir,
+            index: &self.index,
+            env: &self.env,
+        };
+        let inputs: Vec<&[String]> = wanted.iter().map(|one| one.inputs.as_slice()).collect();
+        let all = tree.read(&inputs)?;
+        let toolchain = self.toolchain();
+        Ok(wanted
+            .iter()
+            .map(|check| self.one(checks, check, &all, &toolchain))
+            .collect())
+    }
+
+    fn one(
+        &self,
+        checks: &TrustedChecks,
+        check: &CheckDefinition,
+        all: &Files,
+        toolchain: &str,
+    ) -> Taken {
+        let is_input = |path: &[u8]| tree::is_input(&check.inputs, path);
+        let files: Files = all
+            .iter()
+            .filter(|(path, _)| is_input(path))
+            .map(|(path, found)| (path.clone(), *found))
+            .collect();
+        let env = child_env::of_check(&self.env, &check.env);
+        let program = self.program(&check.run[0], &env);
+        let pins: Vec<(String, Option<Digest>)> = check
+            .pins
+            .iter()
+            .map(|name| (name.clone(), content(&self.dir.join(name))))
+            .collect();
+        let parts = Parts {
+            definition: definition(check),
+            pins: digest::of(&[format!("{pins:?}").as_bytes()]).0,
+            toolchain: self.own_program(&check.run[0], toolchain),
+            environment: environment(&env, program.as_deref()),
+            inputs: tree::digest_of(files.iter()),
+        };
+        let trusted = |(name, now): &(String, Option<Digest>)| {
+            checks.pins.get(name).map(|pin| &pin.digest) == now.as_ref()
+        };
+        let changed = pins.iter().filter(|pin| !trusted(pin));
+        Taken {
+            key: parts.key(),
+            parts,
+            files,
+            pins: changed.map(|(name, _)| name.clone()).collect(),
+            program,
+            env,
+        }
+    }
+
+    /// The program: a path from the tree's folder, or a name on the check's PATH.
+    fn program(&self, word: &str, env: &[(OsString, OsString)]) -> Option<PathBuf> {
+        if word.contains('/') {
+            let path = self.dir.join(word);
+            return path.is_file().then_some(path);
+        }
+        let (_, folders) = env.iter().find(|(variable, _)| variable == name::PATH)?;
+        mainspring_platform::program::find(folders, word)
+    }
+
+    fn toolchain(&self) -> String {
+        let found = TOOLCHAINS.map(|name| (name, content(&self.dir.join(name))));
+        let found: Vec<_> = found.iter().filter(|(_, there)| there.is_some()).collect();
+        digest::of(&[format!("{found:?}").as_bytes()]).0
+    }
+
+    /// A program of the project's own counts by its content, wherever the inputs are.
+    fn own_program(&self, word: &str, toolchain: &str) -> String {
+        if !word.contains('/') || Path::new(word).is_absolute() {
+            return toolchain.to_owned();
+        }
+        let own = content(&self.dir.join(word));
+        digest::of(&[toolchain.as_bytes(), format!("{own:?}").as_bytes()]).0
+    }
+}
+
+/// The definition, field by field.
+fn definition(check: &CheckDefinition) -> String {
+    let CheckDefinition {
+        name,
+        run,
+        inputs,
+        timeout,
+        when,
+        canary,
+        pins,
+        env,
+        retries,
+    } = check;
+    let text = format!(
+        "{name:?} {run:?} {inputs:?} {} {when:?} {canary:?} {pins:?} {env:?} {retries}",
+        timeout.0
+    );
+    digest::of(&[text.as_bytes()]).0
+}
+
+/// The variables, and which program it is: another version of it has another size or time.
+fn environment(env: &[(OsString, OsString)], program: Option<&Path>) -> String {
+    let mut text = Vec::new();
+    for (variable, value) in env {
+        for part in [
+            variable.as_encoded_bytes(),
+            b"=",
+            value.as_encoded_bytes(),
+            b"\0",
+        ] {
+            text.extend_from_slice(part);
+        }
+    }
+    if let Some(program) = program {
+        let real = std::fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
+        let stamp = stamp::of(&real).ok().flatten();
+        let stamp = stamp.map(|stamp| (stamp.size, stamp.modified));
+        text.extend_from_slice(format!("{} {stamp:?}", real.display()).as_bytes());
+    }
+    digest::of(&[&text]).0
+}
+
+fn content(path: &Path) -> Option<Digest> {
+    let bytes = no_symlink::read(path, limits::STATE_FILE).ok()??;
+    Some(digest::of(&[&bytes]))
+}

@@ -1,0 +1,92 @@
+//! Patterns of paths: `*` and `?` within a name, `**` for any folders.
+
+/// Does the pattern match this path? Both are relative, with `/` between names.
+pub(crate) fn matches(pattern: &str, path: &[u8]) -> bool {
+    let parts: Vec<&[u8]> = pattern.as_bytes().split(|byte| *byte == b'/').collect();
+    let names: Vec<&[u8]> = path.split(|byte| *byte == b'/').collect();
+    folders(&parts, &names)
+}
+
+/// Does it name one file? Such a pattern also means a file that git ignores.
+pub(crate) fn is_plain(pattern: &str) -> bool {
+    !pattern.contains(['*', '?'])
+}
+
+fn folders(parts: &[&[u8]], names: &[&[u8]]) -> bool {
+    match parts.split_first() {
+        None => names.is_empty(),
+        Some((&b"**", [])) => !names.is_empty(),
+        Some((&b"**", rest)) => (0..=names.len()).any(|skip| folders(rest, &names[skip..])),
+        Some((part, rest)) => names
+            .split_first()
+            .is_some_and(|(name, below)| one(part, name) && folders(rest, below)),
+    }
+}
+
+/// One name. At each star it remembers where to go on, so a name is walked at most once for each
+/// of its bytes.
+fn one(part: &[u8], name: &[u8]) -> bool {
+    let (mut at, mut on) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while on < name.len() {
+        match part.get(at) {
+            Some(b'*') => {
+                star = Some((at, on));
+                at += 1;
+            }
+            Some(byte) if *byte == b'?' || *byte == name[on] => {
+                at += 1;
+                on += 1;
+            }
+            Some(_) | None => {
+                let Some((back, from)) = star else {
+                    return false;
+                };
+                star = Some((back, from + 1));
+                at = back + 1;
+                on = from + 1;
+            }
+        }
+    }
+    part[at..].iter().all(|byte| *byte == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_as_people_expect() {
+        for (pattern, path, fits) in [
+            ("src/**", "src/lib.rs", true),
+            ("src/**", "src/a/b/c.rs", true),
+            ("src/**", "src", false),
+            ("src/**", "tests/src/x", false),
+            ("**/*.rs", "lib.rs", true),
+            ("**/*.rs", "a/b/lib.rs", true),
+            ("**/*.rs", "a/b/lib.rs.txt", false),
+            ("Cargo.*", "Cargo.toml", true),
+            ("Cargo.*", "a/Cargo.toml", false),
+            ("a/**/z", "a/z", true),
+            ("a/**/z", "a/b/c/z", true),
+            ("?.c", "x.c", true),
+            ("?.c", "xy.c", false),
+            ("*a*b*", "xxaxxbxx", true),
+            ("*a*b*", "xxbxxaxx", false),
+            (".env", ".env", true),
+            ("**", "anything/at/all", true),
+        ] {
+            assert_eq!(matches(pattern, path.as_bytes()), fits, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_of_many_stars_does_not_take_long() {
+        let pattern = "*a".repeat(30);
+        assert!(!one(pattern.as_bytes(), "a".repeat(29).as_bytes()));
+        assert!(!one(
+            format!("{pattern}b").as_bytes(),
+            "a".repeat(3_000).as_bytes()
+        ));
+    }
+}

@@ -1,0 +1,127 @@
+//! `mainspring sessions`: who is live, in which host, and held by what.
+
+use mainspring_kernel::hidden::escape_name;
+use mainspring_kernel::{Millis, Name};
+use mainspring_store::ShownPath as _;
+use serde::Serialize;
+
+use super::{CommandContext, Result, session, timestamp};
+use crate::event_context::EventContext;
+use crate::machine;
+use crate::project::Project;
+use crate::sessions::{self, Attendance, Session};
+use crate::store::{ProjectStore, StateDir};
+
+/// Show the sessions that are live, in all projects, and which machines are at work for them.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring sessions\n  mainspring gate on --session last       the live session here with the latest event\n  mainspring why --session 390b           a session by the beginning of its id"
+)]
+pub(crate) struct Args {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct View {
+    session: String,
+    host: String,
+    /// The client's process, if the host tells.
+    client: Option<u32>,
+    attendance: Attendance,
+    project: String,
+    /// Is its project the one in which the command was typed?
+    here: bool,
+    /// Machines that are at work for it: name and state.
+    machines: Vec<Work>,
+    /// When its latest event was: its start, or the latest one in the journal.
+    last_event: String,
+    #[serde(skip)]
+    at: Millis,
+}
+
+#[derive(Debug, Serialize)]
+struct Work {
+    name: &'static str,
+    state: &'static str,
+}
+
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
+    let state = cmd.state()?;
+    let here = cmd.project().ok().map(|(project, _)| project.root);
+    let mut all: Vec<View> = Vec::new();
+    for live in sessions::live(&cmd.env, &state) {
+        let Some(project) = sessions::project_of(&cmd.env, &state, &live) else {
+            continue;
+        };
+        all.push(View {
+            here: here.as_ref() == Some(&project.root),
+            ..view(cmd, &state, &live, &project)
+        });
+    }
+    all.sort_by_key(|view| (!view.here, std::cmp::Reverse(view.at)));
+    if args.json {
+        return super::json(&all);
+    }
+    Ok(render(cmd, &all))
+}
+
+fn view(cmd: &CommandContext, state: &StateDir, live: &Session, project: &Project) -> View {
+    let store = ProjectStore::new(state.clone(), &project.root);
+    let recorded = session::last_events(&store).remove(&live.id);
+    let at = live.at.max(recorded.unwrap_or_default());
+    let context = EventContext::new(&cmd.env, project, &store, None).about(Some(live.id.clone()));
+    let at_work = Name::ALL.iter().filter_map(|name| {
+        let input = machine::view(*name, &context).ok()??;
+        machine::works_for(&input, &live.id).then(|| Work {
+            name: name.as_str(),
+            state: input.label(),
+        })
+    });
+    View {
+        session: live.id.to_string(),
+        host: live.host.clone(),
+        client: live.client.as_ref().map(|client| client.pid),
+        attendance: live.attendance,
+        machines: at_work.collect(),
+        project: project.root.shown(),
+        here: false,
+        last_event: timestamp(at),
+        at,
+    }
+}
+
+fn render(cmd: &CommandContext, all: &[View]) -> String {
+    if all.is_empty() {
+        return "no session is live\n".into();
+    }
+    let paint = cmd.paint;
+    let mut out = String::new();
+    for view in all {
+        let kind = match view.attendance {
+            Attendance::Attended => "",
+            Attendance::Headless => ", headless",
+            Attendance::Helper => ", started by an agent",
+        };
+        let place = if view.here { " (here)" } else { "" };
+        out += &format!(
+            "{}  {}{kind}, latest event {}\n",
+            paint.bold(&escape_name(&view.session)),
+            escape_name(&view.host),
+            session::ago(cmd.env.now(), view.at)
+        );
+        out += &format!("  {}{place}\n", escape_name(&view.project));
+        let machines: Vec<String> = view
+            .machines
+            .iter()
+            .map(|work| format!("{} {}", work.name, work.state))
+            .collect();
+        out += &if machines.is_empty() {
+            paint.dim("  no machine is at work for it\n")
+        } else {
+            format!("  {}\n", paint.good(&machines.join(" · ")))
+        };
+    }
+    out
+}

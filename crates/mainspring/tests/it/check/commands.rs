@@ -1,0 +1,237 @@
+//! The commands: what people type about checks.
+
+use std::fs;
+use std::process::Command;
+
+use pretty_assertions::assert_eq;
+use serde_json::Value;
+
+use super::Checked;
+
+#[test]
+fn the_view_says_what_is_known_about_this_tree() {
+    let checked = Checked::new();
+    let row = |checked: &Checked| checked.env.run(&["check", "--json"]).json()[0].clone();
+    assert_eq!(row(&checked)["now"], "unknown");
+    let checked = checked.green();
+    assert_eq!(row(&checked)["now"], "pass");
+    checked.write("good.txt", "no\n");
+    assert_eq!(row(&checked)["now"], "unknown", "another tree");
+    let _ = checked.stop("done").held();
+    let red = row(&checked);
+    assert_eq!(
+        (&red["now"], &red["last"]["cause"]),
+        (&"fail".into(), &"exit code 3".into())
+    );
+    let text = checked.env.run(&["check"]).ok();
+    assert!(text.contains("tests        fail  at "), "{text}");
+    assert!(
+        checked
+            .env
+            .run(&["check", "log", "tests"])
+            .ok()
+            .contains("good.txt says no")
+    );
+    assert!(
+        checked
+            .env
+            .run(&["check", "log", "x"])
+            .failed()
+            .contains("the checks are tests")
+    );
+    assert!(checked.env.run(&["status"]).ok().contains("tests fail at"));
+}
+
+#[test]
+fn without_a_check_the_view_says_how_to_get_one() {
+    let checked = Checked::untrusted("");
+    let text = checked.env.run(&["check"]).failed();
+    assert!(text.contains("check init"), "{text}");
+}
+
+#[test]
+fn a_person_runs_the_checks_and_the_result_counts_at_the_stop() {
+    let checked = Checked::new();
+    let ran = checked.env.run(&["check", "run"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("tests pass at"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("tests: running, for the first time"),
+        "{ran:?}"
+    );
+    assert_eq!(checked.stop("done").let_go(), "");
+    assert_eq!(checked.runs(), 1);
+    checked.write("good.txt", "no\n");
+    let ran = checked.env.run(&["check", "run", "tests"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("`tests` fails"), "{ran:?}");
+    assert!(ran.stderr.contains("last time"), "{ran:?}");
+}
+
+#[test]
+fn a_check_is_proved_by_its_canary_and_one_that_cannot_go_red_is_refused() {
+    let checked = Checked::with("canary = { patch = \"canary.patch\" }");
+    checked.write(
+        "canary.patch",
+        "--- a/good.txt\n+++ b/good.txt\n@@ -1 +1 @@\n-yes\n+no\n",
+    );
+    let text = checked.env.run(&["check", "prove", "tests"]).ok();
+    assert!(
+        text.contains("tests goes red with its canary (exit code 3)"),
+        "{text}"
+    );
+    checked.write("test.sh", "exit 0\n");
+    checked.commit();
+    let text = checked.env.run(&["check", "prove", "tests"]).failed();
+    assert!(
+        text.contains("it cannot go red, so it proves nothing"),
+        "{text}"
+    );
+    let trees = checked.env.project_state().join("checks");
+    let left = fs::read_dir(trees).unwrap().flatten();
+    let left = left.filter(|entry| entry.file_name().to_string_lossy().starts_with("tree-"));
+    assert_eq!(left.count(), 0, "no worktree is left");
+    let bare = Checked::new();
+    assert!(
+        bare.env
+            .run(&["check", "prove", "tests"])
+            .failed()
+            .contains("has no canary")
+    );
+}
+
+#[test]
+fn init_proposes_what_the_project_is_and_an_edit_counts_when_it_is_trusted() {
+    let checked = Checked::untrusted("[gate]\nenabled = false\n");
+    assert!(
+        checked
+            .env
+            .run(&["check", "init", "--yes"])
+            .failed()
+            .contains("which checks")
+    );
+    checked.write("Cargo.toml", "[package]\n");
+    checked.write(
+        "package.json",
+        "{\"scripts\": {\"test\": \"x\", \"typecheck\": \"y\"}}",
+    );
+    checked.write("Makefile", "all:\n\ntest:\n\techo\n");
+    let told = checked.env.run(&["check", "init", "--yes"]).ok();
+    assert!(told.contains("tests, lint, types"), "{told}");
+    let text = fs::read_to_string(checked.path("mainspring.toml")).unwrap();
+    assert!(
+        text.starts_with(
+            "[gate]\nenabled = false\n\n[[check]]\nname = \"tests\"\nrun = [\"cargo\", \"test\"]\n"
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains("run = [\"npm\", \"run\", \"typecheck\"]"),
+        "{text}"
+    );
+    assert!(
+        checked
+            .env
+            .run(&["check", "init", "--yes"])
+            .failed()
+            .contains("every check")
+    );
+    checked.env.run(&["config", "check"]).ok();
+    assert!(
+        checked
+            .env
+            .run(&["check"])
+            .failed()
+            .contains("no check is trusted")
+    );
+    checked.env.trust();
+    assert!(checked.env.run(&["check"]).ok().contains("cargo test"));
+}
+
+#[test]
+fn a_definition_with_a_mistake_is_not_trusted_and_the_place_is_named() {
+    let checked = Checked::untrusted("[[check]]\nname = \"tests\"\nrum = [\"x\"]\n");
+    let text = checked.env.run(&["trust", "--yes"]).failed();
+    assert!(text.contains("needs `run`"), "{text}");
+    let missing =
+        Checked::untrusted("[[check]]\nname = \"t\"\nrun = [\"x\"]\npins = [\"ci.sh\"]\n");
+    let text = missing.env.run(&["trust", "--yes"]).failed();
+    assert!(
+        text.contains("ci.sh") && text.contains("it is not there"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_changed_pin_can_be_trusted_again() {
+    let checked = Checked::with("pins = [\"test.sh\"]").green();
+    checked.write("test.sh", &format!("# better\n{}", super::SCRIPT));
+    let text = checked.stop("done").held();
+    assert!(
+        text.contains("test.sh is not what the user trusted"),
+        "{text}"
+    );
+    let text = checked.env.run(&["check"]).ok();
+    assert!(text.contains("test.sh is not as you trusted it"), "{text}");
+    checked.env.trust();
+    assert!(checked.again("done").let_go().contains("tests pass at"));
+}
+
+/// A statement of the tree as it is; the receipt inside it is verified against commits.
+#[test]
+fn a_statement_is_signed_with_the_persons_key_and_verified_against_a_commit() {
+    let checked = Checked::new().green();
+    let attest = |file: &str| checked.env.run(&["check", "--attest", file]);
+    assert!(attest("one.json").ok().contains("unsigned"));
+    fs::remove_file(checked.path("one.json")).unwrap();
+    let ssh = checked.env.home().join(".ssh");
+    fs::create_dir(&ssh).unwrap();
+    let key = ssh.join("id_ed25519");
+    let made = Command::new("ssh-keygen")
+        .args(["-q", "-t", "ed25519", "-N", "", "-C", "ada", "-f"])
+        .arg(&key)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let file = checked.env.root().join("checks.json");
+    let file = file.to_str().unwrap();
+    assert!(attest(file).ok().contains("is written and signed"));
+    let statement: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    assert_eq!(statement["_type"], "https://in-toto.io/Statement/v1");
+    assert_eq!(statement["predicate"]["checks"][0]["result"], "pass");
+    let public = fs::read_to_string(ssh.join("id_ed25519.pub")).unwrap();
+    let signers = checked.env.root().join("signers");
+    fs::write(&signers, format!("ada {public}")).unwrap();
+    let verified = Command::new("ssh-keygen")
+        .args(["-Y", "verify", "-n", "in-toto", "-I", "ada", "-f"])
+        .arg(&signers)
+        .args(["-s", &format!("{file}.sig")])
+        .stdin(fs::File::open(file).unwrap())
+        .output()
+        .unwrap();
+    assert!(verified.status.success(), "{verified:?}");
+
+    let verify = |commit: &str| {
+        checked
+            .env
+            .run(&["check", "verify", "--commit", commit, "--receipt", file])
+    };
+    let told = verify("HEAD").ok();
+    assert!(told.contains("tests: pass, over this tree"), "{told}");
+    checked.write("good.txt", "yes, but other\n");
+    checked.commit();
+    let other = verify("HEAD");
+    assert_eq!(other.code, Some(1), "{other:?}");
+    assert!(
+        other
+            .stdout
+            .contains("but not over this commit: inputs differ"),
+        "{other:?}"
+    );
+    let _ = verify("HEAD~1").ok();
+    assert!(verify("nowhere").failed().contains("there is no commit"));
+    assert!(
+        attest(file).failed().contains("nothing to attest"),
+        "another tree"
+    );
+}

@@ -1,0 +1,122 @@
+//! Checks before a review, before a pull request, and beside the gate.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::{Checked, git};
+use crate::claim::world::{BRANCH, world};
+use crate::taskie::{Taskie, write};
+
+const CHECK: &str = "[[check]]\nname = \"tests\"\nrun = [\"sh\", \"-c\", \"cat state.txt; grep -q good state.txt\"]\n";
+
+/// A plan whose review is due, in a project with a check.
+fn planned(state: &str) -> Taskie {
+    let taskie = Taskie::with_state(json!({"next_phase": "code-review", "phase": "complete-task"}));
+    let project = taskie.env.project();
+    write(&project.join("mainspring.toml"), CHECK);
+    write(&project.join("state.txt"), state);
+    git(&project, &["init", "--quiet"]);
+    let _ = taskie.run(&["trust", "--yes"], b"").ok();
+    taskie
+}
+
+fn stop(taskie: &Taskie, words: &str, active: bool) -> crate::env::Ran {
+    let fields =
+        json!({"session_id": "s", "last_assistant_message": words, "stop_hook_active": active});
+    let event = crate::env::payload(&taskie.env.project(), "Stop", fields);
+    taskie.run(&["hook"], event.to_string().as_bytes())
+}
+
+#[test]
+fn a_red_check_comes_before_the_review_and_a_green_one_lets_it_start_in_the_same_stop() {
+    let taskie = planned("bad\n");
+    let text = stop(&taskie, "one", false).held();
+    assert!(text.contains("`tests` fails"), "{text}");
+    assert_eq!(taskie.calls().len(), 0, "no reviewer");
+    write(&taskie.env.project().join("state.txt"), "good\n");
+    let answer = stop(&taskie, "two", true);
+    assert!(answer.stdout.contains("tests pass at"), "{answer:?}");
+    assert!(answer.held().contains("task-1-review-1.md"));
+    assert_eq!(taskie.calls().len(), 1);
+}
+
+#[test]
+fn a_review_goes_on_after_a_check_that_could_not_run() {
+    let taskie = planned("good\n");
+    write(
+        &taskie.env.project().join("mainspring.toml"),
+        "[[check]]\nname = \"tests\"\nrun = [\"no-such-program\"]\n",
+    );
+    let _ = taskie.run(&["trust", "--yes"], b"").ok();
+    let answer = stop(&taskie, "one", false);
+    assert!(answer.stdout.contains("could not run"), "{answer:?}");
+    assert!(answer.held().contains("task-1-review-1.md"));
+}
+
+#[test]
+fn no_review_starts_when_the_checks_gave_up() {
+    let taskie = planned("bad\n");
+    write(
+        &taskie.env.home().join(".config/mainspring/config.toml"),
+        "[check]\nmax = 1\n",
+    );
+    let said = stop(&taskie, "one", false).let_go();
+    assert!(said.contains("No review starts"), "{said}");
+    assert_eq!(taskie.calls().len(), 0);
+}
+
+#[test]
+fn a_token_once_said_stays_said_while_a_red_check_holds() {
+    let checked = Checked::new();
+    checked.env.agent("s", &["gate", "on"]).ok();
+    checked.write("good.txt", "no\n");
+    let text = checked.stop("done").held();
+    assert!(text.contains("TASKMASTER"), "{text}");
+    assert_eq!(checked.runs(), 0, "the cheap machine comes first");
+    let text = checked.again("Done.\n\nTASKMASTER_DONE::s").held();
+    assert!(
+        text.contains("`tests` fails") && !text.contains("TASKMASTER"),
+        "{text}"
+    );
+    checked.write("good.txt", "yes\n");
+    assert!(checked.again("fixed").let_go().contains("tests pass at"));
+}
+
+#[test]
+fn a_pull_request_is_opened_when_the_checks_pass_and_carries_their_receipt() {
+    let Some(world) = world() else { return };
+    let project = world.env.project();
+    fs::write(project.join("mainspring.toml"), CHECK).unwrap();
+    fs::write(project.join("state.txt"), "bad\n").unwrap();
+    world.env.trust();
+    git(&project, &["switch", "--quiet", "-c", BRANCH]);
+    git(&project, &["add", "--all"]);
+    git(&project, &["commit", "--quiet", "-m", "Fix"]);
+    world.write("coding");
+    world
+        .env
+        .agent("s", &["handoff", "--summary", "Fix the race", "--push"])
+        .ok();
+    let text = world.env.stop("handed over").held();
+    assert!(text.contains("`tests` fails"), "{text}");
+    assert_eq!(world.github.prs_created(), 0);
+
+    fs::write(project.join("state.txt"), "good\n").unwrap();
+    git(&project, &["commit", "--quiet", "--all", "-m", "Repair"]);
+    world
+        .env
+        .agent("s", &["handoff", "--summary", "Fix the race", "--push"])
+        .ok();
+    let text = world.env.stop("handed over again").held();
+    assert!(text.contains("PR #44 created"), "{text}");
+    let body = world.widgets().pull(44).body;
+    assert!(body.contains("| tests | pass |"), "{body}");
+    let receipt = world.env.root().join("body.md");
+    fs::write(&receipt, &body).unwrap();
+    let told = world
+        .env
+        .run(&["check", "verify", "--receipt", receipt.to_str().unwrap()])
+        .ok();
+    assert!(told.contains("tests: pass, over this tree"), "{told}");
+}

@@ -1,0 +1,201 @@
+//! A day of stops: what the agent reads, what the person reads, and when it ends.
+
+use std::time::{Duration, Instant};
+
+use mainspring_testkit::process::{PATIENCE, Running, wait_until};
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use super::Checked;
+use crate::env::payload;
+
+#[test]
+fn the_agent_is_held_with_the_failing_line_and_let_go_with_the_receipt() {
+    let checked = Checked::new().green();
+    checked.write("good.txt", "no\n");
+    let text = checked.stop("done").held();
+    assert!(text.contains("`tests` fails with exit code 3"), "{text}");
+    assert!(
+        text.contains("    | assertion failed: good.txt says no"),
+        "{text}"
+    );
+    assert!(
+        text.contains("Changed since it last passed: good.txt."),
+        "{text}"
+    );
+    let log = text.rsplit("The whole output: ").next().unwrap();
+    assert!(
+        std::fs::read_to_string(log)
+            .unwrap()
+            .contains("good.txt says no")
+    );
+    checked.write("good.txt", "yes, really\n");
+    let said = checked.again("fixed").let_go();
+    assert!(said.contains("tests pass at"), "{said}");
+    assert!(
+        said.contains("let go after 1 held stop (check 1)"),
+        "{said}"
+    );
+    assert_eq!(
+        checked.stop("again").let_go(),
+        "",
+        "nothing changed, nothing ran"
+    );
+    assert_eq!(checked.runs(), 3);
+}
+
+#[test]
+fn red_for_the_same_reason_three_times_is_told_to_both_and_the_maximum_lets_go() {
+    let checked = Checked::new();
+    checked.write("good.txt", "no\n");
+    for stop in 1..=4 {
+        let answer = checked.again(&format!("stop {stop}"));
+        let stuck = answer.stdout.contains("may be stuck");
+        assert_eq!(stuck, stop == 3, "{answer:?}");
+        assert_eq!(
+            answer.held().contains("try another way"),
+            stop >= 3,
+            "{stop}"
+        );
+    }
+    let said = checked.again("stop 5").let_go();
+    assert!(
+        said.contains("let go after 5 red stops: tests is still red"),
+        "{said}"
+    );
+    // The next prompt counts anew.
+    assert!(checked.stop("next").held().contains("`tests` fails"));
+}
+
+#[test]
+fn a_turn_without_a_tool_runs_nothing() {
+    let checked = Checked::new();
+    checked.write("good.txt", "no\n");
+    let transcript = checked.env.root().join("talk.jsonl");
+    let line = |kind: &str, message: serde_json::Value| {
+        json!({"type": kind, "isSidechain": false, "uuid": "u", "message": message}).to_string()
+    };
+    let asked = line("user", json!({"role": "user", "content": "what is it?"}));
+    let answered = line(
+        "assistant",
+        json!({"id": "m", "role": "assistant", "content": [{"type": "text", "text": "A sum."}]}),
+    );
+    let used = line(
+        "assistant",
+        json!({"id": "t", "role": "assistant", "content": [{"type": "tool_use", "id": "x", "name": "Bash", "input": {}}]}),
+    );
+    let stop = |lines: &[&String]| {
+        let text: Vec<String> = lines.iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(&transcript, text.concat()).unwrap();
+        checked.env.hook(
+            "Stop",
+            json!({"transcript_path": transcript, "last_assistant_message": "A sum."}),
+        )
+    };
+    assert_eq!(stop(&[&asked, &answered]).let_go(), "");
+    assert_eq!(checked.runs(), 0);
+    assert!(
+        stop(&[&asked, &used, &answered])
+            .held()
+            .contains("`tests` fails")
+    );
+    // The agent's last words are not written yet, so nobody knows.
+    let runs = checked.runs();
+    let _ = stop(&[&asked]).held();
+    assert_eq!(checked.runs(), runs + 1);
+}
+
+#[test]
+fn nothing_runs_in_a_project_that_nobody_trusted_and_the_person_is_told() {
+    let checked = Checked::untrusted(
+        "[[check]]\nname = \"tests\"\nrun = [\"sh\", \"test.sh\"]\nenv = [\"COUNT\"]\n",
+    );
+    let said = checked.stop("done").let_go();
+    assert!(said.contains("mainspring trust"), "{said}");
+    assert_eq!(checked.runs(), 0);
+}
+
+#[test]
+fn several_checks_are_told_at_once() {
+    let checked = Checked::untrusted(
+        "[[check]]\nname = \"one\"\nrun = [\"sh\", \"-c\", \"echo first; exit 1\"]\n\
+         [[check]]\nname = \"two\"\nrun = [\"true\"]\n\
+         [[check]]\nname = \"three\"\nrun = [\"sh\", \"-c\", \"echo third; exit 2\"]\n",
+    );
+    checked.env.trust();
+    let answer = checked.stop("done");
+    assert!(answer.stdout.contains("two pass at"), "{answer:?}");
+    let text = answer.held();
+    assert!(text.contains("`one` fails with exit code 1"), "{text}");
+    assert!(text.contains("`three` fails with exit code 2"), "{text}");
+}
+
+#[test]
+fn the_brake_lets_a_red_agent_go() {
+    let checked = Checked::new();
+    checked.write("good.txt", "no\n");
+    let _ = checked.stop("one").held();
+    checked.env.run(&["stop", "check"]).ok();
+    let said = checked.again("two").let_go();
+    assert!(said.contains("you paused check"), "{said}");
+    checked.env.run(&["resume"]).ok();
+    let _ = checked.again("three").held();
+}
+
+#[test]
+fn what_a_check_gets_of_the_environment() {
+    let checked = Checked::untrusted(
+        "[[check]]\nname = \"env\"\nrun = [\"sh\", \"-c\", \"env | sort; exit 1\"]\nenv = [\"SSH_AUTH_SOCK\"]\n",
+    );
+    let Checked { env } = checked;
+    let env = env
+        .with("GITHUB_TOKEN", "secret")
+        .with("MY_API_KEY", "secret")
+        .with("CLAUDE_CODE_ENTRYPOINT", "cli")
+        .with("ANTHROPIC_BASE_URL", "http://x")
+        .with("SSH_AUTH_SOCK", "/agent")
+        .with("DATABASE_URL", "db");
+    let checked = Checked { env };
+    checked.env.trust();
+    let text = checked.stop("done").held();
+    for there in [
+        "DATABASE_URL=db",
+        "SSH_AUTH_SOCK=/agent",
+        "MAINSPRING_DEPTH=1",
+        "NO_COLOR=1",
+    ] {
+        assert!(text.contains(there), "{there}: {text}");
+    }
+    for gone in ["secret", "CLAUDE", "ANTHROPIC"] {
+        assert!(!text.contains(gone), "{gone}: {text}");
+    }
+}
+
+#[test]
+fn a_running_check_is_seen_and_the_brake_ends_it() {
+    let checked = Checked::new().green();
+    checked.write("test.sh", "echo run >> \"$COUNT\"; sleep 600\n");
+    let event = payload(
+        &checked.env.project(),
+        "Stop",
+        json!({ "last_assistant_message": "done" }),
+    );
+    let hook = Running::start_with(checked.env.command().arg("hook"), event.to_string());
+    wait_until("the check runs", || checked.runs() == 2);
+    let seen = checked.env.run(&["status"]).ok();
+    assert!(
+        seen.contains("tests, ") && seen.contains("last time"),
+        "{seen}"
+    );
+    let braked = Instant::now();
+    checked.env.run(&["stop", "check"]).ok();
+    let ended = hook.wait(PATIENCE);
+    assert!(ended.succeeded(), "{ended:?}");
+    assert!(
+        braked.elapsed() < Duration::from_secs(300),
+        "not its own end"
+    );
+    let said = ended.stdout_text();
+    assert!(said.contains("cancelled"), "{said}");
+    assert!(!said.contains("\"block\""), "{said}");
+}
