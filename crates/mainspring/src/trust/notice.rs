@@ -34,29 +34,45 @@ impl TrustNotice {
     }
 }
 
-impl fmt::Display for TrustNotice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl TrustNotice {
+    /// What is the case, without what to do about it.
+    pub(crate) fn what(&self) -> String {
         match self {
-            Self::Untrusted { files } => write!(
-                f,
-                "this project brings {}, which Mainspring ignores until you trust the project: \
-                 `mainspring trust` shows what that would allow",
+            Self::Untrusted { files } => format!(
+                "this project brings {}, which Mainspring ignores until you trust the project",
                 listed(files)
             ),
-            Self::Unreadable { cause } => write!(
-                f,
-                "{cause}. Nothing that this project brings counts until you trust it again"
+            Self::Unreadable { cause } => {
+                format!("{cause}. Nothing that this project brings counts until you trust it again")
+            }
+            Self::Newer { file } => format!(
+                "{file} is not the version that you trusted: the trusted one stays in force"
             ),
-            Self::Newer { file } => write!(
-                f,
-                "{file} is not the version that you trusted: the trusted one stays in force. \
-                 `mainspring trust` shows the difference"
-            ),
-            Self::Removed { file } => write!(
-                f,
-                "{file} is gone: the version that you trusted stays in force. `mainspring trust` \
-                 goes on without it"
-            ),
+            Self::Removed { file } => {
+                format!("{file} is gone: the version that you trusted stays in force")
+            }
+        }
+    }
+
+    /// The command to type.
+    pub(crate) const fn remedy(&self) -> &'static str {
+        match self {
+            Self::Untrusted { .. } => "`mainspring trust` shows what that would allow",
+            Self::Unreadable { .. } => "`mainspring trust` asks for it anew",
+            Self::Newer { .. } => "`mainspring trust` shows the difference",
+            Self::Removed { .. } => "`mainspring trust` goes on without it",
+        }
+    }
+}
+
+impl fmt::Display for TrustNotice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, remedy) = (self.what(), self.remedy());
+        match self {
+            Self::Untrusted { .. } => write!(f, "{what}: {remedy}"),
+            Self::Unreadable { .. } | Self::Newer { .. } | Self::Removed { .. } => {
+                write!(f, "{what}. {remedy}")
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ use self::stage::Stage;
 use crate::browser::{Browser, Scheme};
 use crate::claude::{Claude, Hook};
 use crate::clients::workspace;
-use crate::model::{Model, Script, Turn};
+use crate::model::{Model, Request, Script, Turn};
 use crate::view::View;
 
 /// Take the pictures that stand in the documents
@@ -102,20 +102,28 @@ fn pages(stage: &Stage) -> Vec<(&'static str, String)> {
 
 /// The real client in a terminal, held once by the gate.
 fn held_stop(browser: &Browser, mainspring: &std::path::Path) -> Vec<u8> {
+    let token = |words: &'static str| {
+        Turn::decide(move |request: &Request| {
+            Turn::say(format!("{words}\n\nTASKMASTER_DONE::{}", request.session()))
+        })
+    };
     let model = Model::play(Script::new([
         Turn::say("I renamed the module and fixed two of the three callers."),
-        Turn::say("I went through the checklist: the third caller is fixed, and all tests pass."),
+        token("I went through the checklist: the third caller is fixed, and all tests pass."),
     ]));
     let claude = Claude::new(&model).expect("the real client is installed");
     let claude = claude
         .in_repository()
         .hooks(["SessionStart", "Stop"], &Hook::exec(mainspring, ["hook"]))
         .setting("env", json!({}));
-    let pulse = claude.command(mainspring).args(["pulse", "1"]).output();
-    assert!(pulse.expect("mainspring runs").status.success());
+    let gate = claude
+        .command(mainspring)
+        .args(["gate", "on", "--project"])
+        .output();
+    assert!(gate.expect("mainspring runs").status.success());
     let terminal = claude.interactive();
     terminal.enter("rename the module billing to invoices");
-    terminal.wait_for("all tests pass");
+    terminal.wait_for("let go after 1 held stop");
     terminal.wait_for("? for shortcuts");
     let html = screen::html(&terminal.coloured());
     browser.look(1180, 460, Scheme::Dark);

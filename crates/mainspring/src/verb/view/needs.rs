@@ -51,6 +51,8 @@ impl Kind {
 
 /// Rules after which a machine waits for the person, until it takes another or gets a command.
 const WAITING: &[(Name, Kind, &[&str])] = &[
+    (Name::Check, Kind::Limit, &["gave-up"]),
+    (Name::Check, Kind::Failed, &["unsure", "fault"]),
     (Name::Review, Kind::Limit, &["limit", "costs"]),
     (Name::Review, Kind::Failed, &["failed", "parked"]),
     (Name::Review, Kind::Question, &["unanswered", "no-subject"]),
@@ -92,8 +94,7 @@ impl Needs<'_> {
 
     fn trust(&mut self) {
         if let Some(notice) = &self.state.notice {
-            let remedy = "`mainspring trust` shows what it would allow, and asks";
-            self.add(Kind::Trust, notice.clone(), remedy, None);
+            self.add(Kind::Trust, notice.what(), notice.remedy(), None);
         }
     }
 

@@ -15,6 +15,7 @@ use crate::machine;
 use crate::project::{self, Project};
 use crate::sessions::{self, Session};
 use crate::store::{ProjectStore, orders};
+use crate::trust::TrustNotice;
 
 /// A session that was not heard of for this long is not shown.
 const RECENT: Millis = Millis::seconds(24 * 60 * 60);
@@ -33,9 +34,11 @@ pub(super) struct OpenProject {
 /// Its state, for people.
 pub(super) struct ProjectState {
     pub(super) known: KnownProject,
+    /// Its folder, as people write it.
+    pub(super) place: String,
     pub(super) trusted: bool,
     /// What waits for a person to trust it.
-    pub(super) notice: Option<String>,
+    pub(super) notice: Option<TrustNotice>,
     pub(super) observing: bool,
     /// The brake on everything, in words.
     pub(super) stopped: Option<String>,
@@ -104,7 +107,7 @@ impl OpenProject {
         let everything = orders.everything.filter(|until| until.holds(now));
         ProjectState {
             trusted: context.is_trusted(),
-            notice: notice.map(|notice| notice.to_string()),
+            notice,
             observing: orders.mode == Mode::Observe,
             stopped: everything.map(status::words),
             machines: machines.collect(),
@@ -113,6 +116,7 @@ impl OpenProject {
             interrupted,
             problems,
             damaged: journal.map_or(0, |journal| journal.damaged),
+            place: self.known.place(self.env.home().as_deref()),
             known: self.known,
         }
     }

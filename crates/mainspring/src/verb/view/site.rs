@@ -51,6 +51,15 @@ impl KnownProject {
         let name = self.root.file_name().map(Path::new);
         name.unwrap_or(&self.root).shown()
     }
+
+    /// Its path; below the person's home it begins with `~`.
+    pub(super) fn place(&self, home: Option<&Path>) -> String {
+        let below = home.and_then(|home| self.root.strip_prefix(home).ok());
+        below.map_or_else(
+            || self.root.shown(),
+            |below| Path::new("~").join(below).shown(),
+        )
+    }
 }
 
 impl Site {

@@ -17,7 +17,7 @@ fn trusted(fields: Value) -> Taskie {
 }
 
 /// A stop of a session; `words` distinguishes it from the next stop.
-fn stop(taskie: &Taskie, session: &str, words: &str) -> Ran {
+pub(crate) fn stop(taskie: &Taskie, session: &str, words: &str) -> Ran {
     let fields = json!({"session_id": session, "last_assistant_message": words});
     let event = payload(&taskie.env.project(), "Stop", fields);
     taskie.run(&["hook"], event.to_string().as_bytes())

@@ -2,6 +2,7 @@
 
 mod access;
 mod browser;
+mod needs;
 mod pages;
 
 use mainspring_testkit::view::View;

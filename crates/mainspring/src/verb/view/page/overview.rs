@@ -107,7 +107,7 @@ fn project(state: &ProjectState) -> Markup {
     let known = &state.known;
     html! {
         article.project {
-            h3 { (bits::project_link(&known.key, &known.name())) " " span.path { (bits::text(&known.root.to_string_lossy())) } }
+            h3 { (bits::project_link(&known.key, &known.name())) " " span.path { (bits::text(&state.place)) } }
             (flags(state))
             (works(state))
             @if state.sessions.is_empty() { p.empty { "No session was heard of today." } }

@@ -48,7 +48,7 @@ pub(super) fn page(site: &Site, key: &str) -> Made {
         needs: needs.len(),
         part: Part::Other,
         body: html! {
-            p.crumbs { span.path { (bits::text(&known.root.to_string_lossy())) } }
+            p.crumbs { span.path { (bits::text(&state.place)) } }
             @if !needs.is_empty() { (overview::needs_list(&needs)) }
             (brake(&state, allowed))
             section #machines data-live aria-labelledby="machines-title" {

@@ -1,0 +1,88 @@
+//! What needs the person: it is on the page while it waits, with what to type, and gone afterwards.
+
+use mainspring_testkit::github::{Fault, on};
+use serde_json::json;
+
+use super::view;
+use crate::check::Checked;
+use crate::claim::world::world;
+use crate::env::TestEnv;
+use crate::review::stop;
+use crate::taskie::Taskie;
+
+/// The needs of the first page, as a reader sees them: without its marks.
+fn needs(env: &TestEnv) -> String {
+    let page = view(env).get("").body;
+    let start = page.find("id=\"needs\"").expect("the section is there");
+    let section = &page[start..];
+    let section = &section[..section.find("</section>").expect("it ends")];
+    let mut text = String::new();
+    let mut marks = false;
+    for c in section.chars() {
+        match c {
+            '<' => marks = true,
+            '>' => marks = false,
+            c if !marks => text.push(c),
+            _ => {}
+        }
+    }
+    text
+}
+
+#[test]
+fn a_plan_at_its_limit_needs_the_person() {
+    let taskie = Taskie::with_state(json!({"next_phase": "plan-review", "max_reviews": 1}));
+    let _ = stop(&taskie, "s", "one").held();
+    assert!(needs(&taskie.env).contains("Nothing needs you"));
+    taskie.post_review();
+    let _ = stop(&taskie, "s", "two").let_go();
+    let shown = needs(&taskie.env);
+    assert!(shown.contains("1 thing needs you"), "{shown}");
+    assert!(shown.contains("limit"), "{shown}");
+}
+
+#[test]
+fn a_reviewer_that_failed_needs_the_person_until_a_review_runs() {
+    let taskie = Taskie::with_state(json!({"next_phase": "plan-review"}));
+    taskie.set("MOCK_CLAUDE_EXIT_CODE", "1");
+    let _ = stop(&taskie, "s", "one").let_go();
+    let shown = needs(&taskie.env);
+    assert!(shown.contains("1 thing needs you"), "{shown}");
+    assert!(shown.contains("failed"), "{shown}");
+    taskie.set("MOCK_CLAUDE_EXIT_CODE", "0");
+    let _ = stop(&taskie, "s", "two").held();
+    assert!(needs(&taskie.env).contains("Nothing needs you"));
+}
+
+#[test]
+fn checks_that_gave_up_need_the_person_until_they_pass() {
+    let checked = Checked::new();
+    let config = checked.env.home().join(".config/mainspring/config.toml");
+    std::fs::create_dir_all(config.parent().unwrap()).unwrap();
+    std::fs::write(config, "[check]\nmax = 1\n").unwrap();
+    checked.write("good.txt", "no\n");
+    let _ = checked.stop("one").let_go();
+    let shown = needs(&checked.env);
+    assert!(shown.contains("1 thing needs you"), "{shown}");
+    assert!(shown.contains("check: red for"), "{shown}");
+    checked.write("good.txt", "yes\n");
+    let _ = checked.stop("two").let_go();
+    assert!(needs(&checked.env).contains("Nothing needs you"));
+}
+
+#[test]
+fn a_pull_request_that_could_not_be_opened_needs_the_person() {
+    let Some(world) = world() else { return };
+    world.work();
+    world.write("ready_for_pr");
+    let create = "POST /repos/{owner}/{repo}/pulls";
+    world.github.fault(on(create), Fault::Server(500));
+    let _ = world.stop("ready").held();
+    let shown = needs(&world.env);
+    assert!(shown.contains("1 thing needs you"), "{shown}");
+    assert!(shown.contains("Issue #42"), "{shown}");
+    assert!(shown.contains("tried again by itself"), "{shown}");
+    world.edit(json!({ "phase": "ready_for_pr" }));
+    let _ = world.stop("again").held();
+    assert!(needs(&world.env).contains("Nothing needs you"));
+}
