@@ -125,7 +125,13 @@ fn held_stop(browser: &Browser, mainspring: &std::path::Path) -> Vec<u8> {
     terminal.enter("rename the module billing to invoices");
     terminal.wait_for("let go after 1 held stop");
     terminal.wait_for("? for shortcuts");
-    let html = screen::html(&terminal.coloured());
+    // The browser's font has no sign for a corner of the client's; the folder is a temporary one.
+    let project = claude.project().display().to_string();
+    let shown = terminal
+        .coloured()
+        .replace('⎿', "└")
+        .replace(&project, "~/shop");
+    let html = screen::html(&shown);
     browser.look(1180, 460, Scheme::Dark);
     browser.open("about:blank");
     let html = serde_json::Value::from(html);
