@@ -197,10 +197,13 @@ impl<'a> EventContext<'a> {
         Ok(match self.project_settings()? {
             ProjectSettings::Newer { .. } => Some(TrustNotice::Newer { file }),
             ProjectSettings::Removed { .. } => Some(TrustNotice::Removed { file }),
+            ProjectSettings::Current(text) => {
+                let names = self.permission().waiting_checks(self.root(), text)?;
+                (!names.is_empty()).then_some(TrustNotice::Checks { file, names })
+            }
             ProjectSettings::None
             | ProjectSettings::Untrusted
-            | ProjectSettings::Ignored { .. }
-            | ProjectSettings::Current(_) => None,
+            | ProjectSettings::Ignored { .. } => None,
         })
     }
 

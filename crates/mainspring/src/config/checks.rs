@@ -72,10 +72,10 @@ pub(crate) fn of(path: &Path, text: &str) -> Result<Vec<CheckDefinition>, Troubl
     };
     let table = DeTable::parse(text)
         .map_err(|error| wrong(error.span().map_or(0, |span| span.start), error.message()))?;
-    match table.get_ref().get(SECTION).map(Spanned::get_ref) {
-        Some(DeValue::Array(all)) => read(all).map_err(|bad| wrong(bad.offset, &bad.problem)),
-        Some(_) | None => Ok(Vec::new()),
-    }
+    let Some((name, body)) = table.get_ref().get_key_value(SECTION) else {
+        return Ok(Vec::new());
+    };
+    section(name.span().start, body.get_ref()).map_err(|bad| wrong(bad.offset, &bad.problem))
 }
 
 /// The same for a text that may be no TOML at all. Whoever reads its settings is told of that.
@@ -86,7 +86,18 @@ pub(crate) fn of_any(path: &Path, text: &str) -> Result<Vec<CheckDefinition>, Tr
     }
 }
 
-pub(super) fn read(all: &DeArray<'_>) -> Read<Vec<CheckDefinition>> {
+/// The checks that stand under this name.
+pub(super) fn section(offset: usize, body: &DeValue<'_>) -> Read<Vec<CheckDefinition>> {
+    match body {
+        DeValue::Array(all) => read(all),
+        _ => Err(bad(
+            offset,
+            "a check is written as [[check]], and the settings of all checks as [checks]",
+        )),
+    }
+}
+
+fn read(all: &DeArray<'_>) -> Read<Vec<CheckDefinition>> {
     let mut checks: Vec<CheckDefinition> = Vec::new();
     for item in all {
         let offset = item.span().start;
@@ -285,7 +296,11 @@ mod tests {
         assert_eq!(all[0].when, Occasion::ALL);
         assert_eq!(all[0].timeout, Millis::seconds(600));
         assert_eq!(checks("[gate]\nenabled = true\n").unwrap(), []);
-        assert_eq!(checks("[check]\nmax = 2\n").unwrap(), []);
+        let error = checks("[check]\nmax = 2\n").unwrap_err();
+        assert!(
+            error.contains("line 1, column 2: ") && error.contains("[checks]"),
+            "{error}"
+        );
     }
 
     #[test]

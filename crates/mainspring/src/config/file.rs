@@ -90,15 +90,17 @@ fn parse(
         }
     };
     for (section, body) in table.get_ref() {
-        if let (checks::SECTION, DeValue::Array(all)) = (section.get_ref().as_ref(), body.get_ref())
-        {
+        if section.get_ref() == checks::SECTION {
             if writer == Reach::User {
-                warn(section.span().start, &|| {
-                    "a [[check]] belongs into a project's mainspring.toml and is ignored".into()
+                warn(section.span().start, &|| match body.get_ref() {
+                    DeValue::Array(_) => {
+                        "a [[check]] belongs into a project's mainspring.toml and is ignored".into()
+                    }
+                    _ => "the settings of all checks are in [checks]; this is ignored".into(),
                 });
                 continue;
             }
-            checks::read(all)
+            checks::section(section.span().start, body.get_ref())
                 .map_err(|wrong| format!("{}: {}", at(wrong.offset), wrong.problem))?;
             continue;
         }

@@ -14,14 +14,7 @@ pub(crate) fn schema<'a>(keys: impl Iterator<Item = &'a Key>) -> Value {
         );
         section["properties"][name] = property(key);
     }
-    // Either the settings of all checks, or the checks themselves: TOML allows one of them in a file.
-    if let Some(settings) = sections.remove(super::checks::SECTION) {
-        let list = super::checks::schema();
-        sections.insert(
-            super::checks::SECTION.into(),
-            json!({ "oneOf": [settings, list] }),
-        );
-    }
+    sections.insert(super::checks::SECTION.into(), super::checks::schema());
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "mainspring.toml",

@@ -60,8 +60,9 @@ impl Git {
         heard(&args[2..], self.own(&args)).map(drop)
     }
 
+    /// Takes a worktree away, even one that git had not finished, or whose folder is gone.
     pub(crate) fn remove_worktree(&self, place: &str) -> Result<(), String> {
-        let args = ["worktree", "remove", "--force", "--", place];
+        let args = ["worktree", "remove", "--force", "--force", "--", place];
         heard(&args, self.own(&args)).map(drop)
     }
 

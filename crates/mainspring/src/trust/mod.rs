@@ -112,7 +112,18 @@ impl Permission {
         })
     }
 
-    fn newest(&self) -> Option<&str> {
+    /// The checks of this version of the settings that wait for a person: a folder that the
+    /// person's own configuration trusts allows no command of a project.
+    pub(crate) fn waiting_checks(&self, root: &Path, text: &str) -> Result<Vec<String>, Trouble> {
+        if !matches!(self, Self::BelowRoot) {
+            return Ok(Vec::new());
+        }
+        let all = checks::of_any(&root.join(PROJECT_FILE), text)?;
+        Ok(all.into_iter().map(|check| check.name).collect())
+    }
+
+    /// The newest version of the project's settings that a person trusted.
+    pub(crate) fn newest(&self) -> Option<&str> {
         match self {
             Self::Trusted(record) => record.settings.last().map(String::as_str),
             Self::None | Self::Unreadable(_) | Self::BelowRoot => None,

@@ -15,6 +15,11 @@ pub(crate) enum TrustNotice {
     Newer { file: &'static str },
     /// This file was trusted, and is gone.
     Removed { file: &'static str },
+    /// This file defines these checks in a project that is only below one of `[trust] roots`.
+    Checks {
+        file: &'static str,
+        names: Vec<String>,
+    },
 }
 
 impl TrustNotice {
@@ -25,6 +30,7 @@ impl TrustNotice {
             Self::Unreadable { .. } => "unreadable",
             Self::Newer { .. } => "newer",
             Self::Removed { .. } => "removed",
+            Self::Checks { .. } => "checks",
         }
     }
 
@@ -51,6 +57,17 @@ impl TrustNotice {
             Self::Removed { file } => {
                 format!("{file} is gone: the version that you trusted stays in force")
             }
+            Self::Checks { file, names } => {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let what = match names.as_slice() {
+                    [one] => format!("the check {one}, which does"),
+                    all => format!("the checks {}, which do", listed(all)),
+                };
+                format!(
+                    "{file} defines {what} not run yet: a folder in `[trust] roots` allows no \
+                     command of a project"
+                )
+            }
         }
     }
 
@@ -61,6 +78,7 @@ impl TrustNotice {
             Self::Unreadable { .. } => "`mainspring trust` asks for it anew",
             Self::Newer { .. } => "`mainspring trust` shows the difference",
             Self::Removed { .. } => "`mainspring trust` goes on without it",
+            Self::Checks { .. } => "`mainspring trust` shows and allows them",
         }
     }
 }
@@ -70,7 +88,10 @@ impl fmt::Display for TrustNotice {
         let (what, remedy) = (self.what(), self.remedy());
         match self {
             Self::Untrusted { .. } => write!(f, "{what}: {remedy}"),
-            Self::Unreadable { .. } | Self::Newer { .. } | Self::Removed { .. } => {
+            Self::Unreadable { .. }
+            | Self::Newer { .. }
+            | Self::Removed { .. }
+            | Self::Checks { .. } => {
                 write!(f, "{what}. {remedy}")
             }
         }

@@ -146,8 +146,9 @@ pub(super) fn gave_up(verdicts: &Verdicts<'_>, reds: u32) -> String {
         format!("{} still red", are(&names(&failed), failed.len()))
     };
     format!(
-        "let go after {reds} red stops: {what}. No review starts and no pull request is opened \
-         until it is green. `mainspring check` shows more, and your next prompt counts anew"
+        "let go after {reds} red stop{}: {what}. No review starts and no pull request is opened \
+         until it is green. `mainspring check` shows more, and your next prompt counts anew",
+        if reds == 1 { "" } else { "s" }
     )
 }
 

@@ -129,6 +129,12 @@ impl Results {
         (last.result != EndedAs::CouldNotRun).then_some(last.took)
     }
 
+    /// Did the check's last run fail, and under this key?
+    pub fn last_failed(&self, name: &str, key: &Digest) -> bool {
+        let last = self.0.get(name).map(|kept| &kept.last);
+        last.is_some_and(|last| last.result == EndedAs::Fail && last.key == *key)
+    }
+
     /// Records a run. One that was not started leaves no trace.
     pub(crate) fn record(&mut self, ran: &Ran, now: Millis) {
         let (result, cause) = match &ran.verdict {

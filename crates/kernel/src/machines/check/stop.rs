@@ -124,6 +124,7 @@ fn looked_at(state: State, looked: &[Looked], input: &In<'_>) -> Stop {
                 timeout: defined.timeout,
                 retries: defined.retries,
                 last: state.results.last_took(&one.name),
+                failed: state.results.last_failed(&one.name, &one.key),
             });
         }
     }

@@ -11,6 +11,9 @@ use crate::verbs::Refusal;
 pub enum Refused {
     #[error("no check is trusted in this project")]
     NoChecks,
+    /// The project's file defines these, and nobody trusted them.
+    #[error("no check is trusted in this project; mainspring.toml defines {}", .0.join(", "))]
+    Waiting(Vec<String>),
     #[error("there is no check `{0}`")]
     Unknown(String, Vec<String>),
 }
@@ -22,6 +25,9 @@ impl Refusal for Refused {
                 "`mainspring check init` proposes some, and `mainspring trust` makes them count"
                     .into(),
             ]),
+            Self::Waiting(_) => {
+                Vec::from(["`mainspring trust` shows them and makes them count".into()])
+            }
             Self::Unknown(_, known) => Vec::from([format!("the checks are {}", known.join(", "))]),
         }
     }

@@ -5,6 +5,7 @@ mod index;
 pub(crate) mod key;
 pub(crate) mod pattern;
 mod printed;
+mod proving_place;
 pub(crate) mod receipt;
 pub(crate) mod run;
 mod stored;
@@ -25,18 +26,20 @@ use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_store::{Trouble, digest, path_text};
 
 use self::key::{Keys, Taken};
+pub(crate) use self::proving_place::ProvingPlace;
+use self::proving_place::sweep;
 pub(crate) use self::receipt::CheckReceipt;
 use self::receipt::Entry;
 use self::run::Runner;
 pub(crate) use self::stored::Stored;
 use super::{FoundFile, Loaded, MachineShell, Spec, json_state};
-use crate::config::{Key, Kind as Sort, Reach, Value};
+use crate::config::{Config, Key, Kind as Sort, Reach, Value};
 use crate::effect_owner;
 use crate::event_context::EventContext;
 use crate::git::Git;
 use crate::permit::Permit;
 use crate::transcript::ToolUse;
-use crate::trust::TrustedChecks;
+use crate::trust::{ProjectSettings, TrustedChecks};
 
 #[derive(Debug)]
 pub(crate) struct Shell;
@@ -65,7 +68,7 @@ impl MachineShell for Shell {
         markers: &[],
         keys: &[
             Key {
-                name: "check.max",
+                name: "checks.max",
                 kind: Sort::Number { most: 1_000 },
                 default: "5",
                 reach: Reach::Anyone,
@@ -73,7 +76,7 @@ impl MachineShell for Shell {
                 about: "the red stop since a prompt at which the agent is let go; 0 for never",
             },
             Key {
-                name: "check.parallel",
+                name: "checks.parallel",
                 kind: Sort::Number { most: 64 },
                 default: "2",
                 reach: Reach::Anyone,
@@ -172,8 +175,8 @@ impl MachineShell for Shell {
 
 fn facts(context: &EventContext<'_>, checks: &TrustedChecks) -> Result<Facts, Trouble> {
     let asked = context.is_by_command().then(|| context.subject());
-    let config = context.config()?;
-    let max = config.get("check.max").and_then(Value::number);
+    let config = config(context)?;
+    let max = config.get("checks.max").and_then(Value::number);
     Ok(Facts {
         checks: checks.definitions.iter().map(defined).collect(),
         occasions: occasions(context),
@@ -289,6 +292,7 @@ fn look(
     permit: &Permit,
     names: &[String],
 ) -> Result<Vec<Looked>, String> {
+    sweep(context, permit);
     let fault = |trouble: Trouble| trouble.to_string();
     let checks = context.permission().checks(context.root()).map_err(fault)?;
     let wanted: Vec<_> = checks
@@ -345,9 +349,18 @@ fn start(
     Ok(Outcome::Ran(ran.into_iter().map(|(ran, _)| ran).collect()))
 }
 
+/// The settings, as the checks themselves are in force: with the newest version of the project's
+/// file that a person trusted. So nobody can go back to one that asked for less.
+fn config(context: &EventContext<'_>) -> Result<Config, Trouble> {
+    let trusted = context.permission().newest().map(str::to_owned);
+    let settings = ProjectSettings::Newer { trusted };
+    Config::load(context.env, context.root(), &settings)
+}
+
 pub(crate) fn parallel(context: &EventContext<'_>) -> Result<usize, Trouble> {
-    let parallel = context.config()?.get("check.parallel");
-    let parallel = parallel.and_then(Value::number).unwrap_or(2);
+    let config = config(context)?;
+    let parallel = config.get("checks.parallel").and_then(Value::number);
+    let parallel = parallel.unwrap_or(2);
     Ok(usize::try_from(parallel).unwrap_or(2).max(1))
 }
 

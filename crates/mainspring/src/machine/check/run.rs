@@ -118,7 +118,7 @@ impl Runner<'_> {
         request: &Request,
         log: &mut String,
     ) -> Result<(Verdict, Taken), String> {
-        let mut failed: Option<Digest> = None;
+        let mut failed: Option<Digest> = request.failed.then(|| request.key.clone());
         let mut retries = request.retries;
         let mut moved = 0;
         for attempt in 1.. {

@@ -10,11 +10,13 @@ mod verify;
 mod view;
 
 use mainspring_kernel::Name;
+use mainspring_kernel::machines::check::verbs::Refused;
 use mainspring_store::Trouble;
 
 use super::{CommandContext, Result};
 use crate::event_context::EventContext;
 use crate::permit::Permit;
+use crate::trust::{Proposal, TrustedChecks};
 
 /// Show the checks that you trusted: which passed over this very tree, which did not, and when.
 ///
@@ -51,6 +53,23 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         Some(Verb::Prove(args)) => prove::run(args, cmd),
         Some(Verb::Verify(args)) => verify::run(args, cmd),
     }
+}
+
+/// The checks that a person trusted. If there is none, the error says what to do.
+fn trusted(context: &EventContext<'_>) -> Result<TrustedChecks> {
+    let root = context.root();
+    let checks = context.permission().checks(root)?;
+    if !checks.definitions.is_empty() {
+        return Ok(checks);
+    }
+    let proposal = Proposal::of(context.env, context.store.state(), root)?;
+    let waiting = proposal.checks(root).into_iter().map(|check| check.name);
+    let waiting: Vec<String> = waiting.collect();
+    Err(if waiting.is_empty() {
+        Refused::NoChecks.into()
+    } else {
+        Refused::Waiting(waiting).into()
+    })
 }
 
 fn permit(context: &EventContext<'_>) -> Result<Permit> {

@@ -84,21 +84,7 @@ fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findin
                 store.state().trusted().shown()
             ),
         ),
-        Ok(_) => match Permission::look(&cmd.env, store.state(), &project.root) {
-            Permission::Trusted(_) => trusted(cmd, project, store, findings),
-            Permission::BelowRoot => {
-                findings.fine("trust", "in a folder that your [trust] roots name");
-            }
-            Permission::Unreadable(trouble) => {
-                findings.error("trust", trouble.to_string(), "mainspring doctor --fix");
-            }
-            Permission::None => {
-                findings.fine(
-                    "trust",
-                    "nothing that it brings counts until `mainspring trust`",
-                );
-            }
-        },
+        Ok(_) => trust(cmd, project, store, findings),
     }
     match orders::in_force(project, store) {
         Err(trouble) => findings.error(
@@ -132,12 +118,28 @@ fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findin
     }
 }
 
-/// Something may wait for the person to trust it.
-fn trusted(cmd: &CommandContext, project: &Project, store: &ProjectStore, findings: &mut Findings) {
+/// What a person has allowed here.
+fn trust(cmd: &CommandContext, project: &Project, store: &ProjectStore, findings: &mut Findings) {
+    let fine = match Permission::look(&cmd.env, store.state(), &project.root) {
+        Permission::Trusted(_) => "what the project brings counts",
+        Permission::BelowRoot => "in a folder that your [trust] roots name",
+        Permission::Unreadable(trouble) => {
+            findings.error("trust", trouble.to_string(), "mainspring doctor --fix");
+            return;
+        }
+        Permission::None => {
+            findings.fine(
+                "trust",
+                "nothing that it brings counts until `mainspring trust`",
+            );
+            return;
+        }
+    };
+    // Something may wait for the person to trust it.
     match EventContext::new(&cmd.env, project, store, None).trust_notice() {
         Ok(Some(notice)) => findings.warn("trust", notice.to_string(), "mainspring trust"),
         // A file that cannot be read is reported with the settings.
-        Ok(None) | Err(_) => findings.fine("trust", "what the project brings counts"),
+        Ok(None) | Err(_) => findings.fine("trust", fine),
     }
 }
 

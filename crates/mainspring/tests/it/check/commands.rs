@@ -1,8 +1,10 @@
 //! The commands: what people type about checks.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
+use mainspring_testkit::process::{Running, wait_until};
 use pretty_assertions::assert_eq;
 use serde_json::Value;
 
@@ -87,10 +89,7 @@ fn a_check_is_proved_by_its_canary_and_one_that_cannot_go_red_is_refused() {
         text.contains("it cannot go red, so it proves nothing"),
         "{text}"
     );
-    let trees = checked.env.project_state().join("checks");
-    let left = fs::read_dir(trees).unwrap().flatten();
-    let left = left.filter(|entry| entry.file_name().to_string_lossy().starts_with("tree-"));
-    assert_eq!(left.count(), 0, "no worktree is left");
+    assert!(!tree(&checked).exists(), "no worktree is left");
     let bare = Checked::new();
     assert!(
         bare.env
@@ -98,6 +97,49 @@ fn a_check_is_proved_by_its_canary_and_one_that_cannot_go_red_is_refused() {
             .failed()
             .contains("has no canary")
     );
+}
+
+fn tree(checked: &Checked) -> PathBuf {
+    checked.env.project_state().join("checks/tree")
+}
+
+#[test]
+fn a_worktree_that_a_killed_command_left_is_taken_away_by_the_next_one_and_by_a_stop() {
+    let checked = Checked::with("canary = { patch = \"canary.patch\" }");
+    checked.write(
+        "test.sh",
+        "echo run >> \"$COUNT\"; test -e stay && sleep 600\nexit 0\n",
+    );
+    checked.write("stay", "");
+    checked.commit();
+    fs::remove_file(checked.path("stay")).unwrap();
+    let worktrees = || {
+        let folder = checked.path(".git/worktrees");
+        fs::read_dir(folder).map_or(0, Iterator::count)
+    };
+    let kill_in_the_middle = || {
+        let before = checked.runs();
+        let mut command = checked.env.command();
+        let proving = Running::start(command.args(["check", "prove", "tests"]));
+        wait_until("the check runs", || checked.runs() == before + 1);
+        let second = checked.env.run(&["check", "prove", "tests"]).failed();
+        assert!(second.contains("another `check prove`"), "{second}");
+        proving.kill();
+        assert!(tree(&checked).exists());
+        assert_eq!(worktrees(), 1);
+    };
+    kill_in_the_middle();
+    let said = checked.stop("done").let_go();
+    assert!(said.contains("tests pass at"), "{said}");
+    assert!(!tree(&checked).exists());
+    assert_eq!(worktrees(), 0, "git knows of none");
+    kill_in_the_middle();
+    checked.write("canary.patch", "no patch\n");
+    checked.commit();
+    let text = checked.env.run(&["check", "prove", "tests"]).failed();
+    assert!(text.contains("git apply"), "{text}");
+    assert!(!tree(&checked).exists());
+    assert_eq!(worktrees(), 0);
 }
 
 #[test]

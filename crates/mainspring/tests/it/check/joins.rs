@@ -59,7 +59,7 @@ fn no_review_starts_when_the_checks_gave_up() {
     let taskie = planned("bad\n");
     write(
         &taskie.env.home().join(".config/mainspring/config.toml"),
-        "[check]\nmax = 1\n",
+        "[checks]\nmax = 1\n",
     );
     let said = stop(&taskie, "one", false).let_go();
     assert!(said.contains("No review starts"), "{said}");

@@ -68,6 +68,85 @@ fn red_for_the_same_reason_three_times_is_told_to_both_and_the_maximum_lets_go()
 }
 
 #[test]
+fn the_project_says_after_how_many_red_stops_the_agent_is_let_go_and_the_person_has_the_last_word()
+{
+    let settings = |max: u32| {
+        format!(
+            "[checks]\nmax = {max}\n[[check]]\nname = \"tests\"\nrun = [\"sh\", \"test.sh\"]\nenv = [\"COUNT\"]\n"
+        )
+    };
+    let checked = Checked::untrusted(&settings(1));
+    checked.env.trust();
+    checked.write("mainspring.toml", &settings(2));
+    checked.env.trust();
+    // An agent goes back to a version that asked for less.
+    checked.write("mainspring.toml", &settings(1));
+    checked.write("good.txt", "no\n");
+    let _ = checked.stop("one").held();
+    let said = checked.again("two").let_go();
+    assert!(said.contains("let go after 2 red stops"), "{said}");
+    let own = checked.env.home().join(".config/mainspring");
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(own.join("config.toml"), "[checks]\nmax = 1\n").unwrap();
+    let said = checked.stop("three").let_go();
+    assert!(said.contains("let go after 1 red stop:"), "{said}");
+}
+
+#[test]
+fn settings_of_all_checks_under_the_name_of_one_are_refused_with_the_right_name() {
+    let checked = Checked::untrusted("[check]\nmax = 2\n");
+    let text = checked.env.run(&["trust", "--yes"]).failed();
+    assert!(text.contains("line 1, column 2"), "{text}");
+    assert!(
+        text.contains("the settings of all checks as [checks]"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_check_that_fails_and_then_passes_on_the_same_tree_is_flaky_until_it_passes_again() {
+    let checked = Checked::new().green();
+    checked.write(
+        "test.sh",
+        "echo run >> \"$COUNT\"; test -e \"$COUNT.served\" || exit 1\n",
+    );
+    let _ = checked.stop("one").held();
+    std::fs::write(checked.env.root().join("count.served"), "").unwrap();
+    let said = checked.again("two").let_go();
+    assert!(said.contains("tests is flaky"), "{said}");
+    assert!(!said.contains("tests pass at"), "{said}");
+    assert!(checked.stop("three").let_go().contains("tests pass at"));
+    assert_eq!(checked.stop("four").let_go(), "", "now it is known");
+}
+
+#[test]
+fn below_a_trusted_folder_no_check_runs_before_the_person_trusts_it_and_is_told() {
+    let checked = Checked::untrusted(
+        "[[check]]\nname = \"tests\"\nrun = [\"sh\", \"test.sh\"]\nenv = [\"COUNT\"]\n",
+    );
+    let own = checked.env.home().join(".config/mainspring");
+    std::fs::create_dir_all(&own).unwrap();
+    let roots = format!("[trust]\nroots = [{:?}]\n", checked.env.project());
+    std::fs::write(own.join("config.toml"), roots).unwrap();
+    checked.write("good.txt", "no\n");
+    let said = checked.stop("one").let_go();
+    assert!(
+        said.contains("defines the check tests, which does not run yet"),
+        "{said}"
+    );
+    assert!(said.contains("mainspring trust"), "{said}");
+    assert_eq!(checked.stop("two").let_go(), "", "told once");
+    assert_eq!(checked.runs(), 0);
+    let seen = checked.env.run(&["doctor"]);
+    assert!(seen.stdout.contains("the check tests"), "{seen:?}");
+    let seen = checked.env.run(&["check"]).failed();
+    assert!(seen.contains("mainspring.toml defines tests"), "{seen}");
+    assert!(seen.contains("`mainspring trust` shows them"), "{seen}");
+    checked.env.trust();
+    assert!(checked.stop("three").held().contains("`tests` fails"));
+}
+
+#[test]
 fn a_turn_without_a_tool_runs_nothing() {
     let checked = Checked::new();
     checked.write("good.txt", "no\n");
