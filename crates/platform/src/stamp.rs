@@ -1,9 +1,11 @@
 //! What tells whether a file has changed since it was last read, without reading it.
 
-use std::fs::{self, Metadata};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::fd::OwnedFd;
 use std::path::Path;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
 
 /// A file's stamp. The time of its last change of status cannot be set by a user, so two files
 /// with one stamp have one content, unless they changed while the stamp was taken.
@@ -29,33 +31,61 @@ pub enum Kind {
 
 /// The stamp of what is at this path; `None` if there is nothing. No symlink is followed.
 pub fn of(path: &Path) -> io::Result<Option<Stamp>> {
-    match fs::symlink_metadata(path) {
-        Ok(meta) => Ok(Some(stamp(&meta))),
-        Err(error) => match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
-            _ => Err(error),
-        },
+    found(rustix::fs::lstat(path))
+}
+
+/// An open folder, in which many names are looked at.
+#[derive(Debug)]
+pub struct Folder(OwnedFd);
+
+impl Folder {
+    /// `None` if there is no such folder.
+    pub fn open(path: &Path) -> io::Result<Option<Self>> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        match rustix::fs::open(path, flags, Mode::empty()) {
+            Ok(opened) => Ok(Some(Self(opened))),
+            Err(errno) => nothing(errno),
+        }
+    }
+
+    /// The stamp of what has this name in the folder; `None` if there is nothing. No symlink is
+    /// followed.
+    pub fn stamp(&self, name: &Path) -> io::Result<Option<Stamp>> {
+        found(rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW))
     }
 }
 
-fn stamp(meta: &Metadata) -> Stamp {
-    let kind = meta.file_type();
-    let nanos = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000) + rest;
+fn found(looked: rustix::io::Result<Stat>) -> io::Result<Option<Stamp>> {
+    match looked {
+        Ok(stat) => Ok(Some(stamp(&stat))),
+        Err(errno) => nothing(errno),
+    }
+}
+
+/// Is there nothing, or is it an error?
+fn nothing<T>(errno: Errno) -> io::Result<Option<T>> {
+    match errno {
+        Errno::NOENT | Errno::NOTDIR => Ok(None),
+        other => Err(other.into()),
+    }
+}
+
+fn stamp(stat: &Stat) -> Stamp {
+    let nanos = |seconds: i64, rest: u64| {
+        let rest = i64::try_from(rest).unwrap_or(0);
+        seconds.saturating_mul(1_000_000_000).saturating_add(rest)
+    };
     Stamp {
-        kind: if kind.is_symlink() {
-            Kind::Symlink
-        } else if kind.is_dir() {
-            Kind::Folder
-        } else if !kind.is_file() {
-            Kind::Other
-        } else if meta.mode() & 0o111 == 0 {
-            Kind::File
-        } else {
-            Kind::Executable
+        kind: match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Symlink => Kind::Symlink,
+            FileType::Directory => Kind::Folder,
+            FileType::RegularFile if stat.st_mode & 0o111 == 0 => Kind::File,
+            FileType::RegularFile => Kind::Executable,
+            _ => Kind::Other,
         },
-        inode: meta.ino(),
-        size: meta.len(),
-        modified: nanos(meta.mtime(), meta.mtime_nsec()),
-        changed: nanos(meta.ctime(), meta.ctime_nsec()),
+        inode: stat.st_ino,
+        size: u64::try_from(stat.st_size).unwrap_or(0),
+        modified: nanos(stat.st_mtime, stat.st_mtime_nsec),
+        changed: nanos(stat.st_ctime, stat.st_ctime_nsec),
     }
 }

@@ -1,9 +1,5 @@
 //! Commands about whole trees: the files of one, and a commit in a worktree of its own.
 
-use std::path::PathBuf;
-
-use mainspring_platform::path::from_bytes;
-
 use super::{Git, heard, said};
 
 /// The names of half a million files.
@@ -15,7 +11,7 @@ impl Git {
     /// ignores: paths relative to the folder. A submodule or another repository is one entry. The
     /// person's own ignore rules (`info/exclude`, `core.excludesFile`) do not count, so that the
     /// list depends on nothing but the tree.
-    pub(crate) fn files(&self) -> Result<Vec<PathBuf>, String> {
+    pub(crate) fn files(&self) -> Result<Vec<Vec<u8>>, String> {
         let args = [
             "ls-files",
             "-z",
@@ -37,7 +33,7 @@ impl Git {
         let names = finished.stdout.split(|byte| *byte == 0);
         Ok(names
             .filter(|name| !name.is_empty())
-            .map(|name| from_bytes(name.to_vec()))
+            .map(<[u8]>::to_vec)
             .collect())
     }
 }

@@ -2,7 +2,6 @@
 //! that has not changed is not read again. It is outside the repository, and the repository's own
 //! index is never written, nor believed about contents.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use mainspring_kernel::Millis;
@@ -24,7 +23,26 @@ pub(super) type Content = [u8; 16];
 
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    known: HashMap<Vec<u8>, (Stamp, Content)>,
+    /// What was read before, in the order of names.
+    known: Vec<Known>,
+    /// What was read now.
+    learned: Vec<Entry>,
+    /// Names are asked for in order, mostly: where the next one may be.
+    next: usize,
+}
+
+#[derive(Debug)]
+struct Known {
+    entry: Entry,
+    /// Was it asked for? One whose file is gone is not written again.
+    seen: bool,
+}
+
+#[derive(Debug)]
+struct Entry {
+    name: Vec<u8>,
+    stamp: Stamp,
+    content: Content,
 }
 
 impl Index {
@@ -33,26 +51,55 @@ impl Index {
         let bytes = atomic::read(path, LIMIT).ok().flatten();
         Self {
             known: bytes.and_then(|bytes| parse(&bytes)).unwrap_or_default(),
+            ..Self::default()
         }
     }
 
     /// The content of a file with this stamp, if it was read before.
-    pub(super) fn content(&self, path: &[u8], stamp: &Stamp) -> Option<Content> {
-        let (known, content) = self.known.get(path)?;
-        (known == stamp).then_some(*content)
+    pub(super) fn content(&mut self, path: &[u8], stamp: &Stamp) -> Option<Content> {
+        let is_here = |at: usize| self.known.get(at).is_some_and(|it| it.entry.name == path);
+        let at = if is_here(self.next) {
+            self.next
+        } else {
+            let by_name = |known: &Known| known.entry.name.as_slice().cmp(path);
+            self.known.binary_search_by(by_name).ok()?
+        };
+        self.next = at + 1;
+        let known = &mut self.known[at];
+        known.seen = true;
+        (known.entry.stamp == *stamp).then_some(known.entry.content)
     }
 
     /// Remembers a file that was read at this time.
     pub(super) fn learn(&mut self, path: &[u8], stamp: Stamp, content: Content, read: Millis) {
         let read = i64::try_from(read.0.saturating_mul(1_000_000)).unwrap_or(0);
         if stamp.changed.saturating_add(STEP) < read {
-            self.known.insert(path.to_vec(), (stamp, content));
+            self.learned.push(Entry {
+                name: path.to_vec(),
+                stamp,
+                content,
+            });
         }
     }
 
-    pub(super) fn write(&self, path: &Path) -> Result<(), Trouble> {
-        let mut body = Vec::with_capacity(self.known.len() * 120);
-        for (name, (stamp, content)) in &self.known {
+    /// Writes what is known now, if anything was learned.
+    pub(super) fn write(self, path: &Path) -> Result<(), Trouble> {
+        if self.learned.is_empty() {
+            return Ok(());
+        }
+        let kept = self.known.into_iter().filter(|known| known.seen);
+        let mut all: Vec<Entry> = self.learned;
+        all.extend(kept.map(|known| known.entry));
+        // Of two with one name, the one that was learned now is first, and stays.
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all.dedup_by(|later, first| later.name == first.name);
+        let mut body = Vec::with_capacity(all.len() * 120);
+        for Entry {
+            name,
+            stamp,
+            content,
+        } in &all
+        {
             let length = u32::try_from(name.len()).unwrap_or(0);
             body.extend_from_slice(&length.to_le_bytes());
             body.extend_from_slice(name);
@@ -71,13 +118,13 @@ impl Index {
     }
 }
 
-fn parse(bytes: &[u8]) -> Option<HashMap<Vec<u8>, (Stamp, Content)>> {
+fn parse(bytes: &[u8]) -> Option<Vec<Known>> {
     let rest = bytes.strip_prefix(MAGIC)?;
     let (sum, mut body) = rest.split_at_checked(SUM)?;
     if digest::of(&[body]).0.as_bytes() != sum {
         return None;
     }
-    let mut known = HashMap::new();
+    let mut known = Vec::with_capacity(body.len() / 80);
     while !body.is_empty() {
         let length = usize::try_from(u32::from_le_bytes(take(&mut body)?)).ok()?;
         let (name, rest) = body.split_at_checked(length)?;
@@ -94,9 +141,15 @@ fn parse(bytes: &[u8]) -> Option<HashMap<Vec<u8>, (Stamp, Content)>> {
             modified: i64::from_le_bytes(take(&mut body)?),
             changed: i64::from_le_bytes(take(&mut body)?),
         };
-        known.insert(name.to_vec(), (stamp, take(&mut body)?));
+        let entry = Entry {
+            name: name.to_vec(),
+            stamp,
+            content: take(&mut body)?,
+        };
+        known.push(Known { entry, seen: false });
     }
-    Some(known)
+    let in_order = known.is_sorted_by(|a, b| a.entry.name < b.entry.name);
+    in_order.then_some(known)
 }
 
 fn take<const N: usize>(body: &mut &[u8]) -> Option<[u8; N]> {
@@ -138,13 +191,34 @@ mod tests {
     }
 
     #[test]
+    fn what_is_gone_is_forgotten_and_what_is_learned_anew_counts() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("index");
+        let mut index = Index::default();
+        for name in [b"c", b"a", b"b"] {
+            index.learn(name, stamp(5), [1; 16], Millis(60_000));
+        }
+        index.write(&path).unwrap();
+        let mut index = Index::read(&path);
+        for name in [b"b", b"a"] {
+            assert_eq!(index.content(name, &stamp(5)), Some([1; 16]));
+        }
+        index.learn(b"a", stamp(6), [2; 16], Millis(60_000));
+        index.write(&path).unwrap();
+        let mut index = Index::read(&path);
+        assert_eq!(index.content(b"a", &stamp(6)), Some([2; 16]));
+        assert_eq!(index.content(b"b", &stamp(5)), Some([1; 16]));
+        assert_eq!(index.content(b"c", &stamp(5)), None);
+    }
+
+    #[test]
     fn a_file_that_changed_a_moment_ago_is_read_again() {
         let now = Millis(60_000);
         for (changed, kept) in [(59_000, false), (57_999, true), (61_000, false)] {
             let mut index = Index::default();
             let stamp = stamp(changed * 1_000_000);
             index.learn(b"a", stamp, [1; 16], now);
-            assert_eq!(index.content(b"a", &stamp).is_some(), kept, "{changed}");
+            assert_eq!(!index.learned.is_empty(), kept, "{changed}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use mainspring_kernel::Digest;
 use mainspring_platform::stamp;
@@ -70,7 +71,8 @@ impl Parts {
 pub(crate) struct Taken {
     pub(crate) parts: Parts,
     pub(crate) key: Digest,
-    pub(crate) files: Files,
+    /// The inputs of this check and of those whose keys were taken with it.
+    pub(super) files: Arc<Files>,
     /// The pinned files that are not as they were trusted.
     pub(crate) pins: Vec<String>,
     /// `None` if there is no such program.
@@ -92,7 +94,7 @@ impl Keys {
             env: &self.env,
         };
         let inputs: Vec<&[String]> = wanted.iter().map(|one| one.inputs.as_slice()).collect();
-        let all = tree.read(&inputs)?;
+        let all = Arc::new(tree.read(&inputs)?);
         let toolchain = self.toolchain();
         Ok(wanted
             .iter()
@@ -104,15 +106,12 @@ impl Keys {
         &self,
         checks: &TrustedChecks,
         check: &CheckDefinition,
-        all: &Files,
+        all: &Arc<Files>,
         toolchain: &str,
     ) -> Taken {
-        let is_input = |path: &[u8]| tree::is_input(&check.inputs, path);
-        let files: Files = all
+        let files = all
             .iter()
-            .filter(|(path, _)| is_input(path))
-            .map(|(path, found)| (path.clone(), *found))
-            .collect();
+            .filter(|input| tree::is_input(&check.inputs, &input.path));
         let env = child_env::of_check(&self.env, &check.env);
         let program = self.program(&check.run[0], &env);
         let pins: Vec<(String, Option<Digest>)> = check
@@ -125,7 +124,7 @@ impl Keys {
             pins: digest::of(&[format!("{pins:?}").as_bytes()]).0,
             toolchain: self.own_program(&check.run[0], toolchain),
             environment: environment(&env, program.as_deref()),
-            inputs: tree::digest_of(files.iter()),
+            inputs: tree::digest_of(files),
         };
         let trusted = |(name, now): &(String, Option<Digest>)| {
             checks.pins.get(name).map(|pin| &pin.digest) == now.as_ref()
@@ -134,7 +133,7 @@ impl Keys {
         Taken {
             key: parts.key(),
             parts,
-            files,
+            files: all.clone(),
             pins: changed.map(|(name, _)| name.clone()).collect(),
             program,
             env,

@@ -2,25 +2,47 @@
 
 /// Does the pattern match this path? Both are relative, with `/` between names.
 pub(crate) fn matches(pattern: &str, path: &[u8]) -> bool {
-    let parts: Vec<&[u8]> = pattern.as_bytes().split(|byte| *byte == b'/').collect();
+    let mut parts: Vec<&[u8]> = pattern.as_bytes().split(|byte| *byte == b'/').collect();
+    if parts.last() == Some(&ANY_FOLDERS) {
+        // At the end it stands for everything below, and that is at least one name.
+        parts.push(b"*");
+    }
     let names: Vec<&[u8]> = path.split(|byte| *byte == b'/').collect();
     folders(&parts, &names)
 }
+
+const ANY_FOLDERS: &[u8] = b"**";
 
 /// Does it name one file? Such a pattern also means a file that git ignores.
 pub(crate) fn is_plain(pattern: &str) -> bool {
     !pattern.contains(['*', '?'])
 }
 
+/// All names. At each `**` it remembers where to go on, as [`one`] does at a star.
 fn folders(parts: &[&[u8]], names: &[&[u8]]) -> bool {
-    match parts.split_first() {
-        None => names.is_empty(),
-        Some((&b"**", [])) => !names.is_empty(),
-        Some((&b"**", rest)) => (0..=names.len()).any(|skip| folders(rest, &names[skip..])),
-        Some((part, rest)) => names
-            .split_first()
-            .is_some_and(|(name, below)| one(part, name) && folders(rest, below)),
+    let (mut at, mut on) = (0, 0);
+    let mut any: Option<(usize, usize)> = None;
+    while on < names.len() {
+        match parts.get(at) {
+            Some(&ANY_FOLDERS) => {
+                any = Some((at, on));
+                at += 1;
+            }
+            Some(part) if one(part, names[on]) => {
+                at += 1;
+                on += 1;
+            }
+            Some(_) | None => {
+                let Some((back, from)) = any else {
+                    return false;
+                };
+                any = Some((back, from + 1));
+                at = back + 1;
+                on = from + 1;
+            }
+        }
     }
+    parts[at..].iter().all(|part| *part == ANY_FOLDERS)
 }
 
 /// One name. At each star it remembers where to go on, so a name is walked at most once for each
@@ -75,6 +97,10 @@ mod tests {
             ("*a*b*", "xxbxxaxx", false),
             (".env", ".env", true),
             ("**", "anything/at/all", true),
+            ("**/**", "one", true),
+            ("a/**/b/**/c", "a/x/b/y/b/z/c", true),
+            ("a/**/b/**/c", "a/x/c/y/b", false),
+            ("a/**/b/c", "a/b/b/c", true),
         ] {
             assert_eq!(matches(pattern, path.as_bytes()), fits, "{pattern} {path}");
         }
@@ -88,5 +114,7 @@ mod tests {
             format!("{pattern}b").as_bytes(),
             "a".repeat(3_000).as_bytes()
         ));
+        let folders = format!("{}b", "**/a/".repeat(60));
+        assert!(!matches(&folders, "a/".repeat(1_500).as_bytes()));
     }
 }

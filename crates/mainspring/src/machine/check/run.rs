@@ -13,7 +13,7 @@ use mainspring_store::{Trouble, atomic};
 
 use super::key::{Keys, Taken};
 use super::printed;
-use super::tree::Files;
+use super::tree::{Files, Input};
 use crate::config::checks::CheckDefinition;
 use crate::guard::{Ended, Guarded, Seal};
 use crate::limits;
@@ -225,10 +225,10 @@ impl Runner<'_> {
             return;
         }
         let mut text = Vec::new();
-        for (path, (kind, content)) in files {
-            text.push(*kind);
-            text.extend_from_slice(content);
-            text.extend_from_slice(path);
+        for input in files {
+            text.push(input.kind);
+            text.extend_from_slice(&input.content);
+            text.extend_from_slice(&input.path);
             text.push(0);
         }
         // It is only for a message.
@@ -307,18 +307,28 @@ fn remembered(mut text: &[u8]) -> Files {
         };
         let mut content = [0; 16];
         content.copy_from_slice(&head[1..]);
-        files.insert(rest[..end].to_vec(), (head[0], content));
+        files.push(Input {
+            path: rest[..end].to_vec(),
+            kind: head[0],
+            content,
+        });
         text = &rest[end + 1..];
     }
     files
 }
 
 fn differences(before: &Files, after: &Files) -> Vec<String> {
+    let of = |files: &'_ Files, path: &[u8]| {
+        let at = files.binary_search_by(|input| input.path.as_slice().cmp(path));
+        at.ok()
+    };
     let changed = after
         .iter()
-        .filter(|(path, found)| before.get(*path) != Some(found));
-    let gone = before.keys().filter(|path| !after.contains_key(*path));
-    let mut paths: Vec<&Vec<u8>> = changed.map(|(path, _)| path).chain(gone).collect();
+        .filter(|input| of(before, &input.path).is_none_or(|at| before[at] != **input));
+    let gone = before
+        .iter()
+        .filter(|input| of(after, &input.path).is_none());
+    let mut paths: Vec<&Vec<u8>> = changed.chain(gone).map(|input| &input.path).collect();
     paths.sort_unstable();
     paths
         .into_iter()

@@ -1,12 +1,11 @@
 //! The files of a tree and their contents, as they are on the disk: tracked or not, staged or not.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use mainspring_platform::path::{bytes, from_bytes, of_bytes};
-use mainspring_platform::stamp::{self, Kind};
+use mainspring_platform::stamp::{self, Folder, Kind, Stamp};
 use mainspring_platform::{file, no_symlink};
 use mainspring_store::digest;
 
@@ -27,14 +26,36 @@ const MOST_ENTRIES: usize = 200_000;
 /// How deep folders may be.
 const DEEPEST: usize = 64;
 
-/// Each file by its path, relative to the tree, with what it is and contains.
-pub(super) type Files = BTreeMap<Vec<u8>, (u8, Content)>;
+/// A file of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Input {
+    /// Relative to the tree.
+    pub(super) path: Vec<u8>,
+    /// What it is.
+    pub(super) kind: u8,
+    pub(super) content: Content,
+}
+
+/// The files of a tree, in the order of their paths.
+pub(super) type Files = Vec<Input>;
 
 pub(super) struct Tree<'a> {
     pub(super) git: &'a Git,
     pub(super) dir: &'a Path,
     pub(super) index: &'a Path,
     pub(super) env: &'a Environment,
+}
+
+/// What is known while a tree is read.
+struct Reading<'a> {
+    /// The patterns of each check.
+    wanted: &'a [&'a [String]],
+    index: Index,
+    files: Files,
+    /// How many repositories were found in the repository.
+    nested: usize,
+    /// The folder of the last path, open: one look at a name in it costs less than a whole path.
+    folder: (Vec<u8>, Option<Folder>),
 }
 
 /// Does a check with these patterns depend on this file?
@@ -52,105 +73,132 @@ pub(super) fn is_input(inputs: &[String], path: &[u8]) -> bool {
 impl Tree<'_> {
     /// The inputs of checks with these patterns, read from the disk.
     pub(super) fn read(&self, wanted: &[&[String]]) -> Result<Files, String> {
-        let mut paths = Vec::new();
-        let mut nested = 0;
-        self.list(self.dir, &mut paths, &mut nested, 0)?;
-        for pattern in wanted.iter().copied().flatten() {
-            if pattern::is_plain(pattern) {
-                paths.push(PathBuf::from(pattern));
-            }
-        }
-        paths.sort_unstable();
-        paths.dedup();
-        let mut index = Index::read(self.index);
-        let mut files = Files::new();
-        let mut learned = false;
-        for path in paths {
-            let name = bytes(&path);
-            if !wanted.iter().any(|inputs| is_input(inputs, name)) {
-                continue;
-            }
-            let found = self
-                .content(&path, &mut index, &mut learned)
-                .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-            if let Some(found) = found {
-                files.insert(name.to_vec(), found);
-            }
-        }
-        if learned {
-            // Without it, the files are read again the next time.
-            let _ = index.write(self.index);
-        }
+        let mut reading = Reading {
+            wanted,
+            index: Index::read(self.index),
+            files: Files::new(),
+            nested: 0,
+            folder: (b"/".to_vec(), None),
+        };
+        let plain = wanted.iter().copied().flatten();
+        let plain = plain.filter(|pattern| pattern::is_plain(pattern));
+        let plain = plain.map(|pattern| pattern.clone().into_bytes()).collect();
+        self.repository(&[], plain, &mut reading, 0)?;
+        // Without it, the files are read again the next time.
+        let _ = reading.index.write(self.index);
+        let mut files = reading.files;
+        files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        files.dedup_by(|a, b| a.path == b.path);
         Ok(files)
     }
 
-    /// The paths below this folder, relative to the tree.
-    fn list(
+    /// Reads the files of one repository: that of the tree, or one below it.
+    fn repository(
         &self,
-        dir: &Path,
-        paths: &mut Vec<PathBuf>,
-        nested: &mut usize,
+        prefix: &[u8],
+        mut names: Vec<Vec<u8>>,
+        reading: &mut Reading<'_>,
         depth: usize,
     ) -> Result<(), String> {
-        let is_repository = dir == self.dir || fs::symlink_metadata(dir.join(".git")).is_ok();
-        let listed = if is_repository {
-            self.git.clone().in_dir(dir).files()
-        } else {
-            Err(NO_REPOSITORY.into())
-        };
-        let below = match listed {
-            Ok(below) => below,
-            Err(cause) if cause.contains(NO_REPOSITORY) => {
-                let mut found = Vec::new();
-                walk(dir, &mut found, DEEPEST).map_err(|error| error.to_string())?;
-                found
-            }
-            Err(cause) => return Err(cause),
-        };
-        for name in below {
+        names.extend(self.list(prefix)?);
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
             // Another repository is listed with a slash at its end.
-            let plain = bytes(&name).strip_suffix(b"/").unwrap_or(bytes(&name));
-            let full = dir.join(of_bytes(plain));
-            let stamp = stamp::of(&full).map_err(|error| error.to_string())?;
-            if stamp.is_some_and(|stamp| stamp.kind == Kind::Folder) {
-                *nested += 1;
-                if *nested > MOST_NESTED || depth >= DEEPEST {
+            let name = name.strip_suffix(b"/").unwrap_or(&name);
+            let path = [prefix, name].concat();
+            let shown = || of_bytes(&path).display();
+            let cannot = |error: io::Error| format!("cannot read {}: {error}", shown());
+            let Some(stamp) = self.stamp(&path, reading).map_err(cannot)? else {
+                continue;
+            };
+            if stamp.kind == Kind::Folder {
+                reading.nested += 1;
+                if reading.nested > MOST_NESTED || depth >= DEEPEST {
                     return Err("there are too many repositories in this one".into());
                 }
-                self.list(&full, paths, nested, depth + 1)?;
-            } else if let Ok(relative) = full.strip_prefix(self.dir) {
-                paths.push(relative.to_owned());
+                let below = [path.as_slice(), b"/"].concat();
+                self.repository(&below, Vec::new(), reading, depth + 1)?;
+                continue;
             }
+            let known = reading.index.content(&path, &stamp);
+            if !reading.wanted.iter().any(|inputs| is_input(inputs, &path)) {
+                continue;
+            }
+            let index = &mut reading.index;
+            let (kind, content) = self.content(&path, stamp, known, index).map_err(cannot)?;
+            reading.files.push(Input {
+                path,
+                kind,
+                content,
+            });
         }
         Ok(())
     }
 
+    /// The names of the files below this folder.
+    fn list(&self, prefix: &[u8]) -> Result<Vec<Vec<u8>>, String> {
+        let dir = if prefix.is_empty() {
+            self.dir.to_owned()
+        } else {
+            self.dir.join(of_bytes(prefix))
+        };
+        let is_repository = prefix.is_empty() || fs::symlink_metadata(dir.join(".git")).is_ok();
+        let listed = if is_repository {
+            self.git.clone().in_dir(&dir).files()
+        } else {
+            Err(NO_REPOSITORY.into())
+        };
+        match listed {
+            Ok(below) => Ok(below),
+            Err(cause) if cause.contains(NO_REPOSITORY) => {
+                let mut found = Vec::new();
+                walk(&dir, &mut found, DEEPEST).map_err(|error| error.to_string())?;
+                Ok(found.iter().map(|path| bytes(path).to_vec()).collect())
+            }
+            Err(cause) => Err(cause),
+        }
+    }
+
     /// What is at this path; `None` if there is nothing.
+    fn stamp(&self, path: &[u8], reading: &mut Reading<'_>) -> io::Result<Option<Stamp>> {
+        let cut = path.iter().rposition(|byte| *byte == b'/');
+        let (folder, name) = match cut {
+            Some(cut) => (&path[..cut], &path[cut + 1..]),
+            None => (&path[..0], path),
+        };
+        if reading.folder.0 != folder {
+            let opened = Folder::open(&self.dir.join(of_bytes(folder)))?;
+            reading.folder = (folder.to_vec(), opened);
+        }
+        match &reading.folder.1 {
+            Some(folder) => folder.stamp(of_bytes(name)),
+            None => Ok(None),
+        }
+    }
+
+    /// What a file is, and its content.
     fn content(
         &self,
-        path: &Path,
+        path: &[u8],
+        stamp: Stamp,
+        known: Option<Content>,
         index: &mut Index,
-        learned: &mut bool,
-    ) -> io::Result<Option<(u8, Content)>> {
-        let full = self.dir.join(path);
-        let Some(stamp) = stamp::of(&full)? else {
-            return Ok(None);
-        };
+    ) -> io::Result<(u8, Content)> {
+        let full = || self.dir.join(of_bytes(path));
         let kind = match stamp.kind {
             Kind::File => b'f',
             Kind::Executable => b'x',
-            Kind::Symlink => return self.link(&full).map(|content| Some((b'l', content))),
-            Kind::Folder => return Ok(None),
-            Kind::Other => return Ok(Some((b'o', [0; 16]))),
+            Kind::Symlink => return self.link(&full()).map(|content| (b'l', content)),
+            Kind::Folder | Kind::Other => return Ok((b'o', [0; 16])),
         };
-        if let Some(content) = index.content(bytes(path), &stamp) {
-            return Ok(Some((kind, content)));
+        if let Some(content) = known {
+            return Ok((kind, content));
         }
         let read = self.env.later();
-        let content = digest::of_reader(file::open(&full)?)?;
-        index.learn(bytes(path), stamp, content, read);
-        *learned = true;
-        Ok(Some((kind, content)))
+        let content = digest::of_reader(file::open(&full())?)?;
+        index.learn(path, stamp, content, read);
+        Ok((kind, content))
     }
 
     /// A link is its target's name, and, where it leads out of the tree, what is there.
@@ -209,11 +257,14 @@ fn walk(top: &Path, found: &mut Vec<PathBuf>, deepest: usize) -> io::Result<()> 
 }
 
 /// The digest of these files.
-pub(super) fn digest_of<'a>(
-    files: impl Iterator<Item = (&'a Vec<u8>, &'a (u8, Content))>,
-) -> String {
+pub(super) fn digest_of<'a>(files: impl Iterator<Item = &'a Input>) -> String {
     let mut all = Vec::new();
-    for (path, (kind, content)) in files {
+    for Input {
+        path,
+        kind,
+        content,
+    } in files
+    {
         all.extend_from_slice(&(path.len() as u64).to_le_bytes());
         all.extend_from_slice(path);
         all.push(*kind);
