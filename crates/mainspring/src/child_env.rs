@@ -166,8 +166,11 @@ const SECRETS: &[&str] = &[
 /// What a check gets: our environment without secrets, without what a host set, and without what
 /// differs from one terminal to the next; and the variables that it names. Sorted, because it is
 /// a part of the check's key.
-pub(crate) fn of_check(env: &Environment, named: &[String]) -> Vec<(OsString, OsString)> {
-    let hosts = crate::host::variables();
+pub(crate) fn of_check(
+    env: &Environment,
+    named: &[String],
+    set_by_hosts: &[&str],
+) -> Vec<(OsString, OsString)> {
     let passes = |variable: &OsStr| {
         let Some(text) = variable.to_str() else {
             return false;
@@ -175,7 +178,8 @@ pub(crate) fn of_check(env: &Environment, named: &[String]) -> Vec<(OsString, Os
         let upper = text.to_ascii_uppercase();
         let secret = SECRETS.iter().any(|word| upper.contains(word));
         let listed = |names: &[&str]| names.iter().any(|name| fits(name, text));
-        named.iter().any(|name| name == text) || !(secret || listed(SURROUNDINGS) || listed(&hosts))
+        named.iter().any(|name| name == text)
+            || !(secret || listed(SURROUNDINGS) || listed(set_by_hosts))
     };
     let mut vars = env.vars();
     vars.retain(|(variable, _)| passes(variable));

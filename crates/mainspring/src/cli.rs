@@ -191,11 +191,8 @@ pub(crate) fn command() -> clap::Command {
 }
 
 /// Runs a command line in this process, as the demo does.
-pub(crate) fn dispatch(
-    args: impl Iterator<Item = OsString>,
-    cmd: &CommandContext,
-) -> Result<String, CliError> {
-    let cli = parse(args).map_err(|error| CliError::new(error.render()))?;
+fn dispatch(args: Vec<OsString>, cmd: &CommandContext) -> Result<String, CliError> {
+    let cli = parse(args.into_iter()).map_err(|error| CliError::new(error.render()))?;
     run(cli, cmd)
 }
 
@@ -236,9 +233,9 @@ fn run(cli: Cli, cmd: &CommandContext) -> Result<String, CliError> {
         Verb::Claim(args) => verb::claim::run(&args, cmd),
         Verb::Handoff(args) => verb::handoff::run(&args, cmd),
         Verb::Pulse(args) => verb::pulse::run(&args, cmd),
-        Verb::Completions(args) => verb::completions::run(&args, cmd),
-        Verb::Man(args) => verb::man::run(&args, cmd),
-        Verb::Demo(args) => verb::demo::run(&args, cmd),
+        Verb::Completions(args) => verb::completions::run(&args, &command()),
+        Verb::Man(args) => verb::man::run(&args, cmd, command()),
+        Verb::Demo(args) => verb::demo::run(&args, cmd, dispatch),
     }
 }
 

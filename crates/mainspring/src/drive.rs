@@ -16,7 +16,7 @@ use crate::effect_owner;
 use crate::event_context::EventContext;
 use crate::host::Payload;
 use crate::machine::{self, Found};
-use crate::permit::{Denied, Permit};
+use crate::permit::Denied;
 use crate::transcript;
 
 /// The case as this event would find it. Takes no lock and records nothing.
@@ -346,7 +346,7 @@ impl<'a> Driver<'a> {
     }
 
     fn run(&mut self, pending: &Pending) -> Reply {
-        let reply = match Permit::of(self.context, pending.name()) {
+        let reply = match self.context.permit(pending.name()) {
             Ok(permit) => {
                 let finished = machine::run(self.context, permit.clone(), pending);
                 if permit.was_revoked() {

@@ -14,11 +14,13 @@ use crate::config::{self, Config};
 use crate::env::Environment;
 use crate::host::{self, HostSpec, Payload};
 use crate::limits;
-use crate::machine;
-use crate::machine::check::CheckReceipt;
+use crate::machine::HandedOn;
+use crate::markers;
+use crate::orders;
 use crate::ownership::Ignored;
+use crate::permit::{Denied, Permit};
 use crate::project::{Contents, Project};
-use crate::store::{ProjectStore, installs, orders};
+use crate::store::{ProjectStore, installs};
 use crate::transcript::{LastBlock, Tail, Transcript, expand_home};
 use crate::trust::{Permission, ProjectSettings, TrustNotice};
 
@@ -48,8 +50,8 @@ pub(crate) struct EventContext<'a> {
     about: Option<SessionId>,
     /// The plan or the check that a command named.
     subject: Option<&'a str>,
-    /// What the checks have shown at this event, for the pull request that it opens.
-    pub(crate) receipt: RefCell<Option<CheckReceipt>>,
+    /// What a machine leaves for a later one at the same event.
+    pub(crate) handed_on: HandedOn,
 }
 
 impl<'a> EventContext<'a> {
@@ -75,7 +77,7 @@ impl<'a> EventContext<'a> {
             looking: false,
             about: None,
             subject: None,
-            receipt: RefCell::new(None),
+            handed_on: HandedOn::default(),
         }
     }
 
@@ -150,6 +152,11 @@ impl<'a> EventContext<'a> {
         Ok(orders.binding(&self.actor()))
     }
 
+    /// Permission to start a program that this machine needs.
+    pub(crate) fn permit(&self, machine: Name) -> Result<Permit, Denied> {
+        Permit::new(machine, self.env, self.project, self.store, &self.actor())
+    }
+
     /// What a person has allowed here. Looked up once, when it is first needed.
     pub(crate) fn permission(&self) -> &Permission {
         self.permission
@@ -189,7 +196,7 @@ impl<'a> EventContext<'a> {
             return Ok(Some(TrustNotice::Unreadable { cause }));
         }
         if !self.is_trusted() {
-            let brought = machine::markers().filter(|marker| self.project.has(marker));
+            let brought = markers::all().filter(|marker| self.project.has(marker));
             let files: Vec<_> = brought.collect();
             return Ok((!files.is_empty()).then_some(TrustNotice::Untrusted { files }));
         }

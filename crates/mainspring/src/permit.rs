@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use mainspring_kernel::Name;
 use mainspring_kernel::orders::{Forbidden, Until};
+use mainspring_kernel::verbs::Actor;
 use mainspring_store::Trouble;
 
 use crate::env::Environment;
-use crate::event_context::EventContext;
+use crate::orders;
 use crate::project::Project;
-use crate::store::{ProjectStore, orders};
+use crate::store::ProjectStore;
 
 /// How often a child that runs is checked against the orders.
 pub(crate) const GLANCE: Duration = Duration::from_millis(100);
@@ -58,18 +59,26 @@ impl From<Denied> for Trouble {
 }
 
 impl Permit {
-    /// A permit for a program that this machine needs.
-    pub(crate) fn of(context: &EventContext<'_>, machine: Name) -> Result<Self, Denied> {
-        let now = context.env.later();
-        let orders = context.orders().map_err(Denied::Trouble)?;
-        orders.may_start(machine, now).map_err(Denied::Ordered)?;
-        let every = orders::in_force(context.project, context.store).map_err(Denied::Trouble)?;
+    /// A permit for a program that this machine needs, unless an order forbids it to whoever
+    /// asks.
+    pub(crate) fn new(
+        machine: Name,
+        env: &Environment,
+        project: &Project,
+        store: &ProjectStore,
+        actor: &Actor,
+    ) -> Result<Self, Denied> {
+        let now = env.later();
+        let orders = orders::in_force(project, store).map_err(Denied::Trouble)?;
+        let before = orders.suspension(machine, now);
+        let binding = orders.binding(actor);
+        binding.may_start(machine, now).map_err(Denied::Ordered)?;
         Ok(Self(Some(Arc::new(Watch {
             machine,
-            env: context.env.clone(),
-            project: context.project.clone(),
-            store: context.store.clone(),
-            before: every.suspension(machine, now),
+            env: env.clone(),
+            project: project.clone(),
+            store: store.clone(),
+            before,
             used: AtomicBool::new(false),
         }))))
     }

@@ -271,7 +271,7 @@ mod tests {
 
         /// Makes a folder one that holds something.
         fn mark(&self, below: &str) {
-            let file = self.dir(below).join(crate::config::PROJECT_FILE);
+            let file = self.dir(below).join(crate::markers::PROJECT_FILE);
             atomic::replace(&file, b"").unwrap();
         }
 

@@ -290,7 +290,7 @@ fn files() {
     );
     for name in mainspring_kernel::Name::ALL {
         let spec = crate::machine::spec(*name);
-        for marker in spec.markers {
+        for marker in crate::markers::of(*name) {
             out += &format!("| `{marker}` | `{name}`: {} |\n", spec.about);
         }
     }
@@ -298,7 +298,7 @@ fn files() {
         "\nWhile `{}` exists, every machine is stopped, except for the task lists of skills.\n\n## The host's\n\n`mainspring install` changes \
          `~/.claude/settings.json` (or `.claude/settings.json`, `.claude/settings.local.json` in a project) and keeps the \
          original file under `installs/`. `tasks` writes the host's own task lists in `~/.claude/tasks/`.\n",
-        crate::store::orders::OFF_FILE
+        crate::orders::OFF_FILE
     );
     keep("docs/reference/files.md", &out);
 }

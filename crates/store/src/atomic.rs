@@ -2,13 +2,14 @@
 //! blocking on something that is not a file. Replaces files whole or not at all.
 
 use std::fs::{self, File, Permissions};
-use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind};
+use std::path::Path;
 
 use mainspring_kernel::journal::FileChange;
-use mainspring_platform::{file, permissions, rename, sync};
+use mainspring_platform::{file, rename, sync};
 
 use crate::Trouble;
+use crate::contents::{ReadFile, temp_path, whole, write_contents};
 use crate::digest;
 use crate::no_symlink;
 use crate::path_text;
@@ -46,45 +47,6 @@ pub fn look(path: &Path, limit: u64) -> Result<Option<ReadFile>, Trouble> {
     match open_any(path)? {
         Some(file) => whole(&file, path, limit).map(Some),
         None => Ok(None),
-    }
-}
-
-/// A file as it was read.
-#[derive(Debug)]
-pub struct ReadFile {
-    pub bytes: Vec<u8>,
-    pub meta: fs::Metadata,
-}
-
-/// All of an open file, if it is a regular one and has at most `limit` bytes.
-pub(crate) fn whole(opened: &File, path: &Path, limit: u64) -> Result<ReadFile, Trouble> {
-    let meta = opened.metadata().map_err(Trouble::io("look at", path))?;
-    if !meta.is_file() {
-        return Err(Trouble::NotAFile { path: path.into() });
-    }
-    // Read to the end, not to the length: an editor may be rewriting the file just now.
-    let length = meta.len().min(limit);
-    let room = match usize::try_from(length) {
-        Ok(0) | Err(_) => 1024,
-        Ok(length) => length + 1,
-    };
-    let mut bytes = Vec::with_capacity(room);
-    loop {
-        bytes.reserve(1);
-        let room = bytes.capacity() - bytes.len();
-        let read = file::read(opened, &mut bytes).map_err(Trouble::io("read", path))?;
-        if bytes.len() as u64 > limit {
-            return Err(Trouble::TooLarge {
-                path: path.into(),
-                limit,
-            });
-        }
-        // A read of a regular file fills the buffer except at the end of the file. A file that is
-        // shorter than its length was truncated just now, or is on a network: read again.
-        let at_end = read < room && length > 0 && bytes.len() as u64 >= length;
-        if read == 0 || at_end {
-            return Ok(ReadFile { bytes, meta });
-        }
     }
 }
 
@@ -252,11 +214,11 @@ fn replace_with(
     path: &Path,
     bytes: &[u8],
     kept: Option<&Permissions>,
-    way: ReplaceMode,
+    mode: ReplaceMode,
 ) -> Result<(), Trouble> {
     let mut tries = 0;
     loop {
-        match replace_once(path, bytes, kept, way) {
+        match replace_once(path, bytes, kept, mode) {
             // Without a lock, another process may have renamed our temp file away. It succeeded;
             // now we try again.
             Err(Trouble::Io { source, .. })
@@ -276,11 +238,11 @@ fn replace_once(
     path: &Path,
     bytes: &[u8],
     kept: Option<&Permissions>,
-    way: ReplaceMode,
+    mode: ReplaceMode,
 ) -> Result<(), Trouble> {
     let new = temp_path(path);
-    write(&new, bytes, kept, way)?;
-    let replaced = match way {
+    write(&new, bytes, kept, mode)?;
+    let replaced = match mode {
         ReplaceMode::Exchange if kept.is_some() => exchange(&new, path),
         ReplaceMode::Exchange | ReplaceMode::Rename | ReplaceMode::SyncAndRename => {
             fs::rename(&new, path)
@@ -294,7 +256,7 @@ fn write(
     new: &Path,
     bytes: &[u8],
     kept: Option<&Permissions>,
-    way: ReplaceMode,
+    mode: ReplaceMode,
 ) -> Result<(), Trouble> {
     let mut made = match file::create(new) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -307,23 +269,10 @@ fn write(
     }
     .map_err(Trouble::io("write", new))?;
     write_contents(&mut made, bytes, kept).map_err(Trouble::io("write", new))?;
-    if way == ReplaceMode::SyncAndRename {
+    if mode == ReplaceMode::SyncAndRename {
         sync::data(&made).map_err(Trouble::io("sync", new))?;
     }
     Ok(())
-}
-
-/// If others may read a file of the user's, they still can afterwards.
-pub(crate) fn write_contents(
-    file: &mut File,
-    bytes: &[u8],
-    kept: Option<&Permissions>,
-) -> io::Result<()> {
-    file.write_all(bytes)?;
-    match kept {
-        Some(kept) if !permissions::are_owner_only(kept) => file.set_permissions(kept.clone()),
-        Some(_) | None => Ok(()),
-    }
 }
 
 fn exchange(new: &Path, old: &Path) -> io::Result<()> {
@@ -332,13 +281,6 @@ fn exchange(new: &Path, old: &Path) -> io::Result<()> {
         // The file system does not support it, or the file has just gone.
         Err(_) => fs::rename(new, old),
     }
-}
-
-pub(crate) fn temp_path(path: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(".mainspring");
-    path.with_file_name(name)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 pub mod atomic;
 mod compact;
+mod contents;
 pub mod digest;
 mod error;
 mod file_name;

@@ -12,7 +12,7 @@ use mainspring_platform::file::is_symlink_error;
 use mainspring_platform::no_symlink::{self, Entry, Folder};
 
 use crate::Trouble;
-use crate::atomic::{ReadFile, temp_path, whole, write_contents};
+use crate::contents::{ReadFile, temp_path, whole, write_contents};
 
 /// The whole file, if it has at most `limit` bytes; `None` if there is none.
 pub fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Trouble> {

@@ -8,21 +8,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::bench::cases::{self, Case, Start};
-use crate::bench::{Prepared, Programs};
-use crate::clients::workspace;
+use crate::bench::{Prepared, Programs, function_order};
 
 /// Build the release so that the functions that a hook runs lie together
 #[derive(Debug, clap::Args)]
 pub struct Args {}
-
-/// Where the list is. If it exists, every later build uses it.
-pub(crate) fn list() -> PathBuf {
-    workspace().join("target/layout.txt")
-}
 
 /// Functions that every process runs and that valgrind does not show; each would touch a page of
 /// its own.
@@ -46,7 +39,7 @@ pub fn run(_: &Args) -> ExitCode {
         println!("{:>6} functions with {}", list.order.len(), case.name);
     }
     let text = list.order.join("\n") + "\n";
-    fs::write(self::list(), text).expect("the list can be written");
+    fs::write(function_order(), text).expect("the list can be written");
     println!("{}", Programs::build().mainspring.display());
     ExitCode::SUCCESS
 }

@@ -14,6 +14,7 @@ use std::cell::OnceCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+pub(crate) use crate::markers::PROJECT_FILE;
 pub(crate) use key::{Key, Kind, Reach, Value, span};
 pub(crate) use trust_roots::{is_below, trust_roots};
 
@@ -23,8 +24,6 @@ use crate::env::Environment;
 use crate::own_files::OwnFile;
 use crate::ownership::Ignored;
 use crate::trust::ProjectSettings;
-
-pub(crate) const PROJECT_FILE: &str = "mainspring.toml";
 
 /// The project's `mainspring.toml`, if its owner allows that it counts.
 pub(crate) fn project_file(env: &Environment, root: &Path) -> Result<OwnFile, Trouble> {

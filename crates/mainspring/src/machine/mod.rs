@@ -13,6 +13,7 @@ pub(crate) mod pulse;
 pub(crate) mod review;
 pub(crate) mod tasks;
 
+use std::cell::RefCell;
 use std::fmt::Debug;
 use std::path::PathBuf;
 
@@ -109,8 +110,6 @@ pub(crate) trait MachineShell {
 pub(crate) struct Spec {
     /// What the machine does, in one sentence, for views.
     pub(crate) about: &'static str,
-    /// A folder that holds one of these files is a project.
-    pub(crate) markers: &'static [&'static str],
     pub(crate) keys: &'static [Key],
 }
 
@@ -126,6 +125,13 @@ pub(crate) struct Loaded<S: MachineShell + ?Sized> {
 pub(crate) struct FoundFile {
     pub(crate) path: PathBuf,
     pub(crate) bytes: Option<Vec<u8>>,
+}
+
+/// What a machine leaves for a later one at the same event.
+#[derive(Debug, Default)]
+pub(crate) struct HandedOn {
+    /// What the checks have shown, for the pull request that the event opens.
+    pub(crate) checks: RefCell<Option<check::CheckReceipt>>,
 }
 
 macro_rules! shells {
@@ -286,10 +292,4 @@ pub(crate) fn fail_closed(
 pub(crate) fn keys() -> impl Iterator<Item = &'static Key> {
     let machines = Name::ALL.iter().flat_map(|name| spec(*name).keys);
     config::KEYS.iter().chain(machines)
-}
-
-/// The files of all machines that make a folder a project.
-pub(crate) fn markers() -> impl Iterator<Item = &'static str> {
-    let machines = Name::ALL.iter().flat_map(|name| spec(*name).markers);
-    [config::PROJECT_FILE].into_iter().chain(machines.copied())
 }

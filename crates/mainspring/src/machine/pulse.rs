@@ -25,7 +25,6 @@ impl MachineShell for Shell {
 
     const SPEC: Spec = Spec {
         about: "checks that Mainspring reaches the agent: it holds a few stops and says so",
-        markers: &[],
         keys: &[Key {
             name: "pulse.beats",
             kind: Kind::Number { most: 100 },

@@ -10,7 +10,7 @@ use mainspring_store::{ShownPath as _, Trouble, atomic};
 
 use super::{Bound, Contents, Project, exists};
 use crate::env::Environment;
-use crate::machine;
+use crate::markers;
 use crate::ownership::{self, Ignored};
 use crate::store::StateDir;
 
@@ -158,7 +158,7 @@ fn holds_something(
     state: &StateDir,
     mut counts: impl FnMut(PathBuf, &Metadata) -> bool,
 ) -> bool {
-    let marked = machine::markers().any(|marker| {
+    let marked = markers::all().any(|marker| {
         let path = folder.join(marker);
         fs::symlink_metadata(&path).is_ok_and(|meta| counts(path, &meta))
     });

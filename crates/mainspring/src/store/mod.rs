@@ -24,7 +24,6 @@
 mod aside;
 mod dir;
 pub(crate) mod installs;
-pub(crate) mod orders;
 mod project;
 
 pub(crate) use aside::aside_path;

@@ -7,7 +7,7 @@ use mainspring_store::ShownPath as _;
 
 use super::{CommandContext, Result, timestamp};
 use crate::error::CliError;
-use crate::store::orders::{OFF_FILE, Recorded};
+use crate::orders::{OFF_FILE, Recorded};
 
 /// Stop holding the agent in this project, until `mainspring resume`.
 ///

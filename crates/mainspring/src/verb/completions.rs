@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::ValueEnum as _;
+use clap::{Command, ValueEnum as _};
 use clap_complete::{Generator as _, Shell};
 
-use super::{CommandContext, Result, write_all};
-use crate::cli;
+use super::{Result, write_all};
 use crate::error::CliError;
 
 /// Print a shell's completion script, or write it where the shell looks for it.
@@ -24,23 +23,24 @@ pub(crate) struct Args {
     dir: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args, _: &CommandContext) -> Result {
+/// `cli` is the whole command line.
+pub(crate) fn run(args: &Args, cli: &Command) -> Result {
     let shells = args
         .shell
         .as_ref()
         .map_or_else(Shell::value_variants, std::slice::from_ref);
     let Some(dir) = &args.dir else {
-        return shells.iter().copied().map(script).collect();
+        return shells.iter().map(|shell| script(*shell, cli)).collect();
     };
     let mut files = Vec::new();
     for shell in shells {
-        files.push((shell.file_name("mainspring"), script(*shell)?));
+        files.push((shell.file_name("mainspring"), script(*shell, cli)?));
     }
     write_all(dir, &files)
 }
 
-fn script(shell: Shell) -> Result {
+fn script(shell: Shell, cli: &Command) -> Result {
     let mut bytes = Vec::new();
-    clap_complete::generate(shell, &mut cli::command(), "mainspring", &mut bytes);
+    clap_complete::generate(shell, &mut cli.clone(), "mainspring", &mut bytes);
     String::from_utf8(bytes).map_err(CliError::new)
 }

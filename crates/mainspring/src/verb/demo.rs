@@ -9,7 +9,9 @@ mod review;
 mod stage;
 mod tasks;
 
-use super::Result;
+use std::ffi::OsString;
+
+use super::{CommandContext, Result};
 use crate::error::CliError;
 use stage::Stage;
 
@@ -38,7 +40,10 @@ const SCENES: &[Scene] = &[
     ("claim", claim::play),
 ];
 
-pub(crate) fn run(args: &Args, cmd: &super::CommandContext) -> Result {
+/// Runs a command line in this process, and returns what it prints.
+pub(crate) type Dispatch = fn(Vec<OsString>, &CommandContext) -> Result;
+
+pub(crate) fn run(args: &Args, cmd: &CommandContext, dispatch: Dispatch) -> Result {
     let names: Vec<&str> = SCENES.iter().map(|(name, _)| *name).collect();
     if let Some(unknown) = args
         .scenes
@@ -51,7 +56,7 @@ pub(crate) fn run(args: &Args, cmd: &super::CommandContext) -> Result {
     let mut played = String::new();
     for (name, play) in SCENES {
         if args.scenes.is_empty() || args.scenes.iter().any(|wanted| wanted == name) {
-            let mut stage = Stage::open(name, cmd)?;
+            let mut stage = Stage::open(name, cmd, dispatch)?;
             let result = play(&mut stage);
             played += &stage.close();
             result?;

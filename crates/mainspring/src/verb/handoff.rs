@@ -13,7 +13,6 @@ use crate::event_context::EventContext;
 use crate::machine::claim;
 use crate::machine::claim::github_context::GitHubContext;
 use crate::output;
-use crate::permit::Permit;
 
 /// Hand over the claimed work: Mainspring opens its pull request at the agent's next stop.
 ///
@@ -44,7 +43,8 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let context = EventContext::new(&cmd.env, &project, &store, None);
     let (state, _) = claim::state(&context)?;
     let (claim, memory) = verbs::claimed(&state)?;
-    let github_context = Permit::of(&context, Name::Claim)
+    let github_context = context
+        .permit(Name::Claim)
         .map_err(Trouble::from)
         .map(|permit| GitHubContext::open(&context, permit, PUSH_LIMIT));
     let github_context = match github_context {

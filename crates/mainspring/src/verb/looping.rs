@@ -16,6 +16,7 @@ use crate::event_context::EventContext;
 use crate::limits;
 use crate::machine::looping::loop_store::{self, LoopStore, StoredLoop};
 use crate::machine::looping::{client, describe, jwz, prompt, running};
+use crate::markers;
 
 /// Keep the agent iterating until it gives a completion signal.
 #[derive(Debug, clap::Args)]
@@ -160,7 +161,7 @@ fn push(cmd: &CommandContext, shape: &Shape) -> Result {
         let kept = loop_store::find(context)?;
         if kept.place == LoopStore::Markdown {
             return Err(
-                CliError::new(format!("{} can hold only one loop", loop_store::MARKDOWN))
+                CliError::new(format!("{} can hold only one loop", markers::LOOP_PAGE))
                     .hint("`mainspring loop abort`, then start the outer loop with `mainspring loop start --store own`"),
             );
         }

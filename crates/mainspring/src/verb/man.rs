@@ -8,7 +8,6 @@ use clap::Command;
 
 use super::{CommandContext, Result, write_all};
 use crate::child_env::{self, PERSON};
-use crate::cli;
 use crate::error::CliError;
 use crate::permit::Permit;
 use crate::process::Job;
@@ -29,8 +28,8 @@ pub(crate) struct Args {
 /// Formatting a page takes a moment; a `man` that takes longer waits for something.
 const LIMIT: Duration = Duration::from_secs(10);
 
-pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
-    let mut cli = cli::command();
+/// `cli` is the whole command line.
+pub(crate) fn run(args: &Args, cmd: &CommandContext, mut cli: Command) -> Result {
     cli.build();
     if let Some(dir) = &args.dir {
         let mut files = vec![("mainspring.1".to_owned(), page(&cli, "mainspring")?)];

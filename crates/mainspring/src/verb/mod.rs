@@ -52,6 +52,7 @@ use crate::output::Paint;
 use crate::permit::{Denied, Permit};
 use crate::project::{self, Project};
 use crate::store::{ProjectStore, StateDir};
+use crate::timestamp::timestamp;
 use crate::trust::Permission;
 
 pub(crate) type Result<T = String> = std::result::Result<T, CliError>;
@@ -130,7 +131,7 @@ impl CommandContext {
     pub(crate) fn permit(&self, machine: Name) -> Result<Permit> {
         let (project, store) = self.project()?;
         let context = EventContext::new(&self.env, &project, &store, None);
-        Permit::of(&context, machine).map_err(|denied| match denied {
+        context.permit(machine).map_err(|denied| match denied {
             Denied::Ordered(forbidden) => CliError::new(forbidden)
                 .hint("a person can run this command, or end the order with `mainspring resume`"),
             Denied::Trouble(trouble) => trouble.into(),
@@ -244,12 +245,4 @@ pub(crate) fn pretty<T: Serialize>(value: &T) -> Result {
         .and_then(|text| serde_json::from_str::<serde_json::Value>(&text))
         .and_then(|value| serde_json::to_string_pretty(&value))
         .map_err(|error| CliError::new(Trouble::Other(error.to_string())))
-}
-
-/// A time as people and other programs read it.
-pub(crate) fn timestamp(at: mainspring_kernel::Millis) -> String {
-    i64::try_from(at.0)
-        .ok()
-        .and_then(|millis| jiff::Timestamp::from_millisecond(millis).ok())
-        .map_or_else(|| at.0.to_string(), |time| format!("{time:.3}"))
 }

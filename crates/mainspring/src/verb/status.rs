@@ -15,8 +15,9 @@ use super::{CommandContext, Result, session, timestamp};
 use crate::at_work;
 use crate::event_context::EventContext;
 use crate::machine;
+use crate::markers;
+use crate::orders;
 use crate::output;
-use crate::store::orders;
 
 /// Show every machine's state in this project, and what may happen next.
 #[derive(Debug, clap::Args)]
@@ -236,8 +237,7 @@ pub(super) fn machine(name: Name, context: &EventContext<'_>) -> Machine {
 fn is_ignored(name: Name, context: &EventContext<'_>) -> bool {
     let brings = |marker: &&str| context.project.has(marker);
     let own_loop = || name == Name::Loop && context.store.machine_file(Name::Loop).exists();
-    let markers = machine::spec(name).markers;
-    markers.iter().any(brings) && !context.is_trusted() && !own_loop()
+    markers::of(name).iter().any(brings) && !context.is_trusted() && !own_loop()
 }
 
 /// What to type to start it.

@@ -11,7 +11,7 @@ use super::{CommandContext, Result, ask};
 use crate::config::PROJECT_FILE;
 use crate::diff;
 use crate::error::CliError;
-use crate::machine;
+use crate::markers;
 use crate::project::Project;
 use crate::trust::{Proposal, record};
 
@@ -103,7 +103,7 @@ const MOST_LINES: usize = 1_000;
 fn show(cmd: &CommandContext, project: &Project, proposal: &Proposal) -> String {
     let mut out = format!("{}\n", cmd.paint.bold(&project.root.shown()));
     if !proposal.is_trusted() {
-        let brought: Vec<&str> = machine::markers()
+        let brought: Vec<&str> = markers::all()
             .filter(|marker| project.has(marker))
             .collect();
         out += &match brought.as_slice() {

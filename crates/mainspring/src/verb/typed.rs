@@ -1,18 +1,39 @@
 //! `/mainspring:stop`, `/mainspring:pause`, `/mainspring:resume`, typed in the client: the hook
 //! carries them out itself, with no model in the path.
 
-use std::ffi::OsString;
-
+use clap::Parser;
 use mainspring_kernel::Kind;
 
-use super::{CommandContext, TypedIn};
-use crate::cli;
+use super::brake::{self, PauseArgs, ResumeArgs, StopArgs};
+use super::{CommandContext, Result, TypedIn};
 use crate::env::Environment;
+use crate::error::CliError;
 use crate::host::{self, Payload};
 use crate::output::Paint;
 
 /// What the client calls our commands.
 const PREFIX: &str = "mainspring:";
+
+/// The commands that are carried out.
+#[derive(Debug, Parser)]
+#[command(name = "mainspring")]
+enum Order {
+    Stop(StopArgs),
+    Pause(PauseArgs),
+    Resume(ResumeArgs),
+}
+
+impl Order {
+    fn run(words: &[&str], cmd: &CommandContext) -> Result {
+        let words = ["mainspring"].iter().chain(words);
+        let order = Self::try_parse_from(words).map_err(|error| CliError::new(error.render()))?;
+        match order {
+            Self::Stop(args) => brake::stop(&args, cmd),
+            Self::Pause(args) => brake::pause(&args, cmd),
+            Self::Resume(args) => brake::resume(&args, cmd),
+        }
+    }
+}
 
 /// For how long, if the user does not say.
 const PAUSE: &str = "30m";
@@ -44,10 +65,7 @@ pub(super) fn carry_out(env: &Environment, payload: &Payload) -> Option<String> 
     if words == ["pause"] {
         words.push(PAUSE);
     }
-    let said = match cli::dispatch(words.into_iter().map(OsString::from), &cmd) {
-        Ok(said) => said,
-        Err(error) => error.to_string(),
-    };
+    let said = Order::run(&words, &cmd).unwrap_or_else(|error| error.to_string());
     Some((payload.host.handled)(said.trim()))
 }
 

@@ -22,6 +22,7 @@ use cases::{Case, Start, World};
 use count::Counters;
 use curves::Curves;
 pub use programs::Programs;
+pub(crate) use programs::function_order;
 use race::{Entry, race};
 use report::{Report, Row};
 use spawn::Spawn;

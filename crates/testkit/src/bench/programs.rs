@@ -8,7 +8,11 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::clients::workspace;
-use crate::layout;
+
+/// Where the list of functions is. If it exists, every later build uses it.
+pub(crate) fn function_order() -> PathBuf {
+    workspace().join("target/layout.txt")
+}
 
 /// The release builds.
 #[derive(Debug)]
@@ -21,9 +25,9 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// With a function order, if one was made: see [`layout`].
+    /// With a function order, if one was made: see `layout.rs`.
     pub fn build() -> Self {
-        let list = layout::list();
+        let list = function_order();
         if list.is_file() {
             Self::built(&[("MAINSPRING_LAYOUT", list.as_os_str())])
         } else {

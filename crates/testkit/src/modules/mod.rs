@@ -158,13 +158,27 @@ mod tests {
         folder
     }
 
-    /// A cycle there means that a rule cannot be read without knowing the code that calls it.
+    /// The one cycle, and why it is there: docs/design/modules.md.
+    const WANTED: [&str; 5] = ["config", "event_context", "git", "machine", "trust"];
+
+    /// In a cycle, no module can be read without the code that calls it.
     #[test]
-    fn the_kernel_and_the_platform_have_no_cycles() {
-        for name in ["kernel", "platform"] {
+    fn no_crate_has_a_cycle_but_the_one_that_the_design_names() {
+        for name in [
+            "fuzz",
+            "json",
+            "kernel",
+            "mainspring",
+            "platform",
+            "store",
+            "testkit",
+        ] {
             let path = crate::clients::workspace().join("crates").join(name);
             let cycles = cycles(&graph(&source::of_crate(&path), 1));
-            assert_eq!(cycles, [], "{name}");
+            let wanted = |cycle: &BTreeSet<String>| {
+                name == "mainspring" && cycle.iter().all(|one| WANTED.contains(&one.as_str()))
+            };
+            assert!(cycles.iter().all(wanted), "{name}: {cycles:?}");
         }
     }
 

@@ -14,6 +14,7 @@ use crate::child_env;
 use crate::config::checks::CheckDefinition;
 use crate::env::{Environment, name};
 use crate::git::Git;
+use crate::host;
 use crate::limits;
 use crate::trust::TrustedChecks;
 
@@ -112,7 +113,7 @@ impl Keys {
         let files = all
             .iter()
             .filter(|input| tree::is_input(&check.inputs, &input.path));
-        let env = child_env::of_check(&self.env, &check.env);
+        let env = child_env::of_check(&self.env, &check.env, &host::variables());
         let program = self.program(&check.run[0], &env);
         let pins: Vec<(String, Option<Digest>)> = check
             .pins

@@ -65,7 +65,6 @@ impl MachineShell for Shell {
 
     const SPEC: Spec = Spec {
         about: "holds every stop while a check that you trusted is red over this tree",
-        markers: &[],
         keys: &[
             Key {
                 name: "checks.max",
@@ -309,7 +308,7 @@ fn look(
         let pass = results.pass(&check.name, &taken.key);
         Entry::looked(&check.name, taken, pass)
     });
-    *context.receipt.borrow_mut() = Some(CheckReceipt::of(entries.collect()));
+    *context.handed_on.checks.borrow_mut() = Some(CheckReceipt::of(entries.collect()));
     let each = wanted.iter().zip(taken);
     Ok(each
         .map(|(check, taken)| Looked {
@@ -341,7 +340,7 @@ fn start(
     };
     let ran = runner.run(&run.checks);
     let now = context.env.later();
-    if let Some(receipt) = context.receipt.borrow_mut().as_mut() {
+    if let Some(receipt) = context.handed_on.checks.borrow_mut().as_mut() {
         for (ran, taken) in &ran {
             receipt.ran(ran, taken.as_ref(), now);
         }

@@ -6,6 +6,7 @@ use mainspring_kernel::machines::check::{Pass, Ran, Verdict, messages};
 use serde::{Deserialize, Serialize};
 
 use super::key::{Parts, Taken};
+use crate::timestamp::timestamp;
 
 /// The first and the last line of the receipt in the text of a pull request.
 const BEGIN: &str = "<!-- mainspring-checks";
@@ -94,7 +95,7 @@ impl CheckReceipt {
         );
         for entry in &self.checks {
             let took = Millis(entry.took).in_words();
-            let at = crate::verb::timestamp(Millis(entry.at));
+            let at = timestamp(Millis(entry.at));
             let (took, at) = match entry.at {
                 0 => ("", ""),
                 _ => (took.as_str(), at.as_str()),

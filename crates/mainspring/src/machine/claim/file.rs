@@ -7,7 +7,7 @@ use mainspring_kernel::machines::claim::claim_file::{ClaimFile, SCHEMA};
 use mainspring_kernel::machines::claim::phase::{Failure, Next, Phase, Task};
 
 /// The claim file's name, at the top of the checkout.
-pub(crate) const NAME: &str = ".agent-claim.json";
+pub(crate) use crate::markers::CLAIM_FILE as NAME;
 
 /// A claim file that could be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -61,7 +61,6 @@ impl MachineShell for Shell {
 
     const SPEC: Spec = Spec {
         about: "issue → branch → pull request → CI → merged → closed",
-        markers: &[file::NAME],
         keys: &[
             Key {
                 name: "claim.project",

@@ -35,7 +35,7 @@ impl Extras {
     pub(super) fn of(context: &EventContext<'_>) -> Self {
         Self {
             template: template(&place(context)),
-            receipt: context.receipt.borrow().clone(),
+            receipt: context.handed_on.checks.borrow().clone(),
         }
     }
 }

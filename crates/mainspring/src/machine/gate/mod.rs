@@ -38,7 +38,6 @@ impl MachineShell for Shell {
 
     const SPEC: Spec = Spec {
         about: "holds every stop until the agent says its done token",
-        markers: &[],
         keys: &[
             Key {
                 name: "gate.enabled",

@@ -20,7 +20,6 @@ use crate::child_env::{self, PERSON};
 use crate::env::name;
 use crate::event_context::EventContext;
 use crate::machine::FoundFile;
-use crate::permit::Permit;
 use crate::process::{Finished, Job};
 
 const TOPIC: &str = "loop:current";
@@ -149,7 +148,7 @@ impl<'a> Jwz<'a> {
     }
 
     fn run(&self, args: &[&str]) -> Result<Finished, Trouble> {
-        let permit = Permit::of(self.context, Name::Loop)?;
+        let permit = self.context.permit(Name::Loop)?;
         let left = self
             .until
             .map(|until| until.saturating_duration_since(Instant::now()));

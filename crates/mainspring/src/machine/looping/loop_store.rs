@@ -15,9 +15,8 @@ use super::{doc, markdown};
 use crate::event_context::EventContext;
 use crate::limits;
 use crate::machine::FoundFile;
+use crate::markers::LOOP_PAGE;
 use crate::store::aside_path;
-
-pub(crate) const MARKDOWN: &str = ".claude/idle-loop.local.md";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LoopStore {
@@ -46,7 +45,7 @@ pub(crate) fn any(context: &EventContext<'_>) -> bool {
     }
     let exists = |path: &Path| std::fs::symlink_metadata(path).is_ok();
     (exists(&context.store.machine_file(Name::Loop)) && !context.is_drop_in())
-        || (context.project.has(MARKDOWN) && context.heeds_repository())
+        || (context.project.has(LOOP_PAGE) && context.heeds_repository())
         || Jwz::find(context).is_some()
 }
 
@@ -76,7 +75,7 @@ pub(crate) fn find(context: &EventContext<'_>) -> Result<StoredLoop, Trouble> {
 pub(crate) fn preferred(context: &EventContext<'_>) -> LoopStore {
     if Jwz::find(context).is_some() {
         LoopStore::Jwz
-    } else if context.project.file(MARKDOWN).is_file() {
+    } else if context.project.file(LOOP_PAGE).is_file() {
         LoopStore::Markdown
     } else {
         LoopStore::Own
@@ -118,7 +117,7 @@ pub(crate) fn read(context: &EventContext<'_>, place: LoopStore) -> Result<Store
             })
         }
         LoopStore::Markdown => {
-            let path = context.project.file(MARKDOWN);
+            let path = context.project.file(LOOP_PAGE);
             let bytes = no_symlink::read(&path, limits::STATE_FILE)?;
             let state = match text(&path, bytes.as_deref())? {
                 None => State::Idle(Past::Blank),

@@ -37,7 +37,6 @@ impl MachineShell for Shell {
 
     const SPEC: Spec = Spec {
         about: "keeps the agent iterating until it gives a completion signal; loops can be nested",
-        markers: &[loop_store::MARKDOWN],
         keys: &[
             Key {
                 name: "loop.ttl",

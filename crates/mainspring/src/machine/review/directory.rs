@@ -8,7 +8,7 @@ use mainspring_kernel::machines::review::structure::Nested;
 use mainspring_store::{Trouble, no_symlink};
 
 /// The folder of plans, relative to the project.
-pub(crate) const PLANS: &str = ".taskie/plans";
+pub(crate) use crate::markers::PLANS;
 pub(crate) const STATE: &str = "state.json";
 
 /// No plan has this many entries; entries beyond them are ignored.

@@ -38,7 +38,6 @@ impl MachineShell for Shell {
 
     const SPEC: Spec = Spec {
         about: "reviews plan, tasks and code until two reviews in a row are clean",
-        markers: &[PLANS],
         keys: settings::KEYS,
     };
 

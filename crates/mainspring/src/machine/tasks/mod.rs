@@ -63,7 +63,6 @@ impl MachineShell for Shell {
 
     const SPEC: Spec = Spec {
         about: "lays out a skill's task list when the skill is invoked",
-        markers: &[],
         keys: &[
             Key {
                 name: "tasks.reset",

@@ -73,5 +73,5 @@ fn trusted(context: &EventContext<'_>) -> Result<TrustedChecks> {
 }
 
 fn permit(context: &EventContext<'_>) -> Result<Permit> {
-    Ok(Permit::of(context, Name::Check).map_err(Trouble::from)?)
+    Ok(context.permit(Name::Check).map_err(Trouble::from)?)
 }

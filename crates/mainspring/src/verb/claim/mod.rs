@@ -22,7 +22,6 @@ use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::machine::claim;
 use crate::machine::claim::github_context::{ContextError, GitHubContext};
-use crate::permit::Permit;
 
 /// Claim an issue for this checkout; Mainspring then opens its pull request, watches the checks
 /// and closes the issue.
@@ -105,7 +104,7 @@ fn take_in(
 const LIMIT: Millis = Millis::seconds(60);
 
 fn github_context(context: &EventContext<'_>) -> Result<GitHubContext> {
-    let permit = Permit::of(context, Name::Claim).map_err(Trouble::from)?;
+    let permit = context.permit(Name::Claim).map_err(Trouble::from)?;
     GitHubContext::open(context, permit, LIMIT).map_err(|none| match none {
         ContextError::Remote(why) => CliError::new(why)
             .hint("`git remote -v` lists the remotes; `remote` under `[claim]` in mainspring.toml names the one to use"),

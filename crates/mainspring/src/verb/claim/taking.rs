@@ -22,7 +22,6 @@ use crate::machine::claim::query::{Board, Found};
 use crate::machine::claim::route::Remote;
 use crate::machine::claim::{self, Change, file};
 use crate::output;
-use crate::permit::Permit;
 use crate::project::Project;
 use crate::store::ProjectStore;
 
@@ -251,7 +250,7 @@ fn worktree(
     std::fs::canonicalize(&place).map_err(|error| Trouble::io("find", &place)(error).into())
 }
 
-/// The signal file, and a line in `.gitignore` so that nobody commits it.
+/// The claim file, and a line in `.gitignore` so that nobody commits it.
 fn write(
     cmd: &CommandContext,
     project: &Project,

@@ -9,7 +9,7 @@ use mainspring_kernel::event::{Author, Chain};
 use mainspring_kernel::{Answer, Decision, Event, Kind, Millis, Reasons, SessionId};
 use mainspring_store::Trouble;
 
-use crate::cli;
+use super::Dispatch;
 use crate::env::{Environment, name};
 use crate::host::text::{self, clean};
 use crate::host::{self, Payload};
@@ -28,13 +28,14 @@ pub(crate) struct Stage {
     now: Millis,
     session: &'static str,
     paint: Paint,
+    dispatch: Dispatch,
     script: String,
     /// Did a hook of Mainspring continue the agent since the last prompt?
     continued: bool,
 }
 
 impl Stage {
-    pub(super) fn open(scene: &str, cmd: &CommandContext) -> Result<Self> {
+    pub(super) fn open(scene: &str, cmd: &CommandContext, dispatch: Dispatch) -> Result<Self> {
         let root =
             std::env::temp_dir().join(format!("mainspring-demo-{}-{scene}", std::process::id()));
         let project = root.join("project");
@@ -53,6 +54,7 @@ impl Stage {
             now: CURTAIN,
             session: "demo-session",
             paint: cmd.paint,
+            dispatch,
             script: String::new(),
             continued: false,
         };
@@ -117,8 +119,8 @@ impl Stage {
             paint: Paint::Plain,
             typed_in: TypedIn::Shell,
         };
-        let words = command.split(' ').map(OsString::from);
-        let out = match cli::dispatch(words, &cmd) {
+        let words = command.split(' ').map(OsString::from).collect();
+        let out = match (self.dispatch)(words, &cmd) {
             Ok(out) => out,
             Err(error) => error.to_string(),
         };

@@ -15,10 +15,11 @@ use crate::config::trust_roots;
 use crate::effect_owner;
 use crate::event_context::EventContext;
 use crate::machine;
+use crate::orders;
 use crate::ownership::Ignored;
-use crate::permit::{Denied, Permit};
+use crate::permit::Denied;
 use crate::project::Project;
-use crate::store::{ProjectStore, orders};
+use crate::store::ProjectStore;
 use crate::trust::{Permission, record};
 use crate::verb::records::{self, Shown};
 use crate::verb::{CommandContext, session, timestamp};
@@ -175,7 +176,7 @@ fn machines(
     let context = EventContext::new(&cmd.env, project, store, None).about(latest);
     for name in Name::ALL {
         match machine::view(*name, &context) {
-            Err(trouble) => match Permit::of(&context, *name) {
+            Err(trouble) => match context.permit(*name) {
                 Err(Denied::Ordered(order)) => findings.fine(name.as_str(), order.to_string()),
                 Err(Denied::Trouble(_)) | Ok(_) => findings.error(
                     name.as_str(),

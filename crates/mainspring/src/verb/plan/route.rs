@@ -13,7 +13,6 @@ use super::{Which, plan, remembered};
 use crate::event_context::EventContext;
 use crate::git::Git;
 use crate::machine::review::{self as plans, Opened};
-use crate::permit::Permit;
 use crate::verb::{CommandContext, Result, json};
 
 /// How long reading the history may take.
@@ -121,7 +120,8 @@ pub(super) fn of(opened: &Opened) -> Result<Route> {
 
 fn commits(context: &EventContext<'_>, opened: &Opened) -> Vec<String> {
     let until = Instant::now() + LOOK_LIMIT;
-    let git = Permit::of(context, Name::Review)
+    let git = context
+        .permit(Name::Review)
         .map_err(Trouble::from)
         .and_then(|permit| Git::of(context, permit, until));
     let Ok(git) = git else {

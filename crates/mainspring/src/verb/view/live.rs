@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use super::http;
 use super::site::Site;
-use crate::machine;
+use crate::markers;
 use crate::sessions;
 
 /// How often the files are looked at while a page is open.
@@ -31,13 +31,10 @@ pub(super) fn version(site: &Site) -> String {
     for project in site.projects() {
         hash_folder(&project.dir, &mut hasher);
         hash_folder(&project.dir.join("sessions"), &mut hasher);
-        for marker in machine::markers() {
+        for marker in markers::all() {
             hash_file(&project.root.join(marker), &mut hasher);
         }
-        hash_file(
-            &project.root.join(crate::store::orders::OFF_FILE),
-            &mut hasher,
-        );
+        hash_file(&project.root.join(crate::orders::OFF_FILE), &mut hasher);
     }
     // A client that was killed leaves its file.
     for session in sessions::live(&site.env.afresh(), state) {

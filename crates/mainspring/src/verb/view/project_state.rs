@@ -12,9 +12,10 @@ use crate::at_work;
 use crate::env::Environment;
 use crate::event_context::EventContext;
 use crate::machine;
+use crate::orders;
 use crate::project::{self, Project};
 use crate::sessions::{self, Session};
-use crate::store::{ProjectStore, orders};
+use crate::store::ProjectStore;
 use crate::trust::TrustNotice;
 
 /// A session that was not heard of for this long is not shown.

@@ -8,8 +8,8 @@ use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::orders::Until;
 use mainspring_store::{Trouble, json_change, read_json};
 
-use super::ProjectStore;
 use crate::project::Project;
+use crate::store::ProjectStore;
 
 /// While this file exists, the machines are stopped here.
 pub(crate) const OFF_FILE: &str = ".mainspring-off";
