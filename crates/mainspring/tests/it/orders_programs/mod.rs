@@ -2,6 +2,7 @@
 //! agent. Every program that we know is replaced by a stand-in that only records its start.
 
 mod beyond;
+mod everything;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -165,6 +166,14 @@ fn board(place: &Place) {
     place.env.trust();
 }
 
+/// A check that a person trusted. It runs git, because its key is taken over the tree.
+fn checked(place: &Place) {
+    let settings = "[[check]]\nname = \"tests\"\nrun = [\"claude\"]\n";
+    place.file("mainspring.toml", settings);
+    place.env.trust();
+    place.started();
+}
+
 fn nothing(_: &Place) {}
 
 /// What a path does without an order.
@@ -188,6 +197,7 @@ struct Way {
 const EVENTS: &[Way] = &[
     Way { what: "a stop, with a loop in jwz", machine: "loop", prepare: jwz_loop, run: stop, does: Does::Starts("jwz") },
     Way { what: "a stop, with a due review", machine: "review", prepare: due_review, run: stop, does: Does::Starts("claude") },
+    Way { what: "a stop, with a check", machine: "check", prepare: checked, run: stop, does: Does::Starts("git") },
     Way { what: "a stop, with work handed over", machine: "claim", prepare: ready, run: stop, does: Does::Starts("git") },
     Way { what: "a stop, with the gate on", machine: "gate", prepare: gate, run: stop, does: Does::Holds },
     Way { what: "a stop, with pulse", machine: "pulse", prepare: pulse, run: stop, does: Does::Holds },
@@ -369,6 +379,7 @@ const VERBS: &[Verb] = &[
     Verb { agent: &["loop", "start", "--store", "jwz"], person: &["loop", "start", "--store", "jwz"], machine: "loop", prepare: jwz_loop, starts: "jwz", refused: Refused::Wholly },
     Verb { agent: &["status"], person: &["status"], machine: "loop", prepare: jwz_loop, starts: "jwz", refused: Refused::Program },
     Verb { agent: &["graph", "loop"], person: &["graph", "loop"], machine: "loop", prepare: jwz_loop, starts: "jwz", refused: Refused::Program },
+    Verb { agent: &["check"], person: &["check"], machine: "check", prepare: checked, starts: "git", refused: Refused::Program },
     Verb { agent: &["doctor"], person: &["doctor"], machine: "claim", prepare: nothing, starts: "gh", refused: Refused::Program },
     Verb { agent: &["doctor"], person: &["doctor"], machine: "review", prepare: nothing, starts: "claude", refused: Refused::Program },
 ];
