@@ -5,11 +5,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
+use std::time::Duration;
 
+use mainspring_testkit::process::{End, PATIENCE, Running};
 use serde_json::{Value, json};
 
-use crate::env::TestEnv;
+use crate::env::{TestEnv, payload};
 
 /// Longer than anybody waits for a hook, but not for ever.
 const HOLDING: &str = "40";
@@ -143,11 +144,16 @@ fn a_sessions_end_does_not_wait_for_the_lock_as_long_as_a_stop() {
     env.run(&["gate", "on", "--project"]).ok();
     let lock = fs::File::open(env.project_state().join("lock")).unwrap();
     lock.lock().unwrap();
-    let took = |event: &str| {
-        let start = Instant::now();
-        let ran = env.hook(event, json!({"reason": "clear"}));
-        assert_eq!(ran.code, Some(0), "{ran:?}");
-        start.elapsed()
+    let start = |event: &str| {
+        let event = payload(&env.project(), event, json!({"reason": "clear"}));
+        Running::start_with(env.command().arg("hook"), event.to_string())
     };
-    assert!(took("SessionEnd") < took("Stop") / 2);
+    let (stop, end) = (start("Stop"), start("SessionEnd"));
+    assert!(end.wait(PATIENCE).succeeded());
+    let still = stop.wait(Duration::ZERO).end;
+    assert_eq!(
+        still,
+        End::DeadlinePassed,
+        "the stop came first, and still waits"
+    );
 }

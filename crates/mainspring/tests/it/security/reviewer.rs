@@ -193,13 +193,19 @@ fn what_a_reviewer_started_in_its_own_session_ends_with_the_reviewer() {
 
 #[test]
 fn what_a_reviewer_started_in_its_own_session_ends_at_the_deadline() {
-    let taskie = trusted();
-    configure(&taskie, "[review]\ndeadline = \"2s\"\n");
-    leaves_behind(&taskie, "sleep 600");
-    let said = stop(&taskie).let_go();
-    assert!(said.contains("did not"), "{said}");
-    let pid = left_behind(&taskie).unwrap();
-    assert!(!runs(&pid), "{said}");
+    // On a busy machine the reviewer may not even have begun at the first deadline.
+    for deadline in [2, 8, 32, 128] {
+        let taskie = trusted();
+        configure(&taskie, &format!("[review]\ndeadline = \"{deadline}s\"\n"));
+        leaves_behind(&taskie, "sleep 600");
+        let said = stop(&taskie).let_go();
+        assert!(said.contains("did not"), "{said}");
+        if let Some(pid) = left_behind(&taskie) {
+            assert!(!runs(&pid), "{said}");
+            return;
+        }
+    }
+    panic!("the reviewer never began");
 }
 
 #[test]
