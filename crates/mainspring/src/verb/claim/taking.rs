@@ -285,7 +285,7 @@ fn ignored(
     let store = ProjectStore::new(cmd.state()?, &project.root);
     let context = EventContext::new(&cmd.env, project, &store, None);
     let until = Instant::now() + Duration::from_millis(super::LIMIT.0);
-    let permit = Permit::of(&context, Name::Claim).map_err(Trouble::from)?;
+    let permit = context.permit(Name::Claim).map_err(Trouble::from)?;
     if Git::of(&context, permit, until)?
         .in_dir(place)
         .ignores(file::NAME)

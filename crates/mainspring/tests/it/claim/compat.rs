@@ -31,7 +31,7 @@ fn the_documented_manual_test_works_phase_by_phase() {
     assert_eq!(
         context(&sync(&world, "on-stop")),
         "",
-        "no signal file, no words"
+        "no claim file, no words"
     );
 
     world.work();

@@ -243,7 +243,7 @@ fn a_pull_request_is_created_once_wherever_the_hook_is_killed() {
         Point::new(&world, issue, "ready_for_pr", None)
     };
     sweep(&world, "ready_for_pr", CREATE, make, |point, _| {
-        let claim = point.claim().ok_or("the signal file is gone")?;
+        let claim = point.claim().ok_or("the claim file is gone")?;
         let pulls: Vec<u64> = world
             .widgets()
             .pulls()
