@@ -13,9 +13,9 @@ use crate::taskie::Taskie;
 /// The needs of the first page, as a reader sees them: without its marks.
 fn needs(env: &TestEnv) -> String {
     let page = view(env).get("").body;
-    let start = page.find("id=\"needs\"").expect("the section is there");
+    let start = page.find("id=\"needs\"").unwrap();
     let section = &page[start..];
-    let section = &section[..section.find("</section>").expect("it ends")];
+    let section = &section[..section.find("</section>").unwrap()];
     let mut text = String::new();
     let mut marks = false;
     for c in section.chars() {
