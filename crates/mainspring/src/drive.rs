@@ -84,9 +84,9 @@ struct Driver<'a> {
     /// if the order does not bind whoever began it, or is over.
     cancelled: Vec<Name>,
     edited: Vec<String>,
-    /// What went wrong after a commit, when others were to be told of it, and what else the
-    /// person must hear.
-    late: Vec<String>,
+    /// What the person must be told besides the answer, such as a post that failed after the
+    /// commit.
+    notes: Vec<String>,
     /// Read again after an effect: it may have taken minutes.
     now: Millis,
     /// Read at each load, under the lock: so it is never older than what was recorded before.
@@ -119,7 +119,7 @@ impl<'a> Driver<'a> {
             subjects: Vec::new(),
             cancelled: Vec::new(),
             edited: Vec::new(),
-            late: Vec::new(),
+            notes: Vec::new(),
             now: context.env.now(),
             uptime: Uptime::default(),
             has_run: false,
@@ -140,7 +140,7 @@ impl<'a> Driver<'a> {
         self.found = Found::default();
         if let Some(lock) = self.lock.take() {
             self.edited.extend_from_slice(lock.edited());
-            self.late.extend(lock.damaged().map(str::to_owned));
+            self.notes.extend(lock.damaged().map(str::to_owned));
         }
     }
 
@@ -293,7 +293,7 @@ impl<'a> Driver<'a> {
         let record = lock.commit(self.now, kept, files)?;
         for moved in moves(whole.as_ref().unwrap_or(&record.entry))? {
             if let Err(trouble) = self.found.after_commit(self.context, moved) {
-                self.late.push(trouble.to_string());
+                self.notes.push(trouble.to_string());
             }
         }
         Ok(())
@@ -350,7 +350,7 @@ impl<'a> Driver<'a> {
             Ok(permit) => {
                 let finished = machine::run(self.context, permit.clone(), pending);
                 if permit.was_revoked() {
-                    self.late.push(cancelled(pending));
+                    self.notes.push(cancelled(pending));
                     self.cancelled.push(pending.name());
                     Reply::Withheld
                 } else {
@@ -374,7 +374,7 @@ impl<'a> Driver<'a> {
         let told = self.context.take_told();
         answer
             .notes
-            .extend(self.late.into_iter().chain(told).map(Note::ours));
+            .extend(self.notes.into_iter().chain(told).map(Note::ours));
         answer
     }
 }

@@ -79,7 +79,7 @@ struct Shape {
     /// Which signals end it
     #[arg(long, value_parser = mode, default_value = "loop", value_name = "loop|issue|grind")]
     mode: Mode,
-    /// The most iterations; default: 10, or 100 for `grind`
+    /// The maximum number of iterations; default: 10, or 100 for `grind`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max: Option<u32>,
     /// What the agent should do

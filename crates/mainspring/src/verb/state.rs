@@ -13,14 +13,14 @@ use crate::config::{Config, Value};
 use crate::retention::survey::{self, Kinds, ProjectSize, Shared, Size};
 use crate::retention::{self, KEEP};
 
-/// Show what Mainspring keeps for each project, how large it is, and what goes next.
+/// Show what Mainspring keeps for each project, how large it is, and what will be deleted next.
 ///
 /// State that was not used for 90 days (`state.keep`) is deleted, a little at each start of a
 /// session. What is still open stays.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  mainspring state                  every project, and what goes next\n  mainspring state purge            end the state of this project\n  mainspring state purge ~/old      of a project that was moved or deleted\n  mainspring state purge --all      of every project whose folder is gone"
+    after_help = "Examples:\n  mainspring state                  every project, and what will be deleted next\n  mainspring state purge            delete the state of this project\n  mainspring state purge ~/old      of a project that was moved or deleted\n  mainspring state purge --all      of every project whose folder is gone"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]

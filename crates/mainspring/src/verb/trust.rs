@@ -143,7 +143,7 @@ fn show(cmd: &CommandContext, project: &Project, proposal: &Proposal) -> String 
     out
 }
 
-/// Take the permission back.
+/// Stop trusting this project.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  mainspring untrust             in the project's folder\n  mainspring untrust ~/old       a project that was moved or deleted"

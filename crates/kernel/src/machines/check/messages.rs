@@ -147,7 +147,8 @@ pub(super) fn gave_up(verdicts: &Verdicts<'_>, reds: u32) -> String {
     };
     format!(
         "let go after {reds} red stop{}: {what}. No review starts and no pull request is opened \
-         until it is green. `mainspring check` shows more, and your next prompt counts anew",
+         until it is green. `mainspring check` shows more; the count starts again at \
+         your next prompt",
         if reds == 1 { "" } else { "s" }
     )
 }

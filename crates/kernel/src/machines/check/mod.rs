@@ -239,7 +239,7 @@ impl Machine for Check {
         Arrow { rule: "pinned",     on: "stop",        from: ANY, to: "red",
             when: "a pinned file is not as it was trusted", does: "hold: put it back", remedy: "put it back, or `mainspring trust` accepts it" },
         Arrow { rule: "gave-up",    on: "stop",        from: ANY, to: "gave_up",
-            when: "red for `[checks] max` times since the prompt", does: "pass, tell the person; nothing is handed over", remedy: "say what to do next: the next prompt counts anew" },
+            when: "red for `[checks] max` times since the prompt", does: "pass, tell the person; nothing is handed over", remedy: "say what to do next: the count starts again at the next prompt" },
         Arrow { rule: "later",      on: "stop",        from: ANY, to: SAME,
             when: "no time is left for all of them", does: "hold: the rest runs at the next stop", remedy: "stop again" },
         Arrow { rule: "fault",      on: "stop",        from: ANY, to: "quiet",

@@ -132,17 +132,20 @@ fn take_up(state: &State, claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>
             };
             let phrases = &input.facts.phrases;
             match results::take_in(held, &intent.effect, outcome, phrases) {
-                Some(heard) => {
-                    let rule = retry::rule(At::Idle, &heard);
-                    let (state, say) = match heard.text {
+                Some(meaning) => {
+                    let rule = retry::rule(At::Idle, &meaning);
+                    let (state, say) = match meaning.text {
                         Some(text) => {
                             let notice = text.lines().next().unwrap_or_default().into();
-                            (post(&heard.state, text, input.now), OnIdle::Notify(notice))
+                            (
+                                post(&meaning.state, text, input.now),
+                                OnIdle::Notify(notice),
+                            )
                         }
-                        None => (heard.state, OnIdle::Pass),
+                        None => (meaning.state, OnIdle::Pass),
                     };
                     let mut step = Step::take(rule, state, say);
-                    step.notes = heard.notes;
+                    step.notes = meaning.notes;
                     step
                 }
                 None => Step::ignore(state, OnIdle::Pass),

@@ -201,7 +201,7 @@ impl Machine for Claim {
         Arrow { rule: "beat",           on: "stop",          from: CLAIMED, to: SAME,
             when: "the claim on the git server is an hour old, or says another phase", does: "write it again", remedy: "" },
         Arrow { rule: "unconsented",    on: "stop",          from: &["done", "failed"], to: SAME,
-            when: "the file says `done`, and nobody let it be closed", does: "tell the agent once, then the person", remedy: "`mainspring claim done` after the user's yes" },
+            when: "the file says `done`, but the user did not allow it", does: "tell the agent once, then the person", remedy: "`mainspring claim done` after the user's yes" },
         Arrow { rule: "close",          on: "stop",          from: &["done"], to: SAME,
             when: "the user let it be closed", does: "comment, close, card to Done, release", remedy: "`mainspring claim rework` keeps it open" },
         Arrow { rule: "closed",         on: "stop",          from: &["done", "failed"], to: "unclaimed",

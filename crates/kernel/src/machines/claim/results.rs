@@ -17,7 +17,7 @@ use crate::ids::Millis;
 
 /// What a result means.
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(super) struct Meaning {
     /// The arrow at a stop.
     pub(super) rule: &'static str,
     pub(super) state: State,
@@ -27,7 +27,7 @@ pub(super) struct Heard {
     pub(super) notes: Vec<String>,
 }
 
-impl Heard {
+impl Meaning {
     fn quiet(rule: &'static str, claim: ClaimFile, memory: ClaimMemory) -> Self {
         Self {
             rule,
@@ -62,7 +62,7 @@ pub(super) fn take_in(
     effect: &Effect,
     outcome: &Outcome,
     phrases: &[String],
-) -> Option<Heard> {
+) -> Option<Meaning> {
     match (effect, outcome) {
         (Effect::Open(open), Outcome::Opened { .. }) if open.branch == held.claim.branch => {
             Some(opened(held, outcome))
@@ -100,7 +100,7 @@ const fn awaits_pull(phase: &Phase) -> bool {
     matches!(phase, Phase::ReadyForPr | Phase::Failed(_))
 }
 
-fn opened(held: Held, outcome: &Outcome) -> Heard {
+fn opened(held: Held, outcome: &Outcome) -> Meaning {
     let Held {
         mut claim,
         mut memory,
@@ -113,11 +113,11 @@ fn opened(held: Held, outcome: &Outcome) -> Heard {
         board,
     } = outcome
     else {
-        return Heard::quiet("late", claim, memory);
+        return Meaning::quiet("late", claim, memory);
     };
     claim.pr_number = Some(*pr);
     if !awaits_pull(&claim.phase) {
-        return Heard::quiet("late", claim, memory);
+        return Meaning::quiet("late", claim, memory);
     }
     claim.phase = Phase::PrCreated;
     claim.status = status::IN_REVIEW.into();
@@ -133,10 +133,10 @@ fn opened(held: Held, outcome: &Outcome) -> Heard {
         "{there}\nTell the user. CI is watched from here on: you will be told when it fails, passes, or \
          the pull request is merged."
     );
-    Heard::quiet("opened", claim, memory).say(text).note(note)
+    Meaning::quiet("opened", claim, memory).say(text).note(note)
 }
 
-fn closed(held: Held, outcome: &Outcome) -> Heard {
+fn closed(held: Held, outcome: &Outcome) -> Meaning {
     let Held {
         mut claim,
         mut memory,
@@ -148,11 +148,11 @@ fn closed(held: Held, outcome: &Outcome) -> Heard {
         release,
     } = outcome
     else {
-        return Heard::quiet("late", claim, memory);
+        return Meaning::quiet("late", claim, memory);
     };
     let issue = claim.issue_number;
     if !matches!(claim.phase, Phase::Failed(_) | Phase::Done) {
-        return Heard::quiet("late", claim, memory).note(format!(
+        return Meaning::quiet("late", claim, memory).note(format!(
             "issue #{issue} was closed, but the claim changed meanwhile, so it stays"
         ));
     }
@@ -180,17 +180,17 @@ fn closed(held: Held, outcome: &Outcome) -> Heard {
         Board::Moved | Board::MovedOnly(_) => " Board → Done.",
         Board::Off | Board::Lacks(_) | Board::Unreachable(_) => "",
     };
-    let heard = Heard {
+    let meaning = Meaning {
         rule: "closed",
         state: State::Unclaimed(memory.after()),
         text: Some(format!("{done}{card} Signal file cleaned up.")),
         notes: Vec::new(),
     };
-    heard.note(note).note(unreleased)
+    meaning.note(note).note(unreleased)
 }
 
 /// Something must be done first. The same thing is not said twice: that would only trap the agent.
-pub(super) fn lacking(held: Held, missing: Missing) -> Heard {
+pub(super) fn lacking(held: Held, missing: Missing) -> Meaning {
     let Held {
         mut claim,
         mut memory,
@@ -200,15 +200,15 @@ pub(super) fn lacking(held: Held, missing: Missing) -> Heard {
     let advice = missing.advice(&claim);
     let known = memory.lacking.as_ref() == Some(&missing);
     memory.lacking = Some(missing);
-    let heard = Heard::quiet("lacking", claim, memory);
+    let meaning = Meaning::quiet("lacking", claim, memory);
     if known {
-        return heard.note(advice);
+        return meaning.note(advice);
     }
-    heard.say(advice)
+    meaning.say(advice)
 }
 
 /// Somebody merged the branch without a pull request.
-fn integrated(held: Held, base: &str, phrases: &[String]) -> Heard {
+fn integrated(held: Held, base: &str, phrases: &[String]) -> Meaning {
     let Held {
         mut claim,
         mut memory,
@@ -226,10 +226,10 @@ fn integrated(held: Held, base: &str, phrases: &[String]) -> Heard {
         quote(base, 200)
     );
     let text = question(claim.issue_number, &why, phrases);
-    Heard::quiet("integrated", claim, memory).say(text)
+    Meaning::quiet("integrated", claim, memory).say(text)
 }
 
-fn failed(held: Held, task: Task, fault: &Fault) -> Option<Heard> {
+fn failed(held: Held, task: Task, fault: &Fault) -> Option<Meaning> {
     let Held {
         mut claim,
         memory,
@@ -246,9 +246,9 @@ fn failed(held: Held, task: Task, fault: &Fault) -> Option<Heard> {
     let cause = unended(&quote(&fault.cause, 300));
     let Failure { attempts, next, .. } = claim.fail(task, &cause, now, fault.not_before);
     let (doing, issue) = (task.as_str(), claim.issue_number);
-    let heard = Heard::quiet(rule, claim, memory);
+    let meaning = Meaning::quiet(rule, claim, memory);
     Some(match next {
-        Next::Never => heard.say(format!(
+        Next::Never => meaning.say(format!(
             "Gave up {doing} for issue #{issue} after {attempts} attempts: {cause}. Tell the user. \
              `mainspring claim retry` tries again."
         )),
@@ -259,14 +259,14 @@ fn failed(held: Held, task: Task, fault: &Fault) -> Option<Heard> {
                  minutes; `mainspring claim retry` tries at the next stop."
             );
             match attempts {
-                1 => heard.say(text),
-                _ => heard.note(text),
+                1 => meaning.say(text),
+                _ => meaning.note(text),
             }
         }
     })
 }
 
-fn carded(held: Held, card: &CardUpdate, board: &Board) -> Heard {
+fn carded(held: Held, card: &CardUpdate, board: &Board) -> Meaning {
     let Held {
         mut claim,
         mut memory,
@@ -277,11 +277,11 @@ fn carded(held: Held, card: &CardUpdate, board: &Board) -> Heard {
         Phase::Coding | Phase::PrCreated | Phase::ChecksRunning | Phase::MergedDetected => "card",
         Phase::ReadyForPr | Phase::Done | Phase::Failed(_) => "late",
     };
-    Heard::quiet(rule, claim, memory).note(note)
+    Meaning::quiet(rule, claim, memory).note(note)
 }
 
 /// The claim on the git server was written again, or somebody else has it now.
-fn beaten_at(held: Held, phase: &str, beaten: &Beaten) -> Heard {
+fn beaten_at(held: Held, phase: &str, beaten: &Beaten) -> Meaning {
     let Held {
         claim,
         mut memory,
@@ -295,7 +295,7 @@ fn beaten_at(held: Held, phase: &str, beaten: &Beaten) -> Heard {
     match beaten {
         Beaten::Kept(commit) => {
             memory.lease = Some(commit.clone()).filter(|commit| !commit.is_empty());
-            Heard::quiet("beat", claim, memory)
+            Meaning::quiet("beat", claim, memory)
         }
         Beaten::Lost(holder) => {
             memory.lease = None;
@@ -304,13 +304,13 @@ fn beaten_at(held: Held, phase: &str, beaten: &Beaten) -> Heard {
                  abort` gives up the claim here, `mainspring claim list` shows who has what.",
                 quote(holder, 200)
             );
-            Heard::quiet("beat", claim, memory).say(text)
+            Meaning::quiet("beat", claim, memory).say(text)
         }
     }
 }
 
 /// The claim file is gone, and the issue was given back on the git server.
-pub(super) fn given_back(mut memory: ClaimMemory, release: &Release, now: Millis) -> Heard {
+pub(super) fn given_back(mut memory: ClaimMemory, release: &Release, now: Millis) -> Meaning {
     let issue = memory.issue.unwrap_or_default();
     let note = match release {
         Release::NotHeld | Release::Released => {
@@ -332,13 +332,13 @@ pub(super) fn given_back(mut memory: ClaimMemory, release: &Release, now: Millis
             )
         }
     };
-    let heard = Heard {
+    let meaning = Meaning {
         rule: "given-back",
         state: State::Unclaimed(memory.after()),
         text: None,
         notes: Vec::new(),
     };
-    heard.note(note)
+    meaning.note(note)
 }
 
 /// Takes in the result of moving a card. The note is for something new.

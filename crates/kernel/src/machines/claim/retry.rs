@@ -4,7 +4,7 @@
 use super::claim_file::ClaimFile;
 use super::memory::{ClaimMemory, Consent};
 use super::phase::{Phase, Task};
-use super::results::Heard;
+use super::results::Meaning;
 use super::stop::{CLOSE_LIMIT, OPEN_LIMIT};
 use super::work::{Close, Effect, Open};
 use super::{Claim, State};
@@ -44,8 +44,8 @@ pub(super) fn due(
 }
 
 /// The arrow for what came of it.
-pub(super) const fn rule(at: At, heard: &Heard) -> &'static str {
-    let State::Claimed { claim, .. } = &heard.state else {
+pub(super) const fn rule(at: At, meaning: &Meaning) -> &'static str {
+    let State::Claimed { claim, .. } = &meaning.state else {
         return match at {
             At::Idle => "idle-closed",
             At::Watch => "watch-closed",

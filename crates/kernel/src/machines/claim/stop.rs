@@ -7,7 +7,7 @@ use super::claim_file::{ClaimFile, is_due};
 use super::memory::{ClaimMemory, Consent, Mail, Topic, Weight};
 use super::news::{Look, PullNews};
 use super::phase::{Failure, Phase, Task};
-use super::results::{self, Heard, Held};
+use super::results::{self, Held, Meaning};
 use super::work::{CardUpdate, Close, Effect, HeartBeat, Open, Outcome};
 use super::{BoardUse, Claim, Door, State};
 use crate::effect::EffectStatus;
@@ -150,19 +150,19 @@ fn close(rule: &'static str, claim: &ClaimFile, mut memory: ClaimMemory, input: 
         }
         (Consent::NotAsked | Consent::Asked | Consent::Spoken, Door::Hook) => {
             let text = format!(
-                "issue #{} is not closed: its file says so, and nobody let it be closed. When the \
-                 pull request is merged, ask the user; after their yes, run `mainspring claim \
-                 done`",
+                "issue #{} is not closed: its claim file says `done`, but the user has not said \
+                 that it may be closed. When the pull request is merged, ask the user; after \
+                 their yes, run `mainspring claim done`",
                 claim.issue_number
             );
             let known = core::mem::replace(&mut memory.told_unconsented, true);
-            let heard = Heard {
+            let meaning = Meaning {
                 rule: "unconsented",
                 state: state(memory),
                 text: (!known).then(|| text.clone()),
                 notes: if known { [text].into() } else { [].into() },
             };
-            told(heard, input)
+            told(meaning, input)
         }
     }
 }
@@ -196,7 +196,7 @@ fn came_back(
     }
     let before = held(claim, memory.clone(), input);
     match results::take_in(before, effect, outcome, &input.facts.phrases) {
-        Some(heard) => told(heard, input),
+        Some(meaning) => told(meaning, input),
         // A result for another claim or another event.
         None => resting(claim.clone(), memory, input),
     }
@@ -278,13 +278,13 @@ fn quiet(rule: &'static str, state: State, input: &In<'_>) -> Stop {
 }
 
 /// Says it to this session if the claim is its own; otherwise it waits for the claim's session.
-fn told(heard: Heard, input: &In<'_>) -> Stop {
-    let Heard {
+fn told(meaning: Meaning, input: &In<'_>) -> Stop {
+    let Meaning {
         rule,
         state,
         text,
         notes,
-    } = heard;
+    } = meaning;
     let mut unread = None;
     let state = match text {
         None => state,

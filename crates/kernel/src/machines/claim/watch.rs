@@ -120,11 +120,11 @@ fn came_back(
     };
     let failed = matches!(claim.phase, Phase::Failed(_));
     match results::take_in(held, effect, outcome, &input.facts.phrases).filter(|_| failed) {
-        Some(heard) => {
-            let rule = retry::rule(At::Watch, &heard);
-            let state = match heard.text {
-                Some(text) => post(&heard.state, text, input.now),
-                None => heard.state,
+        Some(meaning) => {
+            let rule = retry::rule(At::Watch, &meaning);
+            let state = match meaning.text {
+                Some(text) => post(&meaning.state, text, input.now),
+                None => meaning.state,
             };
             let step = news(&state, rule, input);
             step.unwrap_or_else(|| Step::take(rule, state, OnWatch::Pass))

@@ -21,7 +21,7 @@ use crate::machine::check::{self, CheckReceipt};
 use crate::trust::TrustedChecks;
 use crate::verb::{CommandContext, Result};
 
-/// Take the keys of a commit anew, and say whether a receipt of checks matches them.
+/// Compute the keys of a commit again, and say whether a receipt of checks matches them.
 ///
 /// The commit is checked out into a temporary worktree. Definitions, pins, toolchain files and
 /// inputs must be the same; the environment is another machine's, and is not compared. Exits with 0

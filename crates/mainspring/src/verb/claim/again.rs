@@ -8,7 +8,7 @@ use mainspring_kernel::verbs::{Actor, VerbStep};
 use super::{CommandContext, Result};
 use crate::machine::claim;
 
-/// Try again at the next stop what failed at GitHub.
+/// At the next stop, try again what failed at GitHub.
 #[derive(Debug, clap::Args)]
 pub(super) struct Retry {}
 

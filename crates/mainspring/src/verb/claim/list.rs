@@ -1,4 +1,4 @@
-//! `mainspring claim list`: who has what, by the git server alone.
+//! `mainspring claim list`: who has which issue, as the git server knows it.
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::hidden::escape_name;

@@ -29,7 +29,7 @@ use crate::machine::claim::github_context::{ContextError, GitHubContext};
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "Examples:\n  mainspring claim 42              take issue 42, and switch to a branch made from its title\n  mainspring claim status --now\n  mainspring claim list            who has what, by the git server\n  mainspring claim done            when it is merged and the user said yes\n  mainspring claim abort           give it back"
+    after_help = "Examples:\n  mainspring claim 42              take issue 42, and switch to a branch made from its title\n  mainspring claim status --now\n  mainspring claim list            who has which issue, as the git server knows it\n  mainspring claim done            when it is merged and the user said yes\n  mainspring claim abort           give it back"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]

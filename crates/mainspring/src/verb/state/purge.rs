@@ -16,7 +16,7 @@ use crate::retention::survey::{self, Size};
 use crate::store::StateDir;
 use crate::verb::ask;
 
-/// End the state of this project: its journal, its sessions, and what its machines remember.
+/// Delete the state of this project: its journal, its sessions, and what its machines remember.
 ///
 /// Nothing in the project itself is changed, and a trusted project stays trusted. Refused
 /// while something is open, and inside an agent's shell.
