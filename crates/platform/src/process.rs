@@ -74,27 +74,29 @@ const MOST_WORDS: u64 = 16 << 10;
 /// The ancestors of this process, the nearest first. The list ends at a process that cannot be
 /// read.
 pub fn ancestors() -> Vec<Ancestor> {
-    let mut found = Vec::new();
-    let parent = getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
-    let mut next = parent;
-    while let Some(pid) = next.filter(|pid| *pid != 0 && found.len() < MOST_ANCESTORS) {
+    let found = ancestor_pids().map(|pid| {
         let folder = PathBuf::from(format!("/proc/{pid}"));
-        let Some(stat) = stat(&folder) else {
-            break;
-        };
         let program = std::fs::read_link(folder.join("exe")).unwrap_or_default();
-        found.push(Ancestor {
+        Ancestor {
             pid,
             program: program.to_string_lossy().into_owned(),
             args: words(&folder.join("cmdline")),
-        });
+        }
+    });
+    found.collect()
+}
+
+/// The numbers of the ancestors of this process, the nearest first. Each is looked up when it is
+/// asked for.
+pub fn ancestor_pids() -> impl Iterator<Item = u32> {
+    let parent = getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
+    let above = |pid: &u32| {
+        let stat = stat(&PathBuf::from(format!("/proc/{pid}")))?;
         // The fourth field of all.
-        next = stat
-            .split_whitespace()
-            .nth(1)
-            .and_then(|pid| pid.parse().ok());
-    }
-    found
+        let parent = stat.split_whitespace().nth(1)?.parse().ok()?;
+        (parent != 0).then_some(parent)
+    };
+    std::iter::successors(parent, above).take(MOST_ANCESTORS)
 }
 
 fn words(path: &Path) -> Vec<String> {

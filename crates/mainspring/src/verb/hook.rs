@@ -153,14 +153,18 @@ fn answer(env: &Environment, payload: &Payload) -> Option<String> {
 fn forged(env: &Environment, payload: &Payload) -> Option<Answer> {
     let named = payload.event.session.as_ref()?;
     let own = env.forges(payload.host.agent, named)?;
-    let kind = &payload.event.kind;
-    Some(match kind {
+    Some(of_another(&own, named, &payload.event.kind))
+}
+
+/// The answer to an event that one session sent in the name of another.
+fn of_another(own: &SessionId, named: &SessionId, kind: &Kind) -> Answer {
+    match kind {
         Kind::Stop { .. } => Answer::fault(
             kind,
             format!("session {own} sent a stop of session {named}: nothing was checked"),
         ),
         _ => Answer::nothing(kind),
-    })
+    }
 }
 
 /// The answer to an event that the demo plays.
@@ -265,6 +269,13 @@ fn decide_by(
             answer.notes.extend(damaged);
         }
         let answer = with_trust_notice(&context, with_ignored(&context, answer));
+        return Ok(Spoken::plainly(answer));
+    }
+    // Only here, where something may come of the event.
+    if let Some(named) = session
+        && let Some(own) = sessions::impostor(env, store.state(), named)
+    {
+        let answer = of_another(&own, named, &payload.event.kind);
         return Ok(Spoken::plainly(answer));
     }
     if let (Bound::NotYet, Some(session)) = (project.bound, session) {

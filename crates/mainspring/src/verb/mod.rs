@@ -154,12 +154,20 @@ impl CommandContext {
         Ok(own.root == project.root)
     }
 
-    /// Who typed the command.
+    /// Who typed the command. An agent that names another session than its own has none.
     pub(crate) fn actor(&self) -> Actor {
-        match self.typed_in {
-            TypedIn::Shell => self.env.actor(),
-            TypedIn::Client => Actor::Person,
+        match (self.typed_in, self.env.actor()) {
+            (TypedIn::Client, _) => Actor::Person,
+            (TypedIn::Shell, Actor::Agent(Some(named))) if self.is_impostor(&named) => {
+                Actor::Agent(None)
+            }
+            (TypedIn::Shell, actor) => actor,
         }
+    }
+
+    fn is_impostor(&self, named: &SessionId) -> bool {
+        let state = StateDir::of(&self.env);
+        state.is_some_and(|state| crate::sessions::impostor(&self.env, &state, named).is_some())
     }
 
     /// Changes state as a command does: under the lock and with a record. Binds the agent's

@@ -10,6 +10,7 @@ mod git;
 mod holding;
 mod links;
 mod planted;
+mod posing;
 mod reviewer;
 mod secrets;
 mod settings;
