@@ -191,9 +191,13 @@ impl<'a> EventContext<'a> {
         if self.is_vacant() {
             return Ok(None);
         }
-        if let Permission::Unreadable(trouble) = self.permission() {
-            let cause = trouble.to_string();
-            return Ok(Some(TrustNotice::Unreadable { cause }));
+        match self.permission() {
+            Permission::Unreadable(trouble) => {
+                let cause = trouble.to_string();
+                return Ok(Some(TrustNotice::Unreadable { cause }));
+            }
+            Permission::Replaced => return Ok(Some(TrustNotice::Replaced)),
+            Permission::None | Permission::Trusted(_) | Permission::BelowRoot => {}
         }
         if !self.is_trusted() {
             let brought = markers::all().filter(|marker| self.project.has(marker));

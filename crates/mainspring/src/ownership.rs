@@ -26,9 +26,19 @@ pub(crate) struct Ignored {
 /// Why the file does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Doubt {
-    Foreign { user: u32, me: u32 },
-    OpenToAll { mode: u32 },
-    OpenToGroup { group: u32, mode: u32 },
+    Foreign {
+        user: u32,
+        me: u32,
+    },
+    OpenToAll {
+        mode: u32,
+    },
+    OpenToGroup {
+        group: u32,
+        mode: u32,
+    },
+    /// Nobody trusted it, and it lies below a folder that a person trusted.
+    BelowTrusted,
 }
 
 impl fmt::Display for Ignored {
@@ -45,6 +55,7 @@ impl fmt::Display for Doubt {
             Self::OpenToGroup { group, mode } => {
                 write!(f, "can be written by group {group} (mode {mode:o})")
             }
+            Self::BelowTrusted => f.write_str("is not trusted, and the project around it is"),
         }
     }
 }
@@ -58,6 +69,9 @@ impl Ignored {
                 format!("read it; to accept its content: sudo chown \"$(id -un)\" {path}")
             }
             Doubt::OpenToAll { .. } | Doubt::OpenToGroup { .. } => format!("chmod go-w {path}"),
+            Doubt::BelowTrusted => {
+                "run `mainspring trust` in its folder, which then is a project of its own".into()
+            }
         }
     }
 }
@@ -148,6 +162,7 @@ mod tests {
             Some(Doubt::Foreign { .. }) => "foreign",
             Some(Doubt::OpenToAll { .. }) => "open to all",
             Some(Doubt::OpenToGroup { .. }) => "open to a group",
+            Some(Doubt::BelowTrusted) => "not trusted",
         }
     }
 

@@ -6,6 +6,9 @@
 //! bound is the nearest folder at or above its directory that holds a machine's file; the
 //! search does not go above the repository's top or the home. If there is no such folder, it is
 //! the directory itself. The directory of our own process is never used.
+//!
+//! A folder with nothing but files that nobody trusted gives way to a folder above it that a
+//! person trusted: a pull must not take a person's project away from below it.
 
 mod checkout;
 
@@ -48,6 +51,14 @@ pub(crate) enum Contents {
     Nothing,
 }
 
+/// Which folder is the project, if a folder with files that nobody trusted lies below a trusted one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    TrustedFirst,
+    /// For a person who is about to trust it.
+    Nearest,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bound {
     Yes,
@@ -72,6 +83,16 @@ impl Project {
 
 /// The project of an event in `cwd`, or of a command that was typed there.
 pub(crate) fn find(
+    env: &Environment,
+    state: &StateDir,
+    session: Option<&SessionId>,
+    cwd: Option<&Path>,
+) -> Result<Project, Trouble> {
+    find_by(Choice::TrustedFirst, env, state, session, cwd)
+}
+
+fn find_by(
+    choice: Choice,
     env: &Environment,
     state: &StateDir,
     session: Option<&SessionId>,
@@ -102,7 +123,7 @@ pub(crate) fn find(
     let cwd = real(cwd).map_err(|trouble| explained(trouble, cwd))?;
     let checkout = Checkout::of(&cwd, env)?;
     let mut ignored = Vec::new();
-    if let Some(project) = checkout.search(&cwd, state, env, &mut ignored) {
+    if let Some(project) = checkout.search(&cwd, (state, env), choice, &mut ignored) {
         return Ok(Project { ignored, ..project });
     }
     // The session may have been started elsewhere before the agent moved here.
@@ -110,7 +131,7 @@ pub(crate) fn find(
     if let Some(started) = started.filter(|started| *started != cwd) {
         let origin = Checkout::of(&started, env).ok();
         if let Some(project) =
-            origin.and_then(|origin| origin.search(&started, state, env, &mut ignored))
+            origin.and_then(|origin| origin.search(&started, (state, env), choice, &mut ignored))
         {
             let worktree = if checkout.primary == project.root && checkout.top != project.root {
                 checkout.top
@@ -136,7 +157,20 @@ pub(crate) fn of_command(
     session: Option<&SessionId>,
     cwd: &Path,
 ) -> Result<Project, Trouble> {
-    let project = find(env, state, session, Some(cwd))?;
+    widened(env, find(env, state, session, Some(cwd))?)
+}
+
+/// The project that a person trusts by a command that is typed here: the nearest, even below one
+/// that is trusted already.
+pub(crate) fn to_trust(
+    env: &Environment,
+    state: &StateDir,
+    cwd: &Path,
+) -> Result<Project, Trouble> {
+    widened(env, find_by(Choice::Nearest, env, state, None, Some(cwd))?)
+}
+
+fn widened(env: &Environment, project: Project) -> Result<Project, Trouble> {
     if project.bound == Bound::Yes || project.contents == Contents::Something {
         return Ok(project);
     }

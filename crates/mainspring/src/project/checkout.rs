@@ -1,6 +1,6 @@
 //! The checkout that a directory is in, and the nearest folder of it that is a project.
 
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use mainspring_platform::owner::Owner;
 use mainspring_platform::path::of_bytes;
 use mainspring_store::{ShownPath as _, Trouble, atomic};
 
-use super::{Bound, Contents, Project, exists};
+use super::{Bound, Choice, Contents, Project, exists};
 use crate::env::Environment;
 use crate::markers;
-use crate::ownership::{self, Ignored};
+use crate::ownership::{self, Doubt, Ignored};
 use crate::store::StateDir;
 
 #[derive(Debug)]
@@ -83,38 +83,75 @@ impl Checkout {
         self.top != self.primary
     }
 
-    /// Finds the nearest folder that holds a machine's file. Files that others may have put
-    /// there do not count.
+    /// Finds the folder that is the project. Files that others may have put there do not count.
     pub(super) fn search(
         &self,
         cwd: &Path,
-        state: &StateDir,
-        env: &Environment,
+        (state, env): (&StateDir, &Environment),
+        choice: Choice,
         ignored: &mut Vec<Ignored>,
     ) -> Option<Project> {
+        let is_trusted = |folder: &Path| {
+            let root = self.project(folder).root;
+            state.has_trust_record(&state.project(&root))
+        };
+        // The nearest folder with nothing but files that nobody trusted, and the first of them.
+        let mut brought: Option<(&Path, PathBuf)> = None;
         for folder in cwd.ancestors() {
-            let counts = |path: PathBuf, meta: &Metadata| {
-                let doubt = ownership::doubt(Owner::of(meta), env, Some(cwd));
-                match doubt.filter(|_| !self.is_own(cwd, env)) {
-                    None => true,
-                    Some(doubt) => {
-                        ignored.push(Ignored { path, doubt });
-                        false
-                    }
+            if let Some((_, path)) = &brought {
+                if is_trusted(folder) {
+                    ignored.push(Ignored {
+                        path: path.clone(),
+                        doubt: Doubt::BelowTrusted,
+                    });
+                    return Some(self.project(folder));
                 }
-            };
-            if holds_something(folder, state, counts) {
-                return Some(self.project(folder));
+            } else {
+                let marker = self.marker(folder, cwd, env, ignored);
+                let ours = exists(&state.project(folder));
+                match marker {
+                    Some(path) if !ours && choice == Choice::TrustedFirst => {
+                        if is_trusted(folder) {
+                            return Some(self.project(folder));
+                        }
+                        brought = Some((folder, path));
+                    }
+                    None if !ours => {}
+                    Some(_) | None => return Some(self.project(folder)),
+                }
             }
             if folder == self.ceiling {
                 break;
             }
         }
+        if let Some((folder, _)) = brought {
+            return Some(self.project(folder));
+        }
         let primary = self.primary.as_path();
-        (self.is_worktree() && holds_something(primary, state, |_, _| true)).then(|| Project {
+        (self.is_worktree() && holds_something(primary, state)).then(|| Project {
             root: self.primary.clone(),
             worktree: self.top.clone(),
             ..self.project(cwd)
+        })
+    }
+
+    /// The first file of a machine's in this folder that counts.
+    fn marker(
+        &self,
+        folder: &Path,
+        cwd: &Path,
+        env: &Environment,
+        ignored: &mut Vec<Ignored>,
+    ) -> Option<PathBuf> {
+        markers::all().find_map(|marker| {
+            let path = folder.join(marker);
+            let meta = fs::symlink_metadata(&path).ok()?;
+            let doubt = ownership::doubt(Owner::of(&meta), env, Some(cwd));
+            let Some(doubt) = doubt.filter(|_| !self.is_own(cwd, env)) else {
+                return Some(path);
+            };
+            ignored.push(Ignored { path, doubt });
+            None
         })
     }
 
@@ -152,16 +189,9 @@ impl Checkout {
     }
 }
 
-/// Does the folder hold a machine's file that counts, or do we have state for it?
-fn holds_something(
-    folder: &Path,
-    state: &StateDir,
-    mut counts: impl FnMut(PathBuf, &Metadata) -> bool,
-) -> bool {
-    let marked = markers::all().any(|marker| {
-        let path = folder.join(marker);
-        fs::symlink_metadata(&path).is_ok_and(|meta| counts(path, &meta))
-    });
+/// Does the folder hold a machine's file, or do we have state for it?
+fn holds_something(folder: &Path, state: &StateDir) -> bool {
+    let marked = markers::all().any(|marker| exists(&folder.join(marker)));
     marked || exists(&state.project(folder))
 }
 

@@ -19,7 +19,7 @@ use mainspring_kernel::deliberate::Trust;
 use mainspring_store::Trouble;
 
 pub(crate) use self::notice::TrustNotice;
-use self::record::{Pin, Record};
+use self::record::{OnRecord, Pin, Record};
 use crate::config::checks::{self, CheckDefinition};
 use crate::config::{self, PROJECT_FILE};
 use crate::env::Environment;
@@ -37,6 +37,10 @@ pub(crate) enum Permission {
     /// There is a record, and it cannot be read: it allows nothing, and the person is told
     /// at every stop.
     Unreadable(Trouble),
+    /// A person trusted the project that was at this path before. Somebody may have put another
+    /// one there, or only deleted its id, to end what holds the agent: the person is told at every
+    /// stop.
+    Replaced,
     /// It is in a folder whose projects the user's own configuration trusts.
     BelowRoot,
 }
@@ -81,17 +85,18 @@ impl ProjectSettings {
 
 impl Permission {
     pub(crate) fn look(env: &Environment, state: &StateDir, root: &Path) -> Self {
-        match Record::read(env, state, root) {
-            Ok(Some(record)) => return Self::Trusted(Box::new(record)),
-            Ok(None) => {}
+        let otherwise = match Record::read(env, state, root) {
+            Ok(OnRecord::This(record)) => return Self::Trusted(Box::new(record)),
+            Ok(OnRecord::Another) => Self::Replaced,
+            Ok(OnRecord::Nothing) => Self::None,
             Err(trouble) => return Self::Unreadable(trouble),
-        }
+        };
         // A configuration that cannot be read trusts nobody, and is reported where it counts.
         let roots = config::trust_roots(env).unwrap_or_default();
         if config::is_below(root, &roots) {
             return Self::BelowRoot;
         }
-        Self::None
+        otherwise
     }
 
     /// Did a person trust a version of the settings that defines checks? This is asked at every
@@ -126,13 +131,13 @@ impl Permission {
     pub(crate) fn newest(&self) -> Option<&str> {
         match self {
             Self::Trusted(record) => record.settings.last().map(String::as_str),
-            Self::None | Self::Unreadable(_) | Self::BelowRoot => None,
+            Self::None | Self::Unreadable(_) | Self::Replaced | Self::BelowRoot => None,
         }
     }
 
     pub(crate) fn trust(&self) -> Trust {
         match self {
-            Self::None | Self::Unreadable(_) => Trust::Untrusted,
+            Self::None | Self::Unreadable(_) | Self::Replaced => Trust::Untrusted,
             Self::Trusted(_) | Self::BelowRoot => Trust::Trusted,
         }
     }
@@ -144,7 +149,7 @@ impl Permission {
         root: &Path,
     ) -> Result<ProjectSettings, Trouble> {
         let trusted: &[String] = match self {
-            Self::None | Self::Unreadable(_) | Self::BelowRoot => &[],
+            Self::None | Self::Unreadable(_) | Self::Replaced | Self::BelowRoot => &[],
             Self::Trusted(record) => &record.settings,
         };
         let read = config::project_file(env, root).and_then(|file| match file {
@@ -165,10 +170,10 @@ impl Permission {
             (Err(trouble), None) => return Err(trouble),
         };
         Ok(match (self, found) {
-            (Self::None | Self::Unreadable(_), Some(_)) => ProjectSettings::Untrusted,
-            (Self::None | Self::Unreadable(_) | Self::BelowRoot, None) => ProjectSettings::None,
-            (Self::BelowRoot, Some(text)) => ProjectSettings::Current(text),
             (Self::Trusted(_), found) => in_force(trusted, found),
+            (Self::BelowRoot, Some(text)) => ProjectSettings::Current(text),
+            (_, Some(_)) => ProjectSettings::Untrusted,
+            (_, None) => ProjectSettings::None,
         })
     }
 }
@@ -216,7 +221,7 @@ impl Proposal {
             None => Vec::new(),
         };
         Ok(Self {
-            before: Record::read(env, state, root)?,
+            before: Record::read(env, state, root)?.this(),
             settings,
             pins: pins::read(root, &checks)?,
         })

@@ -1,5 +1,5 @@
 //! What waits in a project for a person to trust it. The person is told once in each session,
-//! of a record that cannot be read at every stop; the agent is told nothing.
+//! and at every stop of what may have let go of an agent that was held; the agent is told nothing.
 
 use std::fmt;
 
@@ -11,6 +11,8 @@ pub(crate) enum TrustNotice {
     Untrusted { files: Vec<&'static str> },
     /// The record of what was trusted cannot be read.
     Unreadable { cause: String },
+    /// The project is not the one that was trusted at this path.
+    Replaced,
     /// This file is not the version that was trusted.
     Newer { file: &'static str },
     /// This file was trusted, and is gone.
@@ -28,6 +30,7 @@ impl TrustNotice {
         match self {
             Self::Untrusted { .. } => "untrusted",
             Self::Unreadable { .. } => "unreadable",
+            Self::Replaced => "replaced",
             Self::Newer { .. } => "newer",
             Self::Removed { .. } => "removed",
             Self::Checks { .. } => "checks",
@@ -36,7 +39,7 @@ impl TrustNotice {
 
     /// Is it said at every stop? What held the agent may have been let go by it.
     pub(crate) const fn is_urgent(&self) -> bool {
-        matches!(self, Self::Unreadable { .. })
+        matches!(self, Self::Unreadable { .. } | Self::Replaced)
     }
 }
 
@@ -51,6 +54,9 @@ impl TrustNotice {
             Self::Unreadable { cause } => {
                 format!("{cause}. Nothing that this project brings counts until you trust it again")
             }
+            Self::Replaced => "this is not the project that you trusted at this path, or somebody \
+                               deleted its .git/mainspring-id: nothing that it brings counts"
+                .into(),
             Self::Newer { file } => format!(
                 "{file} is not the version that you trusted: the trusted one stays in force"
             ),
@@ -76,6 +82,9 @@ impl TrustNotice {
         match self {
             Self::Untrusted { .. } => "`mainspring trust` shows what that would allow",
             Self::Unreadable { .. } => "`mainspring trust` asks for it anew",
+            Self::Replaced => {
+                "`mainspring trust` trusts what is here now; `mainspring untrust` ends this message"
+            }
             Self::Newer { .. } => "`mainspring trust` shows the difference",
             Self::Removed { .. } => "`mainspring trust` goes on without it",
             Self::Checks { .. } => "`mainspring trust` shows and allows them",
@@ -89,6 +98,7 @@ impl fmt::Display for TrustNotice {
         match self {
             Self::Untrusted { .. } => write!(f, "{what}: {remedy}"),
             Self::Unreadable { .. }
+            | Self::Replaced
             | Self::Newer { .. }
             | Self::Removed { .. }
             | Self::Checks { .. } => {

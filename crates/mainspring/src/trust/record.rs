@@ -43,24 +43,46 @@ pub(crate) struct Pin {
     pub(crate) text: String,
 }
 
+/// What is on record for a path.
+#[derive(Debug)]
+pub(super) enum OnRecord {
+    Nothing,
+    /// A person trusted the project that is there.
+    This(Record),
+    /// A person trusted the project that was there before.
+    Another,
+}
+
+impl OnRecord {
+    pub(super) fn this(self) -> Option<Record> {
+        match self {
+            Self::This(record) => Some(record),
+            Self::Nothing | Self::Another => None,
+        }
+    }
+}
+
 impl Record {
-    /// The record of this project. A record that is about another project is none.
+    /// What is on record for this path. A record that was copied from another path is none.
     pub(super) fn read(
         env: &Environment,
         state: &StateDir,
         root: &Path,
-    ) -> Result<Option<Self>, Trouble> {
+    ) -> Result<OnRecord, Trouble> {
         let found = read_json::<Self>(state.trust_of(root))?.value;
         let about = |record: &Self| record.project == path_text::to_text(root);
         let Some(record) = found.filter(about) else {
-            return Ok(None);
+            return Ok(OnRecord::Nothing);
         };
         Ok(match &record.identity {
-            Some(trusted) => {
-                let still = Identity::of(root).is_ok_and(|found| trusted.is_still(&found));
-                still.then_some(record)
+            Some(trusted) if Identity::of(root).is_ok_and(|found| trusted.is_still(&found)) => {
+                OnRecord::This(record)
             }
-            None => record.bound(env, state, root).ok(),
+            Some(_) => OnRecord::Another,
+            None => match record.bound(env, state, root) {
+                Ok(record) => OnRecord::This(record),
+                Err(_) => OnRecord::Nothing,
+            },
         })
     }
 

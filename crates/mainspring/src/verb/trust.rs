@@ -12,7 +12,7 @@ use crate::config::PROJECT_FILE;
 use crate::diff;
 use crate::error::CliError;
 use crate::markers;
-use crate::project::Project;
+use crate::project::{self, Project};
 use crate::trust::{Proposal, record};
 
 /// Allow what this project brings: its settings, plans, claims and loops, and the programs
@@ -51,8 +51,8 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         return list(args, cmd);
     }
     cmd.may("trust", Grounds::Nothing)?;
-    let (project, _) = cmd.project()?;
     let state = cmd.state()?;
+    let project = project::to_trust(&cmd.env, &state, &cmd.cwd)?;
     let proposal = Proposal::of(&cmd.env, &state, &project.root)?;
     let name = project.root.shown();
     if proposal.is_nothing() {

@@ -8,6 +8,7 @@ mod forged;
 mod found;
 mod git;
 mod holding;
+mod kept;
 mod links;
 mod planted;
 mod posing;
