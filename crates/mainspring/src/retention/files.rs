@@ -23,6 +23,8 @@ pub(super) enum Kind {
     Session,
     /// A reviewer's run, or the history of reviewers.
     Review,
+    /// What a check printed, the tree on which it passed, or the index of a tree.
+    Check,
     /// A loop that was put aside, or what a crash left.
     Aside,
     /// A machine's own state, orders, the lock.
@@ -49,6 +51,8 @@ impl Kind {
             Self::Session
         } else if name.starts_with("reviews/") || name.starts_with("reviews.") {
             Self::Review
+        } else if name.starts_with("checks/") {
+            Self::Check
         } else if name.contains(".aside-")
             || (name.starts_with('.') && name.ends_with(".mainspring"))
         {
@@ -60,23 +64,37 @@ impl Kind {
 
     /// Does it go by its own age? Sessions have rules of their own, and so have segments.
     pub(super) fn goes_by_age(self) -> bool {
-        matches!(self, Self::Review | Self::Aside)
+        matches!(self, Self::Review | Self::Check | Self::Aside)
     }
 }
 
-/// The names of a project's files, those of sessions and reviews with their folder.
+/// The names of a project's files, those in a folder with the folder.
 pub(super) fn names_of_project(dir: &Path) -> Vec<String> {
     let mut all = Vec::new();
     for name in names(dir) {
-        if name == "sessions" || name == "reviews" {
-            let below = names(&dir.join(&name)).into_iter();
-            all.extend(below.map(|file| format!("{name}/{file}")));
-        } else {
-            all.push(name);
+        match name.as_str() {
+            "sessions" | "reviews" => all.extend(below(dir, &name)),
+            "checks" => all.extend(below(dir, &name).flat_map(|name| of_check(dir, name))),
+            _ => all.push(name),
         }
     }
     all.sort_unstable();
     all
+}
+
+fn below(dir: &Path, folder: &str) -> impl Iterator<Item = String> {
+    let names = names(&dir.join(folder)).into_iter();
+    names.map(move |name| format!("{folder}/{name}"))
+}
+
+/// Each check has a folder with its logs. Beside these folders are indexes, and trees that a
+/// command checked out and a crash left: such a tree is one thing.
+fn of_check(dir: &Path, name: String) -> Vec<String> {
+    let whole = ["checks/index-", "checks/tree-"];
+    if whole.iter().any(|start| name.starts_with(start)) {
+        return vec![name];
+    }
+    below(dir, &name).collect()
 }
 
 /// Looks at one file; `None` if it is gone.
@@ -166,6 +184,10 @@ mod tests {
             ("reviews/12", Kind::Review),
             ("reviews.jsonl", Kind::Review),
             ("reviews.old.jsonl", Kind::Review),
+            ("checks/tests/000001-1.log", Kind::Check),
+            ("checks/index-0123", Kind::Check),
+            ("checks/tree-0123", Kind::Check),
+            ("check.json", Kind::Machine),
             ("loop.json.aside-0123abcd", Kind::Aside),
             (".loop.json.mainspring", Kind::Aside),
             ("loop.json", Kind::Machine),

@@ -121,6 +121,7 @@ impl Stored {
         let mut memory = Memory::default();
         for name in names(&self.dir) {
             memory.reviews |= name.starts_with("intent-review");
+            memory.checks |= name.starts_with("intent-check");
             if Kind::of(&name) == Kind::Machine && name.ends_with(".json") {
                 match atomic::read(&self.dir.join(name), limits::STATE_FILE) {
                     Ok(bytes) => memory.texts.extend(bytes),
@@ -145,6 +146,7 @@ impl Stored {
                 facts.is_some_and(|facts| rules.sweeps_session(&facts))
             }
             (Kind::Review, _) => rules.is_old(file.changed) && !memory.reviews,
+            (Kind::Check, _) => rules.is_old(file.changed) && !memory.checks,
             (Kind::Session | Kind::Aside, _) => rules.is_old(file.changed),
             (Kind::Journal | Kind::Segment | Kind::Machine, _) => false,
         }
@@ -176,6 +178,8 @@ pub(super) struct Memory {
     unreadable: bool,
     /// A reviewer is at work, or was when its hook died: its files are needed.
     reviews: bool,
+    /// The same for a check.
+    checks: bool,
 }
 
 impl Memory {

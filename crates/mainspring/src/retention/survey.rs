@@ -45,12 +45,13 @@ pub(crate) struct Kinds {
     pub(crate) journal: Size,
     pub(crate) sessions: Size,
     pub(crate) reviews: Size,
+    pub(crate) checks: Size,
     pub(crate) machines: Size,
 }
 
 impl Kinds {
     pub(crate) fn total(&self) -> Size {
-        let parts = [self.sessions, self.reviews, self.machines];
+        let parts = [self.sessions, self.reviews, self.checks, self.machines];
         parts.into_iter().fold(self.journal, Size::plus)
     }
 
@@ -59,6 +60,7 @@ impl Kinds {
             Kind::Journal | Kind::Segment => &mut self.journal,
             Kind::Session => &mut self.sessions,
             Kind::Review => &mut self.reviews,
+            Kind::Check => &mut self.checks,
             Kind::Aside | Kind::Machine => &mut self.machines,
         }
     }

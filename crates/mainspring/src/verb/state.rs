@@ -117,14 +117,20 @@ fn table(cmd: &CommandContext, view: &View) -> String {
     );
     if !view.projects.is_empty() {
         out += &format!(
-            "\n{:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  project\n",
-            "journal", "sessions", "reviews", "machines", "total", "goes"
+            "\n{:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  project\n",
+            "journal", "sessions", "reviews", "checks", "machines", "total", "goes"
         );
     }
     for row in &view.projects {
         let kinds = &row.kinds;
-        let sizes = [kinds.journal, kinds.sessions, kinds.reviews, kinds.machines];
-        for size in sizes.into_iter().chain([row.total, row.swept]) {
+        let kinds = [
+            kinds.journal,
+            kinds.sessions,
+            kinds.reviews,
+            kinds.checks,
+            kinds.machines,
+        ];
+        for size in kinds.into_iter().chain([row.total, row.swept]) {
             out += &format!("{:>9} ", bytes(size.bytes));
         }
         let gone = if row.exists == Some(false) {

@@ -90,6 +90,9 @@ fn old_files_of_every_kind_go_and_young_ones_stay() {
         project.join("loop.json.aside-0123abcd"),
         project.join(".loop.json.mainspring"),
         attempt.join("stdout.json"),
+        project.join("checks/tests/000001-1.log"),
+        project.join("checks/tests/green"),
+        project.join("checks/index-0123"),
     ];
     for path in &gone {
         let text = fs::read_to_string(path).unwrap_or_default();
@@ -102,7 +105,14 @@ fn old_files_of_every_kind_go_and_young_ones_stay() {
         project.join("journal.jsonl"),
         project.join("gate.json"),
         project.join("lock"),
+        project.join("checks/tests/000002-1.log"),
     ];
+    write(&project.join("checks/tests/000002-1.log"), "", 1);
+    // What a crashed command checked out goes whole, however old its files say they are.
+    let tree = project.join("checks/tree-0123");
+    write(&tree.join("src/lib.rs"), "", 1);
+    age(&tree.join("src"), 91);
+    age(&tree, 91);
     age(&project.join("journal.jsonl"), 91);
     age(&project.join("gate.json"), 91);
     sweep(&env);
@@ -110,6 +120,7 @@ fn old_files_of_every_kind_go_and_young_ones_stay() {
         assert!(!path.exists(), "{}", path.display());
     }
     assert!(!attempt.exists() && !env.state().join("told/0123").exists());
+    assert!(!tree.exists());
     for path in stays {
         assert!(path.exists(), "{}", path.display());
     }
@@ -362,6 +373,8 @@ fn the_view_has_the_size_of_everything_and_what_goes() {
     env.trust();
     age(&env.project_state().join("sessions/old.json"), 91);
     age(&env.state().join("sessions/old"), 91);
+    let log = env.project_state().join("checks/tests/000001-1.log");
+    write(&log, "said", 1);
     let view = state_of(&env);
     let sizes = all_below(&env.state());
     let sizes = sizes.iter().map(|path| fs::metadata(path).unwrap().len());
@@ -371,6 +384,8 @@ fn the_view_has_the_size_of_everything_and_what_goes() {
     assert_eq!(project["project"], env.project().to_str().unwrap());
     assert_eq!(project["exists"], true);
     assert_eq!(project["kinds"]["sessions"]["files"], 2);
+    let checks = json!({ "files": 1, "bytes": 4 });
+    assert_eq!(project["kinds"]["checks"], checks);
     assert_eq!(project["swept"]["files"], 1);
     assert_eq!(project["open"], json!(["it is trusted", "gate is on"]));
     assert_eq!(view["shared"]["trusted"]["files"], 1);
