@@ -16,6 +16,7 @@
 //! `safe.directory` without which git refuses a folder.
 
 mod branches;
+mod filters;
 mod remotes;
 mod trees;
 
@@ -181,6 +182,10 @@ impl Git {
 
     /// Asks or tells the server about a ref of ours.
     fn server(&self, args: &[&str]) -> Result<Finished, Failure> {
+        self.serving(args).run()
+    }
+
+    fn serving(&self, args: &[&str]) -> Job {
         let transport = self.transport();
         let config: Vec<&str> = NOTHING_RUNS
             .iter()
@@ -190,7 +195,6 @@ impl Git {
         self.job(&config, args)
             .env(child_env::listed(&self.env, &[PERSON, NETWORK, GH, KEYS]))
             .env(SET.iter().chain(SERVERS).copied())
-            .run()
     }
 
     /// Options that override the repository's transport settings if nobody trusted it.
@@ -222,10 +226,11 @@ impl Git {
         settings
     }
 
-    /// Does what somebody asked for. In a project that nobody trusted, no hook runs.
+    /// Does what somebody asked for. In a project that nobody trusted, no hook runs, and no filter
+    /// that the repository configures.
     fn own(&self, args: &[&str]) -> Result<Finished, Failure> {
         if self.trust == Trust::Untrusted {
-            return self.server(args);
+            return self.serving(args).env(self.own_filters()).run();
         }
         let mut env = self.env.vars();
         env.retain(|(variable, _)| !ANOTHER_REPOSITORY.iter().any(|name| variable == name));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::claim::world::{World, untrusted};
-use crate::env::TestEnv;
+use crate::env::{TestEnv, finish};
 
 /// The signature of a commit, by the program that would check it.
 const SIGNATURES: [(&str, &str); 3] = [
@@ -205,6 +205,41 @@ fn no_program_that_checks_signatures_is_run_by_a_look() {
         let said = trapped.ask_ours();
         assert!(!trapped.is_sprung(), "{program}");
         assert!(said.contains("Signed"), "{program}: {said}");
+    }
+}
+
+/// An unpacked archive may bring a `.git` whose filters are programs.
+#[test]
+fn no_filter_of_the_repository_runs_at_a_checkout_that_nobody_trusted() {
+    let receipt = r#"{"v":1,"mainspring":"","system":"","checks":[]}"#;
+    for filter in ["x", "a=b"] {
+        let trapped = Trapped::new();
+        let attributes = format!("* filter={filter}\n");
+        fs::write(trapped.env.project().join(".gitattributes"), attributes).unwrap();
+        trapped.git(&["add", "."]);
+        trapped.git(&["commit", "--quiet", "-m", "A filter"]);
+        for field in ["clean", "smudge", "process"] {
+            let name = format!("filter.{filter}.{field}");
+            trapped.set(&[(&name, "TRAP")]);
+        }
+        trapped.set(&[(&format!("filter.{filter}.required"), "true")]);
+        let place = trapped.env.root().join("place");
+        let place = place.to_str().unwrap();
+        trapped.command(&["worktree", "add", "--detach", place], b"");
+        assert!(trapped.is_sprung(), "the trap works");
+        let ran = finish(
+            trapped.env.command().args(["check", "verify"]),
+            receipt.as_bytes(),
+        );
+        assert!(ran.stdout.contains("does not match"), "{ran:?}");
+        assert!(!trapped.is_sprung(), "{filter}: {ran:?}");
+        // Trusted, it runs as if the person had typed the command.
+        trapped.env.trust();
+        let _ = finish(
+            trapped.env.command().args(["check", "verify"]),
+            receipt.as_bytes(),
+        );
+        assert!(trapped.is_sprung());
     }
 }
 
