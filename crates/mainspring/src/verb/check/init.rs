@@ -2,17 +2,20 @@
 
 use std::path::Path;
 
+use mainspring_kernel::verbs::Actor;
 use mainspring_store::{Trouble, atomic};
 use serde_json::Value;
 
 use crate::config::{PROJECT_FILE, checks};
 use crate::error::CliError;
 use crate::limits;
+use crate::trust::Proposal;
 use crate::verb::{CommandContext, Result, ask};
 
 /// Propose checks for this project, and write them to `mainspring.toml`.
 ///
-/// It looks for Cargo, npm scripts, pytest, Go and a Makefile. The checks count when you trust them:
+/// It looks for Cargo, npm scripts, pytest, Go and a Makefile. In a project that you trust, the
+/// checks count at once, if the rest of the file is as you trusted it; otherwise when you trust them:
 /// `mainspring trust`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -29,7 +32,12 @@ struct Proposed {
 
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let (project, _) = cmd.project()?;
+    let state = cmd.state()?;
     let root = &project.worktree;
+    // Before the file is written: nothing may wait that the person has not seen.
+    let written_by_person = cmd.actor() == Actor::Person && project.worktree == project.root;
+    let counts = written_by_person
+        && Proposal::of(&cmd.env, &state, &project.root).is_ok_and(|before| before.is_nothing());
     let file = root.join(PROJECT_FILE);
     let before = atomic::read_text(&file, limits::CONFIG)?.unwrap_or_default();
     let there = checks::of(&file, &before)?;
@@ -58,9 +66,18 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
     atomic::replace(&file, after.as_bytes())?;
     let names: Vec<&str> = proposed.iter().map(|one| one.name).collect();
+    let names = names.join(", ");
+    if counts {
+        let proposal = Proposal::of(&cmd.env, &state, &project.root)?;
+        if proposal.settings().1 == Some(after.as_str()) {
+            proposal.grant(&state, &project.root, cmd.env.now())?;
+            return Ok(format!(
+                "{PROJECT_FILE} defines {names}, and you trust them: they run when the agent stops\n"
+            ));
+        }
+    }
     Ok(format!(
-        "{PROJECT_FILE} defines {}. They count when you trust them: `mainspring trust`\n",
-        names.join(", ")
+        "{PROJECT_FILE} defines {names}. They count when you trust them: `mainspring trust`\n"
     ))
 }
 

@@ -191,6 +191,30 @@ fn init_proposes_what_the_project_is_and_an_edit_counts_when_it_is_trusted() {
 }
 
 #[test]
+fn what_a_person_writes_with_init_is_trusted_in_that_step_and_nothing_else_is() {
+    let checked = Checked::untrusted("[gate]\nenabled = false\n");
+    checked.env.trust();
+    checked.write("go.mod", "module x\n");
+    let proves = |text: String, counts: bool| {
+        assert_eq!(text.contains("and you trust them"), counts, "{text}");
+        let shown = checked.env.run(&["check"]);
+        assert_eq!(shown.code == Some(0), counts, "{shown:?}");
+    };
+    // An agent trusts nothing by writing it.
+    proves(
+        checked.env.agent("s", &["check", "init", "--yes"]).ok(),
+        false,
+    );
+    // Nor does a person who has not seen what else is new in the file.
+    checked.write("mainspring.toml", "[gate]\nenabled = true\n");
+    proves(checked.env.run(&["check", "init", "--yes"]).ok(), false);
+    checked.write("mainspring.toml", "[gate]\nenabled = false\n");
+    proves(checked.env.run(&["check", "init", "--yes"]).ok(), true);
+    let said = checked.env.run(&["trust", "--yes"]).ok();
+    assert!(said.contains("is trusted already, as it is now"), "{said}");
+}
+
+#[test]
 fn a_definition_with_a_mistake_is_not_trusted_and_the_place_is_named() {
     let checked = Checked::untrusted("[[check]]\nname = \"tests\"\nrum = [\"x\"]\n");
     let text = checked.env.run(&["trust", "--yes"]).failed();
