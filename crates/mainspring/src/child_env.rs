@@ -160,8 +160,11 @@ const SECRETS: &[&str] = &[
     "APIKEY",
     "ACCESS_KEY",
     "PRIVATE_KEY",
+    "PASSPHRASE",
     "AUTH",
 ];
+/// And so does one whose name ends like this.
+const SECRET_ENDS: &[&str] = &["_KEY", "_PAT", "_PASS", "_PW", "_DSN"];
 
 /// What a check gets: our environment without secrets, without what a host set, and without what
 /// differs from one terminal to the next; and the variables that it names. Sorted, because it is
@@ -176,7 +179,8 @@ pub(crate) fn of_check(
             return false;
         };
         let upper = text.to_ascii_uppercase();
-        let secret = SECRETS.iter().any(|word| upper.contains(word));
+        let secret = SECRETS.iter().any(|word| upper.contains(word))
+            || SECRET_ENDS.iter().any(|end| upper.ends_with(end));
         let listed = |names: &[&str]| names.iter().any(|name| fits(name, text));
         named.iter().any(|name| name == text)
             || !(secret || listed(SURROUNDINGS) || listed(set_by_hosts))
@@ -226,6 +230,33 @@ mod tests {
             .into_iter()
             .map(|(name, value)| format!("{}={}", name.display(), value.display()))
             .collect()
+    }
+
+    #[test]
+    fn a_check_gets_no_secret_that_it_does_not_name() {
+        let secrets = [
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_ACCESS_KEY_ID",
+            "NPM_TOKEN",
+            "GITHUB_PAT",
+            "github_pat",
+            "STRIPE_KEY",
+            "SENTRY_DSN",
+            "DB_PASS",
+            "GPG_PASSPHRASE",
+            "SSH_AUTH_SOCK",
+        ];
+        let mut vars: Vec<(&str, &str)> = secrets.map(|name| (name, "x")).into();
+        vars.extend([("CARGO_HOME", "/c"), ("KEYBOARD", "us"), ("PATTERN", "p")]);
+        let env = Environment::given(&vars, Millis(0));
+        let names = |named: &[String]| {
+            let vars = of_check(&env, named).into_iter();
+            let names = vars.map(|(name, _)| name.into_string().unwrap());
+            names.collect::<Vec<_>>()
+        };
+        let plain = ["CARGO_HOME", "KEYBOARD", "NO_COLOR", "PATTERN", "TERM"];
+        assert_eq!(names(&[]), plain);
+        assert!(names(&["STRIPE_KEY".into()]).contains(&"STRIPE_KEY".to_owned()));
     }
 
     #[test]
