@@ -6,6 +6,8 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::hidden::is_control;
+
 /// The host's name for one conversation. Never empty, never the text `null`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -16,10 +18,12 @@ impl SessionId {
     pub const MAX_BYTES: usize = 256;
 
     /// `None` for a text that cannot name a session: an empty one, `null`, or one that is too long.
-    /// State under such an id would belong to every session without an id.
+    /// State under such an id would belong to every session without an id. An id with a line feed or
+    /// another control character is none either: it would write lines of its own into every view.
     pub fn parse(text: &str) -> Option<Self> {
         let usable = !text.is_empty() && text != "null" && text.len() <= Self::MAX_BYTES;
-        usable.then(|| Self(text.into()))
+        let plain = !text.chars().any(is_control);
+        (usable && plain).then(|| Self(text.into()))
     }
 
     pub fn as_str(&self) -> &str {
@@ -100,7 +104,7 @@ mod tests {
 
     #[test]
     fn what_cannot_name_a_session_is_no_session() {
-        for text in ["", "null"] {
+        for text in ["", "null", "a\nb", "\u{1b}[2J", "a\u{9b}", "a\u{0}"] {
             assert_eq!(SessionId::parse(text), None, "{text:?}");
         }
         let longest = "x".repeat(SessionId::MAX_BYTES);
