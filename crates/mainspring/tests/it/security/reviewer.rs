@@ -155,6 +155,19 @@ fn the_user_may_pass_on_more_and_a_repository_may_not() {
 }
 
 #[test]
+fn a_drop_in_keeps_to_the_stricter_permissions_that_the_user_chose() {
+    for (chosen, skips) in [("", true), ("[review]\npermissions = \"scoped\"\n", false)] {
+        let taskie = trusted();
+        configure(&taskie, chosen);
+        let event = event(&taskie).to_string();
+        let _ = taskie.run(&["compat", "taskie"], event.as_bytes());
+        let call = taskie.calls().remove(0);
+        let skipped = call.iter().any(|word| word.contains("skip-permissions"));
+        assert_eq!(skipped, skips, "{chosen:?}: {call:?}");
+    }
+}
+
+#[test]
 fn a_relative_folder_of_the_path_does_not_reach_a_reviewer() {
     let taskie = trusted();
     let bin = taskie.env.root().join("bin");

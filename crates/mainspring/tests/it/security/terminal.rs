@@ -15,7 +15,7 @@ const ARGUMENT: &str = "x\u{1b}[2J\u{1b}]52;c;eA==\u{7}\u{9b}31m\u{202e}\u{200b}
 /// The same without characters that a path cannot hold.
 const NAME: &str = "x\u{1b}[2J\u{1b}]52;c;eA==\u{7}\u{202e}\nFORGED";
 
-const VIEWS: [&[&str]; 24] = [
+const VIEWS: [&[&str]; 28] = [
     &["status"],
     &["status", "--line"],
     &["doctor"],
@@ -40,6 +40,10 @@ const VIEWS: [&[&str]; 24] = [
     &["tasks", "validate"],
     &["tasks", "show", "1"],
     &["simulate", "stop"],
+    &["sessions"],
+    &["state"],
+    &["check"],
+    &["claim", "list"],
 ];
 
 /// Runs a command and checks everything that it prints.
@@ -81,6 +85,82 @@ fn look_at_all(env: &TestEnv, cwd: &Path) -> usize {
 fn put(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
+}
+
+/// A repository with a check that is red and prints hostile text, and a server whose claims say
+/// nothing else.
+fn hostile_repository(env: &TestEnv) -> std::path::PathBuf {
+    let project = env.root().join(NAME);
+    let server = env.root().join("server.git");
+    let git = |args: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@localhost"])
+            .args(args)
+            .current_dir(&project)
+            .env_clear()
+            .env("HOME", env.home())
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        finish(&mut git, b"").ok().trim().to_owned()
+    };
+    put(&project.join("says"), HOSTILE);
+    let run = json!(["sh", "-c", format!("cat says; exit 1; {ARGUMENT}")]);
+    let check = format!("[[check]]\nname = \"tests\"\nrun = {run}\ninputs = [\"says\"]\n");
+    put(&project.join("mainspring.toml"), &check);
+    git(&["init", "--quiet"]);
+    git(&["init", "--quiet", "--bare", server.to_str().unwrap()]);
+    let address = "https://github.com/acme/widgets";
+    git(&["remote", "add", "origin", address]);
+    let instead = format!("url.{}.insteadOf", server.display());
+    git(&["config", &instead, address]);
+    let tree = git(&["hash-object", "-t", "tree", "-w", "/dev/null"]);
+    let line = ARGUMENT;
+    let message = format!("owner: {line}\nagent: {line}\nphase: {line}\nbranch: {line}\nFORGED");
+    let commit = git(&["commit-tree", &tree, "-m", &message]);
+    git(&[
+        "push",
+        "--quiet",
+        "origin",
+        &format!("{commit}:refs/mainspring/claims/7"),
+    ]);
+    project
+}
+
+#[test]
+fn no_check_and_no_claim_of_another_reaches_the_terminal() {
+    let env = TestEnv::new();
+    let project = hostile_repository(&env);
+    let _ = look(&env, &project, &["trust", "--yes"]);
+    let stop = |session: &str| {
+        let fields = json!({ "session_id": session, "last_assistant_message": "bye" });
+        let event = payload(&project, "Stop", fields).to_string();
+        finish(env.command().arg("hook"), event.as_bytes())
+    };
+    // What controls a terminal is no session's id; what reorders a line may be in one.
+    let _ = stop(HOSTILE);
+    let answer = stop("s\u{202e}\u{200b}").json();
+    let reason = answer["reason"].as_str().unwrap();
+    assert!(reason.contains("The check `tests` fails"), "{reason}");
+    assert!(
+        !reason.contains(['\u{1b}', '\u{7}', '\u{202e}', '\u{200b}']),
+        "{reason}"
+    );
+    assert!(reason.contains("\n    | FORGED"), "quoted: {reason}");
+    look_at_all(&env, &project);
+    let claims = look(&env, &project, &["claim", "list"]).ok();
+    assert!(claims.contains("#7") && claims.contains("[2J"), "{claims}");
+    let sessions = look(&env, &project, &["sessions"]).ok();
+    assert!(sessions.contains("[2J"), "{sessions}");
+    // A log keeps its lines, so a line of it may say anything; nothing in it moves the terminal.
+    let log = finish(
+        env.command().current_dir(&project).args(["check", "log"]),
+        b"",
+    )
+    .ok();
+    assert!(
+        !log.contains(['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}', '\r']),
+        "{log:?}"
+    );
+    assert!(log.contains("FORGED"), "{log}");
 }
 
 /// A project whose name and whose every file contains hostile text.
