@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_kernel::Name;
 use mainspring_kernel::hidden::escape_name;
+use mainspring_kernel::machines::check::Occasion;
 use mainspring_store::{Trouble, atomic};
 use serde::Serialize;
 
@@ -25,7 +26,7 @@ use crate::verb::{CommandContext, Result};
 ///
 /// The commit is checked out into a temporary worktree. Definitions, pins, toolchain files and
 /// inputs must be the same; the environment is another machine's, and is not compared. Exits with 0
-/// if every check in the receipt passed and matches.
+/// if every check in the receipt passed and matches, and no check for a pull request is left out.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  gh pr view --json body --jq .body | mainspring check verify --commit \"$GITHUB_SHA\" --receipt -"
@@ -41,6 +42,9 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
 }
+
+/// The result of a check that the commit defines for a pull request, and that the receipt lacks.
+const LEFT_OUT: &str = "not in the receipt";
 
 #[derive(Debug, Serialize)]
 struct Verified {
@@ -85,7 +89,17 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
             },
         }
     });
-    let compared: Vec<Compared> = compared.collect();
+    // A receipt that leaves a check out says nothing about it.
+    let left_out = wanted.iter().filter(|check| {
+        let named = receipt.checks.iter().any(|entry| entry.name == check.name);
+        !named && check.when.contains(&Occasion::Handoff)
+    });
+    let left_out = left_out.map(|check| Compared {
+        name: check.name.clone(),
+        result: LEFT_OUT.into(),
+        differs: Vec::new(),
+    });
+    let compared: Vec<Compared> = compared.chain(left_out).collect();
     let matches = !compared.is_empty()
         && compared
             .iter()
@@ -138,6 +152,7 @@ fn render(verified: &Verified) -> String {
         let name = escape_name(&one.name);
         let result = escape_name(&one.result);
         out += &match one.differs.as_slice() {
+            [] if one.result == LEFT_OUT => format!("{name}: {result}\n"),
             [] => format!("{name}: {result}, over this tree\n"),
             parts => format!(
                 "{name}: {result}, but not over this commit: {} differ\n",

@@ -301,3 +301,23 @@ fn a_statement_is_signed_with_the_persons_key_and_verified_against_a_commit() {
         "another tree"
     );
 }
+
+#[test]
+fn a_receipt_that_leaves_a_check_out_does_not_match() {
+    let checked = Checked::with("inputs = [\"good.txt\"]").green();
+    let file = checked.env.root().join("checks.json");
+    let file = file.to_str().unwrap();
+    checked.env.run(&["check", "--attest", file]).ok();
+    let verify = || checked.env.run(&["check", "verify", "--receipt", file]);
+    let _ = verify().ok();
+    let settings = fs::read_to_string(checked.path("mainspring.toml")).unwrap();
+    for (when, matches) in [("[\"stop\"]", true), ("[\"handoff\"]", false)] {
+        let other = format!("\n[[check]]\nname = \"other\"\nrun = [\"true\"]\nwhen = {when}\n");
+        checked.write("mainspring.toml", &format!("{settings}{other}"));
+        checked.commit();
+        let ran = verify();
+        assert_eq!(ran.code == Some(0), matches, "{when}: {ran:?}");
+        let said = ran.stdout.contains("other: not in the receipt");
+        assert_eq!(said, !matches, "{when}: {ran:?}");
+    }
+}
