@@ -74,10 +74,13 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 fn list(args: &Args, cmd: &CommandContext) -> Result {
     let trusted: Vec<Trusted> = record::all(&cmd.state()?)?
         .into_iter()
-        .map(|(project, since)| Trusted {
-            exists: path_text::from_text(&project).is_dir(),
-            since: super::timestamp(since),
-            project,
+        .map(|(project, since)| {
+            let folder = path_text::from_text(&project);
+            Trusted {
+                exists: folder.is_dir(),
+                since: super::timestamp(since),
+                project: folder.shown(),
+            }
         })
         .collect();
     if args.json {

@@ -195,6 +195,17 @@ fn a_prompt_in_a_file_of_such_a_name_is_kept_as_its_text() {
 
 /// The session is not bound, and its events cannot name its folder.
 #[test]
+fn the_list_of_trusted_projects_shows_such_a_folder_as_every_view_does() {
+    let place = Place::new(Odd::Project);
+    let run = |args: &[&str]| finish(place.command().args(args), b"").ok();
+    run(&["trust", "--yes"]);
+    let list = run(&["trust", "--list"]);
+    let shown = place.project().to_string_lossy().into_owned();
+    assert!(list.starts_with(&format!("{shown}  since ")), "{list}");
+    assert!(!list.contains("(gone)"), "{list}");
+}
+
+#[test]
 fn an_event_that_cannot_name_its_folder_is_refused_aloud() {
     let place = Place::new(Odd::Project);
     finish(place.command().args(["gate", "on", "--project"]), b"").ok();
