@@ -317,13 +317,13 @@ impl KnownAgent {
     }
 }
 
-/// The first argument that is not an option.
+/// The first argument that is not an option, nor the word with which `bun` and `deno` run a script.
 fn script(args: &[String]) -> Option<&str> {
     let mut words = args.iter().skip(1).map(String::as_str);
     while let Some(word) = words.next() {
         if WITH_VALUE.contains(&word) {
             words.next();
-        } else if !word.starts_with('-') {
+        } else if !word.starts_with('-') && word != "run" {
             return Some(word);
         }
     }

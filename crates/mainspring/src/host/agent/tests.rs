@@ -104,6 +104,10 @@ fn a_client_is_recognised_by_the_script_that_its_interpreter_runs() {
             "opencode",
         ),
         (
+            &["/root/.deno/bin/deno deno run -A /x/node_modules/@google/gemini-cli/dist/index.js"],
+            "Gemini CLI",
+        ),
+        (
             &["/usr/bin/python3.13 /usr/bin/python3 /home/dev/.local/bin/kimi"],
             "Kimi Code",
         ),
