@@ -304,7 +304,40 @@ fn delete(path: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use mainspring_kernel::Millis;
+
     use super::*;
+
+    /// No clock is needed to see it: the time of these sweeps is over when they begin.
+    #[test]
+    fn a_sweep_whose_time_is_over_does_the_least_that_it_must_and_the_next_one_goes_on() {
+        let temp = tempfile::tempdir().unwrap();
+        let state = StateDir::at(temp.path().join("state"));
+        state.create(&state.bindings()).unwrap();
+        let files = 2 * LEAST_LOOKED_AT + 2;
+        for number in 0..files {
+            let path = state.bindings().join(format!("{number:04}"));
+            mainspring_store::atomic::replace(&path, b"/").unwrap();
+        }
+        let rules = Rules::new(Millis(0), Millis(0));
+        let sweep = |until: Instant, from: Option<&Cursor>| {
+            let mut sweep = Sweep::new(&state, rules, None);
+            sweep.until = until;
+            sweep.run(from)
+        };
+        let (mut from, mut sweeps) = (None, 0);
+        loop {
+            sweeps += 1;
+            from = sweep(Instant::now(), from.as_ref());
+            match &from {
+                Some(cursor) => assert_eq!(cursor.place, Place::Bindings),
+                None => break,
+            }
+        }
+        assert_eq!(sweeps, 3);
+        let in_time = Instant::now() + Duration::from_secs(3_600);
+        assert_eq!(sweep(in_time, None), None, "with time, it is one sweep");
+    }
 
     #[test]
     fn a_cursor_is_read_back_and_nothing_else_is() {
