@@ -1,7 +1,7 @@
-//! What of our own state has served its time. The shell lists the files and deletes them.
+//! Which of our own state may be deleted. The shell lists the files and deletes them.
 //!
-//! Something goes when it is old, or when there is too much of its kind, and never while it is
-//! open: while somebody may still come back to it, or a person's word on it is in force.
+//! State is deleted when it is old, or when there is too much of its kind. It is never deleted
+//! while it is open: somebody may still come back to it, or a person's order about it is in force.
 
 use alloc::format;
 use alloc::string::String;

@@ -72,7 +72,7 @@ impl MachineShell for Shell {
                 default: "5",
                 reach: Reach::Anyone,
                 variable: None,
-                about: "the red stop since a prompt at which the agent is let go; 0 for never",
+                about: "after how many red stops since a prompt the agent is let go; 0: never",
             },
             Key {
                 name: "checks.parallel",
