@@ -250,7 +250,7 @@ mod tests {
         vars.extend([("CARGO_HOME", "/c"), ("KEYBOARD", "us"), ("PATTERN", "p")]);
         let env = Environment::given(&vars, Millis(0));
         let names = |named: &[String]| {
-            let vars = of_check(&env, named).into_iter();
+            let vars = of_check(&env, named, &[]).into_iter();
             let names = vars.map(|(name, _)| name.into_string().unwrap());
             names.collect::<Vec<_>>()
         };
