@@ -122,28 +122,7 @@ fn table(cmd: &CommandContext, view: &View) -> String {
         );
     }
     for row in &view.projects {
-        let kinds = &row.kinds;
-        let kinds = [
-            kinds.journal,
-            kinds.sessions,
-            kinds.reviews,
-            kinds.checks,
-            kinds.machines,
-        ];
-        for size in kinds.into_iter().chain([row.total, row.swept]) {
-            out += &format!("{:>9} ", bytes(size.bytes));
-        }
-        let gone = if row.exists == Some(false) {
-            " (gone)"
-        } else {
-            ""
-        };
-        let open = if row.open.is_empty() {
-            String::new()
-        } else {
-            format!(": {}", row.open.join(", "))
-        };
-        out += &format!(" {}{gone}{open}\n", row.project);
+        out += &line(row);
     }
     let Shared {
         bindings,
@@ -173,6 +152,33 @@ fn table(cmd: &CommandContext, view: &View) -> String {
         )
     };
     out
+}
+
+/// One project: what it takes by kind, and what is open in it.
+fn line(row: &Row) -> String {
+    let kinds = &row.kinds;
+    let kinds = [
+        kinds.journal,
+        kinds.sessions,
+        kinds.reviews,
+        kinds.checks,
+        kinds.machines,
+    ];
+    let mut out = String::new();
+    for size in kinds.into_iter().chain([row.total, row.swept]) {
+        out += &format!("{:>9} ", bytes(size.bytes));
+    }
+    let gone = if row.exists == Some(false) {
+        " (gone)"
+    } else {
+        ""
+    };
+    let open = if row.open.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", row.open.join(", "))
+    };
+    out + &format!(" {}{gone}{open}\n", row.project)
 }
 
 /// The project that a path or this place names.
