@@ -302,3 +302,19 @@ fn files() {
     );
     keep("docs/reference/files.md", &out);
 }
+
+/// The smallest machine is explained in the README.
+#[test]
+fn every_machine_has_a_page_that_the_readme_and_the_tutorial_name() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let (readme, tutorial) = (read("README.md"), read("docs/tutorial.md"));
+    for name in mainspring_kernel::Name::ALL {
+        assert!(readme.contains(&format!("`{name}`")), "{name}");
+        if *name == mainspring_kernel::Name::Pulse {
+            continue;
+        }
+        let page = format!("machines/{name}.md");
+        assert!(read(&format!("docs/{page}")).contains("## "), "{name}");
+        assert!(readme.contains(&page) && tutorial.contains(&page), "{name}");
+    }
+}

@@ -64,3 +64,18 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext, dispatch: Dispatch) -> Resu
     }
     Ok(played)
 }
+
+#[cfg(test)]
+mod tests {
+    use mainspring_kernel::Name;
+
+    use super::*;
+
+    #[test]
+    fn every_machine_has_a_scene() {
+        let scenes: Vec<&str> = SCENES.iter().map(|(name, _)| *name).collect();
+        for name in Name::ALL {
+            assert!(scenes.contains(&name.as_str()), "{name}");
+        }
+    }
+}
