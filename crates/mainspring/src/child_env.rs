@@ -3,6 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 
+use mainspring_platform::folders::is_same_variable;
 use mainspring_platform::program;
 
 use crate::env::{Environment, name};
@@ -24,6 +25,22 @@ pub(crate) const PERSON: Names = &[
     "TZ",
     "TMPDIR",
     "XDG_*_HOME",
+    // The same on Windows, and what programs need there to start at all.
+    "USERPROFILE",
+    "USERNAME",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "PROGRAMDATA",
+    "PROGRAMFILES*",
+    "SYSTEMROOT",
+    "SYSTEMDRIVE",
+    "WINDIR",
+    "COMSPEC",
+    "PATHEXT",
+    "TEMP",
+    "TMP",
 ];
 
 /// How to reach the network, and which certificates to trust.
@@ -96,7 +113,7 @@ pub(crate) fn listed(env: &Environment, lists: &[Names]) -> Vec<(OsString, OsStr
     let mut listed = env.vars();
     listed.retain(|(variable, _)| on_a_list(variable));
     for (variable, value) in &mut listed {
-        if variable == name::PATH {
+        if is_path_variable(variable) {
             *value = program::absolute_folders(value);
         }
     }
@@ -188,7 +205,7 @@ pub(crate) fn of_check(
     let mut vars = env.vars();
     vars.retain(|(variable, _)| passes(variable));
     for (variable, value) in &mut vars {
-        if variable == name::PATH {
+        if is_path_variable(variable) {
             *value = program::absolute_folders(value);
         }
     }
@@ -210,13 +227,23 @@ fn is_on(env: &Environment, switch: &str) -> bool {
 
 fn fits(pattern: &str, variable: &str) -> bool {
     match pattern.split_once('*') {
-        None => pattern == variable,
+        None => is_same_variable(pattern, variable),
         Some((start, end)) => {
-            variable.len() >= start.len() + end.len()
-                && variable.starts_with(start)
-                && variable.ends_with(end)
+            let begins = variable.get(..start.len());
+            let rest = variable.len().checked_sub(end.len());
+            let ends = rest.filter(|at| *at >= start.len());
+            let ends = ends.and_then(|at| variable.get(at..));
+            begins.is_some_and(|begins| is_same_variable(begins, start))
+                && ends.is_some_and(|ends| is_same_variable(ends, end))
         }
     }
+}
+
+/// Is this the variable with the folders of programs?
+pub(crate) fn is_path_variable(variable: &OsStr) -> bool {
+    variable
+        .to_str()
+        .is_some_and(|variable| is_same_variable(variable, name::PATH))
 }
 
 #[cfg(test)]

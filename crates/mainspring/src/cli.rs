@@ -8,6 +8,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
+use mainspring_platform::program;
+
 use crate::env::Environment;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -126,7 +128,7 @@ fn called_as_hook(name: &OsString, args: &[OsString]) -> Option<CalledBy> {
     {
         return Some(CalledBy::Name);
     }
-    if Path::new(name).file_name()? != call::HOOK {
+    if program::name(Path::new(name))? != call::HOOK {
         return None;
     }
     match args {

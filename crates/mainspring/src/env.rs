@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use mainspring_kernel::{Millis, Uptime};
 use mainspring_platform::process::{self, Ancestor};
-use mainspring_platform::{host, program};
+use mainspring_platform::{folders, host, program};
 
 /// Names of the variables we read, so that the reference and the tests can list them.
 pub(crate) mod name {
@@ -14,11 +14,11 @@ pub(crate) mod name {
     pub(crate) const DISABLE: &str = "MAINSPRING_DISABLE";
     /// Mainspring sets it for every program that it starts; a hook that sees it does nothing.
     pub(crate) const DEPTH: &str = "MAINSPRING_DEPTH";
-    /// Your home directory.
+    /// Your home directory. Windows names it `USERPROFILE`.
     pub(crate) const HOME: &str = "HOME";
-    /// The directory for state, in place of `~/.local/state`.
+    /// The directory for state, in place of the system's own: `~/.local/state` on Linux.
     pub(crate) const STATE_HOME: &str = "XDG_STATE_HOME";
-    /// The directory for your own settings, in place of `~/.config`.
+    /// The directory for your own settings, in place of `~/.config`, or of `%APPDATA%` on Windows.
     pub(crate) const CONFIG_HOME: &str = "XDG_CONFIG_HOME";
     /// No colours, even on a terminal.
     pub(crate) const NO_COLOR: &str = "NO_COLOR";
@@ -154,22 +154,22 @@ impl Environment {
     }
 
     pub(crate) fn home(&self) -> Option<PathBuf> {
-        self.dir(name::HOME)
+        self.dir(folders::HOME)
     }
 
     /// The folder for our own state. `None` if there is no home directory.
     pub(crate) fn state_dir(&self) -> Option<PathBuf> {
         let base = self
             .dir(name::STATE_HOME)
-            .or_else(|| Some(self.home()?.join(".local/state")))?;
+            .or_else(|| folders::state(&self.home()?, |name| self.dir(name)))?;
         Some(base.join("mainspring"))
     }
 
     pub(crate) fn config_file(&self) -> Option<PathBuf> {
         let base = self
             .dir(name::CONFIG_HOME)
-            .or_else(|| Some(self.home()?.join(".config")))?;
-        Some(base.join("mainspring/config.toml"))
+            .or_else(|| folders::settings(&self.home()?, |name| self.dir(name)))?;
+        Some(base.join("mainspring").join("config.toml"))
     }
 
     /// Is Mainspring switched off, or is this process a child of ours?

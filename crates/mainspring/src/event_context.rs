@@ -8,6 +8,7 @@ use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::event::{Chain, Kind, Speaker};
 use mainspring_kernel::verbs::Actor;
 use mainspring_kernel::{Millis, Name, Orders, SessionId};
+use mainspring_platform::path;
 use mainspring_store::Trouble;
 
 use crate::config::{self, Config};
@@ -278,7 +279,7 @@ impl<'a> EventContext<'a> {
         let home = self.env.home().unwrap_or_default();
         let path = expand_home(path, &home);
         // A script reads what a symlink leads to. We do not otherwise: no host names one.
-        let path = match self.is_drop_in().then(|| path.canonicalize()) {
+        let path = match self.is_drop_in().then(|| path::real(&path)) {
             Some(Ok(path)) => path,
             Some(Err(_)) | None => path,
         };

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mainspring_platform::process::{
-    adopt_orphans, end_below, end_group, end_own_group, end_tree, exit_code, lead_group,
+    Group, adopt_orphans, end_below, end_own_group, end_tree, exit_code,
 };
 
 use mainspring_store::{atomic, digest, path_text};
@@ -133,8 +133,7 @@ impl Guarded<'_> {
             .stdin(Stdio::piped())
             .stdout(files.0)
             .stderr(files.1);
-        lead_group(&mut command);
-        let mut child = command.spawn()?;
+        let (mut child, group) = Group::start(&mut command)?;
         // We hold the pipe open as long as we live.
         let mut lifeline = child.stdin.take();
         if let Some(lifeline) = &mut lifeline {
@@ -145,7 +144,7 @@ impl Guarded<'_> {
         let ended = self.wait(&mut child, permit);
         match ended {
             // The guard has already ended the group, unless the guard itself was killed.
-            Ok(Ended::Code(_)) => end_group(child.id()),
+            Ok(Ended::Code(_)) => group.end(),
             Ok(Ended::TimedOut | Ended::Flooded | Ended::Cancelled) | Err(_) => {
                 end_tree(child.id());
             }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_platform::file::is_symlink_error;
 use mainspring_platform::owner::Owner;
+use mainspring_platform::path;
 use mainspring_store::{Trouble, atomic};
 
 use crate::env::Environment;
@@ -39,10 +40,10 @@ pub(crate) fn read(
     let (found, check) = match atomic::look(path, limit) {
         Err(Trouble::Io { source, .. }) if is_symlink_error(&source) => {
             let link = fs::symlink_metadata(path).map_err(Trouble::io("look at", path))?;
-            if let Some(ignored) = ignored(env, path, Owner::of(&link)) {
+            if let Some(ignored) = ignored(env, path, Owner::of(path, &link)) {
                 return Ok(OwnFile::Ignored(ignored));
             }
-            let real = fs::canonicalize(path).map_err(Trouble::io("follow", path))?;
+            let real = path::real(path).map_err(Trouble::io("follow", path))?;
             (atomic::look(&real, limit)?, Check::Always)
         }
         found => (found?, check),
@@ -51,7 +52,7 @@ pub(crate) fn read(
         return Ok(OwnFile::Absent);
     };
     let ignored = match check {
-        Check::Always => ignored(env, path, Owner::of(&file.meta)),
+        Check::Always => ignored(env, path, Owner::of(path, &file.meta)),
         Check::Links => None,
     };
     Ok(ignored.map_or(OwnFile::Read(file.bytes), OwnFile::Ignored))
@@ -60,13 +61,13 @@ pub(crate) fn read(
 /// The real path of a file that we are about to write. The path may lead through symlinks, if
 /// the file at their end is the person's. The file need not exist yet.
 pub(crate) fn real_path(env: &Environment, path: &Path) -> Result<PathBuf, Trouble> {
-    let real = match fs::canonicalize(path) {
+    let real = match path::real(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(path.to_owned()),
         found => found.map_err(Trouble::io("find", path))?,
     };
     if real != path {
         let meta = fs::symlink_metadata(&real).map_err(Trouble::io("look at", &real))?;
-        if let Some(doubt) = doubt(Owner::of(&meta), env, None) {
+        if let Some(doubt) = doubt(Owner::of(&real, &meta), env, None) {
             return Err(Trouble::Unsafe {
                 path: real,
                 problem: doubt.to_string(),

@@ -131,8 +131,8 @@ fn accounts(file: Owner, me: u32, env: &Environment, folder: Option<&Path>) -> V
         let group = number(name::SUDO_GID).filter(|group| *group == user);
         accounts.push(Account { user, group });
     }
-    if let Some(meta) = folder.and_then(|folder| fs::metadata(folder).ok()) {
-        let Owner { user, .. } = Owner::of(&meta);
+    if let Some((folder, meta)) = folder.and_then(|path| Some((path, fs::metadata(path).ok()?))) {
+        let Owner { user, .. } = Owner::of(folder, &meta);
         accounts.push(Account {
             user,
             group: Some(user),

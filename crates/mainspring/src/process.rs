@@ -8,7 +8,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use mainspring_platform::process::{end_group, end_process, lead_group};
+use mainspring_platform::process::{Group, end_process};
 
 use crate::env::name;
 use crate::limits;
@@ -76,7 +76,6 @@ impl Job {
             .stderr(Stdio::piped())
             .env_clear()
             .env(name::DEPTH, "1");
-        lead_group(&mut command);
         Self {
             permit,
             command,
@@ -130,10 +129,11 @@ impl Job {
         if self.permit.check() == Err(Revoked) {
             return Err(Failure::Cancelled { program });
         }
-        let mut child = self.command.spawn().map_err(|source| Failure::Start {
-            program: program.clone(),
-            source,
-        })?;
+        let (mut child, group) =
+            Group::start(&mut self.command).map_err(|source| Failure::Start {
+                program: program.clone(),
+                source,
+            })?;
         feed(child.stdin.take(), std::mem::take(&mut self.stdin));
         let stdout = collect(child.stdout.take(), self.most_output);
         let stderr = collect(child.stderr.take(), self.most_output);
@@ -143,7 +143,7 @@ impl Job {
             let _ = ended.send(child.wait());
         });
         let status = self.wait(&wait);
-        end_group(leader);
+        group.end();
         let status = match status {
             Ok(status) => status,
             Err(early) => {

@@ -17,6 +17,7 @@ use std::path::{Component, Path, PathBuf};
 
 use mainspring_kernel::SessionId;
 use mainspring_platform::no_symlink::leads_to;
+use mainspring_platform::path;
 use mainspring_platform::path::from_bytes;
 use mainspring_store::{Trouble, atomic, json_text, path_text, seal};
 use serde::{Deserialize, Serialize};
@@ -241,7 +242,7 @@ fn real(path: &Path) -> Result<PathBuf, Trouble> {
     if is_plain(path) && leads_to(path) {
         return Ok(path.into());
     }
-    fs::canonicalize(path).map_err(Trouble::io("find", path))
+    path::real(path).map_err(Trouble::io("find", path))
 }
 
 /// A host's event is UTF-8 text. Other bytes in a folder's name arrive as the replacement
@@ -257,7 +258,7 @@ fn explained(trouble: Trouble, cwd: &Path) -> Trouble {
     }
 }
 
-/// Is the path absolute and without `.` and `..`, as `canonicalize` would write it?
+/// Is the path absolute and without `.` and `..`, as `path::real` writes it?
 fn is_plain(path: &Path) -> bool {
     let named = |part| matches!(part, Component::RootDir | Component::Normal(_));
     let plain: PathBuf = path.components().take_while(|part| named(*part)).collect();

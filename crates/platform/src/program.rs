@@ -4,12 +4,14 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::system::program::{file_names, second_name};
+
 /// The program that a shell with this PATH would start by this name. Relative folders are skipped:
 /// they depend on the current directory, which may be a repository.
 pub fn find(search_path: &OsStr, name: &str) -> Option<PathBuf> {
     std::env::split_paths(search_path)
         .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(name))
+        .flat_map(|folder| file_names(name).map(move |file| folder.join(file)))
         .find(|candidate| candidate.is_file())
 }
 
@@ -22,8 +24,28 @@ pub fn absolute_folders(search_path: &OsStr) -> OsString {
 
 /// A second name for a program, in the same folder.
 pub fn link(program: &Path, name: &Path) -> io::Result<()> {
-    let target = program.file_name().map_or(program, Path::new);
-    std::os::unix::fs::symlink(target, name)
+    second_name(program, name)
+}
+
+/// The name of the program that has this file.
+pub fn name(file: &Path) -> Option<&str> {
+    let name = file.file_name()?.to_str()?;
+    let ending = std::env::consts::EXE_SUFFIX;
+    let start = name.len().checked_sub(ending.len());
+    Some(match start.and_then(|at| name.split_at_checked(at)) {
+        Some((start, end)) if end.eq_ignore_ascii_case(ending) => start,
+        Some(_) | None => name,
+    })
+}
+
+/// Is this a path, and not a name to look up?
+pub fn is_path(program: &str) -> bool {
+    program.contains(std::path::is_separator)
+}
+
+/// The name of the file that has this program.
+pub fn file_name(program: &str) -> String {
+    format!("{program}{}", std::env::consts::EXE_SUFFIX)
 }
 
 #[cfg(test)]

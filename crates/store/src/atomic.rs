@@ -245,7 +245,7 @@ fn replace_once(
     let replaced = match mode {
         ReplaceMode::Exchange if kept.is_some() => exchange(&new, path),
         ReplaceMode::Exchange | ReplaceMode::Rename | ReplaceMode::SyncAndRename => {
-            fs::rename(&new, path)
+            rename::over(&new, path)
         }
     };
     replaced.map_err(Trouble::io("replace", path))
@@ -279,7 +279,7 @@ fn exchange(new: &Path, old: &Path) -> io::Result<()> {
     match rename::exchange(new, old) {
         Ok(()) => fs::remove_file(new),
         // The file system does not support it, or the file has just gone.
-        Err(_) => fs::rename(new, old),
+        Err(_) => rename::over(new, old),
     }
 }
 

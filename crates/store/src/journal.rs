@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_kernel::journal::{FORMAT, Record};
 use mainspring_platform::file::{self, read_exact_at};
-use mainspring_platform::sync;
+use mainspring_platform::{rename, sync};
 use serde::Deserialize;
 
 use crate::Trouble;
@@ -335,7 +335,7 @@ pub(crate) fn last_closed(dir: &Path) -> u64 {
 /// not read again after a power loss.
 pub(crate) fn rotate(dir: &Path, next_seq: u64) -> Result<(), Trouble> {
     let path = dir.join(CURRENT);
-    fs::rename(&path, dir.join(format!("journal-{next_seq:012}.jsonl")))
+    rename::over(&path, &dir.join(format!("journal-{next_seq:012}.jsonl")))
         .map_err(Trouble::io("close", &path))?;
     let closed = closed(dir)?;
     let surplus = closed.len().saturating_sub(limits::SEGMENTS);

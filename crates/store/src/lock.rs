@@ -1,13 +1,12 @@
 //! The store's lock: one writer at a time, and no endless waiting.
 
-use std::fs::{self, File, TryLockError};
-use std::io::ErrorKind;
+use std::fs::File;
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use mainspring_platform::file;
-use mainspring_platform::identity::is_same_file;
+use mainspring_platform::identity::is_at;
+use mainspring_platform::{file, lock};
 
 use crate::Trouble;
 
@@ -21,22 +20,12 @@ pub(crate) fn take(path: &Path, longest: Duration) -> Result<File, Trouble> {
     let begun = Instant::now();
     let mut file = take_file(path, longest)?;
     for _ in 1..ATTEMPTS {
-        if is_in_place(&file, path)? {
+        if is_at(&file, path).map_err(Trouble::io("look at", path))? {
             break;
         }
         file = take_file(path, longest.saturating_sub(begun.elapsed()))?;
     }
     Ok(file)
-}
-
-/// Is this still the file at this path?
-fn is_in_place(file: &File, path: &Path) -> Result<bool, Trouble> {
-    let ours = file.metadata().map_err(Trouble::io("look at", path))?;
-    match fs::symlink_metadata(path) {
-        Ok(there) => Ok(is_same_file(&ours, &there)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(Trouble::io("look at", path)(error)),
-    }
 }
 
 /// The kernel does the waiting, in a thread of its own: polling had a tail four times as long.
@@ -48,15 +37,13 @@ fn take_file(path: &Path, longest: Duration) -> Result<File, Trouble> {
         .truncate(false)
         .open(path)
         .map_err(Trouble::io("open", path))?;
-    match file.try_lock() {
-        Ok(()) => return Ok(file),
-        Err(TryLockError::WouldBlock) => {}
-        Err(TryLockError::Error(error)) => return Err(Trouble::io("lock", path)(error)),
+    if lock::try_take(&file).map_err(Trouble::io("lock", path))? {
+        return Ok(file);
     }
     let (done, wait) = mpsc::sync_channel(1);
     std::thread::Builder::new()
         .spawn(move || {
-            let result = file.lock();
+            let result = lock::take(&file);
             let _ = done.send(result.map(|()| file));
         })
         .map_err(Trouble::io("wait for", path))?;

@@ -180,7 +180,9 @@ mod tests {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
                     // In one step, so that one of the two is always there.
-                    mainspring_platform::rename::exchange(&folder, &link).unwrap();
+                    let flags = rustix::fs::RenameFlags::EXCHANGE;
+                    let here = rustix::fs::CWD;
+                    rustix::fs::renameat_with(here, &folder, here, &link, flags).unwrap();
                 }
             });
             for tried in 0..tries * 250 {

@@ -22,7 +22,7 @@ pub fn make(path: &Path) -> Result<(), Trouble> {
 pub fn check(path: &Path) -> Result<(), Trouble> {
     let meta = fs::symlink_metadata(path).map_err(Trouble::io("look at", path))?;
     let problem = if meta.is_dir() {
-        permissions::exposed(&meta)
+        permissions::exposed(path, &meta)
     } else {
         Some("is not a directory".into())
     };

@@ -9,7 +9,7 @@ use mainspring_kernel::Millis;
 use mainspring_kernel::effect::Fence;
 use mainspring_kernel::journal::{Entry, FORMAT, FileChange, Record};
 use mainspring_platform::host::boot_id;
-use mainspring_platform::sync;
+use mainspring_platform::{rename, sync};
 
 use crate::atomic::{self, Projected};
 use crate::head::Head;
@@ -118,7 +118,11 @@ impl<'a> Held<'a> {
         let renamed = PathBuf::from(renamed);
         // An earlier deletion of the same store may have been interrupted.
         remove_folder(&renamed)?;
+        // Where a folder with an open file cannot be renamed, one whose lock another process took
+        // in this moment stays.
+        let lock = Some(self.lock).filter(|_| rename::MOVES_OPEN_FILES);
         fs::rename(dir, &renamed).map_err(Trouble::io("delete", dir))?;
+        drop(lock);
         if let Some(above) = dir.parent() {
             sync::folder(above).map_err(Trouble::io("sync", above))?;
         }

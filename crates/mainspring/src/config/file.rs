@@ -59,7 +59,7 @@ pub(super) fn of_project(env: &Environment, path: &Path) -> Result<OwnFile, Trou
         return Ok(OwnFile::Absent);
     };
     let folder = path.parent().unwrap_or(path);
-    let doubt = ownership::doubt(Owner::of(&file.meta), env, Some(folder));
+    let doubt = ownership::doubt(Owner::of(path, &file.meta), env, Some(folder));
     Ok(match doubt {
         Some(doubt) if !project::is_in_own_repository(folder, env) => OwnFile::Ignored(Ignored {
             path: path.into(),

@@ -2,10 +2,10 @@
 //!
 //! Only the person's own file can name them ([`super::Reach::User`]).
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use mainspring_platform::path;
 use mainspring_store::Trouble;
 
 use super::{Config, Value};
@@ -21,7 +21,7 @@ pub(crate) fn trust_roots(env: &Environment) -> Result<Vec<PathBuf>, Trouble> {
     let mut folders = Vec::new();
     for name in named {
         let path = expand(name, env.home().as_deref())?;
-        match fs::canonicalize(&path) {
+        match path::real(&path) {
             Ok(folder) => folders.push(folder),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(Trouble::io("find", &path)(error)),

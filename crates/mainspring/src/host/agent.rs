@@ -9,6 +9,7 @@ use std::path::Path;
 use mainspring_kernel::SessionId;
 use mainspring_kernel::verbs::Actor;
 use mainspring_platform::process::Ancestor;
+use mainspring_platform::program;
 
 use super::claude;
 use crate::env::{Environment, name};
@@ -335,8 +336,7 @@ const DELETED: &str = " (deleted)";
 
 fn file_name(path: &str) -> &str {
     let path = path.strip_suffix(DELETED).unwrap_or(path);
-    let name = Path::new(path).file_name();
-    name.and_then(|name| name.to_str()).unwrap_or_default()
+    program::name(Path::new(path)).unwrap_or_default()
 }
 
 impl Environment {

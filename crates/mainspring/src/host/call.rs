@@ -2,8 +2,9 @@
 //! host's settings are in may be read by another host, too. So an event's hook is one word, our
 //! second name, and everything else is a line for the shell.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+
+use mainspring_platform::path::for_shell;
 
 /// Our program.
 pub(crate) const PROGRAM: &str = "mainspring";
@@ -34,7 +35,7 @@ impl Caller {
     /// The command line that answers an event.
     pub(crate) fn hook(&self) -> String {
         match self {
-            Self::Own { hook, .. } => quoted(hook).into_owned(),
+            Self::Own { hook, .. } => quoted(hook),
             Self::Shared => format!("{}exec {HOOK} {SHARED}", where_found(HOOK)),
         }
     }
@@ -54,10 +55,10 @@ fn where_found(program: &str) -> String {
 }
 
 /// A path as one word of a command line. It is text: `install` refuses any other.
-fn quoted(path: &Path) -> Cow<'_, str> {
-    let text = path.to_str().unwrap_or_default();
+fn quoted(path: &Path) -> String {
+    let text = for_shell(path).unwrap_or_default();
     // The only text that cannot be quoted has a NUL, which no path has.
-    shlex::try_quote(text).unwrap_or_default()
+    shlex::try_quote(&text).unwrap_or_default().into_owned()
 }
 
 /// Is this command line one word, which means the same with and without a shell?

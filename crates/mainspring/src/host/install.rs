@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use mainspring_platform::path;
 use mainspring_store::{Trouble, atomic};
 
 use super::call::Caller;
@@ -170,7 +170,7 @@ impl Settings {
     /// Reads the file. If it is a symlink, as with dotfiles that are kept elsewhere, the file
     /// behind it is read, and later replaced.
     pub(crate) fn read(host: &Installation, path: &Path) -> Result<Self, CliError> {
-        let path = match fs::canonicalize(path) {
+        let path = match path::real(path) {
             Ok(real) => real,
             Err(error) if error.kind() == ErrorKind::NotFound => path.to_owned(),
             Err(error) => return Err(Trouble::io("find", path)(error).into()),

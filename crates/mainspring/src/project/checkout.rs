@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use mainspring_platform::owner::Owner;
+use mainspring_platform::path;
 use mainspring_platform::path::of_bytes;
 use mainspring_store::{ShownPath as _, Trouble, atomic};
 
@@ -41,7 +42,7 @@ impl Checkout {
                         top: folder.into(),
                         primary,
                         ceiling: folder.into(),
-                        owner: Some(Owner::of(&meta)),
+                        owner: Some(Owner::of(&git, &meta)),
                     });
                 }
                 // A file has nothing below it.
@@ -146,7 +147,7 @@ impl Checkout {
         markers::all().find_map(|marker| {
             let path = folder.join(marker);
             let meta = fs::symlink_metadata(&path).ok()?;
-            let doubt = ownership::doubt(Owner::of(&meta), env, Some(cwd));
+            let doubt = ownership::doubt(Owner::of(&path, &meta), env, Some(cwd));
             let Some(doubt) = doubt.filter(|_| !self.is_own(cwd, env)) else {
                 return Some(path);
             };
@@ -201,12 +202,12 @@ fn holds_something(folder: &Path, state: &StateDir) -> bool {
 fn primary_checkout(git_file: &Path) -> Option<PathBuf> {
     let line = first_line(git_file)?;
     let named = line.strip_prefix(b"gitdir:")?.trim_ascii();
-    let admin = fs::canonicalize(git_file.parent()?.join(of_bytes(named))).ok()?;
+    let admin = path::real(&git_file.parent()?.join(of_bytes(named))).ok()?;
     let worktrees = admin.parent().filter(|dir| dir.ends_with("worktrees"))?;
     let git = worktrees.parent().filter(|dir| dir.ends_with(".git"))?;
     let back = first_line(&admin.join("gitdir"))?;
     let back = admin.join(of_bytes(back.trim_ascii()));
-    let is_this_one = fs::canonicalize(back).ok()? == fs::canonicalize(git_file).ok()?;
+    let is_this_one = path::real(&back).ok()? == path::real(git_file).ok()?;
     git.parent().filter(|_| is_this_one).map(Path::to_path_buf)
 }
 

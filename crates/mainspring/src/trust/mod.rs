@@ -294,7 +294,9 @@ mod tests {
     impl Place {
         fn new() -> Self {
             let temp = tempfile::tempdir().unwrap();
-            let root = fs::canonicalize(temp.path()).unwrap().join("project");
+            let root = mainspring_platform::path::real(temp.path())
+                .unwrap()
+                .join("project");
             fs::create_dir_all(root.join(".git")).unwrap();
             Self {
                 env: Environment::given(&[], Millis(0)),

@@ -2,11 +2,12 @@
 //! so a look at one costs the same however many there are.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use mainspring_kernel::{Digest, Millis};
+use mainspring_platform::sync;
 use mainspring_store::{Trouble, atomic, json_text, path_text, read_json};
 use serde::{Deserialize, Serialize};
 
@@ -143,9 +144,7 @@ pub(crate) fn revoke(state: &StateDir, root: &Path) -> Result<bool, Trouble> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(Trouble::io("delete", &path)(error)),
     }
-    File::open(&dir)
-        .and_then(|dir| dir.sync_all())
-        .map_err(Trouble::io("sync", &dir))?;
+    sync::folder(&dir).map_err(Trouble::io("sync", &dir))?;
     Ok(true)
 }
 

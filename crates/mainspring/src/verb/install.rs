@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::authority::Grounds;
-use mainspring_platform::program;
+use mainspring_platform::{path, program, sync};
 use mainspring_store::{ShownPath as _, Trouble, atomic, digest, no_symlink, path_text};
 
 use super::ask::{self, Enter};
@@ -301,7 +301,7 @@ fn program(cmd: &CommandContext) -> Result<PathBuf> {
     Ok(cmd
         .env
         .program(call::PROGRAM)
-        .filter(|found| std::fs::canonicalize(found).is_ok_and(|real| real == me))
+        .filter(|found| path::real(found).is_ok_and(|real| real == me))
         .unwrap_or(me))
 }
 
@@ -318,14 +318,14 @@ fn caller(scope: Scope, program: &Path) -> Result<Caller> {
         Scope::Project => Caller::Shared,
         Scope::User | Scope::Local => Caller::Own {
             program: program.to_owned(),
-            hook: program.with_file_name(call::HOOK),
+            hook: program.with_file_name(program::file_name(call::HOOK)),
         },
     })
 }
 
 /// Whoever copied only one of our two programs gets the other name as a link to it.
 fn second_name(program: &Path) -> Result<()> {
-    let hook = program.with_file_name(call::HOOK);
+    let hook = program.with_file_name(program::file_name(call::HOOK));
     if hook.exists() {
         return Ok(());
     }
@@ -417,8 +417,6 @@ fn write(scope: Scope, path: &Path, text: &str) -> Result<()> {
             no_symlink::replace(path, text.as_bytes(), kept.as_ref())?;
         }
     }
-    std::fs::File::open(path)
-        .and_then(|file| file.sync_all())
-        .map_err(Trouble::io("sync", path))?;
+    sync::file(path).map_err(Trouble::io("sync", path))?;
     Ok(())
 }

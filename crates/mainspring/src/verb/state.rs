@@ -5,6 +5,7 @@ mod purge;
 use std::path::PathBuf;
 
 use mainspring_kernel::retention::{Folder, Open};
+use mainspring_platform::path;
 use mainspring_store::ShownPath as _;
 use serde::Serialize;
 
@@ -186,7 +187,7 @@ fn root_of(path: Option<&PathBuf>, cmd: &CommandContext) -> Result<PathBuf> {
     match path {
         Some(path) => {
             let path = cmd.cwd.join(path);
-            Ok(std::fs::canonicalize(&path).unwrap_or(path))
+            Ok(path::real(&path).unwrap_or(path))
         }
         None => Ok(cmd.project()?.0.root),
     }

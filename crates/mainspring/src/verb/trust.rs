@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use mainspring_kernel::authority::Grounds;
 use mainspring_kernel::hidden::escape_name;
+use mainspring_platform::path;
 use mainspring_store::{ShownPath as _, path_text};
 use serde::Serialize;
 
@@ -161,7 +162,7 @@ pub(crate) fn untrust(args: &UntrustArgs, cmd: &CommandContext) -> Result {
     let root = match &args.path {
         Some(path) => {
             let path = cmd.cwd.join(path);
-            std::fs::canonicalize(&path).unwrap_or(path)
+            path::real(&path).unwrap_or(path)
         }
         None => cmd.project()?.0.root,
     };

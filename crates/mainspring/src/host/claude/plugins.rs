@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use mainspring_platform::path;
+
 use crate::env::Environment;
 use crate::host::task_files::Roots;
 use crate::own_files::{self, Check, OwnFile};
@@ -156,8 +158,7 @@ impl Install {
 
 /// A path that does not exist cannot be resolved, and is compared as it is.
 fn real(path: &Path) -> PathBuf {
-    path.canonicalize()
-        .unwrap_or_else(|_| path.components().collect())
+    path::real(path).unwrap_or_else(|_| path.components().collect())
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use mainspring_platform::path;
 use mainspring_store::{ShownPath as _, Trouble};
 
 /// The client's own limit.
@@ -45,7 +46,7 @@ impl Held {
             }
             Ok(_) | Err(_) => {}
         }
-        let real = fs::canonicalize(&anchor).map_err(Trouble::io("find", &anchor))?;
+        let real = path::real(&anchor).map_err(Trouble::io("find", &anchor))?;
         let mut held = Self {
             folder: folder.into(),
             until: Instant::now() + PATIENCE,

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mainspring_kernel::Digest;
-use mainspring_platform::stamp;
+use mainspring_platform::program::{find, is_path};
+use mainspring_platform::{path, stamp};
 use mainspring_store::{digest, no_symlink};
 use serde::{Deserialize, Serialize};
 
 use super::tree::{self, Files, Tree};
-use crate::child_env;
+use crate::child_env::{self, is_path_variable};
 use crate::config::checks::CheckDefinition;
-use crate::env::{Environment, name};
+use crate::env::Environment;
 use crate::git::Git;
 use crate::host;
 use crate::limits;
@@ -143,12 +144,14 @@ impl Keys {
 
     /// The program: a path from the tree's folder, or a name on the check's PATH.
     fn program(&self, word: &str, env: &[(OsString, OsString)]) -> Option<PathBuf> {
-        if word.contains('/') {
+        if is_path(word) {
             let path = self.dir.join(word);
             return path.is_file().then_some(path);
         }
-        let (_, folders) = env.iter().find(|(variable, _)| variable == name::PATH)?;
-        mainspring_platform::program::find(folders, word)
+        let (_, folders) = env
+            .iter()
+            .find(|(variable, _)| is_path_variable(variable))?;
+        find(folders, word)
     }
 
     fn toolchain(&self) -> String {
@@ -159,7 +162,7 @@ impl Keys {
 
     /// A program of the project's own counts by its content, wherever the inputs are.
     fn own_program(&self, word: &str, toolchain: &str) -> String {
-        if !word.contains('/') || Path::new(word).is_absolute() {
+        if !is_path(word) || Path::new(word).is_absolute() {
             return toolchain.to_owned();
         }
         let own = content(&self.dir.join(word));
@@ -201,7 +204,7 @@ fn environment(env: &[(OsString, OsString)], program: Option<&Path>) -> String {
         }
     }
     if let Some(program) = program {
-        let real = std::fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
+        let real = path::real(program).unwrap_or_else(|_| program.to_owned());
         let stamp = stamp::of(&real).ok().flatten();
         let stamp = stamp.map(|stamp| (stamp.size, stamp.modified));
         text.extend_from_slice(format!("{} {stamp:?}", real.display()).as_bytes());

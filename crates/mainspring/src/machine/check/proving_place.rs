@@ -2,11 +2,11 @@
 //! time. A command that was killed leaves its worktree there; the next one, or the next stop, takes
 //! it away.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use mainspring_platform::file;
+use mainspring_platform::{file, lock, path};
 use mainspring_store::Trouble;
 
 use super::folder;
@@ -41,10 +41,8 @@ impl ProvingPlace {
             .truncate(false)
             .open(&path)
             .map_err(Trouble::io("open", &path))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(Trouble::io("lock", &path)(error)),
+        if !lock::try_take(&lock).map_err(Trouble::io("lock", &path))? {
+            return Ok(None);
         }
         let place = Self {
             git: Git::of(context, permit.clone(), Instant::now() + LIMIT)?,
@@ -65,7 +63,7 @@ impl ProvingPlace {
         let work = self.work();
         let added = self.git.add_detached(&work.to_string_lossy(), commit);
         added.map_err(Trouble::Other)?;
-        fs::canonicalize(&work).map_err(Trouble::io("find", &work))
+        path::real(&work).map_err(Trouble::io("find", &work))
     }
 
     fn work(&self) -> PathBuf {

@@ -1,12 +1,13 @@
 //! The files of a tree and their contents, as they are on the disk: tracked or not, staged or not.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use mainspring_platform::path::{bytes, from_bytes, of_bytes};
 use mainspring_platform::stamp::{self, Folder, Kind, Stamp};
-use mainspring_platform::{file, no_symlink};
+use mainspring_platform::{file, no_symlink, path};
 use mainspring_store::digest;
 
 use super::index::{Content, Index};
@@ -205,7 +206,7 @@ impl Tree<'_> {
     fn link(&self, path: &Path) -> io::Result<Content> {
         let target = fs::read_link(path)?;
         let mut seen = bytes(&target).to_vec();
-        if let Ok(real) = fs::canonicalize(path)
+        if let Ok(real) = path::real(path)
             && !path_contains(&real, self.dir)
         {
             let mut below = Vec::new();
@@ -242,7 +243,7 @@ fn walk(top: &Path, found: &mut Vec<PathBuf>, deepest: usize) -> io::Result<()> 
     let mut folders = vec![(PathBuf::new(), 0)];
     while let Some((folder, depth)) = folders.pop() {
         for entry in no_symlink::list(&top.join(&folder), MOST_ENTRIES)? {
-            let path = folder.join(from_bytes(entry.name.as_encoded_bytes().to_vec()));
+            let path = below(&folder, &entry.name);
             if entry.is_folder && entry.name != ".git" && depth < deepest {
                 folders.push((path, depth + 1));
             } else if !entry.is_folder {
@@ -254,6 +255,16 @@ fn walk(top: &Path, found: &mut Vec<PathBuf>, deepest: usize) -> io::Result<()> 
         }
     }
     Ok(())
+}
+
+/// A path as git writes it, on every system.
+fn below(folder: &Path, name: &OsStr) -> PathBuf {
+    let mut path = bytes(folder).to_vec();
+    if !path.is_empty() {
+        path.push(b'/');
+    }
+    path.extend_from_slice(bytes(Path::new(name)));
+    from_bytes(path)
 }
 
 /// The digest of these files.

@@ -14,6 +14,7 @@ use mainspring_kernel::machines::review::{
 };
 use mainspring_kernel::machines::{Name, Pending};
 use mainspring_platform::process::end_tree;
+use mainspring_platform::program::is_path;
 use mainspring_platform::{file, identity};
 use mainspring_store::{Trouble, atomic, json_text, read_json, seal};
 
@@ -407,7 +408,7 @@ fn tidy(attempt_dir: &Path) {
 /// Finds the program by its name on the PATH or by an absolute path. A relative path could be
 /// the repository's program.
 fn find(env: &Environment, program: &str) -> Option<PathBuf> {
-    if program.contains('/') {
+    if is_path(program) {
         let path = match program.strip_prefix("~/") {
             Some(below) => env.home()?.join(below),
             None => PathBuf::from(program),

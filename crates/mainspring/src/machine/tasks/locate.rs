@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::host::task_files::{Roots, TaskFiles};
+use mainspring_platform::path;
 use mainspring_store::{Trouble, atomic};
 
 use crate::env::Environment;
@@ -80,7 +81,7 @@ fn below(folder: &Path, name: &str) -> Vec<PathBuf> {
 /// Reads the file through symlinks, so that a linked skill works, too. The file itself must be
 /// a regular file of bounded size.
 pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Trouble> {
-    let real = fs::canonicalize(path).map_err(Trouble::io("find", path))?;
+    let real = path::real(path).map_err(Trouble::io("find", path))?;
     let gone = || Trouble::NotAFile { path: path.into() };
     atomic::read(&real, limit)?.ok_or_else(gone)
 }

@@ -8,6 +8,7 @@ use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
 use mainspring_kernel::machines::claim::memory::Route;
 use mainspring_kernel::machines::claim::verbs::{self, Reserved};
 use mainspring_kernel::machines::claim::work::{Board as Moved, Release};
+use mainspring_platform::path;
 use mainspring_store::{ShownPath as _, Trouble, atomic, path_text};
 
 use super::take::{Args, agent_id, held_by};
@@ -247,7 +248,7 @@ fn worktree(
     };
     let git = &github_context.programs.git;
     git.add_worktree(text, branch).map_err(CliError::new)?;
-    std::fs::canonicalize(&place).map_err(|error| Trouble::io("find", &place)(error).into())
+    path::real(&place).map_err(|error| Trouble::io("find", &place)(error).into())
 }
 
 /// The claim file, and a line in `.gitignore` so that nobody commits it.

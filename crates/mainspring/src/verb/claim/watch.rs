@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use mainspring_kernel::machines::claim::watch::Before;
 use mainspring_kernel::{Decision, Kind, Millis, SessionId};
-use mainspring_platform::{file, process};
+use mainspring_platform::{file, lock, process};
 use mainspring_store::{Trouble, atomic};
 
 use crate::config::Value;
@@ -153,16 +153,10 @@ fn lease(
         .map_err(Trouble::io("open", &path))?;
     let me = session.map_or("", SessionId::as_str);
     for _ in 0..PASSES {
-        match file.try_lock() {
-            Ok(()) => {
-                let noted = file.set_len(0).and_then(|()| file.write_all(me.as_bytes()));
-                noted.map_err(Trouble::io("write", &path))?;
-                return Ok(Some(file));
-            }
-            Err(std::fs::TryLockError::WouldBlock) => {}
-            Err(std::fs::TryLockError::Error(error)) => {
-                return Err(Trouble::io("lock", &path)(error));
-            }
+        if lock::try_take(&file).map_err(Trouble::io("lock", &path))? {
+            let noted = file.set_len(0).and_then(|()| file.write_all(me.as_bytes()));
+            noted.map_err(Trouble::io("write", &path))?;
+            return Ok(Some(file));
         }
         let holder = atomic::read_text(&path, limits::CONFIG).ok().flatten();
         if holder.is_some_and(|holder| holder == me) {

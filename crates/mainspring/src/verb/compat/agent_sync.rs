@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 
 use mainspring_kernel::{Answer, Decision, Name};
+use mainspring_platform::path;
 use serde_json::{Map, Value, json};
 
 use super::Reply;
@@ -49,8 +50,8 @@ fn answer(env: &Environment, event: DecodeAs, input: Input) -> Result<(Answer, P
         .map_err(|problem| problem.to_string())?;
     if payload.cwd.is_none() {
         let project = host::project_dir(env).unwrap_or_else(|| ".".into());
-        let project = std::fs::canonicalize(&project)
-            .map_err(|problem| format!("{}: {problem}", project.display()))?;
+        let project =
+            path::real(&project).map_err(|problem| format!("{}: {problem}", project.display()))?;
         payload.cwd = Some(project);
     }
     let answer = decide_among(Name::Claim, env, &payload, payload.event.session.as_ref())

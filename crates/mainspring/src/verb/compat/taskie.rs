@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_kernel::event::{Background, Chain, Kind};
 use mainspring_kernel::{Answer, Decision, Name};
+use mainspring_platform::path;
 use serde_json::Value;
 
 use super::Reply;
@@ -69,7 +70,7 @@ fn read(env: &Environment, input: Input) -> Result<(Payload, Chain), String> {
 }
 
 fn real(cwd: &Path) -> Option<PathBuf> {
-    std::fs::canonicalize(cwd).ok().filter(|cwd| cwd.is_dir())
+    path::real(cwd).ok().filter(|cwd| cwd.is_dir())
 }
 
 /// The script changes into the directory, and looks for plans there and nowhere else.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_kernel::event::{Author, Chain};
 use mainspring_kernel::{Answer, Decision, Event, Kind, Millis, Reasons, SessionId};
+use mainspring_platform::path;
 use mainspring_store::Trouble;
 
 use super::Dispatch;
@@ -40,7 +41,7 @@ impl Stage {
             std::env::temp_dir().join(format!("mainspring-demo-{}-{scene}", std::process::id()));
         let project = root.join("project");
         std::fs::create_dir_all(&project).map_err(Trouble::io("create", &project))?;
-        let project = std::fs::canonicalize(&project).map_err(Trouble::io("find", &project))?;
+        let project = path::real(&project).map_err(Trouble::io("find", &project))?;
         let mut vars = BTreeMap::new();
         vars.insert(name::HOME.to_owned(), root.join("home").into_os_string());
         vars.insert(name::TMPDIR.into(), root.clone().into_os_string());

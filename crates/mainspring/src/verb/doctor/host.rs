@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use mainspring_kernel::Name;
+use mainspring_platform::path;
 use mainspring_store::ShownPath as _;
 
 use super::Findings;
@@ -55,7 +56,7 @@ fn program(cmd: &CommandContext, findings: &mut Findings) {
             "mainspring is not on the PATH: agents and plugins call it by name",
             &format!("ln -s {} ~/.local/bin/mainspring", me.shown()),
         ),
-        Some(found) if std::fs::canonicalize(&found).is_ok_and(|real| real != me) => findings.warn(
+        Some(found) if path::real(&found).is_ok_and(|real| real != me) => findings.warn(
             "program",
             format!(
                 "the mainspring on the PATH is another one: {}",

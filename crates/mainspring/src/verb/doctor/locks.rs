@@ -1,7 +1,7 @@
 //! Locks: Mainspring's own, which end with their process, and the client's on its task lists,
 //! which are directories and stay when their holder dies.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 
 use mainspring_store::ShownPath as _;
 
@@ -33,14 +33,14 @@ fn ours(path: &std::path::Path, findings: &mut Findings) {
     let Ok(file) = File::open(path) else {
         return;
     };
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => findings.warn(
+    match mainspring_platform::lock::try_take(&file) {
+        Ok(true) => {}
+        Ok(false) => findings.warn(
             "lock",
             "another process holds this project's lock right now",
             &format!("fuser -v {}", path.shown()),
         ),
-        Err(TryLockError::Error(error)) => findings.error(
+        Err(error) => findings.error(
             "lock",
             format!("locks do not work here: {error}"),
             "set XDG_STATE_HOME to a folder on a local disk",

@@ -1,9 +1,9 @@
 //! The host's settings: is Mainspring registered, only once and correctly, and do hooks run at
 //! all?
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use mainspring_platform::{path, program};
 use mainspring_store::ShownPath as _;
 
 use super::Findings;
@@ -160,9 +160,11 @@ fn wrong(host: &Installation, handler: &Handler) -> Option<Wrong> {
 
 /// This program, if the registered one is another. Our two names are in one folder.
 fn stranger(registered: &Path) -> Option<PathBuf> {
-    let me = std::env::current_exe().and_then(fs::canonicalize).ok()?;
-    let other = fs::canonicalize(registered).ok()?;
-    let is_ours = other == me || other == me.with_file_name(call::HOOK);
+    let me = std::env::current_exe()
+        .and_then(|me| path::real(&me))
+        .ok()?;
+    let other = path::real(registered).ok()?;
+    let is_ours = other == me || other == me.with_file_name(program::file_name(call::HOOK));
     (registered.is_absolute() && !is_ours).then_some(me)
 }
 

@@ -55,13 +55,13 @@ fn folder(store: &ProjectStore, repair: Repair, findings: &mut Findings) {
             let meta = fs::symlink_metadata(root);
             let fix = match &meta {
                 Ok(meta) if !meta.is_dir() => format!("mv {place} {place}.old"),
-                Ok(meta) if !permissions::is_mine(meta) => {
+                Ok(meta) if !permissions::is_mine(root, meta) => {
                     format!("sudo chown -R \"$(id -un)\" {place}")
                 }
                 Ok(_) | Err(_) => format!("chmod 700 {place}"),
             };
             findings.error("state", trouble.to_string(), &fix);
-            let ours = meta.is_ok_and(|meta| meta.is_dir() && permissions::is_mine(&meta));
+            let ours = meta.is_ok_and(|meta| meta.is_dir() && permissions::is_mine(root, &meta));
             if repair == Repair::Fix && ours {
                 let done = permissions::make_owner_only(root);
                 if done.is_ok() && store.state().check().is_ok() {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use mainspring_platform::program;
 use serde_json::{Map, Value};
 
 use crate::host::call::{self, HOOK, PROGRAM, SHARED};
@@ -12,7 +13,7 @@ use crate::host::install::{Calls, Handler};
 pub(super) fn calls_of(fields: &Map<String, Value>) -> Option<Calls> {
     let words = called(fields);
     let (program, args) = words.split_first()?;
-    let program = Path::new(program.as_ref()).file_name()?.to_str()?;
+    let program = program::name(Path::new(program.as_ref()))?;
     let args: Vec<&str> = args.iter().map(AsRef::as_ref).collect();
     match (program, args.as_slice()) {
         (HOOK, []) | (PROGRAM, ["hook"]) => Some(Calls::Hook),

@@ -3,6 +3,7 @@
 use std::fs::{File, Metadata};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 /// The superuser, and the superuser's group.
 pub const ROOT: u32 = 0;
@@ -16,7 +17,8 @@ pub struct Owner {
 }
 
 impl Owner {
-    pub fn of(meta: &Metadata) -> Self {
+    /// The owner of what is at this path, which has this metadata.
+    pub fn of(_path: &Path, meta: &Metadata) -> Self {
         // The mode of a symlink itself means nothing.
         let mode = if meta.is_symlink() { 0 } else { meta.mode() };
         Self {

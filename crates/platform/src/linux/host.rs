@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::path::Path;
 
-use crate::proc;
+use super::proc;
 
 /// An id that differs for each boot. If the system has none, it is always the same text.
 pub fn boot_id() -> &'static str {
@@ -23,20 +23,10 @@ pub fn boot_id() -> &'static str {
 
 /// Milliseconds since the computer started, in whole seconds. Time asleep counts. This is one
 /// system call; `clock_gettime` would first look for the vDSO, which a profiler hides.
-#[cfg(target_os = "linux")]
 pub fn uptime() -> u64 {
     u64::try_from(rustix::system::sysinfo().uptime)
         .unwrap_or(0)
         .saturating_mul(1_000)
-}
-
-/// Milliseconds since the computer started. Time asleep may not count.
-#[cfg(not(target_os = "linux"))]
-pub fn uptime() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
-    let millis = u64::try_from(now.tv_nsec / 1_000_000).unwrap_or(0);
-    seconds.saturating_mul(1_000).saturating_add(millis)
 }
 
 /// The computer's name.

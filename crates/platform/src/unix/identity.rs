@@ -1,7 +1,7 @@
 //! What tells a file or folder from another one at its path, and an id that nobody guesses.
 
-use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -26,9 +26,14 @@ pub fn folder(path: &Path) -> io::Result<FolderIdentity> {
     })
 }
 
-/// Are these two of the same file, under whatever names?
-pub fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
-    (one.dev(), one.ino()) == (other.dev(), other.ino())
+/// Is this open file still the one at this path? A symlink there is not followed.
+pub fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let ours = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(there) => Ok((ours.dev(), ours.ino()) == (there.dev(), there.ino())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// 128 random bits, as 32 hexadecimal digits.

@@ -30,12 +30,12 @@ pub fn create_owner_only_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Does it belong to the user that this process runs as?
-pub fn is_mine(meta: &Metadata) -> bool {
+pub fn is_mine(_path: &Path, meta: &Metadata) -> bool {
     meta.uid() == rustix::process::geteuid().as_raw()
 }
 
 /// Can somebody else write to it? The text says why, as the rest of a sentence about it.
-pub fn exposed(meta: &Metadata) -> Option<String> {
+pub fn exposed(_path: &Path, meta: &Metadata) -> Option<String> {
     let me = rustix::process::geteuid().as_raw();
     let owner = meta.uid();
     if owner != me {

@@ -4,8 +4,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, Stat};
 use rustix::io::Errno;
+
+use super::flavour::no_symlink::FOLDER;
 
 /// A file's stamp. The time of its last change of status cannot be set by a user, so two files
 /// with one stamp have one content, unless they changed while the stamp was taken.
@@ -41,8 +43,7 @@ pub struct Folder(OwnedFd);
 impl Folder {
     /// `None` if there is no such folder.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        match rustix::fs::open(path, flags, Mode::empty()) {
+        match rustix::fs::open(path, FOLDER, Mode::empty()) {
             Ok(opened) => Ok(Some(Self(opened))),
             Err(errno) => nothing(errno),
         }
@@ -71,10 +72,6 @@ fn nothing<T>(errno: Errno) -> io::Result<Option<T>> {
 }
 
 fn stamp(stat: &Stat) -> Stamp {
-    let nanos = |seconds: i64, rest: u64| {
-        let rest = i64::try_from(rest).unwrap_or(0);
-        seconds.saturating_mul(1_000_000_000).saturating_add(rest)
-    };
     Stamp {
         kind: match FileType::from_raw_mode(stat.st_mode) {
             FileType::Symlink => Kind::Symlink,
@@ -88,4 +85,10 @@ fn stamp(stat: &Stat) -> Stamp {
         modified: nanos(stat.st_mtime, stat.st_mtime_nsec),
         changed: nanos(stat.st_ctime, stat.st_ctime_nsec),
     }
+}
+
+/// Systems differ in the type of the part below a second.
+fn nanos(seconds: i64, rest: impl TryInto<i64>) -> i64 {
+    let rest = rest.try_into().unwrap_or(0);
+    seconds.saturating_mul(1_000_000_000).saturating_add(rest)
 }

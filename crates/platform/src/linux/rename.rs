@@ -1,10 +1,19 @@
 //! Atomic renames.
 
+use std::fs;
 use std::io;
 use std::path::Path;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
+
+/// Can a folder be renamed while a file in it is open?
+pub const MOVES_OPEN_FILES: bool = true;
+
+/// Renames a file, in place of what has the new name.
+pub fn over(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)
+}
 
 /// Exchanges two files.
 pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {

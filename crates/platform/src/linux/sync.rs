@@ -10,6 +10,12 @@ pub fn data(file: &File) -> io::Result<()> {
     Ok(rustix::fs::fdatasync(file)?)
 }
 
+/// Syncs a file that is at this path already.
+pub fn file(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    Ok(rustix::fs::fsync(&file)?)
+}
+
 /// Syncs the names in a folder.
 pub fn folder(path: &Path) -> io::Result<()> {
     let folder = File::open(path)?;

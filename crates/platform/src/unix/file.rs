@@ -3,14 +3,14 @@
 use std::fs::{File, OpenOptions, Permissions};
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::buffer::spare_capacity;
-use rustix::fs::{CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::permissions::OWNER_ONLY_FILE;
+use super::permissions::OWNER_ONLY_FILE;
 
 /// For every file that somebody else may have created. A symlink at the end of the path is not
 /// followed; a FIFO opens at once instead of waiting for a writer that never comes; a terminal does
@@ -45,17 +45,24 @@ pub fn create(path: &Path) -> io::Result<File> {
 pub(crate) fn create_in(folder: impl AsFd + Copy, name: &Path) -> io::Result<File> {
     let open = |how: OFlags| {
         let flags = OFlags::WRONLY | SAFE | how;
-        let mode = Mode::from_raw_mode(OWNER_ONLY_FILE);
+        let mode = Mode::RUSR | Mode::WUSR;
         retry_on_intr(|| rustix::fs::openat(folder, name, flags, mode)).map(File::from)
     };
     match open(OFlags::CREATE | OFlags::EXCL) {
         Err(Errno::EXIST) => {}
         made => return Ok(made?),
     }
-    let file = open(OFlags::CREATE | OFlags::TRUNC)?;
-    if !file.metadata()?.is_file() {
+    let file = open(OFlags::CREATE)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() {
         return Err(Errno::EXIST.into());
     }
+    if meta.nlink() > 1 {
+        // A crash left it as a second name of the file that it was to become.
+        rustix::fs::unlinkat(folder, name, AtFlags::empty())?;
+        return Ok(open(OFlags::CREATE | OFlags::EXCL)?);
+    }
+    file.set_len(0)?;
     file.set_permissions(Permissions::from_mode(OWNER_ONLY_FILE))?;
     Ok(file)
 }

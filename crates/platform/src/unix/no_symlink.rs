@@ -1,20 +1,19 @@
-//! Files and folders that are reached without following any symlink. The system refuses a symlink
-//! anywhere on the way, in one step, so that nobody can create one between a check and a use.
+//! Files and folders that are reached without following any symlink. A symlink anywhere on the way
+//! is refused while the path is walked, so that nobody can create one between a check and a use.
 //! [`crate::file::is_symlink_error`] recognizes such a refusal.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags, statat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::file;
-
-const NO_LINKS: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
+use super::file;
+pub use super::flavour::no_symlink::leads_to;
+use super::flavour::no_symlink::{FOLDER, entries, open_with};
 
 /// An open folder. It stays the same folder, whatever happens to its path.
 #[derive(Debug)]
@@ -32,48 +31,11 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(open_with(path, OFlags::RDONLY | file::SAFE)?.into())
 }
 
-/// Does it exist, with no symlink on the way to it? If that is unknown, no.
-pub fn leads_to(path: &Path) -> bool {
-    // Without `NOFOLLOW`, which would open a symlink at the end itself.
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    rustix::fs::openat2(CWD, path, flags, Mode::empty(), NO_LINKS).is_ok()
-}
-
 /// The entries of a folder, at most `most`.
 pub fn list(folder: &Path, most: usize) -> io::Result<Vec<Entry>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let handle = open_with(folder, flags)?;
     Ok(entries(&handle, most)?)
-}
-
-fn entries(handle: &OwnedFd, most: usize) -> Result<Vec<Entry>, Errno> {
-    // Enough for most folders in one call, and small enough not to touch memory in vain.
-    let mut room = Vec::with_capacity(4096);
-    let mut reader = RawDir::new(handle, room.spare_capacity_mut());
-    let mut found = Vec::new();
-    while let Some(entry) = reader.next() {
-        let entry = entry?;
-        let name = entry.file_name();
-        if matches!(name.to_bytes(), b"." | b"..") {
-            continue;
-        }
-        if found.len() == most {
-            break;
-        }
-        let kind = match entry.file_type() {
-            // Some file systems report the type only on request.
-            FileType::Unknown => statat(handle, name, AtFlags::SYMLINK_NOFOLLOW)
-                .map_or(FileType::Unknown, |meta| {
-                    FileType::from_raw_mode(meta.st_mode)
-                }),
-            known => known,
-        };
-        found.push(Entry {
-            name: OsStr::from_bytes(name.to_bytes()).to_owned(),
-            is_folder: kind.is_dir(),
-        });
-    }
-    Ok(found)
 }
 
 impl Folder {
@@ -115,19 +77,12 @@ fn parent(path: &Path) -> Result<(OwnedFd, &OsStr), Errno> {
 }
 
 fn folder(path: &Path) -> Result<OwnedFd, Errno> {
-    open_with(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC)
+    open_with(path, FOLDER)
 }
 
-fn open_with(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    match rustix::fs::openat2(CWD, path, flags, Mode::empty(), NO_LINKS) {
-        // An old kernel, or a container that forbids the call.
-        Err(Errno::NOSYS | Errno::PERM) => open_after_a_look(path, flags),
-        opened => opened,
-    }
-}
-
-/// The same in two steps, for kernels that cannot do it in one.
-fn open_after_a_look(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+/// The same in two steps, where it cannot be done in one: an old kernel, or a folder on the way
+/// that we may pass but not read.
+pub(super) fn open_after_a_look(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let real = |path: &Path| {
         fs::canonicalize(path).map_err(|error| match error.kind() {
             ErrorKind::NotFound => Errno::NOENT,

@@ -1,12 +1,26 @@
-//! A lock that children inherit. For a lock that ends with this process, the standard library's
-//! `File::lock` is enough.
+//! Locks on files. A lock ends when its file is closed, at the latest with its process.
 
+use std::fs::{File, TryLockError};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
+
+/// Takes the file's lock if it is free now, and says whether it did.
+pub fn try_take(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Takes the file's lock when it is free.
+pub fn take(file: &File) -> io::Result<()> {
+    file.lock()
+}
 
 /// A lock file that every child inherits: once taken, the lock is free only when the last of these
 /// processes has ended.

@@ -1,0 +1,18 @@
+//! Windows.
+
+mod api;
+pub mod file;
+pub mod folders;
+pub mod host;
+pub mod identity;
+pub mod lock;
+pub mod no_symlink;
+pub mod owner;
+pub mod path;
+pub mod permissions;
+pub mod process;
+pub(crate) mod program;
+pub mod rename;
+pub mod stamp;
+pub mod stdin;
+pub mod sync;
