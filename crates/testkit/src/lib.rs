@@ -58,6 +58,7 @@
 pub mod bench;
 pub mod bins;
 pub mod browser;
+pub mod channels;
 pub mod claude;
 pub mod clients;
 pub mod explore;

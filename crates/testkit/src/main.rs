@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use mainspring_testkit::{
-    bench, explore, faults, fuzz, layout, modules, pictures, simulate, view_speed, year,
+    bench, channels, explore, faults, fuzz, layout, modules, pictures, simulate, view_speed, year,
 };
 
 /// Measure Mainspring and inject faults into it, to reproduce the tables in docs
@@ -19,6 +19,7 @@ struct Cli {
 enum Command {
     Bench(bench::Args),
     Budget(bench::budget::Args),
+    Channels(channels::Args),
     Faults(faults::Args),
     Fuzz(fuzz::Args),
     Layout(layout::Args),
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Bench(args) => bench::run(&args),
         Command::Budget(args) => bench::budget::run(&args),
+        Command::Channels(args) => channels::run(&args),
         Command::Faults(args) => faults::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Layout(args) => layout::run(&args),
