@@ -34,16 +34,7 @@ const MOST_ANCESTORS: usize = 64;
 /// The ancestors of this process, the nearest first. The list ends at a process that cannot be
 /// read. `ps` separates arguments by spaces, so an argument with a space is taken for two.
 pub fn ancestors() -> Vec<Ancestor> {
-    let all = processes(Which::All);
-    let mut pids = Vec::new();
-    let mut next = getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
-    while let Some(pid) = next.filter(|pid| *pid != 0 && pids.len() < MOST_ANCESTORS) {
-        let Some(process) = all.get(&pid) else {
-            break;
-        };
-        pids.push(pid);
-        next = Some(process.parent);
-    }
+    let pids: Vec<u32> = ancestor_pids().collect();
     let programs = texts(&pids, "comm");
     let args = texts(&pids, "args");
     let ancestor = |pid: &u32| Ancestor {
@@ -54,6 +45,17 @@ pub fn ancestors() -> Vec<Ancestor> {
         }),
     };
     pids.iter().map(ancestor).collect()
+}
+
+/// The numbers of the ancestors of this process, the nearest first. One question answers for all.
+pub fn ancestor_pids() -> impl Iterator<Item = u32> {
+    let parent = getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
+    let all = processes(Which::All);
+    let above = move |pid: &u32| {
+        let parent = all.get(pid)?.parent;
+        (parent != 0).then_some(parent)
+    };
+    std::iter::successors(parent, above).take(MOST_ANCESTORS)
 }
 
 /// POSIX gives an orphan to the first process. [`descendants`] finds the ones that stayed in the

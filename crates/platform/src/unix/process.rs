@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, getpgrp, kill_process, kill_process_group};
 
 use super::flavour::processes::descendants;
-pub use super::flavour::processes::{adopt_orphans, ancestors, exists, is_alive, started};
+pub use super::flavour::processes::{
+    adopt_orphans, ancestor_pids, ancestors, exists, is_alive, started,
+};
 
 /// How long we look for descendants of a process to end them.
 const ENDING: Duration = Duration::from_secs(2);

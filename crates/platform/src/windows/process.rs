@@ -75,22 +75,28 @@ const MOST_ANCESTORS: usize = 64;
 /// The ancestors of this process, the nearest first. The list ends at a process that cannot be
 /// read.
 pub fn ancestors() -> Vec<Ancestor> {
-    let parents: BTreeMap<u32, u32> = api::all_processes().into_iter().collect();
-    let mut found = Vec::new();
-    let mut child = std::process::id();
-    while let Some(pid) = parents.get(&child).filter(|_| found.len() < MOST_ANCESTORS) {
-        // Windows does not take the number of a parent that ended from its children.
-        let Some(process) = Process::open(*pid).filter(|_| is_older(*pid, child)) else {
-            break;
-        };
-        found.push(Ancestor {
-            pid: *pid,
+    let ancestor = |pid| {
+        let process = Process::open(pid)?;
+        Some(Ancestor {
+            pid,
             program: process.program().unwrap_or_default(),
             args: process.args(),
-        });
-        child = *pid;
-    }
-    found
+        })
+    };
+    ancestor_pids().map_while(ancestor).collect()
+}
+
+/// The numbers of the ancestors of this process, the nearest first.
+pub fn ancestor_pids() -> impl Iterator<Item = u32> {
+    let parents: BTreeMap<u32, u32> = api::all_processes().into_iter().collect();
+    // Windows does not take the number of a parent that ended from its children.
+    let above = move |child: &u32| {
+        parents
+            .get(child)
+            .copied()
+            .filter(|pid| is_older(*pid, *child))
+    };
+    std::iter::successors(above(&std::process::id()), above).take(MOST_ANCESTORS)
 }
 
 fn is_older(parent: u32, child: u32) -> bool {
