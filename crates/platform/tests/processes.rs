@@ -1,5 +1,4 @@
 //! Processes, through what every system offers.
-#![expect(clippy::unwrap_used, reason = "what is asked for is there")]
 
 use std::io::Read;
 use std::process::{Command, Stdio};
