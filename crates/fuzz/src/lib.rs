@@ -2,6 +2,7 @@
 //! *any* bytes. `libfuzzer` beside this runs the targets under libFuzzer; a test replays the
 //! corpus. A target fails by a panic; the fuzzer limits time and memory.
 
+mod check;
 mod claim;
 mod event;
 mod github;
@@ -48,6 +49,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "claim",
         run: claim::run,
+    },
+    Target {
+        name: "check",
+        run: check::run,
     },
     Target {
         name: "loop",

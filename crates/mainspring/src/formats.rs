@@ -58,6 +58,34 @@ pub mod claim {
     pub use crate::machine::claim::file::{Read, read, write};
 }
 
+/// A project's checks, what they print, and the receipt in a pull request.
+pub mod check {
+    use std::path::Path;
+
+    use mainspring_kernel::Millis;
+
+    pub use crate::machine::check::pattern::matches as is_input;
+
+    /// The name, the timeout and the pinned files of each check.
+    pub fn definitions(text: &str) -> Result<Vec<(String, Millis, Vec<String>)>, String> {
+        let all = crate::config::checks::of(Path::new("mainspring.toml"), text);
+        let all = all.map_err(|trouble| trouble.to_string())?.into_iter();
+        Ok(all
+            .map(|check| (check.name, check.timeout, check.pins))
+            .collect())
+    }
+
+    /// What an agent reads of it.
+    pub fn output(bytes: &[u8]) -> String {
+        crate::machine::check::quoted_output(bytes)
+    }
+
+    /// The receipt as it stands in a pull request.
+    pub fn receipt(text: &str) -> Result<String, String> {
+        crate::machine::check::CheckReceipt::read(text).map(|receipt| receipt.markdown())
+    }
+}
+
 /// What `gh api --include` printed.
 pub mod github {
     pub use crate::machine::claim::gh::{Reply, parse};

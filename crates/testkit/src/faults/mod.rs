@@ -9,6 +9,7 @@
 //! If the fault did not fire at a point, the run fails: a test that tests nothing must not look
 //! like one that finds nothing.
 
+mod brake;
 mod card;
 mod check;
 mod crowd;
@@ -139,6 +140,11 @@ const PARTS: &[Part] = &[
         name: "flips",
         claim: "every byte of every file of ours changed: answered as before, or the person is told of that file",
         does: Work::Whole(flips::sweep),
+    },
+    Part {
+        name: "brake",
+        claim: "a person stops or pauses while a check runs: it ends within a second, and nothing is left",
+        does: Work::Whole(brake::sweep),
     },
     Part {
         name: "crowd",

@@ -410,6 +410,15 @@ pub(crate) fn receipt_of(
     CheckReceipt::of(entries.collect())
 }
 
+/// What an agent reads of what a failed check printed.
+pub(crate) fn quoted_output(bytes: &[u8]) -> String {
+    let text = printed::plain(bytes);
+    if printed::ran_no_test(&text) {
+        return "it ran no test".into();
+    }
+    printed::lines_that_matter(&text)
+}
+
 /// What a check printed, without sequences for a terminal.
 pub(crate) fn log_text(path: &Path) -> String {
     printed::plain(&run::tail(path))

@@ -1,7 +1,7 @@
 //! Patterns of paths: `*` and `?` within a name, `**` for any folders.
 
 /// Does the pattern match this path? Both are relative, with `/` between names.
-pub(crate) fn matches(pattern: &str, path: &[u8]) -> bool {
+pub fn matches(pattern: &str, path: &[u8]) -> bool {
     let mut parts: Vec<&[u8]> = pattern.as_bytes().split(|byte| *byte == b'/').collect();
     if parts.last() == Some(&ANY_FOLDERS) {
         // At the end it stands for everything below, and that is at least one name.

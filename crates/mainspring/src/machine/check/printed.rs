@@ -143,7 +143,7 @@ fn summary(text: &str, start: &str, word: &str) -> Option<u64> {
         at.and_then(|at| number(words.get(at.checked_sub(1)?)?))
             .unwrap_or(0)
     });
-    counts.reduce(|sum, count| sum + count)
+    counts.reduce(u64::saturating_add)
 }
 
 /// `running 0 tests` without a result that follows.
@@ -161,7 +161,7 @@ fn cargo(text: &str) -> Option<u64> {
             .or_else(|| line.strip_suffix(" test"))?;
         number(rest)
     });
-    counts.reduce(|sum, count| sum + count)
+    counts.reduce(u64::saturating_add)
 }
 
 /// `Summary [ 0.1s] 3 tests run: 3 passed, 0 skipped`
@@ -183,7 +183,7 @@ fn pytest(text: &str) -> Option<u64> {
     let known = counted.iter().any(|word| line.contains(word))
         || line.contains("skipped")
         || line.contains("no tests ran");
-    known.then(|| all.sum())
+    known.then(|| all.fold(0, u64::saturating_add))
 }
 
 /// `Ran 0 tests in 0.000s`, where skipped ones are counted, too.
@@ -193,7 +193,7 @@ fn unittest(text: &str) -> Option<u64> {
         .find(|line| line.starts_with("Ran ") && line.contains(" test"))?;
     let ran = number(line.split_whitespace().nth(1)?)?;
     let skipped = text.lines().filter(|line| line.starts_with("OK (skipped="));
-    let skipped: u64 = skipped.filter_map(number).sum();
+    let skipped = skipped.filter_map(number).fold(0, u64::saturating_add);
     Some(ran.saturating_sub(skipped))
 }
 
@@ -211,7 +211,7 @@ fn numbered(text: &str, start: &str) -> Option<u64> {
     let lines = text
         .lines()
         .filter_map(|line| line.trim().strip_prefix(start));
-    lines.filter_map(number).reduce(|sum, count| sum + count)
+    lines.filter_map(number).reduce(u64::saturating_add)
 }
 
 /// The sum of the numbers before these words.
@@ -221,7 +221,7 @@ fn before(text: &str, words: &str) -> Option<u64> {
         let word = text[..at].rsplit(|c: char| !c.is_ascii_digit()).next()?;
         word.parse::<u64>().ok()
     });
-    counts.reduce(|sum, count| sum + count)
+    counts.reduce(u64::saturating_add)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The paths that are tested. A machine adds a file and its entries.
 
+mod check;
 mod claim;
 mod gate;
 mod looping;
@@ -160,6 +161,10 @@ pub const ALL: &[Path] = &[
     tasks::AGAIN,
     tasks::TYPED,
     tasks::REFUSED,
+    check::RED,
+    check::GREEN,
+    check::KNOWN,
+    check::EDITED,
     claim::CODING,
     claim::NO_GITHUB,
     claim::START,

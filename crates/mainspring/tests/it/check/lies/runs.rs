@@ -266,3 +266,24 @@ fn l55_a_hook_that_is_killed_in_the_middle_leaves_no_pass() {
     checked.write("test.sh", SCRIPT);
     lie(&checked, Comes::Runs);
 }
+
+#[test]
+fn l56_a_clock_that_is_moved_makes_no_pass_and_loses_none() {
+    for hours in [-9_000_i64, 9_000] {
+        let checked = Checked::new().green();
+        // The pass was recorded by a clock that was wrong by a year.
+        let file = checked.env.project_state().join("check.json");
+        let text = fs::read_to_string(&file).unwrap();
+        let mut state: serde_json::Value = serde_json::from_str(&text).unwrap();
+        for at in ["/results/tests/last/at", "/results/tests/passes/0/at"] {
+            let at = state.pointer_mut(at).unwrap();
+            let moved = at.as_i64().unwrap() + hours * 3_600_000;
+            *at = moved.into();
+        }
+        fs::write(&file, mainspring_testkit::files::sealed(state)).unwrap();
+        lie(&checked, Comes::Same);
+        checked.write("good.txt", BAD);
+        lie(&checked, Comes::Runs);
+        assert!(checked.env.run(&["check"]).ok().contains("fail"));
+    }
+}
