@@ -126,7 +126,7 @@ pub(crate) const fn effect(name: Name) -> &'static str {
     match name {
         Name::Check => "the checks",
         Name::Review => "a reviewer",
-        Name::Claim => "its work on GitHub",
+        Name::Claim => "its work on GitHub or the git server",
         Name::Pulse => "a child process",
         Name::Gate | Name::Loop | Name::Tasks => "an effect",
     }

@@ -101,6 +101,11 @@ impl TestEnv {
 
     /// A command that a person types in a terminal.
     pub(crate) fn in_terminal(&self, args: &[&str]) -> Ran {
+        self.answering(&self.project(), args, "")
+    }
+
+    /// The same in another folder, with an answer to what is asked.
+    pub(crate) fn answering(&self, folder: &Path, args: &[&str], answer: &str) -> Ran {
         let line = format!("{MAINSPRING} {}", args.join(" "));
         let plain = self.command();
         let mut command = Command::new("script");
@@ -113,8 +118,8 @@ impl TestEnv {
                     .filter_map(|(name, value)| Some((name, value?))),
             )
             .env("SHELL", "/bin/sh")
-            .current_dir(self.project());
-        let mut ran = finish(&mut command, b"");
+            .current_dir(folder);
+        let mut ran = finish(&mut command, answer.as_bytes());
         ran.stdout = ran.stdout.replace("\r\n", "\n");
         ran
     }

@@ -55,7 +55,14 @@ impl GitHubContext {
         permit: Permit,
         limit: Millis,
     ) -> Result<Self, ContextError> {
-        let programs = Programs::of(context, &place(context), permit, limit)?;
+        // A worktree may have been removed with its claim.
+        let place = place(context);
+        let dir = if place.is_dir() {
+            &place
+        } else {
+            &context.project.root
+        };
+        let programs = Programs::of(context, dir, permit, limit)?;
         let config = context.config()?;
         let wanted = remote(config).map_err(ContextError::Remote)?;
         let columns = columns(config).map_err(ContextError::Remote)?;

@@ -32,10 +32,19 @@ pub(crate) fn place(context: &EventContext<'_>) -> PathBuf {
         return root.clone();
     }
     // A person means the only claim that there is.
-    let mut all = others.into_iter().filter(|(place, _)| claimed(place));
+    let mut all = others.iter().filter(|(place, _)| claimed(place));
     match (session, all.next(), all.next()) {
-        (None, Some((place, _)), None) if context.payload.is_none() => place,
-        _ => here.clone(),
+        (None, Some((place, _)), None) if context.payload.is_none() => return place.clone(),
+        _ => {}
+    }
+    // A worktree was removed with its claim: a stop gives the issue back.
+    let now = context.env.now();
+    let mut removed = others
+        .into_iter()
+        .filter(|(place, memory)| !place.is_dir() && memory.leftover(now).is_some());
+    match removed.next() {
+        Some((place, _)) if context.at_stop() => place,
+        Some(_) | None => here.clone(),
     }
 }
 
@@ -52,22 +61,19 @@ pub(crate) fn all(context: &EventContext<'_>) -> Vec<PathBuf> {
     places
 }
 
+/// The folder with a memory file for each linked worktree with a claim.
+const LINKED: &str = "claims";
+
 /// The linked worktrees in which an issue was claimed, with what we remember of each.
 fn linked(context: &EventContext<'_>) -> Vec<(PathBuf, ClaimMemory)> {
-    // Without linked worktrees, which is most often the case, one look is enough.
-    if !context.project.root.join(".git/worktrees").is_dir() {
-        return Vec::new();
-    }
-    let Ok(entries) = std::fs::read_dir(context.store.dir()) else {
+    // Where no worktree had a claim, which is most often the case, one look is enough.
+    let Ok(entries) = std::fs::read_dir(context.store.dir().join(LINKED)) else {
         return Vec::new();
     };
     let mut found: Vec<(PathBuf, ClaimMemory)> = entries
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with("claim-") && name.ends_with(".json")
-        })
+        .filter(|path| path.extension().is_some_and(|end| end == "json"))
         .filter_map(|path| {
             let memory = read_json::<ClaimMemory>(path).ok()?.value?;
             let place = path_text::from_text(memory.worktree.as_deref()?).into_owned();
@@ -85,5 +91,5 @@ pub(crate) fn memory_path(context: &EventContext<'_>, place: &Path) -> PathBuf {
     }
     let place = digest::of(&[place.as_os_str().as_encoded_bytes()]).0;
     let name = format!("claim-{}.json", &place[..16]);
-    context.store.dir().join(name)
+    context.store.dir().join(LINKED).join(name)
 }

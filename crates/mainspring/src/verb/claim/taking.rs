@@ -8,6 +8,7 @@ use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
 use mainspring_kernel::machines::claim::memory::Route;
 use mainspring_kernel::machines::claim::verbs::{self, Reserved};
 use mainspring_kernel::machines::claim::work::{Board as Moved, Release};
+use mainspring_kernel::verbs::Actor;
 use mainspring_platform::path;
 use mainspring_store::{ShownPath as _, Trouble, atomic, path_text};
 
@@ -25,6 +26,7 @@ use crate::machine::claim::{self, Change, file};
 use crate::output;
 use crate::project::Project;
 use crate::store::ProjectStore;
+use crate::verb::ask;
 
 /// Where the branch is pushed and where the claim is recorded. Who may not push to the repository
 /// needs a fork.
@@ -97,12 +99,9 @@ impl Taking<'_> {
     /// Takes the issue on the git server, before anything else is touched.
     pub(super) fn reserve(&mut self, mut me: Holder) -> Result<Option<String>> {
         let (git, remote) = (&self.github_context.programs.git, &self.route.claims.name);
-        let now = me.at;
         let taken = lease::take(git, remote, self.issue, &me).map_err(CliError::new)?;
         let taken = match taken {
-            Taken::Theirs { holder, commit }
-                if self.args.steal && (holder.is_expired(now) || holder.is_same_person(&me)) =>
-            {
+            Taken::Theirs { holder, commit } if self.takes_over(&holder, &me)? => {
                 me.generation = holder.generation.saturating_add(1);
                 lease::steal(git, remote, self.issue, &me, &commit).map_err(CliError::new)?
             }
@@ -118,6 +117,28 @@ impl Taking<'_> {
             }
             Taken::Theirs { holder, .. } => Err(held_by(self.issue, &holder, &me).into()),
         }
+    }
+
+    /// May the claim be taken over? Of their own one in another clone, a person at a terminal is
+    /// asked; an agent must say `--steal`, else the agents of one person's fleet would take issues
+    /// from each other.
+    fn takes_over(&self, holder: &Holder, me: &Holder) -> Result<bool> {
+        let own = holder.is_same_person(me);
+        if self.args.steal {
+            return Ok(own || holder.is_expired(me.at));
+        }
+        let is_person = self.cmd.actor() == Actor::Person;
+        if !own || !is_person || ask::require_terminal().is_err() {
+            return Ok(false);
+        }
+        let ago = me.at.since(holder.heard).in_words();
+        let question = format!(
+            "You have claimed issue #{} in another clone ({}, phase {}, last heard of {ago} ago). \
+             Take it over here?",
+            self.issue, holder.owner, holder.phase
+        );
+        ask::confirm(&question, self.cmd.paint)?;
+        Ok(true)
     }
 
     /// Branch or worktree, card and assignee, and last the file.

@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mainspring_testkit::github::Check;
 use serde_json::{Value, json};
 
 use super::world::{BRANCH, ORIGIN, World, git, world};
 use crate::env::{Ran, finish};
+use crate::sessions::{Client, held};
 
 const REFERENCE: &str = "refs/mainspring/claims/42";
 
@@ -73,6 +75,19 @@ fn the_same_person_takes_over_from_another_clone_at_once() {
         refused.contains("your own claim, in another clone: `--steal`"),
         "{refused}"
     );
+    // A person at a terminal is asked instead.
+    let asked = world.env.answering(&other, &["claim", "42"], "n\n");
+    assert!(
+        asked
+            .stdout
+            .contains("You have claimed issue #42 in another clone (ada@"),
+        "{asked:?}"
+    );
+    assert!(asked.stdout.contains("nothing was changed"), "{asked:?}");
+    assert!(!other.join(".agent-claim.json").exists());
+    let third = clone(&world, "third");
+    let taken = world.env.answering(&third, &["claim", "42"], "y\n");
+    assert!(taken.stdout.contains("claimed issue #42"), "{taken:?}");
     run_in(&world, &other, "ada2", &["claim", "42", "--steal"]).ok();
     // The first clone learns of it at its next phase.
     world.work();
@@ -82,9 +97,9 @@ fn the_same_person_takes_over_from_another_clone_at_once() {
     assert!(said.contains("Issue #42 was taken over by ada2@"), "{said}");
 
     git(&other, &["config", "user.email", "bob@example.com"]);
-    let third = clone(&world, "third");
-    git(&third, &["config", "user.email", "eve@example.com"]);
-    let refused = run_in(&world, &third, "eve", &["claim", "42", "--steal"]).failed();
+    let fourth = clone(&world, "fourth");
+    git(&fourth, &["config", "user.email", "eve@example.com"]);
+    let refused = run_in(&world, &fourth, "eve", &["claim", "42", "--steal"]).failed();
     assert!(
         refused.contains("when nothing is heard of it for a day"),
         "{refused}"
@@ -241,6 +256,79 @@ fn a_stop_in_the_primary_checkout_sees_the_worktrees_claim_of_its_session() {
         (&seen["issue"], &seen["others"][0]["issue"]),
         (&json!(42), &json!(43))
     );
+}
+
+#[test]
+fn a_worktree_that_is_removed_leaves_no_reservation() {
+    let Some(world) = world() else { return };
+    world.env.agent("s", &["claim", "42", "--worktree"]).ok();
+    let place = world.env.root().join("project-42");
+    assert!(world.bare.refs().contains_key(REFERENCE));
+    // Another session's stop gives nothing back while the worktree is there.
+    assert_eq!(stop_at(&world, "t", &world.env.project(), "a").let_go(), "");
+    assert!(world.bare.refs().contains_key(REFERENCE));
+    world.git(&["worktree", "remove", "--force", place.to_str().unwrap()]);
+    // Offline: it is tried again later, and the person is told how.
+    let (bare, away) = (world.bare.git_dir(), world.env.root().join("away"));
+    fs::rename(&bare, &away).unwrap();
+    let note = stop_at(&world, "t", &world.env.project(), "b").let_go();
+    assert!(note.contains("`mainspring claim release 42`"), "{note}");
+    assert_eq!(
+        stop_at(&world, "t", &world.env.project(), "c").let_go(),
+        "",
+        "not at every stop"
+    );
+    fs::rename(&away, &bare).unwrap();
+    run_in(
+        &world,
+        &world.env.project(),
+        "ada",
+        &["claim", "release", "42"],
+    )
+    .ok();
+    assert!(!world.bare.refs().contains_key(REFERENCE));
+
+    world.env.agent("s", &["claim", "43", "--worktree"]).ok();
+    let place = world.env.root().join("project-43");
+    fs::remove_dir_all(&place).unwrap();
+    let (ran, runs) = world.gh_runs(|| stop_at(&world, "s", &world.env.project(), "d"));
+    let note = ran.let_go();
+    assert!(note.contains("issue #43 was given back"), "{note}");
+    assert_eq!(runs, 0);
+    assert_eq!(
+        world
+            .bare
+            .refs()
+            .keys()
+            .filter(|name| name.contains("claims"))
+            .count(),
+        0
+    );
+    assert_eq!(stop_at(&world, "s", &world.env.project(), "e").let_go(), "");
+}
+
+#[test]
+fn a_claim_of_a_session_whose_client_died_is_taken_by_the_next_one() {
+    let Some(world) = world() else { return };
+    let (first, second) = (Client::new(), Client::new());
+    first.starts(&world.env, "s").ok();
+    let head = world.with_pull_request();
+    second.starts(&world.env, "t").ok();
+    world
+        .widgets()
+        .set_check(&head, Check::completed("test", "FAILURE"));
+    world.two_minutes_later();
+    let idle = json!({ "notification_type": "idle_prompt", "message": "waiting" });
+    drop(second.hook(&world.env, "t", "Notification", idle));
+    assert_eq!(
+        second.stops(&world.env, "t", "a").let_go(),
+        "",
+        "the news is for session s, which is live"
+    );
+    // Nobody says that the session ended: its process is gone.
+    drop(first);
+    let said = held(second.stops(&world.env, "t", "b"));
+    assert!(said.starts_with("CI failed for PR #44"), "{said}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod life;
 mod night;
 mod people;
 mod repair;
+mod servers;
 mod traps;
 mod watch;
 pub(crate) mod world;
