@@ -1,4 +1,4 @@
-//! Tells the linker how to lay out the release: smaller and, if there is a profile, with the
+//! Tells the release its commit, and the linker how to lay it out: smaller and, if there is a profile, with the
 //! functions that a hook runs next to each other. Both are hints: if the linker is not the one
 //! that Rust ships for this target, the program is linked without them and behaves the same.
 
@@ -29,6 +29,7 @@ fn main() {
     if var("PROFILE") != "release" {
         return;
     }
+    commit();
     // Stripped here and not by Cargo's profile, which would change the names in the list.
     if var("CARGO_CFG_TARGET_OS") == "linux" && env::var_os(KEEP_NAMES).is_none() {
         link("--strip-all");
@@ -51,6 +52,24 @@ fn main() {
         link(&format!("--symbol-ordering-file={list}"));
         link("--no-warn-symbol-ordering");
     }
+}
+
+/// Tells the program which commit it was built from, for `mainspring self`. A debug build is not
+/// told: it would be built again after each commit.
+fn commit() {
+    let git = |args: &[&str]| {
+        let output = Command::new("git").args(args).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        output.status.success().then(|| text.trim().to_owned())
+    };
+    let Some(commit) = git(&["rev-parse", "HEAD"]) else {
+        return;
+    };
+    // The file that changes with each commit, or each change of branch.
+    if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
+        println!("cargo::rerun-if-changed={log}");
+    }
+    println!("cargo::rustc-env=MAINSPRING_COMMIT={commit}");
 }
 
 fn link(argument: &str) {

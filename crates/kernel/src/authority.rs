@@ -60,6 +60,9 @@ pub const TABLE: &[Row] = &[
     row("loop push",                Who::OwnSession,      "push onto the loop of another session"),
     row("loop abort",               Who::OwnSession,      "end the loop of another session"),
     row("loop adopt",               Who::OwnSession,      "take the loop of another session, or give one away"),
+    row("config set",               Who::Person,          "change settings"),
+    row("config unset",             Who::Person,          "change settings"),
+    row("config edit",              Who::Person,          "change settings"),
     row("doctor --fix",             Who::Person,          "move a damaged file away"),
     row("plan set max_reviews",     Who::Person,          "change how many reviews there are"),
     row("plan set next_phase null", Who::Person,          "end the reviews of a plan"),
@@ -79,10 +82,10 @@ pub const TABLE: &[Row] = &[
     anyones("tasks list"), anyones("tasks next"), anyones("tasks start"), anyones("tasks done"),
     anyones("tasks note"), anyones("tasks add"), anyones("tasks validate"), anyones("tasks preview"),
     anyones("pulse"), anyones("hook"), anyones("compat"),
-    anyones("demo"), anyones("state"), anyones("doctor"), anyones("status"), anyones("sessions"), anyones("why"), anyones("log"),
+    anyones("demo"), anyones("state"), anyones("self"), anyones("doctor"), anyones("status"), anyones("sessions"), anyones("why"), anyones("log"),
     // An agent that starts the page cannot use its buttons: they are `pause` and `resume`.
     anyones("view"),
-    anyones("graph"), anyones("simulate"), anyones("replay"), anyones("config"), anyones("config check"), anyones("config schema"),
+    anyones("graph"), anyones("simulate"), anyones("replay"), anyones("config"), anyones("config check"), anyones("config get"), anyones("config schema"),
     anyones("completions"), anyones("man"),
 ];
 

@@ -201,13 +201,11 @@ pub fn deliberate(case: &Case) -> Ruling {
                 // What comes after it waits with it.
                 alone = true;
             }
-            Some(pending) => match case.trust {
-                Trust::Trusted => return Ruling::Intends(pending),
-                Trust::Untrusted => {
-                    notes.extend(untrusted_note(input.name(), &case.event.kind));
-                    transitions.push(input.unmoved(&case.event.kind, "untrusted"));
-                }
-            },
+            Some(_) if case.trust == Trust::Untrusted && input.name().needs_trust() => {
+                notes.extend(untrusted_note(input.name(), &case.event.kind));
+                transitions.push(input.unmoved(&case.event.kind, "untrusted"));
+            }
+            Some(pending) => return Ruling::Intends(pending),
         }
         alone |= one.alone;
     }

@@ -123,6 +123,19 @@ pub enum Background {
 }
 
 impl Kind {
+    /// The names of the events that machines listen to.
+    pub const NAMES: [&'static str; 9] = [
+        "session_start",
+        "session_end",
+        "prompt",
+        "expansion",
+        "before_tool",
+        "after_tool",
+        "stop",
+        "idle",
+        "watch",
+    ];
+
     /// The name that filters, graphs and the journal use.
     pub fn name(&self) -> &str {
         match self {

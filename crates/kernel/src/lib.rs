@@ -28,6 +28,7 @@ pub mod journal;
 pub mod machine;
 pub mod machines;
 pub mod name;
+pub mod notices;
 pub mod orders;
 pub mod receipt;
 pub mod reduce;

@@ -30,6 +30,14 @@ names! {
     Pulse "pulse",
 }
 
+impl Name {
+    /// May this machine start its programs only in a project that a person trusts? `pulse` starts
+    /// only ourselves, to ask for our version.
+    pub const fn needs_trust(self) -> bool {
+        !matches!(self, Self::Pulse)
+    }
+}
+
 impl core::fmt::Display for Name {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.pad(self.as_str())

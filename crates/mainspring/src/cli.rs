@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
+use mainspring_platform::terminal;
 
 use mainspring_platform::program;
 
@@ -17,11 +18,12 @@ use crate::guard;
 use crate::host::CalledBy;
 use crate::host::call;
 use crate::output::{self, Paint};
+use crate::pager;
 use crate::verb::{self, CommandContext, TypedIn};
 
 const START_HERE: &str = "Start here:
   mainspring demo                 watch a scripted agent run into every machine
-  mainspring install --dry-run    what registering with Claude Code would change
+  mainspring install              set everything up; --dry-run shows what would change
   mainspring doctor               check this set-up, and show how to fix it
   mainspring status               what is going on in this project; `why` explains it
   mainspring stop                 stop holding the agent; `resume` undoes this";
@@ -70,6 +72,8 @@ enum Verb {
     Replay(verb::replay::Args),
     Config(verb::config::Args),
     State(verb::state::Args),
+    #[command(name = "self")]
+    Myself(verb::myself::Args),
     Completions(verb::completions::Args),
     Man(verb::man::Args),
     /// Answer a host's hook: one event on stdin, one decision on stdout
@@ -114,6 +118,7 @@ pub(crate) fn main() -> ExitCode {
     let cwd = std::env::current_dir().unwrap_or_default();
     let cmd = CommandContext {
         paint: Paint::detect(&env),
+        width: terminal::size().map(|(columns, _)| columns),
         env,
         cwd,
         typed_in: TypedIn::Shell,
@@ -155,6 +160,7 @@ fn parse_and_run(args: Vec<OsString>, cmd: &CommandContext) -> ExitCode {
             Exit::Success.into()
         }
         Ok(cli) => match run(cli, cmd) {
+            Ok(text) if pager::shows(&cmd.env, &text, cmd.paint) => Exit::Success.into(),
             Ok(text) => match output::stdout(&text, cmd.paint) {
                 Ok(()) => Exit::Success.into(),
                 // In `mainspring log | head`, it is `head` that ends first. That is no failure.
@@ -224,6 +230,7 @@ fn run(cli: Cli, cmd: &CommandContext) -> Result<String, CliError> {
         Verb::Observe(args) => verb::observe::run(&args, cmd),
         Verb::Config(args) => verb::config::run(&args, cmd),
         Verb::State(args) => verb::state::run(&args, cmd),
+        Verb::Myself(args) => verb::myself::run(&args, cmd),
         Verb::Tasks(args) => verb::tasks::run(&args, cmd),
         Verb::Trust(args) => verb::trust::run(&args, cmd),
         Verb::Untrust(args) => verb::trust::untrust(&args, cmd),

@@ -176,9 +176,10 @@ impl<'a> Driver<'a> {
             trust,
             orders: self.orders()?,
             fence: self.lock.as_ref().map_or(Fence(0), Locked::fence),
-            me: match trust {
-                Trust::Trusted => effect_owner::me(),
-                Trust::Untrusted => EffectOwner::default(),
+            me: if self.may_start(trust) {
+                effect_owner::me()
+            } else {
+                EffectOwner::default()
             },
             ledger,
             left: self.has_run.then(|| self.context.time_left()).flatten(),
@@ -257,6 +258,12 @@ impl<'a> Driver<'a> {
             unrecorded: tail.unrecorded,
         };
         (tools, Some(mark))
+    }
+
+    /// Can a machine here start something?
+    fn may_start(&self, trust: Trust) -> bool {
+        let mut machines = self.machines.iter().filter(|name| name.has_effects());
+        machines.any(|name| trust == Trust::Trusted || !name.needs_trust())
     }
 
     /// Looked up only if a machine can start something.

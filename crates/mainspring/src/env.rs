@@ -24,6 +24,12 @@ pub(crate) mod name {
     pub(crate) const NO_COLOR: &str = "NO_COLOR";
     /// `dumb` means a terminal without colours.
     pub(crate) const TERM: &str = "TERM";
+    /// The program that shows what is longer than the window; `cat` for none.
+    pub(crate) const PAGER: &str = "PAGER";
+    /// Your editor, for `mainspring config edit`.
+    pub(crate) const VISUAL: &str = "VISUAL";
+    /// Your editor, if `VISUAL` is not set.
+    pub(crate) const EDITOR: &str = "EDITOR";
     /// The directories to search for `claude`, `gh` and `git`.
     pub(crate) const PATH: &str = "PATH";
     /// Under `sudo`: the user who called it. Root accepts this user's files, too.

@@ -105,6 +105,14 @@ const OURSELVES: &[(&str, &str)] = &[
     ("GIT_COMMITTER_EMAIL", "mainspring@localhost"),
 ];
 
+/// The program's name.
+pub(crate) const NAME: &str = "git";
+
+/// Is the program here?
+pub(crate) fn is_here(env: &Environment, config: &Config) -> bool {
+    find(env, config, "claim.git").is_ok()
+}
+
 /// git in one folder, with one deadline for everything that is asked.
 #[derive(Debug, Clone)]
 pub(crate) struct Git {

@@ -29,10 +29,12 @@ mod hostile;
 mod limits;
 mod machine;
 mod markers;
+mod notify;
 mod orders;
 mod output;
 mod own_files;
 mod ownership;
+mod pager;
 mod panic;
 mod path_contains;
 mod permit;
@@ -49,6 +51,7 @@ mod told;
 mod transcript;
 mod trust;
 mod verb;
+mod wrap;
 
 use std::process::ExitCode;
 

@@ -43,6 +43,11 @@ const DIM: char = '\u{fdd2}';
 const GREEN: char = '\u{fdd3}';
 const YELLOW: char = '\u{fdd4}';
 
+/// Is it one of the marks? They take no room on a screen.
+pub(crate) fn is_mark(c: char) -> bool {
+    sequence(c).is_some()
+}
+
 fn sequence(mark: char) -> Option<&'static str> {
     Some(match mark {
         RESET => "\u{1b}[0m",
@@ -76,7 +81,7 @@ impl Paint {
     }
 
     /// The text as it is safe to print on a terminal.
-    fn shown(self, text: &str) -> Cow<'_, str> {
+    pub(crate) fn shown(self, text: &str) -> Cow<'_, str> {
         let mut rest = text;
         let mut out = String::new();
         while self == Self::Ansi

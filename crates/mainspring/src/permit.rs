@@ -125,9 +125,15 @@ impl Permit {
         Self(None)
     }
 
-    /// A permit for a program that shows a page to the person who typed the command. It works
-    /// for no machine, so no order applies.
+    /// A permit for a program that shows something to the person: a page, an editor, a notice. It
+    /// works for no machine, so no order applies.
     pub(crate) const fn for_view() -> Self {
+        Self(None)
+    }
+
+    /// A permit for what a person's `install` or `uninstall` starts. It works for no machine, so
+    /// no order applies.
+    pub(crate) const fn for_trial() -> Self {
         Self(None)
     }
 

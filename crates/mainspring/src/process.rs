@@ -57,6 +57,38 @@ pub(crate) enum Failure {
 
 type Ended = io::Result<ExitStatus>;
 
+/// Runs a pager for the person at the terminal, and gives it this text. Whoever leaves the pager
+/// has seen enough.
+pub(crate) fn fed(_: &Permit, words: &[String], text: &str) -> io::Result<()> {
+    let (program, args) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "children start here and in guard.rs"
+    )]
+    let mut command = Command::new(program);
+    // Colours as they are, and no pager for what fits the window after all.
+    let mut child = command
+        .args(args)
+        .env("LESS", "FRX")
+        .stdin(Stdio::piped())
+        .spawn()?;
+    if let Some(mut pipe) = child.stdin.take() {
+        let _ = pipe.write_all(text.as_bytes());
+    }
+    child.wait().map(drop)
+}
+
+/// Runs a program for the person at the terminal, such as their editor, with this file as its
+/// last argument: it has the terminal, and takes as long as the person does.
+pub(crate) fn attended(_: &Permit, words: &[String], file: &Path) -> Ended {
+    let (program, args) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "children start here and in guard.rs"
+    )]
+    Command::new(program).args(args).arg(file).status()
+}
+
 /// Why a child is ended before it ends by itself.
 enum Early {
     TimedOut,
@@ -110,6 +142,13 @@ impl Job {
         vars: impl IntoIterator<Item = (N, V)>,
     ) -> Self {
         self.command.envs(vars).env(name::DEPTH, "1");
+        self
+    }
+
+    /// Starts it as a host starts a hook: without our mark, so that the hook answers.
+    #[must_use]
+    pub(crate) fn like_a_host(mut self) -> Self {
+        self.command.env_remove(name::DEPTH);
         self
     }
 

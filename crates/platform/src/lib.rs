@@ -22,5 +22,5 @@ pub mod program;
 
 pub use system::{
     file, folders, host, identity, lock, no_symlink, owner, path, permissions, process, rename,
-    stamp, stdin, sync,
+    stamp, stdin, sync, terminal,
 };

@@ -180,7 +180,8 @@ pub(super) fn place(text: &str, offset: usize) -> String {
     format!("line {line}, column {column}")
 }
 
-fn unknown(full: &str) -> String {
+/// What to say about a setting that does not exist.
+pub(crate) fn unknown(full: &str) -> String {
     let nearest = crate::machine::keys()
         .filter(|_| full.len() <= LONGEST_NAME)
         .map(|key| (distance(key.name, full), key.name))

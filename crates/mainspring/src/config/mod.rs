@@ -15,6 +15,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub(crate) use crate::markers::PROJECT_FILE;
+pub(crate) use file::unknown;
 pub(crate) use key::{Key, Kind, Reach, Value, span};
 pub(crate) use trust_roots::{is_below, trust_roots};
 
@@ -49,6 +50,22 @@ pub(crate) const KEYS: &[Key] = &[
         about: "how long state that nobody uses is kept: of sessions that ended, of projects whose folder is gone, old decisions; at least a day",
     },
     Key {
+        name: "notify.desktop",
+        kind: Kind::Switch,
+        default: "false",
+        reach: Reach::User,
+        variable: None,
+        about: "a notice on the desktop (notify-send) when the agent needs you, a review ends, the checks of a pull request change, or a limit lets the agent go",
+    },
+    Key {
+        name: "notify.command",
+        kind: Kind::List,
+        default: "",
+        reach: Reach::User,
+        variable: None,
+        about: "a program and its arguments that are run for each notice; the text is added as the last argument",
+    },
+    Key {
         name: "host.continue_as",
         kind: Kind::Choice(&["auto", "block", "context"]),
         default: "auto",
@@ -57,6 +74,11 @@ pub(crate) const KEYS: &[Key] = &[
         about: "how the agent is told to go on: context (quiet in Claude Code), block (what every host understands), auto (context where Claude Code runs us)",
     },
 ];
+
+/// Can this text be read as a settings file? What is ignored in it is no mistake.
+pub(crate) fn check_text(path: &Path, text: &str, writer: Reach) -> Result<(), Trouble> {
+    file::said(path, text, writer).map(drop)
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {

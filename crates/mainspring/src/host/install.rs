@@ -39,30 +39,89 @@ impl fmt::Display for Scope {
     }
 }
 
-/// How a host is told to call us. Except for `file` and `has_plugin`, the functions only work
-/// on text.
+/// How a host is told to call us. Except for `file`, `plugin` and `own_files`, the functions
+/// only work on text.
 #[derive(Debug)]
 pub(crate) struct Installation {
-    /// The settings file of a scope, for the project at this path.
+    /// The settings file of a scope, for the project at this path. `None` if the host has no
+    /// such file.
     pub(crate) file: fn(Scope, &Environment, &Path) -> Option<PathBuf>,
     /// What a settings file says about us.
     pub(crate) look: fn(&str) -> Result<Found, String>,
-    /// The text with us registered once for each event, and with these variables, unless they
-    /// are already set. Entries that are as wanted stay untouched.
-    pub(crate) register: fn(&str, &Caller, &[&str]) -> Result<String, String>,
+    /// The text with what is wished for. Entries that are as wanted stay untouched.
+    pub(crate) register: fn(&str, &Wish<'_>) -> Result<String, String>,
     /// The text with the drop-in for this script registered as its document says. A drop-in
-    /// that is already there stays untouched.
-    pub(crate) register_drop_in: fn(&str, &Caller, Script) -> Result<String, String>,
-    /// The text without our entries, drop-ins included, and without these variables, unless their value has
-    /// changed since we set them.
+    /// that is already there stays untouched. `None` if the public scripts are not for this host.
+    pub(crate) register_drop_in: Option<RegisterDropIn>,
+    /// The text without our entries, drop-ins and our status line included, and without these
+    /// variables, unless their value has changed since we set them.
     pub(crate) unregister: fn(&str, &[String]) -> Result<String, String>,
     /// What `register` writes.
     pub(crate) wanted: fn(&Caller) -> Vec<Handler>,
-    /// Is our plugin installed with the host?
-    pub(crate) has_plugin: fn(&Environment) -> bool,
-    /// The command that removes the plugin.
-    pub(crate) remove_plugin: &'static str,
+    /// Our plugin for this host, if there is one.
+    pub(crate) plugin: Option<Plugin>,
     pub(crate) variables: &'static [Variable],
+    /// Can this host show a line of ours below its prompt?
+    pub(crate) has_status_line: bool,
+    /// Files that belong to a set-up for all projects, with their texts: our commands and the
+    /// checklist. Without a home there are none.
+    pub(crate) own_files: fn(&Environment) -> Vec<(PathBuf, &'static str)>,
+    pub(crate) trial: Trial,
+}
+
+pub(crate) type RegisterDropIn = fn(&str, &Caller, Script) -> Result<String, String>;
+
+/// What a settings file should have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wish<'a> {
+    pub(crate) caller: &'a Caller,
+    pub(crate) hooks: Hooks,
+    /// These variables, unless they are already set.
+    pub(crate) variables: &'a [&'a str],
+    /// Our status line, unless there is one.
+    pub(crate) status_line: bool,
+    /// The public scripts that we stand in for, and drop-ins for them, are taken out.
+    pub(crate) replace: bool,
+}
+
+/// Who brings the hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hooks {
+    /// This file, once for each event.
+    File,
+    /// The plugin: this file needs none.
+    Plugin,
+}
+
+/// Our plugin for a host: the other way to be registered.
+#[derive(Debug)]
+pub(crate) struct Plugin {
+    /// Does the host load it for the project at this path? This is asked only if its settings
+    /// enable it.
+    pub(crate) state: fn(&Environment, &Path) -> PluginState,
+    /// The arguments with which the host's program removes it.
+    pub(crate) remove: &'static [&'static str],
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PluginState {
+    /// It is not installed, or not enabled.
+    Absent,
+    /// It is loaded, with these hooks of ours.
+    Loads(Vec<Handler>),
+    /// It is enabled, and the host cannot load it.
+    Fails(String),
+}
+
+/// A stop to try a registration with.
+#[derive(Debug)]
+pub(crate) struct Trial {
+    /// The host's name for the event.
+    pub(crate) event: &'static str,
+    /// What the host sends at the first stop of a session in this folder.
+    pub(crate) stop: fn(&Path) -> String,
+    /// Does this answer keep the agent going?
+    pub(crate) holds: fn(&str) -> bool,
 }
 
 /// A public script that a drop-in stands in for.
@@ -105,12 +164,17 @@ pub(crate) struct Variable {
     pub(crate) question: &'static str,
 }
 
+/// A part of the set-up that a person can decline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Purpose {
     /// The limit on blocked stops: 100 in a row instead of 8
     Cap,
     /// The agent's task tools
     TaskTools,
+    /// The line below the prompt that says what runs
+    StatusLine,
+    /// Our commands and the checklist
+    Commands,
 }
 
 /// What a settings file says about us.
@@ -121,14 +185,26 @@ pub(crate) struct Found {
     pub(crate) stop_timeout: Option<u64>,
     /// The drop-ins for public scripts that are registered.
     pub(crate) drop_ins: Vec<Handler>,
+    /// The public scripts themselves that are registered.
+    pub(crate) scripts: Vec<Script>,
     /// The variables that the settings give the host.
     pub(crate) variables: BTreeMap<String, String>,
     /// The name of the setting that switches all hooks off, if it is set.
     pub(crate) hooks_off: Option<&'static str>,
-    /// Is our plugin enabled in this file?
-    pub(crate) plugin: bool,
+    /// Does this file enable our plugin, or disable it?
+    pub(crate) plugin: Option<bool>,
+    pub(crate) status_line: StatusLine,
     /// Is the file empty, without even a comment?
     pub(crate) empty: bool,
+}
+
+/// Whose line the host shows below its prompt.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum StatusLine {
+    #[default]
+    None,
+    Ours,
+    Other,
 }
 
 /// What one of our handlers is for.
@@ -151,6 +227,8 @@ pub(crate) struct Handler {
     pub(crate) calls: Calls,
     pub(crate) program: PathBuf,
     pub(crate) args: Vec<String>,
+    /// The line that the host gives to a shell. `None` if it starts the program itself.
+    pub(crate) line: Option<String>,
     /// The arguments are in a list of their own, which other hosts that read the file drop.
     pub(crate) needs_list: bool,
     /// In seconds.
@@ -199,17 +277,50 @@ fn left_alone(path: &Path, problem: &str) -> CliError {
     .hint("fix the file, or add by hand what `mainspring install --print` shows")
 }
 
+/// The settings files of a host, from the widest scope to the narrowest, as far as they can be
+/// read.
+pub(crate) fn files(
+    host: &Installation,
+    env: &Environment,
+    here: &Path,
+) -> Vec<(Scope, Result<Settings, CliError>)> {
+    let paths = Scope::ALL.map(|scope| Some((scope, (host.file)(scope, env, here)?)));
+    let read = |(scope, path): (Scope, PathBuf)| (scope, Settings::read(host, &path));
+    paths.into_iter().flatten().map(read).collect()
+}
+
+/// Does the host load our plugin? The narrowest file that names it decides whether it is
+/// enabled.
+pub(crate) fn plugin<'a>(
+    host: &Installation,
+    env: &Environment,
+    here: &Path,
+    files: impl DoubleEndedIterator<Item = &'a Settings>,
+) -> PluginState {
+    let enabled = files.rev().find_map(|file| file.found.plugin);
+    match &host.plugin {
+        Some(plugin) if enabled == Some(true) => (plugin.state)(env, here),
+        Some(_) | None => PluginState::Absent,
+    }
+}
+
+/// The command that removes our plugin from this host.
+pub(crate) fn remove_plugin(host: &super::HostSpec) -> Option<String> {
+    let plugin = host.installation.plugin.as_ref()?;
+    Some(format!("{} {}", host.program, plugin.remove.join(" ")))
+}
+
 /// Where else we are registered, and the command that ends each registration.
 pub(crate) fn elsewhere(
-    host: &Installation,
+    spec: &super::HostSpec,
     env: &Environment,
     here: &Path,
     scope: Scope,
 ) -> Vec<String> {
-    let paths = Scope::ALL.map(|scope| (scope, (host.file)(scope, env, here)));
-    let files: Vec<(Scope, Settings)> = paths
+    let host = &spec.installation;
+    let files: Vec<(Scope, Settings)> = files(host, env, here)
         .into_iter()
-        .filter_map(|(scope, path)| Some((scope, Settings::read(host, &path?).ok()?)))
+        .filter_map(|(scope, file)| Some((scope, file.ok()?)))
         .collect();
     let others = files
         .iter()
@@ -219,8 +330,16 @@ pub(crate) fn elsewhere(
             format!("in the {other} settings; `mainspring uninstall --scope {other}`")
         })
         .collect();
-    if files.iter().any(|(_, file)| file.found.plugin) && (host.has_plugin)(env) {
-        found.push(format!("by the plugin; `{}`", host.remove_plugin));
+    let plugin = plugin(host, env, here, files.iter().map(|(_, file)| file));
+    if let (PluginState::Loads(_), Some(remove)) = (plugin, remove_plugin(spec)) {
+        found.push(format!("by the plugin; `{remove}`"));
     }
     found
+}
+
+/// Is this host on this computer: its program, or a folder of its settings?
+pub(crate) fn is_here(host: &super::HostSpec, env: &Environment) -> bool {
+    let settings = (host.installation.file)(Scope::User, env, Path::new(""));
+    let folder = settings.as_deref().and_then(Path::parent);
+    env.program(host.program).is_some() || folder.is_some_and(Path::is_dir)
 }

@@ -77,6 +77,8 @@ pub(crate) struct Doctor {
     pub(crate) get: &'static str,
     /// The arguments that make it print its version.
     pub(crate) version: &'static [&'static str],
+    /// The oldest version that was tried.
+    pub(crate) oldest: &'static str,
     /// The command that resumes a session.
     pub(crate) resume: &'static str,
 }

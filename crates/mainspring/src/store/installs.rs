@@ -1,5 +1,6 @@
 //! Keeps a settings file as it was before an installation, so that `uninstall` can restore it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -21,6 +22,9 @@ pub(crate) struct Installed {
     pub(crate) written: Option<Digest>,
     /// The variables that the installation set.
     pub(crate) variables: Vec<String>,
+    /// The files that it wrote beside the settings, with the digests of their texts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) files: BTreeMap<String, Digest>,
     /// The project that the installation trusted.
     pub(crate) trusted: Option<String>,
     /// How many seconds the host gives us at a stop. `None` in records of versions that
@@ -32,18 +36,22 @@ pub(crate) struct Installed {
 /// What was registered before installations recorded it.
 const STOP_TIMEOUT: Duration = Duration::from_secs(720);
 
-/// How long every registered host waits for the answer to a stop: the shortest of all
-/// registrations, because nobody knows which of them sent the event.
-pub(crate) fn stop_timeout(state: &StateDir) -> Duration {
+/// The records of every installation, as far as they can be read.
+pub(crate) fn all(state: &StateDir) -> impl Iterator<Item = Installed> {
     let folders = std::fs::read_dir(state.installs())
         .into_iter()
         .flatten()
         .flatten();
-    let records = folders.filter_map(|entry| {
+    folders.filter_map(|entry| {
         let dir = entry.path();
         InstallRecord { dir }.load().ok()?
-    });
-    let each = records.map(|record| {
+    })
+}
+
+/// How long every registered host waits for the answer to a stop: the shortest of all
+/// registrations, because nobody knows which of them sent the event.
+pub(crate) fn stop_timeout(state: &StateDir) -> Duration {
+    let each = all(state).map(|record| {
         record
             .stop_timeout
             .map_or(STOP_TIMEOUT, Duration::from_secs)
@@ -85,11 +93,6 @@ impl InstallRecord {
         if let Some(text) = before {
             atomic::replace(&self.backup(), text.as_bytes())?;
         }
-        self.record(installed)
-    }
-
-    /// Saves what we are about to do; the original bytes are already saved.
-    pub(crate) fn record(&self, installed: &Installed) -> Result<(), Trouble> {
         let path = self.dir.join("installed.json");
         atomic::replace(&path, json_text(&path, installed)?.as_bytes())
     }

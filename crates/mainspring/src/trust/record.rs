@@ -150,11 +150,31 @@ pub(crate) fn revoke(state: &StateDir, root: &Path) -> Result<bool, Trouble> {
 
 /// Every project on record, by its path, with the time it was trusted.
 pub(crate) fn all(state: &StateDir) -> Result<BTreeMap<String, Millis>, Trouble> {
+    let records = records(state)?.into_iter();
+    Ok(records
+        .map(|record| (record.project, record.since))
+        .collect())
+}
+
+/// Where this project was when a person trusted it, if it has moved since.
+pub(crate) fn moved_from(state: &StateDir, root: &Path) -> Result<Option<String>, Trouble> {
+    let now = Identity::of(root)?;
+    let here = path_text::to_text(root);
+    let is_this = |record: &Record| {
+        let gone = !path_text::from_text(&record.project).exists();
+        let then = record.identity.as_ref();
+        record.project != here && gone && then.is_some_and(|then| then.is_still(&now))
+    };
+    let moved = records(state)?.into_iter().find(is_this);
+    Ok(moved.map(|record| record.project))
+}
+
+fn records(state: &StateDir) -> Result<Vec<Record>, Trouble> {
     let dir = state.trusted();
-    let mut trusted = BTreeMap::new();
+    let mut found = Vec::new();
     let entries = match fs::read_dir(&dir) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(trusted),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(found),
         Err(error) => return Err(Trouble::io("list", &dir)(error)),
     };
     for entry in entries {
@@ -163,9 +183,7 @@ pub(crate) fn all(state: &StateDir) -> Result<BTreeMap<String, Millis>, Trouble>
         if path.extension().is_none_or(|extension| extension != "json") {
             continue;
         }
-        if let Some(Record { project, since, .. }) = read_json(path)?.value {
-            trusted.insert(project, since);
-        }
+        found.extend(read_json::<Record>(path)?.value);
     }
-    Ok(trusted)
+    Ok(found)
 }

@@ -1,4 +1,6 @@
-//! `mainspring config`: every setting, and where its value comes from.
+//! `mainspring config`: every setting, where its value comes from, and how to change it.
+
+mod change;
 
 use std::path::{Path, PathBuf};
 
@@ -6,16 +8,17 @@ use serde::Serialize;
 
 use mainspring_store::ShownPath as _;
 
+use self::change::Which;
 use super::{CommandContext, Result};
-use crate::config::{Config, PROJECT_FILE, Reach, Value, schema};
+use crate::config::{self, Config, Key, PROJECT_FILE, Reach, Value, schema};
 use crate::error::CliError;
 use crate::exit::Exit;
 
-/// Show every setting: its value, and where that comes from.
+/// Show every setting, with its value and where that comes from; or change one.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  mainspring config                          every setting, and where it comes from\n  mainspring config check                    problems in the settings files\n  mainspring config schema > schema.json     for your editor"
+    after_help = "Examples:\n  mainspring config                          every setting, and where it comes from\n  mainspring config get review.models\n  mainspring config set review.models opus,sonnet\n  mainspring config set checks.max 3 --project     in mainspring.toml\n  mainspring config edit                     your own settings, in your editor\n  mainspring config check                    problems in the settings files\n  mainspring config schema > schema.json     for your editor"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -27,6 +30,35 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Task {
+    /// Print one setting's value
+    Get {
+        /// Its name, such as review.models
+        name: String,
+        /// As JSON, with where it comes from
+        #[arg(long)]
+        json: bool,
+    },
+    /// Set one setting; comments and everything else in the file stay
+    Set {
+        /// Its name, such as review.models
+        name: String,
+        /// Its value; a list is separated by commas
+        value: String,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Take one setting out of the file
+    Unset {
+        /// Its name, such as review.models
+        name: String,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Open the file in $VISUAL or $EDITOR; it is replaced only by a text without mistakes
+    Edit {
+        #[command(flatten)]
+        which: Which,
+    },
     /// Check the settings files, and name every problem with its line and column
     Check {
         /// The file to check; default: the project's file and yours
@@ -56,10 +88,14 @@ struct Row<'a> {
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     match &args.task {
         None => show(args, cmd),
+        Some(Task::Get { name, json }) => get(name, *json, cmd),
+        Some(Task::Set { name, value, which }) => change::set(name, value, *which, cmd),
+        Some(Task::Unset { name, which }) => change::unset(name, *which, cmd),
+        Some(Task::Edit { which }) => change::edit(*which, cmd),
         Some(Task::Check { file, json }) => {
             let files = check(file.as_deref(), cmd)?;
             let text = if *json {
-                super::json(&files)?
+                super::json_list("files", &files)?
             } else {
                 files.iter().map(|file| file.render(cmd)).collect()
             };
@@ -72,8 +108,39 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
                 Some(exit) => Err(CliError::shown(text, exit)),
             }
         }
-        Some(Task::Schema) => super::json(&schema::schema(crate::machine::keys())),
+        Some(Task::Schema) => super::plain_json(&schema::schema(crate::machine::keys())),
     }
+}
+
+/// The setting of this name.
+fn known(name: &str) -> Result<&'static Key> {
+    let known = crate::machine::keys().find(|key| key.name == name);
+    known.ok_or_else(|| CliError::new(config::unknown(name)))
+}
+
+fn get(name: &str, json: bool, cmd: &CommandContext) -> Result {
+    let key = known(name)?;
+    let (project, store) = cmd.project()?;
+    let config = cmd.config(&project, &store)?;
+    let mut all = config.all().into_iter();
+    let setting = all.find(|setting| setting.key == key);
+    let Some(setting) = setting else {
+        return Err(CliError::new(config::unknown(name)));
+    };
+    if json {
+        return super::json(&Row {
+            name: key.name,
+            value: setting.value,
+            from: setting.source.to_string(),
+            about: key.about,
+        });
+    }
+    Ok(match setting.value {
+        Value::Text(text) => format!("{text}\n"),
+        Value::List(list) => format!("{}\n", list.join(",")),
+        value @ Value::Span(_) => format!("{}\n", value.to_string().trim_matches('"')),
+        value => format!("{value}\n"),
+    })
 }
 
 /// One file, as it was found.

@@ -4,6 +4,7 @@ mod check;
 mod claim;
 mod gate;
 mod looping;
+mod pace;
 mod pulse;
 mod review;
 mod stage;
@@ -13,17 +14,22 @@ use std::ffi::OsString;
 
 use super::{CommandContext, Result};
 use crate::error::CliError;
+use pace::Pace;
 use stage::Stage;
 
 /// Play a scripted agent against every machine, in a temporary project, and show what the
 /// agent and the person would see.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring demo            everything\n  mainspring demo gate loop  only these scenes"
+    after_help = "Examples:\n  mainspring demo            everything, at a reader's pace on a terminal\n  mainspring demo gate loop  only these scenes\n  mainspring demo --fast     without waiting"
 )]
 pub(crate) struct Args {
     /// Only these scenes
+    #[arg(value_name = "SCENE")]
     scenes: Vec<String>,
+    /// Do not wait between the lines
+    #[arg(long)]
+    fast: bool,
 }
 
 /// A scene: its name, and the function that plays it.
@@ -53,16 +59,17 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext, dispatch: Dispatch) -> Resu
         return Err(CliError::new(format!("there is no scene {unknown:?}"))
             .hint(format!("the scenes are {}", names.join(", "))));
     }
-    let mut played = String::new();
-    for (name, play) in SCENES {
-        if args.scenes.is_empty() || args.scenes.iter().any(|wanted| wanted == name) {
-            let mut stage = Stage::open(name, cmd, dispatch)?;
-            let result = play(&mut stage);
-            played += &stage.close();
-            result?;
-        }
+    let wanted = SCENES.iter().filter(|(name, _)| {
+        args.scenes.is_empty() || args.scenes.iter().any(|wanted| wanted == name)
+    });
+    let mut pace = Pace::of(args, cmd);
+    for (name, play) in wanted {
+        let mut stage = Stage::open(name, cmd, dispatch)?;
+        let result = play(&mut stage);
+        pace.show(&stage.close(), cmd)?;
+        result?;
     }
-    Ok(played)
+    Ok(cmd.fitted(&pace.rest()))
 }
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
 //! `mainspring doctor`: what is wrong with this set-up, and the command that fixes it.
 
 mod files;
-mod host;
 mod locks;
+mod programs;
 mod registration;
 mod state;
+
+use std::collections::BTreeSet;
 
 use mainspring_kernel::hidden::escape_name;
 use serde::Serialize;
 
-use super::{CommandContext, Result};
+use super::{CommandContext, Result, install};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::Paint;
@@ -19,7 +21,7 @@ use crate::output::Paint;
 /// Exits with 0 if all is well, 3 if there are warnings, 1 if something does not work.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring doctor\n  mainspring doctor --fix                 fix what is safe to fix\n  mainspring doctor --json | jq '.[] | select(.level != \"fine\")'"
+    after_help = "Examples:\n  mainspring doctor\n  mainspring doctor --fix                 fix what is safe to fix\n  mainspring doctor --json | jq '.findings[] | select(.level != \"fine\")'"
 )]
 pub(crate) struct Args {
     /// As JSON
@@ -45,6 +47,9 @@ enum Level {
 #[derive(Debug, Serialize)]
 struct Finding {
     about: &'static str,
+    /// The coding agent that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<&'static str>,
     level: Level,
     what: String,
     /// What to type.
@@ -63,12 +68,17 @@ enum Repair {
 }
 
 #[derive(Debug, Default)]
-struct Findings(Vec<Finding>);
+struct Findings {
+    all: Vec<Finding>,
+    /// The coding agent that is looked at.
+    host: Option<&'static str>,
+}
 
 impl Findings {
     fn add(&mut self, about: &'static str, level: Level, what: impl Into<String>, fix: &str) {
-        self.0.push(Finding {
+        self.all.push(Finding {
             about,
+            host: self.host,
             level,
             what: what.into(),
             fix: (!fix.is_empty()).then(|| fix.to_owned()),
@@ -90,7 +100,7 @@ impl Findings {
 
     /// The last finding was fixed.
     fn mended(&mut self) {
-        if let Some(last) = self.0.last_mut() {
+        if let Some(last) = self.all.last_mut() {
             last.fixed = true;
             last.level = Level::Fine;
         }
@@ -100,15 +110,15 @@ impl Findings {
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let repair = if args.fix { Repair::Fix } else { Repair::Look };
     let mut findings = Findings::default();
-    host::examine(cmd, &mut findings);
-    registration::examine(cmd, &mut findings);
+    programs::examine(cmd, &mut findings);
+    hosts(cmd, &mut findings);
     state::examine(cmd, repair, &mut findings);
     locks::examine(cmd, repair, &mut findings);
-    let worst = findings.0.iter().map(|one| one.level).max();
+    let worst = findings.all.iter().map(|one| one.level).max();
     let text = if args.json {
-        super::json(&findings.0)?
+        super::json_list("findings", &findings.all)?
     } else {
-        render(cmd.paint, &findings.0)
+        cmd.fitted(&render(cmd.paint, &findings.all))
     };
     match worst {
         None | Some(Level::Fine) => Ok(text),
@@ -117,9 +127,29 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
 }
 
+/// Every host that is on this computer.
+fn hosts(cmd: &CommandContext, findings: &mut Findings) {
+    let Ok((project, _)) = cmd.project() else {
+        // The state's part says why.
+        return;
+    };
+    for host in install::hosts_here(cmd) {
+        findings.host = Some(host.agent.name);
+        programs::client(cmd, host, findings);
+        registration::examine(cmd, host, &project, findings);
+    }
+    findings.host = None;
+}
+
 fn render(paint: Paint, findings: &[Finding]) -> String {
     let mut out = String::new();
+    let hosts: BTreeSet<&str> = findings.iter().filter_map(|one| one.host).collect();
+    let mut host = None;
     for one in findings {
+        if one.host != host && hosts.len() > 1 {
+            host = one.host;
+            out += &format!("{}\n", paint.bold(host.unwrap_or("Mainspring")));
+        }
         let mark = match (one.level, one.fixed) {
             (_, true) => paint.good("fixed  "),
             (Level::Fine, false) => paint.good("ok     "),

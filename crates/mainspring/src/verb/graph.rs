@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         });
     }
     if args.json {
-        return super::json(&tables);
+        return super::json_list("machines", &tables);
     }
     Ok(drawn.join("\n"))
 }

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let adopted = current.map_or_else(String::new, |branch| {
         format!("its branch is now {}\n", escape_name(&branch))
     });
-    Ok(match actor {
+    cmd.said_until_trusted(match actor {
         Actor::Agent(_) => format!("{did}: Mainspring opens it when you stop\n{adopted}"),
         Actor::Person => {
             format!("{did}: Mainspring opens it at the agent's next stop\n{adopted}")

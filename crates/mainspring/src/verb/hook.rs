@@ -18,6 +18,7 @@ use crate::exit::Exit;
 use crate::host::{self, CalledBy, DecodeAs, Payload, Wording};
 use crate::limits;
 use crate::machine;
+use crate::notify;
 use crate::output::{self, Paint};
 use crate::project::{self, Bound};
 use crate::retention;
@@ -53,14 +54,18 @@ fn answer_to(env: &Environment, by: CalledBy, input: Input) -> Exit {
     if env.silenced() {
         return Exit::Success;
     }
-    let (answer, payload) = match decode(env, input) {
+    let payload = match decode(env, input) {
         Ok(payload) if (payload.host.outranked)(env, &payload, by) => return Exit::Success,
-        Ok(payload) => (answer(env, &payload), Some(payload)),
-        Err(fault) => (fault, None),
+        Ok(payload) => payload,
+        Err(fault) => return print(fault),
     };
-    let exit = print(answer);
+    let (line, answer) = answer(env, &payload);
+    let exit = print(line);
     // After the answer, which nothing must delay or prevent.
-    if let Some(payload) = payload.filter(|payload| forged(env, payload).is_none()) {
+    if forged(env, &payload).is_none() {
+        if let Some(answer) = answer {
+            notify::send(env, &payload.event.kind, &answer);
+        }
         sessions::note(env, &payload);
         if let Kind::SessionStart { .. } = payload.event.kind {
             retention::session_starts(env, payload.event.session.as_ref());
@@ -136,16 +141,16 @@ fn decode(env: &Environment, input: Input) -> Result<Payload, Option<String>> {
         .map_err(|error| fault(format!("{error}: nothing was checked")))
 }
 
-/// The line for the host; `None` where there is nothing to say.
-fn answer(env: &Environment, payload: &Payload) -> Option<String> {
+/// The line for the host, `None` where there is nothing to say; and what was decided.
+fn answer(env: &Environment, payload: &Payload) -> (Option<String>, Option<Answer>) {
     if let Some(answer) = forged(env, payload) {
-        return payload.encode(&answer, Wording::Block);
+        return (payload.encode(&answer, Wording::Block), None);
     }
     if let Some(line) = typed::carry_out(env, payload) {
-        return Some(line);
+        return (Some(line), None);
     }
     let Spoken { answer, wording } = spoken(env, payload);
-    payload.encode(&answer, wording)
+    (payload.encode(&answer, wording), Some(answer))
 }
 
 /// An event that names another session than the host named to this process: it is not the

@@ -254,7 +254,7 @@ fn list(cmd: &CommandContext, json: bool) -> Result {
     let kept = look(cmd)?;
     if json {
         let frames = running(&kept.state).map(|run| run.outer.iter().chain([&run.top]));
-        return super::json(&frames.into_iter().flatten().collect::<Vec<_>>());
+        return super::json_list("frames", &frames.into_iter().flatten().collect::<Vec<_>>());
     }
     let Some(run) = running(&kept.state) else {
         return Ok(format!("{}\n", describe(&kept.state)));

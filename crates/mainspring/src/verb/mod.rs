@@ -19,6 +19,7 @@ mod journal_cursor;
 pub(crate) mod log;
 pub(crate) mod looping;
 pub(crate) mod man;
+pub(crate) mod myself;
 pub(crate) mod observe;
 pub(crate) mod plan;
 pub(crate) mod pulse;
@@ -30,11 +31,13 @@ pub(crate) mod simulate;
 pub(crate) mod state;
 pub(crate) mod status;
 pub(crate) mod tasks;
+mod trial;
 pub(crate) mod trust;
 mod typed;
 pub(crate) mod view;
 pub(crate) mod why;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::authority::{self, Grounds};
@@ -54,6 +57,7 @@ use crate::project::{self, Project};
 use crate::store::{ProjectStore, StateDir};
 use crate::timestamp::timestamp;
 use crate::trust::Permission;
+use crate::wrap::wrap;
 
 pub(crate) type Result<T = String> = std::result::Result<T, CliError>;
 
@@ -84,6 +88,8 @@ pub(crate) struct CommandContext {
     pub(crate) env: Environment,
     pub(crate) cwd: PathBuf,
     pub(crate) paint: Paint,
+    /// The columns of the window, if the answer goes to one.
+    pub(crate) width: Option<usize>,
     pub(crate) typed_in: TypedIn,
 }
 
@@ -97,6 +103,11 @@ pub(crate) enum TypedIn {
 }
 
 impl CommandContext {
+    /// A view with its lines broken so that it fits the window.
+    fn fitted(&self, text: &str) -> String {
+        wrap(text, self.width)
+    }
+
     fn state(&self) -> Result<StateDir> {
         StateDir::of(&self.env).ok_or_else(|| {
             CliError::new("there is no place for mainspring's state")
@@ -152,6 +163,17 @@ impl CommandContext {
     fn is_in_project_of(&self, session: &SessionId, project: &Project) -> Result<bool> {
         let own = project::of_command(&self.env, &self.state()?, Some(session), &self.cwd)?;
         Ok(own.root == project.root)
+    }
+
+    /// What a command said, and that nothing comes of it before a person trusts the project.
+    fn said_until_trusted(&self, said: String) -> Result {
+        let (project, store) = self.project()?;
+        if EventContext::new(&self.env, &project, &store, None).is_trusted() {
+            return Ok(said);
+        }
+        let warning = "this project is not trusted yet: nothing comes of it until a person runs \
+                       `mainspring trust` here";
+        Ok(format!("{said}{} {warning}\n", self.paint.warn("warning:")))
     }
 
     /// Who typed the command. An agent that names another session than its own has none.
@@ -242,7 +264,31 @@ fn write_all(dir: &Path, files: &[(String, String)]) -> Result {
     Ok(out)
 }
 
+/// The version of the JSON of every view. A field that goes or changes its meaning makes a new
+/// one; a new field does not.
+const VIEW_VERSION: u32 = 1;
+
+/// A view as JSON: an object with a version, and the view's fields.
 pub(crate) fn json<T: Serialize>(value: &T) -> Result {
+    #[derive(Serialize)]
+    struct Versioned<'a, T> {
+        version: u32,
+        #[serde(flatten)]
+        view: &'a T,
+    }
+    plain_json(&Versioned {
+        version: VIEW_VERSION,
+        view: value,
+    })
+}
+
+/// A view that is a list, under this name.
+pub(crate) fn json_list<T: Serialize>(name: &'static str, list: &[T]) -> Result {
+    json(&BTreeMap::from([(name, list)]))
+}
+
+/// JSON whose form somebody else fixed: it has no version of ours.
+pub(crate) fn plain_json<T: Serialize>(value: &T) -> Result {
     pretty(value).map(|text| text + "\n")
 }
 

@@ -39,6 +39,12 @@ impl std::str::FromStr for Beats {
     }
 }
 
+/// Holds the next stops.
+pub(super) fn begin(beats: u32, cmd: &CommandContext) -> Result {
+    let beats = Some(Beats::Of(beats));
+    run(&Args { beats }, cmd)
+}
+
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let command = match args.beats {
         None => "pulse".to_owned(),

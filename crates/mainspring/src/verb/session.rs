@@ -218,6 +218,13 @@ pub(crate) fn ago(now: Millis, at: Millis) -> String {
         0..60 => format!("{seconds} s ago"),
         60..3_600 => format!("{} min ago", seconds / 60),
         3_600..86_400 => format!("{} h ago", seconds / 3_600),
+        86_400..172_800 => "yesterday".into(),
         _ => format!("{} days ago", seconds / 86_400),
     }
+}
+
+/// The beginning of an id, as people read it and as every command takes it. An id that is no UUID
+/// stays as it is: its beginning may be the same in all of them.
+pub(crate) fn short(id: &str) -> &str {
+    if is_whole(id) { &id[..8] } else { id }
 }

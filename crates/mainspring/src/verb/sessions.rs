@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
     all.sort_by_key(|view| (!view.here, std::cmp::Reverse(view.at)));
     if args.json {
-        return super::json(&all);
+        return super::json_list("sessions", &all);
     }
     Ok(render(cmd, &all))
 }

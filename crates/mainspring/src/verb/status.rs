@@ -1,16 +1,19 @@
 //! `mainspring status`: every machine's state here, and what may happen next.
 
+mod next;
+
 use std::time::Duration;
 
 use mainspring_kernel::Name;
 use mainspring_kernel::at_work::AtWork;
 use mainspring_kernel::hidden::escape_name;
-use mainspring_kernel::machine::Arrow;
 use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::machines::gate::verbs::Switch;
+use mainspring_kernel::machines::looping::State as Loop;
 use mainspring_kernel::orders::{Mode, Until};
 use serde::Serialize;
 
+use self::next::{Due, Next};
 use super::{CommandContext, Result, session, timestamp};
 use crate::at_work;
 use crate::event_context::EventContext;
@@ -47,6 +50,8 @@ struct View {
     session: Option<String>,
     /// When its latest event was.
     heard: Option<String>,
+    #[serde(skip)]
+    heard_ago: Option<String>,
     trusted: bool,
     observing: bool,
     /// The order that suspends everything, in words.
@@ -70,29 +75,17 @@ pub(super) struct Machine {
     pub(super) suspended: Option<String>,
     /// Its state is in the project's own files, and nobody trusts the project.
     pub(super) ignored: bool,
-    pub(super) next: Vec<Next>,
+    /// What it does if the agent stops now.
+    pub(super) next: Option<Next>,
+    /// What time alone will change.
+    pub(super) due: Vec<Due>,
     pub(super) details: Option<MachineInput>,
-}
-
-#[derive(Serialize)]
-pub(super) struct Next {
-    pub(super) on: &'static str,
-    pub(super) when: &'static str,
-    pub(super) to: &'static str,
-    pub(super) does: &'static str,
 }
 
 impl View {
     fn at_work_of(&self, machine: &str) -> impl Iterator<Item = &AtWork> {
         let running = self.at_work.iter();
         running.filter(move |work| work.machine.as_str() == machine)
-    }
-}
-
-impl Next {
-    /// Would it do more at the next stop than let the agent go?
-    pub(super) fn matters(&self) -> bool {
-        self.on == "stop" && !self.does.starts_with("pass")
     }
 }
 
@@ -122,9 +115,11 @@ fn show(args: &Args, cmd: &CommandContext) -> Result {
     let context = EventContext::new(&cmd.env, &project, &store, None).about(about);
     let orders = orders::in_force(&project, &store)?;
     let order = |name: Name| orders.suspension(name, cmd.env.later());
+    // The host's status line is drawn again and again.
+    let look: fn(Name, &EventContext<'_>) -> Machine = if args.line { machine } else { foreseen };
     let machines = Name::ALL.iter().map(|name| Machine {
         suspended: order(*name).map(words),
-        ..machine(*name, &context)
+        ..look(*name, &context)
     });
     let view = View {
         project: project.root.to_string_lossy().into_owned(),
@@ -132,6 +127,7 @@ fn show(args: &Args, cmd: &CommandContext) -> Result {
             .then(|| project.worktree.to_string_lossy().into_owned()),
         session: context.session().map(|id| id.to_string()),
         heard: heard.map(timestamp),
+        heard_ago: heard.map(|at| session::ago(cmd.env.now(), at)),
         trusted: context.is_trusted(),
         observing: orders.mode == Mode::Observe,
         stopped: orders
@@ -147,7 +143,7 @@ fn show(args: &Args, cmd: &CommandContext) -> Result {
     if args.line {
         return Ok(line(&view));
     }
-    Ok(render(cmd, &view))
+    Ok(cmd.fitted(&render(cmd, &view)))
 }
 
 pub(super) fn words(until: Until) -> String {
@@ -166,7 +162,7 @@ fn go_on(stopped: &str, machine: &str) -> String {
     format!("`mainspring resume{machine}` undoes this")
 }
 
-/// `loop active · plan review 2 of 8, sonnet, 3m 12s of 10m, streak 1 · observing`. What runs
+/// `loop 3/5 · plan review 2 of 8, sonnet, 3m 12s of 10m, streak 1 · observing`. What runs
 /// says more than the machine's state.
 fn line(view: &View) -> String {
     let counts = view.machines.iter().filter(|machine| !machine.ignored);
@@ -182,6 +178,13 @@ fn line(view: &View) -> String {
         let order = match &machine.suspended {
             Some(_) => " (stopped)",
             None => "",
+        };
+        let state = match &machine.details {
+            Some(MachineInput::Loop(input)) => match &input.state {
+                Loop::Active(run) => format!("{}/{}", run.top.iter, run.top.max),
+                _ => state.to_owned(),
+            },
+            Some(_) | None => state.to_owned(),
         };
         Some(format!("{} {state}{order}", machine.name))
     });
@@ -206,7 +209,8 @@ pub(super) fn machine(name: Name, context: &EventContext<'_>) -> Machine {
         problem: None,
         suspended: None,
         ignored: is_ignored(name, context),
-        next: Vec::new(),
+        next: None,
+        due: Vec::new(),
         details: None,
     };
     match machine::view(name, context) {
@@ -218,14 +222,15 @@ pub(super) fn machine(name: Name, context: &EventContext<'_>) -> Machine {
                 Ok((Switch::On, by)) => {
                     machine.summary =
                         format!("every session here must say its done token (set by {by})");
-                    machine.found("waiting", name);
+                    machine.state = Some("waiting");
                 }
             }
         }
         Ok(None) => {}
         Ok(Some(input)) => {
             machine.summary = machine::summary(&input);
-            machine.found(input.label(), name);
+            machine.due = next::by_time(&input, context.env.now());
+            machine.state = Some(input.label());
             machine.details = Some(input);
         }
     }
@@ -253,20 +258,13 @@ const fn begin(name: Name) -> &'static str {
     }
 }
 
-impl Machine {
-    /// Sets its state, and what may happen next.
-    fn found(&mut self, label: &'static str, name: Name) {
-        self.state = Some(label);
-        let leaves = |arrow: &&Arrow| arrow.leaves(label);
-        let table = name.table().iter().filter(leaves);
-        let next = table.map(|arrow| Next {
-            on: arrow.on,
-            when: arrow.when,
-            to: arrow.target(label),
-            does: arrow.does,
-        });
-        self.next = next.collect();
+/// The same, with what it does if the agent stops now.
+pub(super) fn foreseen(name: Name, context: &EventContext<'_>) -> Machine {
+    let mut machine = machine(name, context);
+    if machine.state.is_some() {
+        machine.next = next::at_a_stop(name, context);
     }
+    machine
 }
 
 fn render(cmd: &CommandContext, view: &View) -> String {
@@ -281,9 +279,9 @@ fn render(cmd: &CommandContext, view: &View) -> String {
         out += &format!("worktree {}\n", escape_name(worktree));
     }
     if let Some(session) = &view.session {
-        let heard = view.heard.as_ref().map(|at| format!(", latest event {at}"));
-        let heard = heard.unwrap_or_default();
-        let session = escape_name(session);
+        let heard = view.heard_ago.as_ref();
+        let heard = heard.map_or_else(String::new, |ago| format!(", latest event {ago}"));
+        let session = escape_name(session::short(session));
         out += &paint.dim(&format!("session {session}{heard}\n"));
     }
     if view.observing {
@@ -334,13 +332,25 @@ fn machine_lines(cmd: &CommandContext, view: &View, machine: &Machine) -> String
     for work in view.at_work_of(machine.name) {
         out += &format!("           now: {}\n", escape_name(&work.line()));
     }
-    // Only what would hold the agent fits a screen; `graph` and `--json` show everything.
-    let asked = machine.suspended.is_none() && !machine.ignored;
-    for next in machine.next.iter().filter(|next| asked && next.matters()) {
+    if machine.suspended.is_some() || machine.ignored {
+        return out;
+    }
+    if let Some(next) = machine.next.as_ref().filter(|next| next.matters()) {
+        let otherwise = match next.otherwise.as_str() {
+            "" => String::new(),
+            otherwise => format!("; to change that: {otherwise}"),
+        };
         out += &paint.dim(&format!(
-            "           next stop: {} → {}\n",
+            "           at a stop now:  {} → {}{otherwise}\n",
             next.when, next.does
         ));
+    }
+    for due in &machine.due {
+        let when = match due.within.0 {
+            0 => "now".to_owned(),
+            _ => format!("in {}", due.within.in_words()),
+        };
+        out += &paint.dim(&format!("           {when}:  {}\n", due.what));
     }
     out
 }

@@ -1,6 +1,6 @@
 //! `mainspring trust`: a person allows what a project brings to have an effect.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mainspring_kernel::authority::Grounds;
 use mainspring_kernel::hidden::escape_name;
@@ -85,7 +85,7 @@ fn list(args: &Args, cmd: &CommandContext) -> Result {
         })
         .collect();
     if args.json {
-        return super::json(&trusted);
+        return super::json_list("projects", &trusted);
     }
     if trusted.is_empty() {
         return Ok(
@@ -160,10 +160,7 @@ pub(crate) struct UntrustArgs {
 pub(crate) fn untrust(args: &UntrustArgs, cmd: &CommandContext) -> Result {
     cmd.may("untrust", Grounds::Nothing)?;
     let root = match &args.path {
-        Some(path) => {
-            let path = cmd.cwd.join(path);
-            path::real(&path).unwrap_or(path)
-        }
+        Some(path) => real_path(&cmd.cwd.join(path)),
         None => cmd.project()?.0.root,
     };
     let name = root.shown();
@@ -174,4 +171,18 @@ pub(crate) fn untrust(args: &UntrustArgs, cmd: &CommandContext) -> Result {
     Ok(format!(
         "{name} is no longer trusted: nothing that it brings has any effect\n"
     ))
+}
+
+/// The path with its symlinks resolved, as far as it is there: a project that is gone may have
+/// been below a link.
+fn real_path(path: &Path) -> PathBuf {
+    let mut above = path.ancestors();
+    let there = above.find_map(|folder| Some((folder, path::real(folder).ok()?)));
+    let Some((folder, real)) = there else {
+        return path.to_owned();
+    };
+    match path.strip_prefix(folder) {
+        Ok(rest) if !rest.as_os_str().is_empty() => real.join(rest),
+        Ok(_) | Err(_) => real,
+    }
 }

@@ -53,6 +53,7 @@ pub(super) fn carry_out(env: &Environment, payload: &Payload) -> Option<String> 
         env: env.clone(),
         cwd: payload.cwd.clone().unwrap_or_default(),
         paint: Paint::Plain,
+        width: None,
         typed_in: TypedIn::Client,
     };
     let mut words = vec![verb];

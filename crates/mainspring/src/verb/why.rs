@@ -1,36 +1,52 @@
 //! `mainspring why`: why the last decision was what it was.
 
-use mainspring_kernel::Kind;
 use mainspring_kernel::deliberate::{Case, Outcome, Ruling, Settlement};
 use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::journal::{Entry, Record};
 use mainspring_kernel::machines::{MachineInput, Transition};
 use mainspring_kernel::spoken_signal::SpokenSignal;
+use mainspring_kernel::{Kind, Millis};
 use mainspring_store::digest;
 use serde::Serialize;
 
 use super::records::{self, Filter, Shown};
-use super::{CommandContext, Result, timestamp};
+use super::{CommandContext, Result, session, timestamp};
 use crate::at_work;
 use crate::error::CliError;
 use crate::host::text::excerpt;
 use crate::machine;
 
-/// Explain the last decision: which machine made it, by which rule, what it saw, and what
-/// would have changed it.
+/// Explain the last stop: why the agent was held or let go, which machine decided that, what it
+/// saw, and what would have changed it.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring why\n  mainspring why -n 3 --machine review    the last three in which review took part"
+    after_help = "Examples:\n  mainspring why\n  mainspring why --event any              the last decision at any event\n  mainspring why -n 3 --machine review    the last three in which review took part"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
     filter: Filter,
+    /// Explain decisions at this event, such as `prompt` or `session_start`; `any` for all
+    #[arg(long, value_name = "EVENT", default_value = STOP, value_parser = event_name)]
+    event: String,
     /// Explain the last N decisions, the latest first
     #[arg(long, short = 'n', value_name = "N", default_value_t = 1)]
     last: usize,
     /// As JSON
     #[arg(long)]
     json: bool,
+}
+
+/// The event that people ask about.
+const STOP: &str = "stop";
+
+/// Every event.
+const ANY: &str = "any";
+
+fn event_name(text: &str) -> std::result::Result<String, String> {
+    if text == ANY || Kind::NAMES.contains(&text) {
+        return Ok(text.to_owned());
+    }
+    Err(format!("use one of {}, {ANY}", Kind::NAMES.join(", ")))
 }
 
 /// The number of a simulated record; those in the journal begin with 1.
@@ -41,6 +57,8 @@ pub(super) const SIMULATED: u64 = 0;
 pub(super) struct Explanation {
     pub(super) seq: u64,
     pub(super) at: String,
+    #[serde(skip)]
+    time: Millis,
     pub(super) event: String,
     pub(super) session: Option<String>,
     pub(super) outcome: &'static str,
@@ -75,7 +93,9 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
             continue;
         }
         let record = record.shareable(digest::REDUCER);
-        if let Entry::Turn { case, ruling } = &record.entry {
+        if let Entry::Turn { case, ruling } = &record.entry
+            && (args.event == ANY || case.event.kind.name() == args.event)
+        {
             explained.push(explain(&record, case, ruling));
         }
         if explained.len() >= args.last {
@@ -83,13 +103,16 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         }
     }
     if explained.is_empty() {
-        return Err(
-            CliError::new("no decision in this project's journal matches")
-                .hint("`mainspring log` shows all of them"),
-        );
+        let what = match args.event.as_str() {
+            ANY => "no decision in this project's journal matches".to_owned(),
+            event => format!("no decision at a {event} in this project's journal matches"),
+        };
+        return Err(CliError::new(what).hint(
+            "`mainspring why --event any` explains the last decision; `mainspring log` shows all",
+        ));
     }
     if args.json {
-        return super::json(&explained);
+        return super::json_list("decisions", &explained);
     }
     let running = at_work::all(&cmd.env, &store)?;
     let now = running.iter().map(|work| {
@@ -99,7 +122,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let texts: Vec<String> = now
         .chain(explained.iter().map(|one| render(cmd, one)))
         .collect();
-    Ok(texts.join("\n"))
+    Ok(cmd.fitted(&texts.join("\n")))
 }
 
 /// One decision in plain words.
@@ -114,6 +137,7 @@ pub(super) fn explain(record: &Record, case: &Case, ruling: &Ruling) -> Explanat
     let mut explanation = Explanation {
         seq: record.seq,
         at: timestamp(record.at),
+        time: record.at,
         event: case.event.kind.name().to_owned(),
         session: case.event.session.as_ref().map(ToString::to_string),
         outcome: records::outcome(ruling),
@@ -131,7 +155,7 @@ pub(super) fn explain(record: &Record, case: &Case, ruling: &Ruling) -> Explanat
             explanation.sentence = format!("{name} started {}.", records::effect(name));
         }
         Ruling::Settled(settlement) => {
-            explanation.sentence = sentence(&case.event.kind, settlement);
+            explanation.sentence = sentence(case, settlement);
             explanation.notes = records::told(settlement)
                 .map(|note| note.text.clone())
                 .collect();
@@ -145,8 +169,8 @@ pub(super) fn explain(record: &Record, case: &Case, ruling: &Ruling) -> Explanat
     explanation
 }
 
-fn sentence(kind: &Kind, settlement: &Settlement) -> String {
-    let at_stop = matches!(kind, Kind::Stop { .. });
+fn sentence(case: &Case, settlement: &Settlement) -> String {
+    let at_stop = matches!(case.event.kind, Kind::Stop { .. });
     let holding: Vec<&str> = settlement
         .transitions
         .iter()
@@ -154,7 +178,7 @@ fn sentence(kind: &Kind, settlement: &Settlement) -> String {
         .map(|moved| moved.name().as_str())
         .collect();
     match settlement.outcome {
-        Outcome::Passed if at_stop => let_go(settlement),
+        Outcome::Passed if at_stop => let_go(case, settlement),
         Outcome::Passed => "Nothing was said to the agent.".into(),
         Outcome::Held => format!("{} kept the agent going.", holding.join(" and ")),
         Outcome::Capped => {
@@ -167,8 +191,9 @@ fn sentence(kind: &Kind, settlement: &Settlement) -> String {
     }
 }
 
-/// Why nothing held the agent: no machine had to, or one was stopped, or may start nothing.
-fn let_go(settlement: &Settlement) -> String {
+/// Why nothing held the agent: a machine was stopped, may start nothing, could not be read or let
+/// it go for a reason of its own; or none had to.
+fn let_go(case: &Case, settlement: &Settlement) -> String {
     let under = |rule: &str| {
         let moves = settlement
             .transitions
@@ -185,7 +210,23 @@ fn let_go(settlement: &Settlement) -> String {
             "The agent was let go: {names} may start nothing in a project that is not trusted."
         );
     }
-    "The agent was let go: no machine had a reason to hold it.".into()
+    if let Some(broken) = case.broken.first() {
+        return format!(
+            "The agent was let go, because the state of {} cannot be used: {}.",
+            broken.machine,
+            escape_name(broken.cause.trim_end_matches('.'))
+        );
+    }
+    let own = settlement.transitions.iter().filter_map(|moved| {
+        let mut arrows = moved.name().table().iter();
+        let arrow = arrows.find(|one| one.rule == moved.rule() && one.leaves(moved.from()))?;
+        Some(format!("{}: {}", moved.name(), arrow.when))
+    });
+    let own: Vec<String> = own.collect();
+    if own.is_empty() {
+        return "The agent was let go: no machine had a reason to hold it.".into();
+    }
+    format!("The agent was let go. {}.", own.join("; "))
 }
 
 /// What the decision was made from, in a line.
@@ -266,14 +307,21 @@ fn general(rule: &str) -> &'static str {
 
 fn render(cmd: &CommandContext, one: &Explanation) -> String {
     let paint = cmd.paint;
-    let session = escape_name(one.session.as_deref().unwrap_or("no session"));
+    let session = match &one.session {
+        Some(id) => format!("session {}", session::short(id)),
+        None => "no session".into(),
+    };
+    let session = escape_name(&session);
     let mut out = format!(
         "{} {}\n{}\n",
         paint.bold(&match one.seq {
             SIMULATED => format!("simulated {}: {}", one.event, one.outcome),
             seq => format!("#{seq} {} {}", one.event, one.outcome),
         }),
-        paint.dim(&format!("{}, {session}", one.at)),
+        paint.dim(&match one.seq {
+            SIMULATED => session.into_owned(),
+            _ => format!("{}, {session}", session::ago(cmd.env.now(), one.time)),
+        }),
         one.sentence,
     );
     for because in &one.machines {

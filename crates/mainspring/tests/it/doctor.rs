@@ -18,7 +18,7 @@ fn about(env: &TestEnv, thing: &str) -> (Vec<(String, String)>, i32) {
     let ran = env.run(&["doctor", "--json"]);
     let all: Value = serde_json::from_str(&ran.stdout).unwrap();
     let text = |one: &Value, field: &str| one[field].as_str().unwrap_or_default().to_owned();
-    let all = all.as_array().unwrap().iter();
+    let all = all["findings"].as_array().unwrap().iter();
     for one in all.clone().filter(|one| one["level"] != "fine") {
         assert!(one["fix"].is_string(), "what should a person type? {one}");
     }
@@ -68,7 +68,7 @@ fn a_registration_that_is_double_old_or_too_short_is_named() {
     let env = alone();
     env.run(&["install", "--yes"]).ok();
     env.run(&["install", "--yes", "--scope", "local"]).ok();
-    says(&env, "hooks", "warning", "more than one settings file");
+    says(&env, "hooks", "warning", "in two settings files of yours");
     env.run(&["uninstall", "--yes", "--scope", "local"]).ok();
     let file = env.home().join(".claude/settings.json");
     let good = fs::read_to_string(&file).unwrap();
@@ -97,7 +97,7 @@ fn a_registration_that_is_double_old_or_too_short_is_named() {
     let list = json!({"plugins": {"mainspring@mainspring": [{}]}});
     fs::write(plugins.join("installed_plugins.json"), list.to_string()).unwrap();
     says(&env, "switched off", "error", "disableAllHooks");
-    says(&env, "hooks", "warning", "registered twice: by the plugin");
+    says(&env, "plugin", "fine", "the plugin does not load");
     says(&env, "block cap", "warning", "after 9 blocks");
     fs::write(&file, "{ nonsense").unwrap();
     says(&env, "settings", "error", "settings.json");
@@ -235,7 +235,9 @@ fn programs_are_asked_for_their_version_and_their_rights() {
         "2.1.325, a version that the tests run",
     );
     program(&env, "claude", "echo '1.0.0 (Claude Code)'");
-    says(&env, "claude", "fine", "1.0.0; the tests run 2.1.325");
+    says(&env, "claude", "warning", "1.0.0 is older than 2.1.197");
+    program(&env, "claude", "echo '2.1.400 (Claude Code)'");
+    says(&env, "claude", "fine", "2.1.400; the tests run 2.1.325");
     program(&env, "claude", "echo 'no such library' >&2; exit 127");
     says(&env, "claude", "warning", "no such library");
 
@@ -260,7 +262,7 @@ fn programs_are_asked_for_their_version_and_their_rights() {
         &env,
         "program",
         "warning",
-        "the mainspring on the PATH is another one",
+        "two versions are in use: the mainspring on the PATH is another one",
     );
 }
 
@@ -279,7 +281,7 @@ fn a_registration_that_lacks_something_or_calls_another_program_is_named() {
         &env,
         "hooks",
         "warning",
-        "not registered for PostToolUse, SessionEnd → mainspring install --scope user",
+        "not registered for PostToolUse, SessionEnd → mainspring install",
     );
     fs::write(&file, good.replace("\"timeout\": 3000,", "")).unwrap();
     says(&env, "hooks", "warning", "Stop has no timeout, and");

@@ -43,6 +43,12 @@ impl TestEnv {
         env
     }
 
+    /// With our programs on the PATH.
+    pub(crate) fn on_path() -> Self {
+        let folder = Path::new(MAINSPRING).parent().unwrap().to_str().unwrap();
+        Self::new().with("PATH", &format!("{folder}:/usr/local/bin:/usr/bin:/bin"))
+    }
+
     /// Adds a variable for every later run.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.vars.push((name.into(), value.into()));

@@ -33,7 +33,7 @@ fn only_our_entries_are_added_and_uninstall_brings_back_every_byte() {
     env.run(&["install", "--yes"]).ok();
     let settings = read(&user_file(&env));
     let keys: Vec<&String> = settings.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["zeta", "model", "hooks", "env"]);
+    assert_eq!(keys, ["zeta", "model", "hooks", "env", "statusLine"]);
     assert_eq!(
         settings["hooks"]["Stop"][0]["hooks"][0]["command"],
         "say done"
@@ -56,7 +56,7 @@ fn only_our_entries_are_added_and_uninstall_brings_back_every_byte() {
     // what is on one line.
     for theirs in [
         "{\n\t\"zeta\": [1, 2],\n\t\"model\": \"opus\",\n\t\"hooks\": {\n\t\t\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]},\n\t\t\t{",
-        "\n\t\"env\": {\"FOO\": \"1\", \"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP\": \"100\", \"CLAUDE_CODE_ENABLE_TODO_TOOLS\": \"1\"}\n}\n",
+        "\n\t\"env\": {\"FOO\": \"1\", \"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP\": \"100\", \"CLAUDE_CODE_ENABLE_TODO_TOOLS\": \"1\"},\n",
     ] {
         assert!(text.contains(theirs), "{text}");
     }
@@ -66,13 +66,14 @@ fn only_our_entries_are_added_and_uninstall_brings_back_every_byte() {
     let again = env.run(&["install", "--yes"]).ok();
     assert_eq!(
         again.lines().count(),
-        3,
-        "silent but for what to do next: {again}"
+        4,
+        "silent but for the proof and what to do next: {again}"
     );
     let local = env.run(&["install", "--yes", "--scope", "local"]).ok();
     assert!(
-        local
-            .contains("also registered: in the user settings; `mainspring uninstall --scope user`"),
+        local.contains(
+            "answers only once: in the user settings; `mainspring uninstall --scope user`"
+        ),
         "{local}"
     );
     env.run(&["uninstall", "--yes", "--scope", "local"]).ok();
@@ -103,6 +104,22 @@ fn what_a_person_changed_in_between_stays() {
         json!({"FOO": "1", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "30"})
     );
     assert!(!after.to_string().contains("mainspring"), "{after}");
+}
+
+/// The second installation must not take an edit for its own.
+#[test]
+fn what_a_person_changed_before_installing_again_stays() {
+    let env = with_theirs();
+    env.run(&["install", "--yes"]).ok();
+    let text = fs::read_to_string(user_file(&env)).unwrap();
+    let edited = text.replace("opus", "haiku").replace("3000", "30");
+    fs::write(user_file(&env), edited).unwrap();
+    env.run(&["install", "--yes"]).ok();
+    let text = fs::read_to_string(user_file(&env)).unwrap();
+    assert!(text.contains("3000") && text.contains("haiku"), "{text}");
+    env.run(&["uninstall", "--yes"]).ok();
+    let after = fs::read_to_string(user_file(&env)).unwrap();
+    assert_eq!(after, THEIRS.replace("opus", "haiku"));
 }
 
 #[test]
@@ -198,7 +215,7 @@ fn a_project_that_is_installed_for_is_trusted_and_a_user_wide_one_is_not() {
             .contains("no project is trusted")
     );
     for scope in ["project", "local"] {
-        let env = TestEnv::new();
+        let env = TestEnv::on_path();
         env.run(&["install", "--scope", scope, "--yes"]).ok();
         let trusted = env.run(&["trust", "--list"]).ok();
         assert!(
@@ -299,7 +316,7 @@ fn a_variable_can_be_declined_and_the_entries_printed() {
 #[test]
 fn in_a_terminal_it_asks_shows_and_writes_only_on_yes() {
     let env = TestEnv::new();
-    for (answers, written) in [(["n", "", "n"], false), (["n", "", "y"], true)] {
+    for (answers, written) in [(["n", "", "n", "n"], false), (["n", "", "n", "y"], true)] {
         let mut command = env.command();
         command.args(["install"]).env("TERM", "xterm");
         // A shell runs it, so that the last output stays on the screen.
@@ -318,14 +335,21 @@ fn in_a_terminal_it_asks_shows_and_writes_only_on_yes() {
         terminal.enter(answers[0]);
         terminal.wait_for("Switch them on? [Y/n]");
         terminal.enter(answers[1]);
+        terminal.wait_for("in Claude Code's status line? [Y/n]");
+        terminal.enter(answers[2]);
         let screen = terminal.wait_for("Write this? [y/N]");
         assert!(
             !screen.contains("\\u"),
             "colours, not their codes: {screen}"
         );
-        terminal.enter(answers[2]);
+        terminal.enter(answers[3]);
         if written {
-            terminal.wait_for("registered for every project");
+            terminal.wait_for("`mainspring trust` asks again later. [y/N]");
+            terminal.enter("y");
+            terminal.wait_for("registered for every project; ");
+            terminal.wait_for("was held");
+            let list = env.run(&["trust", "--list"]).ok();
+            assert!(list.contains(env.project().to_str().unwrap()), "{list}");
             let settings = read(&user_file(&env));
             assert_eq!(
                 settings["env"],

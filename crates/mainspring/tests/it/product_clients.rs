@@ -190,7 +190,7 @@ fn the_plugin_is_installed_from_the_marketplace_and_its_hooks_run() {
         done.stdout_text()
     })
     .unwrap();
-    let hooks = findings
+    let hooks = findings["findings"]
         .as_array()
         .unwrap()
         .iter()

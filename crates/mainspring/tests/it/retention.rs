@@ -297,7 +297,8 @@ fn a_project_whose_folder_is_gone_goes_when_nothing_in_it_is_open() {
     let env = TestEnv::new();
     let state = gone_project(&env, |env| {
         env.run(&["pulse", "1"]).ok();
-        env.stop("no").let_go();
+        env.stop("no").held();
+        env.stop("yes").let_go();
     });
     start_elsewhere(&env);
     assert!(!state.exists());
@@ -421,7 +422,7 @@ fn purge_names_what_is_open_and_how_to_end_it() {
 fn purge_ends_this_projects_state_and_nothing_else() {
     let env = TestEnv::new();
     env.run(&["pulse", "1"]).ok();
-    env.stop("one").let_go();
+    env.stop("one").held();
     env.trust();
     let state = env.project_state();
     let other = env.state().join("sessions/other");

@@ -30,7 +30,7 @@ fn other(env: &TestEnv, program: impl AsRef<std::ffi::OsStr>) -> Command {
 }
 
 fn beating() -> TestEnv {
-    let env = TestEnv::new();
+    let env = TestEnv::on_path();
     env.run(&["pulse", "9"]).ok();
     env
 }

@@ -39,19 +39,16 @@ fn a_stop_is_one_record_and_a_stop_without_anything_is_none() {
 }
 
 #[test]
-fn effects_wait_for_trust_and_say_so() {
+fn a_check_of_the_connection_needs_no_trust_and_what_a_project_brings_does() {
     let env = TestEnv::new();
     env.run(&["pulse", "1"]).ok();
-    let said = env.stop("one").let_go();
+    let held = env.stop("one").held();
+    assert!(held.contains("A child process said: mainspring"), "{held}");
+    fs::create_dir_all(env.project().join(".taskie/plans/shop")).unwrap();
+    let said = env.stop("two").let_go();
     assert!(
-        said.contains("not trusted yet: `mainspring trust`"),
+        said.contains("until you trust the project: `mainspring trust`"),
         "{said}"
-    );
-    env.run(&["trust", "--yes"]).ok();
-    assert!(
-        env.stop("two")
-            .held()
-            .contains("A child process said: mainspring")
     );
 }
 

@@ -208,9 +208,12 @@ fn assert_all_satisfied(world: &World, claude: &Claude) {
 /// Every record as `log` shows it and `why` explains it. The number of polls without news
 /// depends on the computer, so they are left out.
 fn history(claude: &Claude) -> String {
-    let why: Value =
-        serde_json::from_str(&mainspring(claude, &["why", "--json", "-n", "1000"])).unwrap();
-    let explained: BTreeMap<u64, &Value> = why
+    let why: Value = serde_json::from_str(&mainspring(
+        claude,
+        &["why", "--json", "--event", "any", "-n", "1000"],
+    ))
+    .unwrap();
+    let explained: BTreeMap<u64, &Value> = why["decisions"]
         .as_array()
         .unwrap()
         .iter()

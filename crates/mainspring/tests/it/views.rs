@@ -1,6 +1,6 @@
 //! What people read: complete outputs.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::env::TestEnv;
 
@@ -11,6 +11,7 @@ macro_rules! assert_view {
         insta::with_settings!({
             filters => vec![
                 (r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z", "[time]"),
+                (r"\b\d+ (s|min) ago", "[ago]"),
                 (root.as_str(), "[root]"),
             ],
         }, {
@@ -31,7 +32,7 @@ fn checked() -> TestEnv {
 fn why_names_machine_rule_and_remedy() {
     let env = checked();
     assert_view!(env, env.run(&["why"]).ok(), @r"
-    #2 stop held [time], s
+    #2 stop held [ago], session s
     pulse kept the agent going.
 
       pulse  beating → beating, by rule beat
@@ -42,7 +43,113 @@ fn why_names_machine_rule_and_remedy() {
         otherwise  answer once more, or `mainspring pulse off`
     ");
     let json: Value = serde_json::from_str(&env.run(&["why", "--json"]).ok()).unwrap();
-    assert_eq!(json[0]["machines"][0]["rule"], "beat");
+    assert_eq!(json["decisions"][0]["machines"][0]["rule"], "beat");
+}
+
+#[test]
+fn why_is_about_the_last_stop_unless_another_event_is_named() {
+    let env = checked();
+    env.agent("s", &["gate", "on"]).ok();
+    env.hook("UserPromptSubmit", json!({"prompt": "go on"}))
+        .ok();
+    let why = env.run(&["why"]).ok();
+    assert!(why.contains(" stop held "), "{why}");
+    let any = env.run(&["why", "--event", "any", "-n", "9"]).ok();
+    assert!(any.contains(" stop held "), "{any}");
+    let error = env.run(&["why", "--event", "idle"]).failed();
+    assert!(
+        error.contains("no decision at a idle") || error.contains("idle"),
+        "{error}"
+    );
+    assert!(error.contains("`mainspring why --event any`"), "{error}");
+    let ran = env.run(&["why", "--event", "lunch"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("use one of session_start"), "{ran:?}");
+}
+
+/// After a let-go, the sentence says why in words, for each way to be let go.
+#[test]
+fn why_names_a_pause_a_damaged_file_and_a_machines_own_reason() {
+    let env = checked();
+    env.run(&["pause", "30m"]).ok();
+    env.stop("two").let_go();
+    let why = env.run(&["why"]).ok();
+    assert!(why.contains("a person stopped or paused pulse"), "{why}");
+    env.run(&["resume"]).ok();
+    std::fs::write(env.project_state().join("pulse.json"), "{").unwrap();
+    env.stop("three").let_go();
+    let why = env.run(&["why"]).ok();
+    assert!(
+        why.contains("because the state of pulse cannot be used"),
+        "{why}"
+    );
+
+    let env = TestEnv::new();
+    env.run(&["pulse", "1"]).ok();
+    env.stop("one").held();
+    env.stop("two").let_go();
+    let why = env.run(&["why"]).ok();
+    assert!(
+        why.contains("The agent was let go. pulse: its own session."),
+        "{why}"
+    );
+}
+
+#[test]
+fn a_short_id_is_shown_and_every_command_takes_it() {
+    let id = "0c7d0a0e-5ad2-4b0c-9d5e-111111111111";
+    let env = TestEnv::new();
+    env.run(&["pulse", "2"]).ok();
+    env.stop_of(id, "one").held();
+    let why = env.run(&["why"]).ok();
+    assert!(why.contains("session 0c7d0a0e\n"), "{why}");
+    let status = env.run(&["status"]).ok();
+    assert!(
+        status.contains("session 0c7d0a0e, latest event "),
+        "{status}"
+    );
+    for view in [
+        &["why", "--session", "0c7d0a0e"][..],
+        &["log", "--session", "0c7d0a0e"],
+    ] {
+        assert!(env.run(view).ok().contains("pulse"), "{view:?}");
+    }
+    env.run(&["gate", "on", "--session", "0c7d0a0e"]).ok();
+}
+
+/// Not every arrow of the table, but what happens now, and when.
+#[test]
+fn status_says_what_a_stop_would_do_now_and_what_time_will_change() {
+    let env = TestEnv::new();
+    env.agent("s", &["loop", "start", "--max", "4"]).ok();
+    env.stop("one").held();
+    let status = env.run(&["status"]).ok();
+    let next: Vec<&str> = status
+        .lines()
+        .filter(|line| line.contains("at a stop now:"))
+        .collect();
+    assert_eq!(next.len(), 1, "{status}");
+    assert!(next[0].contains("to change that: "), "{status}");
+    assert!(
+        status.contains("in 1h 59m:  without progress it does not go on"),
+        "{status}"
+    );
+    let view = env.run(&["status", "--json"]).json();
+    let looping = view["machines"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["name"] == "loop")
+        .unwrap();
+    assert_eq!(looping["next"]["on"], "stop");
+    assert!(looping["due"][0]["within"].as_u64().unwrap() > 7_000_000);
+    env.run(&["pulse", "2"]).ok();
+    let status = env.run(&["status"]).ok();
+    assert!(status.contains("beats left → hold and count"), "{status}");
+    assert!(
+        !status.contains("start a child"),
+        "that is for the last beat: {status}"
+    );
 }
 
 #[test]
@@ -133,7 +240,7 @@ fn views_that_a_person_reads_are_json_too() {
     assert_eq!(gate["session"]["gate"], "on");
     assert_eq!(gate["session"]["token"], "TASKMASTER_DONE::s");
     let frames: Value = env.run(&["loop", "list", "--json"]).json();
-    let most: Vec<&Value> = frames
+    let most: Vec<&Value> = frames["frames"]
         .as_array()
         .unwrap()
         .iter()
@@ -146,15 +253,19 @@ fn views_that_a_person_reads_are_json_too() {
         (&1.into(), &Value::Null)
     );
     let graph: Value = env.run(&["graph", "loop", "--json"]).json();
-    assert_eq!(graph[0]["state"], "active");
-    assert!(graph[0]["arrows"].as_array().unwrap().len() > 20);
+    assert_eq!(graph["machines"][0]["state"], "active");
+    assert!(graph["machines"][0]["arrows"].as_array().unwrap().len() > 20);
     let graph: Value = env.run(&["graph", "gate", "--json"]).json();
-    assert_eq!(graph[0]["state"], "waiting", "of the most recent session");
+    assert_eq!(
+        graph["machines"][0]["state"], "waiting",
+        "of the most recent session"
+    );
 
     std::fs::write(env.project().join("mainspring.toml"), "[gate]\nmaxx = 1\n").unwrap();
     let checked = env.run(&["config", "check", "--json"]);
     assert_eq!(checked.code, Some(3));
     let checked: Value = serde_json::from_str(&checked.stdout).unwrap();
+    let checked = &checked["files"];
     let warning = checked[0]["warnings"][0].as_str().unwrap();
     assert!(
         warning.contains("line 2, column 1") && warning.contains("gate.max"),
@@ -171,8 +282,8 @@ fn views_that_a_person_reads_are_json_too() {
         std::fs::write(list.join(format!("{id}.json")), task).unwrap();
     }
     let next: Value = env.run(&["tasks", "next", "--json"]).json();
-    assert_eq!(next.as_array().unwrap().len(), 1);
-    assert_eq!(next[0]["subject"], "T1");
+    assert_eq!(next["tasks"].as_array().unwrap().len(), 1);
+    assert_eq!(next["tasks"][0]["subject"], "T1");
     assert_eq!(env.run(&["tasks", "list"]).ok().lines().count(), 2);
 }
 

@@ -20,5 +20,6 @@ pub mod process;
 pub(crate) mod program;
 pub mod stamp;
 pub mod stdin;
+pub mod terminal;
 
 pub use flavour::{host, rename, sync};

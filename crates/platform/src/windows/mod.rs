@@ -16,3 +16,4 @@ pub mod rename;
 pub mod stamp;
 pub mod stdin;
 pub mod sync;
+pub mod terminal;

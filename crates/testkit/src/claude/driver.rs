@@ -138,7 +138,10 @@ impl Claude {
     /// The client in a terminal, ready for a prompt.
     pub fn interactive(&self) -> Terminal {
         let terminal = Terminal::start(&self.client());
-        terminal.wait_for("? for shortcuts");
+        // With a status line, the client does not show its hint.
+        terminal.wait_until("the client waits for a prompt", |screen| {
+            screen.contains("? for shortcuts") || screen.contains('❯')
+        });
         terminal
     }
 

@@ -55,6 +55,11 @@ pub fn is_due(last: Option<Millis>, now: Millis) -> bool {
     }
 }
 
+/// When the pull request may be polled again; `None` if it may be at once.
+pub fn poll_due(claim: &ClaimFile) -> Option<Millis> {
+    claim.last_check_poll.map(|last| last.plus(BACKOFF))
+}
+
 impl ClaimFile {
     /// A new claim.
     pub fn claimed(issue_number: u64, branch: String, agent_id: String, item_id: String) -> Self {

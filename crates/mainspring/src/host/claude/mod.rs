@@ -4,11 +4,13 @@ mod decode;
 mod encode;
 mod environment;
 pub(crate) mod name;
+mod own_plugin;
 pub(crate) mod plugins;
 mod rank;
 mod reviewer;
 mod roots;
 mod settings;
+mod status_line;
 mod transcript;
 mod wire;
 
@@ -47,6 +49,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
     doctor: Doctor {
         get: "npm install --global @anthropic-ai/claude-code",
         version: &["--version"],
+        oldest: "2.1.197",
         resume: "claude --continue",
     },
 };

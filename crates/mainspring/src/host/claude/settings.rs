@@ -9,14 +9,18 @@ use std::path::{Path, PathBuf};
 use jsonc_parser::cst::{CstArray, CstObject};
 use serde_json::{Map, Value, json};
 
-use self::handlers::{calls_of, handler, handlers, handlers_of_drop_ins, is_drop_in, is_ours};
-use super::{config_dir, name, plugins};
+use self::handlers::{
+    calls_of, handler, handlers, handlers_of_drop_ins, is_drop_in, is_ours, is_public_script,
+    public_script,
+};
+use super::{config_dir, name, own_plugin, status_line};
 use crate::env::Environment;
 use crate::host::call::{self, Caller};
-use crate::host::install::{Calls, Found, Handler, Installation, Purpose, Scope, Script, Variable};
+use crate::host::install::{
+    Calls, Found, Handler, Hooks, Installation, Plugin, Purpose, Scope, Script, Trial, Variable,
+    Wish,
+};
 use crate::host::jsonc;
-use crate::limits;
-use crate::own_files::{self, Check, OwnFile};
 
 /// `install` registers the same hooks as the plugin: one list, in the plugin's own file, which
 /// calls us by our names on the PATH.
@@ -26,11 +30,20 @@ pub(super) const INSTALLATION: Installation = Installation {
     file,
     look,
     register,
-    register_drop_in,
+    register_drop_in: Some(register_drop_in),
     unregister,
     wanted,
-    has_plugin,
-    remove_plugin: "claude plugin uninstall mainspring@mainspring",
+    plugin: Some(Plugin {
+        state: own_plugin::state,
+        remove: &["plugin", "uninstall", "mainspring@mainspring"],
+    }),
+    has_status_line: true,
+    own_files: own_plugin::files,
+    trial: Trial {
+        event: "Stop",
+        stop: trial_stop,
+        holds,
+    },
     variables: &[
         // The host ends a turn after eight blocks without tool use. Our own limits let the
         // agent go long before a hundred.
@@ -57,7 +70,7 @@ pub(super) fn file(scope: Scope, env: &Environment, here: &Path) -> Option<PathB
     })
 }
 
-fn look(text: &str) -> Result<Found, String> {
+pub(super) fn look(text: &str) -> Result<Found, String> {
     let root = jsonc::read(text)?;
     let handlers = handlers(&root, is_ours).into_iter();
     let handlers: Vec<Handler> = handlers.filter_map(handler).collect();
@@ -70,6 +83,9 @@ fn look(text: &str) -> Result<Found, String> {
         .collect();
     let plugins = root.get("enabledPlugins").and_then(Value::as_object);
     let mut plugins = plugins.into_iter().flatten();
+    let plugin = plugins.find(|(name, _)| name.starts_with("mainspring@"));
+    let mut scripts: Vec<Script> = all_handlers(&root).filter_map(public_script).collect();
+    scripts.dedup();
     let off = root.get(HOOKS_OFF).and_then(Value::as_bool) == Some(true);
     Ok(Found {
         stop_timeout: stop_timeout(handlers.iter().chain(&drop_ins)),
@@ -77,10 +93,16 @@ fn look(text: &str) -> Result<Found, String> {
         drop_ins,
         variables,
         hooks_off: off.then_some(HOOKS_OFF),
-        plugin: plugins
-            .any(|(name, on)| name.starts_with("mainspring@") && on.as_bool() != Some(false)),
+        scripts,
+        plugin: plugin.map(|(_, on)| on.as_bool() != Some(false)),
+        status_line: status_line::of(&root),
         empty: text.split_whitespace().collect::<String>() == "{}",
     })
+}
+
+fn all_handlers(root: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Value>> {
+    let all = handlers(root, |_| true).into_iter();
+    all.map(|(_, fields)| fields)
 }
 
 fn stop_timeout<'a>(ours: impl Iterator<Item = &'a Handler>) -> Option<u64> {
@@ -98,17 +120,31 @@ pub(super) fn calls_at(text: &str, event: &str, calls: Calls) -> bool {
 
 const HOOKS_OFF: &str = "disableAllHooks";
 
-fn has_plugin(env: &Environment) -> bool {
-    let list = config_dir(env).map(|dir| dir.join(plugins::FILE));
-    list.and_then(|path| own_files::read(env, &path, limits::STATE_FILE, Check::Links).ok())
-        .is_some_and(|list| match list {
-            OwnFile::Read(bytes) => String::from_utf8_lossy(&bytes).contains("\"mainspring@"),
-            OwnFile::Absent | OwnFile::Ignored(_) => false,
-        })
+/// What the client sends at the first stop of a session that is not one of its own.
+fn trial_stop(project: &Path) -> String {
+    let transcript = project.join("transcript.jsonl");
+    let payload = json!({
+        "session_id": "mainspring-trial",
+        "transcript_path": transcript.to_str(),
+        "cwd": project.to_str(),
+        "hook_event_name": "Stop",
+        "stop_hook_active": false,
+        "last_assistant_message": "",
+    });
+    payload.to_string()
 }
 
-fn register(text: &str, caller: &Caller, variables: &[&str]) -> Result<String, String> {
-    let wanted = hooks(caller);
+fn holds(answer: &str) -> bool {
+    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+    let context = &answer["hookSpecificOutput"]["additionalContext"];
+    answer["decision"] == "block" || context.is_string()
+}
+
+fn register(text: &str, wish: &Wish<'_>) -> Result<String, String> {
+    let wanted = match wish.hooks {
+        Hooks::File => hooks(wish.caller),
+        Hooks::Plugin => Map::new(),
+    };
     let have = jsonc::read(text)?;
     let same = {
         let mut want = Map::new();
@@ -119,12 +155,18 @@ fn register(text: &str, caller: &Caller, variables: &[&str]) -> Result<String, S
     let missing: Vec<&Variable> = INSTALLATION
         .variables
         .iter()
-        .filter(|variable| variables.contains(&variable.name) && !is_set(variable.name))
+        .filter(|variable| wish.variables.contains(&variable.name) && !is_set(variable.name))
         .collect();
-    if same && missing.is_empty() {
+    let beside = |fields: &Map<String, Value>| is_public_script(fields) || is_drop_in(fields);
+    let replaces = wish.replace && all_handlers(&have).any(beside);
+    let line = wish.status_line && status_line::is_due(&have, wish.caller);
+    if same && missing.is_empty() && !replaces && !line {
         return Ok(text.to_owned());
     }
     jsonc::edit(text, |root| {
+        if replaces {
+            take_out(root, beside);
+        }
         if !same {
             take_out(root, is_ours);
             put_in(root, &wanted)?;
@@ -134,6 +176,9 @@ fn register(text: &str, caller: &Caller, variables: &[&str]) -> Result<String, S
             for variable in missing {
                 jsonc::append_text(&env, variable.name, variable.value);
             }
+        }
+        if line {
+            status_line::put_in(root, wish.caller);
         }
         Ok(())
     })
@@ -185,6 +230,9 @@ const TIMEOUT: u64 = 30;
 
 /// Appends these hooks to what is there.
 fn put_in(root: &CstObject, hooks: &Map<String, Value>) -> Result<(), String> {
+    if hooks.is_empty() {
+        return Ok(());
+    }
     let there = jsonc::object_of(root, "hooks")?;
     for (event, groups) in hooks {
         let list =
@@ -203,6 +251,7 @@ fn unregister(text: &str, variables: &[String]) -> Result<String, String> {
     };
     jsonc::edit(text, |root| {
         take_out(root, |fields| is_ours(fields) || is_drop_in(fields));
+        status_line::take_out(root);
         let Some(member) = jsonc::member(root, "env") else {
             return Ok(());
         };

@@ -40,7 +40,7 @@ pub(super) fn write(cmd: &CommandContext, context: &EventContext<'_>, file: &Pat
     let name = context.root().file_name().unwrap_or_default();
     let statement = receipt.statement(&name.to_string_lossy());
     let path = cmd.cwd.join(file);
-    atomic::replace(&path, crate::verb::json(&statement)?.as_bytes())?;
+    atomic::replace(&path, crate::verb::plain_json(&statement)?.as_bytes())?;
     let shown = path.shown();
     let git = Git::of(context, permit.clone(), Instant::now() + LIMIT)?;
     match signing_key(&cmd.env, &git) {

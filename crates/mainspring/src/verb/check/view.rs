@@ -60,7 +60,7 @@ pub(super) fn run(args: &ViewArgs, cmd: &CommandContext) -> Result {
     }
     let (rows, problem) = rows(&context)?;
     if args.json {
-        return crate::verb::json(&rows);
+        return crate::verb::json_list("checks", &rows);
     }
     super::trusted(&context)?;
     let mut out = String::new();

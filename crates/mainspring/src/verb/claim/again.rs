@@ -42,5 +42,5 @@ fn change(
         let files = claim::changes(&found, &state, &step.state)?;
         Ok((files, format!("issue #{issue} {what}")))
     })?;
-    Ok(did + "\n")
+    cmd.said_until_trusted(did + "\n")
 }

@@ -29,7 +29,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
             .iter()
             .map(|(issue, holder)| row(*issue, holder))
             .collect();
-        return crate::verb::json(&claims);
+        return crate::verb::json_list("claims", &claims);
     }
     if claims.is_empty() {
         return Ok(format!(

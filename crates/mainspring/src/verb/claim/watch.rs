@@ -23,6 +23,7 @@ use crate::exit::Exit;
 use crate::host::{self, DecodeAs, Payload};
 use crate::limits;
 use crate::machine::claim;
+use crate::notify;
 use crate::output;
 use crate::project;
 use crate::store::{ProjectStore, StateDir};
@@ -125,6 +126,7 @@ fn wait_for_news(
                 if let Decision::Watch { wake } = &answer.decision
                     && !wake.is_empty()
                 {
+                    notify::send(env, &payload.event.kind, &answer);
                     return Ok(Some(wake.text()));
                 }
                 looked_at = Some(state);

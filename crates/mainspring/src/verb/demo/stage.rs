@@ -118,6 +118,7 @@ impl Stage {
             env,
             cwd: self.project.clone(),
             paint: Paint::Plain,
+            width: None,
             typed_in: TypedIn::Shell,
         };
         let words = command.split(' ').map(OsString::from).collect();

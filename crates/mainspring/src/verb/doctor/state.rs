@@ -1,14 +1,15 @@
 //! Mainspring's own files, the project's files, and whether they agree.
 
 use std::fs;
+use std::path::Path;
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::machines::looping::{Client, LoopOwner, State as Loop};
 use mainspring_kernel::machines::{MachineInput, Name};
 use mainspring_kernel::orders::{Mode, Until};
-use mainspring_platform::{permissions, process};
+use mainspring_platform::{identity, permissions, process};
 use mainspring_store::journal::CURRENT;
-use mainspring_store::{ShownPath as _, Trouble};
+use mainspring_store::{ShownPath as _, Trouble, path_text};
 
 use super::{Findings, Repair};
 use crate::config::trust_roots;
@@ -47,9 +48,9 @@ fn folder(store: &ProjectStore, repair: Repair, findings: &mut Findings) {
     let root = store.state().root();
     let place = root.shown();
     match store.state().check() {
-        Ok(()) => findings.fine("state", place),
+        Ok(()) => writable(root, place, findings),
         Err(Trouble::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-            findings.fine("state", format!("{place}, which does not exist yet"));
+            writable(root, format!("{place}, which does not exist yet"), findings);
         }
         Err(trouble) => {
             let meta = fs::symlink_metadata(root);
@@ -70,6 +71,37 @@ fn folder(store: &ProjectStore, repair: Repair, findings: &mut Findings) {
             }
         }
     }
+}
+
+/// Tries whether a folder can be made in this folder; it is removed again.
+fn try_folder(folder: &Path) -> std::io::Result<()> {
+    let id = identity::random_id()?;
+    let trial = folder.join(format!(".mainspring-{id}"));
+    fs::create_dir(&trial)?;
+    fs::remove_dir(&trial)
+}
+
+/// Can state be written? This is tried in the folder, or in the nearest one above it.
+fn writable(root: &Path, place: String, findings: &mut Findings) {
+    let mut above = root.ancestors();
+    let Some(there) = above.find(|folder| folder.is_dir()) else {
+        return findings.fine("state", place);
+    };
+    let Err(error) = try_folder(there) else {
+        return findings.fine("state", place);
+    };
+    let denied = error.kind() == std::io::ErrorKind::PermissionDenied;
+    let mine = fs::metadata(there).is_ok_and(|meta| permissions::is_mine(&meta));
+    let fix = if mine && denied {
+        format!("chmod u+w {}", there.shown())
+    } else {
+        "export XDG_STATE_HOME=\"${TMPDIR:-/tmp}/mainspring-state\"".to_owned()
+    };
+    let what = format!(
+        "{} cannot be written, so no stop is held: {error}",
+        there.shown()
+    );
+    findings.error("state", what, &fix);
 }
 
 fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findings: &mut Findings) {
@@ -119,6 +151,30 @@ fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findin
     }
 }
 
+/// Nobody trusts it: did it move, and does something here wait for it?
+fn untrusted(
+    cmd: &CommandContext,
+    project: &Project,
+    store: &ProjectStore,
+    findings: &mut Findings,
+) {
+    if let Ok(Some(old)) = record::moved_from(store.state(), &project.root) {
+        let old = path_text::from_text(&old).shown();
+        return findings.warn(
+            "trust",
+            format!("this project was trusted as {old}, and has moved"),
+            &format!("mainspring trust && mainspring untrust {old}"),
+        );
+    }
+    match EventContext::new(&cmd.env, project, store, None).trust_notice() {
+        Ok(Some(notice)) => findings.warn("trust", notice.to_string(), "mainspring trust"),
+        Ok(None) | Err(_) => findings.fine(
+            "trust",
+            "nothing that it brings counts until `mainspring trust`",
+        ),
+    }
+}
+
 /// What a person has allowed here.
 fn trust(cmd: &CommandContext, project: &Project, store: &ProjectStore, findings: &mut Findings) {
     let fine = match Permission::look(&cmd.env, store.state(), &project.root) {
@@ -128,13 +184,7 @@ fn trust(cmd: &CommandContext, project: &Project, store: &ProjectStore, findings
             findings.error("trust", trouble.to_string(), "mainspring doctor --fix");
             return;
         }
-        Permission::None => {
-            findings.fine(
-                "trust",
-                "nothing that it brings counts until `mainspring trust`",
-            );
-            return;
-        }
+        Permission::None => return untrusted(cmd, project, store, findings),
     };
     // Something may wait for the person to trust it.
     match EventContext::new(&cmd.env, project, store, None).trust_notice() {
@@ -183,6 +233,10 @@ fn machines(
                     trouble.to_string(),
                     match name {
                         Name::Claim => "mainspring claim repair",
+                        // A file of our own is moved away, and kept.
+                        _ if trouble.to_string().contains(&store.dir().shown()) => {
+                            "mainspring doctor --fix"
+                        }
                         _ => "fix that file or move it away, then run `mainspring status`",
                     },
                 ),
@@ -334,7 +388,7 @@ mod tests {
         let found = |last, now| {
             let mut findings = Findings::default();
             clock(Millis(last), Millis(now), &mut findings);
-            findings.0.len()
+            findings.all.len()
         };
         assert_eq!(found(100_000, 200_000), 0);
         assert_eq!(found(200_000, 150_000), 0, "two clocks are never the same");

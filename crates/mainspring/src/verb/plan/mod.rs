@@ -42,10 +42,10 @@ enum Verb {
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     match &args.verb {
-        Verb::Init(args) => change::init(args, cmd),
-        Verb::Advance(args) => change::advance(args, cmd),
-        Verb::Set(args) => change::set(args, cmd),
-        Verb::Adopt(args) => change::adopt(args, cmd),
+        Verb::Init(args) => cmd.said_until_trusted(change::init(args, cmd)?),
+        Verb::Advance(args) => cmd.said_until_trusted(change::advance(args, cmd)?),
+        Verb::Set(args) => cmd.said_until_trusted(change::set(args, cmd)?),
+        Verb::Adopt(args) => cmd.said_until_trusted(change::adopt(args, cmd)?),
         Verb::Route(args) => route::run(args, cmd),
         Verb::Status(args) => view::status(args, cmd),
         Verb::List(args) => view::list(args, cmd),

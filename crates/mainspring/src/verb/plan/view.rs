@@ -16,7 +16,7 @@ use crate::machine::review::history::{self, Past};
 use crate::machine::review::memories::Memories;
 use crate::machine::review::record;
 use crate::machine::review::{self as plans, Opened};
-use crate::verb::{CommandContext, Result, json, timestamp};
+use crate::verb::{CommandContext, Result, json, json_list, timestamp};
 
 /// Show where a plan stands, its next step, and every review with its cost
 #[derive(Debug, clap::Args)]
@@ -197,7 +197,7 @@ pub(super) fn list(args: &ListArgs, cmd: &CommandContext) -> Result {
         });
     }
     if args.json {
-        return json(&listed);
+        return json_list("plans", &listed);
     }
     if listed.is_empty() {
         return Ok("there is no plan here; `mainspring plan init NAME` records one\n".into());

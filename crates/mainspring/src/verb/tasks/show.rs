@@ -92,7 +92,7 @@ fn json<'a>(found: &ClientList, entries: impl Iterator<Item = &'a Entry>) -> Res
             "notes": notes(task).collect::<Vec<_>>(),
         }))
     });
-    crate::verb::json(&tasks.collect::<Vec<Value>>())
+    crate::verb::json_list("tasks", &tasks.collect::<Vec<Value>>())
 }
 
 /// Tasks that are in progress or can be started.

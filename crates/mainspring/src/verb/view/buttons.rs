@@ -47,6 +47,7 @@ fn run(
         env: site.env.afresh(),
         cwd: project.root,
         paint: Paint::Plain,
+        width: None,
         typed_in: TypedIn::Shell,
     };
     match button(&cmd) {

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let site = Site::new(cmd.env.clone(), cmd.state()?, cmd.actor(), access);
     let read_only = site.may("pause").is_err();
     let text = if args.json {
-        super::json(&json!({ "version": 1, "address": address, "read_only": read_only }))?
+        super::json(&json!({ "address": address, "read_only": read_only }))?
     } else {
         greeting(&address, read_only)
     };

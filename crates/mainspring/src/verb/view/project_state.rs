@@ -94,7 +94,7 @@ impl OpenProject {
         let context = self.context(latest);
         let machines = Name::ALL.iter().map(|name| status::Machine {
             suspended: orders.suspension(*name, now).map(status::words),
-            ..status::machine(*name, &context)
+            ..status::foreseen(*name, &context)
         });
         let notice = context.trust_notice().unwrap_or_else(|trouble| {
             problems.push(trouble.to_string());

@@ -13,7 +13,7 @@ use super::Checked;
 #[test]
 fn the_view_says_what_is_known_about_this_tree() {
     let checked = Checked::new();
-    let row = |checked: &Checked| checked.env.run(&["check", "--json"]).json()[0].clone();
+    let row = |checked: &Checked| checked.env.run(&["check", "--json"]).json()["checks"][0].clone();
     assert_eq!(row(&checked)["now"], "unknown");
     let checked = checked.green();
     assert_eq!(row(&checked)["now"], "pass");

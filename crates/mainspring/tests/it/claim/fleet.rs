@@ -54,7 +54,7 @@ fn eight_clones_see_the_same_list_by_git_alone() {
     };
     assert_eq!(runs, 0, "the git server alone is asked");
     assert!(lists.iter().all(|list| *list == lists[0]), "{lists:?}");
-    let rows = lists[0].as_array().unwrap();
+    let rows = lists[0]["claims"].as_array().unwrap();
     assert_eq!(rows.len(), 8);
     assert_eq!(rows[3]["issue"], 53);
     assert_eq!(rows[3]["phase"], "coding");

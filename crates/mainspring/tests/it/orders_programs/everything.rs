@@ -61,6 +61,8 @@ fn words(command: &'static str) -> Option<Vec<&'static str>> {
         "tasks note" => &["1", "seen"],
         "tasks add" => &["Set up"],
         "tasks validate" | "tasks preview" => &["fsm.json"],
+        "config get" | "config unset" => &["pulse.beats"],
+        "config set" => &["pulse.beats", "3"],
         "graph" => &["claim"],
         "simulate" => &["event.json"],
         "completions" => &["bash"],

@@ -127,7 +127,7 @@ fn the_verbs_move_a_plan_as_the_actions_say() {
             "tdd": true, "max_reviews": 3,
         })
     );
-    let listed = agent(&["plan", "list", "--json"]).json();
+    let listed = agent(&["plan", "list", "--json"]).json()["plans"].clone();
     assert_eq!(listed[0]["plan"], "demo");
     assert_eq!(listed[0]["stage"], "Implementation");
     assert_eq!(listed[0]["owner"], "s");

@@ -154,6 +154,7 @@ fn an_agent_that_tries_gets_no_trust() {
     put(&env, &format!("trusted/{name}"), &honest);
     put(&env, &format!(".mainspring/trusted/{name}"), &honest);
     fs::write(record.path(), "{").unwrap();
-    let said = env.stop("x").let_go();
-    assert!(said.contains("not trusted"), "{said}");
+    let answer = env.stop("x").json();
+    let said = answer["systemMessage"].as_str().unwrap();
+    assert!(said.contains("until you trust it again"), "{said}");
 }

@@ -304,7 +304,7 @@ fn install_writes_through_no_link_of_a_repository() {
             (".claude", true),
             (file.as_str(), true),
         ] {
-            let env = TestEnv::new();
+            let env = TestEnv::on_path();
             fs::create_dir(env.project().join(".git")).unwrap();
             let outside = env.home().join("outside");
             fs::create_dir_all(&outside).unwrap();
@@ -329,7 +329,7 @@ fn install_writes_through_no_link_of_a_repository() {
             assert!(!env.state().join("trusted").exists(), "nor is it trusted");
         }
     }
-    let env = TestEnv::new();
+    let env = TestEnv::on_path();
     fs::create_dir(env.project().join(".git")).unwrap();
     for scope in ["project", "local"] {
         env.run(&["install", "--scope", scope, "--yes"]).ok();

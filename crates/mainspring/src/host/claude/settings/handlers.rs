@@ -7,7 +7,7 @@ use mainspring_platform::program;
 use serde_json::{Map, Value};
 
 use crate::host::call::{self, HOOK, PROGRAM, SHARED};
-use crate::host::install::{Calls, Handler};
+use crate::host::install::{Calls, Handler, Script};
 
 /// What this handler is for; `None` if it is not ours.
 pub(super) fn calls_of(fields: &Map<String, Value>) -> Option<Calls> {
@@ -32,6 +32,29 @@ pub(super) fn is_ours(fields: &Map<String, Value>) -> bool {
 /// Does it run our program in the place of a public script?
 pub(super) fn is_drop_in(fields: &Map<String, Value>) -> bool {
     calls_of(fields) == Some(Calls::DropIn)
+}
+
+/// The public script that this handler runs.
+pub(super) fn public_script(fields: &Map<String, Value>) -> Option<Script> {
+    let words = called(fields);
+    let of_word = |word: &Cow<'_, str>| {
+        let path = word.to_lowercase();
+        match path.rsplit('/').next()? {
+            "check-completion.sh" => Some(Script::Taskmaster),
+            "agent-sync.sh" => Some(Script::AgentSync),
+            "hydrate-tasks.py" => Some(Script::Fsm),
+            "validate-ground-rules.sh" => Some(Script::Taskie),
+            // Two of them have a script of this name.
+            "stop-hook.sh" if path.contains("taskie") => Some(Script::Taskie),
+            "stop-hook.sh" if path.contains("idle") => Some(Script::Idle),
+            _ => None,
+        }
+    };
+    words.iter().find_map(of_word)
+}
+
+pub(super) fn is_public_script(fields: &Map<String, Value>) -> bool {
+    public_script(fields).is_some()
 }
 
 pub(super) fn handlers_of_drop_ins(root: &Map<String, Value>) -> Vec<Handler> {
@@ -73,6 +96,13 @@ pub(super) fn handler((event, fields): (&str, &Map<String, Value>)) -> Option<Ha
         calls: calls_of(fields)?,
         program: words.next().unwrap_or_default().into(),
         args: words.collect(),
+        line: match listed {
+            Some(_) => None,
+            None => fields
+                .get("command")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
+        },
         needs_list: listed.is_some_and(|args| !args.is_empty()),
         timeout: fields.get("timeout").and_then(Value::as_u64),
     })

@@ -17,8 +17,18 @@ fn both() -> Vec<&'static str> {
     all.map(|variable| variable.name).collect()
 }
 
+fn wish<'a>(caller: &'a Caller, variables: &'a [&'a str]) -> Wish<'a> {
+    Wish {
+        caller,
+        hooks: Hooks::File,
+        variables,
+        status_line: false,
+        replace: false,
+    }
+}
+
 fn put_in(text: &str) -> String {
-    register(text, &caller(), &both()).unwrap()
+    register(text, &wish(&caller(), &both())).unwrap()
 }
 
 fn taken_out(text: &str) -> String {
@@ -261,7 +271,7 @@ fn what_cannot_be_read_or_has_another_shape_is_named() {
         ("{\"hooks\": {\"Stop\": {}}}", "hooks.Stop is not a list"),
         ("{\"env\": 7}", "env is not an object"),
     ] {
-        let problem = register(text, &caller(), &both()).unwrap_err();
+        let problem = register(text, &wish(&caller(), &both())).unwrap_err();
         assert!(problem.starts_with(said), "{problem}");
     }
     let deep = format!("{{\"a\": {}1{}}}", "[".repeat(5_000), "]".repeat(5_000));

@@ -101,7 +101,7 @@ fn one_machine(state: &ProjectState, machine: &Machine, allowed: bool) -> Markup
             }
         }
         @for next in machine.next.iter().filter(|next| machine.suspended.is_none() && next.matters()) {
-            p.next { "next stop: " (bits::prose(next.when)) " → " (bits::prose(next.does)) }
+            p.next { "at a stop now: " (bits::prose(&next.when)) " → " (bits::prose(&next.does)) }
         }
     }
 }

@@ -1,0 +1,101 @@
+//! What people see in their own window: lines that fit, a pager for what is longer, and a demo
+//! at a reader's pace.
+
+use std::process::Command;
+
+use crate::env::{MAINSPRING, Ran, TestEnv, finish};
+
+/// A command in a window of this size.
+fn in_window(env: &TestEnv, columns: u32, rows: u32, args: &str, vars: &[(&str, &str)]) -> Ran {
+    let line = format!("stty cols {columns} rows {rows}; {MAINSPRING} {args}");
+    let plain = env.command();
+    let own = plain
+        .get_envs()
+        .filter_map(|(name, value)| Some((name, value?)));
+    let mut command = Command::new("script");
+    command
+        .args(["--quiet", "--return", "--command", &line, "/dev/null"])
+        .env_clear()
+        .envs(own)
+        .env("SHELL", "/bin/sh")
+        .env("NO_COLOR", "1")
+        .envs(vars.iter().copied())
+        .current_dir(env.project());
+    let mut ran = finish(&mut command, b"");
+    ran.stdout = ran.stdout.replace("\r\n", "\n");
+    ran
+}
+
+fn held() -> TestEnv {
+    let env = TestEnv::new();
+    env.run(&["pulse", "9"]).ok();
+    for beat in 1..7 {
+        env.stop(&format!("beat {beat}")).held();
+    }
+    env
+}
+
+#[test]
+fn lines_fit_the_window_and_go_on_in_their_column() {
+    let env = held();
+    let why = in_window(&env, 50, 60, "why", &[]).ok();
+    assert!(why.lines().all(|line| line.chars().count() <= 50), "{why}");
+    let said: Vec<&str> = why
+        .lines()
+        .skip_while(|line| !line.contains("said "))
+        .take(2)
+        .collect();
+    assert!(said[1].starts_with("               "), "{why}");
+    let plain = env.run(&["why"]).ok();
+    let words = |text: &str| {
+        text.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        words(&why)[3..],
+        words(&plain)[3..],
+        "but for how long ago it was"
+    );
+}
+
+#[test]
+fn what_is_longer_than_the_window_goes_to_the_pager_and_nothing_else() {
+    let env = held();
+    let pager = [("TERM", "xterm"), ("PAGER", "sed s/^/paged:/")];
+    let long = in_window(&env, 100, 10, "why -n 6", &pager).ok();
+    assert!(
+        long.lines().all(|line| line.starts_with("paged:")),
+        "{long}"
+    );
+    let short = in_window(&env, 100, 60, "why", &pager).ok();
+    assert!(!short.contains("paged:"), "{short}");
+    let none = [("TERM", "xterm"), ("PAGER", "cat")];
+    let plain = in_window(&env, 100, 10, "why -n 6", &none).ok();
+    assert!(plain.contains("pulse kept the agent going"), "{plain}");
+    let missing = [("TERM", "xterm"), ("PAGER", "no-such-pager")];
+    let plain = in_window(&env, 100, 10, "why -n 6", &missing).ok();
+    assert!(plain.contains("pulse kept the agent going"), "{plain}");
+}
+
+#[test]
+fn one_scene_of_the_demo_plays_in_a_window_and_its_lines_fit() {
+    let env = TestEnv::new();
+    let fast = in_window(&env, 70, 60, "demo pulse --fast", &[]).ok();
+    assert!(
+        fast.contains("── pulse") && !fast.contains("── gate"),
+        "{fast}"
+    );
+    let paced = in_window(&env, 70, 60, "demo pulse", &[]).ok();
+    assert!(
+        paced.lines().all(|line| line.chars().count() <= 70),
+        "{paced}"
+    );
+    let words = |text: &str| {
+        text.split_whitespace()
+            .filter(|word| *word != "│")
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(words(&paced), words(&fast));
+}
