@@ -65,7 +65,8 @@ pub const TABLE: &[Row] = &[
     row("config edit",              Who::Person,          "change settings"),
     row("doctor --fix",             Who::Person,          "move a damaged file away"),
     row("plan set max_reviews",     Who::Person,          "change how many reviews there are"),
-    row("plan set next_phase null", Who::Person,          "end the reviews of a plan"),
+    row("plan accept",              Who::Consent,         "accept a plan without its user's consent"),
+    row("plan adopt",               Who::OwnSession,      "give a plan to another session"),
     row("check run",                Who::Person,          "run the checks by itself: they run when it stops"),
     row("check prove",              Who::Person,          "prove a check"),
     row("check --attest",           Who::Person,          "sign for its user"),
@@ -73,7 +74,7 @@ pub const TABLE: &[Row] = &[
     // `gate on`, a loop, a plan and a claim only add to what is asked of the agent.
     anyones("gate on"), anyones("gate status"), anyones("gate check"),
     anyones("loop start"), anyones("loop status"), anyones("loop list"),
-    anyones("plan init"), anyones("plan advance"), anyones("plan set"), anyones("plan adopt"),
+    anyones("plan init"), anyones("plan advance"), anyones("plan set"), anyones("plan repair"),
     anyones("plan route"), anyones("plan status"), anyones("plan list"), anyones("plan review"),
     anyones("claim"), anyones("claim status"), anyones("claim abort"), anyones("claim watch"),
     anyones("claim list"), anyones("claim release"), anyones("claim repair"), anyones("claim retry"), anyones("claim rework"),
@@ -215,8 +216,8 @@ mod tests {
     fn arguments_do_not_hide_a_command_and_an_unknown_one_is_a_persons() {
         let agent = Actor::Agent(None);
         let may = |command| may(command, &agent, Grounds::Nothing).is_ok();
-        assert!(!may("stop loop") && !may("plan set next_phase null --plan x"));
-        assert!(may("plan set tdd true") && may("plan set next_phase code-review"));
+        assert!(!may("stop loop") && !may("plan set max_reviews 3 --plan x"));
+        assert!(may("plan set tdd true") && may("plan review restart code"));
         assert!(!may("planet") && !may(""));
     }
 }

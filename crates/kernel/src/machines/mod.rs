@@ -9,6 +9,7 @@ pub mod claim;
 #[cfg(test)]
 pub(crate) mod conformance;
 pub mod gate;
+pub mod last_word;
 pub mod looping;
 pub mod pulse;
 mod renamed;

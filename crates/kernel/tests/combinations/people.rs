@@ -8,6 +8,7 @@ use mainspring_kernel::machines::gate::{self, RecentErrors, Token, Transcript};
 use mainspring_kernel::machines::looping::{
     self, Client, Ending, Frame, LoopOwner, Mode, OtherSessions, Run,
 };
+use mainspring_kernel::machines::review::cycle::{Cycle, CycleKey};
 use mainspring_kernel::machines::review::table::Tasks as TaskTable;
 use mainspring_kernel::machines::review::{
     self, AnswerFile, Door, Fields, Kind as ReviewKind, Memory, OnFailure, Phase, Plan, Record,
@@ -220,6 +221,18 @@ fn review(stand: Stand, price: Price) -> (Plan, review::Facts) {
         record: Record::Fields(fields),
         memory: Memory {
             owner: Some(session()),
+            cycle: match price {
+                Price::Cheap => None,
+                Price::Dear => Some(Cycle {
+                    done: 1,
+                    streak: 1,
+                    number: 1,
+                    ..Cycle::new(CycleKey {
+                        review: ReviewKind::Plan,
+                        task: None,
+                    })
+                }),
+            },
             ..Memory::default()
         },
         passing: None,
@@ -230,6 +243,8 @@ fn review(stand: Stand, price: Price) -> (Plan, review::Facts) {
     };
     let facts = review::Facts {
         tells_progress: true,
+        counting: review::Counting::Cycles,
+        unrecorded: false,
         door: Door::Hook,
         company: OtherSessions::Alone,
         violations,
@@ -242,6 +257,7 @@ fn review(stand: Stand, price: Price) -> (Plan, review::Facts) {
             on_failure: OnFailure::Approve,
             max_cost: None,
             deadline: Millis::seconds(600),
+            streak: review::StreakRule::Subject,
         },
     };
     (plan, facts)

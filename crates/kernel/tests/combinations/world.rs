@@ -232,11 +232,7 @@ impl World {
                 }
                 Finished::Review(Returned {
                     intent: intent.clone(),
-                    outcome: review::Outcome {
-                        result,
-                        took: Millis::seconds(60),
-                        cost: 250_000,
-                    },
+                    outcome: review::Outcome::new(result, Millis::seconds(60), 250_000),
                 })
             }
             Pending::Claim(intent) => {
@@ -298,6 +294,9 @@ impl World {
                         fields.phase = Some(Phase::PostReview(kind));
                         fields.next_phase = Some(Phase::Review(kind));
                         fields.consecutive_clean = 1;
+                        if let Some(cycle) = &mut plan.memory.cycle {
+                            cycle.streak = 1;
+                        }
                         self.review = Stand::Passing;
                     }
                 }

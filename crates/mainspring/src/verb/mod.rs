@@ -16,6 +16,7 @@ pub(crate) mod handoff;
 pub(crate) mod hook;
 pub(crate) mod install;
 mod journal_cursor;
+mod last_word;
 pub(crate) mod log;
 pub(crate) mod looping;
 pub(crate) mod man;

@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_command_of_an_earlier_version_is_its_first_words_machines() {
         for (command, expected) in [
-            ("plan set next_phase null", Some(Name::Review)),
+            ("plan accept", Some(Name::Review)),
             ("handoff", Some(Name::Claim)),
             ("claim done", Some(Name::Claim)),
             ("gate on --project", Some(Name::Gate)),

@@ -128,12 +128,22 @@ fn an_agent_takes_a_loop_that_is_nobodys_and_a_person_any() {
 fn an_agent_does_not_change_how_often_it_is_reviewed() {
     let env = TestEnv::new();
     env.agent("s", &["plan", "init", "demo"]).ok();
-    for (field, value) in [("max_reviews", "0"), ("next_phase", "null")] {
-        let command = format!("plan set {field} {value}");
-        refused(env.agent("s", &["plan", "set", field, value]), &command);
-        env.run(&["plan", "set", field, value]).ok();
-    }
+    let zero = ["plan", "set", "max_reviews", "0"];
+    refused(env.agent("s", &zero), "plan set max_reviews 0");
+    env.run(&["plan", "set", "max_reviews", "1"]).ok();
     env.agent("s", &["plan", "set", "tdd", "true"]).ok();
+    for phase in ["null", "post-plan-review", "create-tasks"] {
+        let args = ["plan", "set", "next_phase", phase];
+        let said = env.agent("s", &args).failed();
+        assert!(said.contains("next_phase is no setting"), "{said}");
+        let said = env.run(&args).failed();
+        assert!(said.contains("next_phase is no setting"), "{said}");
+    }
+    refused(env.agent("s", &["plan", "accept"]), "plan accept");
+    env.stop_of("t", "hello").ok();
+    let away = ["plan", "adopt", "--session", "t"];
+    refused(env.agent("s", &away), "plan adopt");
+    env.agent("t", &["plan", "adopt"]).ok();
 }
 
 #[test]

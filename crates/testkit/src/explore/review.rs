@@ -11,8 +11,8 @@ use mainspring_kernel::effect::{EffectStatus, Fence};
 use mainspring_kernel::event::{Background, Chain, Kind};
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::machines::review::{
-    AnswerFile, Door, Facts, Failure, Fields, Finding, Kind as Review, Memory, OnFailure,
-    OtherSessions, Outcome, Phase, Plan, Record, Request, Settings, State, Verdict,
+    AnswerFile, Counting, Door, Facts, Failure, Fields, Finding, Kind as Review, Memory, OnFailure,
+    OtherSessions, Outcome, Phase, Plan, Record, Request, Settings, State, StreakRule, Verdict,
 };
 use mainspring_kernel::machines::{Finished, InputOf, MachineInput, Pending, Returned};
 use mainspring_kernel::{Ask, Millis};
@@ -142,6 +142,21 @@ fn fields(disk: &Disk) -> Option<&Fields> {
     }
 }
 
+fn memory(disk: &Disk) -> Option<&Memory> {
+    match &disk.inputs[0] {
+        MachineInput::Review(InputOf {
+            state: State::Plan(plan),
+            ..
+        }) => Some(&plan.memory),
+        _ => None,
+    }
+}
+
+/// The number of the last review's file.
+fn number(disk: &Disk) -> Option<u32> {
+    Some(memory(disk)?.number(fields(disk)?))
+}
+
 impl Reviews {
     /// Does a hook notice that its intent is no longer the current one?
     fn heeds(&self, world: &World<Env, Work>, attempt: u64) -> bool {
@@ -233,6 +248,8 @@ fn killed() -> Finding {
 fn facts() -> Facts {
     Facts {
         tells_progress: true,
+        counting: Counting::Cycles,
+        unrecorded: false,
         door: Door::Hook,
         company: OtherSessions::Alone,
         violations: Vec::new(),
@@ -245,6 +262,7 @@ fn facts() -> Facts {
             on_failure: OnFailure::Approve,
             max_cost: None,
             deadline: Millis::seconds(600),
+            streak: StreakRule::Subject,
         },
     }
 }
@@ -303,8 +321,8 @@ impl Protocol for Reviews {
     fn see(&self, world: &World<Env, Work>, _: &Hook<Work>, input: &mut MachineInput) -> ToolUse {
         if let MachineInput::Review(input) = input {
             input.facts.written = world.env.written.keys().copied().collect();
-            let iteration = fields(&world.disk).and_then(|fields| fields.phase_iteration);
-            let answered = iteration.is_some_and(|it| world.env.answers.contains(&it));
+            let answered =
+                number(&world.disk).is_some_and(|number| world.env.answers.contains(&number));
             if answered {
                 input.facts.answer = AnswerFile::Written;
             }
@@ -356,11 +374,7 @@ impl Protocol for Reviews {
             Work::Start => self.start_reviewer(world, at, attempt, asked.iteration),
             Work::Wait => Some(self.ended(world, attempt, asked.iteration)),
         };
-        let outcome = Outcome {
-            result: result?,
-            took: Millis(0),
-            cost: 0,
-        };
+        let outcome = Outcome::new(result?, Millis(0), 0);
         let intent = intent.clone();
         Some(Finished::Review(Returned { intent, outcome }))
     }
@@ -379,10 +393,8 @@ impl Protocol for Reviews {
         let env = &world.env;
         let room = world.hooks.len() < self.bounds.hooks;
         let held = env.chain == Chain::Continued;
-        let waits = match fields(&world.disk) {
-            Some(fields) => fields.unanswered().and(fields.phase_iteration),
-            None => None,
-        };
+        let waits = fields(&world.disk).and_then(Fields::unanswered);
+        let waits = waits.and_then(|_| number(&world.disk));
         let waits = waits.filter(|iteration| !env.answers.contains(iteration));
         // Two at once: the person interrupted the first one and continued.
         let due = fields(&world.disk).is_some_and(|fields| {
@@ -547,12 +559,19 @@ impl Protocol for Reviews {
         if env.started.values().any(|times| *times > allowed) {
             return Some("one reviewer per need: no second one without a fault between");
         }
-        if fields.phase_iteration.unwrap_or(0) > self.most {
+        let cycle = memory(&world.disk).and_then(|memory| memory.cycle.as_ref());
+        let done = cycle.map_or(0, |cycle| cycle.done);
+        if fields.phase_iteration.unwrap_or(0) > self.most || done > self.most {
             return Some("no more reviews than max_reviews");
         }
+        // A cycle that the person's edit began counts from zero.
         let counted = u32::try_from(env.counted.len()).unwrap_or(u32::MAX);
-        if fields.consecutive_clean > counted {
-            return Some("clean reviews in a row are as many reviews");
+        if cycle.is_some_and(|cycle| cycle.streak > cycle.done || cycle.done > counted) {
+            return Some("clean reviews in a row are as many reviews of the cycle");
+        }
+        if fields.awaited().is_none() && fields.phase_iteration.is_some() && world.spent.edits == 0
+        {
+            return Some("no count outside a cycle");
         }
         None
     }

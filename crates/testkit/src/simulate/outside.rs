@@ -264,9 +264,5 @@ pub(super) fn given_up() -> review::Outcome {
 }
 
 fn outcome(result: Finding) -> review::Outcome {
-    review::Outcome {
-        result,
-        took: Millis(0),
-        cost: 0,
-    }
+    review::Outcome::new(result, Millis(0), 0)
 }

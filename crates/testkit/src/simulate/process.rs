@@ -389,6 +389,8 @@ fn review_facts(simulation: &Simulation) -> review::Facts {
     };
     review::Facts {
         tells_progress: true,
+        counting: review::Counting::Cycles,
+        unrecorded: false,
         door: Door::Hook,
         company: OtherSessions::Several,
         violations: Vec::new(),
@@ -401,6 +403,7 @@ fn review_facts(simulation: &Simulation) -> review::Facts {
             on_failure: OnFailure::Retry,
             max_cost: None,
             deadline: Millis::seconds(600),
+            streak: review::StreakRule::Subject,
         },
     }
 }

@@ -6,15 +6,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::ids::Millis;
+use crate::machines::last_word::{is_question, questions, without, words};
 
-/// The user's last message, as the host's transcript has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LastWord {
-    pub at: Millis,
-    pub text: String,
-    /// What the agent had said before it; empty if nothing.
-    pub after: String,
-}
+pub use crate::machines::last_word::LastWord;
 
 /// What else counts as a yes: messages in the user's own language, from their configuration. `#N`
 /// stands for the issue.
@@ -54,8 +48,7 @@ enum Kind {
 }
 
 fn kind(text: &str, issue: u64, phrases: Phrases<'_>) -> Option<Kind> {
-    // A question is no answer.
-    if text.contains(['?', '？', '؟']) {
+    if is_question(text) {
         return None;
     }
     let said = words(text);
@@ -88,43 +81,14 @@ fn numbered(phrase: &str, issue: u64) -> String {
     phrase.replace("#N", &format!("#{issue}"))
 }
 
-/// The words of a message, case and punctuation aside.
-fn words(text: &str) -> Vec<String> {
-    let plain: String = text
-        .chars()
-        .filter(|c| !matches!(c, '\'' | '’'))
-        .map(|c| {
-            if c.is_alphanumeric() || c == '#' {
-                c
-            } else {
-                ' '
-            }
-        })
-        .collect();
-    plain
-        .to_lowercase()
-        .split_whitespace()
-        .map(Into::into)
-        .collect()
-}
-
-fn without<'a, 'b>(said: &'a [&'b str], start: &[&str]) -> (bool, &'a [&'b str]) {
-    match said.split_at_checked(start.len()) {
-        Some((first, rest)) if first == start => (true, rest),
-        _ => (false, said),
-    }
-}
-
 /// Is there a question about this issue in what the agent said?
 fn asks(text: &str, issue: u64) -> bool {
     let number = format!("{issue}");
     let is_number = |word: &str| word == number;
-    text.split_inclusive(['?', '？', '؟', '!', '.', '\n'])
-        .filter(|sentence| sentence.ends_with(['?', '？', '؟']))
-        .any(|sentence| {
-            let mut numbers = sentence.split(|c: char| !c.is_alphanumeric());
-            numbers.any(is_number)
-        })
+    questions(text).any(|sentence| {
+        let mut numbers = sentence.split(|c: char| !c.is_alphanumeric());
+        numbers.any(is_number)
+    })
 }
 
 #[cfg(test)]

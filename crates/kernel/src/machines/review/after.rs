@@ -5,7 +5,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::messages::{block, directory};
+use super::cycle::Counting;
+use super::messages::{block, command, command_without_plan, directory, quoted};
 use super::phase::Phase;
 use super::plan::{CLEAN_ENOUGH, Complaint, OverdueReview, Parked, Target, alternate};
 use super::{
@@ -13,6 +14,7 @@ use super::{
     structure,
 };
 use crate::event::{self, Chain};
+use crate::hidden::quote;
 use crate::machine::{Input, OnStop, Step};
 
 pub(super) type Stop = Step<Review, OnStop>;
@@ -32,17 +34,29 @@ pub(super) fn conclude(
         Finding::NotDone(failure) => return failed(plan, asked, failure, input),
     };
     plan.memory.moved_by(input.event.session.as_ref());
+    plan.memory.clear_trouble();
     let Record::Fields(fields) = &mut plan.record else {
         return examine(plan, input, "valid");
     };
     let models = &input.facts.settings.models;
     fields.phase = Some(Phase::Review(asked.review));
-    fields.phase_iteration = Some(asked.iteration);
     fields.review_model = alternate(&asked.model, models);
-    fields.consecutive_clean = match verdict {
-        Verdict::Pass => fields.consecutive_clean.saturating_add(1),
-        Verdict::Fail | Verdict::Unsaid => 0,
-    };
+    match (input.facts.counting, &mut plan.memory.cycle) {
+        (Counting::Cycles, Some(cycle)) => {
+            cycle.count(verdict, outcome, input.facts.settings.streak);
+            cycle.number = asked.iteration;
+            cycle.at = input.now;
+            fields.phase_iteration = Some(cycle.done);
+            fields.consecutive_clean = cycle.streak;
+        }
+        (Counting::Cycles, None) | (Counting::Files, _) => {
+            fields.phase_iteration = Some(asked.iteration);
+            fields.consecutive_clean = match verdict {
+                Verdict::Pass => fields.consecutive_clean.saturating_add(1),
+                Verdict::Fail | Verdict::Unsaid => 0,
+            };
+        }
+    }
     if fields.consecutive_clean >= CLEAN_ENOUGH {
         let target = fields.target(asked.review, &input.facts.tasks, models);
         return pass(plan, "passed", target);
@@ -126,7 +140,8 @@ fn failed(mut plan: Plan, asked: &Request, failure: &Failure, input: &Input<'_, 
             "{cause}. The stop goes through and the review stays due: it is tried at the next stop"
         )),
         OnFailure::Park => examine(plan, input, "failed").note(format!(
-            "{cause}. It is parked: `mainspring plan review --now` tries again"
+            "{cause}. It is parked: {} tries again",
+            command(&asked.plan, "review --now")
         )),
     }
 }
@@ -168,7 +183,9 @@ pub(super) fn examine(mut plan: Plan, input: &Input<'_, Review>, rule: &'static 
     } else {
         Vec::new()
     };
-    if facts.violations.is_empty() {
+    let mut violations = facts.violations.clone();
+    violations.extend(broken_record(&plan, input));
+    if violations.is_empty() {
         let repaired = plan.memory.complaint.take().is_some();
         if compat || repaired {
             notes.push(format!(
@@ -181,7 +198,7 @@ pub(super) fn examine(mut plan: Plan, input: &Input<'_, Review>, rule: &'static 
             notes,
         );
     }
-    let text = structure::complaint(&plan.id, &facts.violations);
+    let text = structure::complaint(&plan.id, &violations);
     let complaint = Complaint {
         session: input.event.session.clone(),
         text: text.clone(),
@@ -201,6 +218,29 @@ pub(super) fn examine(mut plan: Plan, input: &Input<'_, Review>, rule: &'static 
         Step::take(rule, State::Plan(plan.into()), OnStop::Hold(text))
     };
     with_notes(step, notes)
+}
+
+/// What is wrong with `state.json`, and what mends it. An agent can run that.
+fn broken_record(plan: &Plan, input: &Input<'_, Review>) -> Option<String> {
+    if input.facts.counting == Counting::Files {
+        return None;
+    }
+    let repair = || command(&plan.id, "repair");
+    match &plan.record {
+        Record::Missing if input.facts.unrecorded => Some(format!(
+            "it has no state.json, so nothing reviews it: run {}",
+            command_without_plan(&format!("init {}", quoted(&plan.id)))
+        )),
+        Record::Missing => None,
+        Record::Unreadable(problem) => Some(format!("{problem}: run {}", repair())),
+        Record::Fields(fields) => fields.undecidable().map(|(field, phase)| {
+            format!(
+                "{field} in state.json is \"{}\", which is no phase: run {}",
+                quote(phase, 80),
+                repair()
+            )
+        }),
+    }
 }
 
 fn chain(input: &Input<'_, Review>) -> Chain {

@@ -10,7 +10,7 @@ use super::world::{FAIL, PASS, World, assert_in_table, session};
 use super::*;
 use crate::deliberate::{Ruling, deliberate};
 use crate::effect::{EffectOwner, EffectStatus, Intent};
-use crate::event::{Background, Chain, EndReason, Kind as EventKind};
+use crate::event::{Author, Background, Chain, EndReason, Kind as EventKind};
 use crate::machines::conformance::{Coverage, actors, verb};
 use crate::machines::{Pending, Transition};
 
@@ -72,30 +72,37 @@ fn plans() -> Vec<State> {
 fn command(coverage: &mut Coverage, state: &State) {
     let models = ["opus".into(), "sonnet".into()];
     let task = TaskId::parse("7");
-    for actor in actors() {
+    let some = Tasks::parse("| Id | Status |\n| 1 | done |\n| 7 | pending |");
+    let last = Tasks::parse("| Id | Status |\n| 1 | done |");
+    for (actor, tasks) in actors()
+        .into_iter()
+        .flat_map(|actor| [(actor.clone(), &some), (actor, &last)])
+    {
+        let asked = verbs::Asked {
+            actor: &actor,
+            typed: verbs::Typed::No,
+            models: &models,
+            tasks,
+        };
         let memory = plan::Memory::default();
-        verb(
-            coverage,
-            state,
-            verbs::init(state, "demo", memory, &actor, &models),
-        );
+        verb(coverage, state, verbs::init(state, "demo", memory, asked));
         let State::Plan(plan) = state else { continue };
         for phase in Phase::ALL {
             for task in [None, task.as_ref()] {
-                let advanced = verbs::advance(plan, &phase, task, &actor, &models);
-                verb(coverage, state, advanced);
+                verb(coverage, state, verbs::advance(plan, &phase, task, asked));
             }
-            let aim = Setting::NextPhase(Some(phase));
-            verb(coverage, state, verbs::set(plan, aim, &actor));
         }
         for setting in [
-            Setting::NextPhase(None),
             Setting::MaxReviews(3),
             Setting::CurrentTask(task.clone()),
             Setting::Tdd(true),
         ] {
-            verb(coverage, state, verbs::set(plan, setting, &actor));
+            verb(coverage, state, verbs::set(plan, setting, asked));
         }
+        for kind in [None].into_iter().chain(Kind::ALL.map(Some)) {
+            verb(coverage, state, verbs::restart(plan, kind, None, asked));
+        }
+        verb(coverage, state, verbs::accept(plan, asked));
         let adopted = verbs::adopt(plan, actor.session());
         verb(coverage, state, Ok::<_, verbs::Refused>(adopted));
         verb(coverage, state, verbs::review_now(plan, &actor));
@@ -127,7 +134,39 @@ fn worlds() -> Vec<World> {
 type Change = fn(&mut World);
 
 /// The usual facts, with one of them changed.
-const CHANGES: [Change; 20] = [
+const CHANGES: [Change; 25] = [
+    |world| {
+        world.fields().current_task = None;
+        world.plan.memory.done = Some(vec![]);
+    },
+    |world| {
+        world.fields().next_phase = Some(Phase::Review(Kind::AllCode));
+        world.facts.tasks = Tasks::default();
+        world.begin(0, 0);
+        world.facts.tasks = Tasks::parse("| Id | Status |\n| 1 | pending |");
+    },
+    |world| {
+        world.facts.tasks = Tasks::default();
+        world.begin(0, 0);
+        world.facts.tasks = Tasks::parse("| Id | Status |\n| 1 | pending |");
+    },
+    |world| {
+        world.begin(8, 0);
+        world.plan.memory.waiting = Some(plan::Waiting::Untold);
+        world.event.kind = EventKind::Prompt {
+            author: Author::Person,
+        };
+    },
+    |world| {
+        let key = cycle::CycleKey {
+            review: Kind::Plan,
+            task: None,
+        };
+        world.plan.memory.exhaust(&key);
+        world.event.kind = EventKind::Prompt {
+            author: Author::Person,
+        };
+    },
     |_| {},
     |world| world.plan.memory.owner = Some(session("other")),
     |world| world.plan.memory.owner = None,
@@ -148,13 +187,13 @@ const CHANGES: [Change; 20] = [
         world.fields().max_reviews = 0;
         world.facts.tasks = Tasks::parse("| Id | Status |\n| 1 | done |");
     },
-    |world| world.fields().phase_iteration = Some(8),
+    |world| world.begin(8, 0),
     |world| {
-        world.fields().phase_iteration = Some(8);
+        world.begin(8, 0);
         world.facts.violations = vec!["x".into()];
     },
     |world| {
-        world.fields().phase_iteration = Some(8);
+        world.begin(8, 0);
         world.facts.violations = vec!["x".into()];
         world.plan.memory.complaint = Some(plan::Complaint {
             session: Some(session("s")),
@@ -186,9 +225,9 @@ const CHANGES: [Change; 20] = [
         });
     },
     |world| world.facts.settings.on_failure = OnFailure::Retry,
-    |world| world.fields().consecutive_clean = 1,
+    |world| world.begin(1, 1),
     |world| {
-        world.fields().consecutive_clean = 1;
+        world.begin(1, 1);
         world.facts.tasks = Tasks::parse("| Id | Status |\n| 1 | done |");
     },
     |world| {
@@ -242,11 +281,7 @@ fn standings() -> Vec<EffectStatus<Review>> {
         EffectStatus::Abandoned(intent.clone()),
     ];
     standings.extend(outcomes.map(|result| {
-        let outcome = Outcome {
-            result,
-            took: Millis(1),
-            cost: 1,
-        };
+        let outcome = Outcome::new(result, Millis(1), 1);
         EffectStatus::Done(intent.clone(), outcome)
     }));
     standings

@@ -4,9 +4,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::messages::{directory, dollars};
+use super::cycle::{Counting, Cycle, CycleKey};
+use super::messages::directory;
 use super::phase::{Phase, TaskId};
-use super::plan::{CLEAN_ENOUGH, OverdueReview, Parked, Target};
+use super::plan::{CLEAN_ENOUGH, OverdueReview, Target};
+use super::standstill::Standstill;
 use super::{Door, Fields, Kind, OnFailure, Plan, Progress, Request, Review};
 use crate::effect::{EffectStatus, Intent};
 use crate::event::{self, Background};
@@ -30,8 +32,9 @@ pub(super) struct DueReview<'a> {
 pub(super) enum Next {
     /// No review is needed; the plan goes on to the next phase.
     Pass(&'static str, Target),
-    /// No reviewer starts, and the ground rules decide whether the agent may stop.
-    Examine(&'static str, String),
+    /// No reviewer starts, because the plan waits for a person. The ground rules decide whether
+    /// the agent may stop.
+    Wait(Standstill),
     /// No reviewer starts, and the agent may stop.
     LetGo(&'static str, Option<String>),
     Run(Request),
@@ -61,21 +64,19 @@ impl DueReview<'_> {
             return Next::Pass("skip", target());
         }
         // The last review was clean enough, but another machine held that stop.
-        if fields.phase == Some(Phase::Review(review)) && fields.consecutive_clean >= CLEAN_ENOUGH {
+        if self.streak() >= CLEAN_ENOUGH {
             return Next::Pass("passed", target());
         }
         let abandoned = self.abandoned();
         let iteration = match abandoned {
             Some(intent) => intent.effect.iteration,
-            None => next_free(fields.phase_iteration.unwrap_or(0), &facts.written),
+            None => next_free(self.last_number(), &facts.written),
         };
-        if iteration > fields.max_reviews {
-            return Next::Examine("limit", limit_note(plan, fields, review));
-        }
-        if let Some(most) = settings.max_cost
-            && plan.memory.spent >= most
+        if let Some(still) = self
+            .limit(iteration)
+            .or_else(|| Standstill::cost(plan, settings))
         {
-            return Next::Examine("costs", cost_note(plan, most));
+            return Next::Wait(still);
         }
         if let Some(missing) = self.missing_subject() {
             let note = format!("no {} of plan '{}': {missing}", review.label(), plan.id);
@@ -84,13 +85,56 @@ impl DueReview<'_> {
         if let EffectStatus::Running(intent) = input.effect_status {
             return Next::LetGo("busy", Some(busy_note(&intent.effect)));
         }
-        if self
-            .trouble()
-            .is_some_and(|trouble| trouble.parked == Parked::Yes)
-        {
-            return Next::Examine("parked", parked_note(plan, review));
+        if let Some(still) = Standstill::parked(plan, &self.key()) {
+            return Next::Wait(still);
         }
         Next::Run(self.request(iteration, abandoned))
+    }
+
+    /// Had the cycle all its reviews?
+    fn limit(&self, iteration: u32) -> Option<Standstill> {
+        let fields = self.fields;
+        let counting = self.input.facts.counting;
+        if counting == Counting::Files && iteration > fields.max_reviews {
+            return Some(Standstill::Limit {
+                done: fields.phase_iteration.unwrap_or(0),
+                most: fields.max_reviews,
+            });
+        }
+        Standstill::limit(self.plan, fields, self.review, counting)
+    }
+
+    fn key(&self) -> CycleKey {
+        CycleKey {
+            review: self.review,
+            task: self.task.clone(),
+        }
+    }
+
+    /// Our record of the cycle, if that is what counts.
+    fn cycle(&self) -> Option<&Cycle> {
+        match self.input.facts.counting {
+            Counting::Files => None,
+            Counting::Cycles => self.plan.memory.in_cycle(&self.key()),
+        }
+    }
+
+    /// How many of the last reviews were clean.
+    fn streak(&self) -> u32 {
+        let fields = self.fields;
+        match self.input.facts.counting {
+            Counting::Files if fields.phase != Some(Phase::Review(self.review)) => 0,
+            Counting::Files => fields.consecutive_clean,
+            Counting::Cycles => self.cycle().map_or(0, |cycle| cycle.streak),
+        }
+    }
+
+    /// The number of the last review's file.
+    fn last_number(&self) -> u32 {
+        match self.input.facts.counting {
+            Counting::Files => self.fields.phase_iteration.unwrap_or(0),
+            Counting::Cycles => self.cycle().map_or(0, |cycle| cycle.number),
+        }
     }
 
     /// The review that a dead process left behind, if it is the one that is due.
@@ -98,14 +142,25 @@ impl DueReview<'_> {
         let EffectStatus::Abandoned(intent) = self.input.effect_status else {
             return None;
         };
-        let done = self.fields.phase_iteration.unwrap_or(0);
-        (self.is_for(&intent.effect) && intent.effect.iteration > done).then_some(intent)
+        let newer = intent.effect.iteration > self.last_number();
+        (self.is_for(&intent.effect) && newer).then_some(intent)
     }
 
     fn missing_subject(&self) -> Option<&'static str> {
-        let mut tasks = self.input.facts.tasks.numbered();
+        let facts = self.input.facts;
+        let mut tasks = facts.tasks.numbered();
+        let unknown = |task: &TaskId| {
+            let rows = &facts.tasks.rows;
+            !rows.is_empty() && !rows.iter().any(|row| row.id == *task)
+        };
         match self.review {
             Kind::Code if self.task.is_none() => Some("state.json names no usable current_task"),
+            Kind::Code
+                if facts.counting == Counting::Cycles
+                    && self.task.as_ref().is_some_and(unknown) =>
+            {
+                Some("tasks.md has no such task as its current_task")
+            }
             Kind::Tasks | Kind::AllCode if tasks.next().is_none() => Some("tasks.md names no task"),
             Kind::Plan | Kind::Code | Kind::Tasks | Kind::AllCode => None,
         }
@@ -136,7 +191,11 @@ impl DueReview<'_> {
             model: self.fields.review_model.clone(),
             progress: facts.tells_progress.then_some(Progress {
                 max_reviews: self.fields.max_reviews,
-                streak: self.fields.consecutive_clean,
+                streak: match facts.counting {
+                    Counting::Files => self.fields.consecutive_clean,
+                    Counting::Cycles => self.streak(),
+                },
+                done: self.cycle().map(|cycle| cycle.done),
             }),
             tasks: match self.review {
                 Kind::Plan | Kind::Code => Vec::new(),
@@ -173,39 +232,10 @@ fn is_waiting(input: &Input<'_, Review>) -> bool {
     ) && input.facts.door == Door::Hook
 }
 
-fn cost_note(plan: &Plan, most: u64) -> String {
-    format!(
-        "the reviews of plan '{}' have cost {}, and max_cost_usd is {}: the cycle waits. Raise \
-         it, or `mainspring plan set next_phase null`",
-        plan.id,
-        dollars(plan.memory.spent),
-        dollars(most)
-    )
-}
-
 fn busy_note(running: &Request) -> String {
     format!(
         "a reviewer is already at work on {}/{}: this stop goes through, and the review stays due",
         directory(&running.plan),
         running.file()
-    )
-}
-
-fn parked_note(plan: &Plan, review: Kind) -> String {
-    format!(
-        "the {} of plan '{}' is parked after a failure: `mainspring plan review --now` tries again",
-        review.label(),
-        plan.id
-    )
-}
-
-fn limit_note(plan: &Plan, fields: &Fields, review: Kind) -> String {
-    format!(
-        "plan '{}': {} of {} {}s are done without two clean ones in a row. Decide: \
-         `mainspring plan set max_reviews N` allows more, `mainspring plan set next_phase …` moves on",
-        plan.id,
-        fields.phase_iteration.unwrap_or(0),
-        fields.max_reviews,
-        review.label()
     )
 }

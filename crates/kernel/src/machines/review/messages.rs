@@ -13,6 +13,25 @@ pub fn directory(plan: &str) -> String {
     format!(".taskie/plans/{plan}")
 }
 
+/// A command about this plan, as somebody can type it: a project may have several plans.
+pub fn command(plan: &str, rest: &str) -> String {
+    format!("`mainspring plan {rest} --plan {}`", quoted(plan))
+}
+
+/// A command that names its plan itself.
+pub fn command_without_plan(rest: &str) -> String {
+    format!("`mainspring plan {rest}`")
+}
+
+/// A plan's name for a shell.
+pub fn quoted(plan: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
+    if plan.chars().all(plain) {
+        return plan.into();
+    }
+    format!("'{}'", plan.replace('\'', "'\\''"))
+}
+
 /// The reviewer's prompt. The ground rules and actions are in `library`.
 pub fn prompt(request: &Request, library: &str) -> String {
     let dir = directory(&request.plan);
@@ -89,13 +108,14 @@ pub(super) fn block(request: &Request) -> String {
         "{article} {} (iteration {iteration}) has been written to {dir}/{file} by an independent \
          reviewer. Read this review file and perform the {post} action: {work}, then create \
          {dir}/{answer} documenting your fixes. AFTER completing all post-review work and writing \
-         the post-review file, run `mainspring plan advance {post}`. (Without that command, update \
+         the post-review file, run {advance}. (Without that command, update \
          state.json atomically: read the current file, modify only phase and next_phase, write the \
          complete JSON back via a temp file and mv; set phase to \"{post}\", set next_phase to \
          \"{action}\". Keep all other fields (max_reviews, current_task, phase_iteration, \
          review_model, consecutive_clean, tdd) unchanged.) {ending} (To stop the review loop, set \
          next_phase to null in state.json.)",
         review.label(),
+        advance = command(&request.plan, &format!("advance {}", review.answer())),
         post = review.answer(),
         action = review.action(),
     )

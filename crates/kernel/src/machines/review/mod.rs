@@ -5,10 +5,13 @@
 //! two clean reviews in a row, or too many reviews, it is the person's turn to decide. If no review
 //! is due, the plan's directory is checked against the ground rules.
 
+pub mod consent;
+pub mod cycle;
 pub mod messages;
 pub mod phase;
 pub mod plan;
 pub mod route;
+pub mod standstill;
 pub mod structure;
 pub mod table;
 pub mod verbs;
@@ -20,6 +23,8 @@ mod stop;
 
 #[cfg(test)]
 mod arrows;
+#[cfg(test)]
+mod counts;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
@@ -33,6 +38,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+pub use cycle::{Counting, StreakRule};
 pub use phase::{Phase, PlanStage, Review as Kind, TaskId};
 pub use plan::{Fields, Memory, Plan, Record, State};
 
@@ -42,7 +48,7 @@ use crate::at_work::{Count, Describe, Work};
 pub use crate::door::Door;
 use crate::effect::{Fence, HasEffects};
 use crate::hidden::quote;
-use crate::ids::Millis;
+use crate::ids::{Digest, Millis};
 use crate::machine::{Arrow, Input, Machine, Nothing, OnContext, OnStop, SAME, Settled, Step};
 use crate::receipt::{Receipt, Reviewed};
 use table::Tasks;
@@ -58,6 +64,9 @@ pub struct Facts {
     /// records must replay.
     #[serde(default)]
     pub tells_progress: bool,
+    /// Records of an earlier version have none: files counted then.
+    #[serde(default)]
+    pub counting: Counting,
     pub company: OtherSessions,
     /// The ground rules that the directory breaks.
     pub violations: Vec<String>,
@@ -67,6 +76,9 @@ pub struct Facts {
     /// The numbers of the reviews of the due kind that are in the directory.
     pub written: Vec<u32>,
     pub answer: AnswerFile,
+    /// Did this session write a plan without recording it?
+    #[serde(default)]
+    pub unrecorded: bool,
     pub settings: Settings,
 }
 
@@ -88,6 +100,8 @@ pub struct Settings {
     pub max_cost: Option<u64>,
     /// How long one review may take.
     pub deadline: Millis,
+    #[serde(default)]
+    pub streak: StreakRule,
 }
 
 /// What happens at a stop whose review failed.
@@ -130,6 +144,9 @@ pub struct Progress {
     pub max_reviews: u32,
     /// How many clean ones in a row there are.
     pub streak: u32,
+    /// How many it had. Where files count, the number in the file's name tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub done: Option<u32>,
 }
 
 impl Describe for Request {
@@ -140,7 +157,9 @@ impl Describe for Request {
         };
         Work {
             count: self.progress.map(|progress| Count {
-                number: self.iteration,
+                number: progress
+                    .done
+                    .map_or(self.iteration, |done| done.saturating_add(1)),
                 of: progress.max_reviews,
             }),
             who: Some(quote(&self.model, 40)),
@@ -171,6 +190,41 @@ pub struct Outcome {
     pub took: Millis,
     /// In millionths of a dollar, if the reviewer's program reported it.
     pub cost: u64,
+    #[serde(default, skip_serializing_if = "Saw::is_empty")]
+    pub saw: Saw,
+}
+
+/// What a reviewer looked at.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Saw {
+    /// The contents of the files that it reviewed; `None` if they could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<Digest>,
+    /// Those of them that changed while it ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<String>,
+    /// What else changed while it ran and is not a reviewer's to change: the plan's state, or
+    /// branches and tags.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub touched: Vec<String>,
+}
+
+impl Saw {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Outcome {
+    /// Of a review about which nothing else is known.
+    pub fn new(result: Finding, took: Millis, cost: u64) -> Self {
+        Self {
+            result,
+            took,
+            cost,
+            saw: Saw::default(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -224,21 +278,21 @@ impl Machine for Review {
     #[rustfmt::skip]
     const TABLE: &'static [Arrow] = &[
         Arrow { rule: "init",          on: "verb",          from: &["none", "idle"], to: "due",
-            when: "`plan init NAME`, and it has no state.json", does: "make its review due", remedy: "`mainspring plan set next_phase null` stops the loop" },
+            when: "`plan init NAME`, and it has no state.json", does: "make its review due", remedy: "`mainspring plan accept` ends the reviews" },
         Arrow { rule: "advance-due",   on: "verb",          from: &["idle", "due", "answering"], to: "due",
-            when: "`plan advance PHASE`, and a review follows it", does: "record the phase", remedy: "`mainspring plan set next_phase null` stops the loop" },
+            when: "`plan advance PHASE`, and a review follows it", does: "record the phase", remedy: "`mainspring plan accept` ends the reviews" },
         Arrow { rule: "advance-idle",  on: "verb",          from: &["idle", "due", "answering"], to: "idle",
             when: "`plan advance PHASE`, and no review follows it", does: "record the phase", remedy: "`mainspring plan route` says what comes next" },
         Arrow { rule: "continue",      on: "verb",          from: &["idle", "due", "answering"], to: SAME,
             when: "`plan advance continue-task`", does: "record the phase; what is due stays due", remedy: "" },
         Arrow { rule: "set",           on: "verb",          from: &["idle", "due", "answering"], to: SAME,
-            when: "`plan set`, but not next_phase", does: "set the field", remedy: "" },
-        Arrow { rule: "set-due",       on: "verb",          from: &["idle", "due", "answering"], to: "due",
-            when: "`plan set next_phase` to a review", does: "make it due", remedy: "`mainspring plan set next_phase null` stops the loop" },
-        Arrow { rule: "set-answering", on: "verb",          from: &["idle", "due", "answering"], to: "answering",
-            when: "`plan set next_phase` to an answer", does: "wait for the answer", remedy: "`mainspring plan set next_phase null` stops the loop" },
-        Arrow { rule: "set-idle",      on: "verb",          from: &["idle", "due", "answering"], to: "idle",
-            when: "`plan set next_phase` to null or another", does: "end the reviews", remedy: "`mainspring plan set next_phase code-review` makes one due" },
+            when: "`plan set`", does: "set the field", remedy: "" },
+        Arrow { rule: "restart",       on: "verb",          from: &["idle", "due", "answering"], to: "due",
+            when: "`plan review restart`", does: "begin a fresh cycle", remedy: "`mainspring plan accept` ends it" },
+        Arrow { rule: "accept",        on: "verb",          from: &["due", "answering"], to: "idle",
+            when: "`plan accept`", does: "end the cycle, go on to the next phase", remedy: "`mainspring plan review restart` reviews again" },
+        Arrow { rule: "accept-last",   on: "verb",          from: &["due", "answering"], to: "due",
+            when: "`plan accept` for the last task", does: "end the cycle; all code comes next", remedy: "`mainspring plan accept` accepts that, too" },
         Arrow { rule: "adopt",         on: "verb",          from: &["idle", "due", "answering"], to: SAME,
             when: "`plan adopt`, or an agent's `plan route`", does: "give it to a session", remedy: "" },
         Arrow { rule: "review-now",    on: "verb",          from: &["due", "answering"], to: SAME,
@@ -250,15 +304,21 @@ impl Machine for Review {
         Arrow { rule: "valid",         on: "stop",          from: &["idle"], to: SAME,
             when: "no review due, ground rules kept", does: "pass", remedy: "`mainspring plan route` says what comes next" },
         Arrow { rule: "invalid",       on: "stop",          from: &["idle", "answering"], to: SAME,
-            when: "no review to run, ground rules broken", does: "hold with every violation", remedy: "repair the plan's files" },
+            when: "no review to run, ground rules or state.json broken", does: "hold with every violation", remedy: "repair the plan's files" },
         Arrow { rule: "unchanged",     on: "stop",          from: &["idle", "answering"], to: SAME,
             when: "broken as when we last held for it", does: "pass, tell the person", remedy: "put the plan's files right" },
+        Arrow { rule: "forgotten",     on: "stop",          from: &["idle"], to: SAME,
+            when: "a task is done in tasks.md, and nobody said so", does: "hold once with the command", remedy: "`mainspring plan advance complete-task --task ID`" },
+        Arrow { rule: "none-left",     on: "stop",          from: &["idle"], to: "due",
+            when: "a task should follow, and none is left", does: "pass; all code comes next", remedy: "`mainspring plan accept` skips it" },
+        Arrow { rule: "task-added",    on: "stop",          from: &["due", "answering"], to: "idle",
+            when: "all code is due, and a task was added", does: "pass; the task comes first", remedy: "`mainspring plan review restart all-code` reviews before it" },
         Arrow { rule: "unanswered",    on: "stop",          from: &["answering"], to: SAME,
-            when: "the review has no answer", does: "pass, tell the person", remedy: "write the post-review file, or `mainspring plan set next_phase null`" },
+            when: "the review has no answer", does: "pass, tell the person", remedy: "write the post-review file, or `mainspring plan accept`" },
         Arrow { rule: "review",        on: "stop",          from: &["due", "answering"], to: SAME,
-            when: "a review is due, or the last one is answered", does: "start a reviewer", remedy: "`mainspring plan set next_phase null` stops the loop" },
+            when: "a review is due, or the last one is answered", does: "start a reviewer", remedy: "`mainspring plan accept` ends the reviews" },
         Arrow { rule: "issues",        on: "stop",          from: &["due", "answering"], to: "answering",
-            when: "the review found something, or gave no verdict", does: "hold: answer it", remedy: "answer it, or `mainspring plan set next_phase null`" },
+            when: "the review found something, or gave no verdict", does: "hold: answer it", remedy: "answer it, or `mainspring plan accept`" },
         Arrow { rule: "clean",         on: "stop",          from: &["due", "answering"], to: "answering",
             when: "the review is clean, the one before was not", does: "hold: answer it", remedy: "two clean reviews in a row end the cycle" },
         Arrow { rule: "passed",        on: "stop",          from: &["due", "answering"], to: "idle",
@@ -270,7 +330,7 @@ impl Machine for Review {
         Arrow { rule: "skip-last",     on: "stop",          from: &["due", "answering"], to: "due",
             when: "max_reviews is 0, no task is left", does: "pass; all code comes next", remedy: "`mainspring plan set max_reviews 8` reviews again" },
         Arrow { rule: "limit",         on: "stop",          from: &["due", "answering"], to: "due",
-            when: "max_reviews are done", does: "pass, wait for the person", remedy: "`mainspring plan set max_reviews N` with more" },
+            when: "max_reviews are done", does: "pass, wait for the person", remedy: "`mainspring plan accept`, or `mainspring plan review restart`" },
         Arrow { rule: "costs",         on: "stop",          from: &["due", "answering"], to: "due",
             when: "the plan's reviews cost max_cost_usd", does: "pass, wait for the person", remedy: "raise `[review] max_cost_usd`" },
         Arrow { rule: "no-subject",    on: "stop",          from: &["due", "answering"], to: "due",
@@ -284,13 +344,17 @@ impl Machine for Review {
         Arrow { rule: "failed",        on: "stop",          from: &["due", "answering"], to: "due",
             when: "the review did not happen", does: "pass, tell the person", remedy: "`.review-N.log` beside the plan says why" },
         Arrow { rule: "retry",         on: "stop",          from: &["due", "answering"], to: "due",
-            when: "it did not happen, tries are left", does: "hold: stop again", remedy: "stop again, or `mainspring plan set next_phase null`" },
+            when: "it did not happen, tries are left", does: "hold: stop again", remedy: "stop again, or `mainspring plan accept`" },
         Arrow { rule: "invalid-due",   on: "stop",          from: &["due", "answering"], to: "due",
             when: "no review could run, ground rules broken", does: "hold with every violation", remedy: "repair the plan's files" },
         Arrow { rule: "unchanged-due", on: "stop",          from: &["due", "answering"], to: "due",
             when: "broken as when we last held for it", does: "pass, tell the person", remedy: "put the plan's files right" },
+        Arrow { rule: "ask",           on: "prompt",        from: &["due", "answering"], to: SAME,
+            when: "the plan waits for a person, and the agent has not heard of it", does: "tell the agent to ask", remedy: "`mainspring plan status` says what for" },
+        Arrow { rule: "spoke",         on: "prompt",        from: &["idle", "due", "answering"], to: SAME,
+            when: "a cycle had all its reviews, and a person speaks", does: "let it be entered anew", remedy: "" },
         Arrow { rule: "take",          on: "session_start", from: &["due", "answering"], to: SAME,
-            when: "nobody's plan, and a new session", does: "give it to the session, tell it", remedy: "`mainspring plan set next_phase null`" },
+            when: "nobody's plan, and a new session", does: "give it to the session, tell it", remedy: "`mainspring plan accept`" },
         Arrow { rule: "leave",         on: "session_end",   from: &["idle", "due", "answering"], to: SAME,
             when: "the owner ends", does: "the plan is nobody's", remedy: "`mainspring plan adopt`" },
     ];
@@ -303,7 +367,6 @@ impl Machine for Review {
             return "none";
         };
         match &plan.record {
-            Record::Fields(fields) if fields.unknown().is_some() => "idle",
             Record::Fields(fields) if fields.due().is_some() => "due",
             Record::Fields(fields) if fields.unanswered().is_some() => "answering",
             Record::Missing | Record::Unreadable(_) | Record::Fields(_) => "idle",
@@ -318,6 +381,10 @@ impl Machine for Review {
         session::on_start(state, input)
     }
 
+    fn on_prompt(state: &State, input: &Input<'_, Self>) -> Step<Self, OnContext> {
+        session::on_prompt(state, input)
+    }
+
     fn on_end(state: &State, input: &Input<'_, Self>) -> Step<Self, Nothing> {
         session::on_end(state, input)
     }
@@ -327,10 +394,8 @@ impl Machine for Review {
             return state;
         };
         let passing = plan.passing.take();
-        if let (Some(target), Settled::Released, Record::Fields(fields)) =
-            (passing, settled, &mut plan.record)
-        {
-            fields.go(&target);
+        if let (Some(target), Settled::Released) = (passing, settled) {
+            plan.go(&target);
             plan.follow_awaited();
         }
         State::Plan(plan)

@@ -38,6 +38,16 @@ pub enum Review {
 impl Review {
     pub const ALL: [Self; 4] = [Self::Plan, Self::Tasks, Self::Code, Self::AllCode];
 
+    /// Its name in a command.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Tasks => "tasks",
+            Self::Code => "code",
+            Self::AllCode => "all-code",
+        }
+    }
+
     /// The phase and the action of this name.
     pub const fn action(self) -> &'static str {
         match self {

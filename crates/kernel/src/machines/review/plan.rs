@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use super::cycle::{Cycle, CycleKey};
 use super::phase::{Phase, Review, TaskId};
 use super::table::Tasks;
 use crate::ids::{Millis, SessionId};
@@ -62,6 +63,7 @@ pub struct Fields {
     /// The text in the file. See [`Fields::task`].
     pub current_task: Option<String>,
     pub phase: Option<Phase>,
+    /// How many reviews the cycle had; null outside a cycle.
     pub phase_iteration: Option<u32>,
     pub next_phase: Option<Phase>,
     /// Passed on unchanged.
@@ -136,6 +138,15 @@ impl Fields {
             })
     }
 
+    /// An unknown phase that keeps us from knowing what comes next. `next_phase` alone decides.
+    pub fn undecidable(&self) -> Option<(&'static str, &str)> {
+        let unknown = self.unknown()?;
+        match self.next_phase {
+            None | Some(Phase::Unknown(_)) => Some(unknown),
+            Some(_) => None,
+        }
+    }
+
     /// The last review is answered, so the next one is due.
     pub(super) fn answered(&mut self, review: Review) {
         self.phase = Some(Phase::PostReview(review));
@@ -150,13 +161,24 @@ impl Fields {
         self.consecutive_clean = 0;
     }
 
-    /// The phase after a cycle.
-    pub(super) fn target(&self, review: Review, tasks: &Tasks, models: &[String]) -> Target {
-        let implement = if self.tdd {
+    /// Leaves a cycle, or begins none.
+    pub(super) fn leave(&mut self) {
+        self.next_phase = None;
+        self.phase_iteration = None;
+    }
+
+    /// The action that builds the next task.
+    pub(super) fn implement(&self) -> Phase {
+        if self.tdd {
             Phase::CompleteTaskTdd
         } else {
             Phase::CompleteTask
-        };
+        }
+    }
+
+    /// The phase after a cycle.
+    pub(super) fn target(&self, review: Review, tasks: &Tasks, models: &[String]) -> Target {
+        let implement = self.implement();
         match review {
             Review::Plan => Target::Step(review, Phase::CreateTasks),
             Review::Tasks => Target::Step(review, implement),
@@ -171,7 +193,7 @@ impl Fields {
         }
     }
 
-    pub(super) fn go(&mut self, target: &Target) {
+    fn go(&mut self, target: &Target) {
         match target {
             Target::Step(review, next) => {
                 self.phase = Some(Phase::Review(*review));
@@ -223,6 +245,57 @@ pub(super) fn alternate(model: &str, models: &[String]) -> String {
 }
 
 impl Plan {
+    /// The cycle is over, and the plan goes on.
+    pub(super) fn go(&mut self, target: &Target) {
+        let Record::Fields(fields) = &mut self.record else {
+            return;
+        };
+        fields.go(target);
+        if self.memory.cycle.is_none() {
+            return;
+        }
+        match fields.cycle() {
+            Some(key) => {
+                self.memory.begin(key);
+            }
+            None => {
+                fields.phase_iteration = None;
+                self.memory.leave();
+            }
+        }
+    }
+
+    /// The task that was added after the final review had become due.
+    pub(super) fn added_task<'a>(&self, tasks: &'a Tasks) -> Option<&'a TaskId> {
+        let key = CycleKey {
+            review: Review::AllCode,
+            task: None,
+        };
+        let cycle = self.memory.in_cycle(&key).filter(|cycle| cycle.done == 0)?;
+        tasks.open_beside(None).nth(cycle.open)
+    }
+
+    /// The tasks that are done, and of which nobody said so. Each is named once.
+    pub(super) fn forgotten(&mut self, tasks: &Tasks) -> Vec<TaskId> {
+        let Record::Fields(fields) = &self.record else {
+            return Vec::new();
+        };
+        // A finished plan is not looked at any more.
+        let over = matches!(fields.phase, Some(Phase::Complete));
+        let current = fields.task();
+        let Some(known) = &mut self.memory.done else {
+            return Vec::new();
+        };
+        let new: Vec<TaskId> = tasks
+            .done()
+            .filter(|task| !known.contains(task))
+            .cloned()
+            .collect();
+        known.extend(new.iter().cloned());
+        let unsaid = |task: &TaskId| !over && current.as_ref() != Some(task);
+        new.into_iter().filter(unsaid).collect()
+    }
+
     /// Remembers which review is awaited after a command.
     pub(super) fn note_awaited(&mut self) {
         if let Record::Fields(fields) = &self.record {
@@ -259,6 +332,29 @@ pub struct Memory {
     /// not have it any more, somebody edited the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub awaited: Option<Review>,
+    /// The cycle that the plan is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cycle: Option<Cycle>,
+    /// Cycles that had all their reviews. An agent does not begin them again until a person
+    /// has spoken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exhausted: Vec<CycleKey>,
+    /// The plan waits for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Waiting>,
+    /// The tasks of which we know that they are done; `None` before the first look.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub done: Option<Vec<TaskId>>,
+}
+
+/// The plan waits for a person. What for, is found anew at each event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Waiting {
+    /// The agent has not heard of it.
+    Untold,
+    /// The agent was told at a prompt, and to ask its user.
+    Told,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -308,7 +404,14 @@ impl Memory {
             self.owner = Some(session.clone());
             self.told.retain(|told| told != session);
         }
+        // One that waits for a person waits on.
+        self.trouble.take_if(|trouble| trouble.parked == Parked::No);
+    }
+
+    /// Nothing keeps the review that is due from starting any more.
+    pub(super) fn clear_trouble(&mut self) {
         self.trouble = None;
+        self.waiting = None;
     }
 }
 

@@ -6,8 +6,10 @@ use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
+use super::messages::command;
 use super::phase::{Phase, Review, TaskId};
-use super::plan::{Fields, Record};
+use super::plan::{Fields, Plan, Record};
+use super::standstill::Standstill;
 use super::table::{Document, Subtasks, Tasks};
 
 /// What the shell read of the plan's files.
@@ -52,6 +54,8 @@ pub enum Step {
     Complete,
     /// Show the state and ask the person.
     Ask,
+    /// Mend `state.json` first.
+    Repair,
 }
 
 impl Route {
@@ -77,6 +81,9 @@ impl Route {
             Step::Ask => String::from(
                 "Ask: show the user the phase and the current task, and ask what to do next.",
             ),
+            Step::Repair => {
+                String::from("Mend state.json first, and then ask for the route again.")
+            }
         };
         if self.because.is_empty() {
             return what;
@@ -85,18 +92,45 @@ impl Route {
     }
 }
 
-pub fn route(record: &Record, artifacts: &Artifacts) -> Route {
-    match record {
-        Record::Fields(fields) => by_state(fields, artifacts),
+/// `still` says why the review that is due does not start, if only a person can change that.
+pub fn route(plan: &Plan, artifacts: &Artifacts, still: Option<(Review, Standstill)>) -> Route {
+    match &plan.record {
+        Record::Fields(fields) => by_state(plan, fields, artifacts, still),
         Record::Missing => by_history("There is no state.json.", artifacts),
-        Record::Unreadable(cause) => by_history(&format!("{cause}."), artifacts),
+        Record::Unreadable(cause) => repair(&plan.id, cause),
     }
 }
 
-fn by_state(fields: &Fields, artifacts: &Artifacts) -> Route {
-    let (step, because) = match &fields.next_phase {
-        Some(next) => by_next(next, fields, artifacts),
-        None => by_last(fields),
+/// No guess leads around a review that the file may have made due.
+fn repair(plan: &str, cause: &str) -> Route {
+    Route {
+        step: Step::Repair,
+        because: format!(
+            "{cause}. Run {}, which puts back its last good content.",
+            command(plan, "repair")
+        ),
+        by: By::State,
+    }
+}
+
+fn by_state(
+    plan: &Plan,
+    fields: &Fields,
+    artifacts: &Artifacts,
+    still: Option<(Review, Standstill)>,
+) -> Route {
+    if let Some((field, text)) = fields.undecidable() {
+        let cause = format!("{field} of state.json is \"{text}\", which is not a phase");
+        return repair(&plan.id, &cause);
+    }
+    let (step, because) = match (&fields.next_phase, still) {
+        // The agent can still answer a review; the next one does not start.
+        (Some(Phase::Review(_)), Some((review, still))) => {
+            let sentence = still.sentence(&plan.id, review);
+            (Step::Ask, format!("The review does not start: {sentence}."))
+        }
+        (Some(next), _) => by_next(next, plan, fields, artifacts),
+        (None, _) => by_last(fields),
     };
     Route {
         step,
@@ -105,7 +139,7 @@ fn by_state(fields: &Fields, artifacts: &Artifacts) -> Route {
     }
 }
 
-fn by_next(next: &Phase, fields: &Fields, artifacts: &Artifacts) -> (Step, String) {
+fn by_next(next: &Phase, plan: &Plan, fields: &Fields, artifacts: &Artifacts) -> (Step, String) {
     let task = fields.task();
     match next {
         Phase::PostReview(review) => {
@@ -113,13 +147,26 @@ fn by_next(next: &Phase, fields: &Fields, artifacts: &Artifacts) -> (Step, Strin
                 Review::Code => task.clone(),
                 Review::Plan | Review::Tasks | Review::AllCode => None,
             };
-            let file = review.file(of.as_ref(), fields.phase_iteration.unwrap_or(0));
+            let file = review.file(of.as_ref(), plan.memory.number(fields));
             (
                 act(review.answer(), of),
                 format!("{file} waits for its answer."),
             )
         }
+        Phase::Review(Review::AllCode) if let Some(task) = plan.added_task(&artifacts.tasks) => {
+            let action = fields.implement();
+            (
+                act(action.as_str(), Some(task.clone())),
+                "It was added before the all-code review, and comes first.".into(),
+            )
+        }
         Phase::Review(review) => at_review(*review, fields, artifacts),
+        Phase::CompleteTask | Phase::CompleteTaskTdd if artifacts.tasks.are_finished() => (
+            Step::Stop {
+                review: Review::AllCode,
+            },
+            "No task is left.".into(),
+        ),
         Phase::CompleteTask | Phase::CompleteTaskTdd => {
             let next_task = artifacts.tasks.next().map(|row| row.id.clone());
             (

@@ -6,9 +6,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::after::{Stop, conclude, examine, pass, with_notes};
+use super::cycle::{Counting, CycleKey};
 use super::due::{DueReview, Next};
-use super::messages::directory;
+use super::messages::{command, directory};
+use super::phase::{Phase, TaskId};
+use super::plan::Waiting;
+use super::standstill::Standstill;
+use super::table::Tasks;
 use super::{AnswerFile, Door, Fields, Kind, OtherSessions, Plan, Record, Review, State};
+use crate::decision::listed;
 use crate::effect::EffectStatus;
 use crate::hidden::quote;
 use crate::machine::{Input, OnStop, Step};
@@ -29,8 +35,12 @@ pub(super) fn on_stop(state: &State, input: &Input<'_, Review>) -> Stop {
             Step::take("not-ours", State::Plan(plan.into()), OnStop::Pass),
             notes,
         ),
-        Ownership::Ours(plan, mut notes) => {
+        Ownership::Ours(mut plan, mut notes) => {
             notes.extend(edited_out(&plan, input.facts.door));
+            let first_look = plan.memory.done.is_none() && !input.facts.tasks.rows.is_empty();
+            if first_look && input.facts.counting == Counting::Cycles {
+                plan.memory.done = Some(input.facts.tasks.done().cloned().collect());
+            }
             let mut step = decide(plan, input);
             if let State::Plan(plan) = &mut step.state {
                 plan.follow_awaited();
@@ -51,10 +61,10 @@ fn edited_out(plan: &Plan, door: Door) -> Option<String> {
     (fields.awaited().is_none()).then(|| {
         format!(
             "somebody removed the {} from plan '{}' by editing its state.json; the cycle was not \
-             finished. `mainspring plan set next_phase {}` makes the review due again",
+             finished. {} makes the review due again",
             awaited.label(),
             plan.id,
-            awaited.action()
+            command(&plan.id, &format!("review restart {}", awaited.name()))
         )
     })
 }
@@ -85,9 +95,9 @@ fn ownership(mut plan: Plan, input: &Input<'_, Review>) -> Ownership {
         (None, company) if company == OtherSessions::Alone || returned => {
             plan.memory.moved_by(Some(here));
             let note = format!(
-                "plan '{}' had no session and now belongs to this one. `mainspring plan set next_phase \
-                 null` ends its reviews",
-                plan.id
+                "plan '{}' had no session and now belongs to this one. {} ends its reviews",
+                plan.id,
+                command(&plan.id, "accept")
             );
             Ownership::Ours(plan, [note].into())
         }
@@ -100,9 +110,10 @@ fn ownership(mut plan: Plan, input: &Input<'_, Review>) -> Ownership {
                     None => String::from("belongs to no session, and several are at work here"),
                 };
                 notes.push(format!(
-                    "plan '{}' {whose}: this stop neither reviews it nor waits for it. \
-                     `mainspring plan adopt` takes it over",
-                    plan.id
+                    "plan '{}' {whose}: this stop neither reviews it nor waits for it. {} takes \
+                     it over",
+                    plan.id,
+                    command(&plan.id, "adopt")
                 ));
             }
             Ownership::Others(plan, notes)
@@ -114,9 +125,7 @@ fn ownership(mut plan: Plan, input: &Input<'_, Review>) -> Ownership {
 pub(super) fn is_live(plan: &Plan) -> bool {
     match &plan.record {
         Record::Missing | Record::Unreadable(_) => false,
-        Record::Fields(fields) => {
-            fields.unknown().is_none() && (fields.due().is_some() || fields.unanswered().is_some())
-        }
+        Record::Fields(fields) => fields.awaited().is_some(),
     }
 }
 
@@ -124,7 +133,7 @@ fn decide(mut plan: Plan, input: &Input<'_, Review>) -> Stop {
     let Record::Fields(fields) = &mut plan.record else {
         return examine(plan, input, "valid");
     };
-    if let Some((field, phase)) = fields.unknown() {
+    if let Some((field, phase)) = fields.undecidable() {
         let note = format!(
             "{field} of plan '{}' is \"{}\", which this version does not know: it is left as it \
              is, and no review is run",
@@ -137,14 +146,136 @@ fn decide(mut plan: Plan, input: &Input<'_, Review>) -> Stop {
         match input.facts.answer {
             AnswerFile::Written => fields.answered(review),
             AnswerFile::Missing => {
-                let note = unanswered_note(&plan.id, fields, review);
+                let number = plan.memory.number(fields);
+                let note = unanswered_note(&plan.id, fields, review, number);
                 return examine(plan, input, "unanswered").note(note);
             }
         }
     }
-    match fields.due() {
-        Some(review) => due(plan, review, input),
-        None => with_notes(examine(plan, input, "valid"), late(input)),
+    let step = match fields.due() {
+        Some(Kind::AllCode) if let Some(task) = plan.added_task(&input.facts.tasks) => {
+            task_added(plan, task)
+        }
+        Some(review) => return due(plan, review, input),
+        None => {
+            plan.memory.leave();
+            idle(plan, input)
+        }
+    };
+    with_notes(step, late(input))
+}
+
+/// No review is due. The document's intent may ask for one that nobody recorded.
+fn idle(mut plan: Plan, input: &Input<'_, Review>) -> Stop {
+    let (Record::Fields(fields), Counting::Cycles) = (&mut plan.record, input.facts.counting)
+    else {
+        return examine(plan, input, "valid");
+    };
+    let task_comes = matches!(
+        fields.next_phase,
+        Some(Phase::CompleteTask | Phase::CompleteTaskTdd)
+    );
+    let tasks = &input.facts.tasks;
+    if task_comes && tasks.are_finished() {
+        fields.enter(Kind::AllCode, &input.facts.settings.models);
+        let key = CycleKey::of(Kind::AllCode, fields);
+        plan.memory.begin(key);
+        let note = format!(
+            "plan '{}': no task is left. The all-code review starts at the next stop",
+            plan.id
+        );
+        return Step::take("none-left", State::Plan(plan.into()), OnStop::Pass).note(note);
+    }
+    let forgotten = plan.forgotten(tasks);
+    if forgotten.is_empty() {
+        return examine(plan, input, "valid");
+    }
+    let reason = forgotten_reason(&plan, &forgotten);
+    Step::take("forgotten", State::Plan(plan.into()), OnStop::Hold(reason))
+}
+
+fn forgotten_reason(plan: &Plan, tasks: &[TaskId]) -> String {
+    let action = match &plan.record {
+        Record::Fields(fields) => fields.implement(),
+        Record::Missing | Record::Unreadable(_) => Phase::CompleteTask,
+    };
+    let commands: Vec<String> = tasks
+        .iter()
+        .map(|task| command(&plan.id, &format!("advance {action} --task {task}")))
+        .collect();
+    let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
+    format!(
+        "plan '{}': {} done in tasks.md, but nobody recorded it, so no review of the code is due. \
+         If you built it, run {} (one task at a time: its review comes before the next). If it \
+         needs no review, just stop again.",
+        plan.id,
+        match ids.as_slice() {
+            [one] => format!("task {one} is"),
+            several => format!("tasks {} are", listed(several)),
+        },
+        commands.first().map_or("", String::as_str)
+    )
+}
+
+fn task_added(mut plan: Plan, task: &TaskId) -> Stop {
+    if let Record::Fields(fields) = &mut plan.record {
+        fields.next_phase = Some(fields.implement());
+        fields.phase_iteration = None;
+    }
+    plan.memory.leave();
+    let note = format!(
+        "plan '{}': task {task} was added, so the all-code review waits until it is done",
+        plan.id
+    );
+    Step::take("task-added", State::Plan(plan.into()), OnStop::Pass).note(note)
+}
+
+/// Begins the cycle of the due review, if the plan is not in it yet: an earlier phase led here, or
+/// somebody edited `state.json`. Counts that we have no record of are not believed.
+fn begin(plan: &mut Plan, review: Kind, tasks: &Tasks) -> Option<String> {
+    let Record::Fields(fields) = &mut plan.record else {
+        return None;
+    };
+    let key = CycleKey::of(review, fields);
+    if plan.memory.in_cycle(&key).is_some() || plan.memory.is_exhausted(&key) {
+        return None;
+    }
+    let claimed = fields.consecutive_clean;
+    // An earlier version counted in the file alone. What a command of ours made due was counted
+    // there by us.
+    let counted = match plan.memory.awaited {
+        Some(awaited) if awaited == review => fields.phase_iteration.unwrap_or(0),
+        Some(_) | None => 0,
+    };
+    fields.phase_iteration = Some(counted);
+    fields.consecutive_clean = 0;
+    let open = tasks.open_beside(key.task.as_ref()).count();
+    let cycle = plan.memory.begin(key);
+    (cycle.open, cycle.done, cycle.number) = (open, counted, counted);
+    (claimed > 0).then(|| {
+        format!(
+            "state.json of plan '{}' has consecutive_clean {claimed}, but there is no record of \
+             such a {} in this cycle: it counts from 0",
+            plan.id,
+            review.label()
+        )
+    })
+}
+
+/// No reviewer starts until a person decides.
+fn wait(mut plan: Plan, review: Kind, still: &Standstill, input: &Input<'_, Review>) -> Stop {
+    let said = plan.memory.waiting.is_some();
+    if input.facts.counting == Counting::Cycles {
+        if let (Standstill::Limit { .. }, Record::Fields(fields)) = (still, &plan.record) {
+            plan.memory.exhaust(&CycleKey::of(review, fields));
+        }
+        plan.memory.waiting.get_or_insert(Waiting::Untold);
+    }
+    let note = still.sentence(&plan.id, review);
+    let step = examine(plan, input, still.rule());
+    match still {
+        Standstill::Parked { .. } if said => step,
+        _ => step.note(note),
     }
 }
 
@@ -161,7 +292,15 @@ fn late(input: &Input<'_, Review>) -> Option<String> {
 }
 
 /// A review must run, or has just run.
-fn due(plan: Plan, review: Kind, input: &Input<'_, Review>) -> Stop {
+fn due(mut plan: Plan, review: Kind, input: &Input<'_, Review>) -> Stop {
+    let begun = match input.facts.counting {
+        Counting::Files => None,
+        Counting::Cycles => begin(&mut plan, review, &input.facts.tasks),
+    };
+    with_notes(at_due(plan, review, input), begun)
+}
+
+fn at_due(plan: Plan, review: Kind, input: &Input<'_, Review>) -> Stop {
     let Record::Fields(fields) = &plan.record else {
         return examine(plan, input, "valid");
     };
@@ -169,10 +308,7 @@ fn due(plan: Plan, review: Kind, input: &Input<'_, Review>) -> Stop {
         plan: &plan,
         fields,
         review,
-        task: match review {
-            Kind::Code => fields.task(),
-            Kind::Plan | Kind::Tasks | Kind::AllCode => None,
-        },
+        task: CycleKey::of(review, fields).task,
         input,
     };
     if let EffectStatus::Done(intent, outcome) = input.effect_status
@@ -182,7 +318,7 @@ fn due(plan: Plan, review: Kind, input: &Input<'_, Review>) -> Stop {
     }
     let step = match due.next() {
         Next::Pass(rule, target) => pass(plan, rule, target),
-        Next::Examine(rule, note) => examine(plan, input, rule).note(note),
+        Next::Wait(still) => wait(plan, review, &still, input),
         Next::LetGo(rule, note) => with_notes(
             Step::take(rule, State::Plan(plan.into()), OnStop::Pass),
             note,
@@ -196,12 +332,11 @@ fn due(plan: Plan, review: Kind, input: &Input<'_, Review>) -> Stop {
     with_notes(step, late(input))
 }
 
-fn unanswered_note(plan: &str, fields: &Fields, review: Kind) -> String {
-    let iteration = fields.phase_iteration.unwrap_or(0);
+fn unanswered_note(plan: &str, fields: &Fields, review: Kind, number: u32) -> String {
     let task = fields.task();
     format!(
         "plan '{plan}': {} waits for its answer, {}",
-        review.file(task.as_ref(), iteration),
-        review.answer_file(task.as_ref(), iteration)
+        review.file(task.as_ref(), number),
+        review.answer_file(task.as_ref(), number)
     )
 }

@@ -74,16 +74,17 @@ impl Status {
 }
 
 impl Tasks {
-    /// The rows below the header. Id and status are its first two columns, whatever the
-    /// header calls them.
+    /// The rows below the header. Id and status are the columns that the header calls so, or
+    /// else the first two.
     pub fn parse(text: &str) -> Self {
-        let rows = text
+        let mut lines = text
             .lines()
             .map(|line| line.trim_ascii_start().trim_start())
-            .filter(|line| line.starts_with('|'))
-            .skip(1)
+            .filter(|line| line.starts_with('|'));
+        let columns = lines.next().map_or(Columns::FIRST, Columns::of);
+        let rows = lines
             .filter(|line| !is_rule(line))
-            .filter_map(row)
+            .filter_map(|line| row(line, columns))
             .collect();
         Self { rows }
     }
@@ -98,9 +99,27 @@ impl Tasks {
 
     /// Is anything left to do besides the current task?
     pub fn remain_beside(&self, current: Option<&TaskId>) -> bool {
-        self.rows
-            .iter()
-            .any(|row| Some(&row.id) != current && row.status.is_open())
+        self.open_beside(current).next().is_some()
+    }
+
+    /// What is left to do besides the current task.
+    pub fn open_beside<'a>(
+        &'a self,
+        current: Option<&'a TaskId>,
+    ) -> impl Iterator<Item = &'a TaskId> {
+        let open = move |row: &&Row| Some(&row.id) != current && row.status.is_open();
+        self.rows.iter().filter(open).map(|row| &row.id)
+    }
+
+    /// The tasks that are done.
+    pub fn done(&self) -> impl Iterator<Item = &TaskId> {
+        let done = |row: &&Row| row.status == Status::Done;
+        self.rows.iter().filter(done).map(|row| &row.id)
+    }
+
+    /// Was something built, and is nothing left to build?
+    pub fn are_finished(&self) -> bool {
+        self.done().next().is_some() && !self.remain_beside(None)
     }
 
     /// The task to continue with: the one in progress, or else the first pending one.
@@ -112,12 +131,45 @@ impl Tasks {
     }
 }
 
-fn row(line: &str) -> Option<Row> {
-    let mut cells = cells(line);
+/// Where a table has the id and the status of a task.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    id: usize,
+    status: usize,
+}
+
+impl Columns {
+    const FIRST: Self = Self { id: 0, status: 1 };
+
+    fn of(header: &str) -> Self {
+        let find = |name: &str| cells(header).position(|cell| cell.eq_ignore_ascii_case(name));
+        match (find("id"), find("status")) {
+            (id, Some(status)) if id != Some(status) => Self {
+                id: id.unwrap_or(0),
+                status,
+            },
+            _ => Self::FIRST,
+        }
+    }
+}
+
+fn row(line: &str, columns: Columns) -> Option<Row> {
+    let cell = |at| cells(line).nth(at);
     Some(Row {
-        id: TaskId::parse(cells.next()?)?,
-        status: Status::parse(cells.next().unwrap_or_default()),
+        id: TaskId::parse(link_text(cell(columns.id)?))?,
+        status: Status::parse(words(cell(columns.status).unwrap_or_default())),
     })
+}
+
+/// `[1](task-1.md)` is 1.
+fn link_text(cell: &str) -> &str {
+    let text = cell.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    text.map_or(cell, |(text, _)| bare(text))
+}
+
+/// A status without the signs around it: `✅ done` is done.
+fn words(cell: &str) -> &str {
+    cell.trim_matches(|c: char| !c.is_alphanumeric())
 }
 
 /// `|---|:--:|`: the line between header and rows.

@@ -35,7 +35,7 @@ fn a_plan_is_reviewed_until_two_in_a_row_are_clean() {
     sonnet: plan-review → post-plan-review iter 2 opus clean 1
     opus: plan-review → post-plan-review iter 3 sonnet clean 0
     sonnet: plan-review → post-plan-review iter 4 opus clean 1
-    opus: plan-review → create-tasks iter 5 sonnet clean 2
+    opus: plan-review → create-tasks iter null sonnet clean 2
     ");
     insta::assert_snapshot!(notes.join("\n"), @"plan 'demo': two clean reviews in a row. Next: create-tasks, when you continue the plan");
     assert_eq!(
@@ -66,7 +66,7 @@ fn the_last_task_leads_to_all_code_and_to_the_end() {
     code-review → post-code-review iter 1 sonnet clean 1
     code-review → all-code-review iter 0 opus clean 0
     all-code-review → post-all-code-review iter 1 sonnet clean 1
-    all-code-review → complete iter 2 opus clean 2
+    all-code-review → complete iter null opus clean 2
     ");
 }
 
@@ -138,7 +138,7 @@ fn a_killed_review_is_resumed_under_its_own_number() {
     assert_eq!(second.effect.resumes, [first.fence]);
     world.effect_status = EffectStatus::Abandoned(second.clone());
     assert_eq!(world.runs().effect.resumes, [first.fence, second.fence]);
-    world.fields().phase_iteration = Some(1);
+    world.begin(1, 0);
     world.effect_status = EffectStatus::Abandoned(second);
     let fresh = world.runs().effect;
     assert_eq!(
@@ -154,14 +154,7 @@ fn a_result_for_a_plan_that_moved_on_changes_nothing_but_the_bill() {
     let intent = world.runs();
     world.fields().next_phase = None;
     let before = world.line();
-    world.effect_status = EffectStatus::Done(
-        intent,
-        Outcome {
-            result: FAIL,
-            took: Millis(1),
-            cost: 7,
-        },
-    );
+    world.effect_status = EffectStatus::Done(intent, Outcome::new(FAIL, Millis(1), 7));
     let (hold, notes) = world.says();
     assert_eq!(hold, "", "the escape hatch was taken");
     assert!(notes[0].contains("moved on"), "{notes:?}");
@@ -227,7 +220,9 @@ fn park_waits_for_a_person() {
         hold.is_empty() && notes[0].contains("is parked"),
         "{notes:?}"
     );
-    world.plan.memory.moved_by(None);
+    let (hold, notes) = world.says();
+    assert_eq!((hold.as_str(), notes.len()), ("", 0), "said once");
+    world.plan.memory.clear_trouble();
     world.runs();
 }
 
@@ -245,7 +240,8 @@ fn the_cost_cap_stops_the_cycle_and_says_so() {
         notes,
         [
             "the reviews of plan 'demo' have cost $0.02, and max_cost_usd is $0.02: the cycle waits. \
-          Raise it, or `mainspring plan set next_phase null`"
+             Decide: `mainspring plan accept --plan demo` goes on as it is, a higher `[review] \
+             max_cost_usd` allows more"
         ]
     );
 }
@@ -303,12 +299,15 @@ fn a_plan_of_nobody_is_taken_by_the_only_session() {
 #[test]
 fn what_this_version_does_not_know_is_reported_and_kept() {
     let mut world = World::due(Kind::Code);
-    world.fields().phase = Some(Phase::parse("polish"));
+    world.fields().next_phase = Some(Phase::parse("polish"));
     let before = world.plan.record.clone();
     let (hold, notes) = world.says();
-    assert_eq!(hold, "");
     assert!(
-        notes[0].contains("phase of plan 'demo' is \"polish\""),
+        hold.contains("`mainspring plan repair --plan demo`"),
+        "{hold}"
+    );
+    assert!(
+        notes[0].contains("next_phase of plan 'demo' is \"polish\""),
         "{notes:?}"
     );
     assert_eq!(world.plan.record, before);
@@ -336,8 +335,13 @@ fn two_clean_reviews_wait_for_the_other_machines() {
         consecutive_clean: 2,
         ..Fields::default()
     };
+    let world_with = |fields: &Fields| {
+        let mut world = World::new(fields.clone());
+        world.begin(2, 2);
+        world
+    };
     let plan = |fields: &Fields| {
-        let mut plan = World::new(fields.clone()).plan;
+        let mut plan = world_with(fields).plan;
         plan.passing = Some(plan::Target::Step(Kind::Plan, Phase::CreateTasks));
         State::Plan(plan.into())
     };
@@ -347,9 +351,10 @@ fn two_clean_reviews_wait_for_the_other_machines() {
     };
     let held = Review::settle(plan(&fields), Settled::Continued);
     assert_eq!(record(held), Record::Fields(fields.clone()));
-    let mut world = World::new(fields.clone());
+    let mut world = world_with(&fields);
     world.says();
     fields.next_phase = Some(Phase::CreateTasks);
+    fields.phase_iteration = None;
     assert_eq!(
         world.plan.record,
         Record::Fields(fields),
@@ -416,7 +421,9 @@ fn the_routing_table() {
     };
     let mut table = String::new();
     let mut row = |title: &str, record: &Record, artifacts: &route::Artifacts| {
-        let route = route::route(record, artifacts);
+        let mut plan = World::new(Fields::default()).plan;
+        plan.record = record.clone();
+        let route = route::route(&plan, artifacts, None);
         let _ = writeln!(table, "{title}: {}", route.sentence());
     };
     for phase in Phase::ALL {
@@ -457,11 +464,7 @@ fn a_neighbour_does_not_take_a_plan_whose_reviewer_is_at_work() {
     world.event.session = Some(session("s"));
     world.facts.company = OtherSessions::Several;
     world.facts.written.push(1);
-    let outcome = Outcome {
-        result: FAIL,
-        took: Millis(1),
-        cost: 10_000,
-    };
+    let outcome = Outcome::new(FAIL, Millis(1), 10_000);
     world.effect_status = EffectStatus::Done(intent, outcome);
     let (hold, _) = world.says();
     assert!(hold.contains("plan-review-1.md"), "{hold}");

@@ -6,12 +6,14 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::Review;
-use super::messages::directory;
+use super::cycle::CycleKey;
+use super::messages::{command, directory};
 use super::phase::{Phase, Review as Kind, TaskId};
 use super::plan::{Fields, Memory, Plan, Record, State};
+use super::table::Tasks;
 use crate::hidden::quote;
 use crate::ids::SessionId;
-use crate::machine::{Machine, Nothing, Step};
+use crate::machine::{Nothing, Step};
 use crate::verbs::{Actor, Refusal, VerbStep};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -29,12 +31,25 @@ pub enum Refused {
     #[error("{0} needs a task: --task ID")]
     NoTask(Phase),
     #[error(
-        "the {} of this plan is not over, and an agent does not leave it: finish it, or ask the \
-         person who may (`mainspring plan set next_phase null` ends it)", .0.label()
+        "the {} of plan '{plan}' is not over, and an agent does not leave it: finish it, or ask \
+         the user", review.label()
     )]
-    UnderReview(Kind),
+    UnderReview { plan: String, review: Kind },
+    #[error(
+        "the {} of plan '{plan}' had all its reviews, and an agent does not begin again: ask the \
+         user", review.label()
+    )]
+    Exhausted { plan: String, review: Kind },
     #[error("no review of plan '{0}' is due")]
     NothingDue(String),
+    #[error("it is not clear which review of plan '{0}' is meant")]
+    NoKind(String),
+    #[error("tasks.md of plan '{plan}' has no task {task}")]
+    NoSuchTask {
+        plan: String,
+        task: TaskId,
+        tasks: Vec<TaskId>,
+    },
 }
 
 impl Refusal for Refused {
@@ -45,30 +60,67 @@ impl Refusal for Refused {
             ]),
             Self::NoState(plan) => Vec::from([format!("`mainspring plan init {plan}` makes one")]),
             Self::Unreadable { plan, .. } => Vec::from([format!(
-                "repair {}/state.json by hand; it is never overwritten",
+                "{} puts back its last good content; or repair {}/state.json by hand",
+                command(plan, "repair"),
                 directory(plan)
             )]),
             Self::NoSuchPhase(_) => {
                 let names: Vec<String> = Phase::ALL.iter().map(ToString::to_string).collect();
                 Vec::from([format!("the phases are {}", names.join(", "))])
             }
-            Self::NothingDue(_) => {
-                Vec::from(["`mainspring plan set next_phase plan-review` makes one due".into()])
+            Self::UnderReview { plan, .. } => Vec::from([format!(
+                "a person ends the reviews with {}",
+                command(plan, "accept")
+            )]),
+            Self::Exhausted { plan, .. } => Vec::from([format!(
+                "a person begins again with {}, or goes on with {}",
+                command(plan, "review restart"),
+                command(plan, "accept")
+            )]),
+            Self::NothingDue(plan) | Self::NoKind(plan) => Vec::from([format!(
+                "{} makes one due; the kinds are plan, tasks, code and all-code",
+                command(plan, "review restart plan")
+            )]),
+            Self::NoSuchTask { tasks, .. } => {
+                let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
+                Vec::from([format!("its tasks are {}", ids.join(", "))])
             }
             // Their messages say what to do.
-            Self::Unknown(..) | Self::NoTask(_) | Self::UnderReview(_) => Vec::new(),
+            Self::Unknown(..) | Self::NoTask(_) => Vec::new(),
         }
     }
 }
 
-/// Records a new plan, whose first review is then due. What we remember of an earlier plan with
-/// this name stays, for example its cost.
+/// Who runs a command about a plan, and what it needs to know besides the plan.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    pub actor: &'a Actor,
+    /// The user typed this very action in the client, and the agent carries it out.
+    pub typed: Typed,
+    pub models: &'a [String],
+    pub tasks: &'a Tasks,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Typed {
+    ByUser,
+    No,
+}
+
+impl Asked<'_> {
+    /// Is it an agent that acts on its own?
+    fn is_agents_own(&self) -> bool {
+        matches!(self.actor, Actor::Agent(_)) && self.typed == Typed::No
+    }
+}
+
+/// Records a new plan, whose first review is then due. `memory` is what we remember of an earlier
+/// plan with this name, if this is still that plan.
 pub fn init(
     state: &State,
     name: &str,
     memory: Memory,
-    actor: &Actor,
-    models: &[String],
+    asked: Asked<'_>,
 ) -> Result<VerbStep<Review>, Refused> {
     let recorded = match state {
         State::Nothing => false,
@@ -79,11 +131,15 @@ pub fn init(
     }
     let plan = Plan {
         id: name.into(),
-        record: Record::Fields(fresh(models)),
+        record: Record::Fields(fresh(asked.models)),
         memory,
         passing: None,
     };
-    Ok(moved("init", plan, actor))
+    let key = CycleKey {
+        review: Kind::Plan,
+        task: None,
+    };
+    Ok(moved("init", entered(plan, key, asked)?, asked.actor))
 }
 
 /// The state of a new plan.
@@ -101,34 +157,105 @@ pub fn advance(
     plan: &Plan,
     phase: &Phase,
     task: Option<&TaskId>,
-    actor: &Actor,
-    models: &[String],
+    asked: Asked<'_>,
 ) -> Result<VerbStep<Review>, Refused> {
-    let next = advanced(fields(plan)?, phase, task, actor, models)?;
+    let before = fields(plan)?;
+    if let Phase::Unknown(text) = phase {
+        return Err(Refused::NoSuchPhase(text.clone()));
+    }
+    if let Some((field, text)) = before.undecidable() {
+        return Err(Refused::Unknown(field, quote(text, 80)));
+    }
+    if let Some(task) = task {
+        known(&plan.id, task, asked.tasks)?;
+    }
+    if asked.is_agents_own() {
+        stay_under_review(&plan.id, before, phase, task)?;
+    }
+    let next = advanced(before, phase, task, asked.models)?;
     let rule = match phase {
         Phase::ContinueTask => "continue",
         _ if next.due().is_some() => "advance-due",
         _ => "advance-idle",
     };
-    Ok(moved(rule, with_fields(plan, next), actor))
+    let begun = enters(phase).and_then(|_| next.cycle());
+    let mut plan = with_fields(plan, next);
+    if let (Some(task), Some(done)) = (task, &mut plan.memory.done)
+        && !done.contains(task)
+    {
+        done.push(task.clone());
+    }
+    match begun {
+        // An agent that says twice that it is done does not begin twice.
+        Some(key) if asked.is_agents_own() && plan.memory.in_cycle(&key).is_some() => {
+            keep_counts(&mut plan, &key);
+        }
+        Some(key) => plan = entered(plan, key, asked)?,
+        None => {}
+    }
+    Ok(moved(rule, plan, asked.actor))
+}
+
+/// The review that follows an action.
+const fn enters(phase: &Phase) -> Option<Kind> {
+    match phase {
+        Phase::NewPlan => Some(Kind::Plan),
+        Phase::CreateTasks => Some(Kind::Tasks),
+        Phase::CompleteTask | Phase::CompleteTaskTdd => Some(Kind::Code),
+        Phase::NextTask
+        | Phase::NextTaskTdd
+        | Phase::ContinueTask
+        | Phase::Review(_)
+        | Phase::PostReview(_)
+        | Phase::Complete
+        | Phase::Unknown(_) => None,
+    }
+}
+
+/// The plan enters a cycle; the fields are at zero already. A cycle that had all its reviews is
+/// entered anew only if a person wants it.
+fn entered(mut plan: Plan, key: CycleKey, asked: Asked<'_>) -> Result<Plan, Refused> {
+    if asked.is_agents_own() && plan.memory.is_exhausted(&key) {
+        return Err(Refused::Exhausted {
+            plan: plan.id,
+            review: key.review,
+        });
+    }
+    if *asked.actor == Actor::Person {
+        plan.memory.allow_again();
+    }
+    plan.memory.clear_trouble();
+    let open = asked.tasks.open_beside(key.task.as_ref()).count();
+    plan.memory.begin(key).open = open;
+    Ok(plan)
+}
+
+/// `state.json` shows the cycle as it is.
+fn keep_counts(plan: &mut Plan, key: &CycleKey) {
+    if let (Some(cycle), Record::Fields(fields)) = (plan.memory.in_cycle(key), &mut plan.record) {
+        fields.phase_iteration = Some(cycle.done);
+        fields.consecutive_clean = cycle.streak;
+    }
+}
+
+/// Is this a task of the plan? Without a table, nobody knows.
+fn known(plan: &str, task: &TaskId, tasks: &Tasks) -> Result<(), Refused> {
+    if tasks.rows.is_empty() || tasks.rows.iter().any(|row| row.id == *task) {
+        return Ok(());
+    }
+    Err(Refused::NoSuchTask {
+        plan: plan.into(),
+        task: task.clone(),
+        tasks: tasks.rows.iter().map(|row| row.id.clone()).collect(),
+    })
 }
 
 fn advanced(
     fields: &Fields,
     phase: &Phase,
     task: Option<&TaskId>,
-    actor: &Actor,
     models: &[String],
 ) -> Result<Fields, Refused> {
-    if let Phase::Unknown(text) = phase {
-        return Err(Refused::NoSuchPhase(text.clone()));
-    }
-    if let Some((field, text)) = fields.unknown() {
-        return Err(Refused::Unknown(field, quote(text, 80)));
-    }
-    if let Actor::Agent(_) = actor {
-        stay_under_review(fields, phase, task)?;
-    }
     let mut next = fields.clone();
     next.phase = Some(phase.clone());
     if let Some(task) = task {
@@ -154,26 +281,26 @@ fn advanced(
         }
         Phase::NextTask | Phase::NextTaskTdd => {
             need_task()?;
-            next.next_phase = None;
-            next.phase_iteration = None;
+            next.leave();
         }
         // Set by hand: there is no cycle, so the answer starts none.
-        Phase::Review(_) => {
-            next.next_phase = None;
-            next.phase_iteration = None;
-        }
+        Phase::Review(_) | Phase::Complete => next.leave(),
         Phase::PostReview(review) => {
             next.next_phase = next.phase_iteration.map(|_| Phase::Review(*review));
         }
-        Phase::Complete => next.next_phase = None,
         Phase::ContinueTask | Phase::Unknown(_) => {}
     }
     Ok(next)
 }
 
 /// An agent leaves a cycle only through its reviews.
-fn stay_under_review(fields: &Fields, phase: &Phase, task: Option<&TaskId>) -> Result<(), Refused> {
-    let Some(review) = fields.due().or_else(|| fields.unanswered()) else {
+fn stay_under_review(
+    plan: &str,
+    fields: &Fields,
+    phase: &Phase,
+    task: Option<&TaskId>,
+) -> Result<(), Refused> {
+    let Some(review) = fields.awaited() else {
         return Ok(());
     };
     let same_task = task.is_none_or(|task| Some(task.as_str()) == fields.current_task.as_deref());
@@ -193,7 +320,14 @@ fn stay_under_review(fields: &Fields, phase: &Phase, task: Option<&TaskId>) -> R
     if within {
         Ok(())
     } else {
-        Err(Refused::UnderReview(review))
+        Err(under_review(plan, review))
+    }
+}
+
+fn under_review(plan: &str, review: Kind) -> Refused {
+    Refused::UnderReview {
+        plan: plan.into(),
+        review,
     }
 }
 
@@ -201,39 +335,90 @@ fn stay_under_review(fields: &Fields, phase: &Phase, task: Option<&TaskId>) -> R
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Setting {
     MaxReviews(u32),
-    NextPhase(Option<Phase>),
     CurrentTask(Option<TaskId>),
     Tdd(bool),
 }
 
-pub fn set(plan: &Plan, setting: Setting, actor: &Actor) -> Result<VerbStep<Review>, Refused> {
+pub fn set(plan: &Plan, setting: Setting, asked: Asked<'_>) -> Result<VerbStep<Review>, Refused> {
     let before = fields(plan)?;
     let mut next = before.clone();
-    let aims = matches!(setting, Setting::NextPhase(_));
     match setting {
         Setting::MaxReviews(count) => next.max_reviews = count,
-        Setting::CurrentTask(task) => next.current_task = task.map(|task| task.as_str().into()),
-        Setting::Tdd(tdd) => next.tdd = tdd,
-        Setting::NextPhase(Some(Phase::Unknown(text))) => return Err(Refused::NoSuchPhase(text)),
-        Setting::NextPhase(phase) => {
-            let around = match &phase {
-                None | Some(Phase::Review(_) | Phase::PostReview(_)) => false,
-                Some(_) => matches!(actor, Actor::Agent(_)),
-            };
-            match before.due().or_else(|| before.unanswered()) {
-                Some(review) if around => return Err(Refused::UnderReview(review)),
-                Some(_) | None => next.next_phase = phase,
+        Setting::CurrentTask(task) => {
+            if let Some(task) = &task {
+                known(&plan.id, task, asked.tasks)?;
+            }
+            // The review is of the current task's code.
+            match before.awaited() {
+                Some(Kind::Code) if asked.is_agents_own() => {
+                    return Err(under_review(&plan.id, Kind::Code));
+                }
+                Some(_) | None => next.current_task = task.map(|task| task.as_str().into()),
             }
         }
+        Setting::Tdd(tdd) => next.tdd = tdd,
     }
-    let plan = with_fields(plan, next);
-    let rule = match Review::label(&State::Plan(Box::new(plan.clone()))) {
-        _ if !aims => "set",
-        "due" => "set-due",
-        "answering" => "set-answering",
-        _ => "set-idle",
+    Ok(moved("set", with_fields(plan, next), asked.actor))
+}
+
+/// Begins a fresh cycle of reviews: of this kind, or else of the kind that the plan is in or was
+/// in last.
+pub fn restart(
+    plan: &Plan,
+    kind: Option<Kind>,
+    task: Option<&TaskId>,
+    asked: Asked<'_>,
+) -> Result<VerbStep<Review>, Refused> {
+    let before = fields(plan)?;
+    if let Some(task) = task {
+        known(&plan.id, task, asked.tasks)?;
+    }
+    let last = match before.phase {
+        Some(Phase::Review(review) | Phase::PostReview(review)) => Some(review),
+        _ => None,
     };
-    Ok(moved(rule, plan, actor))
+    let kind = kind.or_else(|| before.awaited()).or(last);
+    let kind = kind.ok_or_else(|| Refused::NoKind(plan.id.clone()))?;
+    if let Some(review) = before.awaited()
+        && asked.is_agents_own()
+        && (review != kind || (task.is_some() && before.task().as_ref() != task))
+    {
+        return Err(under_review(&plan.id, review));
+    }
+    let mut next = before.clone();
+    if let Some(task) = task {
+        next.current_task = Some(task.as_str().into());
+    }
+    if kind == Kind::Code && next.task().is_none() {
+        return Err(Refused::NoTask(Phase::Review(kind)));
+    }
+    next.enter(kind, asked.models);
+    let key = CycleKey::of(kind, &next);
+    let plan = entered(with_fields(plan, next), key, asked)?;
+    Ok(moved("restart", plan, asked.actor))
+}
+
+/// What was reviewed is good enough, and the plan goes on.
+pub fn accept(plan: &Plan, asked: Asked<'_>) -> Result<VerbStep<Review>, Refused> {
+    let before = fields(plan)?;
+    let Some(review) = before.awaited() else {
+        return Err(Refused::NothingDue(plan.id.clone()));
+    };
+    let target = before.target(review, asked.tasks, asked.models);
+    let mut plan = plan.clone();
+    let key = CycleKey::of(review, before);
+    if plan.memory.in_cycle(&key).is_none() {
+        plan.memory.begin(key);
+    }
+    plan.memory.allow_again();
+    plan.memory.clear_trouble();
+    plan.go(&target);
+    let state = State::Plan(Box::new(plan.clone()));
+    let rule = match state.fields().and_then(Fields::due) {
+        Some(_) => "accept-last",
+        None => "accept",
+    };
+    Ok(moved(rule, plan, asked.actor))
 }
 
 /// Gives the plan to a session. If a person names none, the next session that stops here gets it.
@@ -246,11 +431,12 @@ pub fn adopt(plan: &Plan, to: Option<&SessionId>) -> VerbStep<Review> {
 
 /// Makes the due review run now, even if it failed or waits for a person.
 pub fn review_now(plan: &Plan, actor: &Actor) -> Result<VerbStep<Review>, Refused> {
-    let fields = fields(plan)?;
-    if fields.due().is_none() && fields.unanswered().is_none() {
+    if fields(plan)?.awaited().is_none() {
         return Err(Refused::NothingDue(plan.id.clone()));
     }
-    Ok(moved("review-now", plan.clone(), actor))
+    let mut plan = plan.clone();
+    plan.memory.clear_trouble();
+    Ok(moved("review-now", plan, actor))
 }
 
 fn fields(plan: &Plan) -> Result<&Fields, Refused> {
@@ -273,7 +459,13 @@ fn with_fields(plan: &Plan, fields: Fields) -> Plan {
 
 fn moved(rule: &'static str, mut plan: Plan, actor: &Actor) -> VerbStep<Review> {
     plan.memory.moved_by(actor.session());
+    if *actor == Actor::Person {
+        plan.memory.waiting = None;
+    }
     plan.note_awaited();
+    if plan.memory.awaited.is_none() {
+        plan.memory.leave();
+    }
     Step::take(rule, State::Plan(plan.into()), Nothing)
 }
 

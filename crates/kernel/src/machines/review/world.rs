@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use pretty_assertions::assert_eq;
 
+use super::cycle::Cycle;
 use super::phase::Phase;
 use super::table::Tasks;
 use super::*;
@@ -65,6 +66,8 @@ impl World {
             facts: Facts {
                 door: Door::Hook,
                 tells_progress: true,
+                counting: Counting::Cycles,
+                unrecorded: false,
                 company: OtherSessions::Alone,
                 violations: vec![],
                 warnings: vec![],
@@ -76,6 +79,7 @@ impl World {
                     on_failure: OnFailure::Approve,
                     max_cost: None,
                     deadline: Millis::seconds(600),
+                    streak: StreakRule::Subject,
                 },
             },
             event: Event {
@@ -90,12 +94,31 @@ impl World {
     }
 
     pub(super) fn due(review: Kind) -> Self {
-        Self::new(Fields {
+        let mut world = Self::new(Fields {
             current_task: Some("1".into()),
             phase_iteration: Some(0),
             next_phase: Some(Phase::Review(review)),
             ..Fields::default()
-        })
+        });
+        world.begin(0, 0);
+        world
+    }
+
+    /// The plan is in the cycle that its fields name, with this many reviews, the last of them
+    /// clean.
+    pub(super) fn begin(&mut self, done: u32, streak: u32) {
+        let fields = self.fields();
+        fields.phase_iteration = Some(done);
+        fields.consecutive_clean = streak;
+        let key = fields.cycle();
+        let open = self.facts.tasks.open_beside(None).count();
+        self.plan.memory.cycle = key.map(|key| Cycle {
+            open,
+            done,
+            streak,
+            number: done,
+            ..Cycle::new(key)
+        });
     }
 
     pub(super) fn fields(&mut self) -> &mut Fields {
@@ -141,7 +164,9 @@ impl World {
                 let Transition::Review(moved) = &settled.transitions[0] else {
                     panic!("another machine's move")
                 };
-                assert_in_table(moved, self.event.kind.name());
+                if !moved.rule.is_empty() {
+                    assert_in_table(moved, self.event.kind.name());
+                }
                 let State::Plan(plan) = &moved.state else {
                     panic!("the plan is gone")
                 };
@@ -192,11 +217,7 @@ impl World {
         if let Finding::Reviewed(_) = result {
             self.facts.written.push(request.iteration);
         }
-        let outcome = Outcome {
-            result,
-            took: Millis(1),
-            cost: 10_000,
-        };
+        let outcome = Outcome::new(result, Millis(1), 10_000);
         self.effect_status = EffectStatus::Done(intent, outcome);
         let (hold, notes) = self.says();
         (request, hold, notes)

@@ -62,7 +62,7 @@ fn prompt(line: &[u8]) -> Option<PromptLine> {
         return None;
     }
     let text = match (&*typed.kind, typed.message, typed.attachment) {
-        ("user", Some(message), _) => message.into_text()?,
+        ("user", Some(message), _) => typed_command(message.into_text()?),
         ("attachment", _, Some(queued)) if queued.kind == "queued_command" => {
             queued.prompt?.into_owned()
         }
@@ -73,6 +73,22 @@ fn prompt(line: &[u8]) -> Option<PromptLine> {
         at: time.and_then(|time| u64::try_from(time.as_millisecond()).ok().map(Millis)),
         text,
     })
+}
+
+/// A typed command is recorded with tags: `<command-name>/name</command-name>`.
+fn typed_command(text: String) -> String {
+    let tag = |name: &str| {
+        let (_, rest) = text.split_once(&format!("<{name}>"))?;
+        Some(rest.split_once(&format!("</{name}>"))?.0.trim())
+    };
+    if !text.starts_with("<command-") {
+        return text;
+    }
+    match (tag("command-name"), tag("command-args")) {
+        (Some(name), Some(args)) if !args.is_empty() => format!("{name} {args}"),
+        (Some(name), _) => name.to_owned(),
+        (None, _) => text,
+    }
 }
 
 /// What a tool answered is of the turn, too: the last lines are enough to know it.

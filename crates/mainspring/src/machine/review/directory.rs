@@ -29,6 +29,18 @@ pub(crate) struct PlanDir {
     pub(crate) changed: Option<SystemTime>,
 }
 
+impl PlanDir {
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let found = self.names.binary_search_by(|held| held.as_str().cmp(name));
+        found.is_ok()
+    }
+
+    /// Does it hold a review?
+    pub(crate) fn has_reviews(&self) -> bool {
+        self.names.iter().any(|name| name.contains("-review-"))
+    }
+}
+
 /// Every plan, the most recently changed first.
 pub(crate) fn all(plans: &Path) -> Result<Vec<PlanDir>, Trouble> {
     let mut found = Vec::new();

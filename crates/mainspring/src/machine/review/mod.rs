@@ -14,10 +14,11 @@ use mainspring_kernel::SessionId;
 use mainspring_kernel::effect::Intent;
 use mainspring_kernel::event::Kind as EventKind;
 use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::review::standstill::Standstill;
 use mainspring_kernel::machines::review::table::Tasks;
 use mainspring_kernel::machines::review::{
-    AnswerFile, Door, Facts, Fields, Kind, Memory, OtherSessions, Outcome, Plan, Record, Review,
-    Settings, State, messages, structure,
+    AnswerFile, Counting, Door, Facts, Fields, Kind, Memory, OtherSessions, Outcome, Plan, Record,
+    Review, State, messages, structure,
 };
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_store::{Trouble, atomic, no_symlink};
@@ -28,6 +29,8 @@ use super::{FoundFile, Loaded, MachineShell, Spec};
 use crate::event_context::EventContext;
 use crate::limits;
 use crate::permit::Permit;
+use crate::sessions;
+use crate::store::orders;
 
 #[derive(Debug)]
 pub(crate) struct Shell;
@@ -48,6 +51,7 @@ impl MachineShell for Shell {
                 EventKind::Stop { .. }
                     | EventKind::SessionStart { .. }
                     | EventKind::SessionEnd { .. }
+                    | EventKind::Prompt { .. }
             )
         });
         Ok(concerns
@@ -123,7 +127,7 @@ impl MachineShell for Shell {
     fn summary(input: &InputOf<Review>) -> String {
         match &input.state {
             State::Nothing => "no plan".into(),
-            State::Plan(plan) => describe(plan, &input.facts.settings),
+            State::Plan(plan) => describe(plan, &input.facts),
         }
     }
 }
@@ -192,15 +196,46 @@ fn choose(
     if let Some(id) = named {
         return plans.iter().position(|plan| plan.id == id);
     }
+    if plans.len() < 2 {
+        return (!plans.is_empty()).then_some(0);
+    }
     let session = context.session();
     let foreign = |plan: &PlanDir| {
         let owner = memories.owner(&plan.id);
         owner.is_some() && session.is_some() && owner != session.as_ref()
     };
+    let own = |plan: &PlanDir| session.is_some() && memories.owner(&plan.id) == session.as_ref();
     plans
         .iter()
-        .position(|plan| !foreign(plan))
-        .or_else(|| (!plans.is_empty()).then_some(0))
+        .position(|plan| own(plan) && awaits_review(plan))
+        .or_else(|| plans.iter().position(|plan| !foreign(plan)))
+        .or(Some(0))
+}
+
+/// The plans whose `state.json` does not say what comes next, and why.
+pub(crate) fn broken_states(context: &EventContext<'_>) -> Result<Vec<(String, String)>, Trouble> {
+    let mut broken = Vec::new();
+    for dir in directory::all(&context.project.file(PLANS))? {
+        let bytes = no_symlink::read(&dir.path.join(STATE), limits::STATE_FILE)?;
+        let problem = match record::read(bytes.as_deref()).0 {
+            Record::Missing => None,
+            Record::Unreadable(problem) => Some(problem),
+            Record::Fields(fields) => fields.undecidable().map(|(field, phase)| {
+                format!("{field} in state.json is {phase:?}, which is no phase")
+            }),
+        };
+        broken.extend(problem.map(|problem| (dir.id, problem)));
+    }
+    Ok(broken)
+}
+
+/// Is a review due, or the answer to one?
+fn awaits_review(plan: &PlanDir) -> bool {
+    let bytes = no_symlink::read(&plan.path.join(STATE), limits::STATE_FILE);
+    match record::read(bytes.ok().flatten().as_deref()).0 {
+        Record::Fields(fields) => fields.awaited().is_some(),
+        Record::Missing | Record::Unreadable(_) => false,
+    }
 }
 
 /// Does this stop start a review, and does it complete a task, if nothing holds it?
@@ -229,11 +264,7 @@ pub(crate) fn max_cost(context: &EventContext<'_>) -> Result<Option<u64>, Troubl
 
 /// The text of one of a plan's files; `None` if it does not exist.
 pub(crate) fn text(dir: &PlanDir, name: &str) -> Result<Option<String>, Trouble> {
-    if dir
-        .names
-        .binary_search_by(|held| held.as_str().cmp(name))
-        .is_err()
-    {
+    if !dir.has(name) {
         return Ok(None);
     }
     let bytes = no_symlink::read(&dir.path.join(name), limits::STATE_FILE)?;
@@ -263,12 +294,18 @@ fn facts(
             Door::Hook
         },
         tells_progress: true,
+        counting: if context.is_registered(Name::Review) {
+            Counting::Files
+        } else {
+            Counting::Cycles
+        },
         company: OtherSessions::Alone,
         violations: structure::violations(directory),
         warnings: opened.warnings.clone(),
         tasks: table,
         written: Vec::new(),
         answer: AnswerFile::Missing,
+        unrecorded: opened.record == Record::Missing && is_new(context, &opened.dir),
         settings,
     };
     if let Record::Fields(fields) = &opened.record {
@@ -279,10 +316,26 @@ fn facts(
             }
         }
         if let Some(review) = fields.unanswered() {
-            facts.answer = answer(&opened.dir, fields, review);
+            let number = opened.memory().number(fields);
+            facts.answer = answer(&opened.dir, fields, review, number);
         }
     }
     Ok(facts)
+}
+
+/// Was `plan.md` written since this session began, which is alone here?
+fn is_new(context: &EventContext<'_>, dir: &PlanDir) -> bool {
+    let session = context.session();
+    let began = session.and_then(|id| sessions::find(context.store.state(), &id));
+    let written = directory::written(&dir.path.join("plan.md"));
+    let (Some(began), Some(written)) = (began, written) else {
+        return false;
+    };
+    let since = written
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    since.as_millis() >= u128::from(began.at.0)
+        && super::other_sessions::of(context) == OtherSessions::Alone
 }
 
 /// The numbers of the existing reviews of this kind.
@@ -299,12 +352,11 @@ fn written(dir: &PlanDir, fields: &Fields, review: Kind) -> Vec<u32> {
 }
 
 /// Does the answer to the current review exist, and is it newer than the review?
-fn answer(dir: &PlanDir, fields: &Fields, review: Kind) -> AnswerFile {
-    let iteration = fields.phase_iteration.unwrap_or(0);
+fn answer(dir: &PlanDir, fields: &Fields, review: Kind, number: u32) -> AnswerFile {
     let task = fields.task();
     let time = |name: String| directory::written(&dir.path.join(name));
-    let asked = time(review.file(task.as_ref(), iteration));
-    let answered = time(review.answer_file(task.as_ref(), iteration));
+    let asked = time(review.file(task.as_ref(), number));
+    let answered = time(review.answer_file(task.as_ref(), number));
     match answered {
         Some(answered) if asked.is_none_or(|asked| answered >= asked) => AnswerFile::Written,
         Some(_) | None => AnswerFile::Missing,
@@ -317,7 +369,8 @@ pub(crate) fn write_state(file: &FoundFile, fields: &Fields) -> FileChange {
 }
 
 /// A plan in one line.
-pub(crate) fn describe(plan: &Plan, settings: &Settings) -> String {
+fn describe(plan: &Plan, facts: &Facts) -> String {
+    let settings = &facts.settings;
     let where_it_is = match &plan.record {
         Record::Missing => "no state.json".to_owned(),
         Record::Unreadable(problem) => problem.clone(),
@@ -350,5 +403,34 @@ pub(crate) fn describe(plan: &Plan, settings: &Settings) -> String {
             )
         }
     };
-    format!("plan '{}': {where_it_is}{spent}", plan.id)
+    let still = Standstill::of(plan, facts.counting, settings);
+    let still = still.map_or_else(String::new, |(review, still)| {
+        format!("; {}", still.sentence(&plan.id, review))
+    });
+    format!("plan '{}': {where_it_is}{spent}{still}", plan.id)
+}
+
+/// Why the review that is due does not start, if only a person can change that.
+pub(crate) fn standstill(
+    context: &EventContext<'_>,
+    plan: &Plan,
+) -> Result<Option<(Kind, Standstill)>, Trouble> {
+    let Record::Fields(fields) = &plan.record else {
+        return Ok(None);
+    };
+    let Some(review) = fields.awaited().filter(|_| fields.max_reviews > 0) else {
+        return Ok(None);
+    };
+    if !context.is_trusted() {
+        return Ok(Some((review, Standstill::Untrusted)));
+    }
+    let orders = orders::in_force(context.project, context.store)?;
+    if orders.may_start(Name::Review, context.env.now()).is_err() {
+        return Ok(Some((review, Standstill::Paused)));
+    }
+    Ok(Standstill::of(
+        plan,
+        Counting::Cycles,
+        &settings::of(context)?,
+    ))
 }

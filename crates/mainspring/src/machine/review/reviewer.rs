@@ -59,11 +59,7 @@ pub(super) fn run(context: &EventContext<'_>, permit: &Permit, intent: &Intent<R
         project.set_aside();
     }
     let took = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let outcome = Outcome {
-        result,
-        took: Millis(took),
-        cost,
-    };
+    let outcome = Outcome::new(result, Millis(took), cost);
     history::add(context.store, context.env.later(), &intent.effect, &outcome);
     outcome
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use mainspring_kernel::machines::review::{OnFailure, Settings, plan};
+use mainspring_kernel::machines::review::{OnFailure, Settings, StreakRule, plan};
 use mainspring_kernel::{Millis, Name};
 use mainspring_store::Trouble;
 
@@ -67,6 +67,15 @@ pub(super) const KEYS: &[Key] = &[
                 `mainspring plan review --now`",
     },
     Key {
+        name: "review.streak",
+        kind: Kind::Choice(&["subject", "any"]),
+        default: "subject",
+        reach: Reach::Anyone,
+        variable: None,
+        about: "when two clean reviews count as two in a row: if they saw the same files, or \
+                always; the drop-in counts any",
+    },
+    Key {
         name: "review.max_cost_usd",
         kind: Kind::Amount,
         default: "0",
@@ -101,6 +110,11 @@ pub(super) fn of(context: &EventContext<'_>) -> Result<Settings, Trouble> {
         on_failure,
         max_cost,
         deadline: deadline.unwrap_or(LONGEST).min(LONGEST),
+        streak: match config.get("review.streak").and_then(Value::text) {
+            Some("any") => StreakRule::Any,
+            Some(_) | None if context.is_registered(Name::Review) => StreakRule::Any,
+            Some(_) | None => StreakRule::Subject,
+        },
     })
 }
 

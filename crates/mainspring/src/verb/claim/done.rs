@@ -14,11 +14,10 @@ use super::{CommandContext, Result};
 use crate::drive::drive;
 use crate::error::CliError;
 use crate::event_context::EventContext;
-use crate::host::{self, Payload};
+use crate::host::Payload;
 use crate::machine::claim::query::{self, Head};
 use crate::machine::claim::{self, open, poll};
-use crate::transcript::Transcript;
-use crate::verb::ask;
+use crate::verb::{ask, last_word};
 
 /// Close the issue, after its pull request was merged and the user said yes.
 ///
@@ -101,9 +100,6 @@ fn look(cmd: &CommandContext, context: &EventContext<'_>, phrases: &[String]) ->
     Ok(())
 }
 
-/// How long the client may take to write a prompt into its transcript.
-const LAG: Duration = Duration::from_secs(3);
-
 /// The user's last message. If an event has told of one that is not in the transcript yet, it is
 /// waited for.
 fn last_word(
@@ -115,32 +111,16 @@ fn last_word(
     let (claim, memory) = verbs::claimed(&claim::state(context)?.0)?;
     let began = Instant::now();
     loop {
-        let last = in_transcript(cmd, session);
+        let last = last_word::in_transcript(cmd, session);
         let since = verbs::merged_at(&memory).unwrap_or_default();
         let given = last
             .as_ref()
             .is_some_and(|last| consent::is_given(last, claim.issue_number, since, phrases));
-        if given || memory.consent != Consent::Spoken || began.elapsed() >= LAG {
+        if given || memory.consent != Consent::Spoken || began.elapsed() >= last_word::LAG {
             return Ok(last);
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-}
-
-/// What the user wrote last in this session, by the host's own record. An event that somebody
-/// gave to `mainspring hook` is none; and the record may lag behind the events.
-fn in_transcript(cmd: &CommandContext, session: &SessionId) -> Option<LastWord> {
-    let format = &host::of_environment(&cmd.env).transcript;
-    let path = (format.find)(&cmd.env, session)?;
-    let transcript = Transcript::open(&path).ok()?;
-    let exchange = transcript
-        .last_exchange(format.prompt, format.entry)
-        .ok()??;
-    Some(LastWord {
-        at: exchange.prompt.at?,
-        text: exchange.prompt.text,
-        after: exchange.after,
-    })
 }
 
 /// An issue is closed at a stop. No agent stops here, so this makes the stop. If it fails, it is

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::machines::looping::{Client, LoopOwner, State as Loop};
+use mainspring_kernel::machines::review::messages;
 use mainspring_kernel::machines::{MachineInput, Name};
 use mainspring_kernel::orders::{Mode, Until};
 use mainspring_platform::{identity, permissions, process};
@@ -15,7 +16,7 @@ use super::{Findings, Repair};
 use crate::config::trust_roots;
 use crate::effect_owner;
 use crate::event_context::EventContext;
-use crate::machine;
+use crate::machine::{self, review};
 use crate::orders;
 use crate::ownership::Ignored;
 use crate::permit::Denied;
@@ -40,6 +41,7 @@ pub(super) fn examine(cmd: &CommandContext, repair: Repair, findings: &mut Findi
     allowed(cmd, &project, &store, findings);
     settings(cmd, &project, &store, findings);
     machines(cmd, &project, &store, findings);
+    plans(cmd, &project, &store, findings);
     effects(&store, repair, findings);
     journal(cmd, &store, findings);
 }
@@ -247,6 +249,21 @@ fn machines(
                 if let MachineInput::Loop(input) = &input {
                     looping(cmd, &input.state, input.facts.ttl, findings);
                 }
+            }
+        }
+    }
+}
+
+/// Plans whose `state.json` cannot be read.
+fn plans(cmd: &CommandContext, project: &Project, store: &ProjectStore, findings: &mut Findings) {
+    let context = EventContext::new(&cmd.env, project, store, None);
+    match review::broken_states(&context) {
+        // A folder that cannot be read is reported with the machine.
+        Err(_) => {}
+        Ok(broken) => {
+            for (plan, problem) in broken {
+                let fix = format!("mainspring plan repair --plan {}", messages::quoted(&plan));
+                findings.error("review", format!("plan '{plan}': {problem}"), &fix);
             }
         }
     }

@@ -3,10 +3,11 @@
 use mainspring_kernel::Name;
 use mainspring_kernel::authority::Grounds;
 use mainspring_kernel::machines::review::verbs::{self, Setting};
-use mainspring_kernel::machines::review::{Phase, State, TaskId};
+use mainspring_kernel::machines::review::{Memory, Phase, State, TaskId, messages};
 
-use super::{Which, changes, plan, remembered};
+use super::{Asker, Which, changes, plan, remembered};
 use crate::error::CliError;
+use crate::event_context::EventContext;
 use crate::machine::FoundFile;
 use crate::machine::review::memories::Memories;
 use crate::machine::review::{self as plans, directory};
@@ -31,12 +32,12 @@ pub(super) struct AdvanceArgs {
     which: Which,
 }
 
-/// Set one field of the plan's state by hand
+/// Change a setting of the plan
 #[derive(Debug, clap::Args)]
 pub(super) struct SetArgs {
-    /// `max_reviews`, `next_phase`, `current_task` or `tdd`
+    /// `max_reviews`, `current_task` or `tdd`
     field: String,
-    /// A number, a phase or null, a task's id or null, true or false
+    /// A number, a task's id or null, true or false
     value: String,
     #[command(flatten)]
     which: Which,
@@ -68,16 +69,29 @@ pub(super) fn init(args: &InitArgs, cmd: &CommandContext) -> Result {
             State::Plan(Box::new(super::plan(opened)))
         });
         let memories = Memories::read(context)?;
-        let memory = memories.of(&name);
-        let models = plans::models(context)?;
-        let step = verbs::init(&state, &name, memory, &cmd.actor(), &models)?;
+        let memory = match &found {
+            Some(opened) if opened.dir.has_reviews() => memories.of(&name),
+            // The plan of this name that we remember was deleted: this is another one.
+            Some(_) | None => Memory::default(),
+        };
+        let asker = Asker::new(cmd, context)?;
+        let step = verbs::init(&state, &name, memory, asker.alone())?;
         let path = context.project.file(directory::PLANS).join(&name);
         let file = FoundFile {
             path: path.join(directory::STATE),
             bytes: None,
         };
         let files = changes(&file, &memories, &step.state)?;
-        let did = format!("plan '{name}' is recorded; its review starts at the agent's next stop");
+        let written = found.is_some_and(|opened| opened.dir.has("plan.md"));
+        let did = if written {
+            format!("plan '{name}' is recorded; its review starts at the agent's next stop")
+        } else {
+            format!(
+                "plan '{name}' is recorded, but {}/plan.md does not exist: write it before the \
+                 agent stops",
+                messages::directory(&name)
+            )
+        };
         Ok((files, did))
     })?;
     Ok(format!("{did}\n"))
@@ -90,11 +104,14 @@ pub(super) fn advance(args: &AdvanceArgs, cmd: &CommandContext) -> Result {
         Some(task) => format!("plan advance {phase} --task {task}"),
         None => format!("plan advance {phase}"),
     };
+    let (project, store) = cmd.project()?;
+    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let asker = Asker::new(cmd, &context)?.carrying_out(cmd, &phase);
     let did = cmd.commit(Name::Review, &command, |context| {
         let opened = args.which.open(context)?;
-        let models = plans::models(context)?;
         let plan = plan(&opened);
-        let step = verbs::advance(&plan, &phase, task.as_ref(), &cmd.actor(), &models)?;
+        let asked = asker.about(&opened)?;
+        let step = verbs::advance(&plan, &phase, task.as_ref(), asked)?;
         let files = changes(&opened.state_file, &opened.memories, &step.state)?;
         Ok((files, told(&plan.id, &step.state)))
     })?;
@@ -108,7 +125,8 @@ pub(super) fn set(args: &SetArgs, cmd: &CommandContext) -> Result {
     let did = cmd.commit(Name::Review, &command, |context| {
         let opened = args.which.open(context)?;
         let plan = plan(&opened);
-        let step = verbs::set(&plan, setting, &cmd.actor())?;
+        let asker = Asker::new(cmd, context)?;
+        let step = verbs::set(&plan, setting, asker.about(&opened)?)?;
         let files = changes(&opened.state_file, &opened.memories, &step.state)?;
         Ok((files, told(&plan.id, &step.state)))
     })?;
@@ -118,6 +136,12 @@ pub(super) fn set(args: &SetArgs, cmd: &CommandContext) -> Result {
 pub(super) fn adopt(args: &AdoptArgs, cmd: &CommandContext) -> Result {
     let named = session::wanted(cmd, args.session.as_deref())?;
     let session = named.as_ref().map(|named| named.id.clone());
+    let own = cmd.env.agent_session();
+    let grounds = match &own {
+        Some(own) if session.as_ref() == Some(own) => Grounds::BegunBy(own),
+        Some(_) | None => Grounds::Nothing,
+    };
+    cmd.may("plan adopt", grounds)?;
     let did = cmd.commit(Name::Review, "plan adopt", |context| {
         let opened = args.which.open(context)?;
         let step = verbs::adopt(&plan(&opened), session.as_ref());
@@ -131,7 +155,7 @@ pub(super) fn adopt(args: &AdoptArgs, cmd: &CommandContext) -> Result {
     Ok(format!("{did}\n"))
 }
 
-fn told(plan: &str, state: &State) -> String {
+pub(super) fn told(plan: &str, state: &State) -> String {
     let text = |phase: Option<&Phase>| phase.map_or("nothing", Phase::as_str).to_owned();
     let fields = state.fields();
     let phase = text(fields.and_then(|fields| fields.phase.as_ref()));
@@ -139,7 +163,7 @@ fn told(plan: &str, state: &State) -> String {
     format!("plan '{plan}': phase {phase}, next {next}")
 }
 
-fn task_id(text: &str) -> Result<TaskId> {
+pub(super) fn task_id(text: &str) -> Result<TaskId> {
     TaskId::parse(text).ok_or_else(|| {
         CliError::new(format!("{text:?} is not a task's id"))
             .hint("use letters, digits, `_` and `-`")
@@ -154,8 +178,15 @@ fn setting(field: &str, value: &str) -> Result<Setting> {
             Ok(count @ 0..=1000) => Ok(Setting::MaxReviews(count)),
             Ok(_) | Err(_) => Err(wrong("use a whole number up to 1000")),
         },
-        "next_phase" if value == "null" => Ok(Setting::NextPhase(None)),
-        "next_phase" => Ok(Setting::NextPhase(Some(Phase::parse(value)))),
+        "next_phase" if value == "null" => Err(CliError::new(
+            "next_phase is no setting: it follows from what is done",
+        )
+        .hint("`mainspring plan accept` ends the reviews and goes on")),
+        "next_phase" => Err(CliError::new(
+            "next_phase is no setting: it follows from what is done",
+        )
+        .hint("`mainspring plan review restart KIND` begins a cycle of reviews: plan, tasks, code or all-code")
+        .hint("`mainspring plan advance PHASE` records an action")),
         "current_task" if value == "null" => Ok(Setting::CurrentTask(None)),
         "current_task" => Ok(Setting::CurrentTask(Some(task_id(value)?))),
         "tdd" => match value {
@@ -164,6 +195,6 @@ fn setting(field: &str, value: &str) -> Result<Setting> {
             _ => Err(wrong("use true or false")),
         },
         _ => Err(CliError::new(format!("there is no field {field:?} to set"))
-            .hint("the fields are max_reviews, next_phase, current_task and tdd")),
+            .hint("the fields are max_reviews, current_task and tdd")),
     }
 }

@@ -1,14 +1,21 @@
 //! `mainspring plan`: the commands of `review`, for agents and people.
 
+mod accept;
 mod change;
+mod repair;
 mod review;
 mod route;
 pub(super) mod view;
 
-use mainspring_kernel::journal::FileChange;
-use mainspring_kernel::machines::review::{Plan, State};
+use std::cell::OnceCell;
 
-use super::{CommandContext, Result};
+use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::review::table::Tasks;
+use mainspring_kernel::machines::review::verbs::{Asked, Typed};
+use mainspring_kernel::machines::review::{Phase, Plan, State};
+use mainspring_kernel::verbs::Actor;
+
+use super::{CommandContext, Result, last_word};
 use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::machine::FoundFile;
@@ -21,7 +28,7 @@ use crate::machine::review::{self as plans, Opened};
 /// another.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring plan init weather           after you wrote .taskie/plans/weather/plan.md\n  mainspring plan status\n  mainspring plan set max_reviews 4\n  mainspring plan set next_phase null    no more reviews"
+    after_help = "Examples:\n  mainspring plan init weather           after you wrote .taskie/plans/weather/plan.md\n  mainspring plan status\n  mainspring plan set max_reviews 4\n  mainspring plan accept                 good enough: no more reviews, go on\n  mainspring plan review restart code    review the current task's code from the start"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -33,6 +40,8 @@ enum Verb {
     Init(change::InitArgs),
     Advance(change::AdvanceArgs),
     Set(change::SetArgs),
+    Accept(accept::Args),
+    Repair(repair::Args),
     Adopt(change::AdoptArgs),
     Route(route::Args),
     Status(view::StatusArgs),
@@ -45,6 +54,8 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         Verb::Init(args) => cmd.said_until_trusted(change::init(args, cmd)?),
         Verb::Advance(args) => cmd.said_until_trusted(change::advance(args, cmd)?),
         Verb::Set(args) => cmd.said_until_trusted(change::set(args, cmd)?),
+        Verb::Accept(args) => accept::run(args, cmd),
+        Verb::Repair(args) => repair::run(args, cmd),
         Verb::Adopt(args) => cmd.said_until_trusted(change::adopt(args, cmd)?),
         Verb::Route(args) => route::run(args, cmd),
         Verb::Status(args) => view::status(args, cmd),
@@ -70,6 +81,58 @@ impl Which {
             None => CliError::new("there is no plan here")
                 .hint("`mainspring plan init NAME` records one"),
         })
+    }
+}
+
+/// Who runs a command, and what it needs to know besides the plan.
+struct Asker {
+    actor: Actor,
+    typed: Typed,
+    models: Vec<String>,
+    tasks: OnceCell<Tasks>,
+}
+
+impl Asker {
+    fn new(cmd: &CommandContext, context: &EventContext<'_>) -> Result<Self> {
+        Ok(Self {
+            actor: cmd.actor(),
+            typed: Typed::No,
+            models: plans::models(context)?,
+            tasks: OnceCell::new(),
+        })
+    }
+
+    /// If the user typed `/taskie:PHASE` in the client, the agent carries out the user's word.
+    fn carrying_out(mut self, cmd: &CommandContext, phase: &Phase) -> Self {
+        if let Actor::Agent(Some(session)) = &self.actor
+            && let Some(last) = last_word::in_transcript(cmd, session)
+            && last
+                .command()
+                .and_then(|typed| typed.strip_prefix("taskie:"))
+                == Some(phase.as_str())
+        {
+            self.typed = Typed::ByUser;
+        }
+        self
+    }
+
+    fn about(&self, opened: &Opened) -> Result<Asked<'_>> {
+        if self.tasks.get().is_none() {
+            let text = plans::text(&opened.dir, "tasks.md")?;
+            let tasks = text.as_deref().map(Tasks::parse).unwrap_or_default();
+            let _ = self.tasks.set(tasks);
+        }
+        Ok(self.alone())
+    }
+
+    /// For a plan that has no tasks yet.
+    fn alone(&self) -> Asked<'_> {
+        Asked {
+            actor: &self.actor,
+            typed: self.typed,
+            models: &self.models,
+            tasks: self.tasks.get_or_init(Tasks::default),
+        }
     }
 }
 

@@ -78,7 +78,7 @@ fn adopt(cmd: &CommandContext, opened: &Opened) -> Result<()> {
 }
 
 fn look(context: &EventContext<'_>, opened: Opened) -> Result<View> {
-    let route = of(&opened)?;
+    let route = of(context, &opened)?;
     let history = match route.by {
         By::State => Vec::new(),
         By::History => commits(context, &opened),
@@ -96,7 +96,7 @@ fn look(context: &EventContext<'_>, opened: Opened) -> Result<View> {
 }
 
 /// How to continue a plan.
-pub(super) fn of(opened: &Opened) -> Result<Route> {
+pub(super) fn of(context: &EventContext<'_>, opened: &Opened) -> Result<Route> {
     let text = |name: &str| plans::text(&opened.dir, name);
     let tasks = text("tasks.md")?.as_deref().map(Tasks::parse);
     let tasks = tasks.unwrap_or_default();
@@ -115,7 +115,9 @@ pub(super) fn of(opened: &Opened) -> Result<Route> {
             .map_or(Subtasks::Unknown, Subtasks::parse),
         tasks,
     };
-    Ok(route(&opened.record, &artifacts))
+    let found = plan(opened);
+    let still = plans::standstill(context, &found)?;
+    Ok(route(&found, &artifacts, still))
 }
 
 fn commits(context: &EventContext<'_>, opened: &Opened) -> Vec<String> {

@@ -72,7 +72,7 @@ pub(in crate::verb) fn look(context: &EventContext<'_>, opened: &Opened) -> Resu
     };
     Ok(Status {
         stage: stage(state.as_ref()),
-        next_step: route::of(opened)?.sentence(),
+        next_step: route::of(context, opened)?.sentence(),
         owner: memory.owner.map(|owner| owner.to_string()),
         at_work: at_work::of(context.env, context.store, Name::Review, &opened.dir.id)?,
         problems: opened.warnings.clone(),

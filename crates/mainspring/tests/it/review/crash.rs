@@ -234,7 +234,7 @@ fn a_verdict_that_somebody_wrote_after_a_kill_is_none() {
 #[test]
 fn a_due_review_that_is_edited_out_of_the_plan_is_told_to_the_person() {
     let taskie = trusted(json!({"next_phase": null}));
-    let due = ["plan", "set", "next_phase", "plan-review"];
+    let due = ["plan", "review", "restart", "plan"];
     let _ = taskie.env.agent("s", &due).ok();
     taskie.verdict("FAIL");
     stop(&taskie, "s", "one").held();

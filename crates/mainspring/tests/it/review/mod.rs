@@ -1,6 +1,9 @@
 //! Plans at the hook: which session they belong to, what is started, and what survives a kill.
 
+mod broken;
 mod crash;
+mod cycles;
+mod forgotten;
 mod plans;
 mod reviewer;
 

@@ -68,15 +68,26 @@ fn an_answer_without_its_state_moves_the_plan() {
 
 #[test]
 fn an_unknown_phase_is_reported_and_kept() {
-    let taskie = trusted(json!({"phase": "polish", "next_phase": "code-review"}));
+    let taskie = trusted(json!({"next_phase": "polish"}));
     let before = fs::read_to_string(taskie.dir().join("state.json")).unwrap();
-    let said = stop(&taskie, "s", "one").let_go();
+    let said = stop(&taskie, "s", "one").held();
     assert!(said.contains("\"polish\""), "{said}");
+    assert!(
+        said.contains("`mainspring plan repair --plan demo`"),
+        "{said}"
+    );
     assert_eq!(
         fs::read_to_string(taskie.dir().join("state.json")).unwrap(),
         before
     );
     assert_eq!(taskie.calls().len(), 0);
+}
+
+#[test]
+fn an_unknown_phase_with_a_known_next_phase_gets_its_due_review() {
+    let taskie = trusted(json!({"phase": "polish", "next_phase": "code-review"}));
+    let held = stop(&taskie, "s", "one").held();
+    assert!(held.contains("task-1-review-1.md"), "{held}");
 }
 
 #[test]
@@ -100,7 +111,7 @@ fn the_verbs_move_a_plan_as_the_actions_say() {
     assert!(again.contains("exists already"), "{again}");
     let around = agent(&["plan", "advance", "complete"]).failed();
     assert!(
-        around.contains("plan review of this plan is not over"),
+        around.contains("the plan review of plan 'demo' is not over"),
         "{around}"
     );
     let wrong = agent(&["plan", "advance", "finish"]).failed();
@@ -117,7 +128,7 @@ fn the_verbs_move_a_plan_as_the_actions_say() {
     assert_eq!(route["step"]["do"], "stop");
     assert_eq!(route["by"], "state");
     let person = |args: &[&str]| finish(taskie.command().args(args), b"");
-    let _ = person(&["plan", "set", "next_phase", "null"]).ok();
+    let _ = taskie.env.in_terminal(&["plan", "accept"]).ok();
     let _ = person(&["plan", "set", "max_reviews", "3"]).ok();
     let _ = agent(&["plan", "advance", "complete-task-tdd", "--task", "4"]).ok();
     assert_eq!(

@@ -115,7 +115,7 @@ fn an_existing_review_is_never_written_over() {
     );
     let kept = fs::read_to_string(taskie.dir().join("plan-review-1.md")).unwrap();
     assert_eq!(kept, "of another cycle");
-    assert_eq!(taskie.state_now()["phase_iteration"], 2);
+    assert_eq!(taskie.state_now()["phase_iteration"], 1, "one review ran");
 }
 
 #[test]
@@ -151,6 +151,7 @@ fn retry_holds_the_agent_and_park_waits_for_a_person() {
     taskie.set("MOCK_CLAUDE_NO_FILE", "1");
     assert!(stop(&taskie, "s", "one").let_go().contains("It is parked"));
     assert!(stop(&taskie, "s", "two").let_go().contains("is parked"));
+    assert_eq!(stop(&taskie, "s", "three").let_go(), "", "said once");
     assert_eq!(taskie.calls().len(), 1);
     taskie.set("MOCK_CLAUDE_NO_FILE", "");
     let told = taskie.run(&["plan", "review", "--now"], b"").ok();

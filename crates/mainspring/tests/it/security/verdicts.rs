@@ -355,6 +355,20 @@ fn failed() -> Vec<Output> {
     outputs
 }
 
+/// The output with findings beside its verdict, so that nothing but the verdict's place and form
+/// is in question.
+fn complete(output: &[u8]) -> Vec<u8> {
+    let Ok(text) = std::str::from_utf8(output) else {
+        return output.to_vec();
+    };
+    let plain = r#""verdict":"PASS""#;
+    let more = r#","findings":[],"earlier":[]"#;
+    let escaped = |text: &str| text.replace('"', r#"\""#);
+    text.replace(plain, &format!("{plain}{more}"))
+        .replace(&escaped(plain), &escaped(&format!("{plain}{more}")))
+        .into_bytes()
+}
+
 /// One project, and a reviewer that prints a file.
 struct Reviewed(Taskie);
 
@@ -379,8 +393,10 @@ impl Reviewed {
         for file in ["plan-review-1.md", ".review-1.partial"] {
             let _ = fs::remove_file(taskie.dir().join(file));
         }
+        // A fresh cycle: after three failures a review waits for a person.
         taskie.state(json!({"next_phase": "plan-review", "consecutive_clean": clean}));
-        fs::write(taskie.env.root().join("said"), &output.bytes).unwrap();
+        let _ = taskie.run(&["plan", "review", "restart", "plan"], b"").ok();
+        fs::write(taskie.env.root().join("said"), complete(&output.bytes)).unwrap();
         fs::write(taskie.env.root().join("exit"), output.exit.to_string()).unwrap();
         let words = json!({"last_assistant_message": format!("stop {number}")});
         let event = payload(&taskie.env.project(), "Stop", words);
@@ -447,7 +463,7 @@ fn a_reviewer_that_failed_has_said_nothing() {
     let outputs = failed();
     each(&outputs, |reviewed, output, number| {
         let after = reviewed.after(1, output, number);
-        assert_eq!(after, (json!(1), json!("plan-review")), "{}", shown(output));
+        assert_eq!(after, (json!(0), json!("plan-review")), "{}", shown(output));
     });
     eprintln!(
         "{} verdicts of a reviewer that failed: none counts",
@@ -484,7 +500,9 @@ fn every_shape_of_a_real_verdict_counts() {
     outputs.push(format!("{}\n", valid()));
     outputs.push(format!("\r\n\t {} \r\n\r\n", valid()));
     outputs.push(format!("{:#}", valid()));
-    outputs.push(r#"{"structured_output":{"\u0076erdict":"\u0050ASS"}}"#.into());
+    outputs.push(
+        r#"{"structured_output":{"findings":[],"earlier":[],"\u0076erdict":"\u0050ASS"}}"#.into(),
+    );
     outputs.push(r#"{"n":12345678901234567890123,"structured_output":{"verdict":"PASS"}}"#.into());
     let outputs: Vec<Output> = outputs.into_iter().map(text).collect();
     assert!(outputs.len() >= 20);

@@ -1,0 +1,129 @@
+//! Why a review that is due does not start, where only a person can change that. A stop, `plan
+//! route`, `plan status` and the agent's next prompt all say it with the same words.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::Settings;
+use super::cycle::{Counting, CycleKey};
+use super::messages::{command, dollars};
+use super::phase::Review;
+use super::plan::{Fields, Parked, Plan, Record};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standstill {
+    /// The cycle had all its reviews.
+    Limit {
+        done: u32,
+        most: u32,
+    },
+    /// The plan's reviews have cost this much, in millionths of a dollar.
+    Cost {
+        spent: u64,
+        most: u64,
+    },
+    /// The reviewer failed so often in a row.
+    Parked {
+        failures: u32,
+    },
+    Untrusted,
+    /// A person stopped or paused the machine.
+    Paused,
+}
+
+impl Standstill {
+    /// Had the cycle all its reviews, as we count them?
+    pub(super) fn limit(
+        plan: &Plan,
+        fields: &Fields,
+        review: Review,
+        counting: Counting,
+    ) -> Option<Self> {
+        let most = fields.max_reviews;
+        let key = CycleKey::of(review, fields);
+        let done = match (counting, plan.memory.in_cycle(&key)) {
+            (Counting::Files, _) => fields.phase_iteration.unwrap_or(0),
+            (Counting::Cycles, Some(cycle)) => cycle.done,
+            (Counting::Cycles, None) if plan.memory.is_exhausted(&key) => most,
+            (Counting::Cycles, None) => 0,
+        };
+        (most > 0 && done >= most).then_some(Self::Limit { done, most })
+    }
+
+    pub(super) fn cost(plan: &Plan, settings: &Settings) -> Option<Self> {
+        let most = settings.max_cost?;
+        let spent = plan.memory.spent;
+        (spent >= most).then_some(Self::Cost { spent, most })
+    }
+
+    pub(super) fn parked(plan: &Plan, key: &CycleKey) -> Option<Self> {
+        let trouble = plan.memory.trouble.as_ref()?;
+        let same = trouble.review == key.review && trouble.task == key.task;
+        (same && trouble.parked == Parked::Yes).then_some(Self::Parked {
+            failures: trouble.failures,
+        })
+    }
+
+    /// What the next stop would find, as far as plan and settings tell.
+    pub fn of(plan: &Plan, counting: Counting, settings: &Settings) -> Option<(Review, Self)> {
+        let Record::Fields(fields) = &plan.record else {
+            return None;
+        };
+        let review = fields.awaited().filter(|_| fields.max_reviews > 0)?;
+        let key = CycleKey::of(review, fields);
+        let still = Self::limit(plan, fields, review, counting)
+            .or_else(|| Self::cost(plan, settings))
+            .or_else(|| Self::parked(plan, &key));
+        Some((review, still?))
+    }
+
+    /// The arrow of the table.
+    pub(super) const fn rule(&self) -> &'static str {
+        match self {
+            Self::Limit { .. } => "limit",
+            Self::Cost { .. } => "costs",
+            Self::Parked { .. } => "parked",
+            // These are not decided here: the machine is not asked at such a stop.
+            Self::Untrusted | Self::Paused => "valid",
+        }
+    }
+
+    /// What is the matter, and what the person can type.
+    pub fn sentence(&self, plan: &str, review: Review) -> String {
+        let label = review.label();
+        let accept = command(plan, "accept");
+        let restart = command(plan, "review restart");
+        match self {
+            Self::Limit { done, most } => format!(
+                "plan '{plan}': {done} of {most} {label}s are done without two clean ones in a \
+                 row. Decide: {accept} goes on as it is, {restart} begins a fresh cycle, {} allows \
+                 more",
+                command(plan, &format!("set max_reviews {}", most.saturating_add(4)))
+            ),
+            Self::Cost { spent, most } => format!(
+                "the reviews of plan '{plan}' have cost {}, and max_cost_usd is {}: the cycle \
+                 waits. Decide: {accept} goes on as it is, a higher `[review] max_cost_usd` \
+                 allows more",
+                dollars(*spent),
+                dollars(*most)
+            ),
+            Self::Parked { failures: 1 } => format!(
+                "the {label} of plan '{plan}' is parked after a failure: {} tries again",
+                command(plan, "review --now")
+            ),
+            Self::Parked { failures } => format!(
+                "the {label} of plan '{plan}' is parked after {failures} failures in a row: {} \
+                 tries again",
+                command(plan, "review --now")
+            ),
+            Self::Untrusted => format!(
+                "the {label} of plan '{plan}' does not start, because nobody trusted this project: \
+                 `mainspring trust` allows it"
+            ),
+            Self::Paused => format!(
+                "the {label} of plan '{plan}' does not start, because a person stopped or paused \
+                 it: `mainspring resume` ends that"
+            ),
+        }
+    }
+}
