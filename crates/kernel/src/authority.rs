@@ -74,7 +74,7 @@ pub const TABLE: &[Row] = &[
     // `gate on`, a loop, a plan and a claim only add to what is asked of the agent.
     anyones("gate on"), anyones("gate status"), anyones("gate check"),
     anyones("loop start"), anyones("loop status"), anyones("loop list"),
-    anyones("plan init"), anyones("plan advance"), anyones("plan set"), anyones("plan repair"),
+    anyones("plan init"), anyones("plan advance"), anyones("plan set"), anyones("plan repair"), anyones("plan answer"),
     anyones("plan route"), anyones("plan status"), anyones("plan list"), anyones("plan review"),
     anyones("claim"), anyones("claim status"), anyones("claim abort"), anyones("claim watch"),
     anyones("claim list"), anyones("claim release"), anyones("claim repair"), anyones("claim retry"), anyones("claim rework"),

@@ -18,6 +18,9 @@ pub struct BlockLedger {
     /// The counts for the receipt.
     #[serde(default, skip_serializing_if = "Option::is_none", alias = "tally")]
     pub receipt: Option<Receipt>,
+    /// When the person wrote the prompt that this stop follows, if that was looked up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompted: Option<Millis>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Delivered>,
 }

@@ -159,6 +159,8 @@ pub enum Voice {
     /// receipt.
     #[serde(alias = "courtesy")]
     Optional,
+    /// A desktop notice, for a person who may have turned away.
+    Desktop,
 }
 
 /// A line for the person, never for the agent.
@@ -172,6 +174,13 @@ impl Note {
     pub fn ours(text: impl Into<String>) -> Self {
         Self {
             by: Voice::Mainspring,
+            text: text.into(),
+        }
+    }
+
+    pub(crate) fn desktop(text: impl Into<String>) -> Self {
+        Self {
+            by: Voice::Desktop,
             text: text.into(),
         }
     }
@@ -215,7 +224,8 @@ impl Answer {
     /// For a host that must get exactly the output of the program that we replace.
     #[must_use]
     pub fn without_optional_notes(mut self) -> Self {
-        self.notes.retain(|note| note.by != Voice::Optional);
+        let needed = |note: &Note| !matches!(note.by, Voice::Optional | Voice::Desktop);
+        self.notes.retain(needed);
         self
     }
 }

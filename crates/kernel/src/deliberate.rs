@@ -283,6 +283,8 @@ fn settle(
         | Decision::Silent => Outcome::Told,
     };
     if let Decision::Stop { .. } = decision {
+        let notices = case.inputs.iter().filter_map(MachineInput::notice);
+        notes.extend(notices.map(Note::desktop));
         let settled = match outcome {
             Outcome::Passed => Settled::Released,
             Outcome::Held | Outcome::Told | Outcome::Observed => Settled::Continued,
@@ -316,6 +318,7 @@ fn settle(
 /// Counts the hold, or ends the count, and writes the receipt. The note is for the person.
 fn settle_stop(case: &Case, hold: &Reasons, ledger: &mut BlockLedger) -> (Outcome, Option<Note>) {
     if hold.is_empty() {
+        ledger.prompted = None;
         // A sub-agent's stop does not end the work that the agent is kept going for.
         let receipt = match case.event.speaker {
             Speaker::Main => ledger.receipt.take(),
@@ -332,9 +335,10 @@ fn settle_stop(case: &Case, hold: &Reasons, ledger: &mut BlockLedger) -> (Outcom
         return (Outcome::Capped, Some(capped_note(hold, ledger)));
     }
     ledger.hold(case.transcript);
+    let prompted = ledger.prompted.take().unwrap_or(case.now).min(case.now);
     let receipt = ledger
         .receipt
-        .get_or_insert_with(|| Receipt::begin(case.now));
+        .get_or_insert_with(|| Receipt::begin(prompted));
     receipt.hold(hold);
     take_in(receipt, &case.inputs);
     let note = (receipt.holds == 1).then(|| held_note(hold));

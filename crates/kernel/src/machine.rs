@@ -71,6 +71,12 @@ pub trait Machine: HasEffects {
     /// Adds the result of an effect to the receipt that the person gets when the agent stops.
     fn summarize(_: &Self::Outcome, _: &mut Receipt) {}
 
+    /// A desktop notice about an effect that came back at this stop, if it took so long that the
+    /// person may have turned away.
+    fn notice(_: &Self::Effect, _: &Self::Outcome) -> Option<String> {
+        None
+    }
+
     /// Reduces the texts of people and agents for the record. Names, numbers and our own sentences
     /// stay.
     fn reduce(_: &mut InputOf<Self>, _: Reducer) {}

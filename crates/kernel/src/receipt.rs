@@ -14,7 +14,7 @@ use crate::name::Name;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Receipt {
-    /// When the first hold was.
+    /// When the person wrote the prompt, or else when the first hold was.
     pub since: Millis,
     pub holds: u32,
     /// Which machine asked for how many of them.

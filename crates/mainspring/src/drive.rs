@@ -159,7 +159,11 @@ impl<'a> Driver<'a> {
                 }),
             }
         }
-        let ledger = self.load_ledger()?;
+        let mut ledger = self.load_ledger()?;
+        // What ran may have taken minutes. The receipt counts them.
+        if self.has_run && ledger.receipt.is_none() {
+            ledger.prompted = self.context.prompted_at();
+        }
         let (tools, transcript) = self.tools(&ledger);
         let trust = self.trust();
         Ok(Case {

@@ -286,6 +286,15 @@ impl<'a> EventContext<'a> {
         Transcript::open(&path).ok()
     }
 
+    /// When the person wrote the last prompt, by the transcript.
+    pub(crate) fn prompted_at(&self) -> Option<Millis> {
+        let format = &self.host().transcript;
+        let exchange = self
+            .transcript()?
+            .last_exchange(format.prompt, format.entry);
+        exchange.ok()??.prompt.at
+    }
+
     /// The end of the transcript at a stop. Read once, when it is first needed.
     pub(crate) fn tail(&self) -> Option<&Tail> {
         self.tail.get_or_init(|| self.read_tail()).as_ref()

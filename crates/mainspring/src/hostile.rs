@@ -274,6 +274,7 @@ fn request(plan: &str) -> Request {
         model: "opus".into(),
         tasks: Vec::new(),
         progress: None,
+        ledger: None,
         not_before: Millis(0),
         resumes: Vec::new(),
     }

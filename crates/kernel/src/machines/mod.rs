@@ -247,6 +247,18 @@ macro_rules! machines {
                 match self { $(Self::$variant(input) => <$machine as Machine>::reduce(input, reducer),)* }
             }
 
+            /// A desktop notice about its effect in this turn.
+            pub(crate) fn notice(&self) -> Option<String> {
+                match self {
+                    $(Self::$variant(input) => match &input.effect_status {
+                        EffectStatus::Done(intent, outcome) => {
+                            <$machine as Machine>::notice(&intent.effect, outcome)
+                        }
+                        _ => None,
+                    })*
+                }
+            }
+
             /// Adds the result of its effect in this turn to the receipt.
             pub(crate) fn summarize(&self, receipt: &mut Receipt) {
                 match self {

@@ -245,6 +245,7 @@ fn review(stand: Stand, price: Price) -> (Plan, review::Facts) {
         tells_progress: true,
         counting: review::Counting::Cycles,
         unrecorded: false,
+        replies: Vec::new(),
         door: Door::Hook,
         company: OtherSessions::Alone,
         violations,

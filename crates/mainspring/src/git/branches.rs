@@ -1,5 +1,7 @@
 //! Branches of this checkout.
 
+use std::collections::BTreeMap;
+
 use super::{Git, heard};
 
 impl Git {
@@ -7,6 +9,22 @@ impl Git {
     pub(crate) fn current_branch(&self) -> Option<String> {
         self.ask(&["symbolic-ref", "--quiet", "--short", "HEAD"])
             .ok()
+    }
+
+    /// Every branch and tag, and what is checked out, by name.
+    pub(crate) fn refs(&self) -> Result<BTreeMap<String, String>, String> {
+        let format = "--format=%(refname)%09%(objectname)";
+        let listed = self.ask(&["for-each-ref", format, "refs/heads", "refs/tags"])?;
+        let mut refs: BTreeMap<String, String> = listed
+            .lines()
+            .filter_map(|line| line.split_once('\t'))
+            .map(|(name, commit)| (name.to_owned(), commit.to_owned()))
+            .collect();
+        refs.extend(
+            self.current_branch()
+                .map(|branch| ("HEAD".to_owned(), branch)),
+        );
+        Ok(refs)
     }
 
     /// The default branch of a remote, as far as this clone knows it.

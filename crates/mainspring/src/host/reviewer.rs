@@ -1,9 +1,12 @@
 //! A host's client as a reviewer: how to start it, and how to read what it prints.
 
+pub(crate) mod report;
+
 use std::ffi::OsString;
 use std::path::Path;
 
 use mainspring_kernel::machines::review::Verdict;
+use mainspring_kernel::machines::review::findings::Report;
 
 use crate::child_env::VendorEnv;
 use crate::env::Environment;
@@ -44,9 +47,11 @@ pub(crate) enum Permissions<'a> {
 }
 
 /// What a reviewer's output says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     pub verdict: Verdict,
+    /// Its findings as data, if the answer has them in the right form.
+    pub(crate) report: Option<Report>,
     /// In millionths of a dollar.
     pub(crate) cost: u64,
     pub(crate) end: End,

@@ -20,9 +20,10 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
 
 /// The notes for the person, each with the name of its author.
 pub(crate) fn notes(answer: &Answer) -> String {
-    let lines = answer.notes.iter().map(|note| match note.by {
-        Voice::Machine(name) => format!("mainspring {name}: {}", note.text),
-        Voice::Mainspring | Voice::Optional => format!("mainspring: {}", note.text),
+    let lines = answer.notes.iter().filter_map(|note| match note.by {
+        Voice::Machine(name) => Some(format!("mainspring {name}: {}", note.text)),
+        Voice::Mainspring | Voice::Optional => Some(format!("mainspring: {}", note.text)),
+        Voice::Desktop => None,
     });
     lines.collect::<Vec<_>>().join("\n")
 }

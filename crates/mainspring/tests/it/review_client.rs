@@ -94,7 +94,7 @@ fn write_review() -> Turn {
 pub(crate) fn review(verdict: &str) -> [Turn; 2] {
     [
         write_review(),
-        Turn::structured(json!({"verdict": verdict})),
+        Turn::structured(json!({"verdict": verdict, "findings": [], "earlier": []})),
     ]
 }
 
@@ -284,7 +284,7 @@ fn a_reviewer_that_never_answers_in_the_schema_is_not_clean() {
     assert_eq!(state["next_phase"], "post-plan-review");
     assert_eq!(state["phase_iteration"], 1);
     assert_eq!(state["consecutive_clean"], 0);
-    assert!(model.saw_text("A plan review (iteration 1) has been written"));
+    assert!(model.saw_text("The plan review 1 of 8: no verdict"));
     let status = mainspring(&claude, &["plan", "status"]);
     assert!(status.contains("no verdict"), "{status}");
 }
@@ -305,6 +305,140 @@ fn a_reviewer_that_hangs_is_ended_and_the_stop_goes_through() {
     let status = mainspring(&claude, &["plan", "status"]);
     assert!(status.contains("timed out"), "{status}");
     assert!(plan(&claude).join(".review-1.log").exists());
+}
+
+/// A reviewer that reports this.
+fn reports(answer: Value) -> [Turn; 2] {
+    [write_review(), Turn::structured(answer)]
+}
+
+/// The agent of one plan, prompt by prompt, and its reviewers.
+struct Life {
+    plan: &'static str,
+}
+
+impl Life {
+    fn dir(&self) -> String {
+        format!(".taskie/plans/{}", self.plan)
+    }
+
+    /// The agent writes the answer file of a review, and says that it did.
+    fn answers(&self, kind: &str, file: &str, text: &str) -> [Turn; 2] {
+        let (dir, plan) = (self.dir(), self.plan);
+        [
+            bash(&format!(
+                "echo '{text}' > {dir}/{file} && mainspring plan advance post-{kind} --plan {plan}"
+            )),
+            Turn::say(format!("Answered {file}.")),
+        ]
+    }
+
+    fn turns(&self) -> Vec<Turn> {
+        let (dir, plan) = (self.dir(), self.plan);
+        let mut turns = vec![
+            // The plan: one finding, disputed and withdrawn.
+            bash(&format!(
+                "mkdir -p {dir} && printf '# Plan\\n\\n## Overview\\n' > {dir}/plan.md && \
+                 mainspring plan init {plan}"
+            )),
+            Turn::say("The plan is written."),
+        ];
+        turns.extend(self.answers(
+            "plan-review",
+            "plan-post-review-1.md",
+            "F1: disputed, it is there",
+        ));
+        turns.extend(self.answers("plan-review", "plan-post-review-2.md", "Nothing."));
+        // The user wants the plan reviewed from the start.
+        turns.push(Turn::say("Then it is reviewed again."));
+        turns.extend(self.answers("plan-review", "plan-post-review-4.md", "Nothing."));
+        // The tasks: the user finds them good enough.
+        turns.push(bash(&format!(
+            "printf '| Id | Status |\\n|----|--------|\\n| 1 | pending |\\n' > {dir}/tasks.md && \
+             printf '# Task 1\\n\\n- **Status**: pending\\n' > {dir}/task-1.md && \
+             mainspring plan advance create-tasks --plan {plan}"
+        )));
+        turns.push(Turn::say("The tasks are written."));
+        turns.push(Turn::say("I would rather ask first."));
+        turns.push(bash(&format!("mainspring plan accept --plan {plan}")));
+        turns.push(Turn::say("Accepted."));
+        // The code.
+        turns.push(bash(&format!(
+            "echo built >> {plan}.txt && sed -i s/pending/done/ {dir}/tasks.md && \
+             mainspring plan advance complete-task --task 1 --plan {plan}"
+        )));
+        turns.push(Turn::say("Task 1 is built."));
+        turns.extend(self.answers("code-review", "task-1-post-review-1.md", "Nothing."));
+        turns.push(Turn::say("All code comes next."));
+        turns.extend(self.answers("all-code-review", "all-code-post-review-1.md", "Nothing."));
+        turns.push(bash(&format!(
+            "mainspring plan route --plan {plan} && mainspring plan advance complete --plan {plan}"
+        )));
+        turns.push(Turn::say("All done."));
+        turns
+    }
+
+    fn reviews() -> Vec<Turn> {
+        let finding = json!({"id": "F1", "severity": "major", "path": "plan.md", "line": 1,
+            "claim": "It says nothing of errors.", "evidence": "There is no such heading."});
+        let clean = || json!({"verdict": "PASS", "findings": [], "earlier": []});
+        let answers = [
+            json!({"verdict": "FAIL", "findings": [finding.clone()], "earlier": []}),
+            json!({"verdict": "PASS", "findings": [],
+                "earlier": [{"id": "F1", "status": "withdrawn"}]}),
+            clean(),
+            clean(),
+            clean(),
+            json!({"verdict": "FAIL", "findings": [finding], "earlier": []}),
+            clean(),
+            clean(),
+            clean(),
+            clean(),
+        ];
+        answers.into_iter().flat_map(reports).collect()
+    }
+}
+
+/// A plan from its first prompt to its end, and then another one in the same project: with a
+/// disputed finding, a cycle that the user begins again, and tasks that the user accepts.
+#[test]
+fn two_whole_plans_with_a_dispute_a_restart_and_an_accept() {
+    let lives = [Life { plan: "demo" }, Life { plan: "again" }];
+    let main = lives.iter().flat_map(Life::turns);
+    let reviews = lives.iter().flat_map(|_| Life::reviews());
+    let model = Model::play(Script::new(main).when_told(REVIEWER, reviews));
+    let Some(claude) = client(&model) else { return };
+    for life in &lives {
+        let state = || {
+            let file = claude.project().join(life.dir()).join("state.json");
+            serde_json::from_str::<Value>(&fs::read_to_string(file).unwrap()).unwrap()
+        };
+        claude.run("make a plan").expect_success();
+        assert_eq!(state()["next_phase"], "create-tasks");
+        mainspring(
+            &claude,
+            &["plan", "review", "restart", "plan", "--plan", life.plan],
+        );
+        claude.run("review the plan once more").expect_success();
+        assert_eq!(state()["next_phase"], "create-tasks");
+        assert_eq!(state()["phase_iteration"], Value::Null);
+        claude.run("create the tasks").expect_success();
+        assert_eq!(state()["next_phase"], "post-tasks-review");
+        claude.run("accept it").expect_success();
+        assert_eq!(state()["next_phase"], "complete-task");
+        claude.run("build it").expect_success();
+        assert_eq!(state()["next_phase"], "all-code-review");
+        claude.run("go on").expect_success();
+        assert_eq!(state()["next_phase"], "complete");
+        claude.run("finish it").expect_success();
+        assert_eq!(state()["phase"], "complete");
+        let status = mainspring(&claude, &["plan", "status", "--plan", life.plan]);
+        assert_eq!(status.matches("PASS").count(), 8, "{status}");
+        assert_eq!(status.matches("FAIL").count(), 2, "{status}");
+    }
+    assert!(model.saw_text("F1 (major, plan.md:1), new: It says nothing of errors."));
+    assert!(model.saw_text("(the agent: disputed, it is there)"));
+    model.assert_played_out();
 }
 
 /// The names in a list of variables.

@@ -250,6 +250,7 @@ fn facts() -> Facts {
         tells_progress: true,
         counting: Counting::Cycles,
         unrecorded: false,
+        replies: Vec::new(),
         door: Door::Hook,
         company: OtherSessions::Alone,
         violations: Vec::new(),

@@ -391,6 +391,7 @@ fn review_facts(simulation: &Simulation) -> review::Facts {
         tells_progress: true,
         counting: review::Counting::Cycles,
         unrecorded: false,
+        replies: Vec::new(),
         door: Door::Hook,
         company: OtherSessions::Several,
         violations: Vec::new(),

@@ -3,12 +3,16 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 
-use super::cycle::Counting;
-use super::messages::{block, command, command_without_plan, directory, quoted};
+use super::cycle::{Counting, CycleKey};
+use super::messages::{
+    answer_it, block, command, command_without_plan, directory, quoted, result_line, touched_notes,
+};
 use super::phase::Phase;
-use super::plan::{CLEAN_ENOUGH, Complaint, OverdueReview, Parked, Target, alternate};
+use super::plan::{CLEAN_ENOUGH, Complaint, OverdueReview, Parked, Target, Waiting, alternate};
+use super::standstill::Standstill;
 use super::{
     Door, Failure, Finding, OnFailure, Outcome, Plan, Record, Request, Review, State, Verdict,
     structure,
@@ -21,6 +25,8 @@ pub(super) type Stop = Step<Review, OnStop>;
 
 /// A failed review is retried this often while the agent waits.
 const RETRIES: u32 = 2;
+/// After so many failures in a row, a review waits for a person.
+const MOST_FAILURES: u32 = 3;
 
 /// A reviewer came back.
 pub(super) fn conclude(
@@ -57,11 +63,26 @@ pub(super) fn conclude(
             };
         }
     }
-    if fields.consecutive_clean >= CLEAN_ENOUGH {
-        let target = fields.target(asked.review, &input.facts.tasks, models);
+    let key = CycleKey::of(asked.review, fields);
+    let passed = fields.consecutive_clean >= CLEAN_ENOUGH;
+    if !passed {
+        fields.next_phase = Some(Phase::PostReview(asked.review));
+    }
+    let target = fields.target(asked.review, &input.facts.tasks, models);
+    if input.facts.counting == Counting::Cycles {
+        let round = plan.memory.report(&key, outcome.report.as_ref());
+        let mut notes = vec![result_line(asked, outcome, verdict, round)];
+        notes.extend(touched_notes(asked, outcome, verdict));
+        let step = if passed {
+            pass(plan, "passed", target)
+        } else {
+            hold(plan, asked, verdict, &key)
+        };
+        return with_notes(step, notes);
+    }
+    if passed {
         return pass(plan, "passed", target);
     }
-    fields.next_phase = Some(Phase::PostReview(asked.review));
     let rule = match verdict {
         Verdict::Pass => "clean",
         Verdict::Fail | Verdict::Unsaid => "issues",
@@ -75,6 +96,21 @@ pub(super) fn conclude(
             asked.file()
         )),
     }
+}
+
+/// The agent answers the review, or the person decides what the two cannot agree about.
+fn hold(mut plan: Plan, asked: &Request, verdict: Verdict, key: &CycleKey) -> Stop {
+    if let Some(still) = Standstill::contested(&plan, key) {
+        plan.memory.waiting.get_or_insert(Waiting::Untold);
+        let note = still.sentence(&plan.id, asked.review);
+        return Step::take("escalated", State::Plan(plan.into()), OnStop::Pass).note(note);
+    }
+    let reason = answer_it(asked, verdict, plan.memory.open_findings(key));
+    let rule = match verdict {
+        Verdict::Pass => "clean",
+        Verdict::Fail | Verdict::Unsaid => "issues",
+    };
+    Step::take(rule, State::Plan(plan.into()), OnStop::Hold(reason))
 }
 
 /// The cycle is over: the plan goes on to the next phase once every machine lets the agent go.
@@ -98,13 +134,21 @@ pub(super) fn pass(mut plan: Plan, rule: &'static str, target: Target) -> Stop {
 }
 
 fn failed(mut plan: Plan, asked: &Request, failure: &Failure, input: &Input<'_, Review>) -> Stop {
+    let cycles = input.facts.counting == Counting::Cycles;
     let before = plan.memory.trouble.take().filter(|trouble| {
         trouble.review == asked.review
             && trouble.task == asked.task
-            && chain(input) == Chain::Continued
+            && (cycles || chain(input) == Chain::Continued)
     });
-    let failures = before.map_or(1, |trouble| trouble.failures.saturating_add(1));
-    let on_failure = input.facts.settings.on_failure;
+    let before = before.map_or(0, |trouble| trouble.failures);
+    let cancelled = *failure == Failure::Cancelled;
+    let failures = before.saturating_add(u32::from(!cancelled));
+    let breaks = cycles && failures >= MOST_FAILURES;
+    let on_failure = match input.facts.settings.on_failure {
+        _ if cancelled && cycles => OnFailure::Approve,
+        _ if breaks => OnFailure::Park,
+        set => set,
+    };
     plan.memory.trouble = Some(OverdueReview {
         review: asked.review,
         task: asked.task.clone(),
@@ -139,6 +183,14 @@ fn failed(mut plan: Plan, asked: &Request, failure: &Failure, input: &Input<'_, 
         OnFailure::Approve | OnFailure::Retry => examine(plan, input, "failed").note(format!(
             "{cause}. The stop goes through and the review stays due: it is tried at the next stop"
         )),
+        OnFailure::Park if breaks => {
+            // The person reads it now; the stops after it need not repeat it.
+            plan.memory.waiting = Some(Waiting::Untold);
+            examine(plan, input, "failed").note(format!(
+                "{cause}. That was the third failure in a row, so it is parked: {} tries again",
+                command(&asked.plan, "review --now")
+            ))
+        }
         OnFailure::Park => examine(plan, input, "failed").note(format!(
             "{cause}. It is parked: {} tries again",
             command(&asked.plan, "review --now")
@@ -177,7 +229,7 @@ pub(super) fn examine(mut plan: Plan, input: &Input<'_, Review>, rule: &'static 
     let facts = input.facts;
     let first = chain(input) == Chain::First;
     let compat = facts.door == Door::Compat;
-    let was_due = !matches!(rule, "valid" | "unanswered");
+    let was_due = plan.label() == "due";
     let mut notes: Vec<String> = if compat || first {
         facts.warnings.clone()
     } else {

@@ -59,6 +59,7 @@ fn plans() -> Vec<State> {
     for next in nexts {
         let mut world = World::due(Kind::Code);
         world.fields().next_phase = next;
+        world.plan.memory.ledger = vec![finding(0)];
         all.push(State::Plan(world.plan.clone().into()));
         for record in [Record::Missing, Record::Unreadable("line 1".into())] {
             world.plan.record = record;
@@ -66,6 +67,25 @@ fn plans() -> Vec<State> {
         }
     }
     all
+}
+
+/// A finding in the code of task 1 that was not fixed so often.
+fn finding(unfixed: u32) -> findings::Entry {
+    findings::Entry {
+        id: "F1".into(),
+        key: cycle::CycleKey {
+            review: Kind::Code,
+            task: TaskId::parse("1"),
+        },
+        severity: findings::Severity::Major,
+        place: None,
+        claim: "it leaks".into(),
+        print: crate::ids::Digest("x".into()),
+        state: findings::EntryState::Open,
+        answer: None,
+        unfixed,
+        disputed: 0,
+    }
 }
 
 /// Every command, by every actor.
@@ -103,6 +123,12 @@ fn command(coverage: &mut Coverage, state: &State) {
             verb(coverage, state, verbs::restart(plan, kind, None, asked));
         }
         verb(coverage, state, verbs::accept(plan, asked));
+        let reply = findings::Reply {
+            id: "F1".into(),
+            how: findings::How::Fixed,
+            why: "done".into(),
+        };
+        verb(coverage, state, verbs::answer(plan, &reply, asked));
         let adopted = verbs::adopt(plan, actor.session());
         verb(coverage, state, Ok::<_, verbs::Refused>(adopted));
         verb(coverage, state, verbs::review_now(plan, &actor));
@@ -134,7 +160,8 @@ fn worlds() -> Vec<World> {
 type Change = fn(&mut World);
 
 /// The usual facts, with one of them changed.
-const CHANGES: [Change; 25] = [
+const CHANGES: [Change; 26] = [
+    |world| world.plan.memory.ledger = vec![finding(2)],
     |world| {
         world.fields().current_task = None;
         world.plan.memory.done = Some(vec![]);
@@ -253,6 +280,7 @@ fn standings() -> Vec<EffectStatus<Review>> {
         model: "opus".into(),
         progress: None,
         tasks: vec![],
+        ledger: None,
         not_before: Millis(0),
         resumes: vec![],
     };

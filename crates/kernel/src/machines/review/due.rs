@@ -5,11 +5,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::cycle::{Counting, Cycle, CycleKey};
+use super::findings::{Entry, EntryState};
 use super::messages::directory;
 use super::phase::{Phase, TaskId};
 use super::plan::{CLEAN_ENOUGH, OverdueReview, Target};
 use super::standstill::Standstill;
-use super::{Door, Fields, Kind, OnFailure, Plan, Progress, Request, Review};
+use super::{Door, Fields, Kind, OnFailure, OpenLedger, Plan, Progress, Request, Review};
 use crate::effect::{EffectStatus, Intent};
 use crate::event::{self, Background};
 use crate::ids::Millis;
@@ -172,6 +173,18 @@ impl DueReview<'_> {
         trouble.filter(|trouble| trouble.review == self.review && trouble.task == self.task)
     }
 
+    /// What the reviewer is told of the rounds before.
+    fn open_ledger(&self) -> OpenLedger {
+        let memory = &self.plan.memory;
+        let key = self.key();
+        let dismissed = |entry: &&Entry| entry.key == key && entry.state == EntryState::Dismissed;
+        OpenLedger {
+            open: memory.open_findings(&key).cloned().collect(),
+            dismissed: memory.ledger.iter().filter(dismissed).cloned().collect(),
+            next: memory.ledger.len() + 1,
+        }
+    }
+
     fn request(&self, iteration: u32, abandoned: Option<&Intent<Review>>) -> Request {
         let facts = self.input.facts;
         let not_before = match (facts.settings.on_failure, self.trouble()) {
@@ -200,6 +213,10 @@ impl DueReview<'_> {
             tasks: match self.review {
                 Kind::Plan | Kind::Code => Vec::new(),
                 Kind::Tasks | Kind::AllCode => facts.tasks.numbered().cloned().collect(),
+            },
+            ledger: match facts.counting {
+                Counting::Files => None,
+                Counting::Cycles => Some(self.open_ledger()),
             },
             not_before,
             resumes,

@@ -7,6 +7,7 @@
 
 pub mod consent;
 pub mod cycle;
+pub mod findings;
 pub mod messages;
 pub mod phase;
 pub mod plan;
@@ -26,6 +27,8 @@ mod arrows;
 #[cfg(test)]
 mod counts;
 #[cfg(test)]
+mod histories;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod tests;
@@ -39,6 +42,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 pub use cycle::{Counting, StreakRule};
+use findings::{Entry, Reply, Report};
 pub use phase::{Phase, PlanStage, Review as Kind, TaskId};
 pub use plan::{Fields, Memory, Plan, Record, State};
 
@@ -46,15 +50,21 @@ use super::Name;
 pub use super::looping::OtherSessions;
 use crate::at_work::{Count, Describe, Work};
 pub use crate::door::Door;
-use crate::effect::{Fence, HasEffects};
+use crate::effect::{EffectStatus, Fence, HasEffects};
 use crate::hidden::quote;
 use crate::ids::{Digest, Millis};
-use crate::machine::{Arrow, Input, Machine, Nothing, OnContext, OnStop, SAME, Settled, Step};
+use crate::machine::{
+    Arrow, Input, InputOf, Machine, Nothing, OnContext, OnStop, SAME, Settled, Step,
+};
 use crate::receipt::{Receipt, Reviewed};
+use crate::reduce::Reducer;
 use table::Tasks;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Review;
+
+/// After a review that took this long, the person may have turned away.
+const LONG: Millis = Millis::seconds(60);
 
 /// What the shell read of the plan's directory and of the settings.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -76,6 +86,9 @@ pub struct Facts {
     /// The numbers of the reviews of the due kind that are in the directory.
     pub written: Vec<u32>,
     pub answer: AnswerFile,
+    /// The agent's answers in the post-review file of the last review.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replies: Vec<Reply>,
     /// Did this session write a plan without recording it?
     #[serde(default)]
     pub unrecorded: bool,
@@ -129,12 +142,27 @@ pub struct Request {
     /// The tasks whose files the reviewer reads, if it reads several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskId>,
+    /// Must the reviewer report its findings as data? Then these were open before it,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<OpenLedger>,
     /// Do not start it earlier, because it has just failed.
     pub not_before: Millis,
     /// The intents of processes that died in the same review. If one of them left a finished
     /// review, that is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumes: Vec<Fence>,
+}
+
+/// What a reviewer is told of the rounds before.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct OpenLedger {
+    /// Each gets a status in its answer.
+    pub open: Vec<Entry>,
+    /// A person decided that these are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dismissed: Vec<Entry>,
+    /// The number of the next new finding.
+    pub next: usize,
 }
 
 /// How far a cycle is when one of its reviews starts.
@@ -192,6 +220,9 @@ pub struct Outcome {
     pub cost: u64,
     #[serde(default, skip_serializing_if = "Saw::is_empty")]
     pub saw: Saw,
+    /// Its findings, if it was asked for them and gave a complete answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Report>,
 }
 
 /// What a reviewer looked at.
@@ -223,6 +254,7 @@ impl Outcome {
             took,
             cost,
             saw: Saw::default(),
+            report: None,
         }
     }
 }
@@ -293,6 +325,8 @@ impl Machine for Review {
             when: "`plan accept`", does: "end the cycle, go on to the next phase", remedy: "`mainspring plan review restart` reviews again" },
         Arrow { rule: "accept-last",   on: "verb",          from: &["due", "answering"], to: "due",
             when: "`plan accept` for the last task", does: "end the cycle; all code comes next", remedy: "`mainspring plan accept` accepts that, too" },
+        Arrow { rule: "answer",        on: "verb",          from: &["idle", "due", "answering"], to: SAME,
+            when: "`plan answer ID`", does: "record the answer to a finding", remedy: "" },
         Arrow { rule: "adopt",         on: "verb",          from: &["idle", "due", "answering"], to: SAME,
             when: "`plan adopt`, or an agent's `plan route`", does: "give it to a session", remedy: "" },
         Arrow { rule: "review-now",    on: "verb",          from: &["due", "answering"], to: SAME,
@@ -321,6 +355,10 @@ impl Machine for Review {
             when: "the review found something, or gave no verdict", does: "hold: answer it", remedy: "answer it, or `mainspring plan accept`" },
         Arrow { rule: "clean",         on: "stop",          from: &["due", "answering"], to: "answering",
             when: "the review is clean, the one before was not", does: "hold: answer it", remedy: "two clean reviews in a row end the cycle" },
+        Arrow { rule: "escalated",     on: "stop",          from: &["due", "answering"], to: "answering",
+            when: "a finding was not fixed twice", does: "pass, ask the person", remedy: "`mainspring plan answer ID disputed` drops the finding, `mainspring plan accept` goes on" },
+        Arrow { rule: "contested",     on: "stop",          from: &["due", "answering"], to: SAME,
+            when: "a finding was not fixed twice, or disputed twice", does: "pass, wait for the person", remedy: "`mainspring plan answer ID disputed` drops the finding, `mainspring plan accept` goes on" },
         Arrow { rule: "passed",        on: "stop",          from: &["due", "answering"], to: "idle",
             when: "two clean reviews in a row", does: "pass to the next phase", remedy: "`continue-plan` goes on" },
         Arrow { rule: "passed-last",   on: "stop",          from: &["due", "answering"], to: "due",
@@ -363,13 +401,9 @@ impl Machine for Review {
     type Facts = Facts;
 
     fn label(state: &State) -> &'static str {
-        let State::Plan(plan) = state else {
-            return "none";
-        };
-        match &plan.record {
-            Record::Fields(fields) if fields.due().is_some() => "due",
-            Record::Fields(fields) if fields.unanswered().is_some() => "answering",
-            Record::Missing | Record::Unreadable(_) | Record::Fields(_) => "idle",
+        match state {
+            State::Nothing => "none",
+            State::Plan(plan) => plan.label(),
         }
     }
 
@@ -399,6 +433,46 @@ impl Machine for Review {
             plan.follow_awaited();
         }
         State::Plan(plan)
+    }
+
+    fn reduce(input: &mut InputOf<Self>, reducer: Reducer) {
+        if let State::Plan(plan) = &mut input.state {
+            plan.memory.reduce_texts(reducer);
+        }
+        for reply in &mut input.facts.replies {
+            reducer.text(&mut reply.why);
+        }
+        if let EffectStatus::Done(_, outcome) = &mut input.effect_status
+            && let Some(report) = &mut outcome.report
+        {
+            for found in &mut report.findings {
+                reducer.text(&mut found.claim);
+                reducer.text(&mut found.evidence);
+            }
+        }
+        let intent = input.effect_status.intent_mut();
+        if let Some(ledger) = intent.and_then(|intent| intent.effect.ledger.as_mut()) {
+            for entry in ledger.open.iter_mut().chain(&mut ledger.dismissed) {
+                entry.reduce(reducer);
+            }
+        }
+    }
+
+    fn notice(asked: &Request, outcome: &Outcome) -> Option<String> {
+        if outcome.took < LONG {
+            return None;
+        }
+        let came = match outcome.result {
+            Finding::Reviewed(Verdict::Pass) => "PASS",
+            Finding::Reviewed(Verdict::Fail) => "FAIL",
+            Finding::Reviewed(Verdict::Unsaid) => "no verdict",
+            Finding::NotDone(_) => "it did not happen",
+        };
+        let what = asked.review.label();
+        Some(format!(
+            "The {what} of plan '{}' is over: {came}",
+            asked.plan
+        ))
     }
 
     fn summarize(outcome: &Outcome, receipt: &mut Receipt) {

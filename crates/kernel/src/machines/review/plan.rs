@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::cycle::{Cycle, CycleKey};
+use super::findings::Entry;
 use super::phase::{Phase, Review, TaskId};
 use super::table::Tasks;
 use crate::ids::{Millis, SessionId};
@@ -245,6 +246,15 @@ pub(super) fn alternate(model: &str, models: &[String]) -> String {
 }
 
 impl Plan {
+    /// The name of its state, as the table has it.
+    pub(super) fn label(&self) -> &'static str {
+        match &self.record {
+            Record::Fields(fields) if fields.due().is_some() => "due",
+            Record::Fields(fields) if fields.unanswered().is_some() => "answering",
+            Record::Missing | Record::Unreadable(_) | Record::Fields(_) => "idle",
+        }
+    }
+
     /// The cycle is over, and the plan goes on.
     pub(super) fn go(&mut self, target: &Target) {
         let Record::Fields(fields) = &mut self.record else {
@@ -345,6 +355,9 @@ pub struct Memory {
     /// The tasks of which we know that they are done; `None` before the first look.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub done: Option<Vec<TaskId>>,
+    /// What reviewers found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ledger: Vec<Entry>,
 }
 
 /// The plan waits for a person. What for, is found anew at each event.

@@ -3,6 +3,7 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::Settings;
 use super::cycle::{Counting, CycleKey};
@@ -26,6 +27,8 @@ pub enum Standstill {
     Parked {
         failures: u32,
     },
+    /// The reviewers and the agent do not agree about these findings: each with its id and a line.
+    Contested(Vec<(String, String)>),
     Untrusted,
     /// A person stopped or paused the machine.
     Paused,
@@ -56,6 +59,14 @@ impl Standstill {
         (spent >= most).then_some(Self::Cost { spent, most })
     }
 
+    pub(super) fn contested(plan: &Plan, key: &CycleKey) -> Option<Self> {
+        let contested = plan.memory.contested(key);
+        let lines: Vec<_> = contested
+            .map(|entry| (entry.id.clone(), entry.line()))
+            .collect();
+        (!lines.is_empty()).then_some(Self::Contested(lines))
+    }
+
     pub(super) fn parked(plan: &Plan, key: &CycleKey) -> Option<Self> {
         let trouble = plan.memory.trouble.as_ref()?;
         let same = trouble.review == key.review && trouble.task == key.task;
@@ -71,7 +82,8 @@ impl Standstill {
         };
         let review = fields.awaited().filter(|_| fields.max_reviews > 0)?;
         let key = CycleKey::of(review, fields);
-        let still = Self::limit(plan, fields, review, counting)
+        let still = Self::contested(plan, &key)
+            .or_else(|| Self::limit(plan, fields, review, counting))
             .or_else(|| Self::cost(plan, settings))
             .or_else(|| Self::parked(plan, &key));
         Some((review, still?))
@@ -83,6 +95,7 @@ impl Standstill {
             Self::Limit { .. } => "limit",
             Self::Cost { .. } => "costs",
             Self::Parked { .. } => "parked",
+            Self::Contested(_) => "contested",
             // These are not decided here: the machine is not asked at such a stop.
             Self::Untrusted | Self::Paused => "valid",
         }
@@ -116,6 +129,17 @@ impl Standstill {
                  tries again",
                 command(plan, "review --now")
             ),
+            Self::Contested(findings) => {
+                let lines: Vec<&str> = findings.iter().map(|(_, line)| line.as_str()).collect();
+                let id = findings.first().map_or("", |(id, _)| id.as_str());
+                format!(
+                    "plan '{plan}': the reviewers and the agent do not agree about {}. Decide: {} \
+                     drops it, {} has it looked at again, {accept} goes on as it is",
+                    lines.join("; "),
+                    command(plan, &format!("answer {id} disputed \"not needed\"")),
+                    command(plan, &format!("answer {id} fixed \"look again\""))
+                )
+            }
             Self::Untrusted => format!(
                 "the {label} of plan '{plan}' does not start, because nobody trusted this project: \
                  `mainspring trust` allows it"

@@ -130,7 +130,7 @@ pub(super) fn is_live(plan: &Plan) -> bool {
 }
 
 fn decide(mut plan: Plan, input: &Input<'_, Review>) -> Stop {
-    let Record::Fields(fields) = &mut plan.record else {
+    let Record::Fields(fields) = &plan.record else {
         return examine(plan, input, "valid");
     };
     if let Some((field, phase)) = fields.undecidable() {
@@ -142,6 +142,18 @@ fn decide(mut plan: Plan, input: &Input<'_, Review>) -> Stop {
         );
         return examine(plan, input, "valid").note(note);
     }
+    if let (Some(key), Counting::Cycles) = (fields.cycle(), input.facts.counting) {
+        for reply in &input.facts.replies {
+            plan.memory.answer_once(reply);
+        }
+        let returned = matches!(input.effect_status, EffectStatus::Done(..));
+        if let (Some(still), false) = (Standstill::contested(&plan, &key), returned) {
+            return wait(plan, key.review, &still, input);
+        }
+    }
+    let Record::Fields(fields) = &mut plan.record else {
+        return examine(plan, input, "valid");
+    };
     if let Some(review) = fields.unanswered() {
         match input.facts.answer {
             AnswerFile::Written => fields.answered(review),

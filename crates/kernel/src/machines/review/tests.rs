@@ -205,6 +205,8 @@ fn retry_keeps_the_agent_twice_and_waits_longer_each_time() {
         world.event.kind = stop(Chain::Continued);
     }
     assert_eq!(waits, [0, 5_000, 20_000]);
+    assert_eq!(world.says().0, "", "three failures open the breaker");
+    world.plan.memory.clear_trouble();
     world.event.kind = stop(Chain::First);
     let (_, hold, _) = world.reviewed(Finding::NotDone(Failure::NoProgram("claude".into())));
     assert_eq!(hold, "", "a missing program is not waited for");
@@ -364,10 +366,15 @@ fn two_clean_reviews_wait_for_the_other_machines() {
 
 #[test]
 fn the_four_blocks() {
-    let texts = Kind::ALL.map(|review| {
-        let mut world = World::due(review);
-        world.reviewed(FAIL).1
-    });
+    let mut texts = vec![];
+    for counting in [Counting::Files, Counting::Cycles] {
+        texts.extend(Kind::ALL.map(|review| {
+            let mut world = World::due(review);
+            world.facts.counting = counting;
+            world.reviewed(FAIL).1
+        }));
+    }
+    texts.push(World::due(Kind::Plan).reviewed(PASS).1);
     insta::assert_snapshot!(texts.join("\n\n"));
 }
 

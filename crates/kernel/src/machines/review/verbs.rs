@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use super::Review;
 use super::cycle::CycleKey;
+use super::findings::Reply;
 use super::messages::{command, directory};
 use super::phase::{Phase, Review as Kind, TaskId};
 use super::plan::{Fields, Memory, Plan, Record, State};
@@ -40,6 +41,12 @@ pub enum Refused {
          user", review.label()
     )]
     Exhausted { plan: String, review: Kind },
+    #[error("plan '{plan}' has no open finding {id}")]
+    NoFinding {
+        plan: String,
+        id: String,
+        open: Vec<String>,
+    },
     #[error("no review of plan '{0}' is due")]
     NothingDue(String),
     #[error("it is not clear which review of plan '{0}' is meant")]
@@ -85,6 +92,10 @@ impl Refusal for Refused {
                 let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
                 Vec::from([format!("its tasks are {}", ids.join(", "))])
             }
+            Self::NoFinding { open, .. } if open.is_empty() => {
+                Vec::from(["no finding is open".into()])
+            }
+            Self::NoFinding { open, .. } => Vec::from([format!("open are {}", open.join(", "))]),
             // Their messages say what to do.
             Self::Unknown(..) | Self::NoTask(_) => Vec::new(),
         }
@@ -226,6 +237,9 @@ fn entered(mut plan: Plan, key: CycleKey, asked: Asked<'_>) -> Result<Plan, Refu
     }
     plan.memory.clear_trouble();
     let open = asked.tasks.open_beside(key.task.as_ref()).count();
+    if !asked.is_agents_own() {
+        plan.memory.forgive(&key);
+    }
     plan.memory.begin(key).open = open;
     Ok(plan)
 }
@@ -419,6 +433,24 @@ pub fn accept(plan: &Plan, asked: Asked<'_>) -> Result<VerbStep<Review>, Refused
         None => "accept",
     };
     Ok(moved(rule, plan, asked.actor))
+}
+
+/// Answers a finding. What a person says of it is a decision.
+pub fn answer(plan: &Plan, reply: &Reply, asked: Asked<'_>) -> Result<VerbStep<Review>, Refused> {
+    let mut plan = plan.clone();
+    let known = match asked.actor {
+        Actor::Agent(_) => plan.memory.answer(reply),
+        Actor::Person => plan.memory.decide(reply),
+    };
+    if known {
+        return Ok(moved("answer", plan, asked.actor));
+    }
+    let open = plan.memory.ledger.iter().filter(|entry| entry.is_open());
+    Err(Refused::NoFinding {
+        id: reply.id.clone(),
+        open: open.map(|entry| entry.id.clone()).collect(),
+        plan: plan.id,
+    })
 }
 
 /// Gives the plan to a session. If a person names none, the next session that stops here gets it.

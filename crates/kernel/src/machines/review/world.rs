@@ -68,6 +68,7 @@ impl World {
                 tells_progress: true,
                 counting: Counting::Cycles,
                 unrecorded: false,
+                replies: Vec::new(),
                 company: OtherSessions::Alone,
                 violations: vec![],
                 warnings: vec![],

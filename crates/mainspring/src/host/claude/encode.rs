@@ -1,6 +1,6 @@
 //! Encodes an answer as Claude Code's JSON.
 
-use mainspring_kernel::{Answer, Decision, Reasons};
+use mainspring_kernel::{Answer, Decision, Reasons, Voice};
 use serde_json::{Map, Value, json};
 
 use crate::host::Wording;
@@ -32,8 +32,13 @@ pub(crate) fn encode(answer: &Answer, event: &str, wording: Wording) -> Option<S
         // Claude Code has no such event: the watcher wakes the agent by itself.
         Decision::Watch { .. } | Decision::Silent => {}
     }
-    if !answer.notes.is_empty() {
-        out.insert("systemMessage".into(), clean(&text::notes(answer)).into());
+    let said = text::notes(answer);
+    if !said.is_empty() {
+        out.insert("systemMessage".into(), clean(&said).into());
+    }
+    let desktop = answer.notes.iter().filter(|note| note.by == Voice::Desktop);
+    if let Some(note) = desktop.last() {
+        desktop_notice(&mut out, &note.text);
     }
     if out.is_empty() {
         return None;
@@ -64,11 +69,15 @@ fn deny_tool(out: &mut Map<String, Value>, event: &str, reasons: &Reasons) {
 
 fn notify_desktop(out: &mut Map<String, Value>, reasons: &Reasons) {
     if !reasons.is_empty() {
-        // Operating system command 9: a desktop notification, if the terminal supports it.
-        let text = clean(&reasons.text()).replace(['\n', '\t'], " ");
-        let sequence = format!("\u{1b}]9;{text}\u{7}");
-        out.insert("terminalSequence".into(), sequence.into());
+        desktop_notice(out, &reasons.text());
     }
+}
+
+/// Operating system command 9: a desktop notification, if the terminal supports it.
+fn desktop_notice(out: &mut Map<String, Value>, text: &str) {
+    let text = clean(text).replace(['\n', '\t'], " ");
+    let sequence = format!("\u{1b}]9;{text}\u{7}");
+    out.insert("terminalSequence".into(), sequence.into());
 }
 
 fn block(out: &mut Map<String, Value>, reasons: &Reasons) {
@@ -80,7 +89,7 @@ fn block(out: &mut Map<String, Value>, reasons: &Reasons) {
 
 #[cfg(test)]
 mod tests {
-    use mainspring_kernel::{Name, Note, Voice};
+    use mainspring_kernel::{Name, Note};
 
     use super::*;
 

@@ -104,6 +104,17 @@ impl Keys {
             .collect())
     }
 
+    /// Everything that a check without inputs of its own depends on.
+    pub(crate) fn contents(&self) -> Result<Files, String> {
+        let tree = Tree {
+            git: &self.git,
+            dir: &self.dir,
+            index: &self.index,
+            env: &self.env,
+        };
+        tree.read(&[&[]])
+    }
+
     fn one(
         &self,
         checks: &TrustedChecks,

@@ -11,6 +11,7 @@ pub(crate) mod run;
 mod stored;
 mod tree;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -283,6 +284,25 @@ pub(crate) fn keys_in(
         index: folder.join(format!("index-{tree}")),
         env: context.env.clone(),
     })
+}
+
+/// The contents of the project's files, by their names: of those that are tracked or that nothing
+/// ignores, without the state of agents and their tools.
+pub(crate) fn contents(
+    context: &EventContext<'_>,
+    permit: &Permit,
+) -> Result<BTreeMap<String, Vec<u8>>, Trouble> {
+    let dir = context.project.worktree.clone();
+    let files = keys_in(context, permit, dir)?
+        .contents()
+        .map_err(Trouble::Other)?;
+    Ok(files
+        .into_iter()
+        .map(|file| {
+            let name = String::from_utf8_lossy(&file.path).into_owned();
+            (name, [&[file.kind][..], &file.content[..]].concat())
+        })
+        .collect())
 }
 
 /// Takes the keys of these checks.

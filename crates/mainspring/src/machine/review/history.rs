@@ -71,6 +71,27 @@ pub(crate) fn of(store: &ProjectStore, plan: &str) -> Result<Vec<Past>, Trouble>
         .collect())
 }
 
+/// What a review of unknown cost may have cost: as much for its time as the others of the plan, or
+/// else a common price.
+pub(super) fn estimate(store: &ProjectStore, asked: &Request, took: Millis) -> u64 {
+    let known = of(store, &asked.plan).unwrap_or_default();
+    let known = known.iter().filter(|past| past.cost > 0 && past.took.0 > 0);
+    let (cost, time) = known.fold((0_u64, 0_u64), |(cost, time), past| {
+        (
+            cost.saturating_add(past.cost),
+            time.saturating_add(past.took.0),
+        )
+    });
+    if time == 0 {
+        return took.0.saturating_mul(COMMON_PRICE) / 60_000;
+    }
+    let estimate = u128::from(cost) * u128::from(took.0) / u128::from(time);
+    u64::try_from(estimate).unwrap_or(u64::MAX)
+}
+
+/// In millionths of a dollar, for a minute.
+const COMMON_PRICE: u64 = 100_000;
+
 /// The result in a few words.
 pub(crate) fn verdict(result: &Finding) -> &'static str {
     match result {

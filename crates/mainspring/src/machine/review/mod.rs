@@ -7,6 +7,7 @@ pub(crate) mod memories;
 pub(crate) mod record;
 pub(crate) mod reviewer;
 mod settings;
+mod subject;
 
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,7 @@ use mainspring_kernel::SessionId;
 use mainspring_kernel::effect::Intent;
 use mainspring_kernel::event::Kind as EventKind;
 use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::review::findings::{self, Reply};
 use mainspring_kernel::machines::review::standstill::Standstill;
 use mainspring_kernel::machines::review::table::Tasks;
 use mainspring_kernel::machines::review::{
@@ -28,9 +30,9 @@ use self::memories::Memories;
 use super::{FoundFile, Loaded, MachineShell, Spec};
 use crate::event_context::EventContext;
 use crate::limits;
+use crate::orders;
 use crate::permit::Permit;
 use crate::sessions;
-use crate::store::orders;
 
 #[derive(Debug)]
 pub(crate) struct Shell;
@@ -305,6 +307,7 @@ fn facts(
         tasks: table,
         written: Vec::new(),
         answer: AnswerFile::Missing,
+        replies: Vec::new(),
         unrecorded: opened.record == Record::Missing && is_new(context, &opened.dir),
         settings,
     };
@@ -315,6 +318,7 @@ fn facts(
                 facts.company = super::other_sessions::of(context);
             }
         }
+        facts.replies = replies(opened, fields)?;
         if let Some(review) = fields.unanswered() {
             let number = opened.memory().number(fields);
             facts.answer = answer(&opened.dir, fields, review, number);
@@ -349,6 +353,26 @@ fn written(dir: &PlanDir, fields: &Fields, review: Kind) -> Vec<u32> {
         .iter()
         .filter_map(|name| name.strip_prefix(stem)?.strip_suffix(".md")?.parse().ok())
         .collect()
+}
+
+/// The agent's answers to findings, in the post-review file of the last review.
+fn replies(opened: &Opened, fields: &Fields) -> Result<Vec<Reply>, Trouble> {
+    let memory = opened.memory();
+    let Some(key) = fields.cycle() else {
+        return Ok(Vec::new());
+    };
+    let open: Vec<&str> = memory
+        .open_findings(&key)
+        .map(|entry| entry.id.as_str())
+        .collect();
+    if open.is_empty() {
+        return Ok(Vec::new());
+    }
+    let name = key
+        .review
+        .answer_file(key.task.as_ref(), memory.number(fields));
+    let text = text(&opened.dir, &name)?;
+    Ok(text.map_or_else(Vec::new, |text| findings::replies(&text, &open)))
 }
 
 /// Does the answer to the current review exist, and is it newer than the review?

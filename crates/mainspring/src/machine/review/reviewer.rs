@@ -3,34 +3,32 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::effect::{EffectOwner, Fence, Intent};
+use mainspring_kernel::machines::review::findings::Report;
 use mainspring_kernel::machines::review::{
-    Failure, Finding, Outcome, Request, Review, Verdict, messages,
+    Failure, Finding, Outcome, Request, Review, Saw, Verdict, messages,
 };
 use mainspring_kernel::machines::{Name, Pending};
 use mainspring_platform::process::end_tree;
 use mainspring_platform::program::is_path;
 use mainspring_platform::{file, identity};
-use mainspring_store::{Trouble, atomic, json_text, read_json, seal};
+use mainspring_store::{Trouble, atomic, json_text, no_symlink, read_json, seal};
 
 use super::directory::PLANS;
+use super::subject::Subject;
 use super::{history, library, settings};
 use crate::effect_owner;
 use crate::env::Environment;
 use crate::event_context::EventContext;
 use crate::guard::{Ended, Guarded, Seal};
-use crate::host::reviewer::{End, Permissions, Said, Task};
+use crate::host::reviewer::{End, Permissions, Said, Task, report};
 use crate::host::text::excerpt;
 use crate::limits;
 use crate::permit::{Permit, Revoked};
-
-/// The schema that the verdict is constrained to.
-const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]}},"required":["verdict"]}"#;
 
 /// How many attempts' folders are kept, for a person who wants to look.
 const ATTEMPTS_KEPT: usize = 20;
@@ -38,6 +36,7 @@ const LOG_EXCERPT: usize = 4_000;
 
 /// What a reviewer prints, in the folder of its attempt.
 const STDOUT: &str = "stdout.json";
+const STDERR: &str = "stderr.log";
 /// What its guard seals that with.
 const NONCE: &str = "nonce";
 
@@ -47,21 +46,68 @@ pub(super) fn run(context: &EventContext<'_>, permit: &Permit, intent: &Intent<R
     let start = Instant::now();
     let project = ReviewRun::new(context, permit, intent);
     let limit = intent.deadline.since(intent.since.plus(wait));
-    let (result, cost) = match waited {
-        Err(Revoked) => (Finding::NotDone(Failure::Cancelled), 0),
+    let before = Subject::of(context, permit, &intent.effect);
+    let ended = match waited {
+        Err(Revoked) => ReviewEnd::not_done(Failure::Cancelled),
         Ok(()) => project
             .taken_over()
             .unwrap_or_else(|| project.review(limit)),
     };
-    if let Finding::NotDone(_) = result
+    if let Finding::NotDone(_) = ended.result
         && project.is_current()
     {
         project.set_aside();
     }
     let took = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let outcome = Outcome::new(result, Millis(took), cost);
+    let cost = match ended.result {
+        // It ended before it could say what it cost.
+        Finding::NotDone(Failure::TimedOut { .. }) if ended.cost == 0 => {
+            history::estimate(context.store, &intent.effect, Millis(took))
+        }
+        Finding::Reviewed(_) | Finding::NotDone(_) => ended.cost,
+    };
+    let saw = match ended.result {
+        Finding::Reviewed(_) => before.compare(&Subject::of(context, permit, &intent.effect)),
+        Finding::NotDone(_) => Saw::default(),
+    };
+    let outcome = Outcome {
+        saw,
+        report: ended.report,
+        ..Outcome::new(ended.result, Millis(took), cost)
+    };
     history::add(context.store, context.env.later(), &intent.effect, &outcome);
     outcome
+}
+
+/// How one attempt ended.
+struct ReviewEnd {
+    result: Finding,
+    cost: u64,
+    report: Option<Report>,
+}
+
+impl ReviewEnd {
+    const fn not_done(failure: Failure) -> Self {
+        Self {
+            result: Finding::NotDone(failure),
+            cost: 0,
+            report: None,
+        }
+    }
+
+    /// A review with this answer. Findings of an incomplete answer do not count.
+    fn reviewed(said: Option<Said>, asked: &Request) -> Self {
+        let verdict = said
+            .as_ref()
+            .map_or(Verdict::Unsaid, |said| report::judge(said, asked));
+        let cost = said.as_ref().map_or(0, |said| said.cost);
+        let report = said.and_then(|said| said.report);
+        Self {
+            result: Finding::Reviewed(verdict),
+            cost,
+            report: report.filter(|_| verdict != Verdict::Unsaid && asked.ledger.is_some()),
+        }
+    }
 }
 
 /// One attempt at a review.
@@ -98,13 +144,13 @@ impl<'a> ReviewRun<'a> {
 
     /// The finished review of an earlier attempt whose process died, if there is one. A review
     /// without a verdict counts, too: the agent answers it, and the next one follows.
-    fn taken_over(&self) -> Option<(Finding, u64)> {
+    fn taken_over(&self) -> Option<ReviewEnd> {
         for fence in self.asked.resumes.iter().rev() {
             let attempt_dir = attempt_dir(self.context, *fence);
             // A reviewer that may still run gets no second one beside it.
             if let Err(trouble) = end_leftover(&attempt_dir) {
                 let failure = Failure::Fault(trouble.to_string());
-                return Some((Finding::NotDone(failure), 0));
+                return Some(ReviewEnd::not_done(failure));
             }
             if !is_written(&self.file) {
                 self.set_aside();
@@ -115,21 +161,17 @@ impl<'a> ReviewRun<'a> {
                 Some(Said {
                     end: End::Error, ..
                 }) => self.set_aside(),
-                Some(said) => return Some((Finding::Reviewed(said.verdict), said.cost)),
-                None => return Some((Finding::Reviewed(Verdict::Unsaid), 0)),
+                said => return Some(ReviewEnd::reviewed(said, self.asked)),
             }
         }
         None
     }
 
-    fn review(&self, limit: Millis) -> (Finding, u64) {
-        match self.start(limit) {
-            Ok(found) => found,
-            Err(failure) => (Finding::NotDone(failure), 0),
-        }
+    fn review(&self, limit: Millis) -> ReviewEnd {
+        self.start(limit).unwrap_or_else(ReviewEnd::not_done)
     }
 
-    fn start(&self, limit: Millis) -> Result<(Finding, u64), Failure> {
+    fn start(&self, limit: Millis) -> Result<ReviewEnd, Failure> {
         let fault = |trouble: Trouble| Failure::Fault(trouble.to_string());
         if fs::symlink_metadata(&self.file).is_ok() {
             let file = self.file.display();
@@ -146,7 +188,7 @@ impl<'a> ReviewRun<'a> {
         tidy(&self.attempt_dir);
         let stdout = self.attempt_dir.join(STDOUT);
         let seal = keep_nonce(&self.attempt_dir).map_err(fault)?;
-        let log = self.log();
+        let log = self.stderr();
         let files = (
             create(&stdout).map_err(fault)?,
             create(&log).map_err(fault)?,
@@ -177,10 +219,13 @@ impl<'a> ReviewRun<'a> {
     }
 
     /// The result of a reviewer that ended, and its cost.
-    fn finding(&self, ended: Ended, limit: Millis) -> (Finding, u64) {
+    fn finding(&self, ended: Ended, limit: Millis) -> ReviewEnd {
         let stdout = self.attempt_dir.join("stdout.json");
         let said = self.read_stdout(&self.attempt_dir);
-        let cost = said.map_or(0, |said| said.cost);
+        let failed = said.as_ref().is_some_and(|said| said.end == End::Error);
+        if ended == Ended::Code(0) && !failed {
+            self.write_prose(said.as_ref());
+        }
         let failure = match ended {
             Ended::Cancelled => Some(Failure::Cancelled),
             Ended::TimedOut => Some(Failure::TimedOut { after: limit }),
@@ -188,12 +233,10 @@ impl<'a> ReviewRun<'a> {
                 status: "too much output".into(),
                 said: String::new(),
             }),
-            Ended::Code(0) if said.is_some_and(|said| said.end == End::Error) => {
-                Some(Failure::Exit {
-                    status: "an error that it reported".into(),
-                    said: self.last_words(&stdout),
-                })
-            }
+            Ended::Code(0) if failed => Some(Failure::Exit {
+                status: "an error that it reported".into(),
+                said: self.last_words(&stdout),
+            }),
             Ended::Code(0) if is_written(&self.file) => None,
             Ended::Code(0) => Some(Failure::NoFile),
             Ended::Code(code) => Some(Failure::Exit {
@@ -203,11 +246,26 @@ impl<'a> ReviewRun<'a> {
         };
         if let Some(failure) = failure {
             self.keep_log(&stdout);
-            return (Finding::NotDone(failure), cost);
+            return ReviewEnd {
+                cost: said.map_or(0, |said| said.cost),
+                ..ReviewEnd::not_done(failure)
+            };
         }
-        let _ = fs::remove_file(self.log());
-        let verdict = said.map_or(Verdict::Unsaid, |said| said.verdict);
-        (Finding::Reviewed(verdict), cost)
+        ReviewEnd::reviewed(said, self.asked)
+    }
+
+    /// Writes the review from the findings, if the reviewer gave a complete answer and no text.
+    fn write_prose(&self, said: Option<&Said>) {
+        if let Some(said) = said
+            && let (Some(found), Some(_)) = (&said.report, &self.asked.ledger)
+            && fs::symlink_metadata(&self.file).is_err()
+        {
+            let verdict = report::judge(said, self.asked);
+            if verdict != Verdict::Unsaid {
+                let text = report::prose(found, self.asked, verdict);
+                let _ = no_symlink::replace(&self.file, text.as_bytes(), None);
+            }
+        }
     }
 
     /// Is this still the current attempt? If the computer slept past our deadline, another hook
@@ -236,7 +294,10 @@ impl<'a> ReviewRun<'a> {
         Ok((self.context.host().reviewer.args)(&Task {
             model: &self.asked.model,
             permissions,
-            schema: SCHEMA,
+            schema: match self.asked.ledger {
+                Some(_) => report::WITH_FINDINGS,
+                None => report::VERDICT_ALONE,
+            },
             prompt: messages::prompt(self.asked, text),
         }))
     }
@@ -252,6 +313,12 @@ impl<'a> ReviewRun<'a> {
         (self.context.host().reviewer.read)(&bytes)
     }
 
+    /// What it prints to stderr stays with the run.
+    fn stderr(&self) -> PathBuf {
+        self.attempt_dir.join(STDERR)
+    }
+
+    /// Where the person finds why a review did not happen.
     fn log(&self) -> PathBuf {
         self.plan
             .join(format!(".review-{}.log", self.asked.iteration))
@@ -265,7 +332,7 @@ impl<'a> ReviewRun<'a> {
             Some(excerpt(&complaint))
         };
         let from_log = || {
-            let bytes = atomic::read(&self.log(), limits::CHILD_OUTPUT).ok()??;
+            let bytes = atomic::read(&self.stderr(), limits::CHILD_OUTPUT).ok()??;
             let text = String::from_utf8_lossy(&bytes);
             let last = text.lines().rev().find(|line| !line.trim().is_empty())?;
             Some(excerpt(last))
@@ -273,19 +340,16 @@ impl<'a> ReviewRun<'a> {
         from_log().or_else(from_result).unwrap_or_default()
     }
 
-    /// The client prints most errors to stdout, so the log gets its output, too.
+    /// Both outputs: the client prints most errors to stdout.
     fn keep_log(&self, stdout: &Path) {
-        let Ok(Some(bytes)) = atomic::read(stdout, limits::CHILD_OUTPUT) else {
-            return;
-        };
-        let said = &bytes[..bytes.len().min(LOG_EXCERPT)];
-        let file = file::options().append(true).open(self.log());
-        if let Ok(mut file) = file
-            && !said.is_empty()
-        {
-            let _ = file.write_all(b"\n--- stdout ---\n");
-            let _ = file.write_all(said);
+        let read = |path: &Path| atomic::read(path, limits::CHILD_OUTPUT).ok().flatten();
+        let mut log = read(&self.stderr()).unwrap_or_default();
+        let said = read(stdout).unwrap_or_default();
+        if !said.is_empty() {
+            log.extend_from_slice(b"\n--- stdout ---\n");
+            log.extend_from_slice(&said[..said.len().min(LOG_EXCERPT)]);
         }
+        let _ = no_symlink::replace(&self.log(), &log, None);
     }
 
     /// A file that a failed reviewer left is not a review. It is renamed, so that the next

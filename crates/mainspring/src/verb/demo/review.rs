@@ -11,9 +11,15 @@ use crate::verb::Result;
 const REVIEWER: &str = r#"#!/bin/sh
 for prompt in "$@"; do :; done
 file=$(printf '%s' "$prompt" | sed -n 's/.*Write your review to \([^ ,]*\).*/\1/p')
-case $file in *-1.md) verdict=FAIL ;; *) verdict=PASS ;; esac
+found='{"id":"F1","severity":"major","path":"plan.md","line":3,"claim":"It says nothing of error cases.","evidence":"There is no word about them."}'
+case $file in
+    *-1.md) verdict=FAIL findings="[$found]" earlier='[]' ;;
+    *-2.md) verdict=PASS findings='[]' earlier='[{"id":"F1","status":"fixed"}]' ;;
+    *) verdict=PASS findings='[]' earlier='[]' ;;
+esac
 echo "Review: $verdict" > "$file"
-printf '{"structured_output":{"verdict":"%s"},"total_cost_usd":0.31}' "$verdict"
+printf '{"structured_output":{"verdict":"%s","findings":%s,"earlier":%s},"total_cost_usd":0.31}' \
+    "$verdict" "$findings" "$earlier"
 "#;
 
 pub(super) fn play(stage: &mut Stage) -> Result<()> {
@@ -50,7 +56,11 @@ fn set_up(stage: &Stage) -> Result<()> {
 }
 
 fn answer(stage: &mut Stage, number: u32) -> Result<()> {
-    write(stage, &format!("plan-post-review-{number}.md"), "Done.\n")?;
+    let text = match number {
+        1 => "F1: fixed, the error cases have a heading\n",
+        _ => "Nothing to do.\n",
+    };
+    write(stage, &format!("plan-post-review-{number}.md"), text)?;
     stage.agent_runs("plan advance post-plan-review");
     Ok(())
 }

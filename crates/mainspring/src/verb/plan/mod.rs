@@ -1,6 +1,7 @@
 //! `mainspring plan`: the commands of `review`, for agents and people.
 
 mod accept;
+mod answer;
 mod change;
 mod repair;
 mod review;
@@ -42,6 +43,7 @@ enum Verb {
     Set(change::SetArgs),
     Accept(accept::Args),
     Repair(repair::Args),
+    Answer(answer::Args),
     Adopt(change::AdoptArgs),
     Route(route::Args),
     Status(view::StatusArgs),
@@ -56,6 +58,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         Verb::Set(args) => cmd.said_until_trusted(change::set(args, cmd)?),
         Verb::Accept(args) => accept::run(args, cmd),
         Verb::Repair(args) => repair::run(args, cmd),
+        Verb::Answer(args) => answer::run(args, cmd),
         Verb::Adopt(args) => cmd.said_until_trusted(change::adopt(args, cmd)?),
         Verb::Route(args) => route::run(args, cmd),
         Verb::Status(args) => view::status(args, cmd),

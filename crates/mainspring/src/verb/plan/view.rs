@@ -3,6 +3,7 @@
 use mainspring_kernel::Name;
 use mainspring_kernel::at_work::AtWork;
 use mainspring_kernel::hidden::escape_name;
+use mainspring_kernel::machines::review::findings::{Entry, How};
 use mainspring_kernel::machines::review::messages::dollars;
 use mainspring_kernel::machines::review::{Fields, Phase, Record};
 use mainspring_store::no_symlink;
@@ -50,6 +51,8 @@ pub(in crate::verb) struct Status {
     pub(in crate::verb) spent: u64,
     pub(in crate::verb) max_cost: Option<u64>,
     pub(in crate::verb) reviews: Vec<Past>,
+    /// What reviewers found that is not settled.
+    pub(in crate::verb) findings: Vec<Entry>,
 }
 
 pub(super) fn status(args: &StatusArgs, cmd: &CommandContext) -> Result {
@@ -79,6 +82,12 @@ pub(in crate::verb) fn look(context: &EventContext<'_>, opened: &Opened) -> Resu
         spent: memory.spent,
         max_cost: plans::max_cost(context)?,
         reviews: history::of(context.store, &opened.dir.id)?,
+        findings: memory
+            .ledger
+            .iter()
+            .filter(|entry| entry.is_open())
+            .cloned()
+            .collect(),
         plan: opened.dir.id.clone(),
         state,
     })
@@ -135,6 +144,18 @@ fn render(cmd: &CommandContext, status: &Status) -> String {
         out += &format!("  {} {}\n", paint.warn("problem:"), escape_name(problem));
     }
     out += &format!("  next step    {}\n", status.next_step);
+    for entry in &status.findings {
+        let answer = entry.answer.as_ref();
+        let answer = answer.map_or("", |(how, _)| match how {
+            How::Fixed => " [answered: fixed]",
+            How::Disputed => " [disputed]",
+        });
+        out += &format!(
+            "  {}      {}{answer}\n",
+            paint.warn("finding"),
+            entry.line()
+        );
+    }
     if !status.reviews.is_empty() {
         out.push('\n');
     }

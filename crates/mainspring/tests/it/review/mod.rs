@@ -3,6 +3,7 @@
 mod broken;
 mod crash;
 mod cycles;
+mod findings;
 mod forgotten;
 mod plans;
 mod reviewer;

@@ -30,11 +30,13 @@ for arg in "$@"; do
 done
 printf '%s\n' '=====' >> "${MOCK_CLAUDE_LOG:-/dev/null}"
 [ -z "$MOCK_CLAUDE_DELAY" ] || sleep "$MOCK_CLAUDE_DELAY"
+[ -z "$MOCK_CLAUDE_RUN" ] || eval "$MOCK_CLAUDE_RUN"
 file=$(printf '%s' "$last" | sed -n 's/.*Write your review to \([^ ,]*\).*/\1/p')
 [ -n "$MOCK_CLAUDE_NO_FILE" ] || printf '# Review\n' > "$file"
 if [ -z "$MOCK_CLAUDE_OUTPUT" ]; then
-    printf '{"type":"result","result":"{\\"verdict\\":\\"%s\\"}","structured_output":{"verdict":"%s"},"total_cost_usd":0.25}' \
-        "${MOCK_CLAUDE_VERDICT:-FAIL}" "${MOCK_CLAUDE_VERDICT:-FAIL}"
+    printf '{"type":"result","result":"{\\"verdict\\":\\"%s\\"}","structured_output":{"verdict":"%s","findings":%s,"earlier":%s},"total_cost_usd":0.25}' \
+        "${MOCK_CLAUDE_VERDICT:-FAIL}" "${MOCK_CLAUDE_VERDICT:-FAIL}" \
+        "${MOCK_CLAUDE_FINDINGS:-[]}" "${MOCK_CLAUDE_EARLIER:-[]}"
 else
     printf '%s' "$MOCK_CLAUDE_OUTPUT"
 fi

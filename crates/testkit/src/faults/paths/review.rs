@@ -14,7 +14,7 @@ for last in "$@"; do :; done
 file=${last#*Write your review to }
 file=${file%%,*}
 echo '# Review' > "$file"
-echo '{"type":"result","structured_output":{"verdict":"FAIL"},"total_cost_usd":0.25}'
+echo '{"type":"result","structured_output":{"verdict":"FAIL","findings":[],"earlier":[]},"total_cost_usd":0.25}'
 "#;
 
 pub(super) const SKIP: Path = Path {

@@ -8,7 +8,7 @@ use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::host::reviewer::{End, Said};
+use crate::host::reviewer::{End, Said, report};
 
 /// `None` if it is not a result object.
 pub(crate) fn read(stdout: &[u8]) -> Option<Said> {
@@ -17,15 +17,13 @@ pub(crate) fn read(stdout: &[u8]) -> Option<Said> {
     if result.get("type").is_some_and(|kind| kind != "result") {
         return None;
     }
-    let verdict = match (result.get("structured_output"), result.get("result")) {
-        (Some(structured @ Value::Object(_)), _) => verdict(structured),
+    let answer = match (result.get("structured_output"), result.get("result")) {
+        (Some(structured @ Value::Object(_)), _) => Some(structured.clone()),
         // The schema's field exists and holds something else.
-        (Some(other), _) if !other.is_null() => Verdict::Unsaid,
-        (_, Some(object @ Value::Object(_))) => verdict(object),
-        (_, Some(Value::String(text))) => {
-            unambiguous(text).map_or(Verdict::Unsaid, |value| verdict(&value))
-        }
-        _ => Verdict::Unsaid,
+        (Some(other), _) if !other.is_null() => None,
+        (_, Some(object @ Value::Object(_))) => Some(object.clone()),
+        (_, Some(Value::String(text))) => unambiguous(text),
+        _ => None,
     };
     let dollars = result
         .get("total_cost_usd")
@@ -35,7 +33,8 @@ pub(crate) fn read(stdout: &[u8]) -> Option<Said> {
         || result.get("subtype").is_some_and(|kind| kind != "success");
     let end = if failed { End::Error } else { End::Well };
     Some(Said {
-        verdict,
+        verdict: answer.as_ref().map_or(Verdict::Unsaid, verdict),
+        report: answer.as_ref().and_then(report::read),
         cost: dollars.map_or(0, micros),
         end,
     })
