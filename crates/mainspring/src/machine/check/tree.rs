@@ -29,7 +29,7 @@ const DEEPEST: usize = 64;
 
 /// A file of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Input {
+pub(crate) struct Input {
     /// Relative to the tree.
     pub(super) path: Vec<u8>,
     /// What it is.

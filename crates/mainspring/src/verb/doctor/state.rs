@@ -93,7 +93,7 @@ fn writable(root: &Path, place: String, findings: &mut Findings) {
         return findings.fine("state", place);
     };
     let denied = error.kind() == std::io::ErrorKind::PermissionDenied;
-    let mine = fs::metadata(there).is_ok_and(|meta| permissions::is_mine(&meta));
+    let mine = fs::metadata(there).is_ok_and(|meta| permissions::is_mine(there, &meta));
     let fix = if mine && denied {
         format!("chmod u+w {}", there.shown())
     } else {
