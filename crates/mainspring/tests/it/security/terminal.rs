@@ -137,6 +137,7 @@ fn no_check_and_no_claim_of_another_reaches_the_terminal() {
     };
     // What controls a terminal is no session's id; what reorders a line may be in one.
     let _ = stop(HOSTILE);
+    let _ = look(&env, &project, &["gate", "status", "--session", "last"]);
     let answer = stop("s\u{202e}\u{200b}").json();
     let reason = answer["reason"].as_str().unwrap();
     assert!(reason.contains("The check `tests` fails"), "{reason}");
