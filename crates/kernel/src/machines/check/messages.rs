@@ -106,11 +106,16 @@ pub(super) fn notes(verdicts: &Verdicts<'_>, memory: &Memory) -> Vec<String> {
     }
     for ran in verdicts.ran {
         match &ran.verdict {
-            Verdict::CouldNotRun(cause) => notes.push(format!(
-                "{} could not run: {cause}. It holds nothing, and nothing is proved. `mainspring \
-                 check log {}` shows its output",
-                ran.name, ran.name
-            )),
+            Verdict::CouldNotRun(cause) => {
+                let shown = match ran.log.as_str() {
+                    "" => String::new(),
+                    _ => format!(". `mainspring check log {}` shows its output", ran.name),
+                };
+                notes.push(format!(
+                    "{} could not run: {cause}. It holds nothing, and nothing is proved{shown}",
+                    ran.name
+                ));
+            }
             Verdict::Flaky => notes.push(format!(
                 "{} is flaky: it failed and then passed on the same tree. That is no pass",
                 ran.name

@@ -128,7 +128,7 @@ impl Runner<'_> {
                 return Err(format!("{files} changed before it started"));
             }
             let (end, path) = self.once(check, &before, attempt);
-            *log = path.to_string_lossy().into_owned();
+            *log = path.map_or_else(String::new, |path| path.to_string_lossy().into_owned());
             let after = self.key(check)?;
             if before.key != after.key {
                 moved += 1;
@@ -169,21 +169,21 @@ impl Runner<'_> {
         taken.pop().ok_or_else(|| "it has no key".into())
     }
 
-    /// Runs the command once, and reads how it ended.
-    fn once(&self, check: &CheckDefinition, taken: &Taken, attempt: u32) -> (End, PathBuf) {
+    /// Runs the command once, and reads how it ended. If it started, there is a log.
+    fn once(&self, check: &CheckDefinition, taken: &Taken, attempt: u32) -> (End, Option<PathBuf>) {
         let folder = self.folder.join(&check.name);
         let log = folder.join(format!("{}-{attempt}.log", self.id));
         let Some(program) = taken.program.clone() else {
             let cause = format!("there is no program `{}`", check.run[0]);
-            return (End::CouldNotRun(cause), log);
+            return (End::CouldNotRun(cause), None);
         };
         let timeout = Duration::from_millis(check.timeout.0);
         let limit = timeout.min(self.left());
         let end = match self.start(check, taken, program, (&folder, &log, limit)) {
             Ok(ended) => end(ended, &log, (limit, timeout)),
-            Err(cause) => End::CouldNotRun(cause),
+            Err(cause) => return (End::CouldNotRun(cause), None),
         };
-        (end, log)
+        (end, Some(log))
     }
 
     fn start(

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mainspring_kernel::machines::check::results::Ended;
+use mainspring_kernel::machines::check::results::{Ended, EndedAs};
 use mainspring_kernel::machines::check::verbs;
 
 use crate::error::CliError;
@@ -13,7 +13,7 @@ use crate::verb::{CommandContext, Result};
 /// Show what a check printed when it last ran
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The check; without it, the one that ran last
+    /// The check; without it, the one that ran last, and of several one that did not pass
     name: Option<String>,
 }
 
@@ -30,7 +30,8 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
             .0
             .values()
             .map(|kept| &kept.last)
-            .max_by_key(|last| last.at),
+            .filter(|last| !last.log.is_empty())
+            .max_by_key(|last| (last.at, last.result != EndedAs::Pass)),
     };
     let Some(last) = last.filter(|last| !last.log.is_empty()) else {
         return Err(CliError::new("it has printed nothing yet")

@@ -64,8 +64,9 @@ pub(super) fn run(args: &ViewArgs, cmd: &CommandContext) -> Result {
     }
     super::trusted(&context)?;
     let mut out = String::new();
+    let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
     for row in &rows {
-        out += &line(cmd, row);
+        out += &line(cmd, row, width);
     }
     if let Some(problem) = problem {
         out += &format!("the keys could not be taken: {}\n", escape_name(&problem));
@@ -118,14 +119,14 @@ fn rows(context: &EventContext<'_>) -> Result<(Vec<Row>, Option<String>)> {
     Ok((rows.collect(), problem))
 }
 
-fn line(cmd: &CommandContext, row: &Row) -> String {
+fn line(cmd: &CommandContext, row: &Row, width: usize) -> String {
     let paint = cmd.paint;
     let now = match row.now {
         "pass" => paint.good("pass"),
         "unknown" => paint.dim("not run over this tree"),
         other => paint.warn(other),
     };
-    let mut out = format!("{:<12} {now}", row.name);
+    let mut out = format!("{:<width$}  {now}", row.name);
     if let Some(key) = &row.key {
         out += &format!("  at {}", short(key));
     }

@@ -26,7 +26,7 @@ fn the_view_says_what_is_known_about_this_tree() {
         (&"fail".into(), &"exit code 3".into())
     );
     let text = checked.env.run(&["check"]).ok();
-    assert!(text.contains("tests        fail  at "), "{text}");
+    assert!(text.contains("tests  fail  at "), "{text}");
     assert!(
         checked
             .env
@@ -68,6 +68,35 @@ fn a_person_runs_the_checks_and_the_result_counts_at_the_stop() {
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stdout.contains("`tests` fails"), "{ran:?}");
     assert!(ran.stderr.contains("last time"), "{ran:?}");
+    // It speaks to a person.
+    assert!(!ran.stdout.contains("then stop again"), "{ran:?}");
+    assert!(
+        ran.stdout
+            .contains("    | assertion failed: good.txt says no"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn what_could_not_run_is_no_success_and_names_no_output_that_is_not_there() {
+    let checked = Checked::untrusted(
+        "[[check]]\nname = \"zero\"\nrun = [\"no-such-program\"]\n\
+         [[check]]\nname = \"one\"\nrun = [\"sh\", \"-c\", \"echo first; exit 1\"]\n\
+         [[check]]\nname = \"two\"\nrun = [\"echo\", \"second\"]\n",
+    );
+    checked.env.trust();
+    let ran = checked.env.run(&["check", "run", "zero"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("zero could not run"), "{ran:?}");
+    assert!(!ran.stdout.contains("check log"), "{ran:?}");
+    let ran = checked.env.run(&["check", "run"]);
+    assert!(ran.stdout.contains("two pass at"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("`one` fails with exit code 1"),
+        "{ran:?}"
+    );
+    // Without a name, the log of one that did not pass is meant.
+    assert_eq!(checked.env.run(&["check", "log"]).ok(), "first\n");
 }
 
 #[test]
