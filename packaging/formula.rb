@@ -21,8 +21,8 @@ class Mainspring < Formula
       sha256 "@SUM aarch64-unknown-linux-musl@"
     end
     on_intel do
-      url "@URL x86_64-unknown-linux-musl@"
-      sha256 "@SUM x86_64-unknown-linux-musl@"
+      url "@URL x86_64-unknown-linux-gnu@"
+      sha256 "@SUM x86_64-unknown-linux-gnu@"
     end
   end
 

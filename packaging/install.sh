@@ -17,7 +17,7 @@ fail() {
 }
 
 case $(uname -s)-$(uname -m) in
-Linux-x86_64 | Linux-amd64) target=x86_64-unknown-linux-musl ;;
+Linux-x86_64 | Linux-amd64) target=x86_64-unknown-linux-gnu ;;
 Linux-aarch64 | Linux-arm64) target=aarch64-unknown-linux-musl ;;
 Darwin-x86_64) target=x86_64-apple-darwin ;;
 Darwin-arm64) target=aarch64-apple-darwin ;;

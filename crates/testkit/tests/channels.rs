@@ -1,8 +1,8 @@
 //! Every channel leads from nothing to a first held stop, from local files.
-
 #![expect(
+    clippy::disallowed_methods,
     clippy::expect_used,
-    reason = "a test that cannot prepare its environment has failed"
+    reason = "a test that cannot prepare its environment has failed; one that is skipped says so"
 )]
 
 use std::path::Path;
@@ -15,10 +15,15 @@ fn mainspring() -> std::path::PathBuf {
     build.join("mainspring")
 }
 
-/// How long each takes is measured by `mainspring-testkit channels`.
 #[test]
 fn every_channel_leads_to_a_held_stop() {
-    assert!(!try_all(&mainspring()).is_empty());
+    if std::env::var_os("MAINSPRING_SKIP_CHANNELS").is_some() {
+        eprintln!("skipped: npm or pip is missing");
+        return;
+    }
+    let reached = try_all(&mainspring());
+    let channels: Vec<&str> = reached.iter().map(|one| one.channel).collect();
+    assert_eq!(channels, ["npm", "pypi", "script"]);
 }
 
 /// The version of the crate, the newest entry of the changelog and the archives' names agree.

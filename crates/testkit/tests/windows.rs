@@ -11,6 +11,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use mainspring_testkit::process::PATIENCE;
 use serde_json::{Value, json};
 
 /// The variable that names the folder with `mainspring.exe`, and what else runs in it.
@@ -345,9 +346,8 @@ fn a_skill_gets_its_tasks() {
     );
 }
 
-#[test]
-#[ignore = "needs wine: ./test runs it"]
-fn a_reviewer_is_started_and_its_review_counts() {
+/// A trusted project with a plan that is due for its first review, by the reviewer of the tests.
+fn planned() -> Windows {
     let windows = Windows::new();
     let plan = windows.project.join(".taskie/plans/demo");
     put(&plan.join("plan.md"), "# Plan\n\n## Overview\n");
@@ -362,12 +362,49 @@ fn a_reviewer_is_started_and_its_review_counts() {
         &format!("[review]\ncommand = '{reviewer}'\n"),
     );
     windows.run(&["trust", "--yes"]);
+    windows
+}
+
+#[test]
+#[ignore = "needs wine: ./test runs it"]
+fn a_reviewer_is_started_and_its_review_counts() {
+    let windows = planned();
+    let plan = windows.project.join(".taskie/plans/demo");
     let _ = windows.stop("the plan is written");
     let review = fs::read_to_string(plan.join("plan-review-1.md"));
     assert_eq!(review.unwrap(), "# Review\n");
     let state = fs::read_to_string(plan.join("state.json")).unwrap();
     let state: Value = serde_json::from_str(&state).unwrap();
     assert_eq!(state["consecutive_clean"], 1, "{state}");
+}
+
+#[test]
+#[ignore = "needs wine: ./test runs it"]
+fn a_reviewer_ends_with_its_hook() {
+    let windows = planned();
+    put(&windows.project.join("hang"), "");
+    let payload = windows.stop_payload("the plan is written").to_string();
+    let mut hook = start(windows.command().arg("hook"), payload.as_bytes());
+    wait_until("the reviewer is there", || {
+        windows.project.join("hangs").exists()
+    });
+    hook.kill().unwrap();
+    hook.wait().unwrap();
+    let project = &windows.project;
+    wait_until("nothing runs in the project", || {
+        let processes = fs::read_dir("/proc").unwrap().flatten();
+        let folders =
+            processes.filter_map(|process| fs::read_link(process.path().join("cwd")).ok());
+        !folders.into_iter().any(|folder| folder == *project)
+    });
+}
+
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let start = std::time::Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < PATIENCE, "not yet: {what}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
 }
 
 #[test]
