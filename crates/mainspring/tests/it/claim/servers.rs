@@ -9,7 +9,7 @@ use super::world::{World, at, world};
 use crate::env::{Ran, finish};
 
 /// It succeeded, whatever it warned of.
-fn fine(ran: Ran) {
+fn fine(ran: &Ran) {
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }
 
@@ -41,7 +41,7 @@ fn an_enterprise_server_is_known_from_ghs_own_files_and_from_what_gh_says() {
         finish(&mut command, b"")
     };
     let (ran, runs) = world.gh_runs(claim);
-    fine(ran);
+    fine(&ran);
     assert_eq!(runs, 2, "its file says so, and gh is not asked");
     // We follow no link to the file, and gh does.
     let elsewhere = world.env.root().join("hosts.yml");
@@ -49,7 +49,7 @@ fn an_enterprise_server_is_known_from_ghs_own_files_and_from_what_gh_says() {
     std::os::unix::fs::symlink(&elsewhere, own.join("gh/hosts.yml")).unwrap();
     let _ = fs::remove_file(world.file());
     let (ran, runs) = world.gh_runs(claim);
-    fine(ran);
+    fine(&ran);
     assert_eq!(
         runs, 3,
         "gh was asked once which servers it is signed in to"
