@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::cycle::{Counting, CycleKey};
+use super::cycle::{Counting, Cycle, CycleKey};
 use super::messages::{
     answer_it, block, command, command_without_plan, directory, quoted, result_line, touched_notes,
 };
@@ -14,8 +14,8 @@ use super::phase::Phase;
 use super::plan::{CLEAN_ENOUGH, Complaint, OverdueReview, Parked, Target, Waiting, alternate};
 use super::standstill::Standstill;
 use super::{
-    Door, Failure, Finding, OnFailure, Outcome, Plan, Record, Request, Review, State, Verdict,
-    structure,
+    Door, Failure, Fields, Finding, OnFailure, Outcome, Plan, Record, Request, Review, State,
+    Verdict, structure,
 };
 use crate::event::{self, Chain};
 use crate::hidden::quote;
@@ -47,22 +47,12 @@ pub(super) fn conclude(
     let models = &input.facts.settings.models;
     fields.phase = Some(Phase::Review(asked.review));
     fields.review_model = alternate(&asked.model, models);
-    match (input.facts.counting, &mut plan.memory.cycle) {
-        (Counting::Cycles, Some(cycle)) => {
-            cycle.count(verdict, outcome, input.facts.settings.streak);
-            cycle.number = asked.iteration;
-            cycle.at = input.now;
-            fields.phase_iteration = Some(cycle.done);
-            fields.consecutive_clean = cycle.streak;
-        }
-        (Counting::Cycles, None) | (Counting::Files, _) => {
-            fields.phase_iteration = Some(asked.iteration);
-            fields.consecutive_clean = match verdict {
-                Verdict::Pass => fields.consecutive_clean.saturating_add(1),
-                Verdict::Fail | Verdict::Unsaid => 0,
-            };
-        }
-    }
+    count(
+        fields,
+        plan.memory.cycle.as_mut(),
+        (asked, verdict, outcome),
+        input,
+    );
     let key = CycleKey::of(asked.review, fields);
     let passed = fields.consecutive_clean >= CLEAN_ENOUGH;
     if !passed {
@@ -95,6 +85,31 @@ pub(super) fn conclude(
             asked.model,
             asked.file()
         )),
+    }
+}
+
+/// Counts a review that came back, where it is counted: in our record, or in the file.
+fn count(
+    fields: &mut Fields,
+    cycle: Option<&mut Cycle>,
+    (asked, verdict, outcome): (&Request, Verdict, &Outcome),
+    input: &Input<'_, Review>,
+) {
+    match cycle.filter(|_| input.facts.counting == Counting::Cycles) {
+        Some(cycle) => {
+            cycle.count(verdict, outcome, input.facts.settings.streak);
+            cycle.number = asked.iteration;
+            cycle.at = input.now;
+            fields.phase_iteration = Some(cycle.done);
+            fields.consecutive_clean = cycle.streak;
+        }
+        None => {
+            fields.phase_iteration = Some(asked.iteration);
+            fields.consecutive_clean = match verdict {
+                Verdict::Pass => fields.consecutive_clean.saturating_add(1),
+                Verdict::Fail | Verdict::Unsaid => 0,
+            };
+        }
     }
 }
 
@@ -133,7 +148,8 @@ pub(super) fn pass(mut plan: Plan, rule: &'static str, target: Target) -> Stop {
     Step::take(rule, State::Plan(plan.into()), OnStop::Pass).note(note)
 }
 
-fn failed(mut plan: Plan, asked: &Request, failure: &Failure, input: &Input<'_, Review>) -> Stop {
+/// How often this review has failed in a row. One that a person cancelled has not failed.
+fn failures(plan: &mut Plan, asked: &Request, failure: &Failure, input: &Input<'_, Review>) -> u32 {
     let cycles = input.facts.counting == Counting::Cycles;
     let before = plan.memory.trouble.take().filter(|trouble| {
         trouble.review == asked.review
@@ -141,13 +157,17 @@ fn failed(mut plan: Plan, asked: &Request, failure: &Failure, input: &Input<'_, 
             && (cycles || chain(input) == Chain::Continued)
     });
     let before = before.map_or(0, |trouble| trouble.failures);
-    let cancelled = *failure == Failure::Cancelled;
-    let failures = before.saturating_add(u32::from(!cancelled));
-    let breaks = cycles && failures >= MOST_FAILURES;
-    let on_failure = match input.facts.settings.on_failure {
-        _ if cancelled && cycles => OnFailure::Approve,
+    let counts = !(cycles && *failure == Failure::Cancelled);
+    before.saturating_add(u32::from(counts))
+}
+
+fn failed(mut plan: Plan, asked: &Request, failure: &Failure, input: &Input<'_, Review>) -> Stop {
+    let failures = failures(&mut plan, asked, failure, input);
+    let breaks = input.facts.counting == Counting::Cycles && failures >= MOST_FAILURES;
+    let on_failure = match (failure, input.facts.settings.on_failure) {
+        (Failure::Cancelled, _) if input.facts.counting == Counting::Cycles => OnFailure::Approve,
         _ if breaks => OnFailure::Park,
-        set => set,
+        (_, set) => set,
     };
     plan.memory.trouble = Some(OverdueReview {
         review: asked.review,

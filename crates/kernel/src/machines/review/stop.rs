@@ -255,9 +255,9 @@ fn begin(plan: &mut Plan, review: Kind, tasks: &Tasks) -> Option<String> {
     let claimed = fields.consecutive_clean;
     // An earlier version counted in the file alone. What a command of ours made due was counted
     // there by us.
-    let counted = match plan.memory.awaited {
-        Some(awaited) if awaited == review => fields.phase_iteration.unwrap_or(0),
-        Some(_) | None => 0,
+    let counted = match (plan.memory.awaited, &plan.memory.cycle) {
+        (Some(awaited), None) if awaited == review => fields.phase_iteration.unwrap_or(0),
+        _ => 0,
     };
     fields.phase_iteration = Some(counted);
     fields.consecutive_clean = 0;

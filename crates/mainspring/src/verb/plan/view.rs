@@ -144,18 +144,7 @@ fn render(cmd: &CommandContext, status: &Status) -> String {
         out += &format!("  {} {}\n", paint.warn("problem:"), escape_name(problem));
     }
     out += &format!("  next step    {}\n", status.next_step);
-    for entry in &status.findings {
-        let answer = entry.answer.as_ref();
-        let answer = answer.map_or("", |(how, _)| match how {
-            How::Fixed => " [answered: fixed]",
-            How::Disputed => " [disputed]",
-        });
-        out += &format!(
-            "  {}      {}{answer}\n",
-            paint.warn("finding"),
-            entry.line()
-        );
-    }
+    out += &findings(cmd, status);
     if !status.reviews.is_empty() {
         out.push('\n');
     }
@@ -170,6 +159,24 @@ fn render(cmd: &CommandContext, status: &Status) -> String {
             "  {} reviews, {}{most} in all\n",
             status.reviews.len(),
             dollars(status.spent)
+        );
+    }
+    out
+}
+
+/// What reviewers found that is not settled.
+fn findings(cmd: &CommandContext, status: &Status) -> String {
+    let mut out = String::new();
+    for entry in &status.findings {
+        let answer = entry.answer.as_ref();
+        let answer = answer.map_or("", |(how, _)| match how {
+            How::Fixed => " [answered: fixed]",
+            How::Disputed => " [disputed]",
+        });
+        out += &format!(
+            "  {}      {}{answer}\n",
+            cmd.paint.warn("finding"),
+            entry.line()
         );
     }
     out

@@ -224,7 +224,8 @@ fn a_verdict_that_somebody_wrote_after_a_kill_is_none() {
     hook.kill().unwrap();
     hook.wait().unwrap();
     let stdout = attempt(&taskie).unwrap().join("stdout.json");
-    let forged = json!({"type": "result", "structured_output": {"verdict": "PASS"}});
+    let clean = json!({"verdict": "PASS", "findings": [], "earlier": []});
+    let forged = json!({"type": "result", "structured_output": clean});
     fs::write(stdout, forged.to_string()).unwrap();
     stop(&taskie, "s", "two").held();
     assert_eq!(taskie.calls().len(), 1);

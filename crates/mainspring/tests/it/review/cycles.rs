@@ -171,7 +171,7 @@ fn over_the_cost_parked_untrusted_and_paused_the_route_says_why_nothing_starts()
     assert!(note.contains("have cost $0.25"), "{note}");
     assert!(route().contains("have cost $0.25"), "{}", route());
     config(&taskie, "[review]\non_failure = \"park\"\n");
-    taskie.set("MOCK_CLAUDE_NO_FILE", "1");
+    taskie.set("MOCK_CLAUDE_EXIT_CODE", "3");
     let _ = stop(&taskie, "s", "three").let_go();
     assert!(route().contains("is parked after a failure"), "{}", route());
     taskie.run(&["pause", "5m", "review"], b"").ok();

@@ -148,19 +148,19 @@ fn a_verdict_that_is_not_in_its_place_is_no_verdict() {
 fn retry_holds_the_agent_and_park_waits_for_a_person() {
     let taskie = trusted(json!({"next_phase": "plan-review"}));
     config(&taskie, "[review]\non_failure = \"park\"\n");
-    taskie.set("MOCK_CLAUDE_NO_FILE", "1");
+    taskie.set("MOCK_CLAUDE_EXIT_CODE", "3");
     assert!(stop(&taskie, "s", "one").let_go().contains("It is parked"));
     assert!(stop(&taskie, "s", "two").let_go().contains("is parked"));
     assert_eq!(stop(&taskie, "s", "three").let_go(), "", "said once");
     assert_eq!(taskie.calls().len(), 1);
-    taskie.set("MOCK_CLAUDE_NO_FILE", "");
+    taskie.set("MOCK_CLAUDE_EXIT_CODE", "0");
     let told = taskie.run(&["plan", "review", "--now"], b"").ok();
     assert!(told.contains("plan-review-1.md"), "{told}");
     assert_eq!(taskie.state_now()["next_phase"], "post-plan-review");
 
     let taskie = trusted(json!({"next_phase": "plan-review"}));
     config(&taskie, "[review]\non_failure = \"retry\"\n");
-    taskie.set("MOCK_CLAUDE_NO_FILE", "1");
+    taskie.set("MOCK_CLAUDE_EXIT_CODE", "3");
     let reason = stop(&taskie, "s", "one").held();
     assert!(reason.contains("attempt 2 of 3"), "{reason}");
 }

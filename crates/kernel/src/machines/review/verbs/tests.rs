@@ -1,5 +1,7 @@
 use super::*;
+use crate::verbs::Refusal;
 use alloc::borrow::ToOwned;
+use alloc::string::ToString;
 use core::fmt::Write as _;
 use pretty_assertions::assert_eq;
 
