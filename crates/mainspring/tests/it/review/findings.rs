@@ -101,10 +101,11 @@ fn an_incomplete_answer_is_no_verdict() {
     let _ = reviewed(&taskie, "one");
     taskie.post_review();
     // It says nothing of F1; it finds something and passes; it has no findings at all.
+    let fixed = of_f1("fixed");
     let answers = [
         ("PASS", "[]", "[]"),
-        ("PASS", LEAK, &of_f1("fixed")),
-        ("PASS", "null", &of_f1("fixed")),
+        ("PASS", LEAK, fixed.as_str()),
+        ("PASS", "null", fixed.as_str()),
     ];
     for (number, (verdict, findings, earlier)) in answers.into_iter().enumerate() {
         reviewer(&taskie, verdict, findings, earlier);

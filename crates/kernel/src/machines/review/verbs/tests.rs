@@ -1,11 +1,13 @@
 use super::*;
-use crate::verbs::Refusal;
 use alloc::borrow::ToOwned;
+use alloc::format;
 use alloc::string::ToString;
+use alloc::vec::Vec;
 use core::fmt::Write as _;
 use pretty_assertions::assert_eq;
 
 use crate::machines::conformance::session;
+use crate::verbs::Refusal;
 
 fn models() -> Vec<String> {
     ["opus", "sonnet"].map(ToOwned::to_owned).into()
@@ -272,7 +274,7 @@ fn accepting_goes_on_to_the_next_phase_without_a_cycle() {
             next_phase: Some(Phase::PostReview(review)),
             ..Fields::default()
         });
-        let tasks = Tasks::parse(&alloc::format!("| Id | Status |\n{rows}"));
+        let tasks = Tasks::parse(&format!("| Id | Status |\n{rows}"));
         let person = Actor::Person;
         let asked = Asked {
             tasks: &tasks,
