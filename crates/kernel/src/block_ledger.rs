@@ -1,5 +1,5 @@
-//! Counts per session: how often we held the agent, against the host's limit. It also keeps the
-//! last answer, in case the host delivers an event twice.
+//! Counts per session: how often we held the agent, against the host's limit, and how often it gave
+//! the same answer. It also keeps our own last answer, in case the host delivers an event twice.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,9 @@ use crate::receipt::Receipt;
 pub struct BlockLedger {
     /// Holds in a row without tool use between them, as the host counts them.
     pub blocks: u32,
+    /// What the agent said at the last hold since a prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<Said>,
     /// The transcript at the last hold since a prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<Mark>,
@@ -25,9 +28,19 @@ pub struct BlockLedger {
     pub last: Option<Delivered>,
 }
 
+/// What the agent said when it was held, and how often in a row without tool use.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Said {
+    pub message: Digest,
+    pub times: u32,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Delivered {
     pub delivery: Digest,
+    /// The registration of ours that was asked, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registration: Option<Digest>,
     /// When it was answered. Records of earlier builds have a time of the wall clock instead,
     /// and are not repeated.
     #[serde(default)]
@@ -45,8 +58,12 @@ pub struct Mark {
     pub unrecorded: u32,
 }
 
-/// If our hook is registered twice, or the host retries, both deliveries come within this time.
+/// If our hook is registered twice, both deliveries come within this time.
 const REDELIVERY: Millis = Millis::seconds(2);
+
+/// An agent that gives the same answer for this many times, without using a tool, will not give
+/// another one: it is let go.
+pub const SAME_ANSWERS: u32 = 5;
 
 /// What the host does with a hook that keeps blocking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -65,6 +82,14 @@ pub enum ToolUse {
     NotSeen,
 }
 
+/// One delivery of an event.
+#[derive(Debug, Clone, Copy)]
+pub struct Delivery<'a> {
+    pub id: &'a Digest,
+    /// Through which registration of ours it came; `None` if that makes no difference.
+    pub registration: Option<&'a Digest>,
+}
+
 impl Delivered {
     fn is_recent(&self, now: Uptime) -> bool {
         now.since(self.uptime).is_some_and(|age| age <= REDELIVERY)
@@ -72,11 +97,15 @@ impl Delivered {
 }
 
 impl BlockLedger {
-    /// The answer that this same delivery got a moment ago.
-    pub fn repeated(&self, delivery: &Digest, now: Uptime) -> Option<&Answer> {
+    /// The answer that this same delivery got a moment ago. The same payload through the same
+    /// registration is not delivered twice: an agent that answers at once with the same words
+    /// stops again.
+    pub fn repeated(&self, delivery: &Delivery<'_>, now: Uptime) -> Option<&Answer> {
         let last = self.last.as_ref()?;
-        let same = last.delivery == *delivery && last.is_recent(now);
-        same.then_some(&last.answer)
+        let same = last.delivery == *delivery.id && last.is_recent(now);
+        let by_another =
+            delivery.registration.is_none() || last.registration.as_ref() != delivery.registration;
+        (same && by_another).then_some(&last.answer)
     }
 
     /// Drops the last answer once no second delivery can come any more.
@@ -104,6 +133,7 @@ impl BlockLedger {
         };
         if new_chain || tools == ToolUse::Seen {
             self.blocks = 0;
+            self.said = None;
         }
         if new_chain {
             self.mark = None;
@@ -114,13 +144,30 @@ impl BlockLedger {
 
     /// Counts one more hold, and notes how far the transcript has come. If the transcript cannot
     /// be read, the last note stays, with one more hold that it does not show.
-    pub(crate) fn hold(&mut self, transcript: Option<Mark>) {
+    pub(crate) fn hold(&mut self, transcript: Option<Mark>, message: Option<&Digest>) {
         self.blocks = self.blocks.saturating_add(1);
+        self.said = message.map(|message| Said {
+            message: message.clone(),
+            times: self.times(message),
+        });
         let shown = transcript.or(self.mark).unwrap_or_default();
         self.mark = Some(Mark {
             unrecorded: shown.unrecorded.saturating_add(1),
             ..shown
         });
+    }
+
+    /// How often in a row the agent has said this, now included.
+    fn times(&self, message: &Digest) -> u32 {
+        match &self.said {
+            Some(said) if said.message == *message => said.times.saturating_add(1),
+            Some(_) | None => 1,
+        }
+    }
+
+    /// Would one more hold only get the same answer again?
+    pub fn is_futile(&self, message: Option<&Digest>) -> bool {
+        message.is_some_and(|message| self.times(message) >= SAME_ANSWERS)
     }
 
     /// Would the host override one more hold?
@@ -147,7 +194,7 @@ mod tests {
             (None, mark(700, 4)),
             (Some(mark(900, 0)), mark(900, 1)),
         ] {
-            ledger.hold(transcript);
+            ledger.hold(transcript, None);
             assert_eq!(ledger.mark, Some(left));
         }
         assert_eq!(ledger.blocks, 5);
@@ -160,6 +207,7 @@ mod tests {
             blocks: 3,
             last: Some(Delivered {
                 delivery: Digest("one".into()),
+                registration: None,
                 uptime: said,
                 answer: Answer::nothing(&Kind::Idle),
             }),
@@ -167,13 +215,65 @@ mod tests {
         };
         for later in [Millis(0), REDELIVERY, REDELIVERY.plus(Millis(1))] {
             let now = Uptime(said.0 + later.0);
-            let repeats =
-                |ledger: &BlockLedger| ledger.repeated(&Digest("one".into()), now).is_some();
+            let one = Digest("one".into());
+            let delivery = Delivery {
+                id: &one,
+                registration: None,
+            };
+            let repeats = |ledger: &BlockLedger| ledger.repeated(&delivery, now).is_some();
             let aged = ledger.clone().at(now);
             assert_eq!(repeats(&aged), repeats(&ledger), "{later:?}");
             assert_eq!(aged.last.is_some(), later <= REDELIVERY, "{later:?}");
             assert_eq!(aged.blocks, 3);
         }
         assert!(ledger.at(Uptime(0)).last.is_none(), "after a reboot");
+    }
+
+    #[test]
+    fn the_same_payload_is_delivered_twice_only_through_another_registration() {
+        let (one, settings, plugin) = (
+            Digest("one".into()),
+            Digest("settings".into()),
+            Digest("plugin".into()),
+        );
+        let ledger = BlockLedger {
+            last: Some(Delivered {
+                delivery: one.clone(),
+                registration: Some(settings.clone()),
+                uptime: Uptime(10_000),
+                answer: Answer::nothing(&Kind::Idle),
+            }),
+            ..BlockLedger::default()
+        };
+        for (registration, repeats) in [
+            (Some(&plugin), true),
+            (Some(&settings), false),
+            (None, true),
+        ] {
+            let id = &one;
+            let delivery = Delivery { id, registration };
+            let repeated = ledger.repeated(&delivery, Uptime(10_001));
+            assert_eq!(repeated.is_some(), repeats, "{registration:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_counts_as_the_same_until_another_one_or_a_tool_comes() {
+        let (a, b) = (Digest("a".into()), Digest("b".into()));
+        let mut ledger = BlockLedger::default();
+        for held in 1..SAME_ANSWERS {
+            assert!(!ledger.is_futile(Some(&a)), "{held}");
+            ledger.hold(None, Some(&a));
+        }
+        assert!(ledger.is_futile(Some(&a)));
+        assert!(!ledger.is_futile(Some(&b)));
+        assert!(!ledger.is_futile(None), "nobody knows what was said");
+        let stop = Kind::Stop {
+            chain: Chain::Continued,
+            background: crate::event::Background::Quiet,
+        };
+        let after_a_tool = ledger.clone().opened(&stop, ToolUse::Seen);
+        assert!(!after_a_tool.is_futile(Some(&a)));
+        assert!(ledger.opened(&stop, ToolUse::NotSeen).is_futile(Some(&a)));
     }
 }

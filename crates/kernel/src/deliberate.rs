@@ -8,7 +8,8 @@
 //!    that is missing, and the effects wait for the next stop.
 //! 4. Otherwise the first effect in the order of the machines runs, and all are asked again.
 //! 5. If no effect is needed, the decision is final. The ledger counts it; where the host would
-//!    override one more hold, we let the agent go ourselves. The machines are told how it ended.
+//!    override one more hold, or the agent only repeats itself, we let the agent go ourselves. The
+//!    machines are told how it ended.
 //!
 //! A person's orders come before all of it: a suspended machine is not asked, and in observe mode
 //! the answer is nothing, whatever was decided.
@@ -22,7 +23,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::block_ledger::{BlockLedger, Cap, Delivered, Mark, ToolUse};
+use crate::block_ledger::{BlockLedger, Cap, Delivered, Delivery, Mark, ToolUse};
 use crate::decision::{Answer, Decision, Note, Reasons, Voice};
 use crate::effect::{EffectOwner, Fence};
 use crate::event::{Event, Kind, Speaker};
@@ -31,7 +32,7 @@ use crate::machine::Settled;
 use crate::machines::{MachineInput, Name, Occasion, Pending, SUSPENDED, Transition, Vote};
 use crate::orders::{Allowance, Mode, Orders, Until};
 use crate::receipt::Receipt;
-use notes::{capped_note, held_note, names, untrusted_note};
+use notes::{capped_note, held_note, names, same_answer_note, untrusted_note};
 use time::{out_of_time, postponed};
 
 /// Everything a decision is made from. It is what the journal keeps, so that the same
@@ -46,6 +47,13 @@ pub struct Case {
     pub uptime: Uptime,
     /// Distinguishes this delivery of the event from any other.
     pub delivery: Digest,
+    /// Which of our registrations the host called. `None` if the same delivery is the same event,
+    /// through whichever it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registration: Option<Digest>,
+    /// What the agent said last, at a stop. `None` if it is not known, or does not matter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<Digest>,
     #[serde(alias = "parts")]
     pub inputs: Vec<MachineInput>,
     /// Machines whose state could not be read. They let the agent go, and the person is told.
@@ -116,6 +124,13 @@ impl Case {
         self.orders.allowance(machine, self.now)
     }
 
+    fn delivery(&self) -> Delivery<'_> {
+        Delivery {
+            id: &self.delivery,
+            registration: self.registration.as_ref(),
+        }
+    }
+
     fn occasion(&self) -> Occasion<'_> {
         Occasion {
             event: &self.event,
@@ -134,6 +149,7 @@ impl Settlement {
         let last = if self.repeatable {
             Some(Delivered {
                 delivery: case.delivery.clone(),
+                registration: case.registration.clone(),
                 uptime: case.uptime,
                 answer: self.answer.clone(),
             })
@@ -157,6 +173,8 @@ pub enum Outcome {
     Held,
     /// A machine held the agent, but the host would override one more hold.
     Capped,
+    /// A machine held the agent, but it gave the same answer again and again.
+    SameAnswer,
     /// Something was said at an event other than a stop.
     Told,
     /// Something would have been said or started, but the person only wants to observe.
@@ -168,7 +186,7 @@ pub fn deliberate(case: &Case) -> Ruling {
     // came while the effect ran has only been told to wait.
     let returned = case.inputs.iter().any(MachineInput::has_returned);
     if !returned
-        && let Some(answer) = case.ledger.repeated(&case.delivery, case.uptime)
+        && let Some(answer) = case.ledger.repeated(&case.delivery(), case.uptime)
         && stands(answer, case)
     {
         return Ruling::Repeated(answer.clone());
@@ -290,9 +308,9 @@ fn settle(
             Outcome::Held | Outcome::Told | Outcome::Observed => Settled::Continued,
             // The agent stops although a machine would hold it. The machines keep the state
             // they had before, so that the next prompt goes on from there.
-            Outcome::Capped => {
+            Outcome::Capped | Outcome::SameAnswer => {
                 decision = Decision::nothing(&case.event.kind);
-                transitions = capped_transitions(case, transitions);
+                transitions = released_transitions(case, transitions, outcome);
                 Settled::Continued
             }
         };
@@ -334,7 +352,11 @@ fn settle_stop(case: &Case, hold: &Reasons, ledger: &mut BlockLedger) -> (Outcom
         ledger.receipt = None;
         return (Outcome::Capped, Some(capped_note(hold, ledger)));
     }
-    ledger.hold(case.transcript);
+    if ledger.is_futile(case.said.as_ref()) {
+        ledger.receipt = None;
+        return (Outcome::SameAnswer, Some(same_answer_note(hold)));
+    }
+    ledger.hold(case.transcript, case.said.as_ref());
     let prompted = ledger.prompted.take().unwrap_or(case.now).min(case.now);
     let receipt = ledger
         .receipt
@@ -422,13 +444,21 @@ fn observed_note(would: &Decision, starts: &[Name]) -> Option<Note> {
 }
 
 /// A result stays, because it cannot be fetched a second time.
-fn capped_transitions(case: &Case, transitions: Vec<Transition>) -> Vec<Transition> {
+fn released_transitions(
+    case: &Case,
+    transitions: Vec<Transition>,
+    outcome: Outcome,
+) -> Vec<Transition> {
+    let rule = match outcome {
+        Outcome::SameAnswer => "same-answer",
+        _ => "capped",
+    };
     let each = case.inputs.iter().zip(transitions);
     each.map(|(input, transition)| {
         if input.has_returned() {
             transition
         } else {
-            input.unmoved(&case.event.kind, "capped")
+            input.unmoved(&case.event.kind, rule)
         }
     })
     .collect()

@@ -71,6 +71,8 @@ fn case(verdict: Verdict, max: u32) -> Case {
         ],
         broken: vec![],
         overtaken: None,
+        registration: None,
+        said: None,
         ledger: BlockLedger::default(),
         cap: Cap::Never,
         tools: ToolUse::NotSeen,

@@ -50,6 +50,8 @@ fn case(state: State, orders: Orders) -> Case {
         inputs: vec![MachineInput::Pulse(InputOf::new(state, ()))],
         broken: vec![],
         overtaken: None,
+        registration: None,
+        said: None,
         ledger: BlockLedger::default(),
         cap: Cap::Never,
         tools: ToolUse::NotSeen,

@@ -87,6 +87,9 @@ impl Session {
             errors: RecentErrors::NotSeen,
             max: 0,
             transcript: Transcript::Long,
+            checklist: gate::Checklist::Skill,
+            open_tasks: gate::OpenTasks::default(),
+            talk: gate::Talk::Held,
         };
         let seen = looping::Facts {
             heard: match act.says {
@@ -116,6 +119,8 @@ impl Session {
             ],
             broken: vec![],
             overtaken: None,
+            registration: None,
+            said: None,
             ledger: self.ledger.clone(),
             cap: self.cap,
             tools: act.tools,

@@ -65,6 +65,8 @@ impl Disk {
             inputs: vec![input],
             broken: Vec::new(),
             overtaken: None,
+            registration: None,
+            said: None,
             ledger: self.ledger.clone(),
             cap: Cap::Never,
             tools: ToolUse::NotSeen,
@@ -287,6 +289,7 @@ fn a_result_counts_though_the_same_delivery_was_answered_meanwhile() {
     };
     disk.ledger.last = Some(mainspring_kernel::block_ledger::Delivered {
         delivery: Digest("one".into()),
+        registration: None,
         uptime: Uptime(1_000_000),
         answer: Answer::fault(&STOP, "it is at work"),
     });

@@ -15,7 +15,7 @@ use crate::at_work;
 use crate::effect_owner;
 use crate::event_context::EventContext;
 use crate::host::Payload;
-use crate::machine::{self, Found};
+use crate::machine::{self, Found, final_message};
 use crate::permit::Denied;
 use crate::transcript;
 
@@ -174,6 +174,8 @@ impl<'a> Driver<'a> {
             inputs,
             broken,
             overtaken: None,
+            registration: self.registration(),
+            said: self.said(),
             cap: (self.payload.host.cap)(self.context.env),
             tools,
             transcript,
@@ -251,7 +253,10 @@ impl<'a> Driver<'a> {
         let Some(tail) = self.context.tail().filter(|_| self.context.at_stop()) else {
             return (ToolUse::NotSeen, None);
         };
+        // A host that does not send the agent's message may not record our blocks.
+        let unproved = tail.tool_since_block && self.payload.last_message.is_none();
         let tools = match tail.tool_used_since_last_block() {
+            _ if unproved => ToolUse::Seen,
             transcript::ToolUse::Yes if ledger.blocks > 0 => ToolUse::Seen,
             transcript::ToolUse::Yes | transcript::ToolUse::No | transcript::ToolUse::Unknown => {
                 ToolUse::NotSeen
@@ -293,6 +298,25 @@ impl<'a> Driver<'a> {
         let tail = self.context.tail().filter(|_| self.context.at_stop());
         let length = tail.map(|tail| tail.length).or_else(asked).unwrap_or(0);
         digest::of(&[self.payload.digest().0.as_bytes(), &length.to_le_bytes()])
+    }
+
+    /// Which registration of ours the host called at a stop. Two of them get the same payload; one
+    /// gets it again only if the agent said the same again.
+    fn registration(&self) -> Option<mainspring_kernel::Digest> {
+        let plugin = self.payload.host.variables.plugin;
+        let plugin = plugin.and_then(|name| self.context.env.var_os(name));
+        let mut words = self.context.env.command_line();
+        words.extend(plugin);
+        let words: Vec<&[u8]> = words.iter().map(|word| word.as_encoded_bytes()).collect();
+        self.context.at_stop().then(|| digest::of(&words))
+    }
+
+    /// What the agent said at a stop. The documents of the drop-ins know no such rule.
+    fn said(&self) -> Option<mainspring_kernel::Digest> {
+        let asked = self.context.at_stop() && !self.context.is_drop_in();
+        asked
+            .then(|| final_message::digest_of(self.context))
+            .flatten()
     }
 
     fn commit(&mut self, entry: Entry) -> Result<(), Trouble> {

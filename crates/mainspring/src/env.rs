@@ -154,6 +154,14 @@ impl Environment {
         path.is_absolute().then_some(path)
     }
 
+    /// The words that this process was started with.
+    pub(crate) fn command_line(&self) -> Vec<OsString> {
+        match &self.vars {
+            Vars::Process => std::env::args_os().collect(),
+            Vars::Given(_) => Vec::new(),
+        }
+    }
+
     /// A program of this name on the PATH.
     pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
         program::find(&self.var_os(name::PATH)?, name)

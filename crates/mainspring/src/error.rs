@@ -55,7 +55,7 @@ macro_rules! refusals {
     };
 }
 
-refusals! { gate, looping, check, review, claim, tasks, pulse, }
+refusals! { looping, check, review, claim, tasks, pulse, }
 
 impl From<Trouble> for CliError {
     fn from(trouble: Trouble) -> Self {

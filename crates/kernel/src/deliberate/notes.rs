@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::block_ledger::BlockLedger;
+use crate::block_ledger::{BlockLedger, SAME_ANSWERS};
 use crate::decision::{Note, Reasons, Voice, listed};
 use crate::event::Kind;
 use crate::name::Name;
@@ -47,6 +47,14 @@ pub(super) fn capped_note(hold: &Reasons, ledger: &BlockLedger) -> Note {
         "let go after {} blocks in a row without tool use, because the host would override the \
          next one. Still waiting: {}. Say \"continue\" to go on, or `mainspring why` for the reasons",
         ledger.blocks,
+        names(hold)
+    ))
+}
+
+pub(super) fn same_answer_note(hold: &Reasons) -> Note {
+    Note::ours(format!(
+        "let go, because the agent gave the same answer {SAME_ANSWERS} times in a row and used no \
+         tool. Still waiting: {}. Tell it what to do, or `mainspring why` for the reasons",
         names(hold)
     ))
 }

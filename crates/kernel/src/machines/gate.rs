@@ -4,10 +4,12 @@
 //! the host wakes it for a finished sub-agent, it need not say the token again. The count of blocks
 //! lasts until the agent may stop.
 
+mod messages;
 pub mod verbs;
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +30,9 @@ pub enum State {
     Off,
     /// The token is awaited; this many stops were held for it.
     Waiting { held: u32 },
+    /// The person prompted after the agent had said the token. Where talk may pass, a turn without
+    /// tool use is only talk.
+    Kept,
     /// The agent said the token.
     Said { held: u32 },
     /// The maximum is reached: the agent may stop without the token.
@@ -46,6 +51,56 @@ pub struct Facts {
     /// At this stop the gate gives up; 0: never.
     pub max: u64,
     pub transcript: Transcript,
+    #[serde(default)]
+    pub checklist: Checklist,
+    #[serde(default)]
+    pub open_tasks: OpenTasks,
+    #[serde(default)]
+    pub talk: Talk,
+}
+
+/// How the agent gets the checklist.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Checklist {
+    /// It has the skill, so the reason only refers to it.
+    #[default]
+    Skill,
+    /// It has none: the first hold carries the short form.
+    InReason,
+}
+
+/// The tasks of the agent's list that are not completed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct OpenTasks {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ids: Vec<u64>,
+    #[serde(default)]
+    pub rule: OpenTaskRule,
+}
+
+/// What open tasks mean for a stop.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OpenTaskRule {
+    /// A hold names them.
+    #[default]
+    Name,
+    /// They hold the stop, even if the token was said.
+    Hold,
+}
+
+/// What a turn without tool use means right after the token was said.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Talk {
+    /// It is held like any other.
+    #[default]
+    Held,
+    /// It may pass, but the agent used a tool in this turn, or that is not known.
+    Worked,
+    /// It passes: the agent used no tool.
+    OnlyTalked,
 }
 
 /// The agent says that everything is done.
@@ -81,11 +136,11 @@ impl Machine for Gate {
     const TABLE: &'static [Arrow] = &[
         Arrow { rule: "switch-on",  on: "verb",      from: &["off", "ended"], to: "waiting",
             when: "`gate on`", does: "await the token", remedy: "`mainspring gate off`" },
-        Arrow { rule: "switch-on",  on: "verb",      from: &["waiting", "said", "gave_up"], to: SAME,
+        Arrow { rule: "switch-on",  on: "verb",      from: &["waiting", "kept", "said", "gave_up"], to: SAME,
             when: "`gate on`, and it is on", does: "record that it was asked for", remedy: "`mainspring gate off`" },
         Arrow { rule: "switch-off", on: "verb",      from: ANY, to: "off",
             when: "`gate off`", does: "hold no stop for the token", remedy: "`mainspring gate on`" },
-        Arrow { rule: "end",        on: "verb",      from: &["waiting", "said", "gave_up", "ended"], to: "ended",
+        Arrow { rule: "end",        on: "verb",      from: &["waiting", "kept", "said", "gave_up", "ended"], to: "ended",
             when: "`gate off`, by the agent that switched it on", does: "hold no stop, tell the person at the next", remedy: "`mainspring gate on --session ID`" },
         Arrow { rule: "ended",      on: "stop",      from: &["ended"], to: "off",
             when: "its own agent switched it off", does: "pass, tell the person", remedy: "`mainspring gate on --session ID`" },
@@ -93,23 +148,29 @@ impl Machine for Gate {
             when: "not switched on", does: "pass", remedy: "switch it on with `mainspring gate on`" },
         Arrow { rule: "holds",      on: "stop",      from: &["said"], to: SAME,
             when: "the token was said since the prompt", does: "pass", remedy: "a new prompt asks for the token again" },
-        Arrow { rule: "short",      on: "stop",      from: &["waiting"], to: SAME,
+        Arrow { rule: "short",      on: "stop",      from: &["waiting", "kept"], to: SAME,
             when: "a transcript as short as a sub-agent's", does: "pass", remedy: "the rule is only for hosts that do not name sub-agents" },
-        Arrow { rule: "token",      on: "stop",      from: &["waiting"], to: "said",
+        Arrow { rule: "open-tasks", on: "stop",      from: &["waiting", "kept"], to: "waiting",
+            when: "the agent said the token, and tasks of its list are open", does: "hold and count", remedy: "complete or delete the tasks, or `[gate] open_tasks = \"name\"`" },
+        Arrow { rule: "token",      on: "stop",      from: &["waiting", "kept"], to: "said",
             when: "the agent said the token", does: "pass", remedy: "a new prompt asks for the token again" },
         Arrow { rule: "late-token", on: "stop",      from: &["gave_up"], to: "said",
             when: "the agent said the token after all", does: "pass", remedy: "a new prompt asks for the token again" },
-        Arrow { rule: "background", on: "stop",      from: &["waiting"], to: SAME,
+        Arrow { rule: "talk",       on: "stop",      from: &["kept"], to: "said",
+            when: "no tool was used since the token was said", does: "pass", remedy: "`[gate] talk = \"hold\"` holds such a turn, too" },
+        Arrow { rule: "background", on: "stop",      from: &["waiting", "kept"], to: SAME,
             when: "a sub-agent or workflow still runs", does: "pass, count nothing", remedy: "the host wakes the agent when it ends" },
-        Arrow { rule: "max",        on: "stop",      from: &["waiting"], to: "gave_up",
+        Arrow { rule: "max",        on: "stop",      from: &["waiting", "kept"], to: "gave_up",
             when: "the count reaches the maximum", does: "pass, tell the person", remedy: "raise `[gate] max`, or 0 for none" },
-        Arrow { rule: "block",      on: "stop",      from: &["waiting"], to: SAME,
+        Arrow { rule: "block",      on: "stop",      from: &["waiting", "kept"], to: "waiting",
             when: "the token was not said", does: "hold and count", remedy: "say the token on a line of its own, or `mainspring gate off`" },
         Arrow { rule: "gave-up",    on: "stop",      from: &["gave_up"], to: SAME,
             when: "another machine held the last stop", does: "pass", remedy: "raise `[gate] max`, or 0 for none" },
-        Arrow { rule: "asked",      on: "prompt",    from: &["said", "gave_up"], to: "waiting",
+        Arrow { rule: "kept",       on: "prompt",    from: &["said"], to: "kept",
+            when: "a person prompts after the token, and talk may pass", does: "await the token, unless the agent only talks", remedy: "switch it off with `mainspring gate off`" },
+        Arrow { rule: "asked",      on: "prompt",    from: &["kept", "said", "gave_up"], to: "waiting",
             when: "a person prompts", does: "await the token again", remedy: "switch it off with `mainspring gate off`" },
-        Arrow { rule: "typed",      on: "expansion", from: &["said", "gave_up"], to: "waiting",
+        Arrow { rule: "typed",      on: "expansion", from: &["kept", "said", "gave_up"], to: "waiting",
             when: "a person types a command", does: "await the token again", remedy: "switch it off with `mainspring gate off`" },
         Arrow { rule: "rest",       on: "released",  from: &["said"], to: SAME,
             when: "every machine lets the agent stop", does: "clear the count", remedy: "a new prompt asks for the token again" },
@@ -124,6 +185,7 @@ impl Machine for Gate {
         match state {
             State::Off => "off",
             State::Waiting { .. } => "waiting",
+            State::Kept => "kept",
             State::Said { .. } => "said",
             State::GaveUp { .. } => "gave_up",
             State::Ended => "ended",
@@ -134,25 +196,16 @@ impl Machine for Gate {
         if input.event.session.is_none() {
             return Step::ignore(state, OnStop::Pass);
         }
-        let said = matches!(input.facts.heard, SpokenSignal::Said(Token));
         match *state {
             State::Off => Step::take("off", State::Off, OnStop::Pass),
             State::Ended => Step::take("ended", State::Off, OnStop::Pass).note(ENDED),
             State::Said { .. } => Step::take("holds", *state, OnStop::Pass),
-            State::GaveUp { held } if said => {
+            State::GaveUp { held } if is_said(input.facts) => {
                 Step::take("late-token", State::Said { held }, OnStop::Pass)
             }
             State::GaveUp { .. } => Step::take("gave-up", *state, OnStop::Pass),
-            State::Waiting { .. } if input.facts.transcript == Transcript::Short => {
-                Step::take("short", *state, OnStop::Pass)
-            }
-            State::Waiting { held } if said => {
-                Step::take("token", State::Said { held }, OnStop::Pass)
-            }
-            State::Waiting { .. } if works_on(&input.event.kind) => {
-                Step::take("background", *state, OnStop::Pass)
-            }
-            State::Waiting { held } => refuse(held.saturating_add(1), input.facts),
+            State::Waiting { held } => await_at_stop(*state, held, input),
+            State::Kept => await_at_stop(*state, 0, input),
         }
     }
 
@@ -160,7 +213,12 @@ impl Machine for Gate {
         match &input.event.kind {
             Kind::Prompt {
                 author: Author::Person,
-            } => await_token("asked", *state),
+            } => match state {
+                State::Said { held: 0 } if input.facts.talk != Talk::Held => {
+                    Step::take("kept", State::Kept, OnContext::Pass)
+                }
+                _ => await_token("asked", *state),
+            },
             _ => Step::ignore(state, OnContext::Pass),
         }
     }
@@ -173,7 +231,10 @@ impl Machine for Gate {
         match (state, settled) {
             (State::Said { .. }, Settled::Released) => State::Said { held: 0 },
             (State::GaveUp { .. }, Settled::Released) => State::Waiting { held: 0 },
-            (State::Off | State::Ended | State::Waiting { .. }, Settled::Released)
+            (
+                State::Off | State::Ended | State::Waiting { .. } | State::Kept,
+                Settled::Released,
+            )
             | (_, Settled::Continued) => state,
         }
     }
@@ -185,6 +246,7 @@ fn await_token(rule: &'static str, state: State) -> Step<Gate, OnContext> {
         State::Said { held } | State::GaveUp { held } => {
             Step::take(rule, State::Waiting { held }, OnContext::Pass)
         }
+        State::Kept => Step::take(rule, State::Waiting { held: 0 }, OnContext::Pass),
         State::Off | State::Ended | State::Waiting { .. } => Step::ignore(&state, OnContext::Pass),
     }
 }
@@ -192,32 +254,56 @@ fn await_token(rule: &'static str, state: State) -> Step<Gate, OnContext> {
 const ENDED: &str = "the agent switched off the gate that it had switched on itself. `mainspring \
                      gate on --project` holds it again";
 
-/// Holds the stop as number `count`, unless that reaches the maximum.
-fn refuse(count: u32, facts: &Facts) -> Step<Gate, OnStop> {
-    if facts.max > 0 && u64::from(count) >= facts.max {
-        return Step::take("max", State::GaveUp { held: count }, OnStop::Pass).note(format!(
-            "let go at stop {count} of {} although the agent never said {}",
-            facts.max, facts.token
-        ));
+fn is_said(facts: &Facts) -> bool {
+    matches!(facts.heard, SpokenSignal::Said(Token))
+}
+
+/// A stop while the token is awaited. The checks are in the order of the table.
+fn await_at_stop(state: State, held: u32, input: &Input<'_, Gate>) -> Step<Gate, OnStop> {
+    let facts = input.facts;
+    if facts.transcript == Transcript::Short {
+        return Step::take("short", state, OnStop::Pass);
     }
-    let number = match facts.max {
-        0 => format!("{count}"),
-        max => format!("{count}/{max}"),
-    };
-    let status = match facts.errors {
-        RecentErrors::NotSeen => "Stop blocked.",
-        RecentErrors::Seen => "Stop blocked: there are recent errors, resolve them first.",
-    };
-    let reason = format!(
-        "TASKMASTER ({number}): {status}{} Follow the taskmaster completion checklist. \
-         Done signal: {}",
-        facts.heard.near_miss(),
-        facts.token
-    );
+    let next = held.saturating_add(1);
+    if is_said(facts) {
+        let open = &facts.open_tasks;
+        return if open.rule == OpenTaskRule::Hold && !open.ids.is_empty() {
+            refuse("open-tasks", next, facts)
+        } else {
+            Step::take("token", State::Said { held }, OnStop::Pass)
+        };
+    }
+    if state == State::Kept && facts.talk == Talk::OnlyTalked {
+        return Step::take("talk", State::Said { held: 0 }, OnStop::Pass);
+    }
+    if works_on(&input.event.kind) {
+        return Step::take("background", state, OnStop::Pass);
+    }
+    refuse("block", next, facts)
+}
+
+/// Holds the stop as number `count`, unless that reaches the maximum.
+fn refuse(rule: &'static str, count: u32, facts: &Facts) -> Step<Gate, OnStop> {
+    if facts.max > 0 && u64::from(count) >= facts.max {
+        return Step::take("max", State::GaveUp { held: count }, OnStop::Pass)
+            .note(gave_up(count, facts));
+    }
     Step::take(
-        "block",
+        rule,
         State::Waiting { held: count },
-        OnStop::Hold(reason),
+        OnStop::Hold(messages::reason(count, facts)),
+    )
+}
+
+fn gave_up(count: u32, facts: &Facts) -> String {
+    let although = if is_said(facts) {
+        "tasks of the agent's list are open".into()
+    } else {
+        format!("the agent never said {}", facts.token)
+    };
+    format!(
+        "let go at stop {count} of {} although {although}",
+        facts.max
     )
 }
 

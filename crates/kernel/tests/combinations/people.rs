@@ -161,6 +161,9 @@ pub(crate) fn gate(stand: Stand) -> gate::Facts {
         errors: RecentErrors::NotSeen,
         max: 0,
         transcript: Transcript::Long,
+        checklist: gate::Checklist::Skill,
+        open_tasks: gate::OpenTasks::default(),
+        talk: gate::Talk::Held,
     }
 }
 

@@ -104,6 +104,8 @@ impl World {
             inputs,
             broken: self.broken.clone(),
             overtaken: None,
+            registration: None,
+            said: None,
             ledger: self.ledger.clone(),
             cap: Cap::After(8),
             tools: ToolUse::NotSeen,

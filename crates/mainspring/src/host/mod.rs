@@ -68,6 +68,8 @@ pub(crate) struct Variables {
     pub(crate) client: Option<&'static str>,
     /// `0` if no person attends the session.
     pub(crate) attended: Option<&'static str>,
+    /// The folder of the plugin that a hook belongs to.
+    pub(crate) plugin: Option<&'static str>,
 }
 
 /// What `doctor` asks the client and tells the person.

@@ -30,6 +30,7 @@ fn what_a_host_tells_its_hooks_is_asked_of_every_host() {
             project,
             client: process,
             attended,
+            plugin: _,
         } = &host.variables;
         if let Some(name) = project {
             let dir = project_dir(&given(&[(name, "/p")]));

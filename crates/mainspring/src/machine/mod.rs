@@ -4,7 +4,7 @@
 
 pub(crate) mod check;
 pub(crate) mod claim;
-mod final_message;
+pub(crate) mod final_message;
 pub(crate) mod gate;
 pub(crate) mod json_state;
 pub(crate) mod looping;

@@ -3,10 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use mainspring_kernel::hidden::is_hidden;
-
 use super::markdown::{Setting, settings};
-use super::near_miss::{Flaw, NearMiss};
+use super::near_miss::{Flaw, NearMiss, is_emphasis};
 
 /// One whole line that an agent may say, and the start of the same line with another id.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,7 +139,7 @@ struct Candidate {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Likeness {
     OtherId,
-    MachineInput,
+    Part,
     Whole,
 }
 
@@ -155,16 +153,12 @@ impl Candidate {
             (_, Setting::InlineCode) => Some(Flaw::InlineCode),
             (_, Setting::HtmlComment) => Some(Flaw::HtmlComment),
             (Likeness::Whole, Setting::Open) => None,
-            (Likeness::MachineInput, Setting::Open) => {
-                let before = text[..self.span.start]
-                    .rsplit('\n')
-                    .next()
-                    .unwrap_or_default();
-                Some(if before.trim_start().starts_with('>') {
-                    Flaw::Quote
-                } else {
-                    Flaw::WithinLine
-                })
+            (Likeness::Part, Setting::Open) => {
+                let (before, after) = text.split_at(self.span.start);
+                let before = before.rsplit('\n').next().unwrap_or_default();
+                let after = &after[self.span.len()..];
+                let after = after.split('\n').next().unwrap_or_default();
+                Some(Flaw::of_company(before, after))
             }
         }
     }
@@ -211,9 +205,12 @@ fn compare(line: &str, signal: &Signal) -> Option<(Likeness, Range<usize>)> {
     let part = line
         .rmatch_indices(&signal.line)
         .map(|(at, hit)| at..at + hit.len())
-        .find(|hit| ends_there(hit.end));
+        .find(|hit| {
+            let (before, after) = (line[..hit.start].trim(), line[hit.end..].trim());
+            ends_there(hit.end) || is_emphasis(before, after)
+        });
     if let Some(part) = part {
-        return Some((Likeness::MachineInput, part));
+        return Some((Likeness::Part, part));
     }
     let other = trimmed.strip_prefix(&signal.stem)?;
     (!other.contains(char::is_whitespace)).then_some((Likeness::OtherId, whole))
@@ -222,27 +219,14 @@ fn compare(line: &str, signal: &Signal) -> Option<(Likeness, Range<usize>)> {
 /// Finds a line that would be the signal without space and invisible characters, or in another
 /// case.
 fn altered(text: &str, signals: &[Signal]) -> Option<NearMiss> {
-    let alike = |line: &str, signal: &Signal| {
-        let seen = line
-            .trim()
-            .chars()
-            .filter(|c| !is_unseen(*c))
-            .map(|c| c.to_ascii_lowercase());
-        seen.eq(signal.line.chars().map(|c| c.to_ascii_lowercase()))
+    let flaw = |line: &str| {
+        signals
+            .iter()
+            .find_map(|signal| Flaw::of_alteration(line, &signal.line))
     };
     lines(text)
-        .filter(|(_, _, line)| signals.iter().any(|signal| alike(line, signal)))
+        .filter_map(|(line, _, text)| flaw(text).map(|flaw| NearMiss { flaw, line }))
         .last()
-        .map(|(line, _, _)| NearMiss {
-            flaw: Flaw::Altered,
-            line,
-        })
-}
-
-/// Is it space, a character that rendered text does not show, or the escape that Markdown
-/// removes?
-fn is_unseen(c: char) -> bool {
-    c.is_whitespace() || is_hidden(c) || matches!(c, '\\' | '\u{fffd}')
 }
 
 /// Each line's number, its offset and its text.

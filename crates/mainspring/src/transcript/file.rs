@@ -16,8 +16,15 @@ const MOST_COUNTED: u64 = 256 << 20;
 #[derive(Debug)]
 pub struct Transcript {
     path: PathBuf,
-    file: File,
+    content: Content,
     size: u64,
+}
+
+#[derive(Debug)]
+enum Content {
+    File(File),
+    /// It came through a pipe.
+    Bytes(Vec<u8>),
 }
 
 /// Why a transcript cannot be read.
@@ -68,9 +75,18 @@ impl Transcript {
         }
         Ok(Self {
             path: path.to_owned(),
-            file,
+            content: Content::File(file),
             size: meta.len(),
         })
+    }
+
+    /// A transcript that was read already, with a name for messages.
+    pub(crate) fn of_bytes(name: &str, bytes: Vec<u8>) -> Self {
+        Self {
+            path: name.into(),
+            size: bytes.len() as u64,
+            content: Content::Bytes(bytes),
+        }
     }
 
     pub(crate) fn size(&self) -> u64 {
@@ -111,7 +127,15 @@ impl Transcript {
     }
 
     pub(super) fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Unreadable> {
-        file::read_exact_at(&self.file, buffer, offset).map_err(|error| Unreadable {
+        let read = match &self.content {
+            Content::File(file) => file::read_exact_at(file, buffer, offset),
+            Content::Bytes(bytes) => usize::try_from(offset)
+                .ok()
+                .and_then(|start| bytes.get(start..)?.get(..buffer.len()))
+                .map(|part| buffer.copy_from_slice(part))
+                .ok_or_else(|| io::ErrorKind::UnexpectedEof.into()),
+        };
+        read.map_err(|error| Unreadable {
             path: self.path.clone(),
             trouble: match error.kind() {
                 io::ErrorKind::UnexpectedEof => Unreadability::Shrunk,

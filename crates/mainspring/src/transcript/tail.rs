@@ -15,6 +15,11 @@ pub struct Tail {
     /// last block. If the payload has the last message, that is the last of these texts, and is
     /// never late.
     pub final_texts: Vec<String>,
+    /// The same, if the record of our last block is missing, but the text stands after the place
+    /// where the transcript ended then. Some hosts never write such a record.
+    pub(crate) unproved_texts: Vec<String>,
+    /// Does a tool use stand after that place?
+    pub(crate) tool_since_block: bool,
     /// The number of blocked stops in a row, without tool use between them.
     pub(crate) run: Run,
     /// How many of our own blocks have not been written into the transcript yet.
@@ -128,6 +133,15 @@ struct Scan {
     blocks_since_ours: u32,
     /// Did the last line that was read exist when we last blocked?
     is_before_ours: bool,
+    since_ours: SinceOurs,
+}
+
+/// What was found that did not exist when we last blocked.
+#[derive(Default)]
+struct SinceOurs {
+    /// Something that the agent said.
+    text: bool,
+    tool: bool,
 }
 
 impl Scan {
@@ -148,6 +162,7 @@ impl Scan {
             blocks_since_tool: 0,
             blocks_since_ours: 0,
             is_before_ours: false,
+            since_ours: SinceOurs::default(),
         }
     }
 
@@ -174,6 +189,9 @@ impl Scan {
             }
             Entry::Agent(saying) => {
                 self.end_block();
+                let since = offset >= self.blocked_at;
+                self.since_ours.text |= since && !saying.texts.is_empty();
+                self.since_ours.tool |= since && saying.tools > 0;
                 if saying.tools > 0 {
                     self.is_before_run = true;
                     self.turn.get_or_insert(ToolUse::Yes);
@@ -207,12 +225,16 @@ impl Scan {
         };
         let blocks = self.blocks_since_tool + unrecorded;
         let run_is_whole = self.is_before_run || reach == Reach::Start;
+        let texts = self.texts.into_texts();
+        let (final_texts, unproved_texts) = match (unrecorded, self.since_ours.text) {
+            (0, _) => (texts, Vec::new()),
+            (_, true) => (Vec::new(), texts),
+            (_, false) => (Vec::new(), Vec::new()),
+        };
         Tail {
-            final_texts: if unrecorded == 0 {
-                self.texts.into_texts()
-            } else {
-                Vec::new()
-            },
+            final_texts,
+            unproved_texts,
+            tool_since_block: self.since_ours.tool,
             run: if run_is_whole {
                 Run::Exactly(blocks)
             } else {

@@ -1,12 +1,13 @@
 //! `mainspring gate`: no stop until the agent says the done token itself.
 
+mod check;
+
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use mainspring_kernel::authority::Grounds;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::gate::State;
-use mainspring_kernel::machines::gate::verbs::{self, Refused, Switch};
+use mainspring_kernel::machines::gate::verbs::{self, Switch};
 use mainspring_kernel::verbs::Actor;
 use mainspring_kernel::{Name, SessionId};
 use mainspring_store::{ShownPath as _, atomic};
@@ -14,18 +15,14 @@ use serde::Serialize;
 
 use super::session::{self, Named};
 use super::{CommandContext, Result};
-use crate::error::CliError;
 use crate::event_context::EventContext;
-use crate::host;
 use crate::machine::gate::switch::{self, GateSwitch, Progress, SwitchedBy, Switches};
 use crate::machine::gate::{self, counter, token};
-use crate::signal::{self, Sighting, Signal};
-use crate::transcript::{LastBlock, Transcript};
 
 /// Hold every stop until the agent says its done token.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring gate on --project           every session in this project\n  mainspring gate on --session last      only the most recent session\n  mainspring gate status\n  mainspring gate off --project"
+    after_help = "Examples:\n  mainspring gate on                     the session that is live here, else every session\n  mainspring gate on --project           every session in this project\n  mainspring gate on --session last      the session here with the latest event\n  mainspring gate status\n  mainspring gate off --project"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -49,7 +46,7 @@ enum Verb {
         json: bool,
     },
     /// Look for the done token in a transcript: print where it is, or exit with 1
-    Check(Check),
+    Check(check::Check),
 }
 
 #[derive(Debug, clap::Args)]
@@ -57,21 +54,11 @@ struct Whose {
     /// For every session in this project
     #[arg(long, conflicts_with = "session")]
     project: bool,
-    /// Which session: its id, the beginning of it, or `last` for the live one here; default:
-    /// the agent's own
+    /// Which session: its id, the beginning of it, or `last` for the live one here; default: the
+    /// agent's own; in your terminal the one that is live here, or the project if there is none
+    /// or several
     #[arg(long, value_name = session::VALUE)]
     session: Option<String>,
-}
-
-#[derive(Debug, clap::Args)]
-struct Check {
-    /// The session whose token to look for: its id, the beginning of it, or `last` for the live
-    /// one here
-    #[arg(long, value_name = session::VALUE)]
-    session: String,
-    /// A transcript, or the agent's final message as text; default: the session's own
-    /// transcript
-    file: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
@@ -79,27 +66,61 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         Verb::On(whose) => set(cmd, whose, Switch::On),
         Verb::Off(whose) => set(cmd, whose, Switch::Off),
         Verb::Status { session, json } => status(cmd, session.as_deref(), *json),
-        Verb::Check(check) => look(cmd, check),
+        Verb::Check(check) => check::run(cmd, check),
     }
 }
 
 fn set(cmd: &CommandContext, whose: &Whose, to: Switch) -> Result {
-    let word = to.as_str();
     if whose.project {
-        let command = format!("gate {word} --project");
-        cmd.may(&command, Grounds::Nothing)?;
-        let did = cmd.commit(Name::Gate, &command, |context| {
-            let file = switch_project(context, to)?;
-            let did =
-                format!("the gate is {word} for every session here that has no switch of its own");
-            Ok((vec![file], did))
-        })?;
-        return Ok(format!("{did}\n"));
+        return set_project(cmd, to, "");
     }
-    let named = session::wanted(cmd, whose.session.as_deref())?;
-    let named = named.ok_or(Refused::NoSession(to))?;
+    if let Some(named) = session::wanted(cmd, whose.session.as_deref())? {
+        return set_session(cmd, &named, to);
+    }
+    let (_, store) = cmd.project()?;
+    match session::here(&cmd.env, &store).as_slice() {
+        [] => set_project(cmd, to, "no session is live here"),
+        [(session, _)] => set_session(cmd, &Named::live(&cmd.env, session.id.clone()), to),
+        several => {
+            let why = format!("{} sessions are live here", several.len());
+            set_project(cmd, to, &why)
+        }
+    }
+}
+
+/// For every session here. `why` says why this is meant, if nobody said so.
+fn set_project(cmd: &CommandContext, to: Switch, why: &str) -> Result {
+    let word = to.as_str();
+    let command = format!("gate {word} --project");
+    cmd.may(&command, Grounds::Nothing)?;
+    let did = cmd.commit(Name::Gate, &command, |context| {
+        let folder = context.root().shown();
+        let (before, by) = everyone(context)?;
+        if before == to {
+            let by = match by {
+                "" => String::new(),
+                by => format!(", by {by}"),
+            };
+            return Ok((
+                Vec::new(),
+                format!("nothing changed: the gate was {word} already in {folder}{by}"),
+            ));
+        }
+        let file = switch_project(context, to)?;
+        let did = format!(
+            "the gate is {word} in {folder}, for every session that has no switch of its own"
+        );
+        Ok((vec![file], did))
+    })?;
+    Ok(match why {
+        "" => format!("{did}\n"),
+        why => format!("{did} ({why})\n"),
+    })
+}
+
+fn set_session(cmd: &CommandContext, named: &Named, to: Switch) -> Result {
     let session = named.id.clone();
-    let command = format!("gate {word} --session {session}");
+    let command = format!("gate {} --session {session}", to.as_str());
     let place = session::project_of(cmd, &session)?;
     let did = cmd.commit_in(&place, Name::Gate, &command, |context| {
         let switches = Switches::read(context, &session)?;
@@ -108,9 +129,26 @@ fn set(cmd: &CommandContext, whose: &Whose, to: Switch) -> Result {
             (Some(_) | None, _) => Grounds::Nothing,
         };
         cmd.may(&command, grounds)?;
-        switch_session(context, &named, &switches, to)
+        if is_so_already(context, &switches, to)? {
+            let did = format!(
+                "nothing changed: the gate was {} already for {named}",
+                to.as_str()
+            );
+            return Ok((Vec::new(), did));
+        }
+        switch_session(context, named, &switches, to)
     })?;
     Ok(format!("{did}\n"))
+}
+
+/// Would the command leave everything as it is?
+fn is_so_already(context: &EventContext<'_>, switches: &Switches, to: Switch) -> Result<bool> {
+    let on = gate::is_on(context, switches)?;
+    Ok(match (switches.session.switch, to) {
+        (Some(Switch::On), Switch::On) => on,
+        (Some(Switch::Off) | None, Switch::Off) => !on,
+        (Some(Switch::Off) | None, Switch::On) | (Some(Switch::On), Switch::Off) => false,
+    })
 }
 
 /// The switch for every session that has none of its own.
@@ -257,59 +295,4 @@ pub(super) fn everyone(context: &EventContext<'_>) -> Result<(Switch, &'static s
         }
         None => (Switch::Off, ""),
     })
-}
-
-fn look(cmd: &CommandContext, check: &Check) -> Result {
-    let id = session::of_text(cmd, &check.session)?;
-    let (project, store) = session::project_of(cmd, &id)?;
-    let config = cmd.config(&project, &store)?;
-    let token = token(&config, &id);
-    let path = match &check.file {
-        Some(file) => cmd.cwd.join(file),
-        None => {
-            (host::of_environment(&cmd.env).transcript.find)(&cmd.env, &id).ok_or_else(|| {
-                CliError::new(format!("no transcript of session {id} was found"))
-                    .hint("name the file: `mainspring gate check --session ID FILE`")
-            })?
-        }
-    };
-    let shown = path.shown();
-    match sighting(cmd, &path, &token)? {
-        Sighting::Said { line, .. } => Ok(format!(
-            "{} was said: {shown}, line {line} of the final message\n",
-            token.line()
-        )),
-        Sighting::NearMiss(near) => Err(CliError::new(format!(
-            "{} was not said in {shown}",
-            token.line()
-        ))
-        .hint(near.to_string())),
-        Sighting::Absent => Err(
-            CliError::new(format!("{} was not said in {shown}", token.line()))
-                .hint("the agent must say it in its final message, on a line of its own"),
-        ),
-    }
-}
-
-/// A transcript is one JSON object per line; anything else is the final message itself.
-fn sighting(cmd: &CommandContext, path: &std::path::Path, token: &Signal) -> Result<Sighting> {
-    let transcript = Transcript::open(path).map_err(CliError::new)?;
-    let entry = host::of_environment(&cmd.env).transcript.entry;
-    let tail = transcript
-        .tail(entry, LastBlock::None)
-        .map_err(CliError::new)?;
-    if !tail.final_texts.is_empty() {
-        let texts = tail.final_texts.iter().map(String::as_str);
-        return Ok(signal::find_last(texts, std::slice::from_ref(token)));
-    }
-    let bytes = atomic::read(path, crate::limits::STDIN)?.unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let is_transcript = text
-        .lines()
-        .find(|line| !line.trim().is_empty())
-        .is_some_and(|line| serde_json::from_str::<serde_json::Map<_, _>>(line).is_ok());
-    if is_transcript {
-        return Ok(Sighting::Absent);
-    }
-    Ok(signal::find(&text, std::slice::from_ref(token)))
 }

@@ -94,7 +94,7 @@ pub(crate) enum Input {
     Unreadable(String),
 }
 
-pub(super) fn read_stdin() -> Input {
+pub(crate) fn read_stdin() -> Input {
     let mut bytes = Vec::with_capacity(ORDINARY_EVENT);
     let mut discarded = 0_u64;
     loop {

@@ -45,6 +45,7 @@ use mainspring_kernel::authority::{self, Grounds};
 use mainspring_kernel::journal::{Entry, FileChange};
 use mainspring_kernel::verbs::{Actor, Refusal as _};
 use mainspring_kernel::{Name, SessionId};
+use mainspring_platform::owner::Owner;
 use mainspring_store::{ShownPath as _, Trouble, atomic};
 use serde::Serialize;
 
@@ -53,8 +54,11 @@ use crate::env::Environment;
 use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::output::Paint;
+use crate::ownership;
+use crate::path_contains::path_contains;
 use crate::permit::{Denied, Permit};
 use crate::project::{self, Project};
+use crate::sessions as live_sessions;
 use crate::store::{ProjectStore, StateDir};
 use crate::timestamp::timestamp;
 use crate::trust::Permission;
@@ -156,7 +160,33 @@ impl CommandContext {
         let session = self.env.agent_session();
         let project = project::of_command(&self.env, &state, session.as_ref(), &self.cwd)?;
         let store = ProjectStore::new(state, &project.root);
+        if let Some(above) = self.session_above(&project, &store) {
+            let project = project::of_command(&self.env, store.state(), None, &above)?;
+            let store = ProjectStore::new(store.state().clone(), &project.root);
+            return Ok((project, store));
+        }
         Ok((project, store))
+    }
+
+    /// Outside a repository, nothing tells where a project begins. If nothing is kept for this
+    /// folder yet, and a session was started in a folder above it, that folder is meant.
+    fn session_above(&self, project: &Project, store: &ProjectStore) -> Option<PathBuf> {
+        if store.dir().exists() || project::is_in_own_repository(&project.root, &self.env) {
+            return None;
+        }
+        let folders = live_sessions::live(&self.env, store.state()).into_iter();
+        let home = self.env.home();
+        let above = folders.map(|session| session.folder).filter(|folder| {
+            let is_above = path_contains(&project.root, folder) && *folder != project.root;
+            is_above && Some(folder) != home.as_ref() && self.is_own(folder)
+        });
+        above.max_by_key(|folder| folder.components().count())
+    }
+
+    /// May nobody else write into this folder?
+    fn is_own(&self, folder: &Path) -> bool {
+        let meta = std::fs::metadata(folder);
+        meta.is_ok_and(|meta| ownership::doubt(Owner::of(&meta), &self.env, None).is_none())
     }
 
     /// Is this the project of the agent that typed the command, and not of a session that it
@@ -239,7 +269,7 @@ impl CommandContext {
             if self.is_in_project_of(&session, project)? {
                 project::bind(store.state(), &session, &project.root)?;
             }
-            crate::sessions::note_command(&self.env, &session, &self.cwd);
+            live_sessions::note_command(&self.env, &session, &self.cwd);
         }
         Ok(did)
     }

@@ -141,6 +141,7 @@ pub(crate) fn outcome(ruling: &Ruling) -> &'static str {
             Outcome::Passed => "passed",
             Outcome::Held => "held",
             Outcome::Capped => "capped",
+            Outcome::SameAnswer => "same answer",
             Outcome::Told => "told",
             Outcome::Observed => "observed",
         },

@@ -24,6 +24,17 @@ pub(crate) struct Named {
     now: Millis,
 }
 
+impl Named {
+    /// A session that is known to be live.
+    pub(crate) fn live(env: &Environment, id: SessionId) -> Self {
+        Self {
+            id,
+            life: Life::Live,
+            now: env.now(),
+        }
+    }
+}
+
 /// The session, and that it is not live, if it is not.
 impl fmt::Display for Named {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -43,11 +54,7 @@ pub(crate) fn wanted(cmd: &CommandContext, named: Option<&str>) -> Result<Option
     match named {
         None => {
             let own = cmd.env.agent_session();
-            Ok(own.map(|id| Named {
-                id,
-                life: Life::Live,
-                now: cmd.env.now(),
-            }))
+            Ok(own.map(|id| Named::live(&cmd.env, id)))
         }
         Some("last") => last(cmd).map(Some),
         Some(id) => by_id(cmd, id).map(Some),
@@ -131,11 +138,7 @@ fn last(cmd: &CommandContext) -> Result<Named> {
     let (_, store) = cmd.project()?;
     let here = here(&cmd.env, &store);
     if let Some((session, _)) = here.into_iter().next() {
-        return Ok(Named {
-            id: session.id,
-            life: Life::Live,
-            now: cmd.env.now(),
-        });
+        return Ok(Named::live(&cmd.env, session.id));
     }
     let error = CliError::new("no session is live in this project");
     let error = match in_journal(&store) {

@@ -184,6 +184,9 @@ fn sentence(case: &Case, settlement: &Settlement) -> String {
         Outcome::Capped => {
             "The agent was let go, because the host would have overridden one more block.".into()
         }
+        Outcome::SameAnswer => {
+            "The agent was let go, because it gave the same answer again and again.".into()
+        }
         Outcome::Told => format!("{} told the agent something.", holding.join(" and ")),
         Outcome::Observed => {
             "Only observing: this is what would have happened. Nothing was done.".into()
@@ -299,6 +302,7 @@ fn general(rule: &str) -> &'static str {
         "deferred" => "it has work to start, and waits until no other machine holds the agent",
         "untrusted" => "it has work to start, and the project is not trusted",
         "capped" => "the host would have overridden one more block",
+        "same-answer" => "the agent gave the same answer again and again, and used no tool",
         "subagent" => "the event came from a sub-agent, not from the agent itself",
         "suspended" => "a person stopped or paused it; `mainspring resume` undoes this",
         _ => "",

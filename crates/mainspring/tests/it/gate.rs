@@ -39,8 +39,6 @@ fn it_is_off_until_somebody_switches_it_on() {
         "",
         "what the session said comes first"
     );
-    let nobody = env.run(&["gate", "on"]).failed();
-    assert!(nobody.contains("--project"), "{nobody}");
 }
 
 #[test]
@@ -65,6 +63,9 @@ fn the_configuration_switches_it_on_and_shapes_it() {
     let config = "[gate]\nenabled = true\nmax = 3\nprefix = \"ALL_DONE\"\n";
     fs::write(env.project().join("mainspring.toml"), config).unwrap();
     env.trust();
+    let skill = env.home().join(".claude/skills/completion-checklist");
+    fs::create_dir_all(&skill).unwrap();
+    fs::write(skill.join("SKILL.md"), "").unwrap();
     let reason = env.stop("bye").held();
     assert_eq!(
         reason,
@@ -129,6 +130,23 @@ fn what_the_agent_nearly_said_is_named() {
         ),
         (format!("{TOKEN}0"), "token with another id, line 1"),
         (format!("I say {TOKEN} now"), "among other words, line 1"),
+        (format!("**{TOKEN}**"), "token in bold or italics, line 1"),
+        (
+            format!("{TOKEN}."),
+            "token with punctuation after it, line 1",
+        ),
+        (format!("- {TOKEN}"), "token in a list item, line 1"),
+        (format!("2) {TOKEN}"), "token in a list item, line 1"),
+        (
+            format!("{TOKEN}\u{200b}"),
+            "token with an invisible character, line 1",
+        ),
+        (format!("__{TOKEN}__"), "token between underscores, line 1"),
+        (
+            TOKEN.replace('_', "\\_"),
+            "token with a backslash in it, line 1",
+        ),
+        (TOKEN.to_lowercase(), "token in the wrong case, line 1"),
     ] {
         let reason = env.stop(&words).held();
         assert!(reason.contains(named), "{words:?}: {reason}");

@@ -22,6 +22,7 @@ mod failures;
 mod faults;
 mod fixtures;
 mod gate;
+mod gate_daily;
 mod install;
 mod json_views;
 mod loop_stores;

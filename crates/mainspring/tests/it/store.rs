@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::env::{MAINSPRING, TestEnv, payload};
+use crate::env::{MAINSPRING, TestEnv, finish, payload};
 
 fn journal(env: &TestEnv) -> Vec<Value> {
     fs::read_to_string(env.project_state().join("journal.jsonl"))
@@ -179,7 +179,11 @@ fn the_same_delivery_gets_the_same_answer_and_counts_once() {
     let env = TestEnv::new();
     env.run(&["pulse", "9"]).ok();
     let first = env.stop("one").held();
-    assert_eq!(env.stop("one").held(), first);
+    let fields = json!({ "last_assistant_message": "one" });
+    let event = payload(&env.project(), "Stop", fields).to_string();
+    let mut plugin = env.command();
+    plugin.arg("hook").env("CLAUDE_PLUGIN_ROOT", "/plugin");
+    assert_eq!(finish(&mut plugin, event.as_bytes()).held(), first);
     assert_eq!(beats_given(&env), 1);
     assert_ne!(env.stop("another").held(), first);
 }

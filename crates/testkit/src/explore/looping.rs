@@ -259,6 +259,9 @@ impl Protocol for Loops {
                 errors: RecentErrors::NotSeen,
                 max: 0,
                 transcript: Transcript::Long,
+                checklist: gate::Checklist::Skill,
+                open_tasks: gate::OpenTasks::default(),
+                talk: gate::Talk::Held,
             },
         ));
         let looping = MachineInput::Loop(InputOf::new(

@@ -298,6 +298,8 @@ fn load(
         inputs,
         broken: Vec::new(),
         overtaken: None,
+        registration: None,
+        said: None,
         ledger: ledger.value.clone().unwrap_or_default(),
         cap: Cap::After(CAP),
         tools: if delivery.spoken.tools {
@@ -360,6 +362,9 @@ fn gate_facts(spoken: Spoken) -> gate::Facts {
         errors: RecentErrors::NotSeen,
         max: 0,
         transcript: Transcript::Long,
+        checklist: gate::Checklist::Skill,
+        open_tasks: gate::OpenTasks::default(),
+        talk: gate::Talk::Held,
     }
 }
 

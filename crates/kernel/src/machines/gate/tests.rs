@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
-use super::verbs::{Refused, Switch, end, in_force, switch};
+use super::verbs::{Switch, end, in_force, switch};
 use super::*;
 use crate::machines::conformance::{Coverage, event, every_kind, settle, step, stop, verb};
 
@@ -17,11 +17,21 @@ fn facts() -> Facts {
         errors: RecentErrors::NotSeen,
         max: 0,
         transcript: Transcript::Long,
+        checklist: Checklist::Skill,
+        open_tasks: OpenTasks::default(),
+        talk: Talk::Held,
+    }
+}
+
+fn open_tasks(ids: &[u64], rule: OpenTaskRule) -> OpenTasks {
+    OpenTasks {
+        ids: ids.to_vec(),
+        rule,
     }
 }
 
 fn states() -> Vec<State> {
-    let mut all = Vec::from([State::Off, State::Ended]);
+    let mut all = Vec::from([State::Off, State::Ended, State::Kept]);
     for held in [0, 1, 7] {
         all.extend([
             State::Waiting { held },
@@ -42,13 +52,21 @@ fn all_facts() -> Vec<Facts> {
         for errors in [RecentErrors::Seen, RecentErrors::NotSeen] {
             for transcript in [Transcript::Long, Transcript::Short] {
                 for max in [0, 1, 2, 8, 9] {
-                    all.push(Facts {
-                        token: "TASKMASTER_DONE::s-1".into(),
-                        heard: heard.clone(),
-                        errors,
-                        max,
-                        transcript,
-                    });
+                    for (rule, talk) in [
+                        (OpenTaskRule::Name, Talk::Held),
+                        (OpenTaskRule::Hold, Talk::Worked),
+                        (OpenTaskRule::Name, Talk::OnlyTalked),
+                    ] {
+                        all.push(Facts {
+                            heard: heard.clone(),
+                            errors,
+                            max,
+                            transcript,
+                            open_tasks: open_tasks(&[3], rule),
+                            talk,
+                            ..facts()
+                        });
+                    }
                 }
             }
         }
@@ -75,9 +93,9 @@ fn every_state_and_event_follows_the_table() {
     }
     for state in states() {
         for to in [Switch::On, Switch::Off] {
-            verb(&mut coverage, &state, Ok::<_, Refused>(switch(state, to)));
+            verb(&mut coverage, &state, Ok::<_, Never>(switch(state, to)));
         }
-        verb(&mut coverage, &state, Ok::<_, Refused>(end(state)));
+        verb(&mut coverage, &state, Ok::<_, Never>(end(state)));
     }
     coverage.assert_complete::<Gate>();
 }
@@ -236,4 +254,79 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn the_first_hold_carries_the_checklist_where_the_agent_has_no_skill_for_it() {
+    let facts = Facts {
+        checklist: Checklist::InReason,
+        ..facts()
+    };
+    let lines = |reason: &str| reason.lines().filter(|line| !line.is_empty()).count();
+    let first = messages::reason(1, &facts);
+    assert_eq!(lines(&first), 8, "the sentence and seven checks: {first}");
+    assert!(first.lines().last().unwrap().starts_with("7. Honesty"));
+    assert_eq!(lines(&messages::reason(2, &facts)), 1);
+}
+
+#[test]
+fn open_tasks_are_named_and_hold_the_token_if_they_must() {
+    for (ids, named) in [
+        (&[][..], "blocked. Follow"),
+        (&[3], "blocked. Task #3 is open. Follow"),
+        (&[3, 4], "blocked. Tasks #3, #4 are open. Follow"),
+        (
+            &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
+            "#9, #10 and 2 more are open. Follow",
+        ),
+    ] {
+        let facts = Facts {
+            open_tasks: open_tasks(ids, OpenTaskRule::Name),
+            ..facts()
+        };
+        let reason = messages::reason(1, &facts);
+        assert!(reason.contains(named), "{reason}");
+    }
+    for (rule, state) in [
+        (OpenTaskRule::Name, State::Said { held: 2 }),
+        (OpenTaskRule::Hold, State::Waiting { held: 3 }),
+    ] {
+        let facts = Facts {
+            heard: SpokenSignal::Said(Token),
+            open_tasks: open_tasks(&[3], rule),
+            ..facts()
+        };
+        assert_eq!(at_stop(State::Waiting { held: 2 }, &facts).0, state);
+    }
+}
+
+#[test]
+fn talk_after_the_token_passes_if_it_may_and_work_does_not() {
+    let prompt = event(
+        "s-1",
+        Kind::Prompt {
+            author: Author::Person,
+        },
+    );
+    let kept = State::Said { held: 0 };
+    for (talk, asked, after) in [
+        (
+            Talk::Held,
+            State::Waiting { held: 0 },
+            State::Waiting { held: 1 },
+        ),
+        (Talk::Worked, State::Kept, State::Waiting { held: 1 }),
+        (Talk::OnlyTalked, State::Kept, State::Said { held: 0 }),
+    ] {
+        let facts = Facts { talk, ..facts() };
+        let state = step::<Gate>(&kept, &prompt, &facts, NOW).state;
+        assert_eq!(state, asked, "{talk:?}");
+        assert_eq!(at_stop(state, &facts).0, after, "{talk:?}");
+    }
+    let facts = Facts {
+        talk: Talk::OnlyTalked,
+        ..facts()
+    };
+    let (held, _) = at_stop(State::Waiting { held: 0 }, &facts);
+    assert_eq!(held, State::Waiting { held: 1 }, "no promise was kept yet");
 }

@@ -1,14 +1,10 @@
 //! The commands of the gate.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use super::{Gate, State};
 use crate::machine::{Nothing, Step};
-use crate::verbs::{Refusal, VerbStep};
+use crate::verbs::VerbStep;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -26,22 +22,6 @@ impl Switch {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum Refused {
-    #[error("this is not an agent's shell, so there is no session to switch it for")]
-    NoSession(Switch),
-}
-
-impl Refusal for Refused {
-    fn next(&self) -> Vec<String> {
-        let Self::NoSession(switch) = self;
-        Vec::from([format!(
-            "`mainspring gate {} --project`, or `--session ID`",
-            switch.as_str()
-        )])
-    }
-}
-
 /// The switch that counts: the session's own, otherwise the project's, otherwise the
 /// configuration's.
 pub fn in_force(session: Option<Switch>, project: Option<Switch>, configured: Switch) -> Switch {
@@ -56,9 +36,10 @@ pub fn switch(state: State, to: Switch) -> VerbStep<Gate> {
         (State::Off | State::Ended, Switch::On) => {
             Step::take("switch-on", State::Waiting { held: 0 }, Nothing)
         }
-        (State::Waiting { .. } | State::Said { .. } | State::GaveUp { .. }, Switch::On) => {
-            Step::take("switch-on", state, Nothing)
-        }
+        (
+            State::Waiting { .. } | State::Kept | State::Said { .. } | State::GaveUp { .. },
+            Switch::On,
+        ) => Step::take("switch-on", state, Nothing),
     }
 }
 
@@ -66,8 +47,10 @@ pub fn switch(state: State, to: Switch) -> VerbStep<Gate> {
 pub fn end(state: State) -> VerbStep<Gate> {
     match state {
         State::Off => Step::ignore(&state, Nothing),
-        State::Waiting { .. } | State::Said { .. } | State::GaveUp { .. } | State::Ended => {
-            Step::take("end", State::Ended, Nothing)
-        }
+        State::Waiting { .. }
+        | State::Kept
+        | State::Said { .. }
+        | State::GaveUp { .. }
+        | State::Ended => Step::take("end", State::Ended, Nothing),
     }
 }

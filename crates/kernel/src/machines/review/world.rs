@@ -141,6 +141,8 @@ impl World {
             inputs: vec![MachineInput::Review(input)],
             broken: vec![],
             overtaken: None,
+            registration: None,
+            said: None,
             ledger: BlockLedger::default(),
             cap: self.cap,
             tools: ToolUse::NotSeen,

@@ -41,6 +41,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
         project: Some(name::PROJECT),
         client: Some(name::CLIENT),
         attended: Some(name::ATTENDED),
+        plugin: Some(name::PLUGIN),
     },
     transcript: transcript::TRANSCRIPT,
     task_files: roots::TASK_FILES,

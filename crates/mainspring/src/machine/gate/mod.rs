@@ -1,5 +1,6 @@
 //! The shell of `gate`: who switched it on, how often it held, and what the agent said.
 
+mod checklist;
 pub(crate) mod counter;
 pub(crate) mod switch;
 
@@ -9,18 +10,20 @@ use mainspring_kernel::effect::Intent;
 use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::gate::verbs::{Switch, in_force};
-use mainspring_kernel::machines::gate::{Facts, Gate, RecentErrors, State, Token, Transcript};
+use mainspring_kernel::machines::gate::{
+    Checklist, Facts, Gate, OpenTaskRule, OpenTasks, RecentErrors, State, Talk, Token, Transcript,
+};
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_kernel::spoken_signal::SpokenSignal;
 use mainspring_store::{Trouble, atomic};
 
 use self::switch::{GateSwitch, Progress, Switches};
-use super::{FoundFile, Loaded, MachineShell, Spec, final_message};
+use super::{FoundFile, Loaded, MachineShell, Spec, final_message, tasks};
 use crate::config::{Config, Key, Kind as Sort, Reach, Value};
 use crate::event_context::EventContext;
 use crate::permit::Permit;
 use crate::signal::Signal;
-use crate::transcript;
+use crate::transcript::{self, ToolUse};
 
 #[derive(Debug)]
 pub(crate) struct Shell;
@@ -64,6 +67,22 @@ impl MachineShell for Shell {
                 reach: Reach::Anyone,
                 variable: Some("TASKMASTER_DONE_PREFIX"),
                 about: "the start of the done token; `::` and the session's id follow",
+            },
+            Key {
+                name: "gate.open_tasks",
+                kind: Sort::Choice(&["name", "hold", "ignore"]),
+                default: "name",
+                reach: Reach::Anyone,
+                variable: None,
+                about: "open tasks of the agent's list: `name` names them when it holds, `hold` holds until they are completed, `ignore` does not look",
+            },
+            Key {
+                name: "gate.talk",
+                kind: Sort::Choice(&["hold", "pass"]),
+                default: "hold",
+                reach: Reach::Anyone,
+                variable: None,
+                about: "`pass`: right after the token was said, a turn without any tool use is not held",
             },
         ],
     };
@@ -120,7 +139,7 @@ impl MachineShell for Shell {
         transition: &TransitionOf<Gate>,
     ) -> Result<Vec<FileChange>, Trouble> {
         let (held, stage) = match transition.state {
-            State::Off | State::Ended => (0, Progress::of(transition.state)),
+            State::Off | State::Ended | State::Kept => (0, Progress::of(transition.state)),
             State::Waiting { held } => (held, Progress::Waiting),
             State::Said { held } => (held, Progress::Said),
             State::GaveUp { held } => (held, Progress::GaveUp),
@@ -174,6 +193,10 @@ impl MachineShell for Shell {
             State::Waiting { held } => {
                 format!("waits for {}; stops held for it: {held}", input.facts.token)
             }
+            State::Kept => format!(
+                "waits for {}, unless the agent only talks",
+                input.facts.token
+            ),
             State::Said { .. } => format!(
                 "{} was said; it counts until the next prompt",
                 input.facts.token
@@ -214,20 +237,68 @@ fn facts(context: &EventContext<'_>, session: &SessionId, state: State) -> Resul
     } else {
         SpokenSignal::Nothing
     };
+    let said = matches!(heard, SpokenSignal::Said(_));
     // The transcript is read only if its errors will be mentioned.
-    let owes = listening && !matches!(heard, SpokenSignal::Said(_));
+    let owes = listening && !said;
     let errors = match context.tail().filter(|_| owes) {
         Some(tail) if tail.recent_error => RecentErrors::Seen,
         Some(_) | None => RecentErrors::NotSeen,
     };
     let max = config.get("gate.max").and_then(Value::number);
+    let first = matches!(state, State::Waiting { held: 0 } | State::Kept);
     Ok(Facts {
         token: token.line().to_owned(),
         heard,
         errors,
         max: max.unwrap_or(0),
         transcript: length(context),
+        checklist: if owes && first && !context.is_drop_in() {
+            checklist::find(context)
+        } else {
+            Checklist::Skill
+        },
+        open_tasks: if listening {
+            open_tasks(context, config, said)
+        } else {
+            OpenTasks::default()
+        },
+        talk: talk(context, config, state),
     })
+}
+
+/// The open tasks of the agent's list, as far as they matter. A list that cannot be read holds
+/// nobody: `tasks` reports it.
+fn open_tasks(context: &EventContext<'_>, config: &Config, said: bool) -> OpenTasks {
+    let wanted = config.get("gate.open_tasks").and_then(Value::text);
+    let rule = match wanted {
+        _ if context.is_drop_in() => return OpenTasks::default(),
+        Some("ignore") => return OpenTasks::default(),
+        Some("hold") => OpenTaskRule::Hold,
+        Some(_) | None => OpenTaskRule::Name,
+    };
+    if said && rule == OpenTaskRule::Name {
+        return OpenTasks::default();
+    }
+    let list = tasks::list(context);
+    let ids = list.map(|list| list.open().into_iter().collect());
+    OpenTasks {
+        ids: ids.unwrap_or_default(),
+        rule,
+    }
+}
+
+/// May a turn without tool use pass, and is this one? The end of the transcript may not be written
+/// yet; it is, if the agent's last words are there.
+fn talk(context: &EventContext<'_>, config: &Config, state: State) -> Talk {
+    let passes = config.get("gate.talk").and_then(Value::text) == Some("pass");
+    if !passes || context.is_drop_in() {
+        return Talk::Held;
+    }
+    let asked = context.at_stop() && state == State::Kept;
+    match context.tail().filter(|_| asked) {
+        Some(tail) if tail.turn == ToolUse::No && !tail.final_texts.is_empty() => Talk::OnlyTalked,
+        Some(_) | None => Talk::Worked,
+    }
 }
 
 /// The token that the agent has to say.

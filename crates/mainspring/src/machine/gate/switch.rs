@@ -19,6 +19,7 @@ use crate::machine::FoundFile;
 pub(crate) enum Progress {
     #[default]
     Waiting,
+    Kept,
     Said,
     #[serde(alias = "worn")]
     GaveUp,
@@ -31,6 +32,7 @@ impl Progress {
     pub(crate) const fn state(self, held: u32) -> State {
         match self {
             Self::Waiting => State::Waiting { held },
+            Self::Kept => State::Kept,
             Self::Said => State::Said { held },
             Self::GaveUp => State::GaveUp { held },
             Self::Ended => State::Ended,
@@ -40,6 +42,7 @@ impl Progress {
     pub(crate) const fn of(state: State) -> Self {
         match state {
             State::Off | State::Waiting { .. } => Self::Waiting,
+            State::Kept => Self::Kept,
             State::Said { .. } => Self::Said,
             State::GaveUp { .. } => Self::GaveUp,
             State::Ended => Self::Ended,

@@ -289,6 +289,12 @@ fn folder(context: &EventContext<'_>) -> Result<PathBuf, Trouble> {
     }
 }
 
+/// The agent's task list, for another machine; `None` if it cannot be read.
+pub(super) fn list(context: &EventContext<'_>) -> Option<TaskList> {
+    let folder = folder(context).ok()?;
+    ClientList::read(&folder).ok().map(|list| list.task_list())
+}
+
 /// The folder of the task list that an event is about.
 pub(crate) fn list_folder(env: &Environment, payload: &Payload) -> Result<PathBuf, Trouble> {
     let session = || payload.event.session.as_ref().map(ToString::to_string);

@@ -18,8 +18,15 @@ fn near_misses_say_what_to_do_instead() {
         Flaw::InlineCode,
         Flaw::Quote,
         Flaw::HtmlComment,
+        Flaw::ListItem,
+        Flaw::Bold,
+        Flaw::Underscores,
+        Flaw::Punctuation,
         Flaw::WithinLine,
         Flaw::OtherId,
+        Flaw::Invisible,
+        Flaw::Escaped,
+        Flaw::WrongCase,
         Flaw::Altered,
     ]
     .into_iter()
@@ -31,8 +38,15 @@ fn near_misses_say_what_to_do_instead() {
     token in backticks, line 12: say it bare
     token in a quote, line 12: say it bare
     token in an HTML comment, line 12: say it bare
+    token in a list item, line 12: say it bare
+    token in bold or italics, line 12: say it bare
+    token between underscores, line 12: say it bare
+    token with punctuation after it, line 12: say it bare
     token among other words, line 12: say it on a line of its own
     token with another id, line 12: say it exactly as given
+    token with an invisible character, line 12: say it exactly as given
+    token with a backslash in it, line 12: say it exactly as given
+    token in the wrong case, line 12: say it exactly as given
     token with altered characters, line 12: say it exactly as given
     ");
 }

@@ -125,8 +125,12 @@ fn told(ruling: &Ruling) -> (Vec<Step>, Vec<String>) {
                 spoke: !moved.said().is_nothing(),
             });
             let notes = records::told(settlement).map(|note| excerpt(&note.text));
-            let capped = (settlement.outcome == Outcome::Capped)
-                .then(|| "the host would have overridden one more block".to_owned());
+            let capped = match settlement.outcome {
+                Outcome::Capped => Some("the host would have overridden one more block"),
+                Outcome::SameAnswer => Some("the agent gave the same answer again and again"),
+                _ => None,
+            };
+            let capped = capped.map(str::to_owned);
             (steps.collect(), notes.chain(capped).collect())
         }
     }

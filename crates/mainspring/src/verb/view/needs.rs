@@ -170,17 +170,22 @@ impl Needs<'_> {
         }
     }
 
-    /// A session that was let go only because the host would have overridden us.
+    /// A session that was let go although a machine would have held it.
     fn capped(&mut self) {
         let state = self.state;
-        let is_capped = |row: &&Row| row.outcome == "capped";
+        let is_capped = |row: &&Row| matches!(row.outcome, "capped" | "same answer");
         for row in state
             .sessions
             .iter()
             .filter_map(|session| session.last.as_ref())
             .filter(is_capped)
         {
-            let what = "An agent was let go at the host's limit on holds; its work is not done.";
+            let what = match row.outcome {
+                "capped" => {
+                    "An agent was let go at the host's limit on holds; its work is not done."
+                }
+                _ => "An agent that only repeated itself was let go; its work is not done.",
+            };
             let remedy = "tell the agent to go on";
             self.add(Kind::LetGo, what.into(), remedy, Some(row.seq));
         }

@@ -177,7 +177,10 @@ fn a_planted_secret_is_in_no_decision_and_in_no_view() {
         told.contains(&secret("push")),
         "the loop repeats its prompt: {told}"
     );
+    // Through another registration of ours.
+    taskie.set("CLAUDE_PLUGIN_ROOT", "/plugin");
     assert_eq!(stop(&taskie, &words), told, "the second delivery");
+    taskie.unset("CLAUDE_PLUGIN_ROOT");
     stop(&taskie, &format!("{} {TOKEN} {SIGNAL}", secret("near")));
     assert_nothing_shows(&taskie, "held");
 

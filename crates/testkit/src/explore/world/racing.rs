@@ -99,6 +99,8 @@ impl<P: Protocol> Racing<P> {
             inputs,
             broken: Vec::new(),
             overtaken: None,
+            registration: None,
+            said: None,
             ledger,
             cap: self.0.cap(),
             tools,

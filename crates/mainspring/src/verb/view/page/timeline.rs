@@ -20,7 +20,15 @@ const EVENTS: [&str; 8] = [
     "idle",
     "command",
 ];
-const OUTCOMES: [&str; 6] = ["held", "passed", "told", "started", "capped", "observed"];
+const OUTCOMES: [&str; 7] = [
+    "held",
+    "passed",
+    "told",
+    "started",
+    "capped",
+    "same answer",
+    "observed",
+];
 
 pub(super) fn page(site: &Site, filter: &Filter) -> Page {
     let projects = site.projects();
