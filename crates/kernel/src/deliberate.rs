@@ -8,8 +8,9 @@
 //!    that is missing, and the effects wait for the next stop.
 //! 4. Otherwise the first effect in the order of the machines runs, and all are asked again.
 //! 5. If no effect is needed, the decision is final. The ledger counts it; where the host would
-//!    override one more hold, or the agent only repeats itself, we let the agent go ourselves. The
-//!    machines are told how it ended.
+//!    override one more hold, or the agent only repeats itself, we let the agent go ourselves. If
+//!    nobody holds the agent, a machine may send it on with its next work. The machines are told
+//!    how the stop ended.
 //!
 //! A person's orders come before all of it: a suspended machine is not asked, and in observe mode
 //! the answer is nothing, whatever was decided.
@@ -198,6 +199,7 @@ pub fn deliberate(case: &Case) -> Ruling {
     let would = said(case, &votes, Allowance::Observe);
 
     let mut starts = Vec::new();
+    let mut next = Reasons::default();
     let mut alone = false;
     let mut transitions = Vec::with_capacity(votes.len());
     for (input, one) in case.inputs.iter().zip(votes) {
@@ -208,6 +210,9 @@ pub fn deliberate(case: &Case) -> Ruling {
         }
         let by = Voice::Machine(input.name());
         notes.extend(one.notes.into_iter().map(|text| Note { by, text }));
+        if let Some(text) = one.next {
+            next = next.join(Reasons::one(input.name(), text));
+        }
         match one.need {
             None => transitions.push(one.transition),
             Some(_) if held || alone => {
@@ -231,7 +236,11 @@ pub fn deliberate(case: &Case) -> Ruling {
         Mode::Observe if decision.is_nothing() => {
             observed(case, &would, &starts, notes, transitions)
         }
-        Mode::Act | Mode::Observe => settle(case, decision, notes, transitions),
+        // A machine that gave up wants a person to look, so nobody is sent on.
+        Mode::Act | Mode::Observe if alone => {
+            settle(case, decision, Reasons::default(), notes, transitions)
+        }
+        Mode::Act | Mode::Observe => settle(case, decision, next, notes, transitions),
     })
 }
 
@@ -266,6 +275,7 @@ fn suspended(input: &MachineInput, case: &Case) -> Vote {
         notes: Vec::new(),
         need: None,
         alone: false,
+        next: None,
     };
     if !input.has_returned() {
         return idle();
@@ -278,59 +288,64 @@ fn suspended(input: &MachineInput, case: &Case) -> Vote {
     vote
 }
 
+/// `next` is what machines have for an agent that nobody holds.
 fn settle(
     case: &Case,
     decision: Decision,
+    next: Reasons,
     mut notes: Vec<Note>,
     mut transitions: Vec<Transition>,
 ) -> Settlement {
     let mut ledger = case.ledger.clone().opened(&case.event.kind, case.tools);
-    let mut decision = decision;
-    let outcome = match &decision {
-        Decision::Stop { hold } => {
-            let (outcome, note) = settle_stop(case, hold, &mut ledger);
-            notes.extend(note);
-            outcome
-        }
-        said if said.is_nothing() => Outcome::Passed,
-        Decision::Context { .. }
-        | Decision::AfterTool { .. }
-        | Decision::BeforeTool { .. }
-        | Decision::Idle { .. }
-        | Decision::Watch { .. }
-        | Decision::Silent => Outcome::Told,
-    };
-    if let Decision::Stop { .. } = decision {
-        let notices = case.inputs.iter().filter_map(MachineInput::notice);
-        notes.extend(notices.map(Note::desktop));
-        let settled = match outcome {
-            Outcome::Passed => Settled::Released,
-            Outcome::Held | Outcome::Told | Outcome::Observed => Settled::Continued,
-            // The agent stops although a machine would hold it. The machines keep the state
-            // they had before, so that the next prompt goes on from there.
-            Outcome::Capped | Outcome::SameAnswer => {
-                decision = Decision::nothing(&case.event.kind);
-                transitions = released_transitions(case, transitions, outcome);
-                Settled::Continued
-            }
+    let Decision::Stop { hold } = decision else {
+        let outcome = if decision.is_nothing() {
+            Outcome::Passed
+        } else {
+            Outcome::Told
         };
-        for transition in &mut transitions {
-            match case.allowance(transition.name()) {
-                Allowance::Act => transition.settle(settled),
-                // This machine was not asked whether the agent may stop, so this stop does
-                // not finish its work.
-                Allowance::Suspended(_) => transition.settle(Settled::Continued),
-                Allowance::Observe => {}
-            }
+        let answer = Answer { decision, notes };
+        return answered(case, answer, transitions, ledger, outcome);
+    };
+    let sends_on = hold.is_empty() && !next.is_empty();
+    let reasons = if sends_on { next } else { hold };
+    let (outcome, note) = settle_stop(case, &reasons, &mut ledger);
+    notes.extend(note);
+    let notices = case.inputs.iter().filter_map(MachineInput::notice);
+    notes.extend(notices.map(Note::desktop));
+    let settled = match outcome {
+        Outcome::Passed => Settled::Released,
+        // Nobody holds the agent: its present work is done, whether or not it is sent on.
+        _ if sends_on => Settled::Released,
+        Outcome::Held | Outcome::Told | Outcome::Observed => Settled::Continued,
+        // The agent stops although a machine would hold it. The machines keep the state they
+        // had before, so that the next prompt goes on from there.
+        Outcome::Capped | Outcome::SameAnswer => {
+            transitions = released_transitions(case, transitions, outcome);
+            Settled::Continued
+        }
+    };
+    let held = outcome == Outcome::Held;
+    for transition in &mut transitions {
+        match case.allowance(transition.name()) {
+            Allowance::Act => transition.settle(settled),
+            // This machine was not asked whether the agent may stop, so this stop does not
+            // finish its work.
+            Allowance::Suspended(_) => transition.settle(Settled::Continued),
+            Allowance::Observe => {}
+        }
+        let by = transition.name();
+        let onward = reasons
+            .iter()
+            .find(|reason| held && sends_on && reason.by == by);
+        if let Some(reason) = onward {
+            let hold = Reasons::one(by, reason.text.clone());
+            transition.send_on(Decision::Stop { hold });
         }
     }
-    answered(
-        case,
-        Answer { decision, notes },
-        transitions,
-        ledger,
-        outcome,
-    )
+    let hold = if held { reasons } else { Reasons::default() };
+    let decision = Decision::Stop { hold };
+    let answer = Answer { decision, notes };
+    answered(case, answer, transitions, ledger, outcome)
 }
 
 /// Counts the hold, or ends the count, and writes the receipt. The note is for the person.

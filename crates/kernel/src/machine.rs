@@ -68,6 +68,12 @@ pub trait Machine: HasEffects {
         state
     }
 
+    /// The agent would stop, and goes on with what this machine had next: [`OnStop::Next`]. The
+    /// stop was settled as released before.
+    fn send_on(state: Self::State) -> Self::State {
+        state
+    }
+
     /// Adds the result of an effect to the receipt that the person gets when the agent stops.
     fn summarize(_: &Self::Outcome, _: &mut Receipt) {}
 
@@ -206,6 +212,9 @@ pub enum OnStop {
     /// The agent may stop, but no later machine starts anything: its work is not ready for that.
     PassAlone,
     Hold(String),
+    /// The agent may stop, as far as its present work is concerned. If nobody holds it, it is sent
+    /// on with this: the stop counts as released, and what others start at a stop has run.
+    Next(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

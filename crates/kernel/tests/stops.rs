@@ -21,6 +21,7 @@ use pretty_assertions::assert_eq;
 /// A session and its state from event to event.
 struct Session {
     gate: gate::State,
+    said: Option<Digest>,
     looping: looping::State,
     ledger: BlockLedger,
     cap: Cap,
@@ -69,6 +70,7 @@ impl Session {
     fn new(gate: gate::State, looping: looping::State) -> Self {
         Self {
             gate,
+            said: None,
             looping,
             ledger: BlockLedger::default(),
             cap: Cap::After(8),
@@ -91,18 +93,7 @@ impl Session {
             open_tasks: gate::OpenTasks::default(),
             talk: gate::Talk::Held,
         };
-        let seen = looping::Facts {
-            heard: match act.says {
-                Says::Signal => SpokenSignal::Said(Ending::Complete),
-                Says::Nothing | Says::Token => SpokenSignal::Nothing,
-            },
-            ttl: Millis::seconds(7_200),
-            company: OtherSessions::Alone,
-            client: Some(Client(7)),
-            prompt: None,
-            door: mainspring_kernel::Door::Hook,
-            worktree: None,
-        };
+        let seen = loop_facts(act);
         Case {
             left: None,
             event: Event {
@@ -120,7 +111,7 @@ impl Session {
             broken: vec![],
             overtaken: None,
             registration: None,
-            said: None,
+            said: self.said.clone(),
             ledger: self.ledger.clone(),
             cap: self.cap,
             tools: act.tools,
@@ -190,6 +181,24 @@ fn a_loop(outer: Vec<Frame>) -> looping::State {
             max: 100,
         },
     })
+}
+
+fn loop_facts(act: &Act) -> looping::Facts {
+    looping::Facts {
+        heard: match act.says {
+            Says::Signal => SpokenSignal::Said(Ending::Complete),
+            Says::Nothing | Says::Token => SpokenSignal::Nothing,
+        },
+        ttl: Millis::seconds(7_200),
+        company: OtherSessions::Alone,
+        client: Some(Client(7)),
+        prompt: None,
+        outer_prompt: None,
+        outer: looping::OuterGoesOn::AtOnce,
+        owner: looping::OwnerLife::Live,
+        door: mainspring_kernel::Door::Hook,
+        worktree: None,
+    }
 }
 
 fn outcomes(session: &mut Session, acts: impl IntoIterator<Item = Act>) -> Vec<Outcome> {
@@ -304,7 +313,7 @@ fn what_one_machine_accepted_is_not_undone_by_the_other() {
 }
 
 #[test]
-fn an_inner_frame_ends_and_the_outer_goes_on_at_the_next_stop() {
+fn an_inner_frame_ends_and_the_outer_goes_on_at_once() {
     let outer = Frame {
         id: "outer".into(),
         mode: Mode::Loop,
@@ -312,12 +321,55 @@ fn an_inner_frame_ends_and_the_outer_goes_on_at_the_next_stop() {
         max: 10,
     };
     let mut session = Session::new(gate::State::Off, a_loop(vec![outer]));
-    let all = outcomes(&mut session, [SIGNAL, IDLE, SIGNAL]);
-    assert_eq!(all, [Outcome::Passed, Outcome::Held, Outcome::Passed]);
+    let sent_on = session.stop(&SIGNAL);
+    assert_eq!(sent_on.outcome, Outcome::Held);
+    let Decision::Stop { hold } = sent_on.answer.decision else {
+        panic!("a stop")
+    };
+    assert!(
+        hold.text()
+            .starts_with("[ITERATION 4/10] The inner loop is over")
+    );
+    let all = outcomes(&mut session, [IDLE, SIGNAL]);
+    assert_eq!(all, [Outcome::Held, Outcome::Passed]);
     assert_eq!(
         session.looping,
         looping::State::Idle(Past::Done(Ending::Complete))
     );
+}
+
+#[test]
+fn at_the_hosts_cap_an_inner_frame_ends_and_the_agent_is_let_go() {
+    let outer = Frame {
+        id: "outer".into(),
+        mode: Mode::Loop,
+        iter: 3,
+        max: 10,
+    };
+    let mut session = Session::new(gate::State::Off, a_loop(vec![outer]));
+    outcomes(&mut session, vec![IDLE; 8]);
+    assert_eq!(session.stop(&SIGNAL).outcome, Outcome::Capped);
+    let looping::State::Active(run) = &session.looping else {
+        panic!("the outer frame is left")
+    };
+    assert_eq!((run.depth(), run.top.iter), (1, 3), "no iteration is lost");
+}
+
+#[test]
+fn an_agent_that_only_repeats_itself_is_let_go_and_nothing_moves() {
+    let mut session = Session::new(waiting(), a_loop(vec![]));
+    session.cap = Cap::Never;
+    let repeats = |session: &mut Session| {
+        session.said = Some(Digest("the same".into()));
+        session.stop(&IDLE).outcome
+    };
+    for _ in 0..4 {
+        assert_eq!(repeats(&mut session), Outcome::Held);
+    }
+    assert_eq!(repeats(&mut session), Outcome::SameAnswer);
+    assert_eq!(session.gate, gate::State::Waiting { held: 4 });
+    session.said = Some(Digest("another".into()));
+    assert_eq!(session.stop(&IDLE).outcome, Outcome::Held);
 }
 
 #[test]

@@ -35,6 +35,8 @@ pub(crate) struct Vote {
     pub(crate) need: Option<Pending>,
     /// No later machine may start anything at this event.
     pub(crate) alone: bool,
+    /// What the machine sends the agent on with, if nobody holds it.
+    pub(crate) next: Option<String>,
 }
 
 /// The same of one machine, in its own types.
@@ -43,6 +45,7 @@ pub(super) struct VoteOf<M: Machine> {
     pub(super) notes: Vec<String>,
     pub(super) need: Option<Intent<M>>,
     pub(super) alone: bool,
+    pub(super) next: Option<String>,
 }
 
 impl<M: Machine> VoteOf<M> {
@@ -52,6 +55,7 @@ impl<M: Machine> VoteOf<M> {
             notes: Vec::new(),
             need: None,
             alone: false,
+            next: None,
         }
     }
 }
@@ -105,6 +109,7 @@ fn finish<M: Machine, V: Say>(
     match step.verdict {
         Verdict::Say(verdict) => {
             vote.alone = verdict.passes_alone();
+            vote.next = verdict.next().map(Into::into);
             transition.to = M::label(&step.state).into();
             transition.state = step.state;
             transition.said = verdict.say(M::NAME);
@@ -137,13 +142,18 @@ trait Say {
     fn passes_alone(&self) -> bool {
         false
     }
+
+    /// What the agent is sent on with, if nobody holds it.
+    fn next(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl Say for OnStop {
     fn say(self, by: Name) -> Decision {
         Decision::Stop {
             hold: match self {
-                Self::Pass | Self::PassAlone => Reasons::default(),
+                Self::Pass | Self::PassAlone | Self::Next(_) => Reasons::default(),
                 Self::Hold(text) => Reasons::one(by, text),
             },
         }
@@ -151,6 +161,13 @@ impl Say for OnStop {
 
     fn passes_alone(&self) -> bool {
         *self == Self::PassAlone
+    }
+
+    fn next(&self) -> Option<&str> {
+        match self {
+            Self::Next(text) => Some(text),
+            Self::Pass | Self::PassAlone | Self::Hold(_) => None,
+        }
     }
 }
 

@@ -71,6 +71,13 @@ impl<M: Machine> TransitionOf<M> {
             self.to = M::label(&self.state).into();
         }
     }
+
+    /// The agent goes on with what this machine had next.
+    pub(crate) fn send_on(&mut self, said: Decision) {
+        self.state = M::send_on(self.state.clone());
+        self.to = M::label(&self.state).into();
+        self.said = said;
+    }
 }
 
 /// A machine without effects has an effect type without values.
@@ -175,6 +182,7 @@ macro_rules! machines {
                             notes: vote.notes,
                             need: vote.need.map(Pending::$variant),
                             alone: vote.alone,
+                            next: vote.next,
                         }
                     })*
                 }
@@ -299,6 +307,10 @@ macro_rules! machines {
 
             pub(crate) fn settle(&mut self, settled: Settled) {
                 match self { $(Self::$variant(transition) => transition.settle(settled),)* }
+            }
+
+            pub(crate) fn send_on(&mut self, said: Decision) {
+                match self { $(Self::$variant(transition) => transition.send_on(said),)* }
             }
 
             /// Removes what it said.

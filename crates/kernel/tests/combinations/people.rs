@@ -183,6 +183,9 @@ pub(crate) fn looping(stand: Stand) -> looping::Facts {
         company: OtherSessions::Alone,
         client: Some(Client(7)),
         prompt: Some(PROMPT.into()),
+        outer_prompt: None,
+        outer: looping::OuterGoesOn::AtOnce,
+        owner: looping::OwnerLife::Live,
         door: Door::Hook,
         worktree: None,
     }

@@ -17,6 +17,7 @@ use super::{changed, names};
 use crate::effect_owner;
 use crate::limits;
 use crate::machine::gate::switch::{GateSwitch, SwitchedBy};
+use crate::machine::looping::loop_store;
 use crate::project;
 use crate::store::StateDir;
 
@@ -240,6 +241,9 @@ fn opens(dir: &Path, name: &str, now: Millis) -> Result<Option<Open>, Trouble> {
         }
         // A loop that is over leaves no file.
         "loop.json" => Some(Open::Loop),
+        _ if name.starts_with(loop_store::OF_SESSION) && name.ends_with(".json") => {
+            Some(Open::Loop)
+        }
         "gate.json" => gate_on(&path)?.then_some(Open::Gate),
         _ if name.ends_with(".gate.json") => {
             let session = session_of(name).filter(|_| gate_on(&path).unwrap_or(true));

@@ -1,5 +1,7 @@
 //! `mainspring loop`: keep the agent iterating until it gives a signal.
 
+mod start;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +19,8 @@ use crate::limits;
 use crate::machine::looping::loop_store::{self, LoopStore, StoredLoop};
 use crate::machine::looping::{client, describe, jwz, prompt, running};
 use crate::markers;
+use crate::project::Project;
+use crate::store::ProjectStore;
 
 /// Keep the agent iterating until it gives a completion signal.
 #[derive(Debug, clap::Args)]
@@ -33,20 +37,32 @@ enum Verb {
     /// Start a loop
     Start(Start),
     /// Start an inner loop; the outer one goes on when it ends
-    Push(Shape),
+    Push(Push),
     /// Show the loop that runs here
     Status {
-        /// As JSON
+        #[command(flatten)]
+        which: Which,
+        /// Show every loop of this project
+        #[arg(long, conflicts_with = "session")]
+        all: bool,
+        /// As JSON; a list with `--all`
         #[arg(long)]
         json: bool,
     },
     /// End the loop, with all loops inside it
     Abort {
+        #[command(flatten)]
+        which: Which,
+        /// End every loop of this project
+        #[arg(long, conflicts_with = "session")]
+        all: bool,
         /// The reason, which goes into the journal
         reason: Vec<String>,
     },
     /// List the nested loops, outermost first
     List {
+        #[command(flatten)]
+        which: Which,
         /// As JSON
         #[arg(long)]
         json: bool,
@@ -58,6 +74,22 @@ enum Verb {
         #[arg(long, value_name = session::VALUE)]
         session: Option<String>,
     },
+}
+
+#[derive(Debug, clap::Args)]
+struct Which {
+    /// The loop of this session: its id, the beginning of it, or `last` for the live one here;
+    /// default: the agent's own, or the only one here
+    #[arg(long, value_name = session::VALUE)]
+    session: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+struct Push {
+    #[command(flatten)]
+    shape: Shape,
+    #[command(flatten)]
+    which: Which,
 }
 
 #[derive(Debug, clap::Args)]
@@ -103,62 +135,20 @@ fn mode(text: &str) -> std::result::Result<Mode, String> {
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     match &args.verb {
-        Verb::Start(start) => begin(cmd, start),
-        Verb::Push(shape) => push(cmd, shape),
-        Verb::Status { json } => status(cmd, *json),
-        Verb::Abort { reason } => abort(cmd, &reason.join(" ")),
-        Verb::List { json } => list(cmd, *json),
+        Verb::Start(start) => start::run(cmd, start),
+        Verb::Push(args) => push(cmd, args),
+        Verb::Status { which, all, json } => status(cmd, which, *all, *json),
+        Verb::Abort { which, all, reason } => abort(cmd, which, *all, &reason.join(" ")),
+        Verb::List { which, json } => list(cmd, which, *json),
         Verb::Adopt { session } => adopt(cmd, session.as_deref()),
     }
 }
 
-fn begin(cmd: &CommandContext, start: &Start) -> Result {
-    let named = session::wanted(cmd, start.session.as_deref())?;
-    let place = match &named {
-        Some(named) => session::project_of(cmd, &named.id)?,
-        None => cmd.project()?,
-    };
-    let owner = named.map(|named| named.id);
-    let did = cmd.commit_in(&place, Name::Loop, "loop start", |context| {
-        let found = loop_store::find(context)?;
-        let wanted = start.store.map(|store| match store {
-            Store::Own => LoopStore::Own,
-            Store::Jwz => LoopStore::Jwz,
-            Store::Markdown => LoopStore::Markdown,
-        });
-        // An aborted loop is removed before the new one is written.
-        let target = wanted.unwrap_or(match found.state {
-            State::Idle(_) => loop_store::preferred(context),
-            _ => found.place,
-        });
-        let id = new_id("loop", cmd);
-        let owned = owner_of(owner.clone(), context);
-        let frame = frame(&start.shape, cmd);
-        let state = verbs::start(&found.state, id, frame, owned, cmd.env.now())?.state;
-        let mut files = Vec::new();
-        let mut message = None;
-        let kept = if found.place == target {
-            found
-        } else {
-            if !matches!(found.state, State::Idle(_)) {
-                let gone = State::Idle(Past::Aborted);
-                files.extend(found.changes(&gone, cmd.env.now())?);
-                message = posted(&found, || found.written(&gone, cmd.env.now()));
-            }
-            loop_store::read(context, target)?
-        };
-        let text = prompted(&kept, &state, &start.shape, cmd, context.root())?;
-        let message = posted(&kept, || text.clone()).or(message);
-        files.push(kept.change_to(Some(text))?);
-        Ok(change(files, started(&state), message))
-    })?;
-    Ok(format!("{did}\n"))
-}
-
-fn push(cmd: &CommandContext, shape: &Shape) -> Result {
-    let (project, _) = cmd.project()?;
-    let did = cmd.commit(Name::Loop, "loop push", |context| {
-        let kept = loop_store::find(context)?;
+fn push(cmd: &CommandContext, args: &Push) -> Result {
+    let shape = &args.shape;
+    let (place, meant) = meant(cmd, &args.which)?;
+    let did = cmd.commit_in(&place, Name::Loop, "loop push", |context| {
+        let kept = one(cmd, context, meant.as_ref())?;
         if kept.place == LoopStore::Markdown {
             return Err(
                 CliError::new(format!("{} can hold only one loop", markers::LOOP_PAGE))
@@ -167,7 +157,7 @@ fn push(cmd: &CommandContext, shape: &Shape) -> Result {
         }
         cmd.may("loop push", grounds(&kept.state))?;
         let state = verbs::push(&kept.state, frame(shape, cmd), cmd.env.now())?.state;
-        let text = prompted(&kept, &state, shape, cmd, &project.root)?;
+        let text = prompted(&kept, &state, shape, cmd, context.root())?;
         let message = posted(&kept, || text.clone());
         let files = vec![kept.change_to(Some(text))?];
         Ok(change(files, started(&state), message))
@@ -175,20 +165,31 @@ fn push(cmd: &CommandContext, shape: &Shape) -> Result {
     Ok(format!("{did}\n"))
 }
 
-fn abort(cmd: &CommandContext, reason: &str) -> Result {
+fn abort(cmd: &CommandContext, which: &Which, all: bool, reason: &str) -> Result {
     let reason = crate::host::text::excerpt(reason);
-    let did = cmd.commit(Name::Loop, "loop abort", |context| {
-        let kept = loop_store::find(context)?;
-        cmd.may("loop abort", grounds(&kept.state))?;
-        let state = verbs::abort(&kept.state, &cmd.actor(), &reason)?.state;
-        let frames = running(&kept.state).map_or(0, Run::depth);
-        let did = match frames {
-            0 => "the loop is off; its unreadable state is kept in a file beside it".into(),
-            1 => "the loop is over; the agent may stop".to_owned(),
-            more => format!("all {more} nested loops are over; the agent may stop"),
+    let (place, meant) = meant(cmd, which)?;
+    let did = cmd.commit_in(&place, Name::Loop, "loop abort", |context| {
+        let loops = if all {
+            loop_store::all(context)?
+        } else {
+            vec![one(cmd, context, meant.as_ref())?]
         };
-        let message = posted(&kept, || kept.written(&state, cmd.env.now()));
-        Ok(change(kept.changes(&state, cmd.env.now())?, did, message))
+        let (mut files, mut did, mut message) = (Vec::new(), Vec::new(), None);
+        for kept in &loops {
+            cmd.may("loop abort", grounds(&kept.state))?;
+            let state = verbs::abort(&kept.state, &cmd.actor(), &reason)?.state;
+            did.push(match running(&kept.state).map_or(0, Run::depth) {
+                0 => "the loop is off; its unreadable state is kept in a file beside it".into(),
+                1 => "the loop is over; the agent may stop".to_owned(),
+                more => format!("all {more} nested loops are over; the agent may stop"),
+            });
+            message = posted(kept, || kept.written(&state, cmd.env.now())).or(message);
+            files.extend(kept.changes(&state, cmd.env.now())?);
+        }
+        if loops.is_empty() {
+            return Err(Refused::NoLoop.into());
+        }
+        Ok(change(files, did.join("\n"), message))
     })?;
     Ok(format!("{did}\n"))
 }
@@ -198,7 +199,15 @@ fn adopt(cmd: &CommandContext, named: Option<&str>) -> Result {
     let session = named.id.clone();
     let command = format!("loop adopt --session {session}");
     let did = cmd.commit(Name::Loop, &command, |context| {
-        let kept = loop_store::find(context)?;
+        let (own, others): (Vec<_>, Vec<_>) = loop_store::all(context)?
+            .into_iter()
+            .partition(|kept| is_of(&kept.state, &session));
+        if !own.is_empty() {
+            return Err(Refused::HasOne(session.clone()).into());
+        }
+        let nobodys = |kept: &StoredLoop| grounds(&kept.state) == Grounds::Nobodys;
+        let (nobodys, others): (Vec<_>, Vec<_>) = others.into_iter().partition(nobodys);
+        let kept = only(if nobodys.is_empty() { others } else { nobodys })?;
         cmd.may(&command, grounds(&kept.state))?;
         cmd.may(&command, Grounds::BegunBy(&session))?;
         let own = cmd.env.agent_session().as_ref() == Some(&session);
@@ -209,6 +218,75 @@ fn adopt(cmd: &CommandContext, named: Option<&str>) -> Result {
         Ok(change(kept.changes(&state, cmd.env.now())?, did, message))
     })?;
     Ok(format!("{did}\n"))
+}
+
+type Place = (Project, ProjectStore);
+
+/// The session whose loop is meant, if one was named, and its project.
+fn meant(cmd: &CommandContext, which: &Which) -> Result<(Place, Option<SessionId>)> {
+    match &which.session {
+        None => Ok((cmd.project()?, None)),
+        Some(text) => {
+            let named = session::wanted(cmd, Some(text))?;
+            let id = named.map(|named| named.id);
+            let place = match &id {
+                Some(id) => session::project_of(cmd, id)?,
+                None => cmd.project()?,
+            };
+            Ok((place, id))
+        }
+    }
+}
+
+/// The loop that a command means: the named session's; or the agent's own, else nobody's; or, for a
+/// person, the only one here.
+fn one(
+    cmd: &CommandContext,
+    context: &EventContext<'_>,
+    session: Option<&SessionId>,
+) -> Result<StoredLoop> {
+    let loops = loop_store::all(context)?;
+    if let Some(session) = session {
+        let mut own = loops.into_iter().filter(|kept| is_of(&kept.state, session));
+        return own
+            .next()
+            .ok_or_else(|| Refused::NoLoopOf(session.clone()).into());
+    }
+    if cmd.env.agent_session().is_some() {
+        return Ok(loop_store::find(context)?);
+    }
+    if loops.is_empty() {
+        return Ok(loop_store::find(context)?);
+    }
+    only(loops)
+}
+
+/// The only one of these loops.
+fn only(mut loops: Vec<StoredLoop>) -> Result<StoredLoop> {
+    match loops.len() {
+        0 => Err(Refused::NoLoop.into()),
+        1 => Ok(loops.remove(0)),
+        _ => {
+            let ids = loops.iter().filter_map(|kept| owner(&kept.state).cloned());
+            Err(Refused::Several(ids.collect()).into())
+        }
+    }
+}
+
+/// The session that a loop belongs to.
+fn owner(state: &State) -> Option<&SessionId> {
+    let owner = match state {
+        State::Aborted { owner, .. } => owner,
+        state => &running(state)?.owner,
+    };
+    match owner {
+        LoopOwner::Session { id, .. } => Some(id),
+        LoopOwner::Nobody => None,
+    }
+}
+
+fn is_of(state: &State, session: &SessionId) -> bool {
+    owner(state) == Some(session)
 }
 
 /// Whose loop it is. One that cannot be read holds nobody.
@@ -231,11 +309,23 @@ fn change(files: Vec<FileChange>, did: String, message: Option<String>) -> Chang
     Change { files, did, then }
 }
 
-fn status(cmd: &CommandContext, json: bool) -> Result {
-    let kept = look(cmd)?;
+fn status(cmd: &CommandContext, which: &Which, all: bool, json: bool) -> Result {
+    let loops = look(cmd, which, all)?;
     if json {
-        return super::json(&kept.state);
+        let states: Vec<&State> = loops.iter().map(|kept| &kept.state).collect();
+        return match states.as_slice() {
+            [state] if !all => super::json(state),
+            states => super::json(&states),
+        };
     }
+    if loops.is_empty() {
+        return Ok("no loop\n".into());
+    }
+    let texts: Vec<String> = loops.iter().map(status_text).collect();
+    Ok(texts.join("\n"))
+}
+
+fn status_text(kept: &StoredLoop) -> String {
     let place = match kept.place {
         LoopStore::Jwz => "jwz, topic loop:current".into(),
         LoopStore::Own | LoopStore::Markdown => kept.file.path.shown(),
@@ -247,11 +337,14 @@ fn status(cmd: &CommandContext, json: bool) -> Result {
     if let Some(run) = running(&kept.state) {
         let _ = writeln!(out, "{}", how_to_end(run.top.mode));
     }
-    Ok(out)
+    out
 }
 
-fn list(cmd: &CommandContext, json: bool) -> Result {
-    let kept = look(cmd)?;
+fn list(cmd: &CommandContext, which: &Which, json: bool) -> Result {
+    let loops = look(cmd, which, false)?;
+    let [kept] = loops.as_slice() else {
+        return Err(Refused::NoLoop.into());
+    };
     if json {
         let frames = running(&kept.state).map(|run| run.outer.iter().chain([&run.top]));
         return super::json_list("frames", &frames.into_iter().flatten().collect::<Vec<_>>());
@@ -275,17 +368,21 @@ fn list(cmd: &CommandContext, json: bool) -> Result {
     Ok(out)
 }
 
-fn look(cmd: &CommandContext) -> Result<StoredLoop> {
-    let (project, store) = cmd.project()?;
+/// The loop that is meant; all of them, if all are wanted.
+fn look(cmd: &CommandContext, which: &Which, all: bool) -> Result<Vec<StoredLoop>> {
+    let ((project, store), meant) = meant(cmd, which)?;
     let context = EventContext::new(&cmd.env, &project, &store, None);
-    Ok(loop_store::find(&context)?)
+    if all {
+        return Ok(loop_store::all(&context)?);
+    }
+    Ok(vec![one(cmd, &context, meant.as_ref())?])
 }
 
 fn frame(shape: &Shape, cmd: &CommandContext) -> Frame {
     Frame {
         id: new_id("frame", cmd),
         mode: shape.mode,
-        iter: 1,
+        iter: 0,
         max: shape.max.unwrap_or(shape.mode.default_max()),
     }
 }
@@ -293,16 +390,6 @@ fn frame(shape: &Shape, cmd: &CommandContext) -> Frame {
 /// `loop-<epoch>-<pid>`: the public script names its runs like this.
 fn new_id(kind: &str, cmd: &CommandContext) -> String {
     format!("{kind}-{}-{}", cmd.env.now().0 / 1_000, std::process::id())
-}
-
-fn owner_of(session: Option<SessionId>, context: &EventContext<'_>) -> LoopOwner {
-    match session {
-        None => LoopOwner::Nobody,
-        Some(id) => LoopOwner::Session {
-            client: client(context).filter(|_| context.env.agent_session().as_ref() == Some(&id)),
-            id,
-        },
-    }
 }
 
 /// The text to store: the state with its prompt.

@@ -18,6 +18,7 @@ use super::{CommandContext, Result, session, timestamp};
 use crate::at_work;
 use crate::event_context::EventContext;
 use crate::machine;
+use crate::machine::looping::loop_store;
 use crate::markers;
 use crate::orders;
 use crate::output;
@@ -241,7 +242,7 @@ pub(super) fn machine(name: Name, context: &EventContext<'_>) -> Machine {
 /// of our own is outside the project, and counts.
 fn is_ignored(name: Name, context: &EventContext<'_>) -> bool {
     let brings = |marker: &&str| context.project.has(marker);
-    let own_loop = || name == Name::Loop && context.store.machine_file(Name::Loop).exists();
+    let own_loop = || name == Name::Loop && loop_store::has_own(context);
     markers::of(name).iter().any(brings) && !context.is_trusted() && !own_loop()
 }
 

@@ -135,7 +135,7 @@ fn damage(env: &TestEnv, row: Row) {
         fs::write(own("sessions/s.gate.json"), "{ no").unwrap();
     }
     if row.looping == Failing {
-        fs::write(own("loop.json"), "{ no").unwrap();
+        fs::write(own("loop-of-s.json"), "{ no").unwrap();
     }
     if row.review == Failing {
         fs::write(own("review.json"), "{ no").unwrap();
@@ -165,7 +165,7 @@ fn every_pair_of_stands_is_decided_by_the_rules() {
         // Everything that is missing is in one reason, in a fixed order.
         let asks = [
             (row.gate, "TASKMASTER (1): Stop blocked."),
-            (row.looping, "[ITERATION 2/5]"),
+            (row.looping, "[ITERATION 1/5]"),
             (row.review, "Missing required file: plan.md"),
             (row.claim, "its summary cannot be the title"),
         ];
@@ -186,7 +186,7 @@ fn every_pair_of_stands_is_decided_by_the_rules() {
         // is unchanged.
         let failures = [
             (row.gate, "s.gate.json"),
-            (row.looping, "loop.json"),
+            (row.looping, "loop-of-s.json"),
             (row.review, "review.json"),
             (row.claim, ".agent-claim.json"),
         ];

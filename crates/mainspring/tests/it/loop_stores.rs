@@ -87,7 +87,7 @@ fn a_command_can_make_the_markdown_file() {
         text.contains("active: true\n") && text.ends_with("---\n\nGo on.\n"),
         "{text}"
     );
-    assert!(env.stop("x").held().starts_with("[ITERATION 2/4]"));
+    assert!(env.stop("x").held().starts_with("[ITERATION 1/4]"));
     assert!(
         env.agent("s", &["loop", "push"])
             .failed()
@@ -153,7 +153,7 @@ fn a_loop_in_jwz_is_posted_as_it_moves() {
         .collect();
     assert_eq!(
         seen,
-        [("STATE", Some(1)), ("STATE", Some(2)), ("DONE", None)]
+        [("STATE", Some(0)), ("STATE", Some(1)), ("DONE", None)]
     );
     assert_eq!(all[2]["reason"], "COMPLETE");
     assert_eq!(all[0]["schema"], 1);
@@ -193,14 +193,14 @@ fn what_could_not_be_posted_is_posted_at_the_next_stop() {
     assert_eq!(messages(&env).len(), 1);
     fs::remove_file(full).unwrap();
     assert!(
-        env.stop("y").held().starts_with("[ITERATION 3/10]"),
+        env.stop("y").held().starts_with("[ITERATION 2/10]"),
         "nothing was lost"
     );
     let iterations: Vec<_> = messages(&env)
         .iter()
         .map(|m| m["stack"][0]["iter"].as_u64().unwrap())
         .collect();
-    assert_eq!(iterations, [1, 2, 3]);
+    assert_eq!(iterations, [0, 1, 2]);
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn a_jwz_that_fails_lets_go() {
     let note = env.stop("x").let_go();
     assert!(note.contains("`jwz read` failed"), "{note}");
     fs::remove_file(env.project().join(".jwz/fail")).unwrap();
-    assert!(env.stop("y").held().starts_with("[ITERATION 2/10]"));
+    assert!(env.stop("y").held().starts_with("[ITERATION 1/10]"));
     assert_eq!(messages(&env).len(), 2, "nothing was posted twice");
 }
 

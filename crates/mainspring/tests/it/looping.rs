@@ -17,8 +17,13 @@ fn started(args: &[&str]) -> TestEnv {
     env
 }
 
+/// The loop of session `s`.
+fn own_file(env: &TestEnv) -> std::path::PathBuf {
+    env.project_state().join("loop-of-s.json")
+}
+
 fn loop_file(env: &TestEnv) -> Option<Value> {
-    let text = fs::read_to_string(env.project_state().join("loop.json")).ok()?;
+    let text = fs::read_to_string(own_file(env)).ok()?;
     Some(serde_json::from_str(&text).unwrap())
 }
 
@@ -27,7 +32,7 @@ fn the_block_is_the_seeds_json() {
     let env = started(&[]);
     assert_eq!(
         env.stop("not yet").held(),
-        "[ITERATION 2/10] Continue working on the task. Check your progress and either complete \
+        "[ITERATION 1/10] Continue working on the task. Check your progress and either complete \
          the task or keep iterating."
     );
 }
@@ -35,7 +40,7 @@ fn the_block_is_the_seeds_json() {
 #[test]
 fn a_signal_ends_it_and_its_maximum_does() {
     let env = started(&["--max", "5"]);
-    for iteration in 2..=4 {
+    for iteration in 1..=4 {
         let reason = env.stop(&format!("{iteration}")).held();
         assert!(
             reason.starts_with(&format!("[ITERATION {iteration}/5]")),
@@ -48,9 +53,10 @@ fn a_signal_ends_it_and_its_maximum_does() {
 
     env.agent("s", &["loop", "start", "--max", "2"]).ok();
     env.stop("a").held();
-    let note = env.stop("b").let_go();
+    env.stop("b").held();
+    let note = env.stop("c").let_go();
     assert!(note.contains("iteration 2 of 2 was the last"), "{note}");
-    assert_eq!(env.stop("c").let_go(), "");
+    assert_eq!(env.stop("d").let_go(), "");
 }
 
 #[test]
@@ -59,17 +65,18 @@ fn an_inner_frame_ends_and_the_outer_goes_on() {
     env.agent("s", &["loop", "push", "--mode", "issue", "--max", "3"])
         .ok();
     let list = env.run(&["loop", "list"]).ok();
-    assert!(list.starts_with("grind iteration 1 of 100"), "{list}");
-    assert!(list.contains("\n  issue iteration 1 of 3"), "{list}");
+    assert!(list.starts_with("grind iteration 0 of 100"), "{list}");
+    assert!(list.contains("\n  issue iteration 0 of 3"), "{list}");
 
     assert!(
         env.stop("<grind-done>NO_MORE_ISSUES</grind-done>")
             .held()
-            .starts_with("[ITERATION 2/3]")
+            .starts_with("[ITERATION 1/3]")
     );
-    assert_eq!(
-        env.stop("<issue-complete>DONE</issue-complete>").let_go(),
-        ""
+    assert!(
+        env.stop("<issue-complete>DONE</issue-complete>")
+            .held()
+            .starts_with("[ITERATION 1/100]")
     );
     assert!(env.stop("next").held().starts_with("[ITERATION 2/100]"));
     let kept = env.stop("<issue-complete>DONE</issue-complete>").held();
@@ -114,9 +121,13 @@ fn another_session_is_never_held_and_adopt_gives_it_over() {
     assert!(
         env.stop_of("other", "z")
             .held()
-            .starts_with("[ITERATION 3/10]")
+            .starts_with("[ITERATION 2/10]")
     );
-    env.run(&["loop", "adopt", "--session", "last"]).ok();
+    let again = env.run(&["loop", "adopt", "--session", "last"]).failed();
+    assert!(
+        again.contains("session other has a loop already"),
+        "{again}"
+    );
     env.stop_of("other", "zz").held();
 }
 
@@ -135,7 +146,7 @@ fn a_loop_without_an_owner_goes_to_who_is_alone() {
     env.hook("SessionEnd", over).ok();
     let answer = env.stop("y").json();
     let reason = answer["reason"].as_str().unwrap();
-    assert!(reason.starts_with("[ITERATION 2/10]") && reason.contains("given to this session"));
+    assert!(reason.starts_with("[ITERATION 1/10]") && reason.contains("given to this session"));
     assert!(
         answer["systemMessage"]
             .as_str()
@@ -187,7 +198,7 @@ fn it_follows_clear_within_one_client_only() {
 #[test]
 fn a_loop_that_has_not_moved_is_stale_and_kept_aside() {
     let env = started(&[]);
-    let path = env.project_state().join("loop.json");
+    let path = own_file(&env);
     let old = fs::read_to_string(&path).unwrap();
     let mut doc: Value = serde_json::from_str(&old).unwrap();
     doc["updated_at"] = "2024-12-21T10:30:00+00:00".into();
@@ -208,7 +219,7 @@ fn the_ttl_is_a_setting() {
     )
     .unwrap();
     env.trust();
-    let path = env.project_state().join("loop.json");
+    let path = own_file(&env);
     let mut doc = loop_file(&env).unwrap();
     let ago = "2024-12-21T10:30:00Z";
     doc["updated_at"] = ago.into();
@@ -235,12 +246,12 @@ fn what_cannot_be_read_lets_go_loudly_and_is_kept_aside() {
         r#"{"schema":1,"event":"STATE","stack":[{"iter":"x"}]}"#,
     ] {
         let env = started(&[]);
-        let path = env.project_state().join("loop.json");
+        let path = own_file(&env);
         fs::write(&path, broken).unwrap();
         let refused = env.agent("s", &["loop", "start"]).failed();
         assert!(refused.contains("cannot be read"), "{refused}");
         let note = env.stop("x").let_go();
-        assert!(note.contains("loop.json"), "{broken}: {note}");
+        assert!(note.contains("loop-of-s.json"), "{broken}: {note}");
         assert_eq!(asides(&env), [broken]);
         assert_eq!(env.stop("y").let_go(), "", "said once");
         env.agent("s", &["loop", "start"]).ok();
@@ -289,7 +300,7 @@ fn gate_and_loop_together_are_told_at_once_and_accept_apart() {
     env.agent("s", &["gate", "on"]).ok();
     let both = env.stop("x").held();
     assert!(
-        both.starts_with("TASKMASTER (1)") && both.contains("\n\n[ITERATION 2/10]"),
+        both.starts_with("TASKMASTER (1)") && both.contains("\n\n[ITERATION 1/10]"),
         "{both}"
     );
     let gate = env.stop(DONE).held();
@@ -315,7 +326,7 @@ fn no_iteration_is_lost_when_hooks_run_at_once() {
             });
         }
     });
-    assert_eq!(loop_file(&env).unwrap()["stack"][0]["iter"], 41);
+    assert_eq!(loop_file(&env).unwrap()["stack"][0]["iter"], 40);
 }
 
 #[test]
@@ -323,7 +334,7 @@ fn status_and_graph_show_where_it_is() {
     let env = started(&["--max", "4"]);
     let status = env.run(&["loop", "status"]).ok();
     assert!(
-        status.starts_with("loop iteration 1 of 4, session s\n"),
+        status.starts_with("loop iteration 0 of 4, session s\n"),
         "{status}"
     );
     assert!(status.contains(DONE), "{status}");
@@ -395,7 +406,7 @@ fn the_agent_hears_the_prompt_of_a_loop_that_somebody_else_started() {
         .ok();
     let first = env.stop("Hello.").held();
     assert!(
-        first.contains("A loop without an owner") && first.ends_with(prompt),
+        first.contains("There was a loop without an owner") && first.ends_with(prompt),
         "{first}"
     );
     assert!(!env.stop("Hm.").held().contains(prompt));

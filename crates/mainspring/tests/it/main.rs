@@ -25,6 +25,7 @@ mod gate;
 mod gate_daily;
 mod install;
 mod json_views;
+mod loop_daily;
 mod loop_stores;
 mod looping;
 mod manual;

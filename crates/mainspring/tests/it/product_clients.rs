@@ -230,7 +230,7 @@ fn a_user_without_a_second_terminal_stops_and_resumes_in_the_client() {
         return;
     };
     let claude = claude.plugin_dir(repository().join("plugins/mainspring"));
-    mainspring(&claude, &["loop", "start", "--max", "2"]);
+    mainspring(&claude, &["loop", "start", "--max", "1"]);
     let terminal = claude.interactive();
     terminal.enter("/mainspring:stop");
     terminal.wait_for("nothing here holds the agent any more");

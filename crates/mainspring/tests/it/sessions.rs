@@ -205,7 +205,7 @@ fn a_loop_from_a_terminal_is_taken_by_the_session_that_is_live_after_another_exi
     two.starts(&env, "present").ok();
     env.run(&["loop", "start", "--max", "5"]).ok();
     let reason = held(two.stops(&env, "present", "working"));
-    assert!(reason.starts_with("[ITERATION 2/5]"), "{reason}");
+    assert!(reason.starts_with("[ITERATION 1/5]"), "{reason}");
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn a_headless_session_is_no_rival_of_an_attended_one_but_of_another_headless_one
     assert_eq!(listed(&env).len(), 2);
     env.run(&["loop", "start"]).ok();
     let reason = held(person.stops(&env, "person", "working"));
-    assert!(reason.starts_with("[ITERATION 2/10]"), "{reason}");
+    assert!(reason.starts_with("[ITERATION 1/10]"), "{reason}");
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn a_loop_ends_at_its_signal_in_the_fifth_iteration() {
     let Some(claude) = hooked(&model) else { return };
     run(&claude, "loop on it");
     assert_eq!(held(&claude), [true, true, true, true, false]);
-    assert!(model.saw_text("[ITERATION 5/10] Continue working on the task."));
+    assert!(model.saw_text("[ITERATION 4/10] Continue working on the task."));
     assert_eq!(person(&claude, &["loop", "status"]), "no loop\n");
 }
 
@@ -193,12 +193,13 @@ fn a_loop_ends_at_its_maximum() {
         Turn::say("One."),
         Turn::say("Two."),
         Turn::say("Three."),
+        Turn::say("Four."),
     ]);
     let Some(claude) = hooked(&model) else { return };
     run(&claude, "loop on it");
-    assert_eq!(held(&claude), [true, true, false]);
+    assert_eq!(held(&claude), [true, true, true, false]);
     let stops = claude.hook_calls_of("Stop");
-    let told = answer(&stops[2])["systemMessage"].to_string();
+    let told = answer(&stops[3])["systemMessage"].to_string();
     assert!(told.contains("iteration 3 of 3 was the last"), "{told}");
 }
 
@@ -225,28 +226,44 @@ fn a_loop_is_aborted_from_another_process() {
 }
 
 #[test]
-fn an_inner_loop_pops_to_the_outer_which_survives_a_resume_but_no_fork() {
+fn an_inner_loop_pops_to_the_outer_which_goes_on_at_once_and_survives_a_resume_but_no_fork() {
     let model = Model::play([
-        agent("loop start --mode grind"),
+        agent("loop start --mode grind --max 2"),
         agent("loop push --mode issue"),
         Turn::say("Working on the issue."),
         Turn::say("<issue-complete>DONE</issue-complete>"),
+        agent("loop push --mode issue --max 1"),
+        Turn::say("Working on the next issue."),
+        Turn::say("<issue-complete>DONE</issue-complete>"),
+        Turn::say("Nothing is left, I think."),
         Turn::say("A fork's first words."),
         Turn::say("What is next?"),
-        Turn::say("<grind-done>NO_MORE_ISSUES</grind-done>"),
+        Turn::say("Nothing."),
     ]);
     let Some(claude) = hooked(&model) else { return };
     run(&claude, "grind");
-    assert_eq!(held(&claude), [true, false]);
+    assert_eq!(held(&claude), [true, true, true, true, false]);
+    let all = reasons(&claude);
+    assert!(
+        all[1].starts_with("[ITERATION 1/2] The inner loop is over"),
+        "{all:?}"
+    );
+    assert!(
+        all[3].starts_with("[ITERATION 2/2] The inner loop is over"),
+        "{all:?}"
+    );
+    person(
+        &claude,
+        &["loop", "start", "--session", SESSION, "--max", "1"],
+    );
     claude
         .ask("go elsewhere")
         .forking(SESSION)
         .run()
         .expect_success();
     claude.ask("go on").resuming(SESSION).run().expect_success();
-    assert_eq!(held(&claude), [true, false, false, true, false]);
-    let reasons = reasons(&claude);
-    assert!(reasons[3].starts_with("[ITERATION 2/100]"), "{reasons:?}");
+    assert_eq!(held(&claude)[5..], [false, true, false]);
+    assert!(model.saw_text("This session is in a loop: iteration 0 of 1."));
     assert_eq!(person(&claude, &["loop", "status"]), "no loop\n");
 }
 
@@ -357,21 +374,19 @@ fn a_sub_agent_in_the_background_spends_no_iteration() {
         reasons[0], "",
         "let through, because the host wakes the agent"
     );
-    assert!(reasons[1].starts_with("[ITERATION 2/5]"), "{reasons:?}");
+    assert!(reasons[1].starts_with("[ITERATION 1/5]"), "{reasons:?}");
 }
 
 #[test]
 fn a_loop_follows_clear_in_the_clients_terminal() {
     let model = Model::play([
-        agent("loop start"),
-        agent("loop push"),
-        Turn::say(LOOP_DONE),
+        Turn::say("Hello."),
         Turn::say("Cleared, and asked anew."),
         Turn::say(LOOP_DONE),
     ]);
     let Some(claude) = hooked(&model) else { return };
     let terminal = claude.interactive();
-    terminal.enter("loop on it");
+    terminal.enter("hello");
     let stops = |wanted: usize| {
         terminal.wait_until("the agent stopped", |_| {
             let calls = claude.hook_calls_of("Stop");
@@ -380,6 +395,7 @@ fn a_loop_follows_clear_in_the_clients_terminal() {
         });
     };
     stops(1);
+    person(&claude, &["loop", "start", "--session", "last"]);
     terminal.enter("/clear");
     terminal.wait_until("a session started anew", |_| {
         claude.hook_calls_of("SessionStart").len() == 2
@@ -388,6 +404,7 @@ fn a_loop_follows_clear_in_the_clients_terminal() {
     terminal.enter("go on");
     stops(3);
     assert_eq!(held(&claude), [false, true, false]);
+    assert!(model.saw_text("This session is in a loop: iteration 0 of 10."));
     let calls = claude.hook_calls_of("Stop");
     assert_ne!(calls[0].input["session_id"], calls[1].input["session_id"]);
     assert_eq!(person(&claude, &["loop", "status"]), "no loop\n");

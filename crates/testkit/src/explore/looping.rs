@@ -170,14 +170,20 @@ fn stack(state: &State) -> Vec<u32> {
 
 impl Oracle {
     /// What a decided stop of the owner does to the stack.
-    fn decided(&mut self, rule: &str, outcome: Outcome) {
+    fn decided(&mut self, rule: &str, outcome: Outcome, sent_on: bool) {
         match (rule, outcome) {
             ("iterate", Outcome::Held) => {
                 if let Some(top) = self.stack.last_mut() {
                     *top += 1;
                 }
             }
-            ("signal" | "completing", Outcome::Passed) => {
+            ("signal" | "completing" | "max-inner", Outcome::Held) if sent_on => {
+                self.stack.pop();
+                if let Some(top) = self.stack.last_mut() {
+                    *top += 1;
+                }
+            }
+            ("signal" | "completing" | "max-inner", Outcome::Passed | Outcome::Capped) => {
                 self.stack.pop();
             }
             ("max" | "stale" | "stuck", Outcome::Passed) => self.stack.clear(),
@@ -272,6 +278,9 @@ impl Protocol for Loops {
                 company: OtherSessions::Several,
                 client: None,
                 prompt: None,
+                outer_prompt: None,
+                outer: looping::OuterGoesOn::AtOnce,
+                owner: looping::OwnerLife::Live,
                 door: looping::Door::Hook,
                 worktree: None,
             },
@@ -493,15 +502,14 @@ impl Protocol for Loops {
             return;
         }
         let rule = looped.rule.as_str();
+        let sent_on = !looped.said.is_nothing();
         world.moment |= match (rule, settlement.outcome) {
             (_, Outcome::Capped) => CAPPED,
             ("max", Outcome::Passed) => MAXED,
             ("stale", _) => STALE,
             ("suspended", _) => SUSPENDED,
-            ("signal" | "completing", Outcome::Held) => KEPT,
-            ("signal" | "completing", Outcome::Passed) if world.env.oracle.stack.len() > 1 => {
-                POPPED
-            }
+            ("signal" | "completing" | "max-inner", Outcome::Held) if sent_on => POPPED,
+            ("signal" | "completing" | "max-inner", Outcome::Held) => KEPT,
             _ => 0,
         };
         let number = hook.number();
@@ -515,7 +523,7 @@ impl Protocol for Loops {
             oracle.blocks = 0;
         }
         oracle.blocks += u32::from(held);
-        oracle.decided(rule, settlement.outcome);
+        oracle.decided(rule, settlement.outcome, sent_on);
         let (blocks, should) = (oracle.blocks, oracle.stack.clone());
         let mut times = 0;
         if rule == "iterate" && held {

@@ -107,7 +107,15 @@ impl Oracle {
                             return wrong("one stop was two iterations");
                         }
                     }
-                    ("signal" | "completing", Outcome::Passed) => {
+                    ("signal" | "completing" | "max-inner", Outcome::Held)
+                        if !moved.said.is_nothing() =>
+                    {
+                        self.stack.pop();
+                        if let Some(top) = self.stack.last_mut() {
+                            *top += 1;
+                        }
+                    }
+                    ("signal" | "completing" | "max-inner", Outcome::Passed | Outcome::Capped) => {
                         self.stack.pop();
                     }
                     ("max" | "stale" | "stuck", Outcome::Passed) => self.stack.clear(),

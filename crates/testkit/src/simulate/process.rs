@@ -381,6 +381,9 @@ fn loop_facts(delivery: &Delivery) -> looping::Facts {
         company: OtherSessions::Several,
         client: Some(Client(client)),
         prompt: None,
+        outer_prompt: None,
+        outer: looping::OuterGoesOn::AtOnce,
+        owner: looping::OwnerLife::Live,
         door: Door::Hook,
         worktree: None,
     }

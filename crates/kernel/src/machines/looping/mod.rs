@@ -3,6 +3,7 @@
 //! Only the owner's stops are held, and only the top frame runs. A frame whose signal was given
 //! ends when every machine lets the agent go. In every other case the stop passes.
 
+mod messages;
 mod owner;
 mod run;
 pub mod verbs;
@@ -41,8 +42,17 @@ pub struct Facts {
     pub company: OtherSessions,
     /// The host's process that sent this event, if the host says.
     pub client: Option<Client>,
-    /// The prompt that is repeated at each iteration.
+    /// The prompt, where the agent must read it.
     pub prompt: Option<String>,
+    /// The prompt of the frame around the top one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outer_prompt: Option<String>,
+    /// When the outer frame goes on.
+    #[serde(default)]
+    pub outer: OuterGoesOn,
+    /// Whether the loop's owner can come back.
+    #[serde(default)]
+    pub owner: OwnerLife,
     #[serde(default)]
     pub door: Door,
     /// For the drop-in: where the work on the frame's issue is done.
@@ -57,6 +67,27 @@ pub enum OtherSessions {
     /// This session is the only active one.
     Alone,
     Several,
+}
+
+/// When an outer frame goes on after its inner one has ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OuterGoesOn {
+    /// The same stop is held for it.
+    AtOnce,
+    /// The stop passes, and the next one is held.
+    #[default]
+    NextStop,
+}
+
+/// Whether the session that owns a loop is there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OwnerLife {
+    /// Also if nobody looked.
+    #[default]
+    Live,
+    Gone,
 }
 
 impl HasEffects for Loop {
@@ -85,6 +116,8 @@ impl Machine for Loop {
             when: "an abort event is in the store", does: "pass, tell the person", remedy: "`mainspring loop start` begins another" },
         Arrow { rule: "corruption",   on: "stop",          from: &["corrupt"], to: "aborted",
             when: "the state cannot be read", does: "pass, move it aside, tell the person", remedy: "repair the file that was moved aside, or start another loop" },
+        Arrow { rule: "retired",      on: "stop, session_start", from: &["active", "completing"], to: "idle",
+            when: "another session's loop, stale, and that session is gone", does: "end the loop, move its state aside, tell the person", remedy: "`mainspring loop start` begins another" },
         Arrow { rule: "not-ours",     on: "stop",          from: &["active"], to: SAME,
             when: "another session's loop", does: "pass", remedy: "`mainspring loop adopt` takes it over" },
         Arrow { rule: "unclaimed",    on: "stop",          from: &["active"], to: SAME,
@@ -93,14 +126,16 @@ impl Machine for Loop {
             when: "no progress for longer than the ttl", does: "pass, tell the person", remedy: "raise `[loop] ttl`, or start another loop" },
         Arrow { rule: "background",   on: "stop",          from: &["active"], to: SAME,
             when: "a sub-agent or workflow still runs", does: "pass, spend nothing", remedy: "the host wakes the agent when it ends" },
-        Arrow { rule: "max",          on: "stop",          from: &["active"], to: "stuck",
-            when: "the iteration reached the maximum", does: "pass, tell the person", remedy: "`mainspring loop start --max N` with more" },
         Arrow { rule: "signal",       on: "stop",          from: &["active"], to: "completing",
-            when: "the agent gave the top frame's signal", does: "pass", remedy: "a new prompt before the end takes it back" },
+            when: "the agent gave the top frame's signal", does: "pass, or send it on to the outer frame", remedy: "a new prompt before the end takes it back" },
+        Arrow { rule: "max-inner",    on: "stop",          from: &["active"], to: "completing",
+            when: "an inner frame's iterations are used up", does: "tell the person, send the agent on to the outer frame", remedy: "`mainspring loop push --max N` with more" },
+        Arrow { rule: "max",          on: "stop",          from: &["active"], to: "stuck",
+            when: "the iterations are used up", does: "pass, tell the person", remedy: "`mainspring loop start --max N` with more" },
         Arrow { rule: "iterate",      on: "stop",          from: &["active"], to: SAME,
             when: "no signal", does: "hold, count one iteration", remedy: "give the signal on a line of its own, or `mainspring loop abort`" },
         Arrow { rule: "completing",   on: "stop",          from: &["completing"], to: SAME,
-            when: "another machine held the last stop", does: "pass", remedy: "a new prompt before the end takes it back" },
+            when: "another machine held the last stop", does: "pass, or send it on to the outer frame", remedy: "a new prompt before the end takes it back" },
         Arrow { rule: "stuck",        on: "stop",          from: &["stuck"], to: SAME,
             when: "another machine held the last stop", does: "pass", remedy: "`mainspring loop start` begins another" },
         Arrow { rule: "pop-last",     on: "released",      from: &["completing"], to: "idle",
@@ -118,9 +153,11 @@ impl Machine for Loop {
         Arrow { rule: "typed",        on: "expansion",     from: &["completing"], to: "active",
             when: "the owner's person types a command", does: "forget the signal", remedy: "give the signal again" },
         Arrow { rule: "follow",       on: "session_start", from: &["active", "completing"], to: "active",
-            when: "the owner was cleared in this client", does: "give it to the new session, forget a signal", remedy: "`mainspring loop abort`" },
+            when: "the owner was cleared in this client", does: "give it to the new session, tell it, forget a signal", remedy: "`mainspring loop abort`" },
         Arrow { rule: "return",       on: "session_start", from: &["active", "completing"], to: "active",
-            when: "the owner starts again", does: "remember its client, forget a signal", remedy: "`mainspring loop abort`" },
+            when: "the owner starts again", does: "remember its client, tell it, forget a signal", remedy: "`mainspring loop abort`" },
+        Arrow { rule: "remind",       on: "session_start", from: &["active", "completing"], to: SAME,
+            when: "the owner was compacted", does: "tell it", remedy: "`mainspring loop abort`" },
         Arrow { rule: "take",         on: "session_start", from: &["active", "completing"], to: "active",
             when: "nobody's loop, and a new session", does: "give it to the session, tell it, forget a signal", remedy: "`mainspring loop abort`" },
         Arrow { rule: "leave",        on: "session_end",   from: &["active", "completing"], to: "active",
@@ -162,8 +199,15 @@ impl Machine for Loop {
                 Step::take("aborted", state.clone(), OnStop::Pass)
                     .note(format!("the loop was aborted: {cause}"))
             }
-            State::Completing { run, .. } if is_ours(&run.owner) => {
-                Step::take("completing", state.clone(), OnStop::Pass)
+            State::Completing { run, ending } if is_ours(&run.owner) => {
+                let run = Run {
+                    updated: input.now,
+                    ..run.clone()
+                };
+                complete("completing", run, *ending, input)
+            }
+            State::Active(run) | State::Completing { run, .. } if owner::is_left(run, input) => {
+                owner::retire(run, input, OnStop::Pass)
             }
             State::Stuck { run, .. } if is_ours(&run.owner) => {
                 Step::take("stuck", state.clone(), OnStop::Pass)
@@ -173,9 +217,8 @@ impl Machine for Loop {
             }
             State::Active(run) => match owner::ownership(run, here, input.facts) {
                 Ownership::Others => Step::take("not-ours", state.clone(), OnStop::Pass),
-                Ownership::Unclear => {
-                    Step::take("unclaimed", state.clone(), OnStop::Pass).note(unclaimed(run))
-                }
+                Ownership::Unclear => Step::take("unclaimed", state.clone(), OnStop::Pass)
+                    .note(messages::unclaimed(run)),
                 Ownership::Ours(run) => advance(run, input, Welcome::Known),
                 Ownership::Taken(run) => advance(run, input, Welcome::New),
             },
@@ -223,12 +266,24 @@ impl Machine for Loop {
         }
     }
 
+    fn send_on(state: State) -> State {
+        match state {
+            State::Active(mut run) => {
+                run.top.iter += 1;
+                State::Active(run)
+            }
+            state => state,
+        }
+    }
+
     fn reduce(input: &mut InputOf<Self>, reducer: Reducer) {
         let facts = &mut input.facts;
-        for text in [&mut facts.prompt, &mut facts.worktree]
-            .into_iter()
-            .flatten()
-        {
+        let texts = [
+            &mut facts.prompt,
+            &mut facts.outer_prompt,
+            &mut facts.worktree,
+        ];
+        for text in texts.into_iter().flatten() {
             reducer.text(text);
         }
         // Why somebody aborted it is in that person's or agent's words.
@@ -273,17 +328,19 @@ fn advance(mut run: Run, input: &Input<'_, Loop>, welcome: Welcome) -> Step<Loop
     if working && said.is_none() {
         return Step::take("background", State::Active(run), OnStop::Pass);
     }
-    if run.top.iter >= run.top.max {
-        let note = spent(&run);
-        let why = Stuck::MaxIterations;
-        return Step::take("max", State::Stuck { run, why }, OnStop::Pass).note(note);
-    }
-    if let Some(ending) = said {
-        return Step::take("signal", State::Completing { run, ending }, OnStop::Pass);
+    // The document looks at the maximum first; to us, a signal at the last iteration is a signal.
+    let spent_first = facts.door == Door::Compat;
+    match said {
+        Some(ending) if !(spent_first && run.top.is_spent()) => {
+            run.updated = input.now;
+            return complete("signal", run, ending, input);
+        }
+        _ if run.top.is_spent() => return give_up(run, input),
+        Some(_) | None => {}
     }
     run.top.iter += 1;
     run.updated = input.now;
-    let reason = continuation(&run, facts, welcome);
+    let reason = messages::continuation(&run, facts, welcome);
     let step = Step::take("iterate", State::Active(run), OnStop::Hold(reason));
     match welcome {
         Welcome::Known => step,
@@ -293,49 +350,33 @@ fn advance(mut run: Run, input: &Input<'_, Loop>, welcome: Welcome) -> Step<Loop
     }
 }
 
-/// What the agent reads: the same sentence as the script that `loop` replaces, and what else it has
-/// to know.
-fn continuation(run: &Run, facts: &Facts, welcome: Welcome) -> String {
-    let mut reason = format!(
-        "[ITERATION {}/{}] Continue working on the task. Check your progress and either complete \
-         the task or keep iterating.",
-        run.top.iter, run.top.max
-    );
-    // The document fixes what the drop-in says.
-    if facts.door == Door::Compat {
-        reason.push_str(facts.worktree.as_deref().unwrap_or_default());
-        return reason;
-    }
-    reason.push_str(&facts.heard.near_miss());
-    if welcome == Welcome::New {
-        reason.push_str("\n\n");
-        reason.push_str(&owner::welcome(run));
-    }
-    if let Some(prompt) = &facts.prompt {
-        reason.push_str("\n\n");
-        reason.push_str(prompt);
-    }
-    reason
-}
-
-fn spent(run: &Run) -> String {
-    let outer = match run.outer.len() {
-        0 => String::new(),
-        1 => " One outer frame ends with it.".into(),
-        more => format!(" {more} outer frames end with it."),
+/// The top frame is done. It ends when every machine lets the agent go; then the outer one goes on.
+fn complete(
+    rule: &'static str,
+    run: Run,
+    ending: Ending,
+    input: &Input<'_, Loop>,
+) -> Step<Loop, OnStop> {
+    let facts = input.facts;
+    let at_once = facts.door == Door::Hook && facts.outer == OuterGoesOn::AtOnce;
+    let outer = run.below().filter(|outer| at_once && !outer.is_spent());
+    let verdict = match outer {
+        Some(outer) => OnStop::Next(messages::onward(&run.top, outer, ending, facts)),
+        None => OnStop::Pass,
     };
-    format!(
-        "the loop is off: iteration {} of {} was the last.{outer}",
-        run.top.iter, run.top.max
-    )
+    Step::take(rule, State::Completing { run, ending }, verdict)
 }
 
-fn unclaimed(run: &Run) -> String {
-    format!(
-        "a loop without an owner waits here (iteration {} of {}) and holds nobody: \
-         `mainspring loop adopt` gives it to a session, `mainspring loop abort` ends it",
-        run.top.iter, run.top.max
-    )
+/// The top frame has no iteration left. An inner one ends alone, unless the document says otherwise.
+fn give_up(mut run: Run, input: &Input<'_, Loop>) -> Step<Loop, OnStop> {
+    if run.outer.is_empty() || input.facts.door == Door::Compat {
+        let note = messages::spent(&run);
+        let why = Stuck::MaxIterations;
+        return Step::take("max", State::Stuck { run, why }, OnStop::Pass).note(note);
+    }
+    run.updated = input.now;
+    let note = messages::inner_spent(&run);
+    complete("max-inner", run, Ending::MaxIterations, input).note(note)
 }
 
 /// The person asks for something new, so a signal from before no longer counts.

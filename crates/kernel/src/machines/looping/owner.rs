@@ -1,10 +1,11 @@
 //! Who owns a loop. A loop never holds another session's stop.
 
 use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
 
-use super::{Client, Door, Facts, Loop, LoopOwner, Mode, OtherSessions, Run, State};
+use super::{
+    Client, Door, Ending, Facts, Loop, LoopOwner, OtherSessions, OwnerLife, Past, Run, State,
+    messages,
+};
 use crate::event::{EndReason, Kind, StartSource};
 use crate::ids::SessionId;
 use crate::machine::{Input, Nothing, OnContext, Step};
@@ -40,32 +41,35 @@ pub(super) fn ownership(run: &Run, here: Option<&SessionId>, facts: &Facts) -> O
     }
 }
 
-/// What a session is told when a loop is given to it.
-pub(super) fn welcome(run: &Run) -> String {
-    let top = &run.top;
-    let signals: Vec<String> = top
-        .mode
-        .signals()
-        .iter()
-        .map(|(element, ending)| format!("`<{element}>{}</{element}>`", ending.as_str()))
-        .collect();
-    let kind = match top.mode {
-        Mode::Loop => "A loop",
-        Mode::Issue => "An issue's loop",
-        Mode::Grind => "A grind",
+/// Is this the loop of a session that is gone, and did it not move for too long? Then nobody waits
+/// for it.
+pub(super) fn is_left(run: &Run, input: &Input<'_, Loop>) -> bool {
+    let another = match (&run.owner, &input.event.session) {
+        (LoopOwner::Session { id, .. }, Some(here)) => id != here,
+        _ => false,
     };
-    format!(
-        "{kind} without an owner was found in this project and given to this session \
-         (iteration {} of {}). To end it say one of {} on a line of its own, or run \
-         `mainspring loop abort`.",
-        top.iter,
-        top.max,
-        signals.join(", ")
-    )
+    let stale = input.now.since(run.updated) > input.facts.ttl;
+    another && stale && input.facts.owner == OwnerLife::Gone
+}
+
+pub(super) fn retire<V>(run: &Run, input: &Input<'_, Loop>, pass: V) -> Step<Loop, V> {
+    let whose = match &run.owner {
+        LoopOwner::Session { id, .. } => id.as_str(),
+        LoopOwner::Nobody => "nobody",
+    };
+    let note = format!(
+        "the loop of session {whose} was ended: the session is gone, and the loop did not move for \
+         {} minutes (iteration {} of {})",
+        input.now.since(run.updated).0 / 60_000,
+        run.top.iter,
+        run.top.max
+    );
+    let over = State::Idle(Past::Done(Ending::Stuck));
+    Step::take("retired", over, pass).note(note)
 }
 
 /// A session starts. It may be the owner under a new id, or the first session that an ownerless
-/// loop meets. A fork is neither, and a compaction is not a start.
+/// loop meets. A fork is neither. After a compaction the owner has forgotten its loop.
 pub(super) fn on_start(state: &State, input: &Input<'_, Loop>) -> Step<Loop, OnContext> {
     let (Some(run), Some(here)) = (run(state), &input.event.session) else {
         return Step::ignore(state, OnContext::Pass);
@@ -73,24 +77,40 @@ pub(super) fn on_start(state: &State, input: &Input<'_, Loop>) -> Step<Loop, OnC
     let Kind::SessionStart { source } = input.event.kind else {
         return Step::ignore(state, OnContext::Pass);
     };
+    if is_left(run, input) {
+        return retire(run, input, OnContext::Pass);
+    }
     let client = input.facts.client;
+    let prompt = input.facts.prompt.as_deref();
+    let moved = |rule, by: Option<Client>| {
+        let run = Run {
+            updated: input.now,
+            ..owned(run, here, by)
+        };
+        let note = messages::goes_on(&run);
+        let tell = OnContext::Tell(messages::reminder(&run, prompt));
+        Step::take(rule, State::Active(run), tell).note(note)
+    };
     match (&run.owner, source) {
-        (_, StartSource::Compact | StartSource::Fork) => Step::ignore(state, OnContext::Pass),
-        (LoopOwner::Session { id, .. }, _) if id == here => {
-            let next = State::Active(owned(run, here, client));
-            Step::take("return", next, OnContext::Pass)
+        (LoopOwner::Session { id, .. }, StartSource::Compact) if id == here => {
+            let tell = OnContext::Tell(messages::reminder(run, prompt));
+            Step::take("remind", state.clone(), tell).note(messages::goes_on(run))
         }
+        (_, StartSource::Compact | StartSource::Fork) => Step::ignore(state, OnContext::Pass),
+        (LoopOwner::Session { id, .. }, _) if id == here => moved("return", client),
         (LoopOwner::Session { client: last, .. }, StartSource::Clear)
             if last.is_some() && *last == client =>
         {
-            let next = State::Active(owned(run, here, client));
-            Step::take("follow", next, OnContext::Pass)
+            moved("follow", client)
         }
         (LoopOwner::Session { .. }, _) => Step::ignore(state, OnContext::Pass),
         (LoopOwner::Nobody, _) => {
-            let run = owned(run, here, client);
-            let mut tell = welcome(&run);
-            if let Some(prompt) = &input.facts.prompt {
+            let run = Run {
+                updated: input.now,
+                ..owned(run, here, client)
+            };
+            let mut tell = messages::given(&run);
+            if let Some(prompt) = prompt {
                 tell.push_str("\n\n");
                 tell.push_str(prompt);
             }

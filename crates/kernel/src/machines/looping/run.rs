@@ -109,6 +109,11 @@ impl Run {
         self.outer.len() + 1
     }
 
+    /// The frame that goes on when the top one ends.
+    pub(super) fn below(&self) -> Option<&Frame> {
+        self.outer.last()
+    }
+
     /// The run that is left when the top frame ends.
     pub(super) fn popped(mut self) -> Option<Self> {
         self.top = self.outer.pop()?;
@@ -120,7 +125,7 @@ impl Run {
 pub struct Frame {
     pub id: String,
     pub mode: Mode,
-    /// The iteration that is under way, from 1.
+    /// How often the agent was sent on. A loop of another program's begins at 1.
     pub iter: u32,
     pub max: u32,
 }
@@ -195,6 +200,13 @@ pub enum LoopOwner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Client(pub u32);
+
+impl Frame {
+    /// Has it no iteration left?
+    pub(super) const fn is_spent(&self) -> bool {
+        self.iter >= self.max
+    }
+}
 
 impl LoopOwner {
     pub fn is(&self, session: &SessionId) -> bool {

@@ -21,6 +21,9 @@ pub(super) fn facts() -> Facts {
         company: OtherSessions::Several,
         client: Some(Client(7)),
         prompt: None,
+        outer_prompt: None,
+        outer: OuterGoesOn::AtOnce,
+        owner: OwnerLife::Live,
         door: Door::Hook,
         worktree: None,
     }
@@ -85,6 +88,7 @@ fn states() -> Vec<State> {
             ..run(frame(Mode::Issue, 1, 5))
         },
         within(frame(Mode::Grind, 3, 100), frame(Mode::Issue, 1, 5)),
+        within(frame(Mode::Grind, 3, 100), frame(Mode::Issue, 5, 5)),
     ];
     for run in runs {
         for owner in [owner("mine"), owner("theirs"), LoopOwner::Nobody] {
@@ -119,12 +123,17 @@ fn all_facts() -> Vec<Facts> {
     ] {
         for company in [OtherSessions::Alone, OtherSessions::Several] {
             for client in [None, Some(Client(7)), Some(Client(8))] {
-                for door in [Door::Hook, Door::Compat] {
+                for (door, owner) in [
+                    (Door::Hook, OwnerLife::Live),
+                    (Door::Hook, OwnerLife::Gone),
+                    (Door::Compat, OwnerLife::Live),
+                ] {
                     all.push(Facts {
                         heard: heard.clone(),
                         company,
                         client,
                         door,
+                        owner,
                         ..facts()
                     });
                 }
@@ -560,5 +569,83 @@ fn the_drop_in_says_its_documents_sentence_and_holds_whoever_stops() {
         };
         assert_eq!(taken.said, expected, "{loops:?} {here}");
         assert!(taken.notes.is_empty());
+    }
+}
+
+#[test]
+fn a_signal_at_the_last_iteration_is_the_signal_but_not_to_the_drop_in() {
+    let spent = State::Active(run(frame(Mode::Loop, 5, 5)));
+    for (door, rule) in [(Door::Hook, "signal"), (Door::Compat, "max")] {
+        let facts = Facts {
+            door,
+            ..said(Ending::Complete)
+        };
+        assert_eq!(at_stop(&spent, &facts).rule, rule, "{door:?}");
+    }
+}
+
+#[test]
+fn an_inner_frame_that_is_used_up_ends_alone_but_not_in_the_drop_in() {
+    let nested = within(frame(Mode::Grind, 3, 100), frame(Mode::Issue, 5, 5));
+    let taken = at_stop(&State::Active(nested.clone()), &facts());
+    assert_eq!(taken.rule, "max-inner");
+    assert!(
+        taken.said.starts_with("Next(\"[ITERATION 4/100]"),
+        "{}",
+        taken.said
+    );
+    let popped = settle::<Loop>(&taken.state, Settled::Released).0;
+    assert_eq!(popped, State::Active(run(frame(Mode::Grind, 3, 100))));
+    let sent_on = Loop::send_on(popped);
+    assert_eq!(sent_on, State::Active(run(frame(Mode::Grind, 4, 100))));
+
+    let compat = Facts {
+        door: Door::Compat,
+        ..facts()
+    };
+    assert_eq!(at_stop(&State::Active(nested), &compat).rule, "max");
+}
+
+#[test]
+fn an_outer_frame_goes_on_at_once_unless_it_is_used_up_or_the_person_chose_otherwise() {
+    let inner = || frame(Mode::Issue, 2, 5);
+    let next_stop = Facts {
+        outer: OuterGoesOn::NextStop,
+        ..said(Ending::Done)
+    };
+    let compat = Facts {
+        door: Door::Compat,
+        ..said(Ending::Done)
+    };
+    for (outer, facts, at_once) in [
+        (frame(Mode::Grind, 3, 100), said(Ending::Done), true),
+        (frame(Mode::Grind, 100, 100), said(Ending::Done), false),
+        (frame(Mode::Grind, 3, 100), next_stop, false),
+        (frame(Mode::Grind, 3, 100), compat, false),
+    ] {
+        let taken = at_stop(&State::Active(within(outer, inner())), &facts);
+        assert_eq!(taken.said.starts_with("Next"), at_once, "{}", taken.said);
+    }
+}
+
+#[test]
+fn a_stale_loop_of_a_session_that_is_gone_is_retired_by_whoever_comes() {
+    let theirs = |updated| {
+        State::Active(Run {
+            owner: owner("theirs"),
+            updated,
+            ..run(frame(Mode::Loop, 1, 5))
+        })
+    };
+    for (updated, life, rule) in [
+        (Millis(0), OwnerLife::Gone, "retired"),
+        (Millis(0), OwnerLife::Live, "not-ours"),
+        (NOW, OwnerLife::Gone, "not-ours"),
+    ] {
+        let facts = Facts {
+            owner: life,
+            ..facts()
+        };
+        assert_eq!(at_stop(&theirs(updated), &facts).rule, rule);
     }
 }

@@ -23,20 +23,41 @@ pub enum Refused {
     TooDeep,
     #[error("this is not an agent's shell, so there is no session to give it to")]
     NoSession,
+    #[error("no loop of session {0} runs here")]
+    NoLoopOf(SessionId),
+    #[error("several loops run here")]
+    Several(Vec<SessionId>),
+    #[error("session {0} has a loop already")]
+    HasOne(SessionId),
+    /// The store can hold only one.
+    #[error("{store} holds {by}")]
+    Taken { store: &'static str, by: String },
 }
 
 impl Refusal for Refused {
     fn next(&self) -> Vec<String> {
+        if let Self::Several(sessions) = self {
+            let named = sessions
+                .iter()
+                .take(5)
+                .map(|id| format!("`--session {id}`"));
+            return named.chain(["`--all` means all of them".into()]).collect();
+        }
         let lines: &[&str] = match self {
             Self::Running => &[
                 "`mainspring loop push` starts an inner one",
                 "`mainspring loop abort` ends it",
+                "`mainspring loop start --session ID` starts one for another session",
             ],
             Self::NoLoop => &["`mainspring loop start` begins one"],
             Self::Corrupt(_) => &["repair it, or `mainspring loop abort` moves it aside"],
             Self::NoIterations => &["`--max N` says how many"],
             Self::TooDeep => &["`mainspring loop abort` ends all of them"],
             Self::NoSession => &["`mainspring loop adopt --session ID`, or `--session last`"],
+            Self::NoLoopOf(_) => &["`mainspring loop status --all` shows the loops here"],
+            Self::Several(_) => &[],
+            Self::HasOne(_) => &["`mainspring loop abort --session ID` ends it"],
+            Self::Taken { .. } => &["`--store own` keeps the loop in Mainspring's own store"],
         };
         lines.iter().copied().map(Into::into).collect()
     }

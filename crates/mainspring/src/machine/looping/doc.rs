@@ -243,22 +243,29 @@ fn written(mut fields: Fields<'_>, now: &Frame) -> String {
     fields.to_string()
 }
 
-/// The prompt of the top frame: its text, or the name of its file.
+/// A frame's prompt: its text, or the name of its file.
 pub(crate) enum Prompt {
     Text(String),
     File(String),
 }
 
-pub(crate) fn prompt(doc: &str) -> Option<Prompt> {
-    let text = of_top(doc, "prompt").map(Prompt::Text);
-    text.or_else(|| of_top(doc, "prompt_file").map(Prompt::File))
+/// The prompt of a frame: `depth` is 0 for the top one, 1 for the one around it.
+pub(crate) fn prompt(doc: &str, depth: usize) -> Option<Prompt> {
+    let text = of_frame(doc, depth, "prompt").map(Prompt::Text);
+    text.or_else(|| of_frame(doc, depth, "prompt_file").map(Prompt::File))
 }
 
 /// A text field of the top frame.
 pub(super) fn of_top(doc: &str, name: &str) -> Option<String> {
+    of_frame(doc, 0, name)
+}
+
+fn of_frame(doc: &str, depth: usize, name: &str) -> Option<String> {
     let doc = Fields::read(doc).ok()?;
-    let top = Fields::read(list(doc.get("stack")?)?.pop()?).ok()?;
-    top.string(name).ok().flatten()
+    let stack = list(doc.get("stack")?)?;
+    let frame = stack.iter().rev().nth(depth)?;
+    let frame = Fields::read(frame).ok()?;
+    frame.string(name).ok().flatten()
 }
 
 /// The document with this prompt in its top frame.

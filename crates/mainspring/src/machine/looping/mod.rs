@@ -12,7 +12,8 @@ use mainspring_kernel::effect::Intent;
 use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::looping::{
-    Client, Door, Ending, Facts, Loop, LoopOwner, Mode, OtherSessions, Past, Run, State,
+    Client, Door, Ending, Facts, Loop, LoopOwner, Mode, OtherSessions, OuterGoesOn, OwnerLife,
+    Past, Run, State,
 };
 use mainspring_kernel::machines::{InputOf, TransitionOf};
 use mainspring_kernel::spoken_signal::SpokenSignal;
@@ -53,6 +54,14 @@ impl MachineShell for Shell {
                 reach: Reach::Anyone,
                 variable: None,
                 about: "repeat the loop's prompt at each iteration",
+            },
+            Key {
+                name: "loop.outer",
+                kind: Sort::Choice(&[AT_ONCE, "next stop"]),
+                default: AT_ONCE,
+                reach: Reach::Anyone,
+                variable: None,
+                about: "when the outer loop goes on after an inner one has ended: `at once`, or `next stop`, which lets the agent stop in between",
             },
         ],
     };
@@ -124,6 +133,14 @@ impl MachineShell for Shell {
 
 /// Two hours: the default if the setting cannot be read.
 const TTL: Millis = Millis::seconds(7_200);
+const AT_ONCE: &str = "at once";
+
+/// A loop without progress for longer is stale.
+fn ttl(context: &EventContext<'_>) -> Millis {
+    let config = context.config().ok();
+    let ttl = config.and_then(|config| config.get("loop.ttl")?.span());
+    ttl.unwrap_or(TTL)
+}
 
 /// The seed's switch, which is checked first.
 fn disabled(context: &EventContext<'_>) -> bool {
@@ -148,18 +165,31 @@ fn facts(context: &EventContext<'_>, kept: &StoredLoop) -> Result<Facts, Trouble
         (Door::Hook, Some(LoopOwner::Nobody)) => other_sessions::of(context),
         (Door::Compat, _) | (_, Some(LoopOwner::Session { .. }) | None) => OtherSessions::Alone,
     };
-    // The loop may have been started by somebody else, so the agent may not know its prompt.
-    let unheard = run.is_some_and(|run| run.owner == LoopOwner::Nobody || run.top.iter == 1);
-    let repeat = config.get("loop.repeat_prompt").is_some_and(Value::switch) || unheard;
+    let hook = door == Door::Hook;
+    let repeat = config.get("loop.repeat_prompt").is_some_and(Value::switch);
+    let repeat = repeat || run.is_some_and(|run| is_unheard(context, kept, run));
+    let nested = run.is_some_and(|run| !run.outer.is_empty());
+    let at_once = config.get("loop.outer").and_then(Value::text) == Some(AT_ONCE);
     Ok(Facts {
         heard,
-        ttl: config.get("loop.ttl").and_then(Value::span).unwrap_or(TTL),
+        ttl: ttl(context),
         company,
         client: client(context),
-        prompt: if repeat && door == Door::Hook {
-            prompt::text(context, kept)
+        prompt: (repeat && hook)
+            .then(|| prompt::text(context, kept, 0))
+            .flatten(),
+        outer_prompt: (nested && hook && context.at_stop())
+            .then(|| prompt::text(context, kept, 1))
+            .flatten(),
+        outer: if at_once {
+            OuterGoesOn::AtOnce
         } else {
-            None
+            OuterGoesOn::NextStop
+        },
+        owner: if hook && loop_store::left_for(context, kept).is_some() {
+            OwnerLife::Gone
+        } else {
+            OwnerLife::Live
         },
         door,
         worktree: match door {
@@ -167,6 +197,19 @@ fn facts(context: &EventContext<'_>, kept: &StoredLoop) -> Result<Facts, Trouble
             Door::Compat => worktree::text(kept),
         },
     })
+}
+
+/// May the agent not know the prompt? Somebody else may have started the loop, or the session has
+/// just begun, or forgotten what was before. A loop of another program's begins at 1.
+fn is_unheard(context: &EventContext<'_>, kept: &StoredLoop, run: &Run) -> bool {
+    let first = match kept.place {
+        LoopStore::Own => 0,
+        LoopStore::Jwz | LoopStore::Markdown => 1,
+    };
+    let starts = context
+        .payload
+        .is_some_and(|payload| matches!(payload.event.kind, Kind::SessionStart { .. }));
+    run.owner == LoopOwner::Nobody || run.top.iter <= first || starts
 }
 
 fn heard(context: &EventContext<'_>, mode: Mode) -> SpokenSignal<Ending> {

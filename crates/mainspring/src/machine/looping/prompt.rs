@@ -14,13 +14,13 @@ use crate::path_contains::path_contains;
 /// A longer prompt is cut, because the agent reads it at every iteration.
 const MOST_CHARS: usize = 6_000;
 
-/// The prompt's text; `None` if there is none or it cannot be read. The loop then goes on
-/// without it.
-pub(super) fn text(context: &EventContext<'_>, kept: &StoredLoop) -> Option<String> {
+/// The text of a frame's prompt; `None` if there is none or it cannot be read. The loop then goes
+/// on without it. `depth` is 0 for the top frame, 1 for the one around it.
+pub(super) fn text(context: &EventContext<'_>, kept: &StoredLoop, depth: usize) -> Option<String> {
     let kept_text = kept.text()?;
     let text = match kept.place {
         LoopStore::Markdown => markdown::prompt(kept_text)?,
-        LoopStore::Own | LoopStore::Jwz => match doc::prompt(kept_text)? {
+        LoopStore::Own | LoopStore::Jwz => match doc::prompt(kept_text, depth)? {
             Prompt::Text(text) => text,
             Prompt::File(path) => file(context, Path::new(&path))?,
         },

@@ -101,6 +101,12 @@ fn state_of_an_earlier_build_is_read_and_goes_on_as_it_would_have() {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let mut story: Story = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         let env = place(&story.files);
+        // An earlier build let the agent stop between an inner loop and the outer one.
+        let config = env.home().join(".config/mainspring/config.toml");
+        if !config.exists() {
+            fs::create_dir_all(config.parent().unwrap()).unwrap();
+            fs::write(config, "[loop]\nouter = \"next stop\"\n").unwrap();
+        }
         // An earlier build took settings from a project that nobody had trusted.
         if !story.then.trusted && env.project().join("mainspring.toml").exists() {
             env.trust();

@@ -48,7 +48,10 @@ fn worlds() -> Vec<(&'static str, Held)> {
         (
             "loop",
             Held {
-                files: vec![state(&own, "loop.json"), state(&own, "sessions/s.json")],
+                files: vec![
+                    state(&own, "loop-of-s.json"),
+                    state(&own, "sessions/s.json"),
+                ],
                 env: own,
             },
         ),

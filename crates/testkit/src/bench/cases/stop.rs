@@ -100,13 +100,13 @@ pub(super) const LOOP_COMPLETES: Case = Case {
     says: "",
     prepare: |world| {
         world.mainspring(&["loop", "start", "--max", "1000"]);
-        let kept = world.state().join("loop.json");
+        let kept = world.state().join("loop-of-s.json");
         fs::copy(kept, world.root().join("loop.json")).expect("a loop was started");
         world.stop("Done.\n\n<loop-done>COMPLETE</loop-done>")
     },
     reset: |world| {
         let kept = fs::read(world.root().join("loop.json")).expect("it was kept");
-        put_back(&world.state().join("loop.json"), kept);
+        put_back(&world.state().join("loop-of-s.json"), kept);
         let _ = fs::remove_file(world.state().join("sessions/s.json"));
     },
 };

@@ -24,14 +24,14 @@ pub(super) const RELEASE: Case = Case {
     says: "",
     prepare: |world| {
         alive(world);
-        let kept = world.state().join("loop.json");
+        let kept = world.state().join("loop-of-s.json");
         fs::copy(kept, world.root().join("loop.json")).expect("a loop was started");
         world.stop("All of it.\n\nTASKMASTER_DONE::s\n\n<loop-done>COMPLETE</loop-done>")
     },
     reset: |world| {
         stop::forget_gate(world);
         let kept = fs::read(world.root().join("loop.json")).expect("it was kept");
-        put_back(&world.state().join("loop.json"), kept);
+        put_back(&world.state().join("loop-of-s.json"), kept);
     },
 };
 

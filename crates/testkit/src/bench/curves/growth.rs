@@ -42,7 +42,7 @@ pub(super) const STACK: Curve = Curve {
                 let state = world.state();
                 let _ = fs::remove_file(state.join("sessions/s.json"));
                 let kept = world.root().join("loop.json");
-                fs::copy(kept, state.join("loop.json")).expect("a file of ours");
+                fs::copy(kept, state.join("loop-of-s.json")).expect("a file of ours");
             },
         )
     },
@@ -50,7 +50,8 @@ pub(super) const STACK: Curve = Curve {
 
 /// The running loop's one frame, that many times.
 fn stack(world: &World, size: u64) {
-    let text = fs::read_to_string(world.state().join("loop.json")).expect("a loop was started");
+    let text =
+        fs::read_to_string(world.state().join("loop-of-s.json")).expect("a loop was started");
     let mut loops: Value = serde_json::from_str(&text).expect("it is JSON");
     let frame = loops["stack"][0].clone();
     loops["stack"] = (0..size).map(|_| frame.clone()).collect();

@@ -11,7 +11,7 @@ use crate::world::World;
 
 fn iteration(world: &World) -> String {
     fields(
-        &state_file(world, "loop.json"),
+        &state_file(world, "loop-of-s.json"),
         &["/stack/0/iter", "/event"],
     )
 }
@@ -24,7 +24,7 @@ pub(super) const ITERATE: Path = Path {
         world.stop("Two.")
     },
     mark: iteration,
-    verify: |_, said| held_with(said, &["[ITERATION 3/50]", "[ITERATION 4/50]"]),
+    verify: |_, said| held_with(said, &["[ITERATION 2/50]", "[ITERATION 3/50]"]),
     ..HOOK
 };
 
@@ -78,7 +78,7 @@ pub(super) const BESIDE: Path = Path {
         );
         let beside = world.root().join("project-of-a-neighbour/prompt.md");
         put(&beside, SECRET);
-        let file = state_file(world, "loop.json");
+        let file = state_file(world, "loop-of-s.json");
         let mut document: Value = serde_json::from_str(&text(&file)).expect("a loop");
         document["stack"][0]["prompt_file"] = json!(beside);
         put(&file, &sealed(document));
@@ -89,7 +89,7 @@ pub(super) const BESIDE: Path = Path {
         if said.contains(SECRET) {
             return Err("the agent was told a neighbour's secret".into());
         }
-        held_with(said, &["[ITERATION 3/50]", "[ITERATION 4/50]"])
+        held_with(said, &["[ITERATION 2/50]", "[ITERATION 3/50]"])
     },
     ..HOOK
 };
@@ -99,7 +99,7 @@ pub(super) const BROKEN_FILE: Path = Path {
     name: "loop: a broken file",
     prepare: |world| {
         world.mainspring(&["loop", "start", "--max", "50"]);
-        put(&state_file(world, "loop.json"), super::BROKEN);
+        put(&state_file(world, "loop-of-s.json"), super::BROKEN);
         world.stop("One.")
     },
     mark: |world| {

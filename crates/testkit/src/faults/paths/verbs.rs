@@ -24,8 +24,8 @@ pub(super) const LOOP_START: Path = Path {
         who: Who::Agent,
     },
     prepare: |_| Vec::new(),
-    mark: |world| fields(&state_file(world, "loop.json"), &["/stack/0/iter"]),
-    verify: |world, _| held_with(&world.hook(&world.stop("One.")), &["[ITERATION 2/50]"]),
+    mark: |world| fields(&state_file(world, "loop-of-s.json"), &["/stack/0/iter"]),
+    verify: |world, _| held_with(&world.hook(&world.stop("One.")), &["[ITERATION 1/50]"]),
     ..HOOK
 };
 

@@ -135,7 +135,7 @@ fn ask(
     };
     match &event.kind {
         Kind::Stop { .. } => did(Claim::on_stop(state, &input), |verdict| match verdict {
-            OnStop::Pass | OnStop::PassAlone => None,
+            OnStop::Pass | OnStop::PassAlone | OnStop::Next(_) => None,
             OnStop::Hold(text) => Some(text),
         }),
         Kind::Idle => did(Claim::on_idle(state, &input), |verdict| match verdict {
