@@ -186,7 +186,7 @@ impl CommandContext {
     /// May nobody else write into this folder?
     fn is_own(&self, folder: &Path) -> bool {
         let meta = std::fs::metadata(folder);
-        meta.is_ok_and(|meta| ownership::doubt(Owner::of(&meta), &self.env, None).is_none())
+        meta.is_ok_and(|meta| ownership::doubt(Owner::of(folder, &meta), &self.env, None).is_none())
     }
 
     /// Is this the project of the agent that typed the command, and not of a session that it
