@@ -6,6 +6,7 @@
 )]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
+mod afternoon_client;
 mod agents;
 mod at_work;
 mod authority;
