@@ -95,21 +95,18 @@ fn count(
     (asked, verdict, outcome): (&Request, Verdict, &Outcome),
     input: &Input<'_, Review>,
 ) {
-    match cycle.filter(|_| input.facts.counting == Counting::Cycles) {
-        Some(cycle) => {
-            cycle.count(verdict, outcome, input.facts.settings.streak);
-            cycle.number = asked.iteration;
-            cycle.at = input.now;
-            fields.phase_iteration = Some(cycle.done);
-            fields.consecutive_clean = cycle.streak;
-        }
-        None => {
-            fields.phase_iteration = Some(asked.iteration);
-            fields.consecutive_clean = match verdict {
-                Verdict::Pass => fields.consecutive_clean.saturating_add(1),
-                Verdict::Fail | Verdict::Unsaid => 0,
-            };
-        }
+    if let Some(cycle) = cycle.filter(|_| input.facts.counting == Counting::Cycles) {
+        cycle.count(verdict, outcome, input.facts.settings.streak);
+        cycle.number = asked.iteration;
+        cycle.at = input.now;
+        fields.phase_iteration = Some(cycle.done);
+        fields.consecutive_clean = cycle.streak;
+    } else {
+        fields.phase_iteration = Some(asked.iteration);
+        fields.consecutive_clean = match verdict {
+            Verdict::Pass => fields.consecutive_clean.saturating_add(1),
+            Verdict::Fail | Verdict::Unsaid => 0,
+        };
     }
 }
 

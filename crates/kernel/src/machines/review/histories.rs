@@ -125,7 +125,7 @@ fn play(history: History) -> End {
             None => (*round, None),
         };
         let intent = match world.hear() {
-            StopResult::Runs(intent) => intent,
+            StopResult::Runs(intent) => *intent,
             StopResult::Says { notes, .. } => {
                 assert!(notes[0].contains("do not agree"), "{notes:?}");
                 return End::Escalated(at);

@@ -264,14 +264,11 @@ impl Plan {
         if self.memory.cycle.is_none() {
             return;
         }
-        match fields.cycle() {
-            Some(key) => {
-                self.memory.begin(key);
-            }
-            None => {
-                fields.phase_iteration = None;
-                self.memory.leave();
-            }
+        if let Some(key) = fields.cycle() {
+            self.memory.begin(key);
+        } else {
+            fields.phase_iteration = None;
+            self.memory.leave();
         }
     }
 

@@ -117,7 +117,7 @@ proptest! {
     #[test]
     fn a_reviewer_does_what_the_state_says(mut world in any_world()) {
         if let StopResult::Runs(intent) = world.hear() {
-            let asked = intent.effect;
+            let asked = intent.effect.clone();
             let named = world.fields().due().or_else(|| world.fields().unanswered());
             prop_assert_eq!(Some(asked.review), named);
             prop_assert_eq!(&asked.model, "opus");

@@ -36,7 +36,7 @@ pub(super) struct World {
 /// How a stop ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum StopResult {
-    Runs(Intent<Review>),
+    Runs(Box<Intent<Review>>),
     Says { hold: String, notes: Vec<String> },
 }
 
@@ -162,7 +162,7 @@ impl World {
     pub(super) fn hear(&mut self) -> StopResult {
         let case = self.case(State::Plan(self.plan.clone().into()));
         match deliberate(&case) {
-            Ruling::Intends(Pending::Review(intent)) => StopResult::Runs(intent),
+            Ruling::Intends(Pending::Review(intent)) => StopResult::Runs(Box::new(intent)),
             Ruling::Settled(settled) => {
                 let Transition::Review(moved) = &settled.transitions[0] else {
                     panic!("another machine's move")
@@ -198,7 +198,7 @@ impl World {
     #[track_caller]
     pub(super) fn runs(&mut self) -> Intent<Review> {
         match self.hear() {
-            StopResult::Runs(intent) => intent,
+            StopResult::Runs(intent) => *intent,
             StopResult::Says { .. } => panic!("no reviewer was started: {self:#?}"),
         }
     }
