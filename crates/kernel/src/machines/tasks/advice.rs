@@ -13,8 +13,6 @@ pub enum Advice {
     Circle(Vec<u64>),
     /// It waits, directly or not, for a task in a circle.
     Unreachable(u64),
-    /// Only `blocks` on the other task says so, and the client looks only at `blockedBy`.
-    OneSided { blocker: u64, blocked: u64 },
 }
 
 /// All of it, in a fixed order.
@@ -32,7 +30,6 @@ pub fn advise(list: &List) -> Vec<Advice> {
     let circles = circles.iter().cloned().map(Advice::Circle);
     circles
         .chain(unreachable.map(Advice::Unreachable))
-        .chain(one_sided(list))
         .collect()
 }
 
@@ -108,28 +105,4 @@ fn circles(waits: &BTreeMap<u64, BTreeSet<u64>>, stuck: &BTreeSet<u64>) -> Vec<V
         }
     }
     circles
-}
-
-fn one_sided(list: &List) -> impl Iterator<Item = Advice> {
-    let waits: BTreeMap<u64, BTreeSet<u64>> = list
-        .items
-        .iter()
-        .map(|item| (item.local, item.blocked_by.iter().copied().collect()))
-        .collect();
-    list.items.iter().flat_map(move |item| {
-        let unanswered: Vec<Advice> = item
-            .blocks
-            .iter()
-            .filter(|blocked| {
-                !waits
-                    .get(blocked)
-                    .is_some_and(|blockers| blockers.contains(&item.local))
-            })
-            .map(|blocked| Advice::OneSided {
-                blocker: item.local,
-                blocked: *blocked,
-            })
-            .collect();
-        unanswered
-    })
 }

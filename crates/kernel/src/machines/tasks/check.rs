@@ -23,6 +23,28 @@ pub struct List {
     pub items: Vec<Item>,
 }
 
+impl List {
+    /// The list in which `blockedBy` says everything that `blocks` says, because the client looks
+    /// only at the first.
+    #[must_use]
+    pub fn mirrored(mut self) -> Self {
+        let blocks: Vec<(u64, u64)> = self
+            .items
+            .iter()
+            .flat_map(|item| item.blocks.iter().map(|blocked| (item.local, *blocked)))
+            .collect();
+        for (blocker, blocked) in blocks {
+            let mut items = self.items.iter_mut();
+            if let Some(item) = items.find(|item| item.local == blocked)
+                && !item.blocked_by.contains(&blocker)
+            {
+                item.blocked_by.push(blocker);
+            }
+        }
+        self
+    }
+}
+
 /// One task of it. Ids are local: they are offsets from where the list will begin.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Item {
@@ -40,9 +62,12 @@ pub struct Item {
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Problem {
-    /// The task's position in the file, from 1. Its id may be what is wrong, so the id cannot name
-    /// it.
+    /// The task's position in the file, from 1. Its id may be what is wrong, so the id alone cannot
+    /// name it.
     pub task: usize,
+    /// Its id, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<u64>,
     pub key: Option<Key>,
     pub fault: Fault,
 }
@@ -70,11 +95,28 @@ impl Fault {
     }
 }
 
+impl Problem {
+    /// The same without the id, as the document has it.
+    #[must_use]
+    pub fn without_id(self) -> Self {
+        Self { id: None, ..self }
+    }
+
+    /// Its id, if that is another number than its position.
+    fn other_number(&self) -> Option<u64> {
+        let position = u64::try_from(self.task).ok();
+        self.id.filter(|id| Some(*id) != position)
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let key = self.key.map_or("", Key::as_str);
         let wants = self.key.map_or("", Key::wants);
-        write!(f, "Task {}: ", self.task)?;
+        match self.other_number() {
+            Some(id) => write!(f, "Task {} (id {id}): ", self.task)?,
+            None => write!(f, "Task {}: ", self.task)?,
+        }
         match &self.fault {
             Fault::NotATask(found) => write!(f, "must be an object, found {found}"),
             Fault::Missing => write!(f, "missing required field '{key}'"),
@@ -97,6 +139,7 @@ pub fn check(rows: &[Row]) -> Result<List, Vec<Problem>> {
         match row {
             Row::Other(found) => problems.push(Problem {
                 task,
+                id: None,
                 key: None,
                 fault: Fault::NotATask(found.clone()),
             }),
@@ -111,6 +154,7 @@ pub fn check(rows: &[Row]) -> Result<List, Vec<Problem>> {
                 faults.sort_by_key(|(key, _)| *key);
                 problems.extend(faults.into_iter().map(|(key, fault)| Problem {
                     task,
+                    id: local_id(row),
                     key: Some(key),
                     fault,
                 }));

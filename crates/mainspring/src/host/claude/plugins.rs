@@ -76,6 +76,8 @@ pub(super) fn folders(
 
 /// All entries; the error says what is wrong with the file.
 pub fn parse(bytes: &[u8]) -> Result<Vec<Install>, String> {
+    // An editor may have put a byte order mark there.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let root: Value = mainspring_json::read(bytes).map_err(|error| error.to_string())?;
     match &root {
         Value::Array(entries) => Ok(entries

@@ -44,6 +44,58 @@ pub(super) fn locate(
     Ok(in_folders(&folders, &[rest]))
 }
 
+/// Is there a list that a skill of this name may have, wherever the client keeps plugins? For a
+/// registry that cannot be read: `<registry's folder>/*/*/<plugin>/*/skills/<skill>`, with or
+/// without the folders of marketplaces and versions.
+pub(super) fn is_anywhere(roots: &Roots, skill: &str) -> bool {
+    let Some((plugin, rest)) = skill.split_once(':') else {
+        return false;
+    };
+    if in_folders(&roots.skills, &[rest, skill]).is_some() {
+        return true;
+    }
+    let mut folders: Vec<PathBuf> = roots
+        .registry
+        .parent()
+        .map(Into::into)
+        .into_iter()
+        .collect();
+    let mut within_plugin = Vec::new();
+    for _ in 0..PLUGIN_DEPTH {
+        within_plugin = below_all(&within_plugin);
+        let next = below_all(&folders);
+        within_plugin.extend(next.iter().filter(|path| path.ends_with(plugin)).cloned());
+        let kinds = ["skills", "commands"];
+        let places = within_plugin
+            .iter()
+            .flat_map(|folder| kinds.map(|kind| folder.join(kind)));
+        if in_folders(&places.collect::<Vec<_>>(), &[rest]).is_some() {
+            return true;
+        }
+        folders = next;
+    }
+    false
+}
+
+/// How deep below the client's folder of plugins a plugin may be.
+const PLUGIN_DEPTH: usize = 5;
+/// The limit on folders to look into, on each level.
+const MOST_FOLDERS: usize = 500;
+
+/// The folders in these folders.
+fn below_all(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let entries = folders
+        .iter()
+        .filter_map(|folder| fs::read_dir(folder).ok());
+    entries
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .map(|entry| entry.path())
+        .take(MOST_FOLDERS)
+        .collect()
+}
+
 fn in_folders(folders: &[PathBuf], names: &[&str]) -> Option<PathBuf> {
     folders
         .iter()

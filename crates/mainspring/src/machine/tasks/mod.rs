@@ -36,6 +36,7 @@ use crate::host::task_files::list::ClientList;
 use crate::host::task_files::lock::Held;
 use crate::host::{self, Payload};
 use crate::permit::Permit;
+use crate::told;
 
 #[derive(Debug)]
 pub(crate) struct Shell;
@@ -112,6 +113,24 @@ impl MachineShell for Shell {
         let Some((skill, place)) = invocation(context.env, payload) else {
             return Ok(None);
         };
+        if let Err(cause) = &place
+            && !context.is_drop_in()
+            && !may_have_list(context.env, payload, skill)
+        {
+            tell_once(context, "registry", || {
+                format!("no task list was looked for: {cause}")
+            });
+            return Ok(None);
+        }
+        let stopped = context.orders()?.suspension(Name::Tasks, context.env.now());
+        if stopped.is_some() && matches!(place, Ok(Some(_))) {
+            tell_once(context, "stopped", || {
+                format!(
+                    "the task list of the skill '{skill}' was not laid out, because you stopped \
+                     or paused tasks. `mainspring resume tasks` undoes this"
+                )
+            });
+        }
         Ok(place.transpose().map(|path| invoked(context, skill, path)))
     }
 
@@ -148,8 +167,32 @@ impl MachineShell for Shell {
     }
 
     fn fail_closed(env: &Environment, payload: &Payload, trouble: &Trouble) -> Option<Answer> {
-        concerns(env, payload).then(|| not_laid_out(payload, trouble))
+        has_list(env, payload).then(|| not_laid_out(payload, trouble))
     }
+}
+
+/// Tells the person something once in a session.
+fn tell_once(context: &EventContext<'_>, what: &str, text: impl FnOnce() -> String) {
+    let about = context.root().join(format!("tasks: {what}"));
+    let session = context.session();
+    let session = session.as_ref().map_or("", |id| id.as_str());
+    if !context.is_looking() && told::is_news(context.store.state(), &about, session) {
+        context.tell(text());
+    }
+}
+
+/// Is this the invocation of a skill that has a task list, as far as we can see?
+fn has_list(env: &Environment, payload: &Payload) -> bool {
+    invocation(env, payload).is_some_and(|(skill, place)| match place {
+        Ok(place) => place.is_some(),
+        Err(_) => may_have_list(env, payload, skill),
+    })
+}
+
+/// Could a plugin's skill have a list, although the client's registry cannot be read?
+fn may_have_list(env: &Environment, payload: &Payload, skill: &str) -> bool {
+    let roots = (payload.host.task_files.roots)(env, payload.cwd.as_deref());
+    roots.is_some_and(|roots| locate::is_anywhere(&roots, skill))
 }
 
 /// Is this the invocation of a skill with a task list?
@@ -199,6 +242,12 @@ fn invoked(
     let read = path.map_err(Fault::File).and_then(|path| {
         let source = Source::parse(&path, &Source::read(&path)?)?;
         let offered = source.check()?;
+        // The document lays out what the file says.
+        let offered = if context.is_drop_in() {
+            offered
+        } else {
+            offered.mirrored()
+        };
         Ok((source, offered))
     });
     let (skill, offered) = match read {

@@ -157,12 +157,12 @@ mod tests {
         Task 4: 'id' must be a whole number from 1 to 1000000, found "1"
         Task 4: missing required field 'subject'
         Task 5: must be an object, found 7
-        Task 6: 'owner' must be a string, found an object
-        Task 6: 'status' must be "pending", "in_progress" or "completed", found "todo"
-        Task 6: blockedBy references non-existent id 1
-        Task 6: blockedBy must hold ids, found "2"
-        Task 6: blockedBy must hold ids, found null
-        Task 6: 'metadata' must be an object, found a list
+        Task 6 (id 5): 'owner' must be a string, found an object
+        Task 6 (id 5): 'status' must be "pending", "in_progress" or "completed", found "todo"
+        Task 6 (id 5): blockedBy references non-existent id 1
+        Task 6 (id 5): blockedBy must hold ids, found "2"
+        Task 6 (id 5): blockedBy must hold ids, found null
+        Task 6 (id 5): 'metadata' must be an object, found a list
         "#);
     }
 

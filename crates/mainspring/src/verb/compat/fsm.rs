@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 
 use mainspring_kernel::event::Speaker;
+use mainspring_kernel::machines::tasks::check::Problem;
 use mainspring_kernel::machines::tasks::messages;
 use mainspring_kernel::machines::tasks::task_list::{Maker, TaskList};
 use mainspring_kernel::{Answer, Decision, Kind, Name};
@@ -72,7 +73,10 @@ fn hydrate(env: &Environment, input: Input, log: &mut Log) -> Result<(), String>
         // A record keeps only the first of many; the script tells all of them.
         let all = place.filter(|_| messages::is_invalid(&cause));
         let all = all.and_then(|path| tasks::problems(&path));
-        return Err(all.map_or(cause, |all| messages::invalid(&all, 0)));
+        return Err(all.map_or(cause, |all| {
+            let all: Vec<Problem> = all.into_iter().map(Problem::without_id).collect();
+            messages::invalid(&all, 0)
+        }));
     }
     for note in &answer.notes {
         log.line(&note.text);

@@ -11,6 +11,7 @@ use mainspring_store::{ShownPath as _, atomic};
 use super::file;
 use super::spans::{self, Element};
 use crate::error::CliError;
+use crate::host::text::excerpt;
 use crate::limits;
 use crate::machine::tasks::FILE;
 use crate::machine::tasks::source::{Fault, Source};
@@ -111,14 +112,6 @@ fn warnings(report: &Report, elements: &[Element], rows: &[Row], list: &List) ->
                 Key::BlockedBy,
                 format!("{id} can never start: it waits for tasks that wait for each other"),
             ),
-            Advice::OneSided { blocker, blocked } => (
-                blocker,
-                Key::Blocks,
-                format!(
-                    "{blocker} blocks {blocked}, but the client only looks at blockedBy: \
-                     name {blocker} there in {blocked}"
-                ),
-            ),
         };
         let at = place(elements, index(about).unwrap_or(0), Some(key));
         found.push((at, said));
@@ -129,6 +122,7 @@ fn warnings(report: &Report, elements: &[Element], rows: &[Row], list: &List) ->
             if !seen.insert(name) {
                 found.push((*at, format!("'{name}' appears twice: the last one counts")));
             }
+            found.extend(unknown(name).map(|said| (*at, said)));
         }
         if let Row::Task(draft) = row
             && draft
@@ -143,6 +137,44 @@ fn warnings(report: &Report, elements: &[Element], rows: &[Row], list: &List) ->
     found.sort();
     let line = |(at, said): (usize, String)| report.line(at, &format!("warning: {said}"));
     found.into_iter().map(line).collect()
+}
+
+/// What to say about a field that a list does not have. It is kept, but nothing reads it.
+fn unknown(name: &str) -> Option<String> {
+    let mut known = Key::ALL.into_iter().map(Key::as_str);
+    if known.any(|known| known == name) {
+        return None;
+    }
+    let near = Key::ALL
+        .into_iter()
+        .map(|key| (distance(name, key.as_str()), key.as_str()))
+        .min()
+        .filter(|(distance, known)| *distance <= known.len() / 3 + 1);
+    let shown = excerpt(name);
+    Some(match near {
+        Some((_, known)) => format!("'{shown}' is no field of a task: is '{known}' meant?"),
+        None => format!("'{shown}' is no field of a task: it is kept, but nothing reads it"),
+    })
+}
+
+/// How many characters must be added, removed or replaced to turn one name into the other; case
+/// and dashes do not matter.
+fn distance(one: &str, other: &str) -> usize {
+    let plain = |text: &str| -> Vec<char> {
+        let chars = text.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
+        chars.take(40).map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let (one, other) = (plain(one), plain(other));
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (at, left) in one.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], at + 1);
+        for (index, right) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(left != right);
+            diagonal = row[index + 1];
+            row[index + 1] = replaced.min(diagonal + 1).min(row[index] + 1);
+        }
+    }
+    row[other.len()]
 }
 
 /// The agent works from the skill's text. If that mentions the file, the agent reads it too.

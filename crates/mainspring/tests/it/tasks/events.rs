@@ -157,7 +157,10 @@ fn a_list_with_faults_changes_nothing_and_tells_both() {
     let before = contents(&folder(&env));
     let faults = r#"[{"id":1},{"id":1,"subject":"x","blockedBy":[9]}]"#;
     for (list, part) in [
-        (faults, "Task 2: blockedBy references non-existent id 9"),
+        (
+            faults,
+            "Task 2 (id 1): blockedBy references non-existent id 9",
+        ),
         ("[{\n\"id\":1,,", "line 2 column 8"),
         ("{}", "must be an array of tasks, found an object"),
         ("", "EOF while parsing"),
@@ -270,13 +273,21 @@ fn without_a_session_nothing_is_laid_out_and_it_is_said() {
 fn a_plugins_skill_is_found_through_the_registry() {
     let env = TestEnv::new().with("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1");
     let missing = "Skill 'flow:ship' not found - installed_plugins.json is missing or malformed";
+    let install = env.home().join(".claude/plugins/cache/market/flow/1.0");
+    // It may have no list, so only the person hears of the registry, once.
+    let said = invoke(&env, "flow:ship").json();
+    assert!(said["reason"].is_null(), "{said}");
+    assert!(
+        said["systemMessage"].as_str().unwrap().ends_with(missing),
+        "{said}"
+    );
+    assert_eq!(invoke(&env, "flow:ship").ok(), "");
+    put(&install.join("skills/ship/fsm.json"), STEPS);
     let said = invoke(&env, "flow:ship").json();
     assert!(
         said["reason"].as_str().unwrap().ends_with(missing),
         "{said}"
     );
-    let install = env.root().join("cache/flow");
-    put(&install.join("skills/ship/fsm.json"), STEPS);
     let registry = json!({
         "version": 2,
         "plugins": { "flow@market": [

@@ -3,6 +3,7 @@
 mod client;
 mod compat;
 mod crash;
+mod daily;
 mod errors;
 mod events;
 mod readers;

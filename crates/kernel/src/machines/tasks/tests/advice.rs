@@ -1,4 +1,5 @@
 use alloc::vec;
+use alloc::vec::Vec;
 
 use pretty_assertions::assert_eq;
 
@@ -34,7 +35,7 @@ fn circles_are_named_once_and_what_waits_behind_them_too() {
 }
 
 #[test]
-fn a_block_that_only_the_blocker_knows_of_is_told() {
+fn what_only_the_blocker_says_is_mirrored_so_that_waves_are_what_happens() {
     let one_sided = List {
         items: vec![
             Item {
@@ -45,13 +46,11 @@ fn a_block_that_only_the_blocker_knows_of_is_told() {
             item(3, &[]),
         ],
     };
-    assert_eq!(
-        advise(&one_sided),
-        [Advice::OneSided {
-            blocker: 1,
-            blocked: 3
-        }]
-    );
+    let mirrored = one_sided.clone().mirrored();
+    let waits: Vec<_> = mirrored.items.iter().map(|item| &item.blocked_by).collect();
+    assert_eq!(waits, [&vec![], &vec![1], &vec![1]]);
+    assert_eq!(waves(&mirrored), waves(&one_sided));
+    assert_eq!(mirrored.clone().mirrored(), mirrored);
 }
 
 #[test]

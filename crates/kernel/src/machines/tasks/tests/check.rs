@@ -69,7 +69,7 @@ fn every_fault_is_named_in_one_go() {
     Task 1: must be an object, found a string
     Task 2: missing required field 'id'
     Task 2: missing required field 'subject'
-    Task 4: duplicate id 1
+    Task 4 (id 1): duplicate id 1
     Task 5: 'id' must be a whole number from 1 to 1000000, found 0
     Task 5: 'subject' must be a string that is not empty, found an empty one
     Task 6: 'id' must be a whole number from 1 to 1000000, found -1

@@ -95,6 +95,7 @@ fn guarded() -> Invoked {
 fn cases() -> Vec<(&'static str, TaskList, Invoked)> {
     let broken = Offer::Invalid {
         problems: vec![Problem {
+            id: None,
             task: 1,
             key: Some(Key::Subject),
             fault: Fault::Missing,
@@ -304,7 +305,7 @@ fn what_the_agent_reads() {
     assert_snapshot!(said(&bare(), Offer::of(Err(problems))), @r"
     The task list of the skill 'plan:ship' was not laid out, and no task was changed.
     Validation failed:
-      Task 2: duplicate id 1
+      Task 2 (id 1): duplicate id 1
       Task 3: 'id' must be a whole number from 1 to 1000000, found 0
     ");
     let step = after_tool(&under_way(), &Facts::Invoked(guarded()));
