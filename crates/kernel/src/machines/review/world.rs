@@ -1,6 +1,7 @@
 //! For tests: a plan, its directory, and the session that stops there.
 
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;

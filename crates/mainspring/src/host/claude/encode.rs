@@ -36,8 +36,8 @@ pub(crate) fn encode(answer: &Answer, event: &str, wording: Wording) -> Option<S
     if !said.is_empty() {
         out.insert("systemMessage".into(), clean(&said).into());
     }
-    let desktop = answer.notes.iter().filter(|note| note.by == Voice::Desktop);
-    if let Some(note) = desktop.last() {
+    let mut desktop = answer.notes.iter().filter(|note| note.by == Voice::Desktop);
+    if let Some(note) = desktop.next_back() {
         desktop_notice(&mut out, &note.text);
     }
     if out.is_empty() {
