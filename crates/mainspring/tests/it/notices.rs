@@ -42,8 +42,8 @@ fn a_hold_is_no_news_and_what_lets_the_agent_go_is() {
 #[test]
 fn the_hosts_own_limit_is_news() {
     let env = told();
-    env.run(&["pulse", "9"]).ok();
-    for beat in 1..8 {
+    env.run(&["pulse", "20"]).ok();
+    for beat in 1..9 {
         env.stop(&format!("beat {beat}")).held();
     }
     assert_eq!(heard(&env), "");
