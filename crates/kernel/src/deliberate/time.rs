@@ -13,7 +13,7 @@ use crate::name::Name;
 /// Would this effect outlast the host's patience? Only a stop can be held until the next one.
 pub(super) fn out_of_time(case: &Case, pending: &Pending) -> bool {
     matches!(case.event.kind, Kind::Stop { .. })
-        && case.trust == Trust::Trusted
+        && (case.trust == Trust::Trusted || !pending.name().needs_trust())
         && case.left.is_some_and(|left| pending.limit() > left)
 }
 
