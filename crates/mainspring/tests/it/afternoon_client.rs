@@ -154,9 +154,8 @@ fn prompt(terminal: &Terminal, text: &str) {
     terminal.enter(text);
 }
 
-#[test]
-fn an_afternoon_with_two_sessions_three_projects_and_a_loop_in_each() {
-    let models = [
+fn models() -> [Model; 3] {
+    [
         Model::play([
             Turn::say("Hello."),
             Turn::say("Half of it is tidy."),
@@ -174,39 +173,37 @@ fn an_afternoon_with_two_sessions_three_projects_and_a_loop_in_each() {
             Turn::say("One test passes."),
             Turn::say(format!("All tests pass.\n\n{DONE}")),
         ]),
-    ];
+    ]
+}
+
+/// Three projects of one person; `None` if clients are skipped.
+fn projects(models: &[Model; 3]) -> Option<Vec<Project>> {
     let made = ["shop", "guide", "tool"]
-        .iter()
-        .zip(&models)
+        .into_iter()
+        .zip(models)
         .map(|(name, model)| Project::new(name, model));
-    let Some(made) = made.collect::<Option<Vec<_>>>() else {
-        return;
-    };
+    let made = made.collect::<Option<Vec<_>>>()?;
     let home = made[0].claude.home().to_owned();
     let trusted = |project: &Project| {
         let folder = project.claude.project().display().to_string();
         (folder, json!({ "hasTrustDialogAccepted": true }))
     };
-    let projects: serde_json::Map<String, Value> = made.iter().map(trusted).collect();
-    let projects = Value::from(projects);
-    let made: Vec<Project> = made
-        .into_iter()
-        .map(|project| project.at_home(&home, &projects))
-        .collect();
-    let [shop, guide, tool] = made.as_slice() else {
-        unreachable!("three were made")
-    };
-    let mut diary = String::new();
+    let folders: serde_json::Map<String, Value> = made.iter().map(trusted).collect();
+    let folders = Value::from(folders);
+    let at_home = |project: Project| project.at_home(&home, &folders);
+    Some(made.into_iter().map(at_home).collect())
+}
 
-    // Two live sessions.
+/// Two live sessions: one starts a loop itself, the other gets one from another terminal and is
+/// then cleared.
+fn two_sessions(shop: &Project, guide: &Project, home: &Path) -> String {
     let in_shop = shop.claude.interactive();
     prompt(&in_shop, "hello");
     shop.wait_for("Stop", 1);
     let in_guide = guide.claude.interactive();
     prompt(&in_guide, "write the guide in a loop");
     guide.wait_for("Stop", 3);
-
-    // A loop from another terminal, for the session that is live in the shop; then `/clear`.
+    let task = "Tidy the shop.";
     let start = [
         "loop",
         "start",
@@ -215,21 +212,23 @@ fn an_afternoon_with_two_sessions_three_projects_and_a_loop_in_each() {
         "--max",
         "5",
         "--prompt",
-        "Tidy the shop.",
+        task,
     ];
-    diary += &shop.person(&home, &start);
-    diary += &shop.person(&home, &["sessions"]);
+    let mut diary = shop.person(home, &start);
+    diary += &shop.person(home, &["sessions"]);
     prompt(&in_shop, "/clear");
     shop.wait_for("SessionStart", 2);
     prompt(&in_shop, "go on");
     shop.wait_for("Stop", 3);
+    diary
+}
 
-    // The third project: a run, a loop for its session, a fork, and the session resumed.
+/// A run, a loop for its session, a fork of it, and the session resumed.
+fn resumed_session(tool: &Project, home: &Path) -> String {
     let ask = |text: &'static str| tool.claude.ask(text);
-    ask("read the tool")
-        .args(["--session-id", RESUMED])
-        .run()
-        .expect_success();
+    let first = ask("read the tool").args(["--session-id", RESUMED]);
+    first.run().expect_success();
+    let task = "Test the tool.";
     let start = [
         "loop",
         "start",
@@ -238,14 +237,26 @@ fn an_afternoon_with_two_sessions_three_projects_and_a_loop_in_each() {
         "--max",
         "4",
         "--prompt",
-        "Test the tool.",
+        task,
     ];
-    diary += &tool.person(&home, &start);
+    let diary = tool.person(home, &start);
     ask("look around").forking(RESUMED).run().expect_success();
     ask("go on").resuming(RESUMED).run().expect_success();
-    drop(in_guide);
-    drop(in_shop);
+    diary
+}
 
+#[test]
+fn an_afternoon_with_two_sessions_three_projects_and_a_loop_in_each() {
+    let models = models();
+    let Some(made) = projects(&models) else {
+        return;
+    };
+    let home = made[0].claude.home().to_owned();
+    let [shop, guide, tool] = made.as_slice() else {
+        panic!("three were made")
+    };
+    let mut diary = two_sessions(shop, guide, &home);
+    diary += &resumed_session(tool, &home);
     for project in &made {
         let _ = write!(diary, "\n# {}\n{}", project.name, project.told());
         assert_eq!(
@@ -253,5 +264,13 @@ fn an_afternoon_with_two_sessions_three_projects_and_a_loop_in_each() {
             "$ mainspring loop status\nno loop\n"
         );
     }
-    insta::assert_snapshot!(plain(&diary, &home, &[shop, guide, tool]), @"");
+    let told = plain(&diary, &home, &[shop, guide, tool]);
+    insta::with_settings!({
+        description => "what each person and each agent was told, project by project",
+        omit_expression => true,
+        prepend_module_to_snapshot => false,
+        snapshot_path => "../snapshots",
+    }, {
+        insta::assert_snapshot!("an_afternoon", told);
+    });
 }

@@ -2,7 +2,7 @@
 //! what is left behind.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mainspring_testkit::files::sealed;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ fn file_of(env: &TestEnv, session: &str) -> PathBuf {
 }
 
 /// Makes a loop look as if it had last moved years ago.
-fn age(path: &PathBuf) {
+fn age(path: &Path) {
     let mut doc: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     doc["updated_at"] = "2024-12-21T10:30:00Z".into();
     fs::write(path, sealed(doc)).unwrap();
