@@ -10,7 +10,7 @@ use crate::receipt::Receipt;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BlockLedger {
-    /// Holds in a row without tool use between them, as the host counts them.
+    /// Holds in a row, as the host counts them: see [`Cap`].
     pub blocks: u32,
     /// What the agent said at the last hold since a prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,7 +71,22 @@ pub const SAME_ANSWERS: u32 = 5;
 pub enum Cap {
     /// It overrides the next block after this many without tool use.
     After(u32),
+    /// It overrides the next block after this many in one turn, whatever tools were used.
+    InTurn(u32),
+    /// It never overrides us. So that nobody pays for an agent that only talks, we let go after
+    /// this many without tool use.
+    Ours(u32),
     Never,
+}
+
+impl Cap {
+    /// Does the count begin anew when the agent uses a tool?
+    pub const fn heeds_tools(self) -> bool {
+        match self {
+            Self::After(_) | Self::Ours(_) | Self::Never => true,
+            Self::InTurn(_) => false,
+        }
+    }
 }
 
 /// Did the agent use a tool since we last held it?
@@ -117,7 +132,7 @@ impl BlockLedger {
 
     /// The count when this event arrives.
     #[must_use]
-    pub fn opened(mut self, kind: &Kind, tools: ToolUse) -> Self {
+    pub fn opened(mut self, kind: &Kind, tools: ToolUse, cap: Cap) -> Self {
         let new_chain = match kind {
             Kind::Stop { chain, .. } => *chain == Chain::First,
             // A compaction happens in the middle of a chain, and the host goes on counting.
@@ -131,7 +146,7 @@ impl BlockLedger {
             | Kind::Watch
             | Kind::Other { .. } => false,
         };
-        if new_chain || tools == ToolUse::Seen {
+        if new_chain || tools == ToolUse::Seen && cap.heeds_tools() {
             self.blocks = 0;
             self.said = None;
         }
@@ -170,10 +185,10 @@ impl BlockLedger {
         message.is_some_and(|message| self.times(message) >= SAME_ANSWERS)
     }
 
-    /// Would the host override one more hold?
+    /// Would the host override one more hold, or is our own limit reached?
     pub fn exhausted(&self, cap: Cap) -> bool {
         match cap {
-            Cap::After(limit) => self.blocks >= limit,
+            Cap::After(limit) | Cap::InTurn(limit) | Cap::Ours(limit) => self.blocks >= limit,
             Cap::Never => false,
         }
     }
@@ -198,6 +213,32 @@ mod tests {
             assert_eq!(ledger.mark, Some(left));
         }
         assert_eq!(ledger.blocks, 5);
+    }
+
+    #[test]
+    fn a_tool_call_resets_the_count_only_where_the_host_resets_its_own() {
+        let stop = Kind::Stop {
+            chain: Chain::Continued,
+            background: crate::event::Background::Quiet,
+        };
+        for (cap, blocks) in [
+            (Cap::After(8), 0),
+            (Cap::Ours(8), 0),
+            (Cap::Never, 0),
+            (Cap::InTurn(8), 7),
+        ] {
+            let ledger = BlockLedger {
+                blocks: 7,
+                ..BlockLedger::default()
+            };
+            let opened = ledger.opened(&stop, ToolUse::Seen, cap);
+            assert_eq!(opened.blocks, blocks, "{cap:?}");
+            let first = Kind::Stop {
+                chain: Chain::First,
+                background: crate::event::Background::Quiet,
+            };
+            assert_eq!(opened.opened(&first, ToolUse::NotSeen, cap).blocks, 0);
+        }
     }
 
     #[test]

@@ -296,7 +296,10 @@ fn settle(
     mut notes: Vec<Note>,
     mut transitions: Vec<Transition>,
 ) -> Settlement {
-    let mut ledger = case.ledger.clone().opened(&case.event.kind, case.tools);
+    let mut ledger = case
+        .ledger
+        .clone()
+        .opened(&case.event.kind, case.tools, case.cap);
     let Decision::Stop { hold } = decision else {
         let outcome = if decision.is_nothing() {
             Outcome::Passed
@@ -365,7 +368,7 @@ fn settle_stop(case: &Case, hold: &Reasons, ledger: &mut BlockLedger) -> (Outcom
     }
     if ledger.exhausted(case.cap) {
         ledger.receipt = None;
-        return (Outcome::Capped, Some(capped_note(hold, ledger)));
+        return (Outcome::Capped, Some(capped_note(hold, ledger, case.cap)));
     }
     if ledger.is_futile(case.said.as_ref()) {
         ledger.receipt = None;

@@ -15,8 +15,7 @@ use crate::env::Environment;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::guard;
-use crate::host::CalledBy;
-use crate::host::call;
+use crate::host::{self, CalledBy, HostSpec, call};
 use crate::output::{self, Paint};
 use crate::pager;
 use crate::verb::{self, CommandContext, TypedIn};
@@ -76,8 +75,7 @@ enum Verb {
     Myself(verb::myself::Args),
     Completions(verb::completions::Args),
     Man(verb::man::Args),
-    /// Answer a host's hook: one event on stdin, one decision on stdout
-    Hook,
+    Hook(verb::hook::Args),
     Compat(verb::compat::Args),
 }
 
@@ -88,8 +86,8 @@ pub(crate) fn main() -> ExitCode {
     let args: Vec<OsString> = words.collect();
     // A hook must be fast, so it does not wait for the parser. A drop-in takes the arguments
     // of another program, which the parser does not know.
-    if let Some(by) = called_as_hook(&name, &args) {
-        return verb::hook::run(&env, by).into();
+    if let Some((by, host)) = called_as_hook(&name, &args) {
+        return verb::hook::run(&env, by, host).into();
     }
     match args.split_first() {
         None if !std::io::stdin().is_terminal() => {
@@ -126,19 +124,24 @@ pub(crate) fn main() -> ExitCode {
     parse_and_run(args, &cmd)
 }
 
-/// Is this `mainspring hook`, by either of our names?
-fn called_as_hook(name: &OsString, args: &[OsString]) -> Option<CalledBy> {
-    if let [verb] = args
-        && verb == "hook"
-    {
-        return Some(CalledBy::Name);
+/// Is this `mainspring hook`, by either of our names? Then also the host that it names.
+fn called_as_hook(
+    name: &OsString,
+    args: &[OsString],
+) -> Option<(CalledBy, Option<&'static HostSpec>)> {
+    match args {
+        [verb] if verb == "hook" => return Some((CalledBy::Name, None)),
+        [verb, option, host] if verb == "hook" && option == "--host" => {
+            return Some((CalledBy::Name, Some(host::named(host.to_str()?)?)));
+        }
+        _ => {}
     }
     if program::name(Path::new(name))? != call::HOOK {
         return None;
     }
     match args {
-        [] => Some(CalledBy::Name),
-        [file] if file == call::SHARED => Some(CalledBy::SharedSettings),
+        [] => Some((CalledBy::Name, None)),
+        [file] if file == call::SHARED => Some((CalledBy::SharedSettings, None)),
         _ => None,
     }
 }
@@ -210,7 +213,7 @@ fn parse(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
 
 fn run(cli: Cli, cmd: &CommandContext) -> Result<String, CliError> {
     match cli.verb {
-        Verb::Hook => Err(CliError::new("`mainspring hook` takes no arguments")),
+        Verb::Hook(args) => Err(args.refusal()),
         Verb::Compat(_) => Err(CliError::new(
             "`mainspring compat` answers a host, and cannot run in the demo",
         )),

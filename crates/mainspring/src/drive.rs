@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use mainspring_kernel::block_ledger::{BlockLedger, Mark, ToolUse};
+use mainspring_kernel::block_ledger::{BlockLedger, Cap, Mark, ToolUse};
 use mainspring_kernel::deliberate::{Broken, Outcome, Ruling, Trust};
 use mainspring_kernel::effect::{EffectOwner, Fence, Life};
 use mainspring_kernel::journal::{Entry, FileChange};
@@ -176,7 +176,7 @@ impl<'a> Driver<'a> {
             overtaken: None,
             registration: self.registration(),
             said: self.said(),
-            cap: (self.payload.host.cap)(self.context.env),
+            cap: self.cap(),
             tools,
             transcript,
             trust,
@@ -245,6 +245,19 @@ impl<'a> Driver<'a> {
             bytes: found.bytes,
         });
         Ok(found.value.unwrap_or_default().at(self.uptime))
+    }
+
+    /// The host's limit on holds in a row; where it has none, the person's or our own.
+    fn cap(&self) -> Cap {
+        let cap = (self.payload.host.cap)(self.context.env);
+        let Cap::Ours(usual) = cap else { return cap };
+        let config = self.context.config().ok();
+        let chosen = config.and_then(|config| config.get("host.cap")?.number());
+        match chosen.map(u32::try_from) {
+            Some(Ok(0)) => Cap::Never,
+            Some(Ok(limit)) => Cap::Ours(limit),
+            Some(Err(_)) | None => Cap::Ours(usual),
+        }
     }
 
     /// What the transcript shows at a stop. If it does not go back far enough to tell, our holds

@@ -1,6 +1,6 @@
 //! All that a machine's loader may look at for one event or command.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::path::Path;
 use std::time::Instant;
 
@@ -38,6 +38,8 @@ pub(crate) struct EventContext<'a> {
     project_settings: OnceCell<ProjectSettings>,
     config: OnceCell<Config>,
     tail: OnceCell<Option<Tail>>,
+    /// The lines before this stop are written, or were waited for.
+    lines_arrived: Cell<bool>,
     /// What the person must hear of how something was loaded.
     told: RefCell<Vec<String>>,
     /// The only machine that gets this event, if a drop-in received it. Whoever registered the
@@ -72,6 +74,7 @@ impl<'a> EventContext<'a> {
             project_settings: OnceCell::new(),
             config: OnceCell::new(),
             tail: OnceCell::new(),
+            lines_arrived: Cell::new(false),
             told: RefCell::default(),
             registered: None,
             by_command: false,
@@ -283,6 +286,7 @@ impl<'a> EventContext<'a> {
             Some(Ok(path)) => path,
             Some(Err(_)) | None => path,
         };
+        self.wait_for_lines(&path);
         Transcript::open(&path).ok()
     }
 
@@ -293,6 +297,30 @@ impl<'a> EventContext<'a> {
             .transcript()?
             .last_exchange(format.prompt, format.entry);
         exchange.ok()??.prompt.at
+    }
+
+    /// Waits until the host has written the lines that come before this stop, if it writes them
+    /// late, but not for long: what is not there by then is not read.
+    fn wait_for_lines(&self, path: &Path) {
+        let (Some(payload), Some(about_stop)) = (self.payload, self.host().transcript.about_stop)
+        else {
+            return;
+        };
+        let Some(stamp) = payload.stamp.as_deref().filter(|_| self.at_stop()) else {
+            return;
+        };
+        let arrived = || {
+            let transcript = Transcript::open(path);
+            transcript.is_ok_and(|lines| lines.has_line(|line| about_stop(line, stamp)))
+        };
+        let end = Instant::now() + limits::LATE_LINES;
+        while !self.lines_arrived.get() && Instant::now() < end {
+            if arrived() {
+                break;
+            }
+            std::thread::sleep(limits::LATE_LINES_POLL);
+        }
+        self.lines_arrived.set(true);
     }
 
     /// The end of the transcript at a stop. Read once, when it is first needed.

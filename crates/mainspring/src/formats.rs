@@ -8,7 +8,8 @@ pub mod event {
     pub use crate::host::{DecodeAs, DecodeError, Payload};
 
     pub fn decode(bytes: Vec<u8>, known: DecodeAs) -> Result<Payload, DecodeError> {
-        (crate::host::DEFAULT.decode)(bytes, known)
+        let env = crate::env::Environment::real();
+        crate::host::decode(&env, bytes, known, None)
     }
 }
 
@@ -49,7 +50,7 @@ pub mod verdict {
     pub use crate::host::reviewer::Said;
 
     pub fn read(stdout: &[u8]) -> Option<Said> {
-        (crate::host::DEFAULT.reviewer.read)(stdout)
+        (crate::host::reviewer::DEFAULT.read)(stdout)
     }
 }
 

@@ -16,7 +16,7 @@ use mainspring_kernel::machines::tasks::text as task_text;
 use mainspring_store::Trouble;
 use serde_json::{Value, json};
 
-use crate::host::DEFAULT;
+use crate::host::reviewer::DEFAULT;
 use crate::host::reviewer::{Permissions, Task};
 use crate::host::text::{clean, excerpt};
 use crate::limits;
@@ -141,7 +141,7 @@ fn no_text_is_a_verdict() {
                 .into_bytes(),
         ];
         for (carrier, stdout) in carriers.iter().enumerate() {
-            let said = (DEFAULT.reviewer.read)(stdout).map_or(Verdict::Unsaid, |said| said.verdict);
+            let said = (DEFAULT.read)(stdout).map_or(Verdict::Unsaid, |said| said.verdict);
             // A `result` that is a complete object of the schema is where a verdict belongs.
             let whole = serde_json::from_str::<Value>(&text);
             let lawful = carrier <= 1
@@ -251,13 +251,14 @@ fn a_plan_whose_name_is_a_permission_gets_no_reviewer() {
 
 /// The tools that a scoped reviewer may use, as its host is told.
 fn tools(asked: &Request) -> Result<Vec<String>, Trouble> {
-    let args = (DEFAULT.reviewer.args)(&Task {
+    let args = (DEFAULT.args)(&Task {
         model: "opus",
         permissions: Permissions::Scoped {
             library: Path::new("/library"),
             file: reviewer::scope(asked)?,
         },
         schema: "{}",
+        schema_file: std::path::Path::new("schema.json"),
         prompt: "look".into(),
     });
     let words = args.iter().map(|word| word.to_string_lossy().into_owned());

@@ -24,3 +24,7 @@ pub(crate) const STOP_MARGIN: Duration = Duration::from_secs(20);
 pub(crate) const CHECK_OUTPUT: u64 = 64 * 1024 * 1024;
 /// What a child process may print.
 pub(crate) const CHILD_OUTPUT: u64 = 4 * 1024 * 1024;
+/// How long we wait for the lines of a transcript that its host writes later than it sends a
+/// stop: ten times what was measured.
+pub(crate) const LATE_LINES: Duration = Duration::from_secs(1);
+pub(crate) const LATE_LINES_POLL: Duration = Duration::from_millis(5);

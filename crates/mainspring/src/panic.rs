@@ -36,7 +36,7 @@ mod tests {
     #[ignore = "panics by intent, in a process that another test starts"]
     fn a_hook_that_panics() {
         let silent = Environment::given(&[("MAINSPRING_DISABLE", "1")], Millis(0));
-        hook::run(&silent, CalledBy::Name);
+        hook::run(&silent, CalledBy::Name, None);
         panic!("by intent");
     }
 

@@ -18,7 +18,7 @@ fn root() -> PathBuf {
 }
 
 /// Asserts that the file has this content, or writes it.
-fn keep(path: &str, text: &str) {
+pub(crate) fn keep(path: &str, text: &str) {
     let file = root().join(path);
     if Environment::real().var_os("GENERATE").is_some() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();

@@ -36,8 +36,10 @@
 //!
 //! | module | what it plays or drives |
 //! |---|---|
-//! | [`model`] | the Messages API, by a script |
+//! | [`model`] | the vendors' model APIs, by a script |
 //! | [`claude`] | the real client, headless and in a terminal |
+//! | [`hosts`] | the real clients of other hosts, headless |
+//! | [`contract`] | what the code relies on in each host, checked against its client |
 //! | [`recorder`] | a recorder between the client and a hook |
 //! | [`fakes`] | `claude`, `gh` and others as scripted programs, for fast tests |
 //! | [`files`] | what a test sets out before it starts |
@@ -61,12 +63,14 @@ pub mod browser;
 pub mod channels;
 pub mod claude;
 pub mod clients;
+pub mod contract;
 pub mod explore;
 pub mod fakes;
 pub mod faults;
 pub mod files;
 pub mod fuzz;
 pub mod github;
+pub mod hosts;
 pub mod http;
 pub mod layout;
 pub mod model;

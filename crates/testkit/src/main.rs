@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use mainspring_testkit::{
-    bench, channels, explore, faults, fuzz, layout, modules, pictures, simulate, view_speed, year,
+    bench, channels, contract, explore, faults, fuzz, layout, modules, pictures, simulate,
+    view_speed, year,
 };
 
 /// Measure Mainspring and inject faults into it, to reproduce the tables in docs
@@ -20,6 +21,7 @@ enum Command {
     Bench(bench::Args),
     Budget(bench::budget::Args),
     Channels(channels::Args),
+    Contract(contract::Args),
     Faults(faults::Args),
     Fuzz(fuzz::Args),
     Layout(layout::Args),
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::run(&args),
         Command::Budget(args) => bench::budget::run(&args),
         Command::Channels(args) => channels::run(&args),
+        Command::Contract(args) => contract::run(&args),
         Command::Faults(args) => faults::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Layout(args) => layout::run(&args),

@@ -144,3 +144,23 @@ fn a_failed_installation_leaves_nothing_that_looks_finished() {
     );
     assert_eq!(checkout.installed(), Vec::<String>::new());
 }
+
+/// The clients of other hosts may be missing: their tests are skipped, and the others are not.
+#[test]
+fn a_missing_optional_client_has_a_status_of_its_own() {
+    let checkout = Checkout::new().with_npm(GOOD_NPM);
+    assert_eq!(checkout.fetch().0, 0);
+    files::write(
+        checkout.at("clients.pin"),
+        format!("{PINS}codex @openai/codex 0.1.0 optional\n"),
+    );
+    let checkout = checkout.with_npm(BAD_NPM);
+
+    let (status, said) = checkout.fetch();
+
+    assert_eq!(status, 5, "{said}");
+    assert!(
+        said.contains("@openai/codex 0.1.0 could not be installed"),
+        "{said}"
+    );
+}

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::block_ledger::{BlockLedger, SAME_ANSWERS};
+use crate::block_ledger::{BlockLedger, Cap, SAME_ANSWERS};
 use crate::decision::{Note, Reasons, Voice, listed};
 use crate::event::Kind;
 use crate::name::Name;
@@ -42,10 +42,17 @@ pub(super) fn held_note(hold: &Reasons) -> Note {
     ))
 }
 
-pub(super) fn capped_note(hold: &Reasons, ledger: &BlockLedger) -> Note {
+pub(super) fn capped_note(hold: &Reasons, ledger: &BlockLedger, cap: Cap) -> Note {
+    let why = match cap {
+        Cap::After(_) | Cap::Never => {
+            " without tool use, because the host would override the next one"
+        }
+        Cap::InTurn(_) => ", because the host would override the next one",
+        Cap::Ours(_) => " without tool use, which is `host.cap`: this host has no limit of its own",
+    };
     Note::ours(format!(
-        "let go after {} blocks in a row without tool use, because the host would override the \
-         next one. Still waiting: {}. Say \"continue\" to go on, or `mainspring why` for the reasons",
+        "let go after {} blocks in a row{why}. Still waiting: {}. Say \"continue\" to go on, or \
+         `mainspring why` for the reasons",
         ledger.blocks,
         names(hold)
     ))

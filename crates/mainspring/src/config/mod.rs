@@ -73,6 +73,14 @@ pub(crate) const KEYS: &[Key] = &[
         variable: Some("MAINSPRING_CONTINUE_AS"),
         about: "how the agent is told to go on: context (quiet in Claude Code), block (what every host understands), auto (context where Claude Code runs us)",
     },
+    Key {
+        name: "host.cap",
+        kind: Kind::Number { most: 10_000 },
+        default: "100",
+        reach: Reach::User,
+        variable: None,
+        about: "how many times in a row an agent is held without using a tool, in a host that has no limit of its own (Codex, Gemini CLI); 0: no limit",
+    },
 ];
 
 /// Can this text be read as a settings file? What is ignored in it is no mistake.

@@ -7,6 +7,19 @@ const MOST_PATHS: u64 = 64 << 20;
 
 /// Looks.
 impl Git {
+    /// What has changed since the last commit, and which files are new.
+    pub(crate) fn changes(&self) -> Result<String, String> {
+        let diff = self.ask(&[
+            "diff",
+            "HEAD",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+        ])?;
+        let new = self.ask(&["ls-files", "--others", "--exclude-standard"])?;
+        Ok(format!("{diff}\n\nNew files:\n{new}"))
+    }
+
     /// Every file below this folder that is tracked, or that no `.gitignore` of the project
     /// ignores: paths relative to the folder. A submodule or another repository is one entry. The
     /// person's own ignore rules (`info/exclude`, `core.excludesFile`) do not count, so that the

@@ -11,7 +11,7 @@ use mainspring_kernel::verbs::Actor;
 use mainspring_platform::process::Ancestor;
 use mainspring_platform::program;
 
-use super::claude;
+use super::{claude, codex, copilot, gemini, qwen};
 use crate::env::{Environment, name};
 
 /// How to recognise a host's agents.
@@ -33,38 +33,10 @@ pub(crate) struct KnownAgent {
 
 const KNOWN: &[&KnownAgent] = &[
     &claude::AGENT,
-    &KnownAgent {
-        name: "Codex",
-        session: Some("CODEX_SESSION_ID"),
-        marks: &["CODEX_THREAD_ID", "CODEX_CI", "CODEX_SANDBOX"],
-        shell_only: &[],
-        programs: &["codex"],
-        folders: &["/node_modules/@openai/codex/"],
-    },
-    &KnownAgent {
-        name: "Gemini CLI",
-        session: None,
-        marks: &["GEMINI_CLI"],
-        shell_only: &[],
-        programs: &["gemini"],
-        folders: &["/node_modules/@google/gemini-cli/"],
-    },
-    &KnownAgent {
-        name: "Qwen Code",
-        session: Some("QWEN_CODE_SESSION_ID"),
-        marks: &["QWEN_CODE"],
-        shell_only: &[],
-        programs: &["qwen"],
-        folders: &["/node_modules/@qwen-code/qwen-code/"],
-    },
-    &KnownAgent {
-        name: "Copilot CLI",
-        session: Some("COPILOT_AGENT_SESSION_ID"),
-        marks: &[],
-        shell_only: &[],
-        programs: &["copilot"],
-        folders: &["/node_modules/@github/copilot/"],
-    },
+    &codex::AGENT,
+    &gemini::AGENT,
+    &qwen::AGENT,
+    &copilot::AGENT,
     &KnownAgent {
         name: "opencode",
         session: None,
@@ -374,8 +346,17 @@ impl Environment {
         if own == *named {
             return None;
         }
+        let ancestors = self.ancestors();
+        // Some hosts do not name the session to their hooks. There a client that an agent
+        // started has inherited its agent's variable.
+        let in_shell_only = host
+            .session
+            .is_some_and(|name| host.shell_only.contains(&name));
+        if in_shell_only && is_nested(&ancestors) {
+            return None;
+        }
         // A client that an agent of another host's started has inherited the variable.
-        let client = client_above(&self.ancestors());
+        let client = client_above(&ancestors);
         let same = client.is_none_or(|client| client.name == host.name);
         same.then_some(own)
     }

@@ -2,13 +2,28 @@
 //! which they differ. A host is an entry in [`HOSTS`]; no code outside this folder knows one.
 
 pub(crate) mod agent;
+mod answers;
 pub(crate) mod call;
 mod claude;
+mod codex;
+mod copilot;
+mod decode;
+mod encode;
+mod files;
+mod gemini;
+mod hooks_file;
 pub(crate) mod install;
 mod jsonc;
+mod opencode;
+mod own_reason;
+mod qwen;
+mod reading;
 pub(crate) mod reviewer;
+mod skills;
 pub(crate) mod task_files;
 pub(crate) mod text;
+pub(crate) mod vendor_answer;
+mod wire;
 
 use std::path::PathBuf;
 
@@ -17,10 +32,14 @@ use mainspring_kernel::{Answer, Digest, Event, Millis, SessionId};
 use mainspring_store::digest;
 
 use self::agent::KnownAgent;
+use self::answers::Answers;
 pub(crate) use self::claude::plugins;
+pub(crate) use self::decode::decode;
 use self::install::Installation;
-use self::reviewer::Reviewer;
+use self::reading::Reading;
+pub(crate) use self::reading::Subagents;
 use self::task_files::TaskFiles;
+use self::wire::Wire;
 use crate::env::Environment;
 use crate::transcript::TranscriptFormat;
 
@@ -35,12 +54,12 @@ pub(crate) struct HostSpec {
     pub(crate) agent: &'static KnownAgent,
     /// Is this a payload of its hooks? `None` for the host whose format is assumed if no other
     /// host recognises the payload.
-    pub(crate) sent: Option<fn(&Environment, &[u8]) -> bool>,
-    pub(crate) decode: fn(Vec<u8>, DecodeAs) -> Result<Payload, DecodeError>,
-    /// The answer to the event of this name, in one line; `None` if there is nothing to say.
-    pub(crate) encode: fn(&Answer, &str, Wording) -> Option<String>,
-    /// One line that ends a typed command here, with what its user reads instead.
-    pub(crate) handled: fn(&str) -> String,
+    pub(crate) sent: Option<fn(&Environment, &Wire<'_>) -> bool>,
+    pub(crate) reading: Reading,
+    pub(crate) answers: Answers,
+    /// One line that ends a typed command here, with what its user reads instead; `None` if the
+    /// host sends no typed commands that a hook can end.
+    pub(crate) handled: Option<fn(&str) -> String>,
     /// How a hold is worded in this session, if the person did not choose.
     pub(crate) wording: fn(&Environment, Option<&SessionId>) -> Wording,
     /// Does the host wake its agent when a background hook says so? Elsewhere such a hook would
@@ -54,7 +73,6 @@ pub(crate) struct HostSpec {
     pub(crate) variables: Variables,
     pub(crate) transcript: TranscriptFormat,
     pub(crate) task_files: TaskFiles,
-    pub(crate) reviewer: Reviewer,
     pub(crate) installation: Installation,
     pub(crate) doctor: Doctor,
 }
@@ -85,25 +103,38 @@ pub(crate) struct Doctor {
     pub(crate) resume: &'static str,
 }
 
-pub(crate) const HOSTS: &[&HostSpec] = &[&claude::SPEC];
+pub(crate) const HOSTS: &[&HostSpec] = &[
+    &claude::SPEC,
+    &codex::SPEC,
+    &gemini::SPEC,
+    &qwen::SPEC,
+    &copilot::SPEC,
+];
 
 /// The host that is assumed if nothing tells which one it is.
 pub(crate) const DEFAULT: &HostSpec = &claude::SPEC;
 
-/// The program of the default host.
-pub(crate) const PROGRAM: &str = claude::PROGRAM;
+/// How many holds in a row without tool use we allow ourselves where the host has no limit, if
+/// the person did not choose: as many as `install` allows us in Claude Code.
+const OWN_CAP: u32 = 100;
 
 /// The host that sent this payload.
-pub(crate) fn of_payload(env: &Environment, bytes: &[u8]) -> &'static HostSpec {
-    let sent = |host: &&&HostSpec| host.sent.is_some_and(|sent| sent(env, bytes));
+fn sender(env: &Environment, wire: &Wire<'_>) -> &'static HostSpec {
+    let sent = |host: &&&HostSpec| host.sent.is_some_and(|sent| sent(env, wire));
     HOSTS.iter().find(sent).map_or(DEFAULT, |host| host)
+}
+
+/// The host of this name: that of its program.
+pub(crate) fn named(program: &str) -> Option<&'static HostSpec> {
+    HOSTS.iter().find(|host| host.program == program).copied()
 }
 
 /// The host in whose agent's shell this runs.
 pub(crate) fn of_environment(env: &Environment) -> &'static HostSpec {
     let here = |host: &&&HostSpec| {
-        let session = host.agent.session;
-        session.is_some_and(|name| env.var_os(name).is_some())
+        let agent = host.agent;
+        let mut names = agent.session.iter().chain(agent.marks);
+        names.any(|name| env.var_os(name).is_some())
     };
     HOSTS.iter().find(here).map_or(DEFAULT, |host| host)
 }
@@ -116,7 +147,7 @@ pub(crate) fn folders() -> impl Iterator<Item = &'static str> {
 /// Names of the variables that hosts set or read, for whoever must not get them. One star stands
 /// for any characters.
 pub(crate) fn variables() -> Vec<&'static str> {
-    let of_hosts = HOSTS.iter().flat_map(|host| host.reviewer.env.all());
+    let of_hosts = reviewer::PROFILES.iter().flat_map(|one| one.env.all());
     let of_agents = agent::variables();
     of_hosts.chain(of_agents).collect()
 }
@@ -166,6 +197,8 @@ pub struct Payload {
     pub(crate) prompt_id: Option<String>,
     /// The team in which the agent works.
     pub(crate) team: Option<String>,
+    /// The host's own time of the event, as it wrote it.
+    pub(crate) stamp: Option<String>,
     /// The payload's bytes.
     bytes: Vec<u8>,
 }
@@ -229,13 +262,14 @@ impl Payload {
             command_source: None,
             prompt_id: None,
             team: None,
+            stamp: None,
             bytes: at.0.to_le_bytes().into(),
         }
     }
 
     /// The line for the host that sent the event; `None` if there is nothing to say.
     pub(crate) fn encode(&self, answer: &Answer, wording: Wording) -> Option<String> {
-        (self.host.encode)(answer, &self.wire_name, wording)
+        encode::encode(&self.host.answers, answer, &self.wire_name, wording)
     }
 
     pub(crate) fn digest(&self) -> Digest {
@@ -243,14 +277,9 @@ impl Payload {
     }
 }
 
-/// Decodes the event that a host sent.
-pub(crate) fn decode(
-    env: &Environment,
-    bytes: Vec<u8>,
-    known: DecodeAs,
-) -> Result<Payload, DecodeError> {
-    let host = of_payload(env, &bytes);
-    (host.decode)(bytes, known)
+/// The line for a failure of ours, where nobody knows which host it is for.
+pub(crate) fn fault_line(answer: &Answer) -> Option<String> {
+    encode::encode(&DEFAULT.answers, answer, "", Wording::Block)
 }
 
 #[cfg(test)]

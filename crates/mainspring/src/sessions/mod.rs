@@ -16,13 +16,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use mainspring_kernel::event::Kind;
+use mainspring_kernel::event::{Kind, Speaker};
 use mainspring_kernel::{Millis, SessionId};
 use mainspring_store::{Trouble, file_name};
 
 pub(crate) use self::record::{Attendance, Session};
 use crate::env::Environment;
-use crate::host::{self, HostSpec, Payload};
+use crate::host::{self, HostSpec, Payload, Subagents};
 use crate::project;
 use crate::store::StateDir;
 
@@ -51,6 +51,11 @@ pub(crate) fn note(env: &Environment, payload: &Payload) {
     let (Some(state), Some(id)) = (StateDir::of(env), payload.event.session.as_ref()) else {
         return;
     };
+    // Such a session is its agent's, and ends with it.
+    let in_own_session = payload.host.reading.subagents == Subagents::InOwnSession;
+    if in_own_session && payload.event.speaker == Speaker::Subagent {
+        return;
+    }
     let folder = host::project_dir(env).or_else(|| payload.cwd.clone());
     let _ = match &payload.event.kind {
         Kind::Other { .. } | Kind::Watch => Ok(()),

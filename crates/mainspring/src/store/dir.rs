@@ -80,6 +80,11 @@ impl StateDir {
         self.root.join("installs")
     }
 
+    /// The folder of task lists, for hosts that keep none themselves.
+    pub(crate) fn tasks(&self) -> PathBuf {
+        self.root.join("tasks")
+    }
+
     /// The folder with a record for each trusted project.
     pub(crate) fn trusted(&self) -> PathBuf {
         self.root.join("trusted")

@@ -17,7 +17,7 @@ mod tail;
 
 use std::path::PathBuf;
 
-use mainspring_kernel::SessionId;
+use mainspring_kernel::{Millis, SessionId};
 
 use crate::env::Environment;
 pub(crate) use entry::{Entry, Outcome, PromptLine, Saying};
@@ -40,6 +40,15 @@ pub(crate) struct TranscriptFormat {
     pub(crate) prompt: fn(&[u8]) -> Option<PromptLine>,
     /// The host's name for the prompt whose turn the line is of, where it says so.
     pub(crate) turn: fn(&[u8]) -> Option<String>,
+    /// For a host that writes the lines before a stop later than it sends the stop: is this the
+    /// line about the event with this time? Everything before the stop is written with it.
+    pub(crate) about_stop: Option<fn(&[u8], &str) -> bool>,
     /// Finds a session's transcript if no event names it.
     pub(crate) find: fn(&Environment, &SessionId) -> Option<PathBuf>,
+}
+
+/// The time in a line, in the form that all hosts write.
+pub(crate) fn time(text: &str) -> Option<Millis> {
+    let time: jiff::Timestamp = text.parse().ok()?;
+    u64::try_from(time.as_millisecond()).ok().map(Millis)
 }

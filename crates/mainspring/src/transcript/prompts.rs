@@ -40,6 +40,30 @@ impl Transcript {
         }))
     }
 
+    /// Has a hook held the agent since the user's last message?
+    pub(crate) fn is_held(&self, entry: fn(&[u8]) -> Option<Entry>) -> bool {
+        let mut lines = Backwards::new(self);
+        while let Ok(Step::Line { bytes, .. }) = lines.step() {
+            match entry(bytes) {
+                Some(Entry::Block) => return true,
+                Some(Entry::Prompt) => return false,
+                Some(Entry::ToolResults(_) | Entry::Agent(_) | Entry::Other) | None => {}
+            }
+        }
+        false
+    }
+
+    /// Is there such a line in the part that is read?
+    pub(crate) fn has_line(&self, is_it: impl Fn(&[u8]) -> bool) -> bool {
+        let mut lines = Backwards::new(self);
+        while let Ok(Step::Line { bytes, .. }) = lines.step() {
+            if is_it(bytes) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Has another turn begun since the one of this prompt? What has not been written into
     /// the transcript yet is not known.
     pub(crate) fn is_past(

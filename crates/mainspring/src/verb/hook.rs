@@ -13,9 +13,10 @@ use mainspring_store::Trouble;
 
 use crate::drive::drive;
 use crate::env::Environment;
+use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::exit::Exit;
-use crate::host::{self, CalledBy, DecodeAs, Payload, Wording};
+use crate::host::{self, CalledBy, DecodeAs, HostSpec, Payload, Wording};
 use crate::limits;
 use crate::machine;
 use crate::notify;
@@ -27,11 +28,31 @@ use crate::store::{ProjectStore, StateDir};
 use crate::told;
 use crate::verb::typed;
 
-pub(crate) fn run(env: &Environment, by: CalledBy) -> Exit {
+/// Answer a host's hook: one event on stdin, one decision on stdout
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The host that sent the event, by its program's name, if the event does not show it
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
+}
+
+impl Args {
+    /// What is wrong with a call that did not come to [`run`].
+    pub(crate) fn refusal(&self) -> CliError {
+        let known: Vec<&str> = host::HOSTS.iter().map(|host| host.program).collect();
+        let problem = match &self.host {
+            Some(name) if host::named(name).is_none() => format!("there is no host {name:?}"),
+            Some(_) | None => "`mainspring hook` takes nothing but `--host NAME`".into(),
+        };
+        CliError::new(problem).hint(format!("the hosts are {}", known.join(", ")))
+    }
+}
+
+pub(crate) fn run(env: &Environment, by: CalledBy, host: Option<&'static HostSpec>) -> Exit {
     crate::panic::answer_on_panic();
     // Read whole even where it does not matter: a host that writes into a closed pipe may
     // take that for an error of ours.
-    answer_to(env, by, read_stdin())
+    answer_to(env, by, host, read_stdin())
 }
 
 /// The bare program: a host that dropped our arguments called it, if an event is on stdin.
@@ -43,18 +64,24 @@ pub(crate) fn run_bare(env: &Environment) -> Option<Exit> {
     crate::panic::answer_on_panic();
     match read_stdin() {
         Input::Bytes(bytes) if !bytes.trim_ascii_start().starts_with(b"{") => None,
-        input => Some(answer_to(env, CalledBy::Name, input)),
+        input => Some(answer_to(env, CalledBy::Name, None, input)),
     }
 }
 
 /// How long the bare program waits for an event on a stdin that nobody closes.
 const BARE_WAIT: Duration = Duration::from_secs(2);
 
-fn answer_to(env: &Environment, by: CalledBy, input: Input) -> Exit {
+/// `host` is the one that the registration names, if it does.
+fn answer_to(
+    env: &Environment,
+    by: CalledBy,
+    host: Option<&'static HostSpec>,
+    input: Input,
+) -> Exit {
     if env.silenced() {
         return Exit::Success;
     }
-    let payload = match decode(env, input) {
+    let payload = match decode(env, host, input) {
         Ok(payload) if (payload.host.outranked)(env, &payload, by) => return Exit::Success,
         Ok(payload) => payload,
         Err(fault) => return print(fault),
@@ -119,12 +146,15 @@ pub(crate) fn read_stdin() -> Input {
 const ORDINARY_EVENT: usize = 4096;
 
 /// The event; or the line for the host that says why there is none.
-fn decode(env: &Environment, input: Input) -> Result<Payload, Option<String>> {
+fn decode(
+    env: &Environment,
+    named: Option<&'static HostSpec>,
+    input: Input,
+) -> Result<Payload, Option<String>> {
     let unknown = Kind::Other {
         name: String::new(),
     };
-    let fault =
-        |cause: String| (host::DEFAULT.encode)(&Answer::fault(&unknown, cause), "", Wording::Block);
+    let fault = |cause: String| host::fault_line(&Answer::fault(&unknown, cause));
     let bytes = match input {
         Input::Bytes(bytes) => bytes,
         Input::TooLarge => {
@@ -137,7 +167,7 @@ fn decode(env: &Environment, input: Input) -> Result<Payload, Option<String>> {
             return Err(fault(format!("cannot read the hook's input: {error}")));
         }
     };
-    host::decode(env, bytes, DecodeAs::Named)
+    host::decode(env, bytes, DecodeAs::Named, named)
         .map_err(|error| fault(format!("{error}: nothing was checked")))
 }
 

@@ -121,7 +121,7 @@ fn event(path: &Path, cmd: &CommandContext) -> Result<Payload> {
             .hint("an event is the JSON that a host sends to a hook; `{}` is a stop"));
     }
     let mut payload =
-        host::decode(&cmd.env, bytes, DecodeAs::StopUnlessNamed).map_err(CliError::new)?;
+        host::decode(&cmd.env, bytes, DecodeAs::StopUnlessNamed, None).map_err(CliError::new)?;
     let session = cmd.env.agent_session().or_else(|| {
         let (_, store) = cmd.project().ok()?;
         Some(session::latest(&cmd.env, &store)?.0)

@@ -45,6 +45,7 @@ pub(super) fn carry_out(env: &Environment, payload: &Payload) -> Option<String> 
     let Kind::Expansion { command } = &payload.event.kind else {
         return None;
     };
+    let handled = payload.host.handled?;
     let verb = command.strip_prefix(PREFIX)?;
     if !matches!(verb, "stop" | "pause" | "resume") || !was_typed(env, payload) {
         return None;
@@ -67,7 +68,7 @@ pub(super) fn carry_out(env: &Environment, payload: &Payload) -> Option<String> 
         words.push(PAUSE);
     }
     let said = Order::run(&words, &cmd).unwrap_or_else(|error| error.to_string());
-    Some((payload.host.handled)(said.trim()))
+    Some(handled(said.trim()))
 }
 
 /// Did the client itself run this hook, for a user who attends?

@@ -182,7 +182,7 @@ fn sentence(case: &Case, settlement: &Settlement) -> String {
         Outcome::Passed => "Nothing was said to the agent.".into(),
         Outcome::Held => format!("{} kept the agent going.", holding.join(" and ")),
         Outcome::Capped => {
-            "The agent was let go, because the host would have overridden one more block.".into()
+            "The agent was let go, because the limit of blocks in a row was reached.".into()
         }
         Outcome::SameAnswer => {
             "The agent was let go, because it gave the same answer again and again.".into()
@@ -301,7 +301,7 @@ fn general(rule: &str) -> &'static str {
     match rule {
         "deferred" => "it has work to start, and waits until no other machine holds the agent",
         "untrusted" => "it has work to start, and the project is not trusted",
-        "capped" => "the host would have overridden one more block",
+        "capped" => "the limit of blocks in a row was reached",
         "same-answer" => "the agent gave the same answer again and again, and used no tool",
         "subagent" => "the event came from a sub-agent, not from the agent itself",
         "suspended" => "a person stopped or paused it; `mainspring resume` undoes this",

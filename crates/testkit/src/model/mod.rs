@@ -1,4 +1,4 @@
-//! A scripted model: a Messages API on loopback that the real client talks to.
+//! A scripted model on loopback that real clients talk to, each by its own API.
 //!
 //! ```no_run
 //! use mainspring_testkit::model::{Model, Script, Turn};
@@ -30,3 +30,4 @@ pub use request::{Purpose, Request};
 pub use script::Script;
 pub use server::Model;
 pub use turn::{Cue, Turn};
+pub use wire::Wire;

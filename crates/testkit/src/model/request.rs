@@ -1,15 +1,30 @@
 //! What the client asked the model, stored for assertions.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// One request to the Messages API.
+use super::wire::{Talk, Wire};
+
+/// One request to the model.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub path: String,
+    pub wire: Wire,
     pub headers: Vec<(String, String)>,
     /// The whole body, for what the accessors below do not cover.
     pub body: Value,
 }
+
+/// What clients call their shell tool.
+const SHELLS: &[&str] = &[
+    "Bash",
+    "bash",
+    "exec_command",
+    "shell",
+    "shell_command",
+    "run_shell_command",
+    "run_terminal_command",
+    "Execute",
+];
 
 /// What a request is for, as far as a script is concerned.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -33,11 +48,48 @@ impl Request {
     }
 
     /// The names of the tools on offer.
-    pub fn tools(&self) -> Vec<&str> {
-        self.array("tools")
-            .iter()
-            .filter_map(|tool| tool["name"].as_str())
-            .collect()
+    pub fn tools(&self) -> Vec<String> {
+        let tools = self.talk().tools.into_iter();
+        tools.map(|(name, _)| name).collect()
+    }
+
+    fn talk(&self) -> Talk {
+        self.wire.read(&self.body)
+    }
+
+    /// The client's own shell tool, and its input for this line.
+    pub(super) fn shell_call(&self, line: &str) -> (String, Value) {
+        let tools = self.talk().tools;
+        let is_shell = |(name, _): &&(String, Value)| SHELLS.contains(&name.as_str());
+        let Some((name, schema)) = tools.iter().find(is_shell) else {
+            panic!("no shell among {:?}", self.tools());
+        };
+        let mut input = json!({});
+        let fields = &schema["properties"];
+        let command = ["command", "cmd"]
+            .into_iter()
+            .find(|field| fields[field].is_object());
+        input[command.unwrap_or("command")] = line.into();
+        for field in schema["required"].as_array().into_iter().flatten() {
+            let field = field.as_str().unwrap_or_default();
+            if input[field].is_null() {
+                input[field] = match fields[field]["type"].as_str() {
+                    Some("boolean") => false.into(),
+                    Some("integer" | "number") => 30.into(),
+                    _ => "run it".into(),
+                };
+            }
+        }
+        (name.clone(), input)
+    }
+
+    /// The last text among the messages that begins with `prefix`, up to the next space.
+    pub fn last_word(&self, prefix: &str) -> Option<String> {
+        let texts = self.texts();
+        let text = texts.iter().rev().find(|text| text.contains(prefix))?;
+        let word = &text[text.rfind(prefix)?..];
+        let end = word.find(|c: char| c.is_whitespace() || matches!(c, '"' | '`' | '<'));
+        Some(word[..end.unwrap_or(word.len())].to_owned())
     }
 
     pub fn messages(&self) -> &[Value] {
@@ -46,6 +98,10 @@ impl Request {
 
     /// Every text of every message, reminders and tool results included.
     pub fn texts(&self) -> Vec<String> {
+        if self.wire != Wire::Messages {
+            let messages = self.talk().messages.into_iter();
+            return messages.map(|(_, text)| text).collect();
+        }
         self.messages()
             .iter()
             .flat_map(|message| texts_of(&message["content"]))
@@ -94,7 +150,11 @@ impl Request {
     /// A request of an agent has tools, or at least (`--tools ""`) a context to manage; a chore has
     /// neither.
     pub fn purpose(&self) -> Purpose {
-        if self.tools().is_empty() && self.body["context_management"].is_null() {
+        let has_tools = match self.wire {
+            Wire::Messages => !self.array("tools").is_empty(),
+            Wire::Responses | Wire::Chat | Wire::Gemini => !self.talk().tools.is_empty(),
+        };
+        if !has_tools && self.body["context_management"].is_null() {
             Purpose::Chore
         } else {
             Purpose::Turn

@@ -10,7 +10,7 @@ use tiny_http::{Header, Method, Response, Server};
 use super::request::{Purpose, Request};
 use super::script::Script;
 use super::turn::{Reply, Turn};
-use super::wire::{self, Message};
+use super::wire::{self, Wire};
 use crate::process::wait_until;
 
 /// The limit for a request: more than the largest that the client was seen to send.
@@ -149,16 +149,28 @@ fn answer(stage: &Stage, mut incoming: tiny_http::Request) {
         .next()
         .unwrap_or_default()
         .to_owned();
-    match (incoming.method(), path.as_str()) {
-        (Method::Post, "/v1/messages") => {}
-        (Method::Post, "/v1/messages/count_tokens") => {
-            return send(incoming, json(200, &json!({"input_tokens": 100})));
+    let wire = match (incoming.method(), Wire::of_path(&path)) {
+        (Method::Post, Some(wire)) => wire,
+        (Method::Post, None)
+            if path.ends_with("/count_tokens") || path.ends_with(":countTokens") =>
+        {
+            let count = json!({"input_tokens": 100, "totalTokens": 100});
+            return send(incoming, json(200, &count));
         }
         (Method::Head, _) => return send(incoming, json(200, &Value::Null)),
-        _ => return send(incoming, json(404, &wire::error("not_found_error", &path))),
-    }
-    let Some(request) = read(&mut incoming, path) else {
-        let body = wire::error("invalid_request_error", "not JSON");
+        (Method::Get, _) if path.ends_with("/models") => {
+            let none = json!({"object": "list", "data": [], "models": []});
+            return send(incoming, json(200, &none));
+        }
+        _ => {
+            return send(
+                incoming,
+                json(404, &wire::error(404, "not_found_error", &path)),
+            );
+        }
+    };
+    let Some(request) = read(&mut incoming, path, wire) else {
+        let body = wire::error(400, "invalid_request_error", "not JSON");
         return send(incoming, json(400, &body));
     };
     let (serial, turn) = {
@@ -193,27 +205,21 @@ fn perform(
             kind,
             message,
         } => {
-            send(incoming, json(status, &wire::error(kind, &message)));
+            send(incoming, json(status, &wire::error(status, kind, &message)));
         }
         Reply::Message(blocks) => {
-            let message = Message {
+            let reply = wire::Reply {
                 serial,
                 model: request.model(),
                 blocks: &blocks,
             };
-            if request.body["stream"] == true {
-                send(
-                    incoming,
-                    response(200, "text/event-stream", message.stream()),
-                );
-            } else {
-                send(incoming, json(200, &message.whole()));
-            }
+            let (kind, body) = request.wire.write(&request.path, &request.body, &reply);
+            send(incoming, response(200, kind, body));
         }
     }
 }
 
-fn read(incoming: &mut tiny_http::Request, path: String) -> Option<Request> {
+fn read(incoming: &mut tiny_http::Request, path: String, wire: Wire) -> Option<Request> {
     let headers = incoming
         .headers()
         .iter()
@@ -228,6 +234,7 @@ fn read(incoming: &mut tiny_http::Request, path: String) -> Option<Request> {
     let body = serde_json::from_slice(&body).ok()?;
     Some(Request {
         path,
+        wire,
         headers,
         body,
     })

@@ -74,6 +74,15 @@ impl Turn {
         }]))
     }
 
+    /// Runs a line in the client's own shell tool, whatever that is called.
+    pub fn shell(line: impl Into<String>) -> Self {
+        let line = line.into();
+        Self::decide(move |request| {
+            let (tool, input) = request.shell_call(&line);
+            Self::call(tool, input)
+        })
+    }
+
     /// Answers in the schema of `--json-schema`, as the client wants it: through
     /// the tool that the client adds for it.
     pub fn structured(value: Value) -> Self {

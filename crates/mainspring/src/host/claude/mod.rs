@@ -1,18 +1,15 @@
 //! Everything that is specific to Claude Code.
 
-mod decode;
-mod encode;
 mod environment;
 pub(crate) mod name;
 mod own_plugin;
 pub(crate) mod plugins;
 mod rank;
-mod reviewer;
+pub(super) mod reviewer;
 mod roots;
 mod settings;
 mod status_line;
 mod transcript;
-mod wire;
 
 use std::path::PathBuf;
 
@@ -20,6 +17,10 @@ use mainspring_kernel::SessionId;
 use mainspring_kernel::block_ledger::Cap;
 
 use super::agent::KnownAgent;
+use super::answers::{Answers, ContextIn, DenyBy, ObjectBy};
+use super::reading::{self, ChainFrom, Means, PromptBy, Reading, SkillTool, Subagents};
+use super::text::clean;
+use super::wire::Wire;
 use super::{Doctor, HostSpec, Variables, Wording};
 use crate::env::Environment;
 
@@ -30,9 +31,15 @@ pub(super) static SPEC: HostSpec = HostSpec {
     program: PROGRAM,
     agent: &AGENT,
     sent: None,
-    decode: decode::decode,
-    encode: encode::encode,
-    handled: encode::handled,
+    reading: READING,
+    answers: Answers {
+        context: ContextIn::Output,
+        deny: DenyBy::Permission,
+        object: ObjectBy::Block,
+        notifies: true,
+        reason_is_prompt: false,
+    },
+    handled: Some(handled),
     wording,
     rewakes,
     outranked: rank::outranked,
@@ -45,7 +52,6 @@ pub(super) static SPEC: HostSpec = HostSpec {
     },
     transcript: transcript::TRANSCRIPT,
     task_files: roots::TASK_FILES,
-    reviewer: reviewer::REVIEWER,
     installation: settings::INSTALLATION,
     doctor: Doctor {
         get: "npm install --global @anthropic-ai/claude-code",
@@ -54,6 +60,44 @@ pub(super) static SPEC: HostSpec = HostSpec {
         resume: "claude --continue",
     },
 };
+
+const READING: Reading = Reading {
+    events: &[
+        ("SessionStart", Means::Start),
+        ("SessionEnd", Means::End),
+        ("UserPromptSubmit", Means::Prompt),
+        ("UserPromptExpansion", Means::Expansion),
+        ("PreToolUse", Means::BeforeTool),
+        ("PostToolUse", Means::AfterTool),
+        ("Stop", Means::Stop),
+        ("Notification", Means::Notification),
+    ],
+    prompt,
+    is_stop: reading::every_stop,
+    chain: ChainFrom::Payload,
+    last_words: reading::last_assistant_message,
+    prompt_id: reading::prompt_id,
+    skill: Some(SkillTool {
+        tool: "Skill",
+        field: "skill",
+    }),
+    subagents: Subagents::Marked,
+};
+
+/// When a background task ends, the host sends a prompt that no person wrote.
+fn prompt(wire: &Wire<'_>) -> PromptBy {
+    let prompt = wire.prompt.text().unwrap_or_default();
+    if prompt.trim_start().starts_with("<task-notification>") {
+        PromptBy::Host
+    } else {
+        PromptBy::Person
+    }
+}
+
+/// A blocked expansion does not reach the model, and its reason is shown to the user.
+fn handled(said: &str) -> String {
+    serde_json::json!({ "decision": "block", "reason": clean(said) }).to_string()
+}
 
 pub(super) const AGENT: KnownAgent = KnownAgent {
     name: "Claude Code",

@@ -1,6 +1,6 @@
 //! Claude Code as a reviewer.
 
-pub(super) mod verdict;
+pub(in crate::host) mod verdict;
 
 use std::ffi::OsString;
 
@@ -10,10 +10,14 @@ use serde_json::Value;
 use crate::env::Environment;
 use crate::host::reviewer::{Permissions, Reviewer, Task};
 
-pub(super) const REVIEWER: Reviewer = Reviewer {
+pub(in crate::host) static REVIEWER: Reviewer = Reviewer {
+    program: super::PROGRAM,
     args,
     env: super::environment::VENDOR,
+    set: &[],
+    has_shell: true,
     read: verdict::read,
+    writes: true,
     complaint,
     may_skip_permissions,
 };

@@ -1,21 +1,19 @@
 //! Adds our entries to Claude Code's settings files and removes them. Everything else in a file
 //! stays as it is.
 
-mod handlers;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use jsonc_parser::cst::{CstArray, CstObject};
 use serde_json::{Map, Value, json};
 
-use self::handlers::{
-    calls_of, handler, handlers, handlers_of_drop_ins, is_drop_in, is_ours, is_public_script,
-    public_script,
-};
 use super::{config_dir, name, own_plugin, status_line};
 use crate::env::Environment;
 use crate::host::call::{self, Caller};
+use crate::host::hooks_file::handlers::{
+    calls_of, handler, handlers, handlers_of_drop_ins, is_drop_in, is_ours, is_public_script,
+    public_script,
+};
+use crate::host::hooks_file::{put_in, take_out};
 use crate::host::install::{
     Calls, Found, Handler, Hooks, Installation, Plugin, Purpose, Scope, Script, Trial, Variable,
     Wish,
@@ -228,22 +226,6 @@ fn drop_in_hooks(caller: &Caller, script: Script) -> Map<String, Value> {
 const STOP_TIMEOUT: u64 = 3000;
 const TIMEOUT: u64 = 30;
 
-/// Appends these hooks to what is there.
-fn put_in(root: &CstObject, hooks: &Map<String, Value>) -> Result<(), String> {
-    if hooks.is_empty() {
-        return Ok(());
-    }
-    let there = jsonc::object_of(root, "hooks")?;
-    for (event, groups) in hooks {
-        let list =
-            jsonc::list_of(&there, event).ok_or_else(|| format!("hooks.{event} is not a list"))?;
-        for group in groups.as_array().into_iter().flatten() {
-            list.append(jsonc::input(group));
-        }
-    }
-    Ok(())
-}
-
 fn unregister(text: &str, variables: &[String]) -> Result<String, String> {
     let given = |name: &String| {
         let mut all = INSTALLATION.variables.iter();
@@ -272,57 +254,6 @@ fn unregister(text: &str, variables: &[String]) -> Result<String, String> {
         }
         Ok(())
     })
-}
-
-/// Removes these handlers, and the lists that become empty.
-fn take_out(root: &CstObject, these: fn(&Map<String, Value>) -> bool) {
-    let Some(member) = jsonc::member(root, "hooks") else {
-        return;
-    };
-    let Some(hooks) = member.object_value() else {
-        return;
-    };
-    let mut emptied = false;
-    for event in hooks.properties() {
-        let Some(groups) = event.array_value() else {
-            continue;
-        };
-        if take_out_of(&groups, these) && jsonc::is_bare(&event) {
-            jsonc::remove(event);
-            emptied = true;
-        }
-    }
-    if emptied && jsonc::is_bare(&member) {
-        jsonc::remove(member);
-    }
-}
-
-/// Removes these handlers from one event's groups; returns whether there were any.
-fn take_out_of(groups: &CstArray, these: fn(&Map<String, Value>) -> bool) -> bool {
-    let mut taken = false;
-    for group in groups.elements() {
-        let handlers = group
-            .as_object()
-            .and_then(|group| jsonc::member(&group, "hooks")?.array_value());
-        let Some(handlers) = handlers else { continue };
-        let mut taken_here = false;
-        for handler in handlers.elements() {
-            let fields = handler.to_serde_value();
-            if fields
-                .as_ref()
-                .and_then(Value::as_object)
-                .is_some_and(these)
-            {
-                jsonc::remove(handler);
-                taken_here = true;
-            }
-        }
-        if taken_here && handlers.elements().is_empty() && !jsonc::has_comment(&group) {
-            jsonc::remove(group);
-        }
-        taken |= taken_here;
-    }
-    taken
 }
 
 /// The hooks to register.

@@ -7,17 +7,18 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
-use mainspring_kernel::{Millis, SessionId};
+use mainspring_kernel::SessionId;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 
 use crate::env::Environment;
-use crate::transcript::{Entry, Outcome, PromptLine, Saying, TranscriptFormat, repair};
+use crate::transcript::{Entry, Outcome, PromptLine, Saying, TranscriptFormat, repair, time};
 
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
     prompt,
     turn,
+    about_stop: None,
     find,
 };
 
@@ -68,9 +69,8 @@ fn prompt(line: &[u8]) -> Option<PromptLine> {
         }
         _ => return None,
     };
-    let time: Option<jiff::Timestamp> = typed.timestamp.and_then(|time| time.parse().ok());
     Some(PromptLine {
-        at: time.and_then(|time| u64::try_from(time.as_millisecond()).ok().map(Millis)),
+        at: typed.timestamp.as_deref().and_then(time),
         text,
     })
 }

@@ -31,6 +31,12 @@ const TEXTS: [(&str, &str); 5] = [
     ),
 ];
 
+/// One of the texts.
+pub(super) fn text(name: &str) -> Option<&'static str> {
+    let found = TEXTS.iter().find(|(known, _)| *known == name);
+    found.map(|(_, text)| *text)
+}
+
 /// The folder of the texts; missing or outdated ones are written.
 pub(super) fn place(state: &StateDir) -> Result<PathBuf, Trouble> {
     let library = state.root().join("taskie");

@@ -4,6 +4,7 @@ pub(crate) mod directory;
 pub(crate) mod history;
 mod library;
 pub(crate) mod memories;
+mod reading;
 pub(crate) mod record;
 pub(crate) mod reviewer;
 mod settings;

@@ -20,13 +20,14 @@ use mainspring_store::{Trouble, atomic, json_text, no_symlink, read_json, seal};
 
 use super::directory::PLANS;
 use super::subject::Subject;
-use super::{history, library, settings};
+use super::{history, library, reading, settings};
 use crate::effect_owner;
 use crate::env::Environment;
 use crate::event_context::EventContext;
 use crate::guard::{Ended, Guarded, Seal};
-use crate::host::reviewer::{End, Permissions, Said, Task, report};
+use crate::host::reviewer::{self, End, Permissions, Reviewer, Said, Task, report};
 use crate::host::text::excerpt;
+use crate::host::vendor_answer;
 use crate::limits;
 use crate::permit::{Permit, Revoked};
 
@@ -177,7 +178,7 @@ impl<'a> ReviewRun<'a> {
             let file = self.file.display();
             return Err(Failure::Fault(format!("{file} already exists")));
         }
-        let command = settings::command(self.context).map_err(fault)?;
+        let command = settings::command(self.context, self.client()).map_err(fault)?;
         let program = find(self.context.env, &command).ok_or(Failure::NoProgram(command))?;
         let library = library::place(self.context.store.state()).map_err(fault)?;
         self.context
@@ -198,7 +199,7 @@ impl<'a> ReviewRun<'a> {
             program,
             args,
             dir: &self.root,
-            env: settings::environment(self.context).map_err(fault)?,
+            env: settings::environment(self.context, self.client()).map_err(fault)?,
             stdout: &stdout,
             stderr: &log,
             most_output: limits::CHILD_OUTPUT,
@@ -284,33 +285,48 @@ impl<'a> ReviewRun<'a> {
             problem: "is not UTF-8 text, so it cannot be named to a reviewer: set XDG_STATE_HOME"
                 .into(),
         })?;
-        let permissions = match settings::permissions(self.context)? {
+        let permissions = match settings::permissions(self.context, self.client())? {
             settings::Permissions::Skipped => Permissions::Skipped,
             settings::Permissions::Scoped => Permissions::Scoped {
                 library,
                 file: scope(self.asked)?,
             },
         };
-        Ok((self.context.host().reviewer.args)(&Task {
-            model: &self.asked.model,
+        let (client, model) = reviewer::named(&self.asked.model);
+        let mut prompt = messages::prompt(self.asked, text);
+        let schema = match self.asked.ledger {
+            Some(_) => report::WITH_FINDINGS,
+            None => report::VERDICT_ALONE,
+        };
+        if !client.writes {
+            prompt += &reading::instructions(self.context, self.permit, self.asked, client);
+        }
+        let schema_file = self.attempt_dir.join("schema.json");
+        atomic::replace(&schema_file, vendor_answer::STRICT.as_bytes())?;
+        Ok((client.args)(&Task {
+            model,
             permissions,
-            schema: match self.asked.ledger {
-                Some(_) => report::WITH_FINDINGS,
-                None => report::VERDICT_ALONE,
-            },
-            prompt: messages::prompt(self.asked, text),
+            schema,
+            schema_file: &schema_file,
+            prompt,
         }))
+    }
+
+    fn client(&self) -> &'static Reviewer {
+        reviewer::named(&self.asked.model).0
     }
 
     /// What the reviewer printed, if its guard saw it end with that.
     fn read_stdout(&self, attempt_dir: &Path) -> Option<Said> {
+        let bytes = Self::sealed_stdout(attempt_dir)?;
+        (self.client().read)(&bytes)
+    }
+
+    fn sealed_stdout(attempt_dir: &Path) -> Option<Vec<u8>> {
         let stdout = attempt_dir.join(STDOUT);
         let bytes = atomic::read(&stdout, limits::CHILD_OUTPUT).ok()??;
         let nonce = atomic::read_text(&attempt_dir.join(NONCE), 4096).ok()??;
-        if !Seal::new(nonce, &stdout).holds(&bytes) {
-            return None;
-        }
-        (self.context.host().reviewer.read)(&bytes)
+        Seal::new(nonce, &stdout).holds(&bytes).then_some(bytes)
     }
 
     /// What it prints to stderr stays with the run.
@@ -328,7 +344,7 @@ impl<'a> ReviewRun<'a> {
     fn last_words(&self, stdout: &Path) -> String {
         let from_result = || {
             let bytes = atomic::read(stdout, limits::CHILD_OUTPUT).ok()??;
-            let complaint = (self.context.host().reviewer.complaint)(&bytes)?;
+            let complaint = (self.client().complaint)(&bytes)?;
             Some(excerpt(&complaint))
         };
         let from_log = || {

@@ -9,7 +9,7 @@ use mainspring_store::Trouble;
 use crate::child_env::{self, NETWORK, PERSON};
 use crate::config::{Key, Kind, Reach, Value};
 use crate::event_context::EventContext;
-use crate::host;
+use crate::host::reviewer::{self, Reviewer};
 
 /// The longest deadline. The hook is registered with a longer timeout.
 const LONGEST: Millis = Millis::seconds(600);
@@ -18,7 +18,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "review.command",
         kind: Kind::Text,
-        default: host::PROGRAM,
+        default: reviewer::DEFAULT.program,
         reach: Reach::User,
         variable: None,
         about: "the reviewer's program: a name on the PATH, or an absolute path",
@@ -39,6 +39,16 @@ pub(super) const KEYS: &[Key] = &[
         reach: Reach::User,
         variable: None,
         about: "the models that take turns, the strongest first",
+    },
+    Key {
+        name: "review.reviewers",
+        kind: Kind::List,
+        default: "",
+        reach: Reach::User,
+        variable: None,
+        about: "the clients that take turns, each with a model if you like: claude:opus, codex, \
+                gemini, qwen, copilot, opencode:provider/model. If it is set, review.models does not \
+                count",
     },
     Key {
         name: "review.permissions",
@@ -87,14 +97,22 @@ pub(super) const KEYS: &[Key] = &[
 
 pub(super) fn of(context: &EventContext<'_>) -> Result<Settings, Trouble> {
     let config = context.config()?;
-    let models = config
-        .get("review.models")
-        .and_then(Value::list)
-        .filter(|models| !models.is_empty())
-        .map_or_else(
-            || plan::DEFAULT_MODELS.map(str::to_owned).into(),
-            <[String]>::to_vec,
-        );
+    let named = |key: &str| {
+        let list = config.get(key).and_then(Value::list);
+        list.filter(|list| !list.is_empty())
+    };
+    let reviewers = named("review.reviewers");
+    if let Some(unknown) = reviewers.into_iter().flatten().find(|name| !is_known(name)) {
+        let known: Vec<&str> = reviewer::PROFILES.iter().map(|one| one.program).collect();
+        return Err(Trouble::Other(format!(
+            "[review] reviewers: there is no reviewer {unknown:?}; there are {}",
+            known.join(", ")
+        )));
+    }
+    let models = reviewers.or_else(|| named("review.models")).map_or_else(
+        || plan::DEFAULT_MODELS.map(str::to_owned).into(),
+        <[String]>::to_vec,
+    );
     let on_failure = match config.get("review.on_failure").and_then(Value::text) {
         Some("retry") => OnFailure::Retry,
         Some("park") => OnFailure::Park,
@@ -118,20 +136,32 @@ pub(super) fn of(context: &EventContext<'_>) -> Result<Settings, Trouble> {
     })
 }
 
-pub(super) fn command(context: &EventContext<'_>) -> Result<String, Trouble> {
+fn is_known(name: &str) -> bool {
+    let program = name.split(':').next().unwrap_or_default();
+    reviewer::PROFILES.iter().any(|one| one.program == program)
+}
+
+/// The program of this client. Another one can be given for the default client only.
+pub(super) fn command(context: &EventContext<'_>, client: &Reviewer) -> Result<String, Trouble> {
+    if client.program != reviewer::DEFAULT.program {
+        return Ok(client.program.to_owned());
+    }
     let config = context.config()?;
     let command = config.get("review.command").and_then(Value::text);
-    Ok(command.unwrap_or(host::PROGRAM).to_owned())
+    Ok(command.unwrap_or(reviewer::DEFAULT.program).to_owned())
 }
 
 /// Every variable that the reviewer gets.
 pub(super) fn environment(
     context: &EventContext<'_>,
+    client: &Reviewer,
 ) -> Result<Vec<(OsString, OsString)>, Trouble> {
     let config = context.config()?;
     let more = config.get("review.env").and_then(Value::list);
-    let vendor = context.host().reviewer.env.lists(context.env);
+    let vendor = client.env.lists(context.env);
     let mut listed = child_env::listed(context.env, &[&[PERSON, NETWORK], &vendor[..]].concat());
+    let set = client.set.iter();
+    listed.extend(set.map(|(name, value)| (name.into(), value.into())));
     for name in more.unwrap_or_default() {
         let value = context.env.var_os(name);
         listed.extend(value.map(|value| (name.into(), value)));
@@ -146,8 +176,11 @@ pub(super) enum Permissions {
     Scoped,
 }
 
-pub(super) fn permissions(context: &EventContext<'_>) -> Result<Permissions, Trouble> {
-    let may_skip = (context.host().reviewer.may_skip_permissions)(context.env);
+pub(super) fn permissions(
+    context: &EventContext<'_>,
+    client: &Reviewer,
+) -> Result<Permissions, Trouble> {
+    let may_skip = (client.may_skip_permissions)(context.env);
     let wanted = context
         .config()?
         .get("review.permissions")

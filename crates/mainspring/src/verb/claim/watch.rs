@@ -50,7 +50,7 @@ pub(crate) fn run(env: &Environment) -> Exit {
     let Input::Bytes(bytes) = input else {
         return Exit::Success;
     };
-    let Ok(mut payload) = host::decode(env, bytes, DecodeAs::Named) else {
+    let Ok(mut payload) = host::decode(env, bytes, DecodeAs::Named, None) else {
         return Exit::Success;
     };
     if !(payload.host.rewakes)(env, payload.event.session.as_ref()) {

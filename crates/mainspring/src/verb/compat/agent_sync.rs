@@ -45,8 +45,8 @@ fn answer(env: &Environment, event: DecodeAs, input: Input) -> Result<(Answer, P
         Input::TooLarge => return Err("the hook's input is too large".into()),
         Input::Unreadable(problem) => return Err(problem),
     };
-    let mut payload = host::decode(env, bytes, event)
-        .or_else(|_| host::decode(env, b"{}".to_vec(), event))
+    let mut payload = host::decode(env, bytes, event, None)
+        .or_else(|_| host::decode(env, b"{}".to_vec(), event, None))
         .map_err(|problem| problem.to_string())?;
     if payload.cwd.is_none() {
         let project = host::project_dir(env).unwrap_or_else(|| ".".into());

@@ -102,7 +102,7 @@ fn read(env: &Environment, input: Input) -> Result<Payload, String> {
     if !fields.is_object() {
         return Err(invalid("it is not an object"));
     }
-    let mut payload = host::decode(env, bytes, DecodeAs::Skill)
+    let mut payload = host::decode(env, bytes, DecodeAs::Skill, None)
         .map_err(|problem| invalid(&problem.to_string()))?;
     let named = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
     let missing = |field: &str| Err(format!("Missing required field: {field}"));

@@ -26,7 +26,7 @@ pub(super) fn payload(env: &Environment, input: Input) -> Result<Payload, String
         return Err("the input is not a JSON object".into());
     }
     let mut payload =
-        host::decode(env, bytes, DecodeAs::Stop).map_err(|problem| problem.to_string())?;
+        host::decode(env, bytes, DecodeAs::Stop, None).map_err(|problem| problem.to_string())?;
     payload.cwd = payload.cwd.or_else(own_directory);
     Ok(payload)
 }

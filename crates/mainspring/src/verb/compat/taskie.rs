@@ -61,7 +61,8 @@ fn read(env: &Environment, input: Input) -> Result<(Payload, Chain), String> {
         Input::Unreadable(error) => return Err(error),
     };
     let _: Value = mainspring_json::read(&bytes).map_err(|error| error.to_string())?;
-    let payload = host::decode(env, bytes, DecodeAs::Stop).map_err(|error| error.to_string())?;
+    let payload =
+        host::decode(env, bytes, DecodeAs::Stop, None).map_err(|error| error.to_string())?;
     let chain = match payload.event.kind {
         Kind::Stop { chain, .. } => chain,
         _ => Chain::First,

@@ -178,7 +178,7 @@ fn reviewer(cmd: &CommandContext, findings: &mut Findings) {
         let command = config.get("review.command").and_then(Value::text);
         command.map(str::to_owned)
     });
-    let Some(command) = command.filter(|command| command != host::PROGRAM) else {
+    let Some(command) = command.filter(|command| command != host::reviewer::DEFAULT.program) else {
         return;
     };
     let found = if Path::new(&command).is_absolute() {

@@ -12,6 +12,7 @@ use crate::child_env::{self, PERSON};
 use crate::diff;
 use crate::error::CliError;
 use crate::host::install::{self, Installation, PluginState, Scope, Settings};
+use crate::host::reviewer;
 use crate::host::text::excerpt;
 use crate::host::{self, HostSpec};
 use crate::limits;
@@ -251,7 +252,11 @@ fn remove_plugin(cmd: &CommandContext, host: &HostSpec) -> Result {
         let what = format!("the plugin stays: {} is not on the PATH", host.program);
         return Err(CliError::new(what).hint(by_hand));
     };
-    let lists = [&[PERSON][..], &host.reviewer.env.lists(&cmd.env)].concat();
+    let lists = [
+        &[PERSON][..],
+        &reviewer::named(host.program).0.env.lists(&cmd.env),
+    ]
+    .concat();
     let done = Job::new(Permit::for_trial(), program, CLIENT_LIMIT)
         .args(plugin.remove)
         .env(child_env::listed(&cmd.env, &lists))

@@ -126,7 +126,7 @@ fn told(ruling: &Ruling) -> (Vec<Step>, Vec<String>) {
             });
             let notes = records::told(settlement).map(|note| excerpt(&note.text));
             let capped = match settlement.outcome {
-                Outcome::Capped => Some("the host would have overridden one more block"),
+                Outcome::Capped => Some("the limit of blocks in a row was reached"),
                 Outcome::SameAnswer => Some("the agent gave the same answer again and again"),
                 _ => None,
             };

@@ -42,7 +42,7 @@ pub(crate) fn read(stdout: &[u8]) -> Option<Said> {
 
 /// Parses JSON without duplicate keys: with two verdicts, it would be chance which one a reader
 /// takes.
-fn unambiguous(text: &str) -> Option<Value> {
+pub(in crate::host) fn unambiguous(text: &str) -> Option<Value> {
     serde_json::from_str::<Once>(text).ok()?;
     serde_json::from_str(text).ok()
 }
@@ -106,7 +106,7 @@ impl<'de> Visitor<'de> for Look {
     }
 }
 
-fn verdict(value: &Value) -> Verdict {
+pub(in crate::host) fn verdict(value: &Value) -> Verdict {
     match value.get("verdict").and_then(Value::as_str) {
         Some("PASS") => Verdict::Pass,
         Some("FAIL") => Verdict::Fail,

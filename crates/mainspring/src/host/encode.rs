@@ -1,43 +1,51 @@
-//! Encodes an answer as Claude Code's JSON.
+//! Encodes an answer as a host's JSON: exactly the fields that the host understands at this
+//! event, because some hosts ignore an answer with any other.
 
 use mainspring_kernel::{Answer, Decision, Reasons, Voice};
 use serde_json::{Map, Value, json};
 
-use crate::host::Wording;
-use crate::host::text::{self, clean};
-
-/// A blocked expansion does not reach the model, and its reason is shown to the user.
-pub(crate) fn handled(said: &str) -> String {
-    json!({ "decision": "block", "reason": clean(said) }).to_string()
-}
+use super::answers::{Answers, ContextIn, DenyBy, ObjectBy};
+use super::text::{self, clean};
+use super::{Wording, own_reason};
 
 /// One line of JSON; `None` if there is nothing to say.
-pub(crate) fn encode(answer: &Answer, event: &str, wording: Wording) -> Option<String> {
+pub(crate) fn encode(
+    host: &Answers,
+    answer: &Answer,
+    event: &str,
+    wording: Wording,
+) -> Option<String> {
     if answer.is_nothing() {
         return None;
     }
     let mut out = Map::new();
     match &answer.decision {
         Decision::Stop { hold } => match wording {
-            Wording::Block => block(&mut out, hold),
-            Wording::Context => add_context(&mut out, event, hold),
+            Wording::Block => block(&mut out, &hold_text(host, hold)),
+            Wording::Context => add_context(&mut out, host, event, &hold.text()),
         },
-        Decision::Context { tell } => add_context(&mut out, event, tell),
-        Decision::AfterTool { tell, object } => {
-            block(&mut out, object);
-            add_context(&mut out, event, tell);
-        }
-        Decision::BeforeTool { deny } => deny_tool(&mut out, event, deny),
-        Decision::Idle { notify } => notify_desktop(&mut out, notify),
-        // Claude Code has no such event: the watcher wakes the agent by itself.
-        Decision::Watch { .. } | Decision::Silent => {}
+        Decision::Context { tell } => add_context(&mut out, host, event, &tell.text()),
+        Decision::AfterTool { tell, object } => match host.object {
+            ObjectBy::Block => {
+                block(&mut out, &object.text());
+                add_context(&mut out, host, event, &tell.text());
+            }
+            ObjectBy::Context => {
+                let both = object.clone().join(tell.clone());
+                add_context(&mut out, host, event, &both.text());
+            }
+        },
+        Decision::BeforeTool { deny } => deny_tool(&mut out, host, event, &deny.text()),
+        Decision::Idle { notify } if host.notifies => notify_desktop(&mut out, &notify.text()),
+        // No host has such an event: the watcher wakes the agent by itself.
+        Decision::Watch { .. } | Decision::Idle { .. } | Decision::Silent => {}
     }
     let said = text::notes(answer);
     if !said.is_empty() {
         out.insert("systemMessage".into(), clean(&said).into());
     }
     let mut desktop = answer.notes.iter().filter(|note| note.by == Voice::Desktop);
-    if let Some(note) = desktop.next_back() {
+    if let Some(note) = desktop.next_back().filter(|_| host.notifies) {
         desktop_notice(&mut out, &note.text);
     }
     if out.is_empty() {
@@ -46,30 +54,54 @@ pub(crate) fn encode(answer: &Answer, event: &str, wording: Wording) -> Option<S
     mainspring_json::text(&out).ok().map(|line| line + "\n")
 }
 
-fn add_context(out: &mut Map<String, Value>, event: &str, reasons: &Reasons) {
-    if !reasons.is_empty() {
-        let output = json!({
-            "hookEventName": event,
-            "additionalContext": clean(&reasons.text()),
-        });
-        out.insert("hookSpecificOutput".into(), output);
+fn hold_text(host: &Answers, hold: &Reasons) -> String {
+    let text = hold.text();
+    if host.reason_is_prompt && !text.is_empty() {
+        own_reason::marked(&text)
+    } else {
+        text
     }
 }
 
-fn deny_tool(out: &mut Map<String, Value>, event: &str, reasons: &Reasons) {
-    if !reasons.is_empty() {
-        let output = json!({
-            "hookEventName": event,
-            "permissionDecision": "deny",
-            "permissionDecisionReason": clean(&reasons.text()),
-        });
-        out.insert("hookSpecificOutput".into(), output);
+fn add_context(out: &mut Map<String, Value>, host: &Answers, event: &str, text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    let text = clean(text);
+    match host.context {
+        ContextIn::Output => {
+            let output = json!({ "hookEventName": event, "additionalContext": text });
+            out.insert("hookSpecificOutput".into(), output);
+        }
+        ContextIn::TopLevel => {
+            out.insert("additionalContext".into(), text.into());
+        }
     }
 }
 
-fn notify_desktop(out: &mut Map<String, Value>, reasons: &Reasons) {
-    if !reasons.is_empty() {
-        desktop_notice(out, &reasons.text());
+fn deny_tool(out: &mut Map<String, Value>, host: &Answers, event: &str, text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    match host.deny {
+        DenyBy::Permission => {
+            let output = json!({
+                "hookEventName": event,
+                "permissionDecision": "deny",
+                "permissionDecisionReason": clean(text),
+            });
+            out.insert("hookSpecificOutput".into(), output);
+        }
+        DenyBy::Decision => {
+            out.insert("decision".into(), "deny".into());
+            out.insert("reason".into(), clean(text).into());
+        }
+    }
+}
+
+fn notify_desktop(out: &mut Map<String, Value>, text: &str) {
+    if !text.is_empty() {
+        desktop_notice(out, text);
     }
 }
 
@@ -80,10 +112,10 @@ fn desktop_notice(out: &mut Map<String, Value>, text: &str) {
     out.insert("terminalSequence".into(), sequence.into());
 }
 
-fn block(out: &mut Map<String, Value>, reasons: &Reasons) {
-    if !reasons.is_empty() {
+fn block(out: &mut Map<String, Value>, text: &str) {
+    if !text.is_empty() {
         out.insert("decision".into(), "block".into());
-        out.insert("reason".into(), clean(&reasons.text()).into());
+        out.insert("reason".into(), clean(text).into());
     }
 }
 
@@ -92,6 +124,7 @@ mod tests {
     use mainspring_kernel::{Name, Note};
 
     use super::*;
+    use crate::host::DEFAULT;
 
     fn said(text: &str) -> Reasons {
         Reasons::one(Name::Gate, text.into())
@@ -138,7 +171,7 @@ mod tests {
                 notes: Vec::new(),
             };
             assert_eq!(
-                encode(&answer, event, Wording::Block),
+                encode(&DEFAULT.answers, &answer, event, Wording::Block),
                 Some(format!("{expected}\n"))
             );
         }
@@ -162,7 +195,10 @@ mod tests {
                 decision: silent,
                 notes: Vec::new(),
             };
-            assert_eq!(encode(&answer, "Stop", Wording::Block), None);
+            assert_eq!(
+                encode(&DEFAULT.answers, &answer, "Stop", Wording::Block),
+                None
+            );
         }
     }
 
@@ -175,11 +211,14 @@ mod tests {
             notes: Vec::new(),
         };
         assert_eq!(
-            encode(&answer, "Stop", Wording::Context).unwrap(),
+            encode(&DEFAULT.answers, &answer, "Stop", Wording::Context).unwrap(),
             "{\"hookSpecificOutput\":{\"hookEventName\":\"Stop\",\"additionalContext\":\"go on\"}}\n"
         );
         let silent = Answer::nothing(&mainspring_kernel::Kind::Idle);
-        assert_eq!(encode(&silent, "Stop", Wording::Context), None);
+        assert_eq!(
+            encode(&DEFAULT.answers, &silent, "Stop", Wording::Context),
+            None
+        );
     }
 
     #[test]
@@ -195,7 +234,7 @@ mod tests {
             ],
         };
         assert_eq!(
-            encode(&answer, "Stop", Wording::Block).unwrap(),
+            encode(&DEFAULT.answers, &answer, "Stop", Wording::Block).unwrap(),
             "{\"systemMessage\":\"mainspring loop: stale\\nmainspring: disk full\"}\n"
         );
     }

@@ -10,7 +10,7 @@ use crate::host::call::{self, HOOK, PROGRAM, SHARED};
 use crate::host::install::{Calls, Handler, Script};
 
 /// What this handler is for; `None` if it is not ours.
-pub(super) fn calls_of(fields: &Map<String, Value>) -> Option<Calls> {
+pub(in crate::host) fn calls_of(fields: &Map<String, Value>) -> Option<Calls> {
     let words = called(fields);
     let (program, args) = words.split_first()?;
     let program = program::name(Path::new(program.as_ref()))?;
@@ -25,17 +25,17 @@ pub(super) fn calls_of(fields: &Map<String, Value>) -> Option<Calls> {
 }
 
 /// Does this handler run our program as a hook?
-pub(super) fn is_ours(fields: &Map<String, Value>) -> bool {
+pub(in crate::host) fn is_ours(fields: &Map<String, Value>) -> bool {
     calls_of(fields).is_some_and(|calls| calls != Calls::DropIn)
 }
 
 /// Does it run our program in the place of a public script?
-pub(super) fn is_drop_in(fields: &Map<String, Value>) -> bool {
+pub(in crate::host) fn is_drop_in(fields: &Map<String, Value>) -> bool {
     calls_of(fields) == Some(Calls::DropIn)
 }
 
 /// The public script that this handler runs.
-pub(super) fn public_script(fields: &Map<String, Value>) -> Option<Script> {
+pub(in crate::host) fn public_script(fields: &Map<String, Value>) -> Option<Script> {
     let words = called(fields);
     let of_word = |word: &Cow<'_, str>| {
         let path = word.to_lowercase();
@@ -53,17 +53,17 @@ pub(super) fn public_script(fields: &Map<String, Value>) -> Option<Script> {
     words.iter().find_map(of_word)
 }
 
-pub(super) fn is_public_script(fields: &Map<String, Value>) -> bool {
+pub(in crate::host) fn is_public_script(fields: &Map<String, Value>) -> bool {
     public_script(fields).is_some()
 }
 
-pub(super) fn handlers_of_drop_ins(root: &Map<String, Value>) -> Vec<Handler> {
+pub(in crate::host) fn handlers_of_drop_ins(root: &Map<String, Value>) -> Vec<Handler> {
     let all = handlers(root, is_drop_in).into_iter();
     all.filter_map(handler).collect()
 }
 
 /// These handlers with their events' names, in the file's order.
-pub(super) fn handlers(
+pub(in crate::host) fn handlers(
     root: &Map<String, Value>,
     these: fn(&Map<String, Value>) -> bool,
 ) -> Vec<(&str, &Map<String, Value>)> {
@@ -75,9 +75,10 @@ pub(super) fn handlers(
     let mut ours: Vec<(&str, &Map<String, Value>)> = events
         .flat_map(|(event, groups)| {
             let groups = groups.as_array().into_iter().flatten();
-            let handlers = groups
-                .filter_map(|group| group.get("hooks")?.as_array())
-                .flatten();
+            let handlers = groups.flat_map(|group| match group.get("hooks") {
+                Some(handlers) => handlers.as_array().map_or(&[][..], Vec::as_slice),
+                None => std::slice::from_ref(group),
+            });
             let ours = handlers
                 .filter_map(Value::as_object)
                 .filter(|one| these(one));
@@ -88,7 +89,7 @@ pub(super) fn handlers(
     ours
 }
 
-pub(super) fn handler((event, fields): (&str, &Map<String, Value>)) -> Option<Handler> {
+pub(in crate::host) fn handler((event, fields): (&str, &Map<String, Value>)) -> Option<Handler> {
     let mut words = called(fields).into_iter().map(Cow::into_owned);
     let listed = fields.get("args").and_then(Value::as_array);
     Some(Handler {
@@ -104,13 +105,17 @@ pub(super) fn handler((event, fields): (&str, &Map<String, Value>)) -> Option<Ha
                 .map(str::to_owned),
         },
         needs_list: listed.is_some_and(|args| !args.is_empty()),
-        timeout: fields.get("timeout").and_then(Value::as_u64),
+        timeout: fields
+            .get("timeout")
+            .or_else(|| fields.get("timeoutSec"))
+            .and_then(Value::as_u64),
     })
 }
 
 /// The program and its arguments, from an argument list or from a command line.
 fn called(fields: &Map<String, Value>) -> Vec<Cow<'_, str>> {
-    let Some(command) = fields.get("command").and_then(Value::as_str) else {
+    let command = fields.get("command").or_else(|| fields.get("bash"));
+    let Some(command) = command.and_then(Value::as_str) else {
         return Vec::new();
     };
     match fields.get("args").and_then(Value::as_array) {

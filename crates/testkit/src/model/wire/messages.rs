@@ -4,19 +4,26 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::turn::Block;
+use super::{Reply, Talk, list, text_of};
+use crate::model::turn::Block;
 
 /// The client sends it back with the thought; nobody checks it here.
 const SIGNATURE: &str = "c2NyaXB0ZWQ=";
 
-/// A message that is about to be sent.
-pub(super) struct Message<'a> {
-    pub(super) serial: usize,
-    pub(super) model: &'a str,
-    pub(super) blocks: &'a [Block],
+pub(super) fn read(body: &Value) -> Talk {
+    let mut talk = Talk::default();
+    for message in list(&body["messages"]) {
+        let role = message["role"].as_str().unwrap_or_default().to_owned();
+        talk.messages.push((role, text_of(&message["content"])));
+    }
+    for tool in list(&body["tools"]) {
+        let name = tool["name"].as_str().unwrap_or_default().to_owned();
+        talk.tools.push((name, tool["input_schema"].clone()));
+    }
+    talk
 }
 
-impl Message<'_> {
+impl Reply<'_> {
     /// The answer to a request that did not ask for a stream.
     pub(super) fn whole(&self) -> Value {
         let content: Vec<Value> = (0..)
@@ -100,9 +107,4 @@ impl Message<'_> {
             "end_turn"
         }
     }
-}
-
-/// The body of an error answer.
-pub(super) fn error(kind: &str, message: &str) -> Value {
-    json!({"type": "error", "error": {"type": kind, "message": message}})
 }

@@ -1,4 +1,5 @@
-//! What Claude Code writes to a hook's stdin. Unknown fields are skipped, and a field of an
+//! What hosts write to a hook's stdin. They all copied Claude Code's fields and added some of
+//! their own, so one structure has them all. Unknown fields are skipped, and a field of an
 //! unexpected type counts as missing, because a newer client must not switch us off.
 
 use std::borrow::Cow;
@@ -9,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::transcript::repair;
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Wire<'a> {
+pub(crate) struct Wire<'a> {
     #[serde(borrow, default)]
     pub(super) session_id: Field<'a>,
     #[serde(borrow, default)]
@@ -24,11 +25,21 @@ pub(super) struct Wire<'a> {
     pub(super) prompt_id: Field<'a>,
     #[serde(borrow, default)]
     pub(super) team_name: Field<'a>,
+    /// The host's time of the event.
+    #[serde(borrow, default)]
+    pub(super) timestamp: Field<'a>,
+    #[serde(borrow, default)]
+    pub(super) turn_id: Field<'a>,
+    #[serde(borrow, default)]
+    pub(super) permission_mode: Field<'a>,
     // Stop
     #[serde(borrow, default)]
     pub(super) stop_hook_active: Field<'a>,
     #[serde(borrow, default)]
     pub(super) last_assistant_message: Field<'a>,
+    /// Every text of the turn, joined.
+    #[serde(borrow, default)]
+    pub(super) prompt_response: Field<'a>,
     #[serde(borrow, default)]
     pub(super) background_tasks: Field<'a>,
     // SessionStart, SessionEnd
@@ -39,6 +50,9 @@ pub(super) struct Wire<'a> {
     // UserPromptSubmit, UserPromptExpansion
     #[serde(borrow, default)]
     pub(super) prompt: Field<'a>,
+    /// What a person typed, before the host added to it.
+    #[serde(borrow, default)]
+    pub(super) submitted_prompt: Field<'a>,
     #[serde(borrow, default)]
     pub(super) command_name: Field<'a>,
     #[serde(borrow, default)]
@@ -52,6 +66,8 @@ pub(super) struct Wire<'a> {
     pub(super) tool_input: Field<'a>,
     #[serde(borrow, default)]
     pub(super) tool_response: Field<'a>,
+    #[serde(borrow, default)]
+    pub(super) tool_result: Field<'a>,
     // Notification
     #[serde(borrow, default)]
     pub(super) notification_type: Field<'a>,
@@ -60,11 +76,16 @@ pub(super) struct Wire<'a> {
 /// A field that is decoded only if its event needs it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Field<'a>(#[serde(borrow)] Option<&'a RawValue>);
+pub(crate) struct Field<'a>(#[serde(borrow)] Option<&'a RawValue>);
 
 impl<'a> Field<'a> {
     pub(super) fn read<T: Deserialize<'a>>(&self) -> Option<T> {
         serde_json::from_str(self.0?.get()).ok()
+    }
+
+    /// Does the payload have this field, whatever its value?
+    pub(super) fn is_there(&self) -> bool {
+        self.0.is_some()
     }
 
     /// The field's JSON.
@@ -101,17 +122,17 @@ pub(super) struct BackgroundTask {
     #[serde(default)]
     pub(super) r#type: String,
     #[serde(default)]
+    pub(super) agent_type: String,
+    #[serde(default)]
     pub(super) status: String,
 }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct SkillInput {
-    pub(super) skill: String,
-}
-
+/// What a skill tool answered.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SkillResponse {
     pub(super) success: Option<bool>,
     pub(super) command_name: Option<String>,
+    #[serde(rename = "result_type")]
+    pub(super) result_type: Option<String>,
 }

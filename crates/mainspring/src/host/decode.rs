@@ -1,5 +1,6 @@
-//! Decodes Claude Code's JSON to our event. Only input that is not JSON is an error.
+//! Decodes a host's JSON to our event. Only input that is not JSON is an error.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use mainspring_kernel::SessionId;
@@ -7,10 +8,19 @@ use mainspring_kernel::event::{
     Author, Background, Chain, EndReason, Event, Kind, Speaker, StartSource,
 };
 
-use super::wire::{BackgroundTask, Field, SkillInput, SkillResponse, Wire};
-use crate::host::{DecodeAs, DecodeError, Payload};
+use super::reading::{ChainFrom, Means, PromptBy, Reading};
+use super::wire::{BackgroundTask, Field, SkillResponse, Wire};
+use super::{DecodeAs, DecodeError, HostSpec, Payload, sender};
+use crate::env::Environment;
+use crate::transcript::Transcript;
 
-pub(super) fn decode(bytes: Vec<u8>, known: DecodeAs) -> Result<Payload, DecodeError> {
+/// Decodes the event that a host sent: this one, or the one that the payload shows.
+pub(crate) fn decode(
+    env: &Environment,
+    bytes: Vec<u8>,
+    known: DecodeAs,
+    named: Option<&'static HostSpec>,
+) -> Result<Payload, DecodeError> {
     let text = std::str::from_utf8(&bytes).map_err(|_| DecodeError::NotText)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
@@ -24,132 +34,180 @@ pub(super) fn decode(bytes: Vec<u8>, known: DecodeAs) -> Result<Payload, DecodeE
     }
     let wire: Wire<'_> =
         serde_json::from_str(text).map_err(|error| DecodeError::NotJson(error.to_string()))?;
-    let wire_name = event_name(&wire, known);
+    let host = named.unwrap_or_else(|| sender(env, &wire));
+    let mut payload = of_wire(host, &wire, known);
+    payload.bytes = bytes;
+    Ok(payload)
+}
+
+/// All but the bytes.
+fn of_wire(host: &'static HostSpec, wire: &Wire<'_>, known: DecodeAs) -> Payload {
+    let reading = &host.reading;
+    let wire_name = event_name(reading, wire, known);
     let speaker = match wire.agent_id.text() {
         Some(id) if !id.is_empty() => Speaker::Subagent,
         Some(_) | None => Speaker::Main,
     };
-    let path = |text: std::borrow::Cow<'_, str>| (!text.is_empty()).then(|| PathBuf::from(&*text));
-    Ok(Payload {
-        host: &super::SPEC,
+    let path = |text: Cow<'_, str>| (!text.is_empty()).then(|| PathBuf::from(&*text));
+    let transcript = wire.transcript_path.text().and_then(path);
+    let means = reading.means(&wire_name);
+    Payload {
+        host,
         event: Event {
             session: wire.session_id.text().and_then(|id| SessionId::parse(&id)),
             speaker,
-            kind: kind(&wire_name, &wire, known),
+            kind: kind(host, means, wire, known).unwrap_or_else(|| Kind::Other {
+                name: wire_name.clone(),
+            }),
         },
         cwd: wire.cwd.text().and_then(path),
-        transcript: wire.transcript_path.text().and_then(path),
-        last_message: wire.last_assistant_message.words(),
-        tool_input: match wire_name.as_str() {
-            "PreToolUse" => wire.tool_input.raw().map(str::to_owned),
+        transcript,
+        last_message: (reading.last_words)(wire),
+        tool_input: match means {
+            Some(Means::BeforeTool) => wire.tool_input.raw().map(str::to_owned),
             _ => None,
         },
         command_args: given(&wire.command_args),
         command_source: given(&wire.command_source),
-        prompt_id: given(&wire.prompt_id),
+        prompt_id: (reading.prompt_id)(wire),
         team: given(&wire.team_name),
+        stamp: given(&wire.timestamp),
         wire_name,
-        bytes,
-    })
+        bytes: Vec::new(),
+    }
 }
 
 /// A text that is not empty.
-fn given(field: &Field<'_>) -> Option<String> {
+pub(super) fn given(field: &Field<'_>) -> Option<String> {
     let text = field.text()?;
     (!text.is_empty()).then(|| text.into_owned())
 }
 
 /// The event's name: as the payload has it, or as the host would call it.
-fn event_name(wire: &Wire<'_>, known: DecodeAs) -> String {
+fn event_name(reading: &Reading, wire: &Wire<'_>, known: DecodeAs) -> String {
     let named = wire.hook_event_name.text().unwrap_or_default();
+    let called = |means: Means| reading.name_of(means).to_owned();
     match known {
         DecodeAs::Named => named.into_owned(),
         DecodeAs::StopUnlessNamed if !named.is_empty() => named.into_owned(),
-        DecodeAs::Stop | DecodeAs::StopUnlessNamed => "Stop".into(),
-        DecodeAs::Skill if named == "UserPromptExpansion" => named.into_owned(),
-        DecodeAs::Skill => "PostToolUse".into(),
-        DecodeAs::Idle => "Notification".into(),
-        DecodeAs::SessionStart => "SessionStart".into(),
+        DecodeAs::Stop | DecodeAs::StopUnlessNamed => called(Means::Stop),
+        DecodeAs::Skill if reading.means(&named) == Some(Means::Expansion) => named.into_owned(),
+        DecodeAs::Skill => called(Means::AfterTool),
+        DecodeAs::Idle => called(Means::Notification),
+        DecodeAs::SessionStart => called(Means::Start),
     }
 }
 
-fn kind(name: &str, wire: &Wire<'_>, known: DecodeAs) -> Kind {
-    match name {
-        "SessionStart" => Kind::SessionStart {
-            source: match wire.source.text().as_deref() {
-                None if known == DecodeAs::SessionStart => StartSource::Startup,
-                Some("startup") => StartSource::Startup,
-                Some("resume") => StartSource::Resume,
-                Some("clear") => StartSource::Clear,
-                Some("compact") => StartSource::Compact,
-                Some("fork") => StartSource::Fork,
-                Some(_) | None => StartSource::Other,
-            },
+/// `None` for an event that we do not handle, or that is not what its name says.
+fn kind(host: &HostSpec, means: Option<Means>, wire: &Wire<'_>, known: DecodeAs) -> Option<Kind> {
+    let reading = &host.reading;
+    let kind = match means {
+        _ if known == DecodeAs::Idle => Kind::Idle,
+        Some(Means::Start) => Kind::SessionStart {
+            source: start_source(wire, known),
         },
-        "SessionEnd" => Kind::SessionEnd {
+        Some(Means::End) => Kind::SessionEnd {
             reason: match wire.reason.text().as_deref() {
                 Some("clear") => EndReason::Clear,
                 Some(_) | None => EndReason::Other,
             },
         },
-        "UserPromptSubmit" => Kind::Prompt {
-            author: author(wire.prompt.text().as_deref().unwrap_or_default()),
+        Some(Means::Prompt) => match (reading.prompt)(wire) {
+            PromptBy::Person => Kind::Prompt {
+                author: Author::Person,
+            },
+            PromptBy::Host => Kind::Prompt {
+                author: Author::Host,
+            },
+            PromptBy::Nobody => return None,
         },
-        "UserPromptExpansion" => Kind::Expansion {
+        Some(Means::Expansion) => Kind::Expansion {
             command: wire.command_name.text().unwrap_or_default().into_owned(),
         },
-        "PreToolUse" => Kind::BeforeTool {
+        Some(Means::BeforeTool) => Kind::BeforeTool {
             tool: wire.tool_name.text().unwrap_or_default().into_owned(),
         },
-        "PostToolUse" => {
-            let unnamed = if known == DecodeAs::Skill {
-                "Skill"
-            } else {
-                ""
-            };
-            let tool = wire.tool_name.text().unwrap_or(unnamed.into());
-            let tool = tool.into_owned();
-            let skill = (tool == "Skill").then(|| skill(wire)).flatten();
-            Kind::AfterTool { tool, skill }
-        }
-        "Stop" => Kind::Stop {
-            chain: match wire.stop_hook_active.read::<bool>() {
-                Some(true) => Chain::Continued,
-                Some(false) | None => Chain::First,
-            },
+        Some(Means::AfterTool) => after_tool(reading, wire, known),
+        Some(Means::Stop) if (reading.is_stop)(wire) => Kind::Stop {
+            chain: chain(host, wire),
             background: background(wire),
         },
-        _ if known == DecodeAs::Idle => Kind::Idle,
-        "Notification" if wire.notification_type.text().as_deref() == Some("idle_prompt") => {
+        Some(Means::Notification)
+            if wire.notification_type.text().as_deref() == Some("idle_prompt") =>
+        {
             Kind::Idle
         }
-        other => Kind::Other { name: other.into() },
+        Some(Means::Stop | Means::Notification) | None => return None,
+    };
+    Some(kind)
+}
+
+fn start_source(wire: &Wire<'_>, known: DecodeAs) -> StartSource {
+    match wire.source.text().as_deref() {
+        None if known == DecodeAs::SessionStart => StartSource::Startup,
+        Some("startup" | "new") => StartSource::Startup,
+        Some("resume") => StartSource::Resume,
+        Some("clear") => StartSource::Clear,
+        Some("compact") => StartSource::Compact,
+        Some("fork") => StartSource::Fork,
+        Some(_) | None => StartSource::Other,
     }
 }
 
-/// When a background task ends, the host sends a prompt that no person wrote.
-fn author(prompt: &str) -> Author {
-    if prompt.trim_start().starts_with("<task-notification>") {
-        Author::Host
+fn after_tool(reading: &Reading, wire: &Wire<'_>, known: DecodeAs) -> Kind {
+    let skill_tool = reading.skill.as_ref().map_or("", |skill| skill.tool);
+    let unnamed = if known == DecodeAs::Skill {
+        skill_tool
     } else {
-        Author::Person
+        ""
+    };
+    let tool = wire.tool_name.text().unwrap_or(unnamed.into());
+    let is_skill = !skill_tool.is_empty() && tool == skill_tool;
+    Kind::AfterTool {
+        skill: is_skill.then(|| skill(reading, wire)).flatten(),
+        tool: tool.into_owned(),
     }
 }
 
 /// The skill that ran: its name in the response, which has the plugin's prefix, else the name
 /// that the model asked for. `None` if the call failed.
-fn skill(wire: &Wire<'_>) -> Option<String> {
-    let response: Option<SkillResponse> = wire.tool_response.read();
-    if response
-        .as_ref()
-        .is_some_and(|response| response.success == Some(false))
-    {
+fn skill(reading: &Reading, wire: &Wire<'_>) -> Option<String> {
+    let response: Option<SkillResponse> = wire
+        .tool_response
+        .read()
+        .or_else(|| wire.tool_result.read());
+    let failed = response.as_ref().is_some_and(|response| {
+        let result = response.result_type.as_deref();
+        response.success == Some(false) || result.is_some_and(|result| result != "success")
+    });
+    if failed {
         return None;
     }
+    let asked = || {
+        let input: serde_json::Map<String, serde_json::Value> = wire.tool_input.read()?;
+        let name = input.get(reading.skill.as_ref()?.field)?.as_str()?;
+        Some(name.to_owned())
+    };
     response
         .and_then(|response| response.command_name)
-        .or_else(|| Some(wire.tool_input.read::<SkillInput>()?.skill))
+        .or_else(asked)
         .filter(|name| !name.is_empty())
+}
+
+fn chain(host: &HostSpec, wire: &Wire<'_>) -> Chain {
+    let continued = match host.reading.chain {
+        ChainFrom::Payload => wire.stop_hook_active.read() == Some(true),
+        ChainFrom::Transcript => {
+            let path = wire.transcript_path.text().unwrap_or_default();
+            let transcript = Transcript::open(path.as_ref().as_ref());
+            transcript.is_ok_and(|transcript| transcript.is_held(host.transcript.entry))
+        }
+    };
+    if continued {
+        Chain::Continued
+    } else {
+        Chain::First
+    }
 }
 
 /// The host wakes the agent when a sub-agent or a workflow ends. A shell does not count: it may
@@ -157,7 +215,12 @@ fn skill(wire: &Wire<'_>) -> Option<String> {
 fn background(wire: &Wire<'_>) -> Background {
     let tasks: Vec<BackgroundTask> = wire.background_tasks.read().unwrap_or_default();
     let wakes = tasks.iter().any(|task| {
-        task.status == "running" && matches!(task.r#type.as_str(), "subagent" | "workflow")
+        let is_agent = match task.r#type.as_str() {
+            "subagent" | "workflow" => true,
+            "" => !task.agent_type.is_empty(),
+            _ => false,
+        };
+        task.status == "running" && is_agent
     });
     if wakes {
         Background::Working
@@ -172,8 +235,15 @@ mod tests {
 
     use super::*;
 
+    use mainspring_kernel::Millis;
+
+    fn decode_as(bytes: Vec<u8>, known: DecodeAs) -> Result<Payload, DecodeError> {
+        let env = Environment::given(&[], Millis(0));
+        super::decode(&env, bytes, known, Some(crate::host::DEFAULT))
+    }
+
     fn decode(bytes: Vec<u8>) -> Result<Payload, DecodeError> {
-        super::decode(bytes, DecodeAs::Named)
+        decode_as(bytes, DecodeAs::Named)
     }
 
     fn kind_of(json: &str) -> Kind {
@@ -332,7 +402,7 @@ mod tests {
                 },
             ),
         ] {
-            let payload = super::decode(json.as_bytes().to_vec(), known).unwrap();
+            let payload = decode_as(json.as_bytes().to_vec(), known).unwrap();
             assert_eq!(payload.event.kind, kind, "{json} as {known:?}");
         }
     }

@@ -6,6 +6,10 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 
+mod events;
+mod matrix;
+mod transcripts;
+
 fn given(vars: &[(&str, &str)]) -> Environment {
     Environment::given(vars, Millis(0))
 }
@@ -18,7 +22,10 @@ fn exactly_one_host_speaks_for_whoever_is_not_recognised() {
         .map(|host| host.agent.name)
         .collect();
     assert_eq!(assumed, [DEFAULT.agent.name]);
-    let host = of_payload(&given(&[]), b"{\"event\":\"of a host that nobody knows\"}");
+    let nobody = br#"{"hook_event_name":"Stop","of":"a host that nobody knows"}"#;
+    let host = decode(&given(&[]), nobody.to_vec(), DecodeAs::Named, None)
+        .unwrap()
+        .host;
     assert_eq!(host.agent.name, DEFAULT.agent.name);
     assert_eq!(of_environment(&given(&[])).agent.name, DEFAULT.agent.name);
 }

@@ -1,0 +1,41 @@
+//! How a host wants to be answered, as data: what an answer may contain, and where.
+
+/// What a host does with an answer. Every host understands `{"decision":"block","reason":…}` at
+/// a stop, and `systemMessage`.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    pub(crate) context: ContextIn,
+    pub(crate) deny: DenyBy,
+    pub(crate) object: ObjectBy,
+    /// Does it send a terminal sequence of ours to the person's terminal?
+    pub(crate) notifies: bool,
+    /// Does it give our reason to the agent as a prompt, and tell us of that prompt?
+    pub(crate) reason_is_prompt: bool,
+}
+
+/// Where text for the agent belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ContextIn {
+    /// In `hookSpecificOutput`.
+    Output,
+    /// Beside the decision. Elsewhere it is ignored.
+    TopLevel,
+}
+
+/// How a tool is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DenyBy {
+    /// `permissionDecision` in `hookSpecificOutput`.
+    Permission,
+    /// `decision` at the top level. The other way is ignored, and the tool runs.
+    Decision,
+}
+
+/// How an objection after a tool's run reaches the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ObjectBy {
+    /// As a block.
+    Block,
+    /// As context, because the reason of a block is lost.
+    Context,
+}

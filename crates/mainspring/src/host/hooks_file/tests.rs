@@ -1,0 +1,94 @@
+use pretty_assertions::assert_eq;
+
+use super::*;
+use crate::host::HOSTS;
+
+fn caller() -> Caller {
+    Caller::Own {
+        program: "/opt/my tools/mainspring".into(),
+        hook: "/opt/my tools/mainspring-hook".into(),
+    }
+}
+
+fn register(host: &crate::host::HostSpec, text: &str) -> String {
+    let wish = Wish {
+        caller: &caller(),
+        hooks: Hooks::File,
+        variables: &[],
+        status_line: false,
+        replace: false,
+    };
+    (host.installation.register)(text, &wish).unwrap()
+}
+
+/// What a person may have in such a file.
+const THEIRS: &[&str] = &[
+    "",
+    "{}\n",
+    "{\n  // mine\n  \"theme\": \"dark\",\n  \"hooks\": {\n    \"Stop\": [\n      { \"hooks\": [{ \"type\": \"command\", \"command\": \"say done\" }] }\n    ]\n  }\n}\n",
+    "{\n  \"version\": 1,\n  \"hooks\": {\n    \"Stop\": [{ \"type\": \"command\", \"bash\": \"say done\" }]\n  }\n}\n",
+];
+
+#[test]
+fn every_host_registers_once_and_leaves_what_is_not_ours() {
+    for host in HOSTS {
+        let name = host.agent.name;
+        let file = &host.installation;
+        for theirs in THEIRS {
+            let once = register(host, theirs);
+            let twice = register(host, &once);
+            assert_eq!(once, twice, "{name}");
+            let found = (file.look)(&once).unwrap();
+            let events: Vec<&str> = found.handlers.iter().map(|one| &*one.event).collect();
+            let stop = host.reading.name_of(crate::host::reading::Means::Stop);
+            assert!(events.contains(&stop), "{name}: {events:?}");
+            assert_eq!(found.stop_timeout, Some(3000), "{name}");
+            assert!(!found.empty, "{name}");
+            let out = (file.unregister)(&once, &[]).unwrap();
+            let left = (file.look)(&out).unwrap();
+            assert_eq!(left.handlers, [], "{name}");
+            assert_eq!(
+                out.contains("say done"),
+                theirs.contains("say done"),
+                "{name}"
+            );
+            assert_eq!(left.empty, !theirs.contains("say done"), "{name}: {out}");
+        }
+    }
+}
+
+/// A host that reads another unit, or drops a list of arguments, would hang or refuse everything.
+#[test]
+fn every_host_gets_its_own_unit_and_one_shell_line() {
+    for (name, timeout) in [
+        ("Codex", r#""timeout": 3000"#),
+        ("Gemini CLI", r#""timeout": 3000000"#),
+        ("Qwen Code", r#""timeout": 3000000"#),
+        ("Copilot CLI", r#""timeoutSec": 3000"#),
+    ] {
+        let host = HOSTS.iter().find(|host| host.agent.name == name).unwrap();
+        let text = register(host, "");
+        assert!(text.contains(timeout), "{name}: {text}");
+        assert!(
+            text.contains("'/opt/my tools/mainspring-hook'"),
+            "{name}: {text}"
+        );
+        assert!(!text.contains("args"), "{name}: {text}");
+        assert!(!text.contains("claim watch"), "{name}: {text}");
+    }
+}
+
+/// A trial of a registration is recognised as the host's own stop.
+#[test]
+fn a_trial_is_its_hosts_stop() {
+    let env = crate::env::Environment::given(&[], mainspring_kernel::Millis(0));
+    for host in HOSTS {
+        let stop = (host.installation.trial.stop)(std::path::Path::new("/p"));
+        let known = crate::host::DecodeAs::Named;
+        let payload = crate::host::decode(&env, stop.into_bytes(), known, None).unwrap();
+        assert_eq!(payload.host.program, host.program);
+        assert_eq!(payload.wire_name, host.installation.trial.event);
+        let is_stop = matches!(payload.event.kind, mainspring_kernel::Kind::Stop { .. });
+        assert!(is_stop, "{}", host.program);
+    }
+}

@@ -1,0 +1,3 @@
+//! opencode. So far it can only review.
+
+pub(super) mod reviewer;
