@@ -67,7 +67,15 @@ impl Project {
     /// What the hooks said, in order.
     fn told(&self) -> String {
         let mut out = String::new();
-        for call in self.claude.hook_calls() {
+        // A terminal that is closed may end the client before its last event.
+        let ends =
+            |call: &HookCall| call.event() == "SessionEnd" && call.input["reason"] != "clear";
+        for call in self
+            .claude
+            .hook_calls()
+            .into_iter()
+            .filter(|call| !ends(call))
+        {
             let Outcome::Ended {
                 code: 0, stdout, ..
             } = &call.outcome

@@ -89,6 +89,19 @@ struct Answer {
     taken: Vec<[String; 4]>,
 }
 
+/// An earlier build let the agent stop between an inner loop and the outer one.
+fn goes_on_at_the_next_stop(env: &TestEnv) {
+    let config = env.home().join(".config/mainspring/config.toml");
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    let text = fs::read_to_string(&config).unwrap_or_default();
+    let text = if text.contains("[loop]\n") {
+        text.replace("[loop]\n", "[loop]\nouter = \"next stop\"\n")
+    } else {
+        format!("{text}\n[loop]\nouter = \"next stop\"\n")
+    };
+    fs::write(config, text).unwrap();
+}
+
 #[test]
 fn state_of_an_earlier_build_is_read_and_goes_on_as_it_would_have() {
     let mut stories = 0;
@@ -101,12 +114,7 @@ fn state_of_an_earlier_build_is_read_and_goes_on_as_it_would_have() {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let mut story: Story = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         let env = place(&story.files);
-        // An earlier build let the agent stop between an inner loop and the outer one.
-        let config = env.home().join(".config/mainspring/config.toml");
-        if !config.exists() {
-            fs::create_dir_all(config.parent().unwrap()).unwrap();
-            fs::write(config, "[loop]\nouter = \"next stop\"\n").unwrap();
-        }
+        goes_on_at_the_next_stop(&env);
         // An earlier build took settings from a project that nobody had trusted.
         if !story.then.trusted && env.project().join("mainspring.toml").exists() {
             env.trust();
