@@ -57,6 +57,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
         project: None,
         client: None,
         attended: None,
+        plugin: None,
     },
     transcript: transcript::TRANSCRIPT,
     task_files: skills::in_folder!(".codex/skills", |env| Some(config_dir(env)?.join("skills"))),

@@ -57,6 +57,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
         project: Some("COPILOT_PROJECT_DIR"),
         client: None,
         attended: None,
+        plugin: None,
     },
     transcript: transcript::TRANSCRIPT,
     task_files: skills::in_folder!(".github/skills", |env| Some(

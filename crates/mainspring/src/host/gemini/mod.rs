@@ -58,6 +58,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
         project: Some("GEMINI_PROJECT_DIR"),
         client: None,
         attended: None,
+        plugin: None,
     },
     transcript: transcript::TRANSCRIPT,
     task_files: skills::in_folder!(".gemini/skills", |env| Some(

@@ -59,6 +59,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
         project: Some("QWEN_PROJECT_DIR"),
         client: None,
         attended: None,
+        plugin: None,
     },
     transcript: transcript::TRANSCRIPT,
     task_files: skills::in_folder!(".qwen/skills", |env| Some(config_dir(env)?.join("skills"))),

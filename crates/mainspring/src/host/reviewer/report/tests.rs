@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 
 fn read_printed(printed: &[u8]) -> Option<Said> {
-    (crate::host::DEFAULT.reviewer.read)(printed)
+    (crate::host::reviewer::DEFAULT.read)(printed)
 }
 
 /// A second review, with two findings open.
