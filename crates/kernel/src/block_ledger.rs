@@ -146,8 +146,11 @@ impl BlockLedger {
             | Kind::Watch
             | Kind::Other { .. } => false,
         };
-        if new_chain || tools == ToolUse::Seen && cap.heeds_tools() {
+        let used_tools = tools == ToolUse::Seen;
+        if new_chain || used_tools && cap.heeds_tools() {
             self.blocks = 0;
+        }
+        if new_chain || used_tools {
             self.said = None;
         }
         if new_chain {
@@ -313,8 +316,12 @@ mod tests {
             chain: Chain::Continued,
             background: crate::event::Background::Quiet,
         };
-        let after_a_tool = ledger.clone().opened(&stop, ToolUse::Seen);
+        let after_a_tool = ledger.clone().opened(&stop, ToolUse::Seen, Cap::Never);
         assert!(!after_a_tool.is_futile(Some(&a)));
-        assert!(ledger.opened(&stop, ToolUse::NotSeen).is_futile(Some(&a)));
+        assert!(
+            ledger
+                .opened(&stop, ToolUse::NotSeen, Cap::Never)
+                .is_futile(Some(&a))
+        );
     }
 }

@@ -80,7 +80,7 @@ proptest! {
                         world.facts.written.push(intent.effect.iteration);
                     }
                     let outcome = Outcome::new(result, Millis(1), 1);
-                    world.effect_status = EffectStatus::Done(intent, outcome);
+                    world.effect_status = EffectStatus::Done(*intent, outcome);
                     world.hear()
                 }
                 said @ StopResult::Says { .. } => said,

@@ -29,7 +29,7 @@ fn what_a_task_blocks_waits_for_it_so_that_the_preview_is_what_happens() {
         [json!([]), json!(["1"]), json!(["1"])]
     );
     let next = env.agent("s", &["tasks", "next"]).ok();
-    assert!(next.contains("a") && !next.contains("b"), "{next}");
+    assert!(next.contains('a') && !next.contains('b'), "{next}");
 }
 
 #[test]
