@@ -154,10 +154,11 @@ fn everything_that_is_built_comes_from_the_registry_or_is_ours() {
 
 /// Our own crates use the workspace's lints, which forbid `unsafe`.
 #[test]
-fn no_crate_of_ours_has_unsafe_code() {
+fn only_calls_of_windows_are_unsafe_in_ours() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let workspace = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
-    assert!(workspace.contains("unsafe_code = \"forbid\""));
+    // One folder of `platform` may be unsafe; its own test keeps it to that folder.
+    assert!(workspace.contains("unsafe_code = \"deny\""));
     for name in [
         "fuzz",
         "json",
