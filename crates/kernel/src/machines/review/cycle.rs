@@ -138,6 +138,7 @@ impl Memory {
     /// The plan begins this cycle; one that it was in is over.
     pub(super) fn begin(&mut self, key: CycleKey) -> &mut Cycle {
         self.waiting = None;
+        self.begun = self.begun.saturating_add(1);
         self.cycle.insert(Cycle::new(key))
     }
 

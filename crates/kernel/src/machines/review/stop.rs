@@ -253,11 +253,10 @@ fn begin(plan: &mut Plan, review: Kind, tasks: &Tasks) -> Option<String> {
         return None;
     }
     let claimed = fields.consecutive_clean;
-    // An earlier version counted in the file alone. What a command of ours made due was counted
-    // there by us.
-    let counted = match (plan.memory.awaited, &plan.memory.cycle) {
-        (Some(awaited), None) if awaited == review => fields.phase_iteration.unwrap_or(0),
-        _ => 0,
+    // An earlier version reviewed this plan, and counted in the file alone.
+    let counted = match fields.phase_iteration {
+        Some(count) if plan.memory.begun == 0 && plan.memory.spent > 0 => count,
+        Some(_) | None => 0,
     };
     fields.phase_iteration = Some(counted);
     fields.consecutive_clean = 0;

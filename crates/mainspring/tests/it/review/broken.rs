@@ -34,10 +34,10 @@ fn a_broken_state_is_told_to_both_and_mended_by_a_command() {
         assert!(note.contains("still broken"), "held once: {note}");
         let route = taskie.env.agent("s", &["plan", "route"]).ok();
         assert!(route.contains(repair), "no guess: {route}");
+        assert_eq!(taskie.calls().len(), 0, "no reviewer");
         let doctor = taskie.run(&["doctor", "--json"], b"");
         assert_ne!(doctor.code, Some(0), "{doctor:?}");
         assert!(doctor.stdout.contains("plan repair"), "{doctor:?}");
-        assert_eq!(taskie.calls().len(), 0);
         let did = taskie.env.agent("s", &["plan", "repair"]).ok();
         assert!(did.contains("is as the journal has it"), "{did}");
         assert_eq!(taskie.state_now()["next_phase"], "plan-review");

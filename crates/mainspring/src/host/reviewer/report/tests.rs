@@ -198,10 +198,12 @@ fn broken() -> Vec<String> {
     all.push(printed(&unfixed));
     all.push(json!({"type": "result", "result": "PASS"}).to_string());
     all.push(json!({"type": "result", "result": {"verdict": "PASS"}}).to_string());
-    for at in 0..whole.len() {
-        let mut bytes = whole.clone().into_bytes();
-        bytes[at] = b'#';
-        all.push(String::from_utf8(bytes).unwrap());
+    for byte in [b'#', b'"'] {
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone().into_bytes();
+            bytes[at] = byte;
+            all.push(String::from_utf8(bytes).unwrap());
+        }
     }
     all
 }
