@@ -62,7 +62,7 @@ fn a_streak_counts_only_reviews_of_this_cycle() {
     let (_, hold, notes) = world.reviewed(PASS);
     assert!(!hold.is_empty(), "one clean review is not two");
     assert!(
-        notes[0].contains("consecutive_clean 2, but there is no record"),
+        notes[1].contains("consecutive_clean 2, but there is no record"),
         "{notes:?}"
     );
     assert_eq!(

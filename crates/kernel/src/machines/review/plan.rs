@@ -343,7 +343,6 @@ pub struct Memory {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cycle: Option<Cycle>,
     /// How many cycles we have counted.
-    #[serde(skip_serializing_if = "is_zero")]
     pub begun: u32,
     /// Cycles that had all their reviews. An agent does not begin them again until a person
     /// has spoken.
@@ -358,14 +357,6 @@ pub struct Memory {
     /// What reviewers found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ledger: Vec<Entry>,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-const fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// The plan waits for a person. What for, is found anew at each event.

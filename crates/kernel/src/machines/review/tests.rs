@@ -37,7 +37,11 @@ fn a_plan_is_reviewed_until_two_in_a_row_are_clean() {
     sonnet: plan-review → post-plan-review iter 4 opus clean 1
     opus: plan-review → create-tasks iter null sonnet clean 2
     ");
-    insta::assert_snapshot!(notes.join("\n"), @"plan 'demo': two clean reviews in a row. Next: create-tasks, when you continue the plan");
+    assert_eq!(
+        notes[1],
+        "opus: PASS, 0 s, $0.01 (plan review 5 of 8 of plan 'demo')"
+    );
+    insta::assert_snapshot!(notes[0], @"plan 'demo': two clean reviews in a row. Next: create-tasks, when you continue the plan");
     assert_eq!(
         world.says(),
         (String::new(), vec![]),
@@ -321,7 +325,7 @@ fn a_capped_stop_keeps_the_review() {
     let mut world = World::due(Kind::Code);
     world.cap = Cap::After(0);
     let (_, hold, notes) = world.reviewed(FAIL);
-    assert_eq!((hold.as_str(), notes.len()), ("", 1));
+    assert_eq!((hold.as_str(), notes.len()), ("", 2));
     assert_eq!(
         world.line(),
         "code-review → post-code-review iter 1 sonnet clean 0"
