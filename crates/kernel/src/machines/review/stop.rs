@@ -12,7 +12,6 @@ use super::messages::{command, directory};
 use super::phase::{Phase, TaskId};
 use super::plan::Waiting;
 use super::standstill::Standstill;
-use super::table::Tasks;
 use super::{AnswerFile, Door, Fields, Kind, OtherSessions, Plan, Record, Review, State};
 use crate::decision::listed;
 use crate::effect::EffectStatus;
@@ -244,7 +243,11 @@ fn task_added(mut plan: Plan, task: &TaskId) -> Stop {
 
 /// Begins the cycle of the due review, if the plan is not in it yet: an earlier phase led here, or
 /// somebody edited `state.json`. Counts that we have no record of are not believed.
-fn begin(plan: &mut Plan, review: Kind, tasks: &Tasks) -> Option<String> {
+fn begin(plan: &mut Plan, review: Kind, input: &Input<'_, Review>) -> Option<String> {
+    let now = match input.effect_status {
+        EffectStatus::Done(_, outcome) => outcome.cost,
+        _ => 0,
+    };
     let Record::Fields(fields) = &mut plan.record else {
         return None;
     };
@@ -255,12 +258,12 @@ fn begin(plan: &mut Plan, review: Kind, tasks: &Tasks) -> Option<String> {
     let claimed = fields.consecutive_clean;
     // An earlier version reviewed this plan, and counted in the file alone.
     let counted = match fields.phase_iteration {
-        Some(count) if plan.memory.begun == 0 && plan.memory.spent > 0 => count,
+        Some(count) if plan.memory.begun == 0 && plan.memory.spent > now => count,
         Some(_) | None => 0,
     };
     fields.phase_iteration = Some(counted);
     fields.consecutive_clean = 0;
-    let open = tasks.open_beside(key.task.as_ref()).count();
+    let open = input.facts.tasks.open_beside(key.task.as_ref()).count();
     let cycle = plan.memory.begin(key);
     (cycle.open, cycle.done, cycle.number) = (open, counted, counted);
     (claimed > 0).then(|| {
@@ -306,7 +309,7 @@ fn late(input: &Input<'_, Review>) -> Option<String> {
 fn due(mut plan: Plan, review: Kind, input: &Input<'_, Review>) -> Stop {
     let begun = match input.facts.counting {
         Counting::Files => None,
-        Counting::Cycles => begin(&mut plan, review, &input.facts.tasks),
+        Counting::Cycles => begin(&mut plan, review, input),
     };
     with_notes(at_due(plan, review, input), begun)
 }
