@@ -75,7 +75,7 @@ pub const TABLE: &[Row] = &[
     anyones("gate on"), anyones("gate status"), anyones("gate check"),
     anyones("loop start"), anyones("loop status"), anyones("loop list"),
     anyones("plan init"), anyones("plan advance"), anyones("plan set"), anyones("plan repair"), anyones("plan answer"),
-    anyones("plan route"), anyones("plan status"), anyones("plan list"), anyones("plan review"),
+    anyones("plan route"), anyones("plan status"), anyones("plan list"), anyones("plan review"), anyones("plan review restart"),
     anyones("claim"), anyones("claim status"), anyones("claim abort"), anyones("claim watch"),
     anyones("claim list"), anyones("claim release"), anyones("claim repair"), anyones("claim retry"), anyones("claim rework"),
     anyones("handoff"),

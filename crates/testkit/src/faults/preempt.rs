@@ -161,6 +161,10 @@ fn other_command(lab: &Lab<'_>, other: Other) -> Command {
     let file = world.root().join("tmp/other-event");
     fs::write(&file, event).expect("room for an event");
     let mut command = world.command_under(&[], &["hook"]);
+    if other == Other::Twice {
+        // Two registrations get the same event; to one of them, it would be a new stop.
+        command.env("CLAUDE_PLUGIN_ROOT", "/elsewhere");
+    }
     command.stdin(File::open(file).expect("the event is there"));
     command
 }

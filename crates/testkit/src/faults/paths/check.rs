@@ -78,7 +78,8 @@ pub(super) const EDITED: Path = Path {
     ..HOOK
 };
 
-const SETTINGS: &str = "[[check]]\nname = \"tests\"\nrun = [\"sh\", \"test.sh\"]\n";
+const SETTINGS: &str =
+    "[[check]]\nname = \"tests\"\nrun = [\"sh\", \"test.sh\"]\ntimeout = \"15s\"\n";
 const SCRIPT: &str = "echo run >> ../count\ngrep -q yes good.txt || exit 3\n";
 
 fn project(world: &World, good: &str) {

@@ -198,7 +198,7 @@ fn broken() -> Vec<String> {
     all.push(printed(&unfixed));
     all.push(json!({"type": "result", "result": "PASS"}).to_string());
     all.push(json!({"type": "result", "result": {"verdict": "PASS"}}).to_string());
-    for byte in [b'#', b'"'] {
+    for byte in [b'#', b'"', b'}'] {
         for at in 0..whole.len() {
             let mut bytes = whole.clone().into_bytes();
             bytes[at] = byte;
