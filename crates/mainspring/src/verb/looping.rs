@@ -45,7 +45,7 @@ enum Verb {
         /// Show every loop of this project
         #[arg(long, conflicts_with = "session")]
         all: bool,
-        /// As JSON; a list with `--all`
+        /// As JSON; with `--all` a list, under `loops`
         #[arg(long)]
         json: bool,
     },
@@ -315,7 +315,7 @@ fn status(cmd: &CommandContext, which: &Which, all: bool, json: bool) -> Result 
         let states: Vec<&State> = loops.iter().map(|kept| &kept.state).collect();
         return match states.as_slice() {
             [state] if !all => super::json(state),
-            states => super::json(&states),
+            states => super::json_list("loops", states),
         };
     }
     if loops.is_empty() {

@@ -98,7 +98,7 @@ fn a_terminal_with_several_loops_is_asked_which_one_is_meant() {
         "{status}"
     );
     let all = env.run(&["loop", "status", "--all", "--json"]).json();
-    assert_eq!(all.as_array().unwrap().len(), 3);
+    assert_eq!(all["loops"].as_array().unwrap().len(), 3);
     let refused = env.run(&["loop", "abort", "--session", "d1"]).failed();
     assert!(refused.contains("d1"), "{refused}");
 
