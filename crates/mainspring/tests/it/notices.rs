@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use serde_json::json;
+
 use crate::env::TestEnv;
 
 /// A command that writes down what it is told.
@@ -43,11 +45,15 @@ fn a_hold_is_no_news_and_what_lets_the_agent_go_is() {
 fn the_hosts_own_limit_is_news() {
     let env = told();
     env.run(&["pulse", "20"]).ok();
+    let again = |words: &str| {
+        let fields = json!({ "last_assistant_message": words, "stop_hook_active": true });
+        env.hook("Stop", fields)
+    };
     for beat in 1..9 {
-        env.stop(&format!("beat {beat}")).held();
+        again(&format!("beat {beat}")).held();
     }
     assert_eq!(heard(&env), "");
-    env.stop("once more").let_go();
+    again("once more").let_go();
     assert_eq!(
         heard(&env)
             .lines()

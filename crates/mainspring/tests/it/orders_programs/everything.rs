@@ -54,6 +54,7 @@ fn words(command: &'static str) -> Option<Vec<&'static str>> {
         "plan advance" => &["plan-review"],
         "plan set" => &["tdd", "true"],
         "plan set max_reviews" => &["3"],
+        "plan answer" => &["f1", "fixed", "it is done"],
         "claim" | "claim release" => &["42"],
         "plan review" | "claim status" => &["--now"],
         "handoff" => &["--summary", "Fix it", "--push"],

@@ -95,7 +95,7 @@ fn an_event_of_another_session_opens_nothing_whatever_the_variables_say() {
         assert_held(&env, &client, &vars);
     }
     let live = env.run(&["sessions", "--json"]).json();
-    let clients: Vec<_> = live
+    let clients: Vec<_> = live["sessions"]
         .as_array()
         .unwrap()
         .iter()

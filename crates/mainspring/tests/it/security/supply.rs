@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// The limit on crates in the binary. A new one changes this number and adds a row in
 /// docs/design/dependencies.md.
-const MOST_CRATES: usize = 52;
+const MOST_CRATES: usize = 54;
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 const LICENCES: [&str; 9] = [
     "MIT",

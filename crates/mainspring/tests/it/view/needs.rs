@@ -59,7 +59,7 @@ fn checks_that_gave_up_need_the_person_until_they_pass() {
     let checked = Checked::new();
     let config = checked.env.home().join(".config/mainspring/config.toml");
     std::fs::create_dir_all(config.parent().unwrap()).unwrap();
-    std::fs::write(config, "[check]\nmax = 1\n").unwrap();
+    std::fs::write(config, "[checks]\nmax = 1\n").unwrap();
     checked.write("good.txt", "no\n");
     let _ = checked.stop("one").let_go();
     let shown = needs(&checked.env);
