@@ -145,6 +145,11 @@ fn five_machines_at_once_until_all_are_satisfied() {
     world.widgets().merge(44);
     model.wait_for_text("PR #44 merged! Should I close issue #42?");
     terminal.wait_for("Shall I close issue 42?");
+    // A message that is typed before the agent has stopped is not an answer to its question.
+    wait_until("the agent has stopped", || {
+        let last = mainspring(&claude, &["why", "--json", "-n", "1"]);
+        last.contains("\"stop\"") && last.contains("merged_detected")
+    });
     terminal.enter("yes");
     terminal.wait_for("Yes, all of it is done.");
     terminal.wait_for("let go after 1 held stop (gate 1), ");
@@ -161,6 +166,7 @@ fn five_machines_at_once_until_all_are_satisfied() {
         filters => vec![
             (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "[session]"),
             (r"\b(\d+m )?\d+s\b", "[span]"),
+            (r"\b\d+ s\b", "[span]"),
             (r"ada-\w+", "[agent]"),
             (r"loop-\d+-\d+", "[loop]"),
         ],
