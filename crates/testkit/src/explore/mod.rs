@@ -8,7 +8,6 @@ mod checker;
 mod claim;
 mod disk;
 mod ends;
-mod evidence;
 mod hydration;
 mod looping;
 mod report;
@@ -55,7 +54,7 @@ struct Protocol {
     weaken: fn(Without) -> Explored,
 }
 
-const PROTOCOLS: &[Protocol] = &[CLAIM, REVIEW, LOOP, HYDRATION, CHECK];
+const PROTOCOLS: &[Protocol] = &[CLAIM, REVIEW, LOOP, HYDRATION];
 
 const CLAIM: Protocol = Protocol {
     name: "claim",
@@ -141,22 +140,6 @@ const HYDRATION: Protocol = Protocol {
         Without::IdleClient,
     ],
     weaken: |without| nearest(&hydration::Hydration::racing(without, Size::Quick)),
-};
-
-const CHECK: Protocol = Protocol {
-    name: "check",
-    about: "keys and runs of a check: two stops, an agent that edits meanwhile",
-    properties: &[
-        "a pass is recorded only for a tree over which the command passes",
-        "I8 one run at a time: no second one without a fault between",
-        "I2 nothing printed without its record",
-        "no hook waits for ever",
-    ],
-    situations: || evidence::Checks::racing(Without::Nothing, Size::Wide).situations(),
-    explore: |size| thorough(&evidence::Checks::racing(Without::Nothing, size)),
-    ends: || every_behaviour_ends(&evidence::Checks::faultless()),
-    protections: &[Without::KeyAfter],
-    weaken: |without| nearest(&evidence::Checks::racing(without, Size::Quick)),
 };
 
 fn thorough<M: Model>(model: &M) -> Explored {

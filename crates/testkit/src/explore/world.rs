@@ -60,8 +60,6 @@ pub(super) enum Without {
     HighestFirst,
     /// A record is rolled forward while the client is in the middle of something.
     IdleClient,
-    /// Nobody looks whether the tree moved while a check ran.
-    KeyAfter,
 }
 
 impl Without {
@@ -84,7 +82,6 @@ impl Without {
             Self::Ownership => "the look whether a file is what was found",
             Self::HighestFirst => "the highest number first",
             Self::IdleClient => "a client that is idle while a record is rolled forward",
-            Self::KeyAfter => "the key after the run",
         }
     }
 }
