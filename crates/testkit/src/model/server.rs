@@ -165,12 +165,12 @@ fn answer(stage: &Stage, mut incoming: tiny_http::Request) {
         _ => {
             return send(
                 incoming,
-                json(404, &wire::error(404, "not_found_error", &path)),
+                json(404, &wire::error(Wire::Messages, 404, "not_found_error", &path)),
             );
         }
     };
     let Some(request) = read(&mut incoming, path, wire) else {
-        let body = wire::error(400, "invalid_request_error", "not JSON");
+        let body = wire::error(wire, 400, "invalid_request_error", "not JSON");
         return send(incoming, json(400, &body));
     };
     let (serial, turn) = {
@@ -205,7 +205,7 @@ fn perform(
             kind,
             message,
         } => {
-            send(incoming, json(status, &wire::error(status, kind, &message)));
+            send(incoming, json(status, &wire::error(request.wire, status, kind, &message)));
         }
         Reply::Message(blocks) => {
             let reply = wire::Reply {

@@ -130,10 +130,13 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The body of an error answer, with what each API's clients look for.
-pub(super) fn error(status: u16, kind: &str, message: &str) -> Value {
-    json!({
-        "type": "error",
-        "error": {"type": kind, "code": status, "status": "SCRIPTED", "message": message},
-    })
+/// The body of an error answer, as Anthropic's API words it, with what the clients of the other
+/// APIs look for beside that.
+pub(super) fn error(wire: Wire, status: u16, kind: &str, message: &str) -> Value {
+    let mut error = json!({"type": kind, "message": message});
+    if wire != Wire::Messages {
+        error["code"] = status.into();
+        error["status"] = "SCRIPTED".into();
+    }
+    json!({ "type": "error", "error": error })
 }
