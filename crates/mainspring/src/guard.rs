@@ -135,11 +135,11 @@ impl Guarded<'_> {
             .stderr(files.1);
         let (mut child, group) = Group::start(&mut command)?;
         // We hold the pipe open as long as we live.
+        let seal = self.seal.text()?;
+        // A guard that could not be told its seal ends, because the pipe is closed at once. One that
+        // is gone is found to be when it is waited for.
         let mut lifeline = child.stdin.take();
-        if let Some(lifeline) = &mut lifeline {
-            // A guard that is gone is found to be when it is waited for.
-            let _ = lifeline.write_all(self.seal.text()?.as_bytes());
-        }
+        lifeline = lifeline.take_if(|pipe| pipe.write_all(seal.as_bytes()).is_ok());
         began(child.id());
         let ended = self.wait(&mut child, permit);
         match ended {

@@ -165,7 +165,10 @@ fn answer(stage: &Stage, mut incoming: tiny_http::Request) {
         _ => {
             return send(
                 incoming,
-                json(404, &wire::error(Wire::Messages, 404, "not_found_error", &path)),
+                json(
+                    404,
+                    &wire::error(Wire::Messages, 404, "not_found_error", &path),
+                ),
             );
         }
     };
@@ -205,7 +208,10 @@ fn perform(
             kind,
             message,
         } => {
-            send(incoming, json(status, &wire::error(request.wire, status, kind, &message)));
+            send(
+                incoming,
+                json(status, &wire::error(request.wire, status, kind, &message)),
+            );
         }
         Reply::Message(blocks) => {
             let reply = wire::Reply {
