@@ -174,7 +174,10 @@ fn the_reference_of_hosts() {
     let out = format!(
         "# Hosts\n\nWhat Mainspring does in each coding agent. This page is made from the table of \
          hosts in the code ([design](design/hosts.md)). `mainspring hook` recognises the host; \
-         `mainspring hook --host NAME` names it: {}.\n\n## Machines\n\n{}\n## Stops and answers\n\n{}\n\
+         `mainspring hook --host NAME` names it: {}.\n\nTested in every real client: a stop \
+         that the gate holds and lets go, the limit on holds, and the client as a reviewer. The \
+         other machines decide at the same stop; their own journeys are tested in Claude Code \
+         only.\n\n## Machines\n\n{}\n## Stops and answers\n\n{}\n\
          ## Events\n\n{}\n## Files\n\n{}\n## Reviewers\n\n`[review] reviewers = [\"claude:opus\", \
          \"codex\"]` names the clients that take turns, whatever host the agent runs in. An answer \
          that is not in our schema is no review.\n\n| client | |\n|---|---|\n{}",
