@@ -319,7 +319,7 @@ fn the_gate_holds_until_its_token() {
 fn the_loop_goes_on_until_its_signal() {
     let windows = Windows::new();
     windows.agent(&["loop", "start", "--max", "5"]);
-    assert!(held(&windows.stop("not yet")).starts_with("[ITERATION 2/5]"));
+    assert!(held(&windows.stop("not yet")).starts_with("[ITERATION 1/5]"));
     assert_eq!(windows.stop("<loop-done>COMPLETE</loop-done>"), "");
     assert_eq!(windows.stop("and on"), "");
 }

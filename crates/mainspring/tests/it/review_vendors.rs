@@ -50,7 +50,8 @@ fn reviews(host: Host) {
     let file = client.project.join(".taskie/plans/demo/plan-review-1.md");
     let review = fs::read_to_string(&file);
     let name = host.name();
-    let review = review.unwrap_or_else(|error| panic!("{name}: {error}: {said}"));
+    let log = fs::read_to_string(file.with_file_name(".review-1.log"));
+    let review = review.unwrap_or_else(|error| panic!("{name}: {error}: {said}\n{log:?}"));
     assert!(review.contains("There is no test."), "{name}: {review}");
     assert!(model.saw_text("You cannot write files"), "{name}");
     assert!(model.saw_text("ground-rules.md -----"), "{name}");

@@ -13,7 +13,7 @@ use super::Said;
 pub(crate) const VERDICT_ALONE: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]}},"required":["verdict"]}"#;
 
 /// The schema with findings, and with a status for every finding of the rounds before.
-pub(crate) const WITH_FINDINGS: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]},"findings":{"type":"array","maxItems":50,"items":{"type":"object","properties":{"id":{"type":"string"},"severity":{"type":"string","enum":["blocker","major","minor"]},"path":{"type":"string"},"line":{"type":"integer"},"claim":{"type":"string"},"evidence":{"type":"string"}},"required":["id","severity","claim","evidence"]}},"earlier":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"status":{"type":"string","enum":["fixed","not_fixed","withdrawn"]}},"required":["id","status"]}}},"required":["verdict","findings","earlier"]}"#;
+pub(crate) const WITH_FINDINGS: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]},"findings":{"type":"array","maxItems":50,"items":{"type":"object","properties":{"id":{"type":"string"},"severity":{"type":"string","enum":["blocker","major","minor"]},"path":{"type":["string","null"]},"line":{"type":["integer","null"]},"claim":{"type":"string"},"evidence":{"type":"string"}},"required":["id","severity","claim","evidence"]}},"earlier":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"status":{"type":"string","enum":["fixed","not_fixed","withdrawn"]}},"required":["id","status"]}}},"required":["verdict","findings","earlier"]}"#;
 
 /// How long a claim or its evidence may be, in characters.
 const MOST_TEXT: usize = 1_000;

@@ -43,7 +43,7 @@ fn the_reviewers_arguments() {
     --output-format
     json
     --json-schema
-    {"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]},"findings":{"type":"array","maxItems":50,"items":{"type":"object","properties":{"id":{"type":"string"},"severity":{"type":"string","enum":["blocker","major","minor"]},"path":{"type":"string"},"line":{"type":"integer"},"claim":{"type":"string"},"evidence":{"type":"string"}},"required":["id","severity","claim","evidence"]}},"earlier":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"status":{"type":"string","enum":["fixed","not_fixed","withdrawn"]}},"required":["id","status"]}}},"required":["verdict","findings","earlier"]}
+    {"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]},"findings":{"type":"array","maxItems":50,"items":{"type":"object","properties":{"id":{"type":"string"},"severity":{"type":"string","enum":["blocker","major","minor"]},"path":{"type":["string","null"]},"line":{"type":["integer","null"]},"claim":{"type":"string"},"evidence":{"type":"string"}},"required":["id","severity","claim","evidence"]}},"earlier":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"status":{"type":"string","enum":["fixed","not_fixed","withdrawn"]}},"required":["id","status"]}}},"required":["verdict","findings","earlier"]}
     --permission-mode
     default
     --add-dir
