@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The versions are in one file, which `scripts/fetch-clients` reads too.
-const PINS: &str = include_str!("../../../clients.pin");
+const PINS: &str = include_str!("../../mainspring/clients.pin");
 
 /// The pinned version of a client.
 pub fn pinned_version(client: &str) -> &'static str {

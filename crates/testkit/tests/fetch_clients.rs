@@ -46,7 +46,7 @@ impl Checkout {
         }
         let script = "scripts/fetch-clients";
         fs::copy(repository.join(script), checkout.at(script)).expect("a copy");
-        files::write(checkout.at("clients.pin"), PINS);
+        files::write(checkout.at("crates/mainspring/clients.pin"), PINS);
         for tool in [
             "chmod", "dirname", "env", "grep", "mkdir", "mv", "rm", "sh", "tail",
         ] {
@@ -151,7 +151,7 @@ fn a_missing_optional_client_has_a_status_of_its_own() {
     let checkout = Checkout::new().with_npm(GOOD_NPM);
     assert_eq!(checkout.fetch().0, 0);
     files::write(
-        checkout.at("clients.pin"),
+        checkout.at("crates/mainspring/clients.pin"),
         format!("{PINS}codex @openai/codex 0.1.0 optional\n"),
     );
     let checkout = checkout.with_npm(BAD_NPM);

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use mainspring_plugins::COMMANDS;
+
 use super::{config_dir, plugins, settings};
 use crate::env::Environment;
 use crate::host::install::{Handler, PluginState};
@@ -16,43 +18,14 @@ const HOOKS: &str = "hooks/hooks.json";
 
 /// The plugin's commands and its skill. In this folder of commands they have the same names as
 /// the plugin's, so that the client shows each once if it has both.
-const TEXTS: [(&str, &str); 7] = [
-    (
-        "claim.md",
-        include_str!("../../../../../plugins/mainspring/commands/claim.md"),
-    ),
-    (
-        "handoff.md",
-        include_str!("../../../../../plugins/mainspring/commands/handoff.md"),
-    ),
-    (
-        "loop.md",
-        include_str!("../../../../../plugins/mainspring/commands/loop.md"),
-    ),
-    (
-        "pause.md",
-        include_str!("../../../../../plugins/mainspring/commands/pause.md"),
-    ),
-    (
-        "resume.md",
-        include_str!("../../../../../plugins/mainspring/commands/resume.md"),
-    ),
-    (
-        "stop.md",
-        include_str!("../../../../../plugins/mainspring/commands/stop.md"),
-    ),
-    (
-        "completion-checklist.md",
-        include_str!("../../../../../plugins/mainspring/skills/completion-checklist/SKILL.md"),
-    ),
-];
-
 pub(super) fn files(env: &Environment) -> Vec<(PathBuf, &'static str)> {
     let Some(folder) = config_dir(env) else {
         return Vec::new();
     };
     let folder = folder.join("commands").join(NAME);
-    TEXTS.map(|(name, text)| (folder.join(name), text)).into()
+    COMMANDS
+        .map(|(name, text)| (folder.join(name), text))
+        .into()
 }
 
 /// Does the client load it? It must be in the client's list, and its folder must have our

@@ -22,7 +22,7 @@ use crate::host::jsonc;
 
 /// `install` registers the same hooks as the plugin: one list, in the plugin's own file, which
 /// calls us by our names on the PATH.
-const PLUGIN_HOOKS: &str = include_str!("../../../../../plugins/mainspring/hooks/hooks.json");
+const PLUGIN_HOOKS: &str = mainspring_plugins::HOOKS;
 
 pub(super) const INSTALLATION: Installation = Installation {
     file,

@@ -4,36 +4,14 @@
 
 use std::path::PathBuf;
 
+use mainspring_plugins::REVIEWER;
 use mainspring_store::{Trouble, atomic};
 
 use crate::store::StateDir;
 
-const TEXTS: [(&str, &str); 5] = [
-    (
-        "ground-rules.md",
-        include_str!("../../../../../plugins/taskie/ground-rules.md"),
-    ),
-    (
-        "actions/plan-review.md",
-        include_str!("../../../../../plugins/taskie/actions/plan-review.md"),
-    ),
-    (
-        "actions/tasks-review.md",
-        include_str!("../../../../../plugins/taskie/actions/tasks-review.md"),
-    ),
-    (
-        "actions/code-review.md",
-        include_str!("../../../../../plugins/taskie/actions/code-review.md"),
-    ),
-    (
-        "actions/all-code-review.md",
-        include_str!("../../../../../plugins/taskie/actions/all-code-review.md"),
-    ),
-];
-
 /// One of the texts.
 pub(super) fn text(name: &str) -> Option<&'static str> {
-    let found = TEXTS.iter().find(|(known, _)| *known == name);
+    let found = REVIEWER.iter().find(|(known, _)| *known == name);
     found.map(|(_, text)| *text)
 }
 
@@ -41,7 +19,7 @@ pub(super) fn text(name: &str) -> Option<&'static str> {
 pub(super) fn place(state: &StateDir) -> Result<PathBuf, Trouble> {
     let library = state.root().join("taskie");
     state.create(&library.join("actions"))?;
-    for (name, text) in TEXTS {
+    for (name, text) in REVIEWER {
         let path = library.join(name);
         let found = atomic::read(&path, text.len() as u64).ok().flatten();
         if found.as_deref() != Some(text.as_bytes()) {

@@ -21,7 +21,7 @@ use crate::process::Job;
 use crate::verb::CommandContext;
 
 /// The clients that the tests run: one `name package version` per line.
-const TESTED: &str = include_str!("../../../../../clients.pin");
+const TESTED: &str = include_str!("../../../clients.pin");
 
 /// How long another program may take to answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
