@@ -430,3 +430,34 @@ fn a_folder_is_one_project_however_its_path_is_written() {
     let status = windows.run(&["status", "--json"]);
     assert!(!status.contains(r"\\\\?"), "{status}");
 }
+
+/// Wine has a server's shares in a folder of its prefix.
+#[test]
+#[ignore = "needs wine: ./test runs it"]
+fn a_project_on_a_server_is_found_by_its_unc_path() {
+    let windows = Windows::in_folder("a b");
+    let share = windows.root();
+    let share = share.file_name().unwrap().to_str().unwrap();
+    let server = windows.programs.join("prefix/dosdevices/unc/server");
+    fs::create_dir_all(&server).unwrap();
+    let link = server.join(share);
+    std::os::unix::fs::symlink(windows.root(), &link).unwrap();
+    put(
+        &windows.project.join(".claude/skills/ship/fsm.json"),
+        r#"[{"id": 1, "subject": "Set up"}]"#,
+    );
+    let fields = json!({
+        "cwd": format!(r"\\server\{share}\a b"),
+        "tool_name": "Skill",
+        "tool_input": { "skill": "ship" },
+        "tool_response": { "success": true, "commandName": "ship" },
+        "tool_use_id": "t1",
+    });
+    let payload = windows.payload("PostToolUse", &fields).to_string();
+    let mut command = windows.command();
+    // Not in the project: only the path leads there.
+    command.arg("hook").current_dir("/");
+    let answer = ok(&finish(&mut command, payload.as_bytes()));
+    fs::remove_file(link).unwrap();
+    assert!(answer.contains("Set up"), "{answer}");
+}
