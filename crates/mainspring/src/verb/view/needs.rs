@@ -6,6 +6,8 @@ use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::machines::claim::State as Claim;
 use mainspring_kernel::machines::claim::memory::Consent;
 use mainspring_kernel::machines::claim::phase::{Next, Phase};
+use mainspring_kernel::machines::review::plan::State as Review;
+use mainspring_kernel::machines::review::standstill::Standstill;
 
 use super::history::{Journal, Row, Step};
 use super::project_state::ProjectState;
@@ -29,6 +31,7 @@ pub(super) struct Need {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Question,
+    Disputed,
     Limit,
     Failed,
     LetGo,
@@ -40,6 +43,7 @@ impl Kind {
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Question => "question",
+            Self::Disputed => "disputed",
             Self::Limit => "limit",
             Self::Failed => "failed",
             Self::LetGo => "let go",
@@ -67,6 +71,7 @@ pub(super) fn of(state: &ProjectState, journal: Option<&Journal>) -> Vec<Need> {
     needs.trust();
     needs.unreadable();
     needs.claim();
+    needs.disputed();
     needs.interrupted();
     if let Some(journal) = journal {
         needs.rules(journal);
@@ -143,6 +148,29 @@ impl Needs<'_> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Findings about which the reviewers and the agent do not agree.
+    fn disputed(&mut self) {
+        for machine in &self.state.machines {
+            let Some(MachineInput::Review(input)) = &machine.details else {
+                continue;
+            };
+            let Review::Plan(plan) = &input.state else {
+                continue;
+            };
+            let still = Standstill::of(plan, input.facts.counting, &input.facts.settings);
+            let Some((review, still @ Standstill::Contested(_))) = still else {
+                continue;
+            };
+            let remedy = "`mainspring plan status` shows every finding";
+            self.add(
+                Kind::Disputed,
+                still.sentence(&plan.id, review),
+                remedy,
+                None,
+            );
         }
     }
 

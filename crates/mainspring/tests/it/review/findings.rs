@@ -10,17 +10,17 @@ use serde_json::{Value, json};
 use super::{config, status, stop, trusted};
 use crate::taskie::Taskie;
 
-const LEAK: &str = r#"[{"id":"F1","severity":"major","path":"src/a.rs","line":3,"claim":"It leaks.","evidence":"Line 3 never closes."}]"#;
+pub(crate) const LEAK: &str = r#"[{"id":"F1","severity":"major","path":"src/a.rs","line":3,"claim":"It leaks.","evidence":"Line 3 never closes."}]"#;
 
 /// What the next reviewer answers.
-fn reviewer(taskie: &Taskie, verdict: &str, findings: &str, earlier: &str) {
+pub(crate) fn reviewer(taskie: &Taskie, verdict: &str, findings: &str, earlier: &str) {
     taskie.verdict(verdict);
     taskie.set("MOCK_CLAUDE_FINDINGS", findings);
     taskie.set("MOCK_CLAUDE_EARLIER", earlier);
 }
 
 /// What the reviewer says of F1.
-fn of_f1(status: &str) -> String {
+pub(crate) fn of_f1(status: &str) -> String {
     json!([{"id": "F1", "status": status}]).to_string()
 }
 

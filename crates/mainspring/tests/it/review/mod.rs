@@ -3,7 +3,7 @@
 mod broken;
 mod crash;
 mod cycles;
-mod findings;
+pub(crate) mod findings;
 mod forgotten;
 mod plans;
 mod reviewer;
@@ -14,7 +14,7 @@ use crate::env::{Ran, payload};
 use crate::taskie::{Taskie, write};
 
 /// A trusted project with a plan in this state.
-fn trusted(fields: Value) -> Taskie {
+pub(crate) fn trusted(fields: Value) -> Taskie {
     let taskie = Taskie::with_state(fields);
     let _ = taskie.run(&["trust", "--yes"], b"").ok();
     taskie

@@ -7,7 +7,8 @@ use super::view;
 use crate::check::Checked;
 use crate::claim::world::world;
 use crate::env::TestEnv;
-use crate::review::stop;
+use crate::review::findings::{LEAK, of_f1, reviewer};
+use crate::review::{stop, trusted};
 use crate::taskie::Taskie;
 
 /// The needs of the first page, as a reader sees them: without its marks.
@@ -51,6 +52,32 @@ fn a_reviewer_that_failed_needs_the_person_until_a_review_runs() {
     assert!(shown.contains("failed"), "{shown}");
     taskie.set("MOCK_CLAUDE_EXIT_CODE", "0");
     let _ = stop(&taskie, "s", "two").held();
+    assert!(needs(&taskie.env).contains("Nothing needs you"));
+}
+
+#[test]
+fn a_finding_that_is_disputed_twice_needs_the_person_until_they_decide() {
+    let taskie = trusted(json!({"next_phase": "plan-review"}));
+    reviewer(&taskie, "FAIL", LEAK, "[]");
+    let _ = stop(&taskie, "s", "one").held();
+    taskie.file("plan-post-review-1.md", "F1: disputed, it does not\n");
+    reviewer(&taskie, "FAIL", "[]", &of_f1("not_fixed"));
+    let _ = stop(&taskie, "s", "two").held();
+    assert!(needs(&taskie.env).contains("Nothing needs you"));
+    taskie.file(
+        "plan-post-review-2.md",
+        "F1: disputed, it really does not\n",
+    );
+    let _ = stop(&taskie, "s", "three").let_go();
+    let shown = needs(&taskie.env);
+    assert!(shown.contains("1 thing needs you"), "{shown}");
+    assert!(
+        shown.contains("do not agree about F1 (major, src/a.rs:3)"),
+        "{shown}"
+    );
+    taskie
+        .run(&["plan", "answer", "F1", "disputed", "not needed"], b"")
+        .ok();
     assert!(needs(&taskie.env).contains("Nothing needs you"));
 }
 
