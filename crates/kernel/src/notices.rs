@@ -1,28 +1,24 @@
 //! What a person who looks elsewhere should hear of: the agent needs them, a review ended, the
 //! checks of a pull request changed, or a limit let the agent go.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::decision::{Answer, Decision, Voice};
 use crate::event::Kind;
-use crate::name::Name;
 
 /// The notices of one answer, in its order.
 pub fn of(kind: &Kind, answer: &Answer) -> Vec<String> {
     let mut notices = Vec::new();
     match &answer.decision {
-        Decision::Stop { hold } => {
-            // A hold is between Mainspring and the agent, but for a reviewer's verdict.
-            let review = hold.iter().filter(|reason| reason.by == Name::Review);
-            notices.extend(review.map(|reason| format!("review: {}", first_line(&reason.text))));
-        }
         Decision::Idle { notify } => notices.extend(notify.iter().map(|one| one.text.clone())),
         Decision::Watch { wake } => {
             notices.extend(wake.iter().map(|one| first_line(&one.text).into()));
         }
-        Decision::Context { .. }
+        // A hold is between Mainspring and the agent. What the person should know of it, such as a
+        // reviewer's verdict, is in the notes.
+        Decision::Stop { .. }
+        | Decision::Context { .. }
         | Decision::AfterTool { .. }
         | Decision::BeforeTool { .. }
         | Decision::Silent => {}
@@ -50,6 +46,7 @@ mod tests {
     use super::*;
     use crate::decision::{Note, Reasons};
     use crate::event::{Chain, Event};
+    use crate::name::Name;
 
     fn stop() -> Kind {
         Event::stop(None, Chain::First).kind
@@ -66,6 +63,7 @@ mod tests {
     fn a_person_hears_of_verdicts_news_and_let_goes_and_of_nothing_else() {
         let optional = note(Voice::Optional, "kept going twice");
         let failed = note(Voice::Machine(Name::Review), "the reviewer failed");
+        let verdict = note(Voice::Machine(Name::Review), "opus: FAIL");
         let hold = |by: Name| Decision::Stop {
             hold: Reasons::one(by, "Fix this.\nThere.".into()),
         };
@@ -77,8 +75,8 @@ mod tests {
         for (answer, expected) in [
             (answer(hold(Name::Gate), &[&optional]), &[][..]),
             (
-                answer(hold(Name::Review), &[&optional]),
-                &["review: Fix this."],
+                answer(hold(Name::Review), &[&optional, &verdict]),
+                &["opus: FAIL"],
             ),
             (
                 answer(gone.clone(), &[&optional, &failed]),

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ pub(crate) struct Guarded<'a> {
     pub(crate) seal: &'a Seal,
 }
 
-/// Binds what a child printed to the child's own end. Only the guard, which is told the nonce
+/// Binds what a child printed, and its exit code, to the child's own end. Only the guard, which is told the nonce
 /// through its pipe, writes the seal, and only where the child ended by itself: a file that
 /// somebody put in the place of the output has none.
 #[derive(Debug, Serialize, Deserialize)]
@@ -68,31 +68,36 @@ impl Seal {
         Self {
             nonce,
             stdout: path_text::to_text(stdout),
-            file: path_text::to_text(&stdout.with_file_name("seal")),
+            file: path_text::to_text(&Self::file_beside(stdout)),
         }
+    }
+
+    /// Where the seal of this output is.
+    pub(crate) fn file_beside(stdout: &Path) -> PathBuf {
+        stdout.with_file_name("seal")
     }
 
     fn text(&self) -> io::Result<String> {
         Ok(mainspring_json::text(self)? + "\n")
     }
 
-    fn digest(&self, output: &[u8]) -> String {
-        digest::of(&[self.nonce.as_bytes(), output]).0
+    fn digest(&self, output: &[u8], code: i32) -> String {
+        digest::of(&[self.nonce.as_bytes(), output, &code.to_le_bytes()]).0
     }
 
-    fn close(&self) {
+    fn close(&self, code: i32) {
         let stdout = path_text::from_text(&self.stdout);
         if let Ok(Some(output)) = atomic::read(&stdout, limits::CHILD_OUTPUT) {
             let file = path_text::from_text(&self.file);
-            let _ = atomic::replace(&file, self.digest(&output).as_bytes());
+            let _ = atomic::replace(&file, self.digest(&output, code).as_bytes());
         }
     }
 
-    /// Is this what the child had printed when it ended?
-    pub(crate) fn holds(&self, output: &[u8]) -> bool {
+    /// Is this what the child had printed when it ended with this exit code?
+    pub(crate) fn holds(&self, output: &[u8], code: i32) -> bool {
         let file = path_text::from_text(&self.file);
         let seal = atomic::read(&file, 4096).ok().flatten();
-        seal.is_some_and(|seal| seal == self.digest(output).as_bytes())
+        seal.is_some_and(|seal| seal == self.digest(output, code).as_bytes())
     }
 }
 
@@ -221,9 +226,9 @@ pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let ended = child.wait();
     end_below(std::process::id());
     // A child that was killed, by us or by anybody, has not said its last word.
-    let by_itself = ended.as_ref().is_ok_and(|status| status.code().is_some());
-    if let (Some(seal), true, false) = (&seal, by_itself, LEFT_ALONE.load(Ordering::SeqCst)) {
-        seal.close();
+    let code = ended.as_ref().ok().and_then(ExitStatus::code);
+    if let (Some(seal), Some(code), false) = (&seal, code, LEFT_ALONE.load(Ordering::SeqCst)) {
+        seal.close(code);
     }
     match ended {
         Ok(status) => ExitCode::from(u8::try_from(exit_code(status)).unwrap_or(u8::MAX)),

@@ -93,6 +93,11 @@ pub(crate) trait MachineShell {
     /// The state in one line, for a person.
     fn summary(input: &InputOf<Self::Machine>) -> String;
 
+    /// The same, with what keeps it from starting here and now.
+    fn summary_here(_: &EventContext<'_>, input: &InputOf<Self::Machine>) -> String {
+        Self::summary(input)
+    }
+
     /// Is the machine at work for this session?
     fn works_for(_: &InputOf<Self::Machine>, _: &SessionId) -> bool {
         false
@@ -215,6 +220,12 @@ macro_rules! shells {
 
         pub(crate) fn summary(input: &MachineInput) -> String {
             match input { $(MachineInput::$variant(input) => $module::Shell::summary(input),)* }
+        }
+
+        pub(crate) fn summary_here(context: &EventContext<'_>, input: &MachineInput) -> String {
+            match input {
+                $(MachineInput::$variant(input) => $module::Shell::summary_here(context, input),)*
+            }
         }
 
         /// Is the machine at work for this session?

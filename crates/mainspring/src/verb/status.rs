@@ -229,7 +229,7 @@ pub(super) fn machine(name: Name, context: &EventContext<'_>) -> Machine {
         }
         Ok(None) => {}
         Ok(Some(input)) => {
-            machine.summary = machine::summary(&input);
+            machine.summary = machine::summary_here(context, &input);
             machine.due = next::by_time(&input, context.env.now());
             machine.state = Some(input.label());
             machine.details = Some(input);

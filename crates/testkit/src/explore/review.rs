@@ -188,11 +188,19 @@ impl Reviews {
             if world.env.reviewers.len() < before {
                 world.moment |= ENDED;
             }
-            if world.env.written.contains_key(&asked.iteration) {
+        }
+        let by = world.env.written.get(&asked.iteration).copied();
+        let by = by.filter(|by| resumes.iter().any(|fence| fence.0 == *by));
+        match by.map(|by| world.env.said.get(&by).copied()) {
+            Some(Some(verdict)) => {
                 world.moment |= ADOPTED;
-                let said = world.env.said.get(&fence.0).copied();
-                return Some(Finding::Reviewed(said.unwrap_or(Verdict::Unsaid)));
+                return Some(Finding::Reviewed(verdict));
             }
+            // What a kill interrupted is no review. It is set aside.
+            Some(None) => {
+                world.env().written.remove(&asked.iteration);
+            }
+            None => {}
         }
         world.hook(at).work = Some(Work::Start);
         None

@@ -160,6 +160,8 @@ fn failures(plan: &mut Plan, asked: &Request, failure: &Failure, input: &Input<'
 
 fn failed(mut plan: Plan, asked: &Request, failure: &Failure, input: &Input<'_, Review>) -> Stop {
     let failures = failures(&mut plan, asked, failure, input);
+    // A reviewer ran, so whatever the plan waited for before is settled.
+    plan.memory.waiting = None;
     let breaks = input.facts.counting == Counting::Cycles && failures >= MOST_FAILURES;
     let on_failure = match (failure, input.facts.settings.on_failure) {
         (Failure::Cancelled, _) if input.facts.counting == Counting::Cycles => OnFailure::Approve,

@@ -323,6 +323,8 @@ fn variations(plain: &World) -> Vec<World> {
             let mut world = plain.clone();
             change(&mut world);
             world.effect_status = effect_status.clone();
+            all.push(world.clone());
+            world.remind();
             all.push(world);
         }
     }

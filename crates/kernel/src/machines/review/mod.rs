@@ -347,6 +347,8 @@ impl Machine for Review {
             when: "a task should follow, and none is left", does: "pass; all code comes next", remedy: "`mainspring plan accept` skips it" },
         Arrow { rule: "task-added",    on: "stop",          from: &["due", "answering"], to: "idle",
             when: "all code is due, and a task was added", does: "pass; the task comes first", remedy: "`mainspring plan review restart all-code` reviews before it" },
+        Arrow { rule: "unrecorded",    on: "stop",          from: &["answering"], to: SAME,
+            when: "the review is answered, and nobody recorded it", does: "hold once with the command", remedy: "stop again: the answer then counts as it is" },
         Arrow { rule: "unanswered",    on: "stop",          from: &["answering"], to: SAME,
             when: "the review has no answer", does: "pass, tell the person", remedy: "write the post-review file, or `mainspring plan accept`" },
         Arrow { rule: "review",        on: "stop",          from: &["due", "answering"], to: SAME,

@@ -357,6 +357,9 @@ pub struct Memory {
     /// What reviewers found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ledger: Vec<Entry>,
+    /// The post-review file that nobody recorded, and for which the agent was held.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reminded: Option<String>,
 }
 
 /// The plan waits for a person. What for, is found anew at each event.

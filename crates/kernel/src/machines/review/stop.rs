@@ -12,7 +12,7 @@ use super::messages::{command, directory};
 use super::phase::{Phase, TaskId};
 use super::plan::Waiting;
 use super::standstill::Standstill;
-use super::{AnswerFile, Door, Fields, Kind, OtherSessions, Plan, Record, Review, State};
+use super::{AnswerFile, Door, Fields, Kind, Memory, OtherSessions, Plan, Record, Review, State};
 use crate::decision::listed;
 use crate::effect::EffectStatus;
 use crate::hidden::quote;
@@ -154,10 +154,16 @@ fn decide(mut plan: Plan, input: &Input<'_, Review>) -> Stop {
         return examine(plan, input, "valid");
     };
     if let Some(review) = fields.unanswered() {
+        let number = plan.memory.number(fields);
         match input.facts.answer {
-            AnswerFile::Written => fields.answered(review),
+            AnswerFile::Written => {
+                let file = review.answer_file(fields.task().as_ref(), number);
+                if is_reminder_due(&plan.memory, &file, input) {
+                    return unrecorded_answer(plan, review, file);
+                }
+                fields.answered(review);
+            }
             AnswerFile::Missing => {
-                let number = plan.memory.number(fields);
                 let note = unanswered_note(&plan.id, fields, review, number);
                 return examine(plan, input, "unanswered").note(note);
             }
@@ -174,6 +180,26 @@ fn decide(mut plan: Plan, input: &Input<'_, Review>) -> Stop {
         }
     };
     with_notes(step, late(input))
+}
+
+/// Is the agent told, for the first time, that nobody recorded this answer? After that, the answer
+/// counts as it is. A command of a person's is about the next review, not about the agent.
+fn is_reminder_due(memory: &Memory, answer: &str, input: &Input<'_, Review>) -> bool {
+    let returned = matches!(input.effect_status, EffectStatus::Done(..));
+    let hook = input.facts.counting == Counting::Cycles && input.facts.door == Door::Hook;
+    hook && !returned && memory.reminded.as_deref() != Some(answer)
+}
+
+fn unrecorded_answer(mut plan: Plan, review: Kind, answer: String) -> Stop {
+    let reason = format!(
+        "plan '{}': {answer} answers the {}, but nobody recorded it. If the answer is finished, \
+         run {} and stop: the next review follows. If you just stop again, it counts as it is.",
+        plan.id,
+        review.label(),
+        command(&plan.id, &format!("advance {}", review.answer()))
+    );
+    plan.memory.reminded = Some(answer);
+    Step::take("unrecorded", State::Plan(plan.into()), OnStop::Hold(reason))
 }
 
 /// No review is due. The document's intent may ask for one that nobody recorded.

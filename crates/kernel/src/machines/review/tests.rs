@@ -104,6 +104,13 @@ fn an_answer_without_its_state_is_noticed() {
         ["plan 'demo': task-1-review-1.md waits for its answer, task-1-post-review-1.md"]
     );
     world.facts.answer = AnswerFile::Written;
+    let (hold, _) = world.says();
+    assert_eq!(
+        hold,
+        "plan 'demo': task-1-post-review-1.md answers the code review, but nobody recorded it. If \
+         the answer is finished, run `mainspring plan advance post-code-review --plan demo` and \
+         stop: the next review follows. If you just stop again, it counts as it is."
+    );
     let (request, ..) = world.reviewed(FAIL);
     assert_eq!((request.iteration, request.model.as_str()), (2, "sonnet"));
     assert_eq!(
@@ -117,6 +124,7 @@ fn a_forgotten_state_is_moved_even_if_the_next_review_fails() {
     let mut world = World::due(Kind::Code);
     world.reviewed(FAIL);
     world.facts.answer = AnswerFile::Written;
+    world.says();
     world.reviewed(Finding::NotDone(Failure::NoFile));
     assert_eq!(
         world.line(),

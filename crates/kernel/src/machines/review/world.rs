@@ -236,6 +236,16 @@ impl World {
         self.event.kind = stop(Chain::Continued);
     }
 
+    /// The agent was held once for an answer that nobody recorded.
+    pub(super) fn remind(&mut self) {
+        let Record::Fields(fields) = &self.plan.record else {
+            return;
+        };
+        let number = self.plan.memory.number(fields);
+        let answer = |review: Kind| review.answer_file(fields.task().as_ref(), number);
+        self.plan.memory.reminded = fields.unanswered().map(answer);
+    }
+
     pub(super) fn line(&mut self) -> String {
         let fields = self.fields();
         let text =

@@ -1,5 +1,6 @@
 //! The shell of `review`: it reads plans and their `state.json`, and runs reviewers.
 
+pub(crate) mod attempt;
 pub(crate) mod directory;
 pub(crate) mod history;
 mod library;
@@ -21,7 +22,7 @@ use mainspring_kernel::machines::review::standstill::Standstill;
 use mainspring_kernel::machines::review::table::Tasks;
 use mainspring_kernel::machines::review::{
     AnswerFile, Counting, Door, Facts, Fields, Kind, Memory, OtherSessions, Outcome, Plan, Record,
-    Review, State, messages, structure,
+    Review, Settings, State, messages, structure,
 };
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_store::{Trouble, atomic, no_symlink};
@@ -130,7 +131,20 @@ impl MachineShell for Shell {
     fn summary(input: &InputOf<Review>) -> String {
         match &input.state {
             State::Nothing => "no plan".into(),
-            State::Plan(plan) => describe(plan, &input.facts),
+            State::Plan(plan) => {
+                let (counting, settings) = (input.facts.counting, &input.facts.settings);
+                describe(plan, settings, Standstill::of(plan, counting, settings))
+            }
+        }
+    }
+
+    fn summary_here(context: &EventContext<'_>, input: &InputOf<Review>) -> String {
+        let State::Plan(plan) = &input.state else {
+            return Self::summary(input);
+        };
+        match standstill(context, plan) {
+            Ok(still) => describe(plan, &input.facts.settings, still),
+            Err(_) => Self::summary(input),
         }
     }
 }
@@ -393,9 +407,8 @@ pub(crate) fn write_state(file: &FoundFile, fields: &Fields) -> FileChange {
     atomic::change(&file.path, file.bytes.as_deref(), Some(text))
 }
 
-/// A plan in one line.
-fn describe(plan: &Plan, facts: &Facts) -> String {
-    let settings = &facts.settings;
+/// A plan in one line, with why its review does not start.
+fn describe(plan: &Plan, settings: &Settings, still: Option<(Kind, Standstill)>) -> String {
     let where_it_is = match &plan.record {
         Record::Missing => "no state.json".to_owned(),
         Record::Unreadable(problem) => problem.clone(),
@@ -428,7 +441,6 @@ fn describe(plan: &Plan, facts: &Facts) -> String {
             )
         }
     };
-    let still = Standstill::of(plan, facts.counting, settings);
     let still = still.map_or_else(String::new, |(review, still)| {
         format!("; {}", still.sentence(&plan.id, review))
     });

@@ -2,12 +2,12 @@
 //! session. Its verdict is in a file that survives us.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use mainspring_kernel::Millis;
-use mainspring_kernel::effect::{EffectOwner, Fence, Intent};
+use mainspring_kernel::effect::{Fence, Intent};
 use mainspring_kernel::machines::review::findings::Report;
 use mainspring_kernel::machines::review::{
     Failure, Finding, Outcome, Request, Review, Saw, Verdict, messages,
@@ -15,31 +15,22 @@ use mainspring_kernel::machines::review::{
 use mainspring_kernel::machines::{Name, Pending};
 use mainspring_platform::process::end_tree;
 use mainspring_platform::program::is_path;
-use mainspring_platform::{file, identity};
-use mainspring_store::{Trouble, atomic, json_text, no_symlink, read_json, seal};
+use mainspring_store::{Trouble, atomic, no_symlink};
 
+use super::attempt::Attempt;
 use super::directory::PLANS;
 use super::subject::Subject;
 use super::{history, library, reading, settings};
-use crate::effect_owner;
 use crate::env::Environment;
 use crate::event_context::EventContext;
-use crate::guard::{Ended, Guarded, Seal};
+use crate::guard::{Ended, Guarded};
 use crate::host::reviewer::{self, End, Permissions, Reviewer, Said, Task, report};
 use crate::host::text::excerpt;
 use crate::host::vendor_answer;
 use crate::limits;
 use crate::permit::{Permit, Revoked};
 
-/// How many attempts' folders are kept, for a person who wants to look.
-const ATTEMPTS_KEPT: usize = 20;
 const LOG_EXCERPT: usize = 4_000;
-
-/// What a reviewer prints, in the folder of its attempt.
-const STDOUT: &str = "stdout.json";
-const STDERR: &str = "stderr.log";
-/// What its guard seals that with.
-const NONCE: &str = "nonce";
 
 pub(super) fn run(context: &EventContext<'_>, permit: &Permit, intent: &Intent<Review>) -> Outcome {
     let wait = intent.effect.not_before.since(context.env.later());
@@ -47,7 +38,6 @@ pub(super) fn run(context: &EventContext<'_>, permit: &Permit, intent: &Intent<R
     let start = Instant::now();
     let project = ReviewRun::new(context, permit, intent);
     let limit = intent.deadline.since(intent.since.plus(wait));
-    let before = Subject::of(context, permit, &intent.effect);
     let ended = match waited {
         Err(Revoked) => ReviewEnd::not_done(Failure::Cancelled),
         Ok(()) => project
@@ -59,22 +49,27 @@ pub(super) fn run(context: &EventContext<'_>, permit: &Permit, intent: &Intent<R
     {
         project.set_aside();
     }
-    let took = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let took = ended.took.unwrap_or_else(|| {
+        let took = u64::try_from(start.elapsed().as_millis());
+        Millis(took.unwrap_or(u64::MAX))
+    });
     let cost = match ended.result {
         // It ended before it could say what it cost.
         Finding::NotDone(Failure::TimedOut { .. }) if ended.cost == 0 => {
-            history::estimate(context.store, &intent.effect, Millis(took))
+            history::estimate(context.store, &intent.effect, took)
         }
         Finding::Reviewed(_) | Finding::NotDone(_) => ended.cost,
     };
-    let saw = match ended.result {
-        Finding::Reviewed(_) => before.compare(&Subject::of(context, permit, &intent.effect)),
-        Finding::NotDone(_) => Saw::default(),
+    let saw = match (&ended.result, &ended.before) {
+        (Finding::Reviewed(_), Some(before)) => {
+            before.compare(&Subject::of(context, permit, &intent.effect))
+        }
+        _ => Saw::default(),
     };
     let outcome = Outcome {
         saw,
         report: ended.report,
-        ..Outcome::new(ended.result, Millis(took), cost)
+        ..Outcome::new(ended.result, took, cost)
     };
     history::add(context.store, context.env.later(), &intent.effect, &outcome);
     outcome
@@ -85,6 +80,10 @@ struct ReviewEnd {
     result: Finding,
     cost: u64,
     report: Option<Report>,
+    /// What the reviewer saw when it started.
+    before: Option<Subject>,
+    /// How long it took, if it did not run just now.
+    took: Option<Millis>,
 }
 
 impl ReviewEnd {
@@ -93,11 +92,13 @@ impl ReviewEnd {
             result: Finding::NotDone(failure),
             cost: 0,
             report: None,
+            before: None,
+            took: None,
         }
     }
 
     /// A review with this answer. Findings of an incomplete answer do not count.
-    fn reviewed(said: Option<Said>, asked: &Request) -> Self {
+    fn reviewed(said: Option<Said>, asked: &Request, before: Subject) -> Self {
         let verdict = said
             .as_ref()
             .map_or(Verdict::Unsaid, |said| report::judge(said, asked));
@@ -107,6 +108,8 @@ impl ReviewEnd {
             result: Finding::Reviewed(verdict),
             cost,
             report: report.filter(|_| verdict != Verdict::Unsaid && asked.ledger.is_some()),
+            before: Some(before),
+            took: None,
         }
     }
 }
@@ -122,8 +125,8 @@ struct ReviewRun<'a> {
     /// The review that the reviewer will write.
     file: PathBuf,
     /// Our own folder for this attempt.
-    attempt_dir: PathBuf,
-    attempt: Fence,
+    attempt: Attempt,
+    fence: Fence,
 }
 
 impl<'a> ReviewRun<'a> {
@@ -133,8 +136,8 @@ impl<'a> ReviewRun<'a> {
         let plan = root.join(PLANS).join(&asked.plan);
         Self {
             file: plan.join(asked.file()),
-            attempt_dir: attempt_dir(context, intent.fence),
-            attempt: intent.fence,
+            attempt: Attempt::of(context, intent.fence),
+            fence: intent.fence,
             context,
             permit,
             asked,
@@ -143,29 +146,41 @@ impl<'a> ReviewRun<'a> {
         }
     }
 
-    /// The finished review of an earlier attempt whose process died, if there is one. A review
-    /// without a verdict counts, too: the agent answers it, and the next one follows.
+    /// The finished review of an earlier attempt whose hook died, if there is one. Only what its
+    /// guard saw end by itself is finished: what a kill interrupted is no review.
     fn taken_over(&self) -> Option<ReviewEnd> {
+        let mut last = None;
         for fence in self.asked.resumes.iter().rev() {
-            let attempt_dir = attempt_dir(self.context, *fence);
+            let attempt = Attempt::of(self.context, *fence);
             // A reviewer that may still run gets no second one beside it.
-            if let Err(trouble) = end_leftover(&attempt_dir) {
+            if let Err(trouble) = attempt.end_leftover() {
                 let failure = Failure::Fault(trouble.to_string());
                 return Some(ReviewEnd::not_done(failure));
             }
-            if !is_written(&self.file) {
-                self.set_aside();
-                continue;
-            }
-            let said = self.read_stdout(&attempt_dir);
-            match said {
-                Some(Said {
-                    end: End::Error, ..
-                }) => self.set_aside(),
-                said => return Some(ReviewEnd::reviewed(said, self.asked)),
+            if last.is_none() && attempt.is_started() {
+                last = Some(attempt);
             }
         }
-        None
+        let finished = last.and_then(|attempt| self.finished(&attempt));
+        if finished.is_none() && !self.asked.resumes.is_empty() {
+            self.set_aside();
+        }
+        finished
+    }
+
+    /// The review of an attempt whose hook died, if the reviewer had ended.
+    fn finished(&self, attempt: &Attempt) -> Option<ReviewEnd> {
+        let printed = attempt.printed(0)?;
+        let before = attempt.subject()?;
+        let said = (self.client().read)(&printed);
+        if said.as_ref().is_some_and(|said| said.end == End::Error) {
+            return None;
+        }
+        self.write_prose(said.as_ref());
+        is_written(&self.file).then(|| ReviewEnd {
+            took: Some(attempt.took()),
+            ..ReviewEnd::reviewed(said, self.asked, before)
+        })
     }
 
     fn review(&self, limit: Millis) -> ReviewEnd {
@@ -181,27 +196,19 @@ impl<'a> ReviewRun<'a> {
         let command = settings::command(self.context, self.client()).map_err(fault)?;
         let program = find(self.context.env, &command).ok_or(Failure::NoProgram(command))?;
         let library = library::place(self.context.store.state()).map_err(fault)?;
-        self.context
-            .store
-            .state()
-            .create(&self.attempt_dir)
-            .map_err(fault)?;
-        tidy(&self.attempt_dir);
-        let stdout = self.attempt_dir.join(STDOUT);
-        let seal = keep_nonce(&self.attempt_dir).map_err(fault)?;
-        let log = self.stderr();
-        let files = (
-            create(&stdout).map_err(fault)?,
-            create(&log).map_err(fault)?,
-        );
+        self.attempt.create(self.context).map_err(fault)?;
+        let before = Subject::of(self.context, self.permit, self.asked);
+        self.attempt.keep_subject(&before).map_err(fault)?;
+        let seal = self.attempt.new_seal().map_err(fault)?;
+        let files = self.attempt.outputs().map_err(fault)?;
         let args = self.args(&library).map_err(fault)?;
         let guarded = Guarded {
             program,
             args,
             dir: &self.root,
             env: settings::environment(self.context, self.client()).map_err(fault)?,
-            stdout: &stdout,
-            stderr: &log,
+            stdout: &self.attempt.stdout(),
+            stderr: &self.attempt.stderr(),
             most_output: limits::CHILD_OUTPUT,
             limit: Duration::from_millis(limit.0),
             seal: &seal,
@@ -210,19 +217,24 @@ impl<'a> ReviewRun<'a> {
             .run(self.permit, files, |leader| {
                 // The order matters: whoever takes the review over first records that and then
                 // ends the leader that it finds. So one of us sees the other.
-                note_leader(&self.attempt_dir, leader);
+                self.attempt.note_leader(leader);
                 if !self.is_current() {
                     end_tree(leader);
                 }
             })
             .map_err(|error| Failure::Fault(format!("cannot start a reviewer: {error}")))?;
-        Ok(self.finding(ended, limit))
+        self.attempt.forget_subject();
+        Ok(self.finding(ended, limit, before))
     }
 
     /// The result of a reviewer that ended, and its cost.
-    fn finding(&self, ended: Ended, limit: Millis) -> ReviewEnd {
-        let stdout = self.attempt_dir.join("stdout.json");
-        let said = self.read_stdout(&self.attempt_dir);
+    fn finding(&self, ended: Ended, limit: Millis, before: Subject) -> ReviewEnd {
+        let stdout = self.attempt.stdout();
+        let said = match ended {
+            Ended::Code(code) => self.attempt.printed(code),
+            Ended::TimedOut | Ended::Flooded | Ended::Cancelled => None,
+        };
+        let said = said.and_then(|printed| (self.client().read)(&printed));
         let failed = said.as_ref().is_some_and(|said| said.end == End::Error);
         if ended == Ended::Code(0) && !failed {
             self.write_prose(said.as_ref());
@@ -252,7 +264,7 @@ impl<'a> ReviewRun<'a> {
                 ..ReviewEnd::not_done(failure)
             };
         }
-        ReviewEnd::reviewed(said, self.asked)
+        ReviewEnd::reviewed(said, self.asked, before)
     }
 
     /// Writes the review from the findings, if the reviewer gave a complete answer and no text.
@@ -273,7 +285,7 @@ impl<'a> ReviewRun<'a> {
     /// may have taken the review over before we woke.
     fn is_current(&self) -> bool {
         match self.context.store.intent(Name::Review, &self.asked.plan) {
-            Ok(found) => is_attempt(found.value.as_ref(), self.attempt),
+            Ok(found) => is_attempt(found.value.as_ref(), self.fence),
             Err(_) => true,
         }
     }
@@ -301,7 +313,7 @@ impl<'a> ReviewRun<'a> {
         if !client.writes {
             prompt += &reading::instructions(self.context, self.permit, self.asked, client);
         }
-        let schema_file = self.attempt_dir.join("schema.json");
+        let schema_file = self.attempt.path("schema.json");
         atomic::replace(&schema_file, vendor_answer::STRICT.as_bytes())?;
         Ok((client.args)(&Task {
             model,
@@ -314,24 +326,6 @@ impl<'a> ReviewRun<'a> {
 
     fn client(&self) -> &'static Reviewer {
         reviewer::named(&self.asked.model).0
-    }
-
-    /// What the reviewer printed, if its guard saw it end with that.
-    fn read_stdout(&self, attempt_dir: &Path) -> Option<Said> {
-        let bytes = Self::sealed_stdout(attempt_dir)?;
-        (self.client().read)(&bytes)
-    }
-
-    fn sealed_stdout(attempt_dir: &Path) -> Option<Vec<u8>> {
-        let stdout = attempt_dir.join(STDOUT);
-        let bytes = atomic::read(&stdout, limits::CHILD_OUTPUT).ok()??;
-        let nonce = atomic::read_text(&attempt_dir.join(NONCE), 4096).ok()??;
-        Seal::new(nonce, &stdout).holds(&bytes).then_some(bytes)
-    }
-
-    /// What it prints to stderr stays with the run.
-    fn stderr(&self) -> PathBuf {
-        self.attempt_dir.join(STDERR)
     }
 
     /// Where the person finds why a review did not happen.
@@ -348,7 +342,7 @@ impl<'a> ReviewRun<'a> {
             Some(excerpt(&complaint))
         };
         let from_log = || {
-            let bytes = atomic::read(&self.stderr(), limits::CHILD_OUTPUT).ok()??;
+            let bytes = atomic::read(&self.attempt.stderr(), limits::CHILD_OUTPUT).ok()??;
             let text = String::from_utf8_lossy(&bytes);
             let last = text.lines().rev().find(|line| !line.trim().is_empty())?;
             Some(excerpt(last))
@@ -359,7 +353,7 @@ impl<'a> ReviewRun<'a> {
     /// Both outputs: the client prints most errors to stdout.
     fn keep_log(&self, stdout: &Path) {
         let read = |path: &Path| atomic::read(path, limits::CHILD_OUTPUT).ok().flatten();
-        let mut log = read(&self.stderr()).unwrap_or_default();
+        let mut log = read(&self.attempt.stderr()).unwrap_or_default();
         let said = read(stdout).unwrap_or_default();
         if !said.is_empty() {
             log.extend_from_slice(b"\n--- stdout ---\n");
@@ -371,8 +365,7 @@ impl<'a> ReviewRun<'a> {
     /// A file that a failed reviewer left is not a review. It is renamed, so that the next
     /// attempt can use its number; an empty file is deleted.
     fn set_aside(&self) {
-        let ours =
-            !self.asked.resumes.is_empty() || fs::symlink_metadata(&self.attempt_dir).is_ok();
+        let ours = !self.asked.resumes.is_empty() || self.attempt.exists();
         if !ours {
             return;
         }
@@ -412,73 +405,9 @@ fn is_attempt(recorded: Option<&Pending>, attempt: Fence) -> bool {
     matches!(recorded, Some(Pending::Review(intent)) if intent.fence == attempt)
 }
 
-fn attempt_dir(context: &EventContext<'_>, fence: Fence) -> PathBuf {
-    context
-        .store
-        .dir()
-        .join("reviews")
-        .join(fence.0.to_string())
-}
-
 /// Does the file exist, and is it not empty?
 fn is_written(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() > 0)
-}
-
-fn create(path: &Path) -> Result<File, Trouble> {
-    file::options()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .open(path)
-        .map_err(Trouble::io("write", path))
-}
-
-/// A new nonce for this attempt, kept for whoever comes after us.
-fn keep_nonce(attempt_dir: &Path) -> Result<Seal, Trouble> {
-    let path = attempt_dir.join(NONCE);
-    let nonce = identity::random_id().map_err(Trouble::io("make", &path))?;
-    atomic::replace(&path, nonce.as_bytes())?;
-    Ok(Seal::new(nonce, &attempt_dir.join(STDOUT)))
-}
-
-/// Records the leader of the reviewer's process group, so that a later hook can end it.
-fn note_leader(attempt_dir: &Path, leader: u32) {
-    let path = attempt_dir.join(LEADER);
-    if let Ok(text) = json_text(&path, &effect_owner::of(leader)) {
-        let _ = atomic::replace(&path, text.as_bytes());
-    }
-}
-
-/// Ends the reviewer of a process that is gone. It would end by itself, but perhaps not yet.
-fn end_leftover(attempt_dir: &Path) -> Result<(), Trouble> {
-    let path = attempt_dir.join(LEADER);
-    // After a power loss nobody is left.
-    if atomic::read(&path, limits::STATE_FILE)?.is_some_and(|bytes| seal::is_torn(&bytes)) {
-        return Ok(());
-    }
-    let leader = read_json::<EffectOwner>(path)?.value;
-    if let Some(leader) = leader.filter(effect_owner::is_alive) {
-        end_tree(leader.pid);
-    }
-    Ok(())
-}
-
-/// The file that names the leader.
-pub(crate) const LEADER: &str = "leader.json";
-
-/// Deletes the oldest attempts' folders.
-fn tidy(attempt_dir: &Path) {
-    let Some(entries) = attempt_dir.parent().and_then(|dir| fs::read_dir(dir).ok()) else {
-        return;
-    };
-    let mut fences: Vec<u64> = entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .collect();
-    fences.sort_unstable();
-    for fence in fences.iter().rev().skip(ATTEMPTS_KEPT) {
-        let _ = fs::remove_dir_all(attempt_dir.with_file_name(fence.to_string()));
-    }
 }
 
 /// Finds the program by its name on the PATH or by an absolute path. A relative path could be

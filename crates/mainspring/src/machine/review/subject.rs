@@ -5,8 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use mainspring_kernel::Digest;
 use mainspring_kernel::machines::review::{Kind, Request, Saw};
 use mainspring_store::{digest, no_symlink};
+use serde::{Deserialize, Serialize};
 
 use super::directory::{PLANS, STATE};
 use crate::event_context::EventContext;
@@ -19,10 +21,12 @@ use crate::permit::Permit;
 const REFS_LIMIT: Duration = Duration::from_secs(10);
 
 /// The state of everything that a reviewer sees, and of what it must not change, at one moment.
+/// Contents are kept as digests.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Subject {
-    /// `None` if it could not be read.
-    files: Option<BTreeMap<String, Vec<u8>>>,
-    state: Option<Vec<u8>>,
+    /// `None` if they could not be read.
+    files: Option<BTreeMap<String, Digest>>,
+    state: Option<Digest>,
     refs: Option<BTreeMap<String, String>>,
 }
 
@@ -46,12 +50,17 @@ impl Subject {
             )),
             Kind::Code | Kind::AllCode => check::contents(context, permit).ok(),
         };
+        let files = files.map(|files| {
+            let taken = files.into_iter();
+            taken
+                .map(|(name, content)| (name, digest::of(&[&content])))
+                .collect()
+        });
+        let state = no_symlink::read(&plan.join(STATE), limits::STATE_FILE);
         let git = Git::of(context, permit.clone(), Instant::now() + REFS_LIMIT);
         Self {
             files,
-            state: no_symlink::read(&plan.join(STATE), limits::STATE_FILE)
-                .ok()
-                .flatten(),
+            state: state.ok().flatten().map(|bytes| digest::of(&[&bytes])),
             refs: git.ok().and_then(|git| git.refs().ok()),
         }
     }
@@ -71,8 +80,7 @@ impl Subject {
                 for (name, content) in files {
                     all.extend_from_slice(&(name.len() as u64).to_le_bytes());
                     all.extend_from_slice(name.as_bytes());
-                    all.extend_from_slice(&(content.len() as u64).to_le_bytes());
-                    all.extend_from_slice(content);
+                    all.extend_from_slice(content.0.as_bytes());
                 }
                 digest::of(&[&all])
             }),

@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 
 use super::{Findings, Repair};
 use crate::limits;
-use crate::machine::review::reviewer::LEADER;
+use crate::machine::review::attempt::LEADER;
 use crate::store::{ProjectStore, aside_path};
 use crate::verb::{CommandContext, Result};
 

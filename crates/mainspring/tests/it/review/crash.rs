@@ -123,46 +123,39 @@ fn a_killed_hook_takes_its_reviewer_along_and_the_review_is_done_again() {
     );
 }
 
+/// The reviewer writes half its review, or all of it and its verdict, and does not come to its end:
+/// it is killed with its hook. That leaves no review.
 #[test]
-fn a_review_that_was_finished_when_the_hook_died_is_adopted() {
-    let taskie = trusted(json!({"next_phase": "plan-review"}));
-    // The reviewer writes its review and its verdict, and then does not exit.
-    let own = taskie.env.root().join("bin/claude");
-    let normal = fs::read_to_string(&own).unwrap();
-    write(
-        &own,
-        &normal.replace(
-            "[ \"${MOCK_CLAUDE_EXIT_CODE:-0}\"",
-            "sleep 300\n[ \"${MOCK_CLAUDE_EXIT_CODE:-0}\"",
-        ),
-    );
-    taskie.verdict("PASS");
-    let mut hook = start(&taskie, "s", "one");
-    let projects = taskie.env.state().join("projects");
-    wait_until("there is a state", || {
-        fs::read_dir(&projects).is_ok_and(|mut entries| entries.next().is_some())
-    });
-    let attempts = || taskie.env.project_state().join("reviews");
-    wait_until("the verdict is there", || {
-        let attempt = fs::read_dir(attempts()).ok().and_then(|mut dir| dir.next());
-        attempt.is_some_and(|attempt| {
-            let text = fs::read_to_string(attempt.unwrap().path().join("stdout.json"));
-            text.is_ok_and(|text| text.ends_with('}'))
-        })
-    });
-    hook.kill().unwrap();
-    hook.wait().unwrap();
-    assert!(
-        stop(&taskie, "s", "two")
-            .held()
-            .contains("plan-review-1.md")
-    );
-    assert_eq!(taskie.calls().len(), 1, "it was not paid for twice");
-    assert_eq!(
-        taskie.fields(&["phase_iteration", "consecutive_clean", "review_model"]),
-        json!({"phase_iteration": 1, "consecutive_clean": 0, "review_model": "sonnet"}),
-        "its verdict is not known: it had not ended"
-    );
+fn a_reviewer_killed_in_mid_write_leaves_no_review() {
+    for half in [true, false] {
+        let taskie = trusted(json!({"next_phase": "plan-review"}));
+        let own = taskie.env.root().join("bin/claude");
+        let normal = fs::read_to_string(&own).unwrap();
+        let waits = "touch \"${0%/*}/there\"; sleep 300\n";
+        let before = if half {
+            "if [ -z \"$MOCK_CLAUDE_OUTPUT\" ]"
+        } else {
+            "[ \"${MOCK_CLAUDE_EXIT_CODE:-0}\" = 0 ] ||"
+        };
+        write(&own, &normal.replace(before, &format!("{waits}{before}")));
+        taskie.verdict("PASS");
+        let mut hook = start(&taskie, "s", "one");
+        let there = taskie.env.root().join("bin/there");
+        wait_until("the reviewer has written", || there.exists());
+        assert!(taskie.has("plan-review-1.md"));
+        hook.kill().unwrap();
+        hook.wait().unwrap();
+        write(&own, &normal);
+        let held = stop(&taskie, "s", "two").held();
+        assert!(held.contains("plan-review-1.md"), "{held}");
+        assert!(taskie.has(".review-1.partial"), "what was written is kept");
+        assert_eq!(taskie.calls().len(), 2, "it was done again");
+        assert_eq!(
+            taskie.fields(&["phase_iteration", "consecutive_clean", "review_model"]),
+            json!({"phase_iteration": 1, "consecutive_clean": 1, "review_model": "sonnet"}),
+            "it counts once"
+        );
+    }
 }
 
 /// The one folder of an attempt.
@@ -173,18 +166,16 @@ fn attempt(taskie: &Taskie) -> Option<std::path::PathBuf> {
     Some(attempt.path())
 }
 
-#[test]
-fn a_verdict_whose_reviewer_had_ended_is_adopted() {
-    let taskie = trusted(json!({"next_phase": "plan-review"}));
-    taskie.verdict("PASS");
+/// The reviewer ends, and its guard sees that; its hook is killed before it sees it.
+pub(super) fn unseen_end(taskie: &Taskie) {
     let own = taskie.env.root().join("bin/claude");
     let normal = fs::read_to_string(&own).unwrap();
     let go = taskie.env.root().join("go");
     let waits = format!("while [ ! -e {} ]; do sleep 0.01; done", go.display());
     write(&own, &normal.replacen('\n', &format!("\n{waits}\n"), 1));
-    let mut hook = start(&taskie, "s", "one");
+    let mut hook = start(taskie, "s", "one");
     wait_until("the reviewer starts", || {
-        attempt(&taskie).is_some_and(|dir| dir.join("leader.json").exists())
+        attempt(taskie).is_some_and(|dir| dir.join("leader.json").exists())
     });
     // The hook sees nothing of its reviewer's end.
     let stop_it = std::process::Command::new("kill")
@@ -193,13 +184,105 @@ fn a_verdict_whose_reviewer_had_ended_is_adopted() {
     assert!(stop_it.unwrap().success());
     fs::write(&go, "").unwrap();
     wait_until("the guard seals what was said", || {
-        attempt(&taskie).is_some_and(|dir| dir.join("seal").exists())
+        attempt(taskie).is_some_and(|dir| dir.join("seal").exists())
     });
     hook.kill().unwrap();
     hook.wait().unwrap();
+}
+
+#[test]
+fn a_verdict_whose_reviewer_had_ended_is_adopted() {
+    let taskie = trusted(json!({"next_phase": "plan-review"}));
+    taskie.verdict("PASS");
+    unseen_end(&taskie);
     stop(&taskie, "s", "two").held();
     assert_eq!(taskie.calls().len(), 1, "it was not paid for twice");
     assert_eq!(taskie.state_now()["consecutive_clean"], 1);
+}
+
+#[test]
+fn findings_of_a_reviewer_that_had_ended_are_written_down_and_adopted() {
+    let taskie = trusted(json!({"next_phase": "plan-review"}));
+    taskie.set("MOCK_CLAUDE_NO_FILE", "1");
+    taskie.set(
+        "MOCK_CLAUDE_FINDINGS",
+        r#"[{"id":"F1","severity":"major","path":null,"line":null,"claim":"It leaks.","evidence":"x"}]"#,
+    );
+    unseen_end(&taskie);
+    let held = stop(&taskie, "s", "two").held();
+    assert!(held.contains("F1 (major), new: It leaks."), "{held}");
+    assert!(taskie.has("plan-review-1.md"));
+    assert_eq!(taskie.calls().len(), 1, "it was not paid for twice");
+}
+
+#[test]
+fn a_reviewer_that_failed_while_its_hook_died_leaves_no_review() {
+    let taskie = trusted(json!({"next_phase": "plan-review"}));
+    taskie.verdict("PASS");
+    taskie.set("MOCK_CLAUDE_EXIT_CODE", "3");
+    unseen_end(&taskie);
+    taskie.set("MOCK_CLAUDE_EXIT_CODE", "0");
+    taskie.verdict("FAIL");
+    let held = stop(&taskie, "s", "two").held();
+    assert!(held.contains("plan-review-1.md"), "{held}");
+    assert_eq!(taskie.calls().len(), 2);
+    assert_eq!(taskie.state_now()["consecutive_clean"], 0);
+}
+
+/// A verdict is about what its reviewer saw, also if another hook takes it over later.
+#[test]
+fn a_review_that_is_taken_over_is_about_what_its_reviewer_saw() {
+    let taskie = trusted(json!({"next_phase": "plan-review"}));
+    taskie.verdict("PASS");
+    unseen_end(&taskie);
+    taskie.file("plan.md", "# Another plan\n\n## Overview\n");
+    let answer = stop(&taskie, "s", "two").json();
+    let note = answer["systemMessage"].as_str().unwrap_or_default();
+    assert!(
+        note.contains("plan.md changed: its PASS adds nothing"),
+        "{note}"
+    );
+    assert_eq!(taskie.state_now()["consecutive_clean"], 0);
+    assert_eq!(taskie.calls().len(), 1);
+}
+
+/// The desktop: a program that writes down what it is to show.
+fn desktop(taskie: &Taskie) {
+    let program = taskie.env.root().join("bin/notify-send");
+    let script = format!(
+        "#!/bin/sh\nprintf '%s\\n' \"$@\" >> {}\n",
+        taskie.env.root().join("shown").display()
+    );
+    write(&program, &script);
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&program, mode).unwrap();
+    super::config(taskie, "[notify]\ndesktop = true\n");
+}
+
+/// No test waits for a minute: the reviewer's run began earlier, by the times of its files.
+#[test]
+fn a_review_of_more_than_a_minute_is_told_on_the_desktop_and_a_shorter_one_is_not() {
+    for (seconds, told) in [(50, false), (95, true)] {
+        let taskie = trusted(json!({"next_phase": "plan-review"}));
+        desktop(&taskie);
+        taskie.verdict("PASS");
+        unseen_end(&taskie);
+        let nonce = attempt(&taskie).unwrap().join("nonce");
+        let seal = attempt(&taskie).unwrap().join("seal");
+        let ended = fs::metadata(seal).unwrap().modified().unwrap();
+        let nonce = fs::File::options().append(true).open(nonce).unwrap();
+        let began = ended - std::time::Duration::from_secs(seconds);
+        nonce.set_modified(began).unwrap();
+        let answer = stop(&taskie, "s", "two").json();
+        let note = answer["systemMessage"].as_str().unwrap_or_default();
+        let line = format!("opus: PASS, {seconds} s, $0.25");
+        assert!(note.contains(&line), "{note}");
+        let notice = "The plan review of plan 'demo' is over: PASS";
+        let terminal = answer["terminalSequence"].as_str().unwrap_or_default();
+        assert_eq!(terminal.contains(notice), told, "{answer}");
+        let shown = fs::read_to_string(taskie.env.root().join("shown")).unwrap_or_default();
+        assert_eq!(shown.contains(notice), told, "{shown}");
+    }
 }
 
 #[test]
@@ -227,8 +310,9 @@ fn a_verdict_that_somebody_wrote_after_a_kill_is_none() {
     let clean = json!({"verdict": "PASS", "findings": [], "earlier": []});
     let forged = json!({"type": "result", "structured_output": clean});
     fs::write(stdout, forged.to_string()).unwrap();
+    write(&own, &normal);
     stop(&taskie, "s", "two").held();
-    assert_eq!(taskie.calls().len(), 1);
+    assert_eq!(taskie.calls().len(), 2, "it was done again");
     assert_eq!(taskie.state_now()["consecutive_clean"], 0);
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::{config, status, stop, trusted};
+use super::{config, stop, trusted};
 use crate::env::{Ran, payload};
 use crate::taskie::{Taskie, write};
 
@@ -44,6 +44,8 @@ fn reviews(taskie: &Taskie, numbers: std::ops::RangeInclusive<u32>) {
         let file = format!("plan-review-{number}.md");
         assert!(held.contains(&file), "{held}");
         taskie.file(&format!("plan-post-review-{number}.md"), "fixed");
+        let answered = ["plan", "advance", "post-plan-review"];
+        let _ = taskie.env.agent("s", &answered).ok();
     }
 }
 
@@ -139,6 +141,20 @@ fn an_agent_does_not_begin_an_exhausted_cycle_again_until_a_person_spoke() {
     assert!(held.contains("plan-review-2.md"), "{held}");
 }
 
+/// What `plan route` tells the agent, `plan status` and `status` the person: one sentence.
+fn everything_says(taskie: &Taskie, sentence: &str) {
+    let route = taskie.env.agent("s", &["plan", "route"]).ok();
+    assert!(route.contains(sentence), "{route}");
+    assert!(!route.contains("starts when you stop"), "{route}");
+    let shown = taskie.run(&["plan", "status"], b"").ok();
+    assert!(shown.contains(sentence), "{shown}");
+    let shown = taskie.run(&["status", "--json"], b"").json();
+    let machines = shown["machines"].as_array().unwrap();
+    let review = machines.iter().find(|one| one["name"] == "review");
+    let summary = review.unwrap()["summary"].as_str().unwrap();
+    assert!(summary.ends_with(sentence), "{summary}");
+}
+
 #[test]
 fn at_the_limit_everything_says_the_same() {
     let taskie = trusted(json!({"next_phase": "plan-review", "max_reviews": 1}));
@@ -149,42 +165,101 @@ fn at_the_limit_everything_says_the_same() {
                     max_reviews 5 --plan demo` allows more";
     let note = stop(&taskie, "s", "no more").let_go();
     assert!(note.contains(sentence), "{note}");
-    let route = taskie.env.agent("s", &["plan", "route"]).ok();
-    assert!(route.contains(sentence), "{route}");
-    assert!(!route.contains("starts when you stop"), "{route}");
-    let shown = taskie.run(&["plan", "status"], b"").ok();
-    assert!(shown.contains(sentence), "{shown}");
-    let shown = taskie.run(&["status"], b"").ok().replace('\n', " ");
-    assert!(shown.contains("1 of 1 plan reviews are done"), "{shown}");
+    everything_says(&taskie, sentence);
     let said = told(prompt(&taskie, "s", "go on"));
     assert!(said.contains(sentence), "{said}");
     assert_eq!(told(prompt(&taskie, "s", "go on, I said")), "", "told once");
 }
 
 #[test]
-fn over_the_cost_parked_untrusted_and_paused_the_route_says_why_nothing_starts() {
+fn over_the_cost_and_parked_everything_says_the_same() {
     let taskie = trusted(json!({"next_phase": "plan-review"}));
     config(&taskie, "[review]\nmax_cost_usd = 0.25\n");
     reviews(&taskie, 1..=1);
-    let route = || taskie.env.agent("s", &["plan", "route"]).ok();
+    let sentence = "the reviews of plan 'demo' have cost $0.25, and max_cost_usd is $0.25: the \
+                    cycle waits. Decide: `mainspring plan accept --plan demo` goes on as it is, a \
+                    higher `[review] max_cost_usd` allows more";
     let note = stop(&taskie, "s", "two").let_go();
-    assert!(note.contains("have cost $0.25"), "{note}");
-    assert!(route().contains("have cost $0.25"), "{}", route());
+    assert!(note.contains(sentence), "{note}");
+    everything_says(&taskie, sentence);
+    let said = told(prompt(&taskie, "s", "go on"));
+    assert!(said.contains(sentence), "{said}");
     config(&taskie, "[review]\non_failure = \"park\"\n");
     taskie.set("MOCK_CLAUDE_EXIT_CODE", "3");
-    let _ = stop(&taskie, "s", "three").let_go();
-    assert!(route().contains("is parked after a failure"), "{}", route());
-    taskie.run(&["pause", "5m", "review"], b"").ok();
-    assert!(route().contains("stopped or paused"), "{}", route());
-    taskie.run(&["resume"], b"").ok();
+    let note = stop(&taskie, "s", "three").let_go();
+    assert!(note.contains("It is parked"), "{note}");
+    let sentence = "the plan review of plan 'demo' is parked after a failure: `mainspring plan \
+                    review --now --plan demo` tries again";
+    let note = stop(&taskie, "s", "four").let_go();
+    assert!(note.contains(sentence), "{note}");
+    everything_says(&taskie, sentence);
+    let said = told(prompt(&taskie, "s", "go on"));
+    assert!(said.contains(sentence), "{said}");
+}
+
+/// The agent hears of these by `plan route` alone: neither its stop nor the next prompt tells it.
+#[test]
+fn paused_and_untrusted_everything_says_the_same_and_the_agent_hears_it_by_the_route() {
+    let taskie = trusted(json!({"next_phase": "plan-review"}));
+    reviews(&taskie, 1..=1);
+    for order in [
+        &["pause", "5m", "review"][..],
+        &["stop"],
+        &["stop", "review"],
+    ] {
+        taskie.run(order, b"").ok();
+        let answer = stop(&taskie, "s", &order.join(" ")).json();
+        assert_eq!(answer["decision"], Value::Null, "{answer}");
+        everything_says(
+            &taskie,
+            "the plan review of plan 'demo' does not start, because a person stopped or paused \
+             it: `mainspring resume` ends that",
+        );
+        assert_eq!(told(prompt(&taskie, "s", "go on")), "");
+        taskie.run(&["resume"], b"").ok();
+    }
     taskie.run(&["untrust"], b"").ok();
-    assert!(
-        route().contains("nobody trusted this project"),
-        "{}",
-        route()
+    let note = stop(&taskie, "s", "untrusted").let_go();
+    assert!(note.contains("`mainspring trust`"), "{note}");
+    everything_says(
+        &taskie,
+        "the plan review of plan 'demo' does not start, because nobody trusted this project: \
+         `mainspring trust` allows it",
     );
-    let next = status(&taskie)["next_step"].as_str().unwrap().to_owned();
-    assert!(next.contains("nobody trusted this project"), "{next}");
+    assert_eq!(told(prompt(&taskie, "s", "go on")), "");
+    assert_eq!(taskie.calls().len(), 1);
+}
+
+/// From the prompt, not from the first hold: the first review may take longer than all the rest.
+#[test]
+fn the_receipt_counts_from_the_prompt() {
+    let taskie = trusted(json!({"next_phase": "plan-review"}));
+    taskie.verdict("PASS");
+    let asked = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(20 * 60);
+    let line = json!({
+        "type": "user", "promptId": "p", "timestamp": asked.to_string(),
+        "origin": {"kind": "human"}, "message": {"role": "user", "content": "plan it"},
+    });
+    let transcript = taskie.env.home().join(".claude/projects/p/s.jsonl");
+    write(&transcript, &format!("{line}\n"));
+    let stops = |words: &str, again: bool| {
+        let fields = json!({
+            "last_assistant_message": words, "transcript_path": transcript,
+            "stop_hook_active": again,
+        });
+        let event = payload(&taskie.env.project(), "Stop", fields);
+        taskie.run(&["hook"], event.to_string().as_bytes())
+    };
+    stops("one", false).held();
+    taskie.post_review();
+    let receipt = stops("two", true).let_go();
+    let begins = "let go after 1 held stop (review 1), 2 reviews of which 2 clean, $0.50, 2";
+    let at = receipt.find(begins).unwrap_or_else(|| panic!("{receipt}"));
+    let time = &receipt[at + begins.len() - 1..];
+    assert!(
+        time.starts_with("20m") || time.starts_with("21m"),
+        "{receipt}"
+    );
 }
 
 #[test]

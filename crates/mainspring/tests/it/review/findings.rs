@@ -127,6 +127,7 @@ fn answers_in_the_post_review_file_are_read() {
         "plan-post-review-1.md",
         "# Answers\n\n- **F1**: disputed: it is closed in line 9\n",
     );
+    taskie.post_review();
     reviewer(&taskie, "PASS", "[]", &of_f1("withdrawn"));
     let (held, _) = reviewed(&taskie, "two");
     assert!(held.contains("is clean"), "{held}");
@@ -180,6 +181,7 @@ fn what_is_disputed_twice_goes_to_the_person_before_another_reviewer_is_paid() {
     reviewer(&taskie, "FAIL", LEAK, "[]");
     let _ = reviewed(&taskie, "one");
     taskie.file("plan-post-review-1.md", "F1: disputed, it does not\n");
+    taskie.post_review();
     reviewer(&taskie, "FAIL", "[]", &of_f1("not_fixed"));
     let (held, _) = reviewed(&taskie, "two");
     assert!(held.contains("F1"), "{held}");

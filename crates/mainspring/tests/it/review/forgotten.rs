@@ -53,6 +53,32 @@ fn a_row_that_turned_done_is_held_once_with_the_command() {
 }
 
 #[test]
+fn an_answered_review_that_nobody_recorded_is_held_once_with_the_command() {
+    let command = "`mainspring plan advance post-code-review --plan demo`";
+    for obeys in [true, false] {
+        let taskie = trusted(json!({"next_phase": "code-review"}));
+        let _ = stop(&taskie, "s", "one").held();
+        let said = stop(&taskie, "s", "two").let_go();
+        assert!(said.contains("waits for its answer"), "{said}");
+        taskie.file("task-1-post-review-1.md", "fixed");
+        let held = stop(&taskie, "s", "three").held();
+        assert!(held.contains(command), "{held}");
+        assert_eq!(taskie.calls().len(), 1, "no reviewer yet");
+        if obeys {
+            let advance = ["plan", "advance", "post-code-review", "--plan", "demo"];
+            let _ = taskie.env.agent("s", &advance).ok();
+        }
+        let held = stop(&taskie, "s", "four").held();
+        assert!(held.contains("task-1-review-2.md"), "{held}");
+        // The next one is another answer.
+        taskie.file("task-1-post-review-2.md", "fixed");
+        let held = stop(&taskie, "s", "five").held();
+        assert!(held.contains(command), "{held}");
+        assert_eq!(taskie.models(), ["opus", "sonnet"]);
+    }
+}
+
+#[test]
 fn a_plan_that_this_session_wrote_and_did_not_record_is_held_once_with_the_command() {
     let taskie = Taskie::new();
     taskie.file("notes.txt", "an old folder");

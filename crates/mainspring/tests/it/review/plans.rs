@@ -52,21 +52,6 @@ fn two_plans_of_two_sessions_do_not_meet() {
 }
 
 #[test]
-fn an_answer_without_its_state_moves_the_plan() {
-    let taskie = trusted(json!({"next_phase": "code-review"}));
-    let _ = stop(&taskie, "s", "one").held();
-    let said = stop(&taskie, "s", "two").let_go();
-    assert!(said.contains("waits for its answer"), "{said}");
-    taskie.file("task-1-post-review-1.md", "fixed");
-    assert!(
-        stop(&taskie, "s", "three")
-            .held()
-            .contains("task-1-review-2.md")
-    );
-    assert_eq!(taskie.models(), ["opus", "sonnet"]);
-}
-
-#[test]
 fn an_unknown_phase_is_reported_and_kept() {
     let taskie = trusted(json!({"next_phase": "polish"}));
     let before = fs::read_to_string(taskie.dir().join("state.json")).unwrap();
