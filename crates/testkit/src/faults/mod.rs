@@ -143,7 +143,7 @@ const PARTS: &[Part] = &[
     },
     Part {
         name: "brake",
-        claim: "a person stops or pauses while a check runs: it ends within a second, and nothing is left",
+        claim: "a person stops or pauses while a check or a reviewer runs: it ends within a second, and nothing is left",
         does: Work::Whole(brake::sweep),
     },
     Part {

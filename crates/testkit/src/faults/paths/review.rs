@@ -50,7 +50,7 @@ pub(super) const UNTRUSTED: Path = Path {
     name: "review: not trusted",
     prepare: |world| {
         plan(world, 8);
-        reviewer(world);
+        reviewer(world, REVIEWER);
         world.stop("One.")
     },
     mark: |world| format!("{} {}", phase(world), starts(world)),
@@ -71,7 +71,7 @@ pub(super) const REVIEWED: Path = Path {
     has_children: true,
     prepare: |world| {
         plan(world, 8);
-        reviewer(world);
+        reviewer(world, REVIEWER);
         world.person(&["trust", "--yes"]);
         world.stop("One.")
     },
@@ -96,9 +96,9 @@ pub(in crate::faults) fn starts(world: &World) -> usize {
     }
 }
 
-fn reviewer(world: &World) {
+fn reviewer(world: &World, script: &str) {
     let program = world.root().join("bin/reviewer");
-    put(&program, REVIEWER);
+    put(&program, script);
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("a file of ours");
     let config = world.home().join(".config/mainspring/config.toml");
     put(
@@ -109,8 +109,13 @@ fn reviewer(world: &World) {
 
 /// A plan whose first review is due, and a reviewer.
 pub(in crate::faults) fn to_be_reviewed(world: &World) {
+    to_be_reviewed_by(world, REVIEWER);
+}
+
+/// The same, with this script as its reviewer.
+pub(in crate::faults) fn to_be_reviewed_by(world: &World, script: &str) {
     plan(world, 8);
-    reviewer(world);
+    reviewer(world, script);
 }
 
 fn dir(world: &World) -> PathBuf {
