@@ -61,6 +61,7 @@ fn a_finding_that_is_disputed_twice_needs_the_person_until_they_decide() {
     reviewer(&taskie, "FAIL", LEAK, "[]");
     let _ = stop(&taskie, "s", "one").held();
     taskie.file("plan-post-review-1.md", "F1: disputed, it does not\n");
+    taskie.post_review();
     reviewer(&taskie, "FAIL", "[]", &of_f1("not_fixed"));
     let _ = stop(&taskie, "s", "two").held();
     assert!(needs(&taskie.env).contains("Nothing needs you"));
