@@ -188,7 +188,10 @@ impl<'a> Driver<'a> {
                 EffectOwner::default()
             },
             ledger,
-            left: self.has_run.then(|| self.context.time_left()).flatten(),
+            left: self
+                .has_run
+                .then(|| self.context.time_left_after_work())
+                .flatten(),
         })
     }
 

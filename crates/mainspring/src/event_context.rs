@@ -265,6 +265,13 @@ impl<'a> EventContext<'a> {
         Some(Millis(u64::try_from(left.as_millis()).unwrap_or(u64::MAX)))
     }
 
+    /// The same, once so much of it is gone that the next stop would have more: only then is it
+    /// worth to wait for that.
+    pub(crate) fn time_left_after_work(&self) -> Option<Millis> {
+        let spent = self.began.elapsed() > limits::STOP_MARGIN;
+        spent.then(|| self.time_left()).flatten()
+    }
+
     /// The deadline for the answer at a session's end; `None` at other events.
     pub(crate) fn deadline_at_end(&self) -> Option<Instant> {
         let kind = &self.payload?.event.kind;

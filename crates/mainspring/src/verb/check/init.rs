@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if proposed.is_empty() {
         let error = match there.len() {
             0 => CliError::new("nothing here tells which checks this project has").hint(format!(
-                "write one into {PROJECT_FILE}: [[check]], name = \"tests\", run = [\"…\"]"
+                "write one into {PROJECT_FILE}: [[check]], name = \"tests\", run = [\"make\", \"test\"]"
             )),
             _ => CliError::new(format!(
                 "{PROJECT_FILE} has every check that could be proposed"

@@ -220,6 +220,52 @@ fn init_proposes_what_the_project_is_and_an_edit_counts_when_it_is_trusted() {
 }
 
 #[test]
+fn init_knows_cargo_npm_pytest_go_and_make_by_their_files() {
+    let projects: [(&[(&str, &str)], &[&str]); 7] = [
+        (
+            &[("Cargo.toml", "[package]\n"), (".config/nextest.toml", "")],
+            &["cargo nextest run", "cargo clippy"],
+        ),
+        (
+            &[(
+                "package.json",
+                r#"{"scripts": {"test": "x", "lint": "y", "build": "z"}}"#,
+            )],
+            &["npm run test", "npm run lint", "npm run build"],
+        ),
+        (
+            &[
+                ("package.json", r#"{"scripts": {"test": "x"}}"#),
+                ("pnpm-lock.yaml", ""),
+            ],
+            &["pnpm run test"],
+        ),
+        (
+            &[("pyproject.toml", "[tool.pytest.ini_options]\n")],
+            &["python3 -m pytest -q"],
+        ),
+        (&[("conftest.py", "")], &["python3 -m pytest -q"]),
+        (
+            &[("go.mod", "module x\n")],
+            &["go test ./...", "go vet ./..."],
+        ),
+        (&[("Makefile", "all:\n\ntest:\n\techo\n")], &["make test"]),
+    ];
+    for (files, commands) in projects {
+        let checked = Checked::untrusted("");
+        for (name, text) in files {
+            checked.write(name, text);
+        }
+        checked.env.run(&["check", "init", "--yes"]).ok();
+        let text = fs::read_to_string(checked.path("mainspring.toml")).unwrap();
+        for command in commands {
+            let words: Vec<String> = command.split(' ').map(|word| format!("{word:?}")).collect();
+            assert!(text.contains(&words.join(", ")), "{files:?}: {text}");
+        }
+    }
+}
+
+#[test]
 fn what_a_person_writes_with_init_is_trusted_in_that_step_and_nothing_else_is() {
     let checked = Checked::untrusted("[gate]\nenabled = false\n");
     checked.env.trust();

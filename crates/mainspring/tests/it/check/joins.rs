@@ -54,6 +54,27 @@ fn a_review_goes_on_after_a_check_that_could_not_run() {
     assert!(answer.held().contains("task-1-review-1.md"));
 }
 
+/// A registration that gives a stop less time than a review may take: to wait for the next stop would
+/// not help, so it starts. `crates/kernel/tests/checks.rs` has what is postponed.
+#[test]
+fn a_review_is_not_postponed_for_ever_by_a_short_registration() {
+    let taskie = planned("good\n");
+    let record = taskie.env.state().join("installs/one/installed.json");
+    let installed = json!({
+        "path": "/settings.json", "at": 0, "variables": [], "trusted": null, "stop_timeout": 300,
+    });
+    write(&record, &mainspring_testkit::files::sealed(installed));
+    let answer = stop(&taskie, "one", false);
+    assert!(answer.stdout.contains("tests pass at"), "{answer:?}");
+    assert!(answer.held().contains("task-1-review-1.md"));
+    taskie.post_review();
+    assert!(
+        stop(&taskie, "two", true)
+            .held()
+            .contains("task-1-review-2.md")
+    );
+}
+
 #[test]
 fn no_review_starts_when_the_checks_gave_up() {
     let taskie = planned("bad\n");

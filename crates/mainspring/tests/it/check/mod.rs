@@ -2,6 +2,7 @@
 
 mod client;
 mod commands;
+mod hosts;
 mod joins;
 mod lies;
 mod stops;

@@ -24,6 +24,24 @@ fn the_overview_shows_who_is_held_by_what() {
 }
 
 #[test]
+fn a_red_check_is_on_the_page_and_in_why() {
+    let checked = crate::check::Checked::new();
+    checked.write("good.txt", "no\n");
+    let _ = checked.stop("done").held();
+    let page = view(&checked.env).get("").body;
+    assert!(page.contains("<b>check</b>"), "{page}");
+    let project = format!("project?project={}", key(&checked.env));
+    let page = view(&checked.env).get(&project).body;
+    assert!(page.contains("tests fail"), "{page}");
+    let why = checked.env.run(&["why"]).ok();
+    assert!(why.contains("check kept the agent going"), "{why}");
+    assert!(
+        why.contains("The check `tests` fails with exit code 3"),
+        "{why}"
+    );
+}
+
+#[test]
 fn a_live_session_is_shown_before_anything_was_decided_for_it() {
     let env = TestEnv::new();
     let client = std::process::id().to_string();
