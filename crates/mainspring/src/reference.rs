@@ -64,41 +64,63 @@ fn commands() {
     keep("docs/reference/commands.md", &out);
 }
 
-/// The views: each must also print JSON.
-const VIEWS: [&[&str]; 18] = [
-    &["doctor"],
-    &["status"],
-    &["why"],
-    &["log"],
-    &["replay"],
-    &["simulate"],
-    &["graph"],
-    &["config"],
-    &["config", "check"],
-    &["trust"],
-    &["gate", "status"],
-    &["loop", "status"],
-    &["loop", "list"],
-    &["tasks", "list"],
-    &["tasks", "next"],
-    &["plan", "status"],
-    &["plan", "list"],
-    &["claim", "status"],
-];
+/// Every command with `--json`, by its words.
+fn with_json(command: &Command, words: &[&str], found: &mut Vec<String>) {
+    let mut options = command.get_arguments();
+    if options.any(|option| option.get_long() == Some("json")) {
+        found.push(words.join(" "));
+    }
+    for sub in command.get_subcommands() {
+        let words: Vec<&str> = words.iter().copied().chain([sub.get_name()]).collect();
+        with_json(sub, &words, found);
+    }
+}
+
+/// The field with the version: a line of the log is a record, and has the version of its format.
+fn version_of(command: &str) -> (&'static str, u64) {
+    match command {
+        "log" => ("v", mainspring_kernel::journal::FORMAT.into()),
+        _ => ("version", crate::verb::VIEW_VERSION.into()),
+    }
+}
 
 #[test]
-fn every_view_has_json_and_every_command_an_example() {
-    let cli = cli();
-    for view in VIEWS {
-        let named = view
-            .iter()
-            .try_fold(&cli, |at, name| at.find_subcommand(name));
-        let mut options = named.unwrap().get_arguments();
-        assert!(
-            options.any(|option| option.get_long() == Some("json")),
-            "{view:?} has no --json"
+fn every_json_has_a_version_and_a_schema() {
+    let mut commands = Vec::new();
+    with_json(&cli(), &[], &mut commands);
+    commands.sort();
+    let mut out = String::from(
+        "# JSON\n\nEvery command with `--json`. The version changes when a field goes away or gets another meaning; \
+         new fields do not change it. A line of `mainspring log --json` is a record of the journal, whose format's version is `v`.\n\n\
+         | command | version | fields | schema |\n|---|---|---|---|\n",
+    );
+    let folder = "schema/views";
+    for command in &commands {
+        let file = format!("{}.schema.json", command.replace(' ', "-"));
+        let text = fs::read_to_string(root().join(folder).join(&file));
+        let text =
+            text.unwrap_or_else(|_| panic!("`mainspring {command} --json` has no {folder}/{file}"));
+        let schema: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let (field, version) = version_of(command);
+        assert_eq!(schema["properties"][field]["const"], version, "{command}");
+        let fields = schema["properties"].as_object().unwrap().keys();
+        let fields: Vec<String> = fields
+            .filter(|name| *name != field)
+            .map(|name| format!("`{name}`"))
+            .collect();
+        out += &format!(
+            "| `mainspring {command} --json` | `{field}` {version} | {} | [{file}](../../{folder}/{file}) |\n",
+            fields.join(", ")
         );
     }
+    let there = fs::read_dir(root().join(folder)).unwrap().count();
+    assert_eq!(there, commands.len(), "a schema without a command");
+    keep("docs/reference/json.md", &out);
+}
+
+#[test]
+fn every_command_has_an_example() {
+    let cli = cli();
     for command in cli.get_subcommands() {
         let name = command.get_name();
         let help = command.get_after_help().map(ToString::to_string);

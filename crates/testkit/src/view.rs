@@ -12,6 +12,8 @@ use crate::process::Held;
 #[derive(Debug)]
 pub struct View {
     _server: Held,
+    /// What it printed.
+    pub said: Value,
     pub address: String,
     pub read_only: bool,
 }
@@ -35,6 +37,7 @@ impl View {
             _server: server,
             address: said["address"].as_str().expect("an address").into(),
             read_only: said["read_only"] == true,
+            said,
         }
     }
 

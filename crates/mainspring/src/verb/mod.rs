@@ -297,7 +297,7 @@ fn write_all(dir: &Path, files: &[(String, String)]) -> Result {
 
 /// The version of the JSON of every view. A field that goes or changes its meaning makes a new
 /// one; a new field does not.
-const VIEW_VERSION: u32 = 1;
+pub(crate) const VIEW_VERSION: u32 = 1;
 
 /// A view as JSON: an object with a version, and the view's fields.
 pub(crate) fn json<T: Serialize>(value: &T) -> Result {

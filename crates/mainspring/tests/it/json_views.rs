@@ -1,14 +1,19 @@
 //! The JSON of every view: it has a version, and a schema in `schema/views`, which is made from
-//! what the views print. `GENERATE=1` writes the schemas.
+//! what the views print. `GENERATE=1` writes the schemas. That every command with `--json` has one
+//! is tested beside the reference, from the table of commands.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use mainspring_testkit::view::View;
 use serde_json::{Map, Value, json};
 
-use crate::env::TestEnv;
+use crate::check::Checked;
+use crate::claim::world;
+use crate::env::{Ran, TestEnv};
 
-/// The views: the name of the schema, and the command.
+/// The views of a busy project: the name of the schema, and the command.
 const VIEWS: &[(&str, &[&str])] = &[
     ("check", &["check"]),
     ("config", &["config"]),
@@ -25,15 +30,20 @@ const VIEWS: &[(&str, &[&str])] = &[
     ("replay", &["replay"]),
     ("self", &["self"]),
     ("sessions", &["sessions"]),
+    ("simulate", &["simulate", "../stop.json"]),
     ("state", &["state"]),
     ("status", &["status"]),
     ("tasks-list", &["tasks", "list", "--list", "s"]),
-    ("trust-list", &["trust", "--list"]),
+    ("tasks-next", &["tasks", "next", "--list", "s"]),
+    ("trust", &["trust", "--list"]),
     ("why", &["why"]),
 ];
 
+/// The views that need something else, each with a test of its own below.
+const OTHERS: &[&str] = &["check-verify", "claim-list", "claim-status", "log", "view"];
+
 /// A project in which most views have something to show.
-fn busy() -> TestEnv {
+pub(crate) fn busy() -> TestEnv {
     let env = TestEnv::new();
     let check = "[[check]]\nname = \"tests\"\nrun = [\"true\"]\n";
     fs::write(env.project().join("mainspring.toml"), check).unwrap();
@@ -52,6 +62,7 @@ fn busy() -> TestEnv {
     let task = json!({"id": "1", "subject": "One", "description": "", "status": "pending",
         "blocks": [], "blockedBy": []});
     fs::write(list.join("1.json"), task.to_string()).unwrap();
+    fs::write(env.root().join("stop.json"), "{}").unwrap();
     env
 }
 
@@ -104,35 +115,117 @@ fn merged(all: &[Value]) -> Value {
     json!({"type": "object", "properties": properties})
 }
 
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/views")
+}
+
+/// Compares what a command printed with its schema, or writes the schema. The field that has the
+/// version is named.
+fn keep(name: &str, command: &str, mut made: Value, version: (&str, u64)) {
+    made["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    made["title"] = format!("mainspring {command} --json").into();
+    made["properties"][version.0] = json!({"const": version.1});
+    made["required"] = json!([version.0]);
+    let text = serde_json::to_string_pretty(&made).unwrap() + "\n";
+    let file = folder().join(format!("{name}.schema.json"));
+    if std::env::var_os("GENERATE").is_some() {
+        fs::create_dir_all(folder()).unwrap();
+        fs::write(&file, &text).unwrap();
+    }
+    pretty_assertions::assert_eq!(
+        fs::read_to_string(&file).unwrap_or_default(),
+        text,
+        "`GENERATE=1 cargo test -p mainspring json_views` writes the schemas"
+    );
+}
+
+/// A view that is one object.
+fn keep_view(name: &str, command: &[&str], ran: &Ran) {
+    let view: Value =
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{command:?}: {ran:?}"));
+    assert_eq!(view["version"], 1, "{command:?}");
+    keep(name, &command.join(" "), schema(&view), ("version", 1));
+}
+
+fn with_json<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    args.iter().copied().chain(["--json"]).collect()
+}
+
 #[test]
 fn every_view_has_a_version_and_the_schema_that_is_documented() {
     let env = busy();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/views");
-    let mut wrong = Vec::new();
     for (name, args) in VIEWS {
-        let args: Vec<&str> = args.iter().copied().chain(["--json"]).collect();
-        let ran = env.run(&args);
-        let view: Value =
-            serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{args:?}: {ran:?}"));
-        assert_eq!(view["version"], 1, "{args:?}");
-        let mut made = schema(&view);
-        made["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
-        made["title"] = format!("mainspring {}", args.join(" ")).into();
-        made["properties"]["version"] = json!({"const": 1});
-        made["required"] = json!(["version"]);
-        let text = serde_json::to_string_pretty(&made).unwrap() + "\n";
-        let file = folder.join(format!("{name}.schema.json"));
-        if std::env::var_os("GENERATE").is_some() {
-            fs::create_dir_all(&folder).unwrap();
-            fs::write(&file, &text).unwrap();
-        }
-        if fs::read_to_string(&file).unwrap_or_default() != text {
-            wrong.push(format!("{name}:\n{text}"));
-        }
+        keep_view(name, args, &env.run(&with_json(args)));
     }
-    assert!(
-        wrong.is_empty(),
-        "`GENERATE=1 cargo test -p mainspring every_view` writes the schemas: {}",
-        wrong.join("\n")
+}
+
+#[test]
+fn a_line_of_the_log_has_the_version_of_its_format() {
+    let env = busy();
+    let log = env.run(&["log", "--json"]).ok();
+    let lines: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let format = lines[0]["v"].as_u64().unwrap();
+    assert!(lines.iter().all(|line| line["v"] == format), "{log}");
+    let lines: Vec<Value> = lines.iter().map(schema).collect();
+    keep("log", "log", merged(&lines), ("v", format));
+}
+
+#[test]
+fn the_page_says_its_address() {
+    let env = TestEnv::new();
+    let page = View::start(&mut env.command());
+    let ran = Ran {
+        stdout: page.said.to_string(),
+        ..env.run(&["--version"])
+    };
+    keep_view("view", &["view"], &ran);
+}
+
+#[test]
+fn a_receipt_is_compared() {
+    let checked = Checked::with("inputs = [\"good.txt\"]").green();
+    let file = checked.env.root().join("checks.json");
+    let file = file.to_str().unwrap();
+    checked.env.run(&["check", "--attest", file]).ok();
+    let args = ["check", "verify", "--receipt", file];
+    keep_view(
+        "check-verify",
+        &["check", "verify"],
+        &checked.env.run(&with_json(&args)),
     );
+}
+
+#[test]
+fn claims_are_listed() {
+    let Some(world) = world::world() else {
+        return;
+    };
+    world.env.agent("s", &["claim", "42"]).ok();
+    for (name, args) in [
+        ("claim-list", ["claim", "list"]),
+        ("claim-status", ["claim", "status"]),
+    ] {
+        keep_view(name, &args, &world.env.run(&with_json(&args)));
+    }
+}
+
+#[test]
+fn every_schema_is_tested_here() {
+    let named: BTreeSet<&str> = VIEWS
+        .iter()
+        .map(|(name, _)| *name)
+        .chain(OTHERS.iter().copied())
+        .collect();
+    let files: Vec<String> = fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let there: BTreeSet<&str> = files
+        .iter()
+        .map(|file| file.strip_suffix(".schema.json").unwrap())
+        .collect();
+    assert_eq!(there, named);
 }
