@@ -29,6 +29,24 @@ impl SessionId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Its beginning, as people read it.
+    pub fn short(&self) -> &str {
+        short(&self.0)
+    }
+}
+
+/// Is this a whole id, as most hosts make them, and not the beginning of one? It has the form of
+/// a UUID.
+pub fn is_whole(text: &str) -> bool {
+    let in_uuid = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
+    text.len() == 36 && text.bytes().all(in_uuid)
+}
+
+/// The beginning of an id, as people read it and as every command takes it. An id that is no UUID
+/// stays as it is: its beginning may be the same in all of them.
+pub fn short(id: &str) -> &str {
+    if is_whole(id) { &id[..8] } else { id }
 }
 
 impl fmt::Display for SessionId {

@@ -14,6 +14,15 @@ const LABEL: usize = 24;
 
 /// The text with every line at most this wide, as far as it has spaces. `None`: as it is.
 pub(crate) fn wrap(text: &str, width: Option<usize>) -> String {
+    broken(text, width, text_column)
+}
+
+/// The same, and every line goes on in this column.
+pub(crate) fn hanging(text: &str, width: Option<usize>, column: usize) -> String {
+    broken(text, width, |_| column)
+}
+
+fn broken(text: &str, width: Option<usize>, column: impl Fn(&str) -> usize) -> String {
     let Some(width) = width.filter(|width| *width >= LEAST) else {
         return text.to_owned();
     };
@@ -26,15 +35,14 @@ pub(crate) fn wrap(text: &str, width: Option<usize>) -> String {
         if columns(body) <= width {
             out += body;
         } else {
-            wrap_line(body, width, &mut out);
+            wrap_line(body, width, column(body), &mut out);
         }
         out += end;
     }
     out
 }
 
-fn wrap_line(line: &str, width: usize, out: &mut String) {
-    let mut hang = text_column(line);
+fn wrap_line(line: &str, width: usize, mut hang: usize, out: &mut String) {
     if width.saturating_sub(hang) < LEAST {
         hang = indent(line).min(width - LEAST);
     }
@@ -111,6 +119,10 @@ mod tests {
         let spoken = "     agent │ one two three four five six seven eight";
         let broken = "     agent │ one two three four five six\n             seven eight";
         assert_eq!(wrap(spoken, Some(40)), broken);
+        assert_eq!(
+            hanging(plain, Some(30), 4),
+            "one two three four five six\n    seven eight"
+        );
         let path = "see /a/path/that/is/longer/than/the/window/itself now";
         assert_eq!(
             wrap(path, Some(24)),

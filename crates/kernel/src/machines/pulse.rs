@@ -80,7 +80,7 @@ impl Machine for Pulse {
         Arrow { rule: "last-beat", on: "stop",     from: &["beating"], to: "spent",
             when: "last beat, child is back", does: "hold with what it said", remedy: "answer once more: the next stop passes" },
         Arrow { rule: "spent",     on: "stop",     from: &["spent"], to: SAME,
-            when: "its own session", does: "pass", remedy: "start another with `mainspring pulse`" },
+            when: "every beat was given", does: "pass", remedy: "start another with `mainspring pulse`" },
         Arrow { rule: "over",      on: "released", from: &["spent"], to: "still",
             when: "no other machine holds it", does: "forget the check", remedy: "start another with `mainspring pulse`" },
     ];

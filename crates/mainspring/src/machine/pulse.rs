@@ -81,7 +81,8 @@ impl MachineShell for Shell {
                 );
                 format!("beat {beat} of {of} given, for {whose}")
             }
-            State::Spent { of, .. } => format!("all {of} beats given"),
+            State::Spent { of: 1, .. } => "its beat was given".into(),
+            State::Spent { of, .. } => format!("all {of} beats were given"),
         }
     }
 }

@@ -280,7 +280,7 @@ fn status(cmd: &CommandContext, named: Option<&str>, json: bool) -> Result {
         let _ = writeln!(out, "session  {} for {}", session.gate.as_str(), session.id);
         let _ = writeln!(out, "token    {}", session.token);
     }
-    Ok(out)
+    Ok(cmd.fitted(&out))
 }
 
 /// The switch for every session that has none of its own, and what set it.

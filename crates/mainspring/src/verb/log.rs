@@ -11,6 +11,7 @@ use super::{CommandContext, Result, timestamp};
 use crate::host::text::excerpt;
 use crate::machine::review::history;
 use crate::output;
+use crate::wrap;
 
 /// Show the decisions in this project, oldest first, one per line.
 #[derive(Debug, clap::Args)]
@@ -30,6 +31,9 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 }
+
+/// Where a line goes on that does not fit the window.
+const HANG: usize = 4;
 
 /// How often a followed journal is read.
 const GLANCE: Duration = Duration::from_millis(250);
@@ -96,7 +100,7 @@ fn render(args: &Args, cmd: &CommandContext, record: &Record) -> Result {
     let session: String = session.chars().take(8).collect();
     let time = cmd.paint.dim(&timestamp(record.at));
     let head = format!("{time} #{:<4} {session:<8}", record.seq);
-    Ok(match &record.entry {
+    let line = match &record.entry {
         Entry::Verb { command, did, .. } => {
             format!("{head} {:<13} mainspring {command}: {did}\n", "command")
         }
@@ -113,7 +117,8 @@ fn render(args: &Args, cmd: &CommandContext, record: &Record) -> Result {
             }
             format!("{head} {event:<13} {word}{details}\n")
         }
-    })
+    };
+    Ok(wrap::hanging(&line, cmd.width, HANG))
 }
 
 fn details(ruling: &Ruling) -> String {

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::authority::Grounds;
+use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::looping::verbs::{self, Refused};
 use mainspring_kernel::machines::looping::{Frame, LoopOwner, Mode, Past, Run, State};
@@ -322,7 +323,7 @@ fn status(cmd: &CommandContext, which: &Which, all: bool, json: bool) -> Result 
         return Ok("no loop\n".into());
     }
     let texts: Vec<String> = loops.iter().map(status_text).collect();
-    Ok(texts.join("\n"))
+    Ok(cmd.fitted(&texts.join("\n")))
 }
 
 fn status_text(kept: &StoredLoop) -> String {
@@ -331,6 +332,9 @@ fn status_text(kept: &StoredLoop) -> String {
         LoopStore::Own | LoopStore::Markdown => kept.file.path.shown(),
     };
     let mut out = format!("{}\n", describe(&kept.state));
+    if let State::Aborted { cause, .. } = &kept.state {
+        let _ = writeln!(out, "it was aborted {}", escape_name(cause));
+    }
     if !matches!(kept.state, State::Idle(Past::Blank)) {
         let _ = writeln!(out, "its state is in {place}");
     }

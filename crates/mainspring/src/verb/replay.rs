@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     for problem in view.skipped {
         out += &format!("{} {problem}\n", cmd.paint.warn("skipped:"));
     }
-    Ok(out)
+    Ok(cmd.fitted(&out))
 }
 
 fn from_file(path: &Path) -> Result<Vec<Shown>> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use mainspring_kernel::{Millis, SessionId};
+use mainspring_kernel::{Millis, SessionId, ids};
 
 use super::{CommandContext, Result, records};
 use crate::env::Environment;
@@ -85,7 +85,7 @@ pub(crate) fn by_id(cmd: &CommandContext, text: &str) -> Result<Named> {
     match meant.as_slice() {
         [one] => Ok(one.clone()),
         // It may be about to start under this id.
-        [] if is_whole(text) => Ok(named(id)),
+        [] if ids::is_whole(text) => Ok(named(id)),
         [] => Err(none(text)),
         several => {
             let error = CliError::new(format!("{text:?} can mean {} sessions", several.len()));
@@ -111,15 +111,6 @@ pub(crate) fn of_text(cmd: &CommandContext, text: &str) -> Result<SessionId> {
 fn none(text: &str) -> CliError {
     CliError::new(format!("no session's id is or begins with {text:?}"))
         .hint("`mainspring sessions` shows the sessions that are live")
-}
-
-/// Is this a whole id, as most hosts make them, and not the beginning of one? It has the form of
-/// a UUID.
-fn is_whole(text: &str) -> bool {
-    text.len() == 36
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
 /// Every session that we know of: from its events, or from this project's journal.
@@ -224,10 +215,4 @@ pub(crate) fn ago(now: Millis, at: Millis) -> String {
         86_400..172_800 => "yesterday".into(),
         _ => format!("{} days ago", seconds / 86_400),
     }
-}
-
-/// The beginning of an id, as people read it and as every command takes it. An id that is no UUID
-/// stays as it is: its beginning may be the same in all of them.
-pub(crate) fn short(id: &str) -> &str {
-    if is_whole(id) { &id[..8] } else { id }
 }

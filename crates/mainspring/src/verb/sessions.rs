@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if args.json {
         return super::json_list("sessions", &all);
     }
-    Ok(render(cmd, &all))
+    Ok(cmd.fitted(&render(cmd, &all)))
 }
 
 fn view(cmd: &CommandContext, state: &StateDir, live: &Session, project: &Project) -> View {

@@ -88,11 +88,11 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         files: Vec::new(),
     };
     let answer = answer.unwrap_or_else(|| "nothing\n".into());
-    Ok(format!(
+    Ok(cmd.fitted(&format!(
         "{}\n{} {answer}",
         why::plainly(cmd, &record),
         cmd.paint.bold("the host would be told:"),
-    ))
+    )))
 }
 
 fn event(path: &Path, cmd: &CommandContext) -> Result<Payload> {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use mainspring_kernel::Name;
 use mainspring_kernel::at_work::AtWork;
 use mainspring_kernel::hidden::escape_name;
+use mainspring_kernel::ids;
 use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::machines::gate::verbs::Switch;
 use mainspring_kernel::machines::looping::State as Loop;
@@ -163,12 +164,11 @@ fn go_on(stopped: &str, machine: &str) -> String {
     format!("`mainspring resume{machine}` undoes this")
 }
 
-/// `loop 3/5 · plan review 2 of 8, sonnet, 3m 12s of 10m, streak 1 · observing`. What runs
-/// says more than the machine's state.
+/// `loop 3/5 · review 2/8 sonnet 3m · observing`. What runs says more than the machine's state.
 fn line(view: &View) -> String {
     let counts = view.machines.iter().filter(|machine| !machine.ignored);
     let alive = counts.filter_map(|machine| {
-        let mut running = view.at_work_of(machine.name).map(AtWork::line).peekable();
+        let mut running = view.at_work_of(machine.name).map(AtWork::brief).peekable();
         if running.peek().is_some() {
             return Some(running.collect::<Vec<_>>().join(" · "));
         }
@@ -183,6 +183,7 @@ fn line(view: &View) -> String {
         let state = match &machine.details {
             Some(MachineInput::Loop(input)) => match &input.state {
                 Loop::Active(run) => format!("{}/{}", run.top.iter, run.top.max),
+                Loop::Idle(_) | Loop::Aborted { .. } => return None,
                 _ => state.to_owned(),
             },
             Some(_) | None => state.to_owned(),
@@ -282,7 +283,7 @@ fn render(cmd: &CommandContext, view: &View) -> String {
     if let Some(session) = &view.session {
         let heard = view.heard_ago.as_ref();
         let heard = heard.map_or_else(String::new, |ago| format!(", latest event {ago}"));
-        let session = escape_name(session::short(session));
+        let session = escape_name(ids::short(session));
         out += &paint.dim(&format!("session {session}{heard}\n"));
     }
     if view.observing {

@@ -5,7 +5,7 @@ use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::journal::{Entry, Record};
 use mainspring_kernel::machines::{MachineInput, Transition};
 use mainspring_kernel::spoken_signal::SpokenSignal;
-use mainspring_kernel::{Kind, Millis};
+use mainspring_kernel::{Kind, Millis, ids};
 use mainspring_store::digest;
 use serde::Serialize;
 
@@ -312,7 +312,7 @@ fn general(rule: &str) -> &'static str {
 fn render(cmd: &CommandContext, one: &Explanation) -> String {
     let paint = cmd.paint;
     let session = match &one.session {
-        Some(id) => format!("session {}", session::short(id)),
+        Some(id) => format!("session {}", ids::short(id)),
         None => "no session".into(),
     };
     let session = escape_name(&session);

@@ -90,7 +90,7 @@ fn why_names_a_pause_a_damaged_file_and_a_machines_own_reason() {
     env.stop("two").let_go();
     let why = env.run(&["why"]).ok();
     assert!(
-        why.contains("The agent was let go. pulse: its own session."),
+        why.contains("The agent was let go. pulse: every beat was given."),
         "{why}"
     );
 }

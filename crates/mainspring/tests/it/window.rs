@@ -4,6 +4,7 @@
 use std::process::Command;
 
 use crate::env::{MAINSPRING, Ran, TestEnv, finish};
+use crate::json_views;
 
 /// A command in a window of this size.
 fn in_window(env: &TestEnv, columns: u32, rows: u32, args: &str, vars: &[(&str, &str)]) -> Ran {
@@ -57,6 +58,41 @@ fn lines_fit_the_window_and_go_on_in_their_column() {
         words(&plain)[3..],
         "but for how long ago it was"
     );
+}
+
+#[test]
+fn every_text_for_a_person_fits_the_window() {
+    let env = json_views::busy();
+    for view in [
+        "check",
+        "doctor",
+        "gate status",
+        "log",
+        "loop status",
+        "plan route",
+        "plan status",
+        "replay",
+        "self",
+        "sessions",
+        "simulate ../stop.json",
+        "status",
+        "tasks list --list s",
+        "tasks next --list s",
+        "why",
+    ] {
+        let text = in_window(&env, 60, 400, view, &[]).stdout;
+        assert!(!text.is_empty(), "{view}");
+        for line in text.lines() {
+            // A word alone may be longer than the window, such as a path.
+            let alone = line.split_whitespace().count() <= 1;
+            assert!(alone || line.chars().count() <= 60, "{view}: {line:?}");
+        }
+        let whole = env.run(&view.split(' ').collect::<Vec<_>>()).stdout;
+        assert!(
+            whole.lines().any(|line| line.chars().count() > 60) || text.lines().count() < 5,
+            "{view} shows nothing that must be broken: {whole}"
+        );
+    }
 }
 
 #[test]

@@ -248,7 +248,7 @@ pub(crate) fn describe(state: &State) -> String {
             format!("no loop; the last one ended: {}", ending.as_str())
         }
         State::Idle(Past::Aborted) => "no loop; the last one was aborted".into(),
-        State::Aborted { cause, .. } => format!("aborted: {cause}"),
+        State::Aborted { .. } => "aborted; the next stop says why".into(),
         State::Corrupt(cause) => format!("cannot be read: {cause}"),
         State::Completing { run, ending } => {
             format!("{}; {} was said", frame_line(run), ending.as_str())
@@ -260,7 +260,7 @@ pub(crate) fn describe(state: &State) -> String {
 fn frame_line(run: &Run) -> String {
     let whose = match &run.owner {
         LoopOwner::Nobody => "bound to no session".to_owned(),
-        LoopOwner::Session { id, .. } => format!("session {id}"),
+        LoopOwner::Session { id, .. } => format!("session {}", id.short()),
     };
     let outer = match run.outer.len() {
         0 => String::new(),

@@ -71,7 +71,7 @@ pub(super) fn run(args: &ViewArgs, cmd: &CommandContext) -> Result {
     if let Some(problem) = problem {
         out += &format!("the keys could not be taken: {}\n", escape_name(&problem));
     }
-    Ok(out)
+    Ok(cmd.fitted(&out))
 }
 
 /// The rows, and why there are no keys, if there are none.

@@ -58,14 +58,15 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         |own| own.text(),
     );
     let elsewhere: Vec<String> = elsewhere.iter().map(View::text).collect();
-    Ok(if elsewhere.is_empty() {
+    let text = if elsewhere.is_empty() {
         own
     } else {
         format!(
             "{own}\nin other checkouts of this repository\n\n{}",
             elsewhere.join("\n")
         )
-    })
+    };
+    Ok(cmd.fitted(&text))
 }
 
 /// One claim, as a person sees it.

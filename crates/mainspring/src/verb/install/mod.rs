@@ -171,7 +171,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     for target in targets.iter().filter(|target| target.changes()) {
         target.write(cmd, store.state(), args.scope(), trusted.as_deref())?;
     }
-    report(args, cmd, &project, &targets, trusts)
+    report(args, cmd, &project, &targets, trusts).map(|text| cmd.fitted(&text))
 }
 
 fn print(args: &Args, hosts: &[&'static HostSpec], caller: &Caller) -> Result {

@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
             view.history.join("\n  ")
         );
     }
-    Ok(out)
+    Ok(cmd.fitted(&out))
 }
 
 /// Whoever continues a plan owns it.

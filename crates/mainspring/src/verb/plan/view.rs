@@ -3,6 +3,7 @@
 use mainspring_kernel::Name;
 use mainspring_kernel::at_work::AtWork;
 use mainspring_kernel::hidden::escape_name;
+use mainspring_kernel::ids;
 use mainspring_kernel::machines::review::findings::{Entry, How};
 use mainspring_kernel::machines::review::messages::dollars;
 use mainspring_kernel::machines::review::{Fields, Phase, Record};
@@ -63,7 +64,7 @@ pub(super) fn status(args: &StatusArgs, cmd: &CommandContext) -> Result {
     if args.json {
         return json(&status);
     }
-    Ok(render(cmd, &status))
+    Ok(cmd.fitted(&render(cmd, &status)))
 }
 
 /// Where a plan stands.
@@ -138,7 +139,7 @@ fn render(cmd: &CommandContext, status: &Status) -> String {
         let line = escape_name(&work.line()).into_owned();
         out += &format!("  at work      {}\n", paint.good(&line));
     }
-    let owner = status.owner.as_deref().unwrap_or("nobody");
+    let owner = status.owner.as_deref().map_or("nobody", ids::short);
     out += &format!("  belongs to   {owner}\n");
     for problem in &status.problems {
         out += &format!("  {} {}\n", paint.warn("problem:"), escape_name(problem));

@@ -110,9 +110,9 @@ struct Which {
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     match &args.verb {
-        Verb::List { which, json: false } => Ok(show::list(&which.read(cmd)?)),
+        Verb::List { which, json: false } => Ok(cmd.fitted(&show::list(&which.read(cmd)?))),
         Verb::List { which, json: true } => show::list_json(&which.read(cmd)?),
-        Verb::Next { which, json: false } => Ok(show::next(&which.read(cmd)?)),
+        Verb::Next { which, json: false } => Ok(cmd.fitted(&show::next(&which.read(cmd)?))),
         Verb::Next { which, json: true } => show::next_json(&which.read(cmd)?),
         Verb::Start { id, which } => edit::start(cmd, &which.folder(cmd)?, *id),
         Verb::Done { id, which } => edit::done(cmd, &which.folder(cmd)?, *id),
