@@ -6,19 +6,23 @@ use alloc::vec::Vec;
 
 use crate::decision::{Answer, Decision, Voice};
 use crate::event::Kind;
+use crate::name::Name;
 
 /// The notices of one answer, in its order.
 pub fn of(kind: &Kind, answer: &Answer) -> Vec<String> {
     let mut notices = Vec::new();
     match &answer.decision {
+        // A hold is between Mainspring and the agent, but for the news of a pull request. What the
+        // person should know of the others, such as a reviewer's verdict, is in the notes.
+        Decision::Stop { hold } => {
+            let news = hold.iter().filter(|reason| reason.by == Name::Claim);
+            notices.extend(news.map(|reason| first_line(&reason.text).into()));
+        }
         Decision::Idle { notify } => notices.extend(notify.iter().map(|one| one.text.clone())),
         Decision::Watch { wake } => {
             notices.extend(wake.iter().map(|one| first_line(&one.text).into()));
         }
-        // A hold is between Mainspring and the agent. What the person should know of it, such as a
-        // reviewer's verdict, is in the notes.
-        Decision::Stop { .. }
-        | Decision::Context { .. }
+        Decision::Context { .. }
         | Decision::AfterTool { .. }
         | Decision::BeforeTool { .. }
         | Decision::Silent => {}
@@ -46,7 +50,6 @@ mod tests {
     use super::*;
     use crate::decision::{Note, Reasons};
     use crate::event::{Chain, Event};
-    use crate::name::Name;
 
     fn stop() -> Kind {
         Event::stop(None, Chain::First).kind
@@ -65,7 +68,7 @@ mod tests {
         let failed = note(Voice::Machine(Name::Review), "the reviewer failed");
         let verdict = note(Voice::Machine(Name::Review), "opus: FAIL");
         let hold = |by: Name| Decision::Stop {
-            hold: Reasons::one(by, "Fix this.\nThere.".into()),
+            hold: Reasons::one(by, "Fix this. Now.\nThere.".into()),
         };
         let answer = |decision: Decision, notes: &[&Note]| Answer {
             decision,
@@ -78,6 +81,7 @@ mod tests {
                 answer(hold(Name::Review), &[&optional, &verdict]),
                 &["opus: FAIL"],
             ),
+            (answer(hold(Name::Claim), &[&optional]), &["Fix this. Now."]),
             (
                 answer(gone.clone(), &[&optional, &failed]),
                 &["kept going twice", "the reviewer failed"],

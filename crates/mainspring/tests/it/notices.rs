@@ -1,24 +1,37 @@
-//! A person who looks elsewhere is told: by a command of theirs.
+//! A person who looks elsewhere is told, on the desktop or by a command of theirs: when the agent
+//! needs them, a review ends, the checks of a pull request change, a cap lets go, a breaker lets
+//! go.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
+use mainspring_testkit::github::Check;
 use serde_json::json;
 
-use crate::env::TestEnv;
+use crate::claim::world::world;
+use crate::env::{Ran, TestEnv, payload};
+use crate::taskie::Taskie;
 
-/// A command that writes down what it is told.
+/// A program that writes down its arguments, one line each time.
+fn recorder(env: &TestEnv, program: &Path) {
+    let script = format!("#!/bin/sh\necho \"$*\" >> {}/told\n", env.root().display());
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    fs::write(program, script).unwrap();
+    fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// The person's own command writes down what it is told.
+fn listen(env: &TestEnv) {
+    let tell = env.root().join("tell");
+    recorder(env, &tell);
+    let words = format!("{},news:", tell.display());
+    env.run(&["config", "set", "notify.command", &words]).ok();
+}
+
 fn told() -> TestEnv {
     let env = TestEnv::new();
-    let tell = env.root().join("tell");
-    let script = format!(
-        "#!/bin/sh\necho \"$1: $2\" >> {}/told\n",
-        env.root().display()
-    );
-    fs::write(&tell, script).unwrap();
-    fs::set_permissions(&tell, fs::Permissions::from_mode(0o755)).unwrap();
-    let words = format!("{},news", tell.display());
-    env.run(&["config", "set", "notify.command", &words]).ok();
+    listen(&env);
     env
 }
 
@@ -41,9 +54,8 @@ fn a_hold_is_no_news_and_what_lets_the_agent_go_is() {
     );
 }
 
-#[test]
-fn the_hosts_own_limit_is_news() {
-    let env = told();
+/// Stops until the host's own limit on holds lets the agent go.
+fn to_the_cap(env: &TestEnv) {
     env.run(&["pulse", "20"]).ok();
     let again = |words: &str| {
         let fields = json!({ "last_assistant_message": words, "stop_hook_active": true });
@@ -52,16 +64,106 @@ fn the_hosts_own_limit_is_news() {
     for beat in 1..9 {
         again(&format!("beat {beat}")).held();
     }
-    assert_eq!(heard(&env), "");
+    assert_eq!(heard(env), "");
     again("once more").let_go();
-    assert_eq!(
-        heard(&env)
-            .lines()
-            .filter(|line| line.starts_with("news: "))
-            .count(),
-        1,
-        "{}",
-        heard(&env)
+}
+
+#[test]
+fn a_cap_that_lets_go_is_news() {
+    let env = told();
+    to_the_cap(&env);
+    let heard = heard(&env);
+    assert!(heard.starts_with("news: let go after 8 blocks"), "{heard}");
+    assert_eq!(heard.lines().count(), 1, "{heard}");
+}
+
+#[test]
+fn a_notice_is_shown_on_the_desktop_if_that_is_wanted() {
+    let env = TestEnv::new();
+    let bin = env.root().join("bin");
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let env = env.with("PATH", &path);
+    recorder(&env, &bin.join("notify-send"));
+    to_the_cap(&env);
+    assert_eq!(heard(&env), "", "it is off unless a person wants it");
+    env.run(&["config", "set", "notify.desktop", "true"]).ok();
+    env.hook("UserPromptSubmit", json!({ "prompt": "again" }))
+        .ok();
+    to_the_cap(&env);
+    let heard = heard(&env);
+    assert!(
+        heard.starts_with("--app-name=Mainspring Mainspring let go after 8 blocks"),
+        "{heard}"
+    );
+}
+
+fn stop(taskie: &Taskie, words: &str) -> Ran {
+    let event = payload(
+        &taskie.env.project(),
+        "Stop",
+        json!({ "last_assistant_message": words }),
+    );
+    taskie.run(&["hook"], event.to_string().as_bytes())
+}
+
+#[test]
+fn a_review_that_ends_is_news() {
+    let taskie = Taskie::with_state(json!({"next_phase": "plan-review"}));
+    listen(&taskie.env);
+    taskie.verdict("FAIL");
+    let _ = stop(&taskie, "written").held();
+    let first = heard(&taskie.env);
+    let first = first.lines().next().unwrap();
+    assert!(first.starts_with("news: opus: FAIL, "), "{first}");
+    taskie.verdict("PASS");
+    for words in ["fixed", "fixed again"] {
+        taskie.post_review();
+        drop(stop(&taskie, words));
+    }
+    let last = heard(&taskie.env);
+    let last = last.lines().last().unwrap();
+    assert!(last.contains(": PASS, "), "{last}");
+}
+
+#[test]
+fn a_breaker_that_lets_go_is_news() {
+    let taskie = Taskie::with_state(json!({"next_phase": "plan-review"}));
+    listen(&taskie.env);
+    taskie.set("MOCK_CLAUDE_EXIT_CODE", "1");
+    for n in 1..4 {
+        let _ = stop(&taskie, &format!("written {n}")).let_go();
+    }
+    let heard = heard(&taskie.env);
+    let last = heard.lines().last().unwrap();
+    assert!(last.contains("parked"), "{heard}");
+}
+
+#[test]
+fn news_of_a_pull_request_and_the_question_after_its_merge_are_news() {
+    let Some(world) = world() else { return };
+    listen(&world.env);
+    let head = world.with_pull_request();
+    world
+        .widgets()
+        .set_check(&head, Check::completed("test", "FAILURE"));
+    world.two_minutes_later();
+    world.idle().ok();
+    let news = heard(&world.env);
+    let lines: Vec<&str> = news.lines().collect();
+    assert_eq!(lines.len(), 2, "{news}");
+    assert!(lines[0].starts_with("news: PR #44 created"), "{news}");
+    assert_eq!(lines[1], "news: PR #44: checks failed: test");
+    // The agent waits for an answer.
+    world.widgets().merge(44);
+    world.two_minutes_later();
+    world.idle().ok();
+    let news = heard(&world.env);
+    assert!(
+        news.lines()
+            .last()
+            .unwrap()
+            .contains("To close issue #42, answer your agent"),
+        "{news}"
     );
 }
 
