@@ -80,6 +80,7 @@ pub mod process;
 pub mod recorder;
 pub mod simulate;
 pub mod tmux;
+pub mod upgrade;
 pub mod view;
 pub mod view_speed;
 pub mod world;

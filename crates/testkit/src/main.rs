@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use mainspring_testkit::{
-    bench, channels, contract, explore, faults, fuzz, layout, modules, pictures, simulate,
+    bench, channels, contract, explore, faults, fuzz, layout, modules, pictures, simulate, upgrade,
     view_speed, year,
 };
 
@@ -29,6 +29,7 @@ enum Command {
     Modules(modules::Args),
     Pictures(pictures::Args),
     Simulate(simulate::Args),
+    Upgrade(upgrade::Args),
     ViewSpeed(view_speed::Args),
     Year(year::Args),
 }
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Modules(args) => modules::run(&args),
         Command::Pictures(args) => pictures::run(&args),
         Command::Simulate(args) => simulate::run(&args),
+        Command::Upgrade(args) => upgrade::run(&args),
         Command::ViewSpeed(args) => view_speed::run(&args),
         Command::Year(args) => year::run(&args),
     }

@@ -50,7 +50,7 @@ pub fn run(args: &Args) -> ExitCode {
 }
 
 /// The debug build of this computer's target.
-fn built() -> Option<PathBuf> {
+pub(crate) fn built() -> Option<PathBuf> {
     let targets = std::fs::read_dir(workspace().join("target")).ok()?;
     let programs = targets.filter_map(|entry| Some(entry.ok()?.path().join("debug/mainspring")));
     programs.into_iter().find(|program| program.is_file())

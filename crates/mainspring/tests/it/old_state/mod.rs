@@ -265,12 +265,12 @@ fn key(path: &Path) -> String {
 }
 
 /// The placeholders, and what each stands for in this environment.
-fn places(env: &TestEnv) -> [(&'static str, String); 4] {
+fn places(env: &TestEnv, program: &Path) -> [(&'static str, String); 4] {
     [
         (PROJECT, key(&env.project())),
         (SETTINGS, key(&env.home().join(".claude/settings.json"))),
         (ROOT, env.root().to_string_lossy().into_owned()),
-        (PROGRAM, program().to_string_lossy().into_owned()),
+        (PROGRAM, program.to_string_lossy().into_owned()),
     ]
 }
 
@@ -278,8 +278,20 @@ fn places(env: &TestEnv) -> [(&'static str, String); 4] {
 fn place(files: &BTreeMap<String, String>) -> TestEnv {
     // The PATH is empty, so that no program of this computer answers.
     let env = TestEnv::new().with("PATH", "/nonexistent");
+    place_in(&env, files, &program());
+    env
+}
+
+/// The files of a story, in this environment. The earlier program is this one.
+pub(crate) fn place_story(env: &TestEnv, name: &str, program: &Path) {
+    let text = fs::read_to_string(fixture().join(format!("{name}.json"))).unwrap();
+    let story: Story = serde_json::from_str(&text).unwrap();
+    place_in(env, &story.files, program);
+}
+
+fn place_in(env: &TestEnv, files: &BTreeMap<String, String>, program: &Path) {
     let here = |text: &str| {
-        let all = places(&env);
+        let all = places(env, program);
         all.iter()
             .fold(text.to_owned(), |text, (mark, is)| text.replace(mark, is))
     };
@@ -300,7 +312,6 @@ fn place(files: &BTreeMap<String, String>) -> TestEnv {
         let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_800_000_000);
         file.set_modified(then).unwrap();
     }
-    env
 }
 
 /// A journal whose paths were replaced, with new checksums.
@@ -318,7 +329,7 @@ fn summed(journal: &str) -> String {
 /// Every state file of an environment, by its name there.
 fn read(env: &TestEnv) -> BTreeMap<String, String> {
     let everywhere = |text: &str| {
-        let all = places(env);
+        let all = places(env, &program());
         all.iter()
             .fold(text.to_owned(), |text, (mark, is)| text.replace(is, mark))
     };
