@@ -37,6 +37,7 @@ mod orders;
 mod orders_programs;
 mod plugin_taskie;
 mod product_clients;
+mod registration_clients;
 mod rehearse;
 mod retention;
 mod review;

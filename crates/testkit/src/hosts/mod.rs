@@ -136,6 +136,33 @@ impl HostClient {
         setup::add_hook(self, event, &line);
     }
 
+    /// Registers a program with a list of arguments, as Claude Code takes one. Other hosts drop
+    /// the list.
+    pub fn hook_with_args(&self, event: &str, program: &str, args: &[&str]) {
+        setup::add_handler(self, event, program, &json!(args));
+    }
+
+    /// With this folder first on the PATH.
+    #[must_use]
+    pub fn path_first(mut self, folder: &Path) -> Self {
+        let mut path = folder.as_os_str().to_owned();
+        path.push(":");
+        path.push(&self.path);
+        self.path = path;
+        self
+    }
+
+    /// Runs the client itself with these arguments, as a person does to set it up.
+    pub fn client(&self, args: &[&str]) -> String {
+        self.person(&self.program.to_string_lossy(), args)
+    }
+
+    /// Runs `prompt` headless, with more arguments.
+    pub fn run_with(&self, more: &[&str], prompt: &str) -> Finished {
+        let args = setup::args(self.host, prompt);
+        Running::start(self.command(&self.program).args(more).args(args)).wait(PATIENCE)
+    }
+
     /// Runs `prompt` headless.
     pub fn run(&self, prompt: &str) -> Finished {
         self.start(prompt).wait(PATIENCE)

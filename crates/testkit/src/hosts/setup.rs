@@ -109,6 +109,11 @@ pub(super) fn args(host: Host, prompt: &str) -> Vec<String> {
 }
 
 pub(super) fn add_hook(client: &HostClient, event: &str, line: &str) {
+    add_handler(client, event, line, &Value::Null);
+}
+
+/// A command line, and what some hosts take as its arguments.
+pub(super) fn add_handler(client: &HostClient, event: &str, line: &str, args: &Value) {
     let append = |handler: Value| {
         move |settings: &mut Value| {
             let list = &mut settings["hooks"][event];
@@ -118,15 +123,24 @@ pub(super) fn add_hook(client: &HostClient, event: &str, line: &str) {
             }
         }
     };
-    let in_group =
-        |timeout: u64| json!({"hooks": [{"type": "command", "command": line, "timeout": timeout}]});
+    let with_args = |mut handler: Value| {
+        if !args.is_null() {
+            handler["args"] = args.clone();
+        }
+        handler
+    };
+    let in_group = |timeout: u64| {
+        let handler = json!({"type": "command", "command": line, "timeout": timeout});
+        json!({"hooks": [with_args(handler)]})
+    };
     match client.host {
         Host::Codex => client.edit(".codex/hooks.json", append(in_group(60))),
         Host::Gemini => client.edit(".gemini/settings.json", append(in_group(60_000))),
         Host::Qwen => client.edit(".qwen/settings.json", append(in_group(60))),
         Host::Copilot => client.edit(".copilot/hooks/test.json", |settings| {
             settings["version"] = 1.into();
-            append(json!({"type": "command", "bash": line, "timeoutSec": 60}))(settings);
+            let handler = json!({"type": "command", "bash": line, "timeoutSec": 60});
+            append(with_args(handler))(settings);
         }),
     }
 }

@@ -38,6 +38,28 @@ fn every_broken_set_up_is_named_and_its_fix_works() {
     assert_eq!(wrong, "");
 }
 
+/// What other agents make of what is registered for Claude Code. The tests of
+/// `registration_clients` see to the first four rows.
+const ELSEWHERE: &str = "
+# Claude Code's registration in other agents
+
+Other coding agents read what is registered for Claude Code, and each in its own way. This was seen in the real clients on \
+2026-11-17, with a scripted model: no prompt is refused anywhere, and `mainspring pulse 1` holds one stop and lets go at the next. \
+For the first four, `./test` repeats it (`registration_clients`).
+
+| agent | arguments in a list, as earlier versions registered them | our plugin for Claude Code | the project's `.claude/settings.json` | its own migration |
+|---|---|---|---|---|
+| Codex 0.166.0 | dropped; one stop held | `codex plugin add`: one stop held | not tried | has none |
+| Gemini CLI 0.61.0 | dropped; one stop held | not tried | not tried | `gemini hooks migrate --from-claude`: one stop held. It takes our seconds for milliseconds, so at a session's end it warns that the hook was too slow |
+| Qwen Code 0.24.4 | dropped; one stop held | `qwen extensions install`: one stop held | not tried | has none |
+| Copilot CLI 1.0.102 | dropped; one stop held | `--plugin-dir`: one stop held | read in a trusted folder: one stop held, and without Mainspring on the PATH nothing happens | has none |
+| Grok Build 1.0.41 | dropped; one stop held | not tried | read in a trusted folder: one stop held, and without Mainspring on the PATH nothing happens | has none |
+| Factory Droid 0.225.2 | dropped; one stop held | not tried | not read | has none |
+
+Two things make that safe. A bare `mainspring` that gets an event on stdin answers it, and never exits with 2, which means \"block\" in most of them. \
+And the settings that a project shares begin with `command -v mainspring-hook`, so they are silent where Mainspring is not installed.
+";
+
 /// The table as a page. `GENERATE=1` writes it.
 #[test]
 fn the_page_of_broken_set_ups_has_every_one() {
@@ -57,6 +79,7 @@ fn the_page_of_broken_set_ups_has_every_one() {
         page,
         "| a project that moved | `trust`: this project was trusted as …, and has moved | `mainspring trust && mainspring untrust OLD` |"
     );
+    page += ELSEWHERE;
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/setups.md");
     if std::env::var_os("GENERATE").is_some() {
         fs::write(&file, &page).unwrap();
