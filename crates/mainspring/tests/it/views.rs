@@ -226,6 +226,20 @@ fn views_of_nothing_say_what_to_do() {
     assert_view!(env, env.run(&["trust", "--list"]).ok(), @"no project is trusted; `mainspring trust` in one allows what it brings");
 }
 
+#[test]
+fn a_graph_is_drawn_with_its_current_state_marked() {
+    let env = TestEnv::new();
+    env.agent("s", &["loop", "start", "--max", "4"]).ok();
+    let svg = env.run(&["graph", "loop", "--format", "svg"]).ok();
+    assert!(
+        svg.starts_with("<svg ") && svg.ends_with("</svg>\n"),
+        "{svg}"
+    );
+    assert_eq!(svg.matches('●').count(), 1, "{svg}");
+    assert!(svg.contains(">● active</text>"), "{svg}");
+    assert!(svg.contains(">idle</text>"), "{svg}");
+}
+
 /// The JSON says the same as the text.
 #[test]
 fn views_that_a_person_reads_are_json_too() {

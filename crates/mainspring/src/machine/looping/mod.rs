@@ -248,7 +248,7 @@ pub(crate) fn describe(state: &State) -> String {
             format!("no loop; the last one ended: {}", ending.as_str())
         }
         State::Idle(Past::Aborted) => "no loop; the last one was aborted".into(),
-        State::Aborted { .. } => "aborted; the next stop says why".into(),
+        State::Aborted { .. } => "ended early; `mainspring loop status` says why".into(),
         State::Corrupt(cause) => format!("cannot be read: {cause}"),
         State::Completing { run, ending } => {
             format!("{}; {} was said", frame_line(run), ending.as_str())

@@ -257,6 +257,19 @@ fn nothing_is_started_in_a_project_that_nobody_trusted() {
 }
 
 #[test]
+fn a_claim_in_a_project_that_nobody_trusted_says_so_at_once() {
+    let Some(world) = untrusted() else { return };
+    let said = world.env.run(&["claim", "42"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let all = format!("{}{}", said.stdout, said.stderr);
+    assert!(all.contains("this project is not trusted yet"), "{all}");
+    assert!(all.contains("`mainspring trust`"), "{all}");
+    let said = world.env.run(&["handoff"]);
+    let all = format!("{}{}", said.stdout, said.stderr);
+    assert!(all.contains("`mainspring trust` here"), "{all}");
+}
+
+#[test]
 fn a_second_claim_in_the_same_checkout_is_refused() {
     let Some(world) = world() else { return };
     world.env.run(&["claim", "42"]).ok();

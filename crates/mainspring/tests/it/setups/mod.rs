@@ -2,6 +2,7 @@
 //! nothing to complain about. `docs/setups.md` shows them as a table.
 
 mod bench;
+mod every_agent;
 mod installing;
 mod routes;
 mod table;
