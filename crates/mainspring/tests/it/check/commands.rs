@@ -221,7 +221,8 @@ fn init_proposes_what_the_project_is_and_an_edit_counts_when_it_is_trusted() {
 
 #[test]
 fn init_knows_cargo_npm_pytest_go_and_make_by_their_files() {
-    let projects: [(&[(&str, &str)], &[&str]); 7] = [
+    type Files = &'static [(&'static str, &'static str)];
+    let projects: [(Files, &[&str]); 7] = [
         (
             &[("Cargo.toml", "[package]\n"), (".config/nextest.toml", "")],
             &["cargo nextest run", "cargo clippy"],
