@@ -76,6 +76,9 @@ pub(crate) type RegisterDropIn = fn(&str, &Caller, Script) -> Result<String, Str
 pub(crate) struct Wish<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) hooks: Hooks,
+    /// A hook before every tool, whoever brings the others: a setting denies some tools. It costs
+    /// a process for each call, so it is there only while a setting needs it.
+    pub(crate) guard: bool,
     /// These variables, unless they are already set.
     pub(crate) variables: &'a [&'a str],
     /// Our status line, unless there is one.
@@ -180,7 +183,10 @@ pub(crate) enum Purpose {
 /// What a settings file says about us.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Found {
+    /// Without the guard.
     pub(crate) handlers: Vec<Handler>,
+    /// Our hook before every tool.
+    pub(crate) guard: Option<Handler>,
     /// How many seconds the host gives us at a stop.
     pub(crate) stop_timeout: Option<u64>,
     /// The drop-ins for public scripts that are registered.

@@ -105,8 +105,8 @@ fn registered(cmd: &CommandContext) -> Result<Vec<Registration>> {
             .filter_map(|(scope, file)| Some((scope, file.ok()?)))
             .collect();
         for (scope, file) in &files {
-            let all = file.found.handlers.iter().chain(&file.found.drop_ins);
-            let programs = programs(all);
+            let hooks = file.found.handlers.iter().chain(&file.found.guard);
+            let programs = programs(hooks.chain(&file.found.drop_ins));
             if !programs.is_empty() {
                 found.push(Registration {
                     host: name,

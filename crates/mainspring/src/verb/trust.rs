@@ -14,7 +14,9 @@ use crate::diff;
 use crate::error::CliError;
 use crate::markers;
 use crate::project::{self, Project};
+use crate::store::ProjectStore;
 use crate::trust::{Proposal, record};
+use crate::verb::install::guard;
 
 /// Allow what this project brings: its settings, plans, claims and loops, and the programs
 /// that they start (reviewers, pull requests).
@@ -69,7 +71,9 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         "what it brings counts, and its machines may start programs".to_owned()
     };
     proposal.grant(&state, &project.root, cmd.env.now())?;
-    Ok(format!("{name} is trusted: {news}\n"))
+    let store = ProjectStore::new(state, &project.root);
+    let next = guard::hint(cmd, &project, &store);
+    Ok(format!("{name} is trusted: {news}\n{next}"))
 }
 
 fn list(args: &Args, cmd: &CommandContext) -> Result {

@@ -406,3 +406,60 @@ fn a_drop_in_is_refused_where_we_are_registered_already() {
         );
     }
 }
+
+#[test]
+fn the_event_before_a_tool_is_registered_while_a_setting_needs_it() {
+    let env = with_theirs();
+    env.run(&["install", "--yes"]).ok();
+    let usual = fs::read_to_string(user_file(&env)).unwrap();
+    assert!(read(&user_file(&env))["hooks"]["PreToolUse"].is_null());
+    let on = ["config", "set", "tasks.guard_files", "true"];
+    let said = env.run(&on).ok();
+    let hint = "`mainspring install` registers the event that tasks.guard_files needs\n";
+    assert!(said.ends_with(hint), "{said}");
+    let doctor = env.run(&["doctor"]).stdout;
+    assert!(doctor.contains("guard_files is on, but"), "{doctor}");
+    env.run(&["install", "--yes"]).ok();
+    let settings = read(&user_file(&env));
+    let guard = &settings["hooks"]["PreToolUse"][0]["hooks"][0];
+    assert_eq!(guard["command"], env!("CARGO_BIN_EXE_mainspring-hook"));
+    let doctor = env.run(&["doctor"]).stdout;
+    assert!(!doctor.contains("guard_files"), "{doctor}");
+    let said = env.run(&on).ok();
+    assert!(!said.contains("mainspring install"), "{said}");
+    let text = fs::read_to_string(user_file(&env)).unwrap();
+    env.run(&["install", "--yes"]).ok();
+    assert_eq!(fs::read_to_string(user_file(&env)).unwrap(), text, "again");
+    env.run(&["config", "set", "tasks.guard_files", "false"])
+        .ok();
+    env.run(&["install", "--yes"]).ok();
+    assert_eq!(fs::read_to_string(user_file(&env)).unwrap(), usual, "off");
+    env.run(&on).ok();
+    env.run(&["install", "--yes"]).ok();
+    env.run(&["uninstall", "--yes"]).ok();
+    assert_eq!(fs::read_to_string(user_file(&env)).unwrap(), THEIRS);
+}
+
+/// A project's setting counts in the step that trusts the project.
+#[test]
+fn a_projects_setting_that_needs_the_event_gets_it() {
+    let env = TestEnv::new();
+    fs::write(
+        env.project().join("mainspring.toml"),
+        "[tasks]\nguard_files = true\n",
+    )
+    .unwrap();
+    let local = env.project().join(".claude/settings.local.json");
+    env.run(&["install", "--yes"]).ok();
+    assert!(read(&user_file(&env))["hooks"]["PreToolUse"].is_null());
+    env.run(&["uninstall", "--yes"]).ok();
+    env.run(&["install", "--scope", "local", "--yes"]).ok();
+    assert!(read(&local)["hooks"]["PreToolUse"].is_array());
+    env.run(&["uninstall", "--scope", "local", "--yes"]).ok();
+    assert!(!local.exists());
+    env.run(&["install", "--yes"]).ok();
+    let said = env.run(&["trust", "--yes"]).ok();
+    assert!(said.contains("`mainspring install` registers"), "{said}");
+    env.run(&["install", "--yes"]).ok();
+    assert!(read(&user_file(&env))["hooks"]["PreToolUse"].is_array());
+}

@@ -1,13 +1,15 @@
 //! The two ways to be registered, and both at once, in the real client: every event comes once,
 //! and every command shows once.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use mainspring_testkit::claude::Claude;
 use mainspring_testkit::clients::{self, Client};
 use mainspring_testkit::model::{Model, Turn};
 use mainspring_testkit::process::{PATIENCE, Running};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::env::MAINSPRING;
 
@@ -100,4 +102,36 @@ fn by_install_by_the_plugin_and_by_both_every_event_and_command_comes_once() {
     mainspring(&claude, &["uninstall", "--all", "--yes"]);
     let list = run(&claude, &client, &["plugin", "list"]);
     assert!(!list.contains("mainspring@mainspring"), "{list}");
+}
+
+#[test]
+fn a_guard_of_files_works_after_install_and_ends_with_its_setting() {
+    let list = Arc::new(OnceLock::<PathBuf>::new());
+    let look = || {
+        let list = Arc::clone(&list);
+        Turn::decide(move |_| Turn::call("Read", json!({ "file_path": list.get().unwrap() })))
+    };
+    let model = Model::play([look(), Turn::say("Denied."), look(), Turn::say("Read.")]);
+    let Client::Installed(client) = clients::claude() else {
+        return;
+    };
+    let Some(claude) = Claude::new(&model) else {
+        return;
+    };
+    let ours = Path::new(MAINSPRING).parent().unwrap();
+    let claude = claude.in_repository().path_first(ours);
+    let file = claude.project().join(".claude/skills/ship/fsm.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, r#"[{"id":1,"subject":"the secret step"}]"#).unwrap();
+    list.set(file).unwrap();
+    mainspring(&claude, &["config", "set", "tasks.guard_files", "true"]);
+    mainspring(&claude, &["install", "--yes"]);
+    run(&claude, &client, &["-p", "look"]);
+    assert!(!model.saw_text("the secret step"));
+    assert!(model.saw_text("fsm.json"), "{:?}", model.requests());
+    mainspring(&claude, &["config", "unset", "tasks.guard_files"]);
+    mainspring(&claude, &["install", "--yes"]);
+    run(&claude, &client, &["-p", "look"]);
+    assert!(model.saw_text("the secret step"));
+    model.assert_played_out();
 }

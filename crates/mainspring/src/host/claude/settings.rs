@@ -11,9 +11,9 @@ use crate::env::Environment;
 use crate::host::call::{self, Caller};
 use crate::host::hooks_file::handlers::{
     calls_of, handler, handlers, handlers_of_drop_ins, is_drop_in, is_ours, is_public_script,
-    public_script,
+    public_script, without_guard,
 };
-use crate::host::hooks_file::{put_in, take_out};
+use crate::host::hooks_file::{GUARD_TIMEOUT, put_in, take_out};
 use crate::host::install::{
     Calls, Found, Handler, Hooks, Installation, Plugin, Purpose, Scope, Script, Trial, Variable,
     Wish,
@@ -70,8 +70,7 @@ pub(super) fn file(scope: Scope, env: &Environment, here: &Path) -> Option<PathB
 
 pub(super) fn look(text: &str) -> Result<Found, String> {
     let root = jsonc::read(text)?;
-    let handlers = handlers(&root, is_ours).into_iter();
-    let handlers: Vec<Handler> = handlers.filter_map(handler).collect();
+    let (handlers, guard) = without_guard(&root, BEFORE_TOOL);
     let drop_ins = handlers_of_drop_ins(&root);
     let variables = root.get("env").and_then(Value::as_object);
     let variables: BTreeMap<String, String> = variables
@@ -88,6 +87,7 @@ pub(super) fn look(text: &str) -> Result<Found, String> {
     Ok(Found {
         stop_timeout: stop_timeout(handlers.iter().chain(&drop_ins)),
         handlers,
+        guard,
         drop_ins,
         variables,
         hooks_off: off.then_some(HOOKS_OFF),
@@ -139,10 +139,13 @@ fn holds(answer: &str) -> bool {
 }
 
 fn register(text: &str, wish: &Wish<'_>) -> Result<String, String> {
-    let wanted = match wish.hooks {
+    let mut wanted = match wish.hooks {
         Hooks::File => hooks(wish.caller),
         Hooks::Plugin => Map::new(),
     };
+    if wish.guard {
+        wanted.insert(BEFORE_TOOL.into(), guard(wish.caller));
+    }
     let have = jsonc::read(text)?;
     let same = {
         let mut want = Map::new();
@@ -221,6 +224,18 @@ fn drop_in_hooks(caller: &Caller, script: Script) -> Map<String, Value> {
     });
     hooks.collect()
 }
+
+/// The hook before every tool.
+fn guard(caller: &Caller) -> Value {
+    let line = caller.hook();
+    let mut handler = json!({ "type": "command", "command": line, "timeout": GUARD_TIMEOUT });
+    if call::is_one_word(&line) {
+        handler["args"] = json!([]);
+    }
+    json!([{ "hooks": [handler] }])
+}
+
+const BEFORE_TOOL: &str = "PreToolUse";
 
 /// In seconds. At a stop checks and a reviewer may run, one after the other.
 const STOP_TIMEOUT: u64 = 3000;

@@ -92,6 +92,7 @@ const HOOKS: HooksFile = HooksFile {
         ("Stop", None, 3000),
         ("SessionEnd", None, 2),
     ],
+    before_tool: "PreToolUse",
     shape: Shape::Flat,
     units: 1,
 };

@@ -90,6 +90,7 @@ const HOOKS: HooksFile = HooksFile {
         ("AfterAgent", None, 3000),
         ("SessionEnd", None, 2),
     ],
+    before_tool: "BeforeTool",
     shape: Shape::Groups,
     units: 1000,
 };

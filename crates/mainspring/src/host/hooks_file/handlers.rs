@@ -62,6 +62,16 @@ pub(in crate::host) fn handlers_of_drop_ins(root: &Map<String, Value>) -> Vec<Ha
     all.filter_map(handler).collect()
 }
 
+/// Our handlers, and the one for the event before a tool by itself.
+pub(in crate::host) fn without_guard(
+    root: &Map<String, Value>,
+    before_tool: &str,
+) -> (Vec<Handler>, Option<Handler>) {
+    let ours = handlers(root, is_ours).into_iter().filter_map(handler);
+    let (mut guards, others): (Vec<_>, Vec<_>) = ours.partition(|one| one.event == before_tool);
+    (others, guards.pop())
+}
+
 /// These handlers with their events' names, in the file's order.
 pub(in crate::host) fn handlers(
     root: &Map<String, Value>,

@@ -8,7 +8,7 @@ use std::path::Path;
 use jsonc_parser::cst::{CstArray, CstNode, CstObject};
 use serde_json::{Map, Value, json};
 
-use self::handlers::{handler, handlers, handlers_of_drop_ins, is_drop_in, is_ours};
+use self::handlers::{handler, handlers, handlers_of_drop_ins, is_drop_in, is_ours, without_guard};
 use super::call::Caller;
 use super::install::{Calls, Found, Handler, Hooks, Wish};
 use super::jsonc;
@@ -19,6 +19,8 @@ pub(super) struct HooksFile {
     /// The events to register, each with a pattern for tools and with how many seconds the host
     /// is to wait for us.
     pub(super) events: &'static [(&'static str, Option<&'static str>, u64)],
+    /// The event before a tool.
+    pub(super) before_tool: &'static str,
     pub(super) shape: Shape,
     /// How many units of the host's are a second.
     pub(super) units: u64,
@@ -95,11 +97,8 @@ pub(super) fn look(file: &HooksFile, text: &str) -> Result<Found, String> {
         one.timeout = one.timeout.map(|timeout| timeout / file.units);
         one
     };
-    let ours: Vec<Handler> = handlers(&root, is_ours)
-        .into_iter()
-        .filter_map(handler)
-        .map(in_seconds)
-        .collect();
+    let (ours, guard) = without_guard(&root, file.before_tool);
+    let ours: Vec<Handler> = ours.into_iter().map(in_seconds).collect();
     let stop = longest(file);
     let at_stop = ours
         .iter()
@@ -108,6 +107,7 @@ pub(super) fn look(file: &HooksFile, text: &str) -> Result<Found, String> {
     Ok(Found {
         stop_timeout: at_stop.filter_map(|one| one.timeout).min(),
         handlers: ours,
+        guard: guard.map(in_seconds),
         drop_ins: handlers_of_drop_ins(&root),
         hooks_off: off.then_some(HOOKS_OFF),
         empty: is_empty(&root),
@@ -123,10 +123,14 @@ fn is_empty(root: &Map<String, Value>) -> bool {
 }
 
 pub(super) fn register(file: &HooksFile, text: &str, wish: &Wish<'_>) -> Result<String, String> {
-    let wanted = match wish.hooks {
+    let mut wanted = match wish.hooks {
         Hooks::File => hooks(file, wish.caller),
         Hooks::Plugin => Map::new(),
     };
+    if wish.guard {
+        let guard = hook(file, wish.caller, None, GUARD_TIMEOUT);
+        wanted.insert(file.before_tool.into(), guard);
+    }
     let have = jsonc::read(text)?;
     let mut want = Map::new();
     want.insert("hooks".into(), Value::Object(wanted.clone()));
@@ -158,21 +162,27 @@ pub(super) fn wanted(file: &HooksFile, caller: &Caller) -> Vec<Handler> {
 
 /// The hooks to register.
 fn hooks(file: &HooksFile, caller: &Caller) -> Map<String, Value> {
-    let line = caller.hook();
     let hooks = file.events.iter().map(|(event, matcher, seconds)| {
-        let timeout = seconds * file.units;
-        let groups = match (file.shape, matcher) {
-            (Shape::Flat, _) => {
-                json!([{ "type": "command", "bash": line, "timeoutSec": timeout }])
-            }
-            (Shape::Groups, None) => json!([{ "hooks": [handler_of(&line, timeout)] }]),
-            (Shape::Groups, Some(matcher)) => {
-                json!([{ "matcher": matcher, "hooks": [handler_of(&line, timeout)] }])
-            }
-        };
+        let groups = hook(file, caller, *matcher, *seconds);
         ((*event).to_owned(), groups)
     });
     hooks.collect()
+}
+
+/// How many seconds a host is to wait for us before a tool.
+pub(super) const GUARD_TIMEOUT: u64 = 15;
+
+/// What an event's list gets.
+fn hook(file: &HooksFile, caller: &Caller, matcher: Option<&str>, seconds: u64) -> Value {
+    let line = caller.hook();
+    let timeout = seconds * file.units;
+    match (file.shape, matcher) {
+        (Shape::Flat, _) => json!([{ "type": "command", "bash": line, "timeoutSec": timeout }]),
+        (Shape::Groups, None) => json!([{ "hooks": [handler_of(&line, timeout)] }]),
+        (Shape::Groups, Some(matcher)) => {
+            json!([{ "matcher": matcher, "hooks": [handler_of(&line, timeout)] }])
+        }
+    }
 }
 
 fn handler_of(line: &str, timeout: u64) -> Value {

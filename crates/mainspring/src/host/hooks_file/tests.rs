@@ -11,9 +11,14 @@ fn caller() -> Caller {
 }
 
 fn register(host: &crate::host::HostSpec, text: &str) -> String {
+    register_with(host, text, Hooks::File, false)
+}
+
+fn register_with(host: &crate::host::HostSpec, text: &str, hooks: Hooks, guard: bool) -> String {
     let wish = Wish {
         caller: &caller(),
-        hooks: Hooks::File,
+        hooks,
+        guard,
         variables: &[],
         status_line: false,
         replace: false,
@@ -53,6 +58,43 @@ fn every_host_registers_once_and_leaves_what_is_not_ours() {
                 "{name}"
             );
             assert_eq!(left.empty, !theirs.contains("say done"), "{name}: {out}");
+        }
+    }
+}
+
+#[test]
+fn every_host_can_call_us_before_a_tool_and_stop_doing_so() {
+    for host in HOSTS {
+        let name = host.agent.name;
+        let before_tool = host
+            .reading
+            .name_of(crate::host::reading::Means::BeforeTool);
+        for theirs in THEIRS {
+            let plain = register(host, theirs);
+            let guarded = register_with(host, &plain, Hooks::File, true);
+            assert_eq!(
+                register_with(host, &guarded, Hooks::File, true),
+                guarded,
+                "{name}"
+            );
+            let found = (host.installation.look)(&guarded).unwrap();
+            let guard = found.guard.unwrap();
+            assert_eq!(guard.event, before_tool, "{name}");
+            assert_eq!(guard.timeout, Some(GUARD_TIMEOUT), "{name}");
+            let usual = (host.installation.look)(&plain).unwrap();
+            assert_eq!(found.handlers, usual.handlers, "{name}");
+            assert_eq!(usual.guard, None, "{name}");
+            assert_eq!(register(host, &guarded), plain, "{name}");
+            let alone = register_with(host, theirs, Hooks::Plugin, true);
+            let found = (host.installation.look)(&alone).unwrap();
+            assert_eq!(found.handlers, [], "{name}");
+            assert!(found.guard.is_some(), "{name}");
+            let out = (host.installation.unregister)(&alone, &[]).unwrap();
+            assert_eq!(
+                (host.installation.look)(&out).unwrap().guard,
+                None,
+                "{name}"
+            );
         }
     }
 }

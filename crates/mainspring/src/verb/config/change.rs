@@ -15,6 +15,7 @@ use crate::permit::Permit;
 use crate::project::Project;
 use crate::store::StateDir;
 use crate::trust::{Permission, ProjectSettings, Proposal};
+use crate::verb::install::guard;
 use crate::{limits, own_files, process};
 
 /// Which file is changed.
@@ -168,8 +169,15 @@ pub(super) fn set(name: &str, value: &str, which: Which, cmd: &CommandContext) -
     }
     let told = file.write(cmd, &document.to_string())?;
     let in_force = in_force(cmd, key, &file.path, &parsed)?;
+    let next = match name {
+        guard::SETTING => {
+            let (project, store) = cmd.project()?;
+            guard::hint(cmd, &project, &store)
+        }
+        _ => String::new(),
+    };
     Ok(format!(
-        "{name} = {parsed} in {}\n{told}{in_force}",
+        "{name} = {parsed} in {}\n{told}{in_force}{next}",
         file.path.shown()
     ))
 }

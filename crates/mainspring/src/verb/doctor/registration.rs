@@ -16,6 +16,7 @@ use crate::host::install::{
     self, Calls, Handler, Installation, PluginState, Purpose, Scope, Settings,
 };
 use crate::project::Project;
+use crate::verb::install::guard;
 use crate::verb::{CommandContext, trial};
 
 /// What was found in the settings of one host.
@@ -54,6 +55,14 @@ pub(super) fn examine(
     registered.examine(findings);
 }
 
+/// The command that registers us anew.
+fn again(scope: Scope) -> String {
+    match scope {
+        Scope::User => "mainspring install".to_owned(),
+        Scope::Project | Scope::Local => format!("mainspring install --scope {scope}"),
+    }
+}
+
 /// The command that opens a file for the person to change.
 pub(super) fn edit(path: &Path) -> String {
     format!("${{EDITOR:-vi}} {}", path.shown())
@@ -74,6 +83,7 @@ impl Registered<'_> {
 
     fn examine(&self, findings: &mut Findings) {
         let works = self.switches(findings) & self.registration(findings);
+        self.guard(findings);
         self.beside(findings);
         self.variables(findings);
         if works {
@@ -110,13 +120,9 @@ impl Registered<'_> {
         {
             return self.handlers(handlers, "mainspring install", findings);
         }
-        let all = registered.iter().map(|(scope, file)| {
-            let again = match scope {
-                Scope::User => "mainspring install".to_owned(),
-                Scope::Project | Scope::Local => format!("mainspring install --scope {scope}"),
-            };
-            self.handlers(&file.found.handlers, &again, findings)
-        });
+        let all = registered
+            .iter()
+            .map(|(scope, file)| self.handlers(&file.found.handlers, &again(*scope), findings));
         // Each is looked at.
         let all: Vec<bool> = all.collect();
         all.into_iter().all(|good| good)
@@ -223,6 +229,31 @@ impl Registered<'_> {
             None => Some(Wrong::Other(format!(
                 "{event} has no timeout, and the host's default may be too short"
             ))),
+        }
+    }
+
+    /// The hook before every tool, if a setting needs it.
+    fn guard(&self, findings: &mut Findings) {
+        let Ok((project, store)) = self.cmd.project() else {
+            return;
+        };
+        if guard::is_missing(self.cmd, self.host, &project, &store) {
+            let setting = guard::SETTING;
+            let what = format!("{setting} is on, but the event before a tool is not registered");
+            let scope = self.with_hooks().first().map(|(scope, _)| *scope);
+            findings.warn("hooks", what, &again(scope.unwrap_or(Scope::User)));
+        }
+        // Beside other hooks of ours it is as wrong as they are.
+        let alone = self
+            .files
+            .iter()
+            .filter(|(_, file)| file.found.handlers.is_empty());
+        let guards = alone.filter_map(|(_, file)| file.found.guard.as_ref());
+        for wrong in guards.filter_map(|guard| self.wrong(guard)) {
+            match wrong {
+                Wrong::Gone(what) => findings.error("hooks", what, "mainspring install"),
+                Wrong::Other(what) => findings.warn("hooks", what, "mainspring install"),
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! `mainspring install`: the whole set-up. It registers with every host that is here, shows what
 //! changes, and tries what it wrote.
 
+pub(super) mod guard;
 mod target;
 mod uninstall;
 
@@ -22,7 +23,7 @@ use crate::host::{self, HostSpec};
 use crate::output::Paint;
 use crate::permit::Permit;
 use crate::project::Project;
-use crate::store::StateDir;
+use crate::store::{ProjectStore, StateDir};
 use crate::trust::Proposal;
 use crate::{limits, own_files};
 
@@ -198,6 +199,9 @@ fn plan(
     let names = names(&variables);
     let mut request = Request::of(args, caller, &names);
     request.status_line &= host.installation.has_status_line;
+    let store = ProjectStore::new(cmd.state()?, &project.root);
+    let trusts = args.trust || implies_trust(args);
+    request.guard = args.compat.is_none() && guard::is_needed(cmd, project, &store, trusts);
     if !args.yes && !args.dry_run {
         choose(host, &before, &mut variables, &mut request.status_line)?;
     }

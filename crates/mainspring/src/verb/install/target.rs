@@ -27,6 +27,8 @@ pub(super) struct Request<'a> {
     pub(super) caller: &'a Caller,
     pub(super) compat: Option<Script>,
     pub(super) replace: bool,
+    /// Does a setting need a hook before every tool?
+    pub(super) guard: bool,
     pub(super) variables: &'a [&'static str],
     pub(super) status_line: bool,
     pub(super) commands: bool,
@@ -39,6 +41,7 @@ impl<'a> Request<'a> {
             caller,
             compat: args.compat,
             replace: args.replace,
+            guard: false,
             variables,
             // In a shared file it would take the place of everybody's own.
             status_line: args.wants(Purpose::StatusLine) && args.scope() != Scope::Project,
@@ -61,6 +64,7 @@ impl<'a> Request<'a> {
                 &Wish {
                     caller: self.caller,
                     hooks,
+                    guard: self.guard,
                     variables: self.variables,
                     status_line: self.status_line,
                     replace: self.replace,
@@ -275,6 +279,7 @@ fn has_us(record: &Installed, now: &Settings) -> bool {
     let found = &now.found;
     let is_set = |name: &String| found.variables.contains_key(name);
     !found.handlers.is_empty()
+        || found.guard.is_some()
         || !found.drop_ins.is_empty()
         || found.status_line == StatusLine::Ours
         || record.variables.iter().any(is_set)

@@ -152,7 +152,7 @@ fn removal(
     let place = InstallRecord::of(state, &now.path);
     let installed = place.load()?;
     let found = &now.found;
-    let is_ours = found.status_line == install::StatusLine::Ours;
+    let is_ours = found.status_line == install::StatusLine::Ours || found.guard.is_some();
     if found.handlers.is_empty() && found.drop_ins.is_empty() && installed.is_none() && !is_ours {
         return Ok(None);
     }

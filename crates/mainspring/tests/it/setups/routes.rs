@@ -35,6 +35,28 @@ fn with_the_plugin_only_what_a_plugin_cannot_bring_is_added() {
     assert_eq!(bench.findings(), Vec::<Value>::new());
 }
 
+/// The plugin has no event before a tool, so the settings get that one, and no other.
+#[test]
+fn with_the_plugin_a_guard_of_files_is_registered_by_itself() {
+    let bench = Bench::bare();
+    bench.plugin();
+    bench.run(&["install", "--yes"]).ok();
+    bench
+        .run(&["config", "set", "tasks.guard_files", "true"])
+        .ok();
+    assert_eq!(bench.findings().len(), 1);
+    let said = bench.run(&["install", "--yes"]).ok();
+    assert!(said.contains("proved: "), "{said}");
+    let hooks = settings(&bench)["hooks"].clone();
+    let events: Vec<&String> = hooks.as_object().unwrap().keys().collect();
+    assert_eq!(events, ["PreToolUse"]);
+    assert_eq!(bench.findings(), Vec::<Value>::new());
+    let doctor = bench.run(&["doctor"]).ok();
+    assert!(doctor.contains("registered by the plugin"), "{doctor}");
+    bench.run(&["uninstall", "--yes"]).ok();
+    assert_eq!(settings(&bench).get("hooks"), None);
+}
+
 #[test]
 fn a_plugin_that_comes_later_takes_over_at_the_next_install() {
     let bench = Bench::installed();

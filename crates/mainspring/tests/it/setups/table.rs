@@ -38,6 +38,18 @@ const fn broken(
 
 pub(super) const SETUPS: &[Broken] = &[
     broken(
+        "a skill's files are guarded, and the event for it is not registered",
+        |bench| {
+            let said = bench
+                .run(&["config", "set", "tasks.guard_files", "true"])
+                .ok();
+            assert!(said.contains("`mainspring install` registers"), "{said}");
+        },
+        "hooks",
+        "tasks.guard_files is on, but the event before a tool is not registered",
+        "mainspring install",
+    ),
+    broken(
         "nothing is registered",
         |bench| fs::remove_file(bench.settings()).unwrap(),
         "hooks",

@@ -21,6 +21,7 @@ fn wish<'a>(caller: &'a Caller, variables: &'a [&'a str]) -> Wish<'a> {
     Wish {
         caller,
         hooks: Hooks::File,
+        guard: false,
         variables,
         status_line: false,
         replace: false,
