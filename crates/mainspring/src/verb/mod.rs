@@ -46,7 +46,7 @@ use mainspring_kernel::journal::{Entry, FileChange};
 use mainspring_kernel::verbs::{Actor, Refusal as _};
 use mainspring_kernel::{Name, SessionId};
 use mainspring_platform::owner::Owner;
-use mainspring_store::{ShownPath as _, Trouble, atomic};
+use mainspring_store::{ShownPath as _, Trouble, atomic, digest};
 use serde::Serialize;
 
 use crate::config::Config;
@@ -245,6 +245,11 @@ impl CommandContext {
         let context = EventContext::new(&self.env, project, store, None);
         let mut lock = store.lock()?;
         let Change { files, did, then } = change(&context)?.into();
+        let did = if then.is_none() && !files.is_empty() && files.iter().all(leaves_as_it_is) {
+            format!("nothing changed: {did}")
+        } else {
+            did
+        };
         let session = self.env.agent_session();
         let entry = Entry::Verb {
             command: command.into(),
@@ -273,6 +278,12 @@ impl CommandContext {
         }
         Ok(did)
     }
+}
+
+/// Is the file afterwards what it was before?
+fn leaves_as_it_is(change: &FileChange) -> bool {
+    let now = change.now.as_ref();
+    now.map(|text| digest::of(&[text.as_bytes()])) == change.was
 }
 
 /// The number of an issue or a task, as a person types it.

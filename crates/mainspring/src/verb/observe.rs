@@ -32,10 +32,9 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         Switch::On => (
             Mode::Observe,
             "observe",
-            "only observing from now on: no stop is held, and `mainspring log` shows what would \
-             have happened",
+            "only observing: no stop is held, and `mainspring log` shows what would have happened",
         ),
-        Switch::Off => (Mode::Act, "observe off", "the machines act again"),
+        Switch::Off => (Mode::Act, "observe off", "the machines act"),
     };
     order(cmd, None, command, |orders| {
         Ok((Orders { mode, ..orders }, did.into()))

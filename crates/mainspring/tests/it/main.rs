@@ -54,6 +54,7 @@ mod store;
 mod taskie;
 mod tasks;
 mod together_client;
+mod twice;
 mod typed;
 mod view;
 mod views;

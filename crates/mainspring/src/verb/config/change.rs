@@ -167,7 +167,13 @@ pub(super) fn set(name: &str, value: &str, which: Which, cmd: &CommandContext) -
         }
         None => drop(table.insert(last, Item::Value(new))),
     }
-    let told = file.write(cmd, &document.to_string())?;
+    let text = document.to_string();
+    let same = if text == file.text {
+        "nothing changed: "
+    } else {
+        ""
+    };
+    let told = file.write(cmd, &text)?;
     let in_force = in_force(cmd, key, &file.path, &parsed)?;
     let next = match name {
         guard::SETTING => {
@@ -177,7 +183,7 @@ pub(super) fn set(name: &str, value: &str, which: Which, cmd: &CommandContext) -
         _ => String::new(),
     };
     Ok(format!(
-        "{name} = {parsed} in {}\n{told}{in_force}{next}",
+        "{same}{name} = {parsed} in {}\n{told}{in_force}{next}",
         file.path.shown()
     ))
 }

@@ -52,12 +52,14 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         let root = root_of(args.path.as_ref(), cmd)?;
         let stored = Stored::of(&state, &root);
         if !stored.dir.is_dir() {
-            return Err(
-                CliError::new(format!("there is no state of {}", root.shown()))
-                    .hint("`mainspring state` shows what there is"),
-            );
+            return Err(none(&root));
         }
-        vec![survey::project(&state, stored, &rules, &[])]
+        let project = survey::project(&state, stored, &rules, &[]);
+        // A trusted project keeps its empty folder.
+        if project.kinds.total().files == 0 {
+            return Err(none(&root));
+        }
+        vec![project]
     };
     let mut doomed = Vec::new();
     for project in found {
@@ -89,6 +91,11 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         out += &delete(cmd, &state, project)?;
     }
     Ok(out)
+}
+
+fn none(root: &Path) -> CliError {
+    CliError::new(format!("there is no state of {}", root.shown()))
+        .hint("`mainspring state` shows what there is")
 }
 
 /// Names everything that is open, and how to end it.

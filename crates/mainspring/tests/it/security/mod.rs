@@ -32,7 +32,7 @@ fn runs(pid: &str) -> bool {
 }
 
 /// Everything below a folder: files with their bytes, symlinks with their targets.
-fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+pub(crate) fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut left = vec![folder.to_owned()];
     while let Some(next) = left.pop() {
