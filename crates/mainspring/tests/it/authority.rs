@@ -169,3 +169,24 @@ fn a_session_that_prompts_between_hears_the_end_of_its_gate_all_the_same() {
     let note = env.stop("bye").let_go();
     assert!(note.contains("switched off the gate"), "{note}");
 }
+
+/// A person's loop of fifty becomes an agent's of one only if the person reads of it.
+#[test]
+fn an_agent_puts_no_other_loop_in_the_place_of_one_whose_end_nobody_read_of() {
+    let env = TestEnv::new();
+    env.agent("s", &["gate", "status"]).ok();
+    env.run(&["loop", "start", "--max", "50", "--session", "s"])
+        .ok();
+    env.agent("s", &["loop", "abort", "I am done"]).ok();
+    for store in ["own", "markdown"] {
+        let again = ["loop", "start", "--max", "1", "--store", store];
+        let said = env.agent("s", &again).failed();
+        assert!(said.contains("has not read yet"), "{store}: {said}");
+    }
+    let told = env.stop_of("s", "bye").let_go();
+    assert!(told.contains("by the agent: I am done"), "{told}");
+    env.agent("s", &["loop", "start", "--max", "1"]).ok();
+    env.agent("s", &["loop", "abort"]).ok();
+    env.run(&["loop", "start", "--max", "5", "--session", "s"])
+        .ok();
+}

@@ -343,7 +343,8 @@ impl Simulation {
             id: self.sessions[at].id.clone(),
             client: u32::try_from(at).ok().map(looping::Client),
         };
-        let started = looping::verbs::start(&before, "l".into(), frame.clone(), owner, self.now);
+        let whose = (owner, &Actor::Agent(None));
+        let started = looping::verbs::start(&before, "l".into(), frame.clone(), whose, self.now);
         let (words, step) = match started {
             Ok(started) => ("loop start", started),
             Err(_) if self.random.chance(50) => {

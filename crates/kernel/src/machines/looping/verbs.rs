@@ -13,6 +13,9 @@ use crate::verbs::{Actor, Refusal, VerbStep};
 pub enum Refused {
     #[error("a loop runs here already: push an inner one, or abort it first")]
     Running,
+    /// An agent cannot put another loop in the place of one whose end nobody has read of.
+    #[error("your user has not read yet that the loop was aborted: {0}")]
+    Untold(String),
     #[error("no loop runs here")]
     NoLoop,
     #[error("the loop's state here cannot be read: {0}")]
@@ -49,6 +52,7 @@ impl Refusal for Refused {
                 "`mainspring loop abort` ends it",
                 "`mainspring loop start --session ID` starts one for another session",
             ],
+            Self::Untold(_) => &["stop first: your user is told then, and may want another loop"],
             Self::NoLoop => &["`mainspring loop start` begins one"],
             Self::Corrupt(_) => &["repair it, or `mainspring loop abort` moves it aside"],
             Self::NoIterations => &["`--max N` says how many"],
@@ -67,9 +71,15 @@ pub fn start(
     state: &State,
     id: String,
     frame: Frame,
-    owner: LoopOwner,
+    (owner, actor): (LoopOwner, &Actor),
     now: Millis,
 ) -> Result<VerbStep<Loop>, Refused> {
+    match (state, actor) {
+        (State::Aborted { cause, .. }, Actor::Agent(_)) => {
+            return Err(Refused::Untold(cause.clone()));
+        }
+        (_, Actor::Agent(_) | Actor::Person) => {}
+    }
     match state {
         State::Idle(_) | State::Aborted { .. } => {
             let run = Run {

@@ -39,7 +39,7 @@ fn begin(
         before.map_or(&State::Idle(Past::Blank), |kept| &kept.state),
         new_id("loop", cmd),
         frame(&start.shape, cmd),
-        owner_of(session.cloned(), context),
+        (owner_of(session.cloned(), context), &cmd.actor()),
         cmd.env.now(),
     )?
     .state;

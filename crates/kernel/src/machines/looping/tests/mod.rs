@@ -168,11 +168,14 @@ fn every_state_and_event_follows_the_table() {
     }
     for state in states() {
         let one = || frame(Mode::Loop, 1, 1);
-        verb(
-            &mut coverage,
-            &state,
-            start(&state, "l".into(), one(), owner("mine"), NOW),
-        );
+        for actor in actors() {
+            let whose = (owner("mine"), &actor);
+            verb(
+                &mut coverage,
+                &state,
+                start(&state, "l".into(), one(), whose, NOW),
+            );
+        }
         verb(&mut coverage, &state, push(&state, one(), NOW));
         verb(
             &mut coverage,
@@ -327,7 +330,8 @@ fn stale_is_more_than_the_ttl() {
 fn a_loop_is_started_pushed_adopted_and_aborted() {
     let idle = State::Idle(Past::Blank);
     let first = frame(Mode::Grind, 1, 100);
-    let active = start(&idle, "loop-1".into(), first.clone(), owner("mine"), NOW).unwrap();
+    let whose = (owner("mine"), &Actor::Person);
+    let active = start(&idle, "loop-1".into(), first.clone(), whose, NOW).unwrap();
     let pushed = push(&active.state, frame(Mode::Issue, 1, 10), NOW)
         .unwrap()
         .state;
@@ -360,7 +364,17 @@ fn a_verb_that_makes_no_sense_is_refused() {
     let corrupt = State::Corrupt("torn".into());
     let torn = || Refused::Corrupt("torn".into());
     let one = || frame(Mode::Loop, 1, 1);
-    let begin = |state: &State, frame| start(state, "loop-1".into(), frame, LoopOwner::Nobody, NOW);
+    let begin = |state: &State, frame| {
+        let whose = (LoopOwner::Nobody, &Actor::Person);
+        start(state, "loop-1".into(), frame, whose, NOW)
+    };
+    let aborted = abort(&active, &Actor::Person, "enough").unwrap().state;
+    assert!(begin(&aborted, one()).is_ok());
+    let agents = (LoopOwner::Nobody, &Actor::Agent(None));
+    assert_eq!(
+        start(&aborted, "loop-1".into(), one(), agents, NOW),
+        Err(Refused::Untold("by a person: enough".into()))
+    );
     assert_eq!(begin(&active, one()), Err(Refused::Running));
     assert_eq!(begin(&corrupt, one()), Err(torn()));
     assert_eq!(
