@@ -73,6 +73,8 @@ pub(crate) struct Shared {
     /// Which sessions are live, and which ended.
     pub(crate) live: Size,
     pub(crate) told: Size,
+    /// Task lists of hosts that keep none themselves.
+    pub(crate) tasks: Size,
     pub(crate) trusted: Size,
     pub(crate) installs: Size,
     /// What would be swept of these, but for trust and installations.
@@ -81,7 +83,13 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn total(&self) -> Size {
-        let parts = [self.live, self.told, self.trusted, self.installs];
+        let parts = [
+            self.live,
+            self.told,
+            self.tasks,
+            self.trusted,
+            self.installs,
+        ];
         parts.into_iter().fold(self.bindings, Size::plus)
     }
 }
@@ -141,6 +149,12 @@ pub(crate) fn shared(state: &StateDir, rules: &Rules) -> Shared {
         let marks = state.told().join(key);
         told = told.plus(folder(&marks, |path, _| is_old(rules, path), &mut swept));
     }
+    let mut tasks = Size::default();
+    for name in names(&state.tasks()) {
+        let list = state.tasks().join(name);
+        let goes = is_old(rules, &list);
+        tasks = tasks.plus(folder(&list, |_, _| goes, &mut swept));
+    }
     let mut installs = Size::default();
     for key in names(&state.installs()) {
         let files = folder(&state.installs().join(key), |_, _| false, &mut swept);
@@ -150,6 +164,7 @@ pub(crate) fn shared(state: &StateDir, rules: &Rules) -> Shared {
         bindings,
         live,
         told,
+        tasks,
         trusted: folder(&state.trusted(), |_, _| false, &mut swept),
         installs,
         swept,

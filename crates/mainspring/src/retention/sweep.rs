@@ -29,6 +29,8 @@ pub(super) enum Place {
     Ended,
     /// The marks of one path that sessions were told about.
     Told(String),
+    /// The task lists of hosts that keep none themselves: a folder each.
+    Tasks,
     /// The closed segments of all journals.
     Segments,
 }
@@ -52,6 +54,7 @@ impl Cursor {
             None if place == "segments" => Place::Segments,
             None if place == "live" => Place::Live,
             None if place == "ended" => Place::Ended,
+            None if place == "tasks" => Place::Tasks,
             Some(_) | None => return None,
         };
         let file = file.into();
@@ -67,6 +70,7 @@ impl fmt::Display for Cursor {
             Place::Live => f.write_str("live")?,
             Place::Ended => f.write_str("ended")?,
             Place::Told(key) => write!(f, "told/{key}")?,
+            Place::Tasks => f.write_str("tasks")?,
             Place::Segments => f.write_str("segments")?,
         }
         write!(f, "\n{}", self.file)
@@ -116,6 +120,7 @@ impl<'a> Sweep<'a> {
                 Place::Live => self.presences(&self.state.live(), after),
                 Place::Ended => self.presences(&self.state.ended(), after),
                 Place::Told(key) => self.marks(&self.state.told().join(key), after),
+                Place::Tasks => self.task_lists(after),
                 Place::Segments => self.segments(),
             };
             if let Reached::File(file) = reached {
@@ -130,7 +135,7 @@ impl<'a> Sweep<'a> {
         let mut places: Vec<Place> = projects.map(Place::Project).collect();
         places.extend([Place::Bindings, Place::Live, Place::Ended]);
         places.extend(names(&self.state.told()).into_iter().map(Place::Told));
-        places.push(Place::Segments);
+        places.extend([Place::Tasks, Place::Segments]);
         places
     }
 
@@ -270,6 +275,20 @@ impl<'a> Sweep<'a> {
         reached
     }
 
+    /// A list's files are replaced and never changed, so its folder is as old as the last change.
+    fn task_lists(&mut self, after: &str) -> Reached {
+        let folder = self.state.tasks();
+        self.look_at(names(&folder), after, |sweep, name| {
+            let list = folder.join(name);
+            let meta = fs::symlink_metadata(&list);
+            let is_old = meta.is_ok_and(|meta| sweep.rules.is_old(changed(&meta)));
+            if is_old && sweep.starts.as_deref() != Some(name) {
+                sweep.old += 1;
+                delete(&list);
+            }
+        })
+    }
+
     /// Deletes closed segments of all projects. It is the end of a sweep of everything, so it
     /// happens once a day. The next sweep chooses anew, so it has no file to go on from.
     fn segments(&mut self) -> Reached {
@@ -347,6 +366,7 @@ mod tests {
             Place::Live,
             Place::Ended,
             Place::Told("4567".into()),
+            Place::Tasks,
             Place::Segments,
         ] {
             let file = "sessions/a\nb.json".into();

@@ -129,15 +129,17 @@ fn table(cmd: &CommandContext, view: &View) -> String {
         bindings,
         live,
         told,
+        tasks,
         trusted,
         installs,
         swept,
     } = view.shared;
     out += &format!(
-        "\nbindings {}, live {}, told {}, trusted {}, installs {}\n",
+        "\nbindings {}, live {}, told {}, task lists {}, trusted {}, installs {}\n",
         files(bindings),
         files(live),
         files(told),
+        files(tasks),
         files(trusted),
         files(installs)
     );

@@ -462,3 +462,19 @@ fn purge_ends_projects_whose_folder_is_gone_whatever_is_on_there() {
     purge(&[gone.to_str().unwrap()]).ok();
     assert!(!state.exists());
 }
+
+#[test]
+fn task_lists_of_hosts_that_keep_none_go_by_age() {
+    let env = gated();
+    let lists = env.state().join("tasks");
+    for (list, days) in [("old", 100), ("young", 10), ("new", 100)] {
+        write(&lists.join(list).join("1.json"), "{}", days);
+        age(&lists.join(list), days);
+    }
+    let view = state_of(&env);
+    assert_eq!(view["shared"]["tasks"]["files"], 3, "{view}");
+    sweep(&env);
+    assert!(!lists.join("old").exists());
+    assert!(lists.join("young/1.json").exists());
+    assert!(lists.join("new/1.json").exists(), "its session starts");
+}

@@ -265,9 +265,10 @@ fn holder(message: &str) -> Holder {
 }
 
 impl Holder {
-    /// Is the claim so old that somebody else may take it over?
+    /// Is the claim so old that somebody else may take it over? So is one that was last heard of
+    /// in a future that no clock is wrong by: it would be held for good.
     pub(crate) fn is_expired(&self, now: Millis) -> bool {
-        now.since(self.heard) >= TIME_TO_LIVE
+        now.since(self.heard) >= TIME_TO_LIVE || self.heard > now.plus(TIME_TO_LIVE)
     }
 
     /// Is it the claim of this checkout?
@@ -320,5 +321,14 @@ mod tests {
         let nobody = holder("tree x\n\nowner:\u{1b}[31m\n");
         assert_eq!((nobody.owner.as_str(), nobody.generation), ("", 0));
         assert!(nobody.is_expired(Millis(1_767_600_000_000)));
+        let day = 86_400_000;
+        assert!(
+            !read.is_expired(Millis(1_767_600_000_000 - day)),
+            "a wrong clock"
+        );
+        assert!(
+            read.is_expired(Millis(1_767_600_000_000 - day - 1)),
+            "no clock is"
+        );
     }
 }
