@@ -36,16 +36,17 @@ use crate::{limits, own_files};
 /// stop is sent through what was registered.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring install --dry-run      show what would change\n  mainspring install                for every project, asking first\n  mainspring install --scope local --yes\n  mainspring install --replace      take out the public scripts that Mainspring stands in for\n  mainspring install --compat taskmaster"
+    after_help = "Examples:\n  mainspring install --dry-run      show what would change\n  mainspring install                for every project, asking first\n  mainspring install --host codex   only Codex\n  mainspring install --host all --yes\n  mainspring install --scope local --yes\n  mainspring install --replace      take out the public scripts that Mainspring stands in for\n  mainspring install --compat taskmaster"
 )]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is an option of the command"
 )]
 pub(crate) struct Args {
-    /// Only this coding agent, by its program's name [default: all that are here]
-    #[arg(long, value_name = "PROGRAM", value_parser = named_host)]
-    host: Vec<&'static HostSpec>,
+    /// Only this coding agent, by its program's name; or `all` that are here, without a question
+    /// about each [default: those that are here, with one]
+    #[arg(long, value_name = "NAME|all", value_parser = chosen)]
+    host: Vec<Chosen>,
     /// Which settings file [default: user; with --compat: local]
     #[arg(long, value_enum)]
     scope: Option<Scope>,
@@ -72,12 +73,33 @@ pub(crate) struct Args {
     print: bool,
 }
 
+/// A host that a person named.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Chosen {
+    All,
+    One(&'static HostSpec),
+}
+
+impl Chosen {
+    /// Is this host meant? Nothing named means all.
+    fn covers(these: &[Self], host: &HostSpec) -> bool {
+        let is_meant = |one: &Self| match one {
+            Self::All => true,
+            Self::One(named) => named.program == host.program,
+        };
+        these.is_empty() || these.iter().any(is_meant)
+    }
+}
+
 /// The host whose program has this name.
-fn named_host(name: &str) -> std::result::Result<&'static HostSpec, String> {
-    let known = host::HOSTS.iter().find(|host| host.program == name);
-    known.copied().ok_or_else(|| {
+pub(super) fn chosen(name: &str) -> std::result::Result<Chosen, String> {
+    if name == "all" {
+        return Ok(Chosen::All);
+    }
+    let known = host::named(name).map(Chosen::One);
+    known.ok_or_else(|| {
         let names: Vec<&str> = host::HOSTS.iter().map(|host| host.program).collect();
-        format!("use one of: {}", names.join(", "))
+        format!("use `all`, or one of: {}", names.join(", "))
     })
 }
 
@@ -99,10 +121,15 @@ impl Args {
         let able = |host: &&HostSpec| {
             self.compat.is_none() || host.installation.register_drop_in.is_some()
         };
-        let mut hosts = self.host.clone();
-        if hosts.is_empty() {
-            hosts = hosts_here(cmd);
-        }
+        let named = self.host.iter().map(|one| match one {
+            Chosen::All => None,
+            Chosen::One(host) => Some(*host),
+        });
+        let named: Option<Vec<&HostSpec>> = named.collect();
+        let mut hosts = match named {
+            Some(named) if !named.is_empty() => named,
+            Some(_) | None => hosts_here(cmd),
+        };
         hosts.retain(able);
         if hosts.is_empty() {
             return Err(
@@ -138,6 +165,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if !args.dry_run {
         cmd.may("install", Grounds::Nothing)?;
     }
+    let hosts = offered(args, hosts)?;
     let mut targets = Vec::new();
     for host in hosts {
         refuse_twice(args, cmd, host, &project)?;
@@ -173,6 +201,28 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         target.write(cmd, store.state(), args.scope(), trusted.as_deref())?;
     }
     report(args, cmd, &project, &targets, trusts).map(|text| cmd.fitted(&text))
+}
+
+/// Of several hosts that are here, those that the person wants. Nobody is asked about a host
+/// that was named.
+fn offered(args: &Args, hosts: Vec<&'static HostSpec>) -> Result<Vec<&'static HostSpec>> {
+    if args.yes || args.dry_run || !args.host.is_empty() || hosts.len() < 2 {
+        return Ok(hosts);
+    }
+    let mut wanted = Vec::new();
+    for host in hosts {
+        let question = format!("{} is here. Set it up?", host.agent.name);
+        if ask::yes(&question, Enter::Yes, Paint::Plain)? {
+            wanted.push(host);
+        }
+    }
+    if wanted.is_empty() {
+        return Err(
+            CliError::new("no coding agent was chosen: nothing was written")
+                .hint("`mainspring install --host NAME` sets one of them up"),
+        );
+    }
+    Ok(wanted)
 }
 
 fn print(args: &Args, hosts: &[&'static HostSpec], caller: &Caller) -> Result {

@@ -7,7 +7,7 @@ use mainspring_kernel::authority::Grounds;
 use mainspring_store::{ShownPath as _, Trouble, atomic, digest, no_symlink, path_text};
 
 use super::target::{diffed, remove};
-use super::{CommandContext, Result, file, write};
+use super::{Chosen, CommandContext, Result, chosen, file, write};
 use crate::child_env::{self, PERSON};
 use crate::diff;
 use crate::error::CliError;
@@ -26,13 +26,16 @@ use crate::verb::ask::{self, Enter};
 /// Take our entries out again, and bring back what was there.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring uninstall --dry-run          show what would change\n  mainspring uninstall --scope local\n  mainspring uninstall --all              everywhere, the plugin included; asks about the state"
+    after_help = "Examples:\n  mainspring uninstall --dry-run          show what would change\n  mainspring uninstall --scope local\n  mainspring uninstall --host codex\n  mainspring uninstall --all              everywhere, the plugin included; asks about the state"
 )]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is an option of the command"
 )]
 pub(crate) struct UninstallArgs {
+    /// Only this coding agent, by its program's name [default: all]
+    #[arg(long, value_name = "NAME|all", value_parser = chosen)]
+    host: Vec<Chosen>,
     /// Which settings file
     #[arg(long, value_enum, default_value_t = Scope::User)]
     scope: Scope,
@@ -62,7 +65,8 @@ struct Removal {
 
 pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
     let removals = removals(args, cmd)?;
-    let plugins = if args.all { plugins(cmd)? } else { Vec::new() };
+    let mut plugins = if args.all { plugins(cmd)? } else { Vec::new() };
+    plugins.retain(|host| Chosen::covers(&args.host, host));
     if removals.is_empty() && plugins.is_empty() && !args.state {
         return Err(nothing(args, cmd)?);
     }
@@ -100,7 +104,10 @@ fn nothing(args: &UninstallArgs, cmd: &CommandContext) -> Result<CliError> {
         return Ok(CliError::new("mainspring is installed nowhere"));
     }
     let (project, _) = cmd.project()?;
-    let here = file(args.scope, cmd, host::DEFAULT, &project.worktree)?;
+    let mut meant = host::HOSTS.iter();
+    let host = meant.find(|host| Chosen::covers(&args.host, host));
+    let host = host.map_or(host::DEFAULT, |host| host);
+    let here = file(args.scope, cmd, host, &project.worktree)?;
     let here = here.map_or_else(String::new, |path| path.shown());
     Ok(CliError::new(format!("{here} has no entry of ours"))
         .hint("`mainspring doctor` shows where we are registered; `--all` takes all of it out"))
@@ -111,7 +118,8 @@ fn removals(args: &UninstallArgs, cmd: &CommandContext) -> Result<Vec<Removal>> 
     let (project, store) = cmd.project()?;
     let scopes: &[Scope] = if args.all { &Scope::ALL } else { &[args.scope] };
     let mut found: Vec<Removal> = Vec::new();
-    for host in host::HOSTS {
+    let meant = |host: &&&'static HostSpec| Chosen::covers(&args.host, host);
+    for host in host::HOSTS.iter().filter(meant) {
         for scope in scopes {
             if let Some(path) = file(*scope, cmd, host, &project.worktree)? {
                 found.extend(removal(host, *scope, &path, store.state())?);
@@ -122,7 +130,10 @@ fn removals(args: &UninstallArgs, cmd: &CommandContext) -> Result<Vec<Removal>> 
     for record in installs::all(store.state()).filter(|_| args.all) {
         let path = path_text::from_text(&record.path);
         let is_known = found.iter().any(|one| one.now.path == path);
-        let host = host::HOSTS.iter().find(|host| owns(host, cmd, &path));
+        let host = host::HOSTS
+            .iter()
+            .filter(meant)
+            .find(|host| owns(host, cmd, &path));
         if let (false, true, Some(host)) = (is_known, path.exists(), host) {
             found.extend(removal(host, Scope::Local, &path, store.state())?);
         }
