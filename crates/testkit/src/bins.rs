@@ -27,6 +27,11 @@ pub fn fake_cli() -> PathBuf {
     profile().join("fake-cli")
 }
 
+/// The product, as it was built beside this program.
+pub(crate) fn mainspring() -> PathBuf {
+    profile_of_this_test().join("mainspring")
+}
+
 /// The folder with up-to-date programs.
 fn profile() -> &'static Path {
     static PROFILE: OnceLock<PathBuf> = OnceLock::new();

@@ -5,24 +5,19 @@ use std::path::{Path, PathBuf};
 /// The versions are in one file, which `scripts/fetch-clients` reads too.
 const PINS: &str = include_str!("../../mainspring/clients.pin");
 
-/// The pinned version of a client.
+/// The pinned version of a client: the first, if there are several.
 pub fn pinned_version(client: &str) -> &'static str {
-    PINS.lines()
-        .find_map(|line| {
-            let mut words = line.split_whitespace();
-            (words.next() == Some(client)).then(|| words.nth(1))?
-        })
-        .expect("the client is named in clients.pin")
+    word(client, 2)
 }
 
 /// The npm package of a client.
 pub(crate) fn package(client: &str) -> &'static str {
-    PINS.lines()
-        .find_map(|line| {
-            let mut words = line.split_whitespace();
-            (words.next() == Some(client)).then(|| words.next())?
-        })
-        .expect("the client is named in clients.pin")
+    word(client, 1)
+}
+
+fn word(client: &str, index: usize) -> &'static str {
+    let found = rows(client).find_map(|row| row.get(index).copied());
+    found.expect("the client is named in clients.pin")
 }
 
 /// A client to test with, or that there is none to test with.
@@ -61,15 +56,44 @@ pub fn of_host(name: &str) -> Client {
     if std::env::var_os("MAINSPRING_SKIP_CLIENTS").is_some_and(|value| value == "1") {
         return Client::Skipped;
     }
-    let program = place(name).join("node_modules/.bin").join(name);
+    let program = place(name).join("node_modules").join(program(name));
     if program.is_file() {
         return Client::Installed(program);
     }
     assert!(
-        std::env::var_os("CI").is_none(),
+        std::env::var_os("CI").is_none() || is_extra(name),
         "{name} is not installed: run scripts/fetch-clients"
     );
     Client::Skipped
+}
+
+/// Finds the oldest Claude Code that is pinned.
+pub fn oldest_claude() -> Client {
+    let versions = rows("claude").filter_map(|row| row.get(2).copied());
+    let folder = workspace().join("target/clients");
+    let oldest = versions.last().expect("claude is named in clients.pin");
+    let program = folder.join(format!("claude-{oldest}/node_modules/.bin/claude"));
+    if program.is_file() {
+        Client::Installed(program)
+    } else {
+        Client::Skipped
+    }
+}
+
+/// The lines about a client, as words.
+fn rows(client: &str) -> impl Iterator<Item = Vec<&'static str>> {
+    let rows = PINS.lines().map(|line| line.split_whitespace().collect());
+    rows.filter(move |row: &Vec<&str>| row.first() == Some(&client))
+}
+
+fn is_extra(client: &str) -> bool {
+    rows(client).any(|row| row.get(3).is_some_and(|kind| kind.starts_with("extra")))
+}
+
+/// Where a client's program is among its packages.
+pub(crate) fn program(client: &str) -> PathBuf {
+    let named = rows(client).find_map(|row| row.get(4).copied());
+    named.map_or_else(|| Path::new(".bin").join(client), PathBuf::from)
 }
 
 /// The folder of the pinned Node, which some clients need: they want a newer one than systems
@@ -80,7 +104,7 @@ pub(crate) fn node_folder() -> Option<PathBuf> {
 }
 
 /// Where a pinned client is installed.
-fn place(client: &str) -> PathBuf {
+pub(crate) fn place(client: &str) -> PathBuf {
     let folder = workspace().join("target/clients");
     folder.join(format!("{client}-{}", pinned_version(client)))
 }

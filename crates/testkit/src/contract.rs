@@ -39,26 +39,24 @@ struct Fact {
 )]
 pub fn run(args: &Args) -> ExitCode {
     let mut changed = false;
-    let wanted = |host: &Host| args.host.as_deref().is_none_or(|name| name == host.name());
+    let wanted = |host: &Host| {
+        let has_hooks = !matches!(host, Host::Opencode | Host::Pi);
+        let is_named = args.host.as_deref().is_none_or(|name| name == host.name());
+        has_hooks && is_named && (args.newest || host.is_here())
+    };
     println!("| host | version | fact | |\n|---|---|---|---|");
     for host in Host::ALL.into_iter().filter(wanted) {
-        let version = if args.newest {
-            match fetch_newest(host) {
-                Ok(program) => Some(program),
-                Err(problem) => {
-                    eprintln!("{}: {problem}", host.name());
-                    changed = true;
-                    continue;
-                }
+        let pinned = || (clients::pinned_version(host.name()).to_owned(), None);
+        let newest = args.newest.then(|| fetch_newest(host));
+        let (shown, program) = match newest.unwrap_or_else(|| Ok(pinned())) {
+            Ok(found) => found,
+            Err(problem) => {
+                eprintln!("{}: {problem}", host.name());
+                changed = true;
+                continue;
             }
-        } else {
-            None
         };
-        let shown = match &version {
-            Some(_) => "newest",
-            None => clients::pinned_version(host.name()),
-        };
-        for fact in facts(host, version) {
+        for fact in facts(host, program) {
             let outcome = if fact.holds { "holds" } else { "changed" };
             changed |= !fact.holds;
             println!("| {} | {shown} | {} | {outcome} |", host.name(), fact.name);
@@ -71,27 +69,42 @@ pub fn run(args: &Args) -> ExitCode {
     }
 }
 
-/// Installs the newest version beside the pinned ones.
-fn fetch_newest(host: Host) -> Result<PathBuf, String> {
+/// The newest version, and its program if it is not the pinned one: that is installed beside the
+/// pinned ones.
+fn fetch_newest(host: Host) -> Result<(String, Option<PathBuf>), String> {
     let name = host.name();
-    let place = workspace().join(format!("target/clients/{name}-newest"));
     let package = clients::package(name);
+    let version = npm(&["view", package, "version"])?.trim().to_owned();
+    if version == clients::pinned_version(name) {
+        return Ok((version, None));
+    }
+    let place = workspace().join(format!("target/clients/{name}-{version}"));
+    let folder = place.to_string_lossy();
+    let wanted = format!("{package}@{version}");
+    npm(&[
+        "install",
+        "--no-audit",
+        "--no-fund",
+        "--prefix",
+        &folder,
+        &wanted,
+    ])?;
+    let program = place.join("node_modules").join(clients::program(name));
+    Ok((version, Some(program)))
+}
+
+/// What npm prints.
+fn npm(args: &[&str]) -> Result<String, String> {
     let mut npm = Command::new("npm");
-    npm.args(["install", "--no-audit", "--no-fund", "--prefix"])
-        .arg(&place)
-        .arg(format!("{package}@latest"));
     if let Some(node) = clients::node_folder() {
         let path = std::env::var("PATH").unwrap_or_default();
         npm.env("PATH", format!("{}:{path}", node.display()));
     }
-    let done = Running::start(&mut npm).wait(PATIENCE);
-    if !done.succeeded() {
-        return Err(format!(
-            "{package} cannot be fetched: {}",
-            done.stderr_text()
-        ));
+    let done = Running::start(npm.args(args)).wait(PATIENCE);
+    if done.succeeded() {
+        return Ok(done.stdout_text());
     }
-    Ok(place.join("node_modules/.bin").join(name))
+    Err(format!("npm {}: {}", args.join(" "), done.stderr_text()))
 }
 
 fn facts(host: Host, program: Option<PathBuf>) -> Vec<Fact> {
@@ -157,24 +170,29 @@ fn held_once(host: Host, program: Option<PathBuf>) -> Vec<Fact> {
         .map(|call| &call.input)
         .collect();
     let first = stops.first().copied().unwrap_or(&Value::Null);
+    let comes_back = matches!(host, Host::Gemini | Host::Qwen | Host::Copilot);
     let mut facts = vec![
         fact(
             "a block at a stop continues the agent with its reason",
             model.saw_text("REASON-ONE go on"),
         ),
-        match host {
-            Host::Codex => fact("our reason is no prompt event", !back),
-            Host::Gemini | Host::Qwen | Host::Copilot => {
-                fact("our reason comes back as a prompt event", back)
-            }
+        if comes_back {
+            fact("our reason comes back as a prompt event", back)
+        } else {
+            fact("our reason is no prompt event", !back)
         },
     ];
     match host {
-        Host::Codex | Host::Qwen => facts.push(fact(
+        Host::Claude | Host::Codex | Host::Qwen => facts.push(fact(
             "the stop has the last words",
             first["last_assistant_message"] == "Words one.",
         )),
-        Host::Gemini => facts.push(fact(
+        Host::Grok => facts.push(fact(
+            "the stop has the last words",
+            first["lastAssistantMessage"] == "Words one.",
+        )),
+        Host::Opencode | Host::Pi => {}
+        Host::Gemini | Host::Droid => facts.push(fact(
             "the transcript has the last words at the end",
             transcript(first).contains("Words two."),
         )),
@@ -213,13 +231,13 @@ fn told_and_refused(host: Host, program: Option<PathBuf>) -> Vec<Fact> {
     let client = client(host, &model, program);
     let context = match host {
         Host::Copilot => r#"{"additionalContext":"CONTEXT-ONE"}"#,
-        Host::Codex | Host::Gemini | Host::Qwen => {
+        _ => {
             r#"{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"CONTEXT-ONE"}}"#
         }
     };
     let (before, deny) = match host {
         Host::Gemini => ("BeforeTool", r#"{"decision":"deny","reason":"DENIED"}"#),
-        Host::Codex | Host::Qwen | Host::Copilot => (
+        _ => (
             "PreToolUse",
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"DENIED"}}"#,
         ),
@@ -229,25 +247,33 @@ fn told_and_refused(host: Host, program: Option<PathBuf>) -> Vec<Fact> {
     let _ = client.run("PROMPT-1 please");
     let shell = fs::read_to_string(client.project.join("shell.txt")).unwrap_or_default();
     let variable = match host {
+        Host::Claude => "CLAUDE_CODE_SESSION_ID=",
+        Host::Grok => "GROK_SESSION_ID=",
+        Host::Droid | Host::Opencode | Host::Pi => "",
         Host::Codex => "CODEX_SESSION_ID=",
         Host::Gemini => "GEMINI_CLI=1",
         Host::Qwen => "QWEN_CODE_SESSION_ID=",
         Host::Copilot => "COPILOT_AGENT_SESSION_ID=",
     };
-    vec![
-        fact(
-            "text at a session's start reaches the model",
-            model.saw_text("CONTEXT-ONE"),
-        ),
+    let told = model.saw_text("CONTEXT-ONE");
+    let mut facts = vec![
+        if host == Host::Grok {
+            fact("text at a session's start is lost", !told)
+        } else {
+            fact("text at a session's start reaches the model", told)
+        },
         fact(
             "a refused tool does not run",
             !client.project.join("refused.txt").exists() && model.saw_text("DENIED"),
         ),
-        fact(
+    ];
+    if !variable.is_empty() {
+        facts.push(fact(
             format!("the agent's shell has {}", variable.trim_end_matches('=')),
             shell.lines().any(|line| line.starts_with(variable)),
-        ),
-    ]
+        ));
+    }
+    facts
 }
 
 /// More than any host's limit.
@@ -260,9 +286,9 @@ fn held_always(host: Host, program: Option<PathBuf>) -> Vec<Fact> {
     let _ = client.run("PROMPT-1 please");
     let accepted = model.requests().len().saturating_sub(1);
     let (name, expected) = match host {
-        Host::Codex | Host::Gemini => ("it has no limit on holds", MANY),
         Host::Qwen => ("it accepts 7 holds in a row", 7),
-        Host::Copilot => ("it accepts 8 holds in a row", 8),
+        Host::Claude | Host::Copilot | Host::Grok => ("it accepts 8 holds in a row", 8),
+        _ => ("it has no limit on holds", MANY),
     };
     vec![fact(name, u32::try_from(accepted) == Ok(expected))]
 }

@@ -38,7 +38,8 @@
 //! |---|---|
 //! | [`model`] | the vendors' model APIs, by a script |
 //! | [`claude`] | the real client, headless and in a terminal |
-//! | [`hosts`] | the real clients of other hosts, headless |
+//! | [`hosts`] | the real clients of every host |
+//! | [`journeys`] | what every host gets, in its real client |
 //! | [`contract`] | what the code relies on in each host, checked against its client |
 //! | [`recorder`] | a recorder between the client and a hook |
 //! | [`fakes`] | `claude`, `gh` and others as scripted programs, for fast tests |
@@ -72,6 +73,7 @@ pub mod fuzz;
 pub mod github;
 pub mod hosts;
 pub mod http;
+pub mod journeys;
 pub mod layout;
 pub mod model;
 pub mod modules;

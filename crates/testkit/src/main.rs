@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use mainspring_testkit::{
-    bench, channels, contract, explore, faults, fuzz, layout, modules, pictures, simulate, upgrade,
-    view_speed, year,
+    bench, channels, contract, explore, faults, fuzz, journeys, layout, modules, pictures,
+    simulate, upgrade, view_speed, year,
 };
 
 /// Measure Mainspring and inject faults into it, to reproduce the tables in docs
@@ -24,6 +24,7 @@ enum Command {
     Contract(contract::Args),
     Faults(faults::Args),
     Fuzz(fuzz::Args),
+    Journeys(journeys::Args),
     Layout(layout::Args),
     Model(explore::Args),
     Modules(modules::Args),
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Contract(args) => contract::run(&args),
         Command::Faults(args) => faults::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
+        Command::Journeys(args) => journeys::run(&args),
         Command::Layout(args) => layout::run(&args),
         Command::Model(args) => explore::run(&args),
         Command::Modules(args) => modules::run(&args),

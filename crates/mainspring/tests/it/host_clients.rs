@@ -70,10 +70,10 @@ fn journey(host: Host) {
 
 fn client_name(host: Host) -> &'static str {
     match host {
-        Host::Codex => "Codex",
         Host::Gemini => "Gemini CLI",
         Host::Qwen => "Qwen Code",
         Host::Copilot => "Copilot CLI",
+        other => other.name(),
     }
 }
 
@@ -81,9 +81,9 @@ fn client_name(host: Host) -> &'static str {
 /// our own otherwise. A tool call resets the count only where the host does so.
 fn cap(host: Host) {
     let (limit, tools_reset) = match host {
-        Host::Codex | Host::Gemini => (3, true),
         Host::Qwen => (7, false),
         Host::Copilot => (8, false),
+        _ => (3, true),
     };
     let mut turns = Vec::new();
     if tools_reset {

@@ -27,7 +27,7 @@ fn planned(host: Host, model: &Model) -> Option<HostClient> {
 fn answer(host: Host, value: &Value) -> Turn {
     match host {
         Host::Qwen => Turn::call("structured_output", value.clone()),
-        Host::Codex | Host::Gemini | Host::Copilot => Turn::say(value.to_string()),
+        _ => Turn::say(value.to_string()),
     }
 }
 

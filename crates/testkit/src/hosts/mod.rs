@@ -1,4 +1,4 @@
-//! Drivers for the real clients of other hosts than Claude Code, headless.
+//! Drivers for the real clients of every host, headless and in a terminal.
 //!
 //! ```no_run
 //! use mainspring_testkit::hosts::{Host, HostClient};
@@ -22,6 +22,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -31,42 +32,85 @@ use crate::files;
 use crate::model::Model;
 use crate::process::{Finished, PATIENCE, Running};
 use crate::recorder::{self, HookCall};
+use crate::tmux::Terminal;
 
 /// A host whose client can be driven.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Host {
+    Claude,
     Codex,
     Gemini,
     Qwen,
     Copilot,
+    Droid,
+    Grok,
+    Opencode,
+    Pi,
 }
 
 impl Host {
-    pub const ALL: [Self; 4] = [Self::Codex, Self::Gemini, Self::Qwen, Self::Copilot];
+    pub const ALL: [Self; 9] = [
+        Self::Claude,
+        Self::Codex,
+        Self::Gemini,
+        Self::Qwen,
+        Self::Copilot,
+        Self::Droid,
+        Self::Grok,
+        Self::Opencode,
+        Self::Pi,
+    ];
 
     /// The name of its program, and in `clients.pin`.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Claude => "claude",
             Self::Codex => "codex",
             Self::Gemini => "gemini",
             Self::Qwen => "qwen",
             Self::Copilot => "copilot",
+            Self::Droid => "droid",
+            Self::Grok => "grok",
+            Self::Opencode => "opencode",
+            Self::Pi => "pi",
         }
+    }
+
+    /// Is its client fetched?
+    pub fn is_here(self) -> bool {
+        matches!(clients::of_host(self.name()), Client::Installed(_))
     }
 
     /// What it calls a prompt.
     pub fn prompt(self) -> &'static str {
-        match self {
-            Self::Gemini => "BeforeAgent",
-            Self::Codex | Self::Qwen | Self::Copilot => "UserPromptSubmit",
+        if self == Self::Gemini {
+            "BeforeAgent"
+        } else {
+            "UserPromptSubmit"
         }
     }
 
     /// What it calls the agent's stop.
     pub fn stop(self) -> &'static str {
+        if self == Self::Gemini {
+            "AfterAgent"
+        } else {
+            "Stop"
+        }
+    }
+
+    /// The person's own file that `mainspring install` writes, below the home.
+    pub fn settings(self) -> &'static str {
         match self {
-            Self::Gemini => "AfterAgent",
-            Self::Codex | Self::Qwen | Self::Copilot => "Stop",
+            Self::Claude => ".claude/settings.json",
+            Self::Codex => ".codex/hooks.json",
+            Self::Gemini => ".gemini/settings.json",
+            Self::Qwen => ".qwen/settings.json",
+            Self::Copilot => ".copilot/hooks/mainspring.json",
+            Self::Droid => ".factory/settings.json",
+            Self::Grok => ".grok/hooks/mainspring.json",
+            Self::Opencode => ".config/opencode/plugins/mainspring.js",
+            Self::Pi => ".pi/agent/extensions/mainspring.ts",
         }
     }
 }
@@ -75,7 +119,8 @@ impl Host {
 #[derive(Debug)]
 pub struct HostClient {
     pub host: Host,
-    root: TempDir,
+    /// Two clients can share it.
+    root: Arc<TempDir>,
     pub home: PathBuf,
     pub project: PathBuf,
     program: PathBuf,
@@ -102,31 +147,63 @@ impl HostClient {
             .tempdir()
             .expect("a temporary directory");
         let base = root.path().canonicalize().expect("it was just made");
-        let [home, project, tmp] = ["home", "project", "tmp"].map(|name| {
-            let folder = base.join(name);
-            fs::create_dir(&folder).expect("the directory is ours");
-            folder
-        });
+        for name in ["home", "project", "tmp"] {
+            fs::create_dir(base.join(name)).expect("the directory is ours");
+        }
+        let client = Self::in_world(host, model, program, Arc::new(root));
+        client.init_repository();
+        client
+    }
+
+    /// Another host's client in the same home and project; `None` if there is none.
+    pub fn beside(&self, host: Host, model: &Model) -> Option<Self> {
+        let Client::Installed(program) = clients::of_host(host.name()) else {
+            return None;
+        };
+        let root = Arc::clone(&self.root);
+        let mut other = Self::in_world(host, model, program, root);
+        other.path.push(":");
+        other.path.push(&self.path);
+        Some(other)
+    }
+
+    fn in_world(host: Host, model: &Model, program: PathBuf, root: Arc<TempDir>) -> Self {
+        let base = root.path().canonicalize().expect("it is ours");
         let mut client = Self {
             host,
             root,
-            home,
-            project,
+            home: base.join("home"),
+            project: base.join("project"),
             path: path_of(&program),
             program,
             variables: Vec::new(),
         };
-        client.set("TMPDIR", tmp);
+        client.set("TMPDIR", base.join("tmp"));
         client.set("HOME", client.home.clone());
         setup::prepare(&mut client, model.url());
-        client.init_repository();
         client
+    }
+
+    /// The person's own file that `mainspring install` writes.
+    pub fn settings(&self) -> PathBuf {
+        self.home.join(self.host.settings())
     }
 
     pub fn set(&mut self, name: impl Into<OsString>, value: impl Into<OsString>) {
         let name = name.into();
         self.variables.retain(|(held, _)| *held != name);
         self.variables.push((name, value.into()));
+    }
+
+    /// Puts another client's program on the PATH, and sets what that client needs.
+    pub fn know(&mut self, other: &Self) {
+        self.path.push(":");
+        self.path.push(&other.path);
+        for (name, value) in &other.variables {
+            if !self.variables.iter().any(|(held, _)| held == name) {
+                self.variables.push((name.clone(), value.clone()));
+            }
+        }
     }
 
     /// Registers a command line for an event in the person's own settings, behind a recorder.
@@ -171,6 +248,25 @@ impl HostClient {
     pub fn start(&self, prompt: &str) -> Running {
         let args = setup::args(self.host, prompt);
         Running::start(self.command(&self.program).args(args))
+    }
+
+    /// Resumes the last session with `prompt`; `None` where nobody found out how.
+    pub fn resume(&self, prompt: &str) -> Option<Finished> {
+        let args = setup::resume_args(self.host, prompt)?;
+        Some(Running::start(self.command(&self.program).args(args)).wait(PATIENCE))
+    }
+
+    /// The client in a terminal, ready for a prompt; `None` where nobody found out how.
+    pub fn interactive(&self) -> Option<Terminal> {
+        let screen = setup::screen(self.host)?;
+        let mut command = self.command(&self.program);
+        let terminal = Terminal::start(command.args(screen.args));
+        if let Some(question) = screen.question {
+            terminal.wait_for(question);
+            terminal.press("Enter");
+        }
+        terminal.wait_for(screen.ready);
+        Some(terminal)
     }
 
     /// Any program in the same world, as a person would start it.

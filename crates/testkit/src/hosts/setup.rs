@@ -1,5 +1,7 @@
 //! What each client needs to talk to the scripted model and to nobody else.
 
+mod second_tier;
+
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -22,11 +24,45 @@ pub(super) fn prepare(client: &mut HostClient, model: &str) {
     client.set("NO_PROXY", "127.0.0.1,localhost");
     client.set("no_proxy", "127.0.0.1,localhost");
     match client.host {
+        Host::Claude => claude(client, model),
         Host::Codex => codex(client, model),
         Host::Gemini => gemini(client, model),
         Host::Qwen => qwen(client, model),
         Host::Copilot => copilot(client, model),
+        Host::Droid => second_tier::droid(client, model),
+        Host::Grok => second_tier::grok(client, model),
+        Host::Opencode => second_tier::opencode(client, model),
+        Host::Pi => second_tier::pi(client, model),
     }
+}
+
+fn claude(client: &mut HostClient, model: &str) {
+    for (name, value) in [
+        ("ANTHROPIC_BASE_URL", model),
+        ("ANTHROPIC_API_KEY", "dummy"),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_TELEMETRY", "1"),
+        ("DISABLE_AUTOUPDATER", "1"),
+        ("CLAUDE_CODE_MAX_RETRIES", "0"),
+    ] {
+        client.set(name, value);
+    }
+    let project = client.project.to_string_lossy().into_owned();
+    client.edit(".claude.json", |memory| {
+        *memory = json!({
+            "hasCompletedOnboarding": true,
+            "customApiKeyResponses": {"approved": ["dummy"], "rejected": []},
+            "projects": {project: {"hasTrustDialogAccepted": true}},
+        });
+    });
+    client.edit(".claude/settings.json", |settings| {
+        *settings = json!({
+            "permissions": {
+                "defaultMode": "default",
+                "allow": ["Bash", "Edit", "Write", "Skill"],
+            },
+        });
+    });
 }
 
 fn codex(client: &mut HostClient, model: &str) {
@@ -93,6 +129,7 @@ fn copilot(client: &mut HostClient, model: &str) {
 /// The arguments of a headless run in which every tool may run.
 pub(super) fn args(host: Host, prompt: &str) -> Vec<String> {
     let args: &[&str] = match host {
+        Host::Claude => &["--model", "sonnet", "--output-format", "json", "-p"],
         Host::Codex => &[
             "exec",
             "--json",
@@ -103,9 +140,105 @@ pub(super) fn args(host: Host, prompt: &str) -> Vec<String> {
         Host::Gemini => &["-y", "--skip-trust", "-o", "json", "-p"],
         Host::Qwen => &["-y", "-o", "json", "-p"],
         Host::Copilot => &["--allow-all-tools", "--output-format", "json", "-p"],
+        Host::Droid => &[
+            "exec",
+            "--skip-permissions-unsafe",
+            "-m",
+            "custom:fake-0",
+            "-o",
+            "json",
+        ],
+        Host::Grok => &[
+            "--always-approve",
+            "-m",
+            "fake",
+            "--output-format",
+            "json",
+            "-p",
+        ],
+        Host::Opencode => &["run", "--format", "json"],
+        Host::Pi => &[
+            "--offline",
+            "--mode",
+            "json",
+            "--provider",
+            "fake",
+            "--model",
+            "fake-model",
+            "-p",
+        ],
     };
+    with(args, prompt)
+}
+
+/// The same, in the session before.
+pub(super) fn resume_args(host: Host, prompt: &str) -> Option<Vec<String>> {
+    let first: &[&str] = match host {
+        Host::Claude | Host::Qwen | Host::Copilot | Host::Pi => &["--continue"],
+        Host::Gemini => &["--resume", "latest"],
+        Host::Codex => {
+            return Some(with(
+                &[
+                    "exec",
+                    "resume",
+                    "--last",
+                    "--json",
+                    "--skip-git-repo-check",
+                    "--dangerously-bypass-approvals-and-sandbox",
+                    "--dangerously-bypass-hook-trust",
+                ],
+                prompt,
+            ));
+        }
+        Host::Opencode => {
+            return Some(with(&["run", "--format", "json", "--continue"], prompt));
+        }
+        Host::Droid | Host::Grok => return None,
+    };
+    let first = first.iter().map(|word| (*word).to_owned());
+    Some(first.chain(args(host, prompt)).collect())
+}
+
+fn with(args: &[&str], prompt: &str) -> Vec<String> {
     let args = args.iter().copied().chain([prompt]);
     args.map(str::to_owned).collect()
+}
+
+/// The client in a terminal.
+pub(super) struct Screen {
+    pub(super) args: &'static [&'static str],
+    /// What it asks first; Enter says yes.
+    pub(super) question: Option<&'static str>,
+    /// What it shows when it waits for a prompt.
+    pub(super) ready: &'static str,
+}
+
+/// Without it Claude Code asks in a terminal which mode is to be the default.
+const MODE: &str = r#"{"permissions": {"defaultMode": "default", "allow": ["Bash"]}}"#;
+
+pub(super) fn screen(host: Host) -> Option<Screen> {
+    let (args, question, ready): (&[&str], _, _) = match host {
+        Host::Claude => (&["--model", "sonnet", "--settings", MODE], None, "❯"),
+        Host::Codex => (
+            &[
+                "--dangerously-bypass-approvals-and-sandbox",
+                "--dangerously-bypass-hook-trust",
+                "--disable",
+                "daemon_auto_start",
+            ],
+            None,
+            "›",
+        ),
+        Host::Gemini => (&["-y", "--skip-trust"], None, "Type your message"),
+        Host::Qwen => (&["-y"], None, "Type your message"),
+        Host::Copilot => (&["--allow-all-tools"], Some("trust"), "❯"),
+        Host::Droid | Host::Grok | Host::Opencode | Host::Pi => return None,
+    };
+    Some(Screen {
+        args,
+        question,
+        ready,
+    })
 }
 
 pub(super) fn add_hook(client: &HostClient, event: &str, line: &str) {
@@ -134,6 +267,7 @@ pub(super) fn add_handler(client: &HostClient, event: &str, line: &str, args: &V
         json!({"hooks": [with_args(handler)]})
     };
     match client.host {
+        Host::Claude => client.edit(".claude/settings.json", append(in_group(60))),
         Host::Codex => client.edit(".codex/hooks.json", append(in_group(60))),
         Host::Gemini => client.edit(".gemini/settings.json", append(in_group(60_000))),
         Host::Qwen => client.edit(".qwen/settings.json", append(in_group(60))),
@@ -142,5 +276,8 @@ pub(super) fn add_handler(client: &HostClient, event: &str, line: &str, args: &V
             let handler = json!({"type": "command", "bash": line, "timeoutSec": 60});
             append(with_args(handler))(settings);
         }),
+        Host::Droid => client.edit(".factory/settings.json", append(in_group(60))),
+        Host::Grok => client.edit(".grok/hooks/test.json", append(in_group(60))),
+        Host::Opencode | Host::Pi => panic!("{} has plugins, and no hooks", client.host.name()),
     }
 }

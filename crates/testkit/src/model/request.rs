@@ -154,7 +154,12 @@ impl Request {
             Wire::Messages => !self.array("tools").is_empty(),
             Wire::Responses | Wire::Chat | Wire::Gemini => !self.talk().tools.is_empty(),
         };
-        if !has_tools && self.body["context_management"].is_null() {
+        // Grok Build has its title made by a tool that the model must call, and a line about the
+        // turn after it.
+        let is_title = self.wire == Wire::Responses && self.body["tool_choice"].is_object();
+        let asks_for_line = |text: &String| text.contains("Write an ultra-short dashboard line");
+        let is_about_turn = self.texts().last().is_some_and(asks_for_line);
+        if is_title || is_about_turn || !has_tools && self.body["context_management"].is_null() {
             Purpose::Chore
         } else {
             Purpose::Turn
