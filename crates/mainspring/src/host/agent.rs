@@ -11,7 +11,7 @@ use mainspring_kernel::verbs::Actor;
 use mainspring_platform::process::Ancestor;
 use mainspring_platform::program;
 
-use super::{claude, codex, copilot, gemini, qwen};
+use super::{claude, codex, copilot, droid, gemini, grok, opencode, pi, qwen};
 use crate::env::{Environment, name};
 
 /// How to recognise a host's agents.
@@ -37,30 +37,9 @@ const KNOWN: &[&KnownAgent] = &[
     &gemini::AGENT,
     &qwen::AGENT,
     &copilot::AGENT,
-    &KnownAgent {
-        name: "opencode",
-        session: None,
-        marks: &["OPENCODE", "OPENCODE_PID"],
-        shell_only: &[],
-        programs: &["opencode"],
-        folders: &["/node_modules/opencode-ai/"],
-    },
-    &KnownAgent {
-        name: "Factory Droid",
-        session: None,
-        marks: &[],
-        shell_only: &[],
-        programs: &["droid"],
-        folders: &["/node_modules/@factory/cli/"],
-    },
-    &KnownAgent {
-        name: "Grok Build",
-        session: Some("GROK_SESSION_ID"),
-        marks: &["GROK_AGENT"],
-        shell_only: &[],
-        programs: &["grok"],
-        folders: &["/node_modules/@xai-official/grok/"],
-    },
+    &opencode::AGENT,
+    &droid::AGENT,
+    &grok::AGENT,
     &KnownAgent {
         name: "Kimi Code",
         session: None,
@@ -77,14 +56,7 @@ const KNOWN: &[&KnownAgent] = &[
         programs: &["cline"],
         folders: &["/node_modules/cline/"],
     },
-    &KnownAgent {
-        name: "pi",
-        session: None,
-        marks: &[],
-        shell_only: &[],
-        programs: &["pi"],
-        folders: &["/pi-coding-agent/"],
-    },
+    &pi::AGENT,
     &KnownAgent {
         name: "Kilo",
         session: None,

@@ -20,6 +20,8 @@ pub(crate) enum ContextIn {
     Output,
     /// Beside the decision. Elsewhere it is ignored.
     TopLevel,
+    /// There is no way to tell the agent anything but a reason.
+    Nowhere,
 }
 
 /// How a tool is refused.

@@ -44,9 +44,11 @@ pub(crate) fn decode(
 fn of_wire(host: &'static HostSpec, wire: &Wire<'_>, known: DecodeAs) -> Payload {
     let reading = &host.reading;
     let wire_name = event_name(reading, wire, known);
-    let speaker = match wire.agent_id.text() {
-        Some(id) if !id.is_empty() => Speaker::Subagent,
-        Some(_) | None => Speaker::Main,
+    let is_subagents = given(&wire.agent_id).is_some() || given(&wire.subagent_type).is_some();
+    let speaker = if is_subagents {
+        Speaker::Subagent
+    } else {
+        Speaker::Main
     };
     let path = |text: Cow<'_, str>| (!text.is_empty()).then(|| PathBuf::from(&*text));
     let transcript = wire.transcript_path.text().and_then(path);
@@ -196,7 +198,10 @@ fn skill(reading: &Reading, wire: &Wire<'_>) -> Option<String> {
 
 fn chain(host: &HostSpec, wire: &Wire<'_>) -> Chain {
     let continued = match host.reading.chain {
-        ChainFrom::Payload => wire.stop_hook_active.read() == Some(true),
+        ChainFrom::Payload => {
+            let fields = [&wire.stop_hook_active, &wire.stop_hook_active_camel];
+            fields.iter().any(|field| field.read() == Some(true))
+        }
         ChainFrom::Transcript => {
             let path = wire.transcript_path.text().unwrap_or_default();
             let transcript = Transcript::open(path.as_ref().as_ref());
@@ -213,7 +218,9 @@ fn chain(host: &HostSpec, wire: &Wire<'_>) -> Chain {
 /// The host wakes the agent when a sub-agent or a workflow ends. A shell does not count: it may
 /// run for ever, like a development server.
 fn background(wire: &Wire<'_>) -> Background {
-    let tasks: Vec<BackgroundTask> = wire.background_tasks.read().unwrap_or_default();
+    let tasks: Option<Vec<BackgroundTask>> = wire.background_tasks.read();
+    let tasks = tasks.or_else(|| wire.background_tasks_camel.read());
+    let tasks = tasks.unwrap_or_default();
     let wakes = tasks.iter().any(|task| {
         let is_agent = match task.r#type.as_str() {
             "subagent" | "workflow" => true,

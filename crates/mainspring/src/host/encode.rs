@@ -76,6 +76,7 @@ fn add_context(out: &mut Map<String, Value>, host: &Answers, event: &str, text: 
         ContextIn::TopLevel => {
             out.insert("additionalContext".into(), text.into());
         }
+        ContextIn::Nowhere => {}
     }
 }
 

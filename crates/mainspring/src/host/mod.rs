@@ -8,14 +8,19 @@ mod claude;
 mod codex;
 mod copilot;
 mod decode;
+mod droid;
 mod encode;
 mod files;
 mod gemini;
+mod grok;
 mod hooks_file;
 pub(crate) mod install;
 mod jsonc;
+pub(crate) mod not_run;
 mod opencode;
 mod own_reason;
+mod pi;
+mod plugin_file;
 mod qwen;
 mod reading;
 pub(crate) mod reviewer;
@@ -25,7 +30,7 @@ pub(crate) mod text;
 pub(crate) mod vendor_answer;
 mod wire;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mainspring_kernel::block_ledger::Cap;
 use mainspring_kernel::{Answer, Digest, Event, Millis, SessionId};
@@ -101,6 +106,22 @@ pub(crate) struct Doctor {
     pub(crate) oldest: &'static str,
     /// The command that resumes a session.
     pub(crate) resume: &'static str,
+    /// What else there is to know about hooks that are registered in this file.
+    pub(crate) also: fn(&Environment, &Path) -> Vec<Advice>,
+}
+
+/// What only one host needs to be told about.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Advice {
+    pub(crate) about: &'static str,
+    pub(crate) what: String,
+    /// The command that changes it, if something is wrong.
+    pub(crate) fix: Option<&'static str>,
+}
+
+/// For a host about which there is nothing else to know.
+fn nothing_else(_: &Environment, _: &Path) -> Vec<Advice> {
+    Vec::new()
 }
 
 pub(crate) const HOSTS: &[&HostSpec] = &[
@@ -109,6 +130,10 @@ pub(crate) const HOSTS: &[&HostSpec] = &[
     &gemini::SPEC,
     &qwen::SPEC,
     &copilot::SPEC,
+    &droid::SPEC,
+    &grok::SPEC,
+    &opencode::SPEC,
+    &pi::SPEC,
 ];
 
 /// The host that is assumed if nothing tells which one it is.

@@ -69,10 +69,12 @@ pub(crate) struct SkillTool {
 pub(crate) enum Subagents {
     /// By `agent_id`.
     Marked,
-    /// By `agent_id`, and it has a session of its own.
+    /// They have a session of their own, and a mark in their events or in its transcript.
     InOwnSession,
     /// Not at all. They have no stops.
     Unmarked,
+    /// We are not told of them.
+    Untold,
 }
 
 impl Reading {

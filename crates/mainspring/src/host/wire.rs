@@ -21,6 +21,11 @@ pub(crate) struct Wire<'a> {
     pub(super) hook_event_name: Field<'a>,
     #[serde(borrow, default)]
     pub(super) agent_id: Field<'a>,
+    /// Grok Build has it in a sub-agent's events.
+    #[serde(borrow, default, rename = "subagentType")]
+    pub(super) subagent_type: Field<'a>,
+    #[serde(borrow, default, rename = "promptId")]
+    pub(super) prompt_id_camel: Field<'a>,
     #[serde(borrow, default)]
     pub(super) prompt_id: Field<'a>,
     #[serde(borrow, default)]
@@ -42,6 +47,13 @@ pub(crate) struct Wire<'a> {
     pub(super) prompt_response: Field<'a>,
     #[serde(borrow, default)]
     pub(super) background_tasks: Field<'a>,
+    /// The same three, as Grok Build names them.
+    #[serde(borrow, default, rename = "stopHookActive")]
+    pub(super) stop_hook_active_camel: Field<'a>,
+    #[serde(borrow, default, rename = "lastAssistantMessage")]
+    pub(super) last_assistant_message_camel: Field<'a>,
+    #[serde(borrow, default, rename = "backgroundTasks")]
+    pub(super) background_tasks_camel: Field<'a>,
     // SessionStart, SessionEnd
     #[serde(borrow, default)]
     pub(super) source: Field<'a>,

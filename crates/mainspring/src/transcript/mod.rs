@@ -47,6 +47,15 @@ pub(crate) struct TranscriptFormat {
     pub(crate) find: fn(&Environment, &SessionId) -> Option<PathBuf>,
 }
 
+/// For a host whose transcripts we do not read: its events say what we need.
+pub(crate) const UNREAD: TranscriptFormat = TranscriptFormat {
+    entry: |_| Some(Entry::Other),
+    prompt: |_| None,
+    turn: |_| None,
+    about_stop: None,
+    find: |_, _| None,
+};
+
 /// The time in a line, in the form that all hosts write.
 pub(crate) fn time(text: &str) -> Option<Millis> {
     let time: jiff::Timestamp = text.parse().ok()?;

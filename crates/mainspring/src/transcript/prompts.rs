@@ -11,6 +11,9 @@ pub(crate) struct Exchange {
     pub(crate) after: String,
 }
 
+/// More than the first line of any transcript that has something to say there.
+const HEAD: usize = 16 << 10;
+
 impl Transcript {
     /// The user's last message in the part that is read.
     pub(crate) fn last_exchange(
@@ -51,6 +54,27 @@ impl Transcript {
             }
         }
         false
+    }
+
+    /// What this finds in the last line in which it finds anything.
+    pub(crate) fn find_last<T>(&self, find: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
+        let mut lines = Backwards::new(self);
+        while let Ok(Step::Line { bytes, .. }) = lines.step() {
+            if let Some(found) = find(bytes) {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// The first line, if it is not too long for the head of a transcript.
+    pub(crate) fn first_line(&self) -> Option<Vec<u8>> {
+        let length = usize::try_from(self.size()).unwrap_or(usize::MAX).min(HEAD);
+        let mut head = vec![0; length];
+        self.read_exact_at(&mut head, 0).ok()?;
+        let end = head.iter().position(|byte| *byte == b'\n')?;
+        head.truncate(end);
+        Some(head)
     }
 
     /// Is there such a line in the part that is read?

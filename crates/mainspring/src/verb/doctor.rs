@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::{CommandContext, Result, install};
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::host::not_run::NOT_RUN;
 use crate::output::Paint;
 
 /// Check this set-up, and name the command that fixes each problem.
@@ -139,6 +140,13 @@ fn hosts(cmd: &CommandContext, findings: &mut Findings) {
         registration::examine(cmd, host, &project, findings);
     }
     findings.host = None;
+    for host in NOT_RUN.iter().filter(|host| host.is_here(&cmd.env)) {
+        let what = format!(
+            "{} is here, and Mainspring does nothing in it: {}",
+            host.name, host.what
+        );
+        findings.fine("not run", what);
+    }
 }
 
 fn render(paint: Paint, findings: &[Finding]) -> String {

@@ -58,6 +58,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
         version: &["--version"],
         oldest: "2.1.197",
         resume: "claude --continue",
+        also: super::nothing_else,
     },
 };
 

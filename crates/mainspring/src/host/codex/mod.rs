@@ -6,6 +6,7 @@ mod transcript;
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::block_ledger::Cap;
+use mainspring_store::atomic;
 
 use super::agent::KnownAgent;
 use super::answers::{Answers, ContextIn, DenyBy, ObjectBy};
@@ -14,8 +15,9 @@ use super::hooks_file::{self, HooksFile, Shape, installation};
 use super::install::Scope;
 use super::reading::{self, ChainFrom, Means, PromptBy, Reading, Subagents};
 use super::wire::Wire;
-use super::{Doctor, HostSpec, OWN_CAP, Variables, Wording, skills};
+use super::{Advice, Doctor, HostSpec, OWN_CAP, Variables, Wording, skills};
 use crate::env::Environment;
+use crate::limits;
 
 pub(super) static SPEC: HostSpec = HostSpec {
     folder: ".codex/",
@@ -67,6 +69,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
         version: &["--version"],
         oldest: "0.166.0",
         resume: "codex resume --last",
+        also: trust_and_daemon,
     },
 };
 
@@ -102,6 +105,39 @@ fn sent(env: &Environment, wire: &Wire<'_>) -> bool {
     wire.turn_id.is_there()
         || transcript.as_deref().is_some_and(is_rollout)
         || transcript.is_none() && env.is_set("CODEX_MANAGED_BY_NPM")
+}
+
+/// It runs no hook that the person has not reviewed. In a terminal it runs hooks in a process of
+/// its own, which stays.
+fn trust_and_daemon(env: &Environment, file: &Path) -> Vec<Advice> {
+    let config = config_dir(env).map(|folder| folder.join("config.toml"));
+    let config = config.and_then(|path| atomic::read_text(&path, limits::CONFIG).ok()?);
+    let config = config.unwrap_or_default();
+    let trusts = |event: &str| config.contains(&format!("{}:{event}:", file.display()));
+    let all = ["session_start", "user_prompt_submit", "stop", "session_end"];
+    let trust = if all.into_iter().all(trusts) {
+        Advice {
+            about: "trust",
+            what: "you reviewed these hooks in Codex".into(),
+            fix: None,
+        }
+    } else {
+        Advice {
+            about: "trust",
+            what: "nobody reviewed these hooks in Codex: `codex exec` runs none of them, and says \
+                   nothing"
+                .into(),
+            fix: Some("codex    # and choose \"Trust all and continue\""),
+        }
+    };
+    let daemon = Advice {
+        about: "daemon",
+        what: "in a terminal, hooks run in Codex's daemon, with the variables of whoever started \
+               it: MAINSPRING_DISABLE=1 counts only with `codex --disable daemon_auto_start`"
+            .into(),
+        fix: None,
+    };
+    vec![trust, daemon]
 }
 
 /// A stop as the host sends it, to try a registration with.

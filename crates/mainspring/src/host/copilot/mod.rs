@@ -69,6 +69,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
         version: &["--version"],
         oldest: "1.0.102",
         resume: "copilot --continue",
+        also: super::nothing_else,
     },
 };
 

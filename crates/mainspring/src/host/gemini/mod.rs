@@ -70,6 +70,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
         version: &["--version"],
         oldest: "0.61.0",
         resume: "gemini --resume latest",
+        also: super::nothing_else,
     },
 };
 

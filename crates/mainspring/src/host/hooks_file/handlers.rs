@@ -16,7 +16,7 @@ pub(in crate::host) fn calls_of(fields: &Map<String, Value>) -> Option<Calls> {
     let program = program::name(Path::new(program.as_ref()))?;
     let args: Vec<&str> = args.iter().map(AsRef::as_ref).collect();
     match (program, args.as_slice()) {
-        (HOOK, []) | (PROGRAM, ["hook"]) => Some(Calls::Hook),
+        (HOOK, []) | (PROGRAM, ["hook"] | ["hook", "--host", _]) => Some(Calls::Hook),
         (HOOK, [SHARED]) => Some(Calls::SharedHook),
         (PROGRAM, ["claim", "watch"]) => Some(Calls::Watch),
         (PROGRAM, ["compat", _, ..]) => Some(Calls::DropIn),

@@ -69,6 +69,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
         version: &["--version"],
         oldest: "0.24.4",
         resume: "qwen --continue",
+        also: super::nothing_else,
     },
 };
 

@@ -22,7 +22,7 @@ fn decoded(program: &str, lines: &str) -> String {
         let stdin: serde_json::Value = serde_json::from_str(captured.stdin.get()).unwrap();
         let session = stdin["session_id"].as_str().unwrap_or_default();
         let value = |name: &String| match name.as_str() {
-            "GEMINI_SESSION_ID" | "QWEN_CODE_SESSION_ID" => session.to_owned(),
+            "GEMINI_SESSION_ID" | "QWEN_CODE_SESSION_ID" | "GROK_SESSION_ID" => session.to_owned(),
             _ => "1".to_owned(),
         };
         let vars: Vec<(String, String)> = captured
@@ -190,10 +190,59 @@ Notification: nothing
 "#);
 }
 
+/// Its second stop, when it ends, is none; nor is the end of a sub-agent a person's prompt.
+#[test]
+fn grok_is_understood() {
+    insta::assert_snapshot!(decoded("grok", include_str!("../fixtures/grok.jsonl")), @r#"
+UserPromptSubmit: prompt of a person
+SessionStart: session_start
+Stop: first stop, said "Done 1."
+PreToolUse: before run_terminal_command
+PostToolUse: after run_terminal_command
+Stop: later stop, said "Done 2."
+Stop: later stop, said "Done 3."
+SessionEnd: session_end
+Stop: nothing
+UserPromptSubmit: prompt of a person
+SessionStart: session_start
+PreToolUse: before spawn_subagent
+UserPromptSubmit: prompt of a person, by a sub-agent
+SubagentStart: nothing, by a sub-agent
+PostToolUse: after spawn_subagent
+PreToolUse: before run_terminal_command, by a sub-agent
+PostToolUse: after run_terminal_command, by a sub-agent
+Stop: first stop, a sub-agent works, said "Parent words."
+SubagentStop: nothing, by a sub-agent, said "Sub words."
+SubagentStop: nothing, by a sub-agent, said "Sub words 2."
+SessionEnd: session_end, by a sub-agent
+SessionEnd: session_end
+UserPromptSubmit: prompt of the host
+Stop: nothing
+"#);
+}
+
+#[test]
+fn droid_is_understood() {
+    insta::assert_snapshot!(decoded("droid", include_str!("../fixtures/droid.jsonl")), @r#"
+SessionStart: session_start
+Stop: first stop
+PreToolUse: before Execute
+PostToolUse: after Execute
+Stop: later stop
+Stop: later stop
+SessionEnd: session_end
+PostToolUse: after the skill demo
+Stop: first stop
+SessionStart: session_start
+UserPromptSubmit: prompt of a person
+Notification: nothing
+"#);
+}
+
 /// Our own reason comes back as a prompt, and is none.
 #[test]
 fn a_prompt_that_is_our_own_reason_is_nobodys() {
-    for program in ["gemini", "copilot", "qwen"] {
+    for program in ["gemini", "copilot", "qwen", "droid", "opencode", "pi"] {
         let host = named(program).unwrap();
         let answer = Answer {
             decision: Decision::Stop {
@@ -225,9 +274,8 @@ fn a_prompt_that_is_our_own_reason_is_nobodys() {
     }
 }
 
-/// Each host's schema, to the byte: one that is closed drops an answer with any other field.
-#[test]
-fn every_answer_is_in_its_hosts_schema() {
+/// Every answer for each of these hosts.
+fn answers(hosts: &[&HostSpec]) -> String {
     let said = |text: &str| Reasons::one(Name::Gate, text.into());
     let decisions = [
         ("hold", Decision::Stop { hold: said("R") }),
@@ -243,7 +291,7 @@ fn every_answer_is_in_its_hosts_schema() {
         ("notify", Decision::Idle { notify: said("N") }),
     ];
     let mut out = String::new();
-    for host in HOSTS {
+    for host in hosts {
         out += &format!("{}\n", host.program);
         for (what, decision) in &decisions {
             let answer = Answer {
@@ -255,7 +303,13 @@ fn every_answer_is_in_its_hosts_schema() {
         }
         assert_note_is_beside_the_hold(host);
     }
-    insta::assert_snapshot!(out, @r#"
+    out
+}
+
+/// Each host's schema, to the byte: one that is closed drops an answer with any other field.
+#[test]
+fn every_answer_is_in_its_hosts_schema() {
+    insta::assert_snapshot!(answers(&HOSTS[..5]), @r#"
 claude
   hold: {"decision":"block","reason":"R"}
   tell: {"hookSpecificOutput":{"hookEventName":"E","additionalContext":"C"}}
@@ -285,6 +339,36 @@ copilot
   tell: {"additionalContext":"C"}
   deny: {"hookSpecificOutput":{"hookEventName":"E","permissionDecision":"deny","permissionDecisionReason":"D"}}
   object: {"decision":"block","reason":"O","additionalContext":"C"}
+  notify: -
+"#);
+}
+
+#[test]
+fn every_answer_is_in_the_schema_of_the_other_hosts() {
+    insta::assert_snapshot!(answers(&HOSTS[5..]), @r#"
+droid
+  hold: {"decision":"block","reason":"[This is Mainspring, a stop hook, and not the user]\nR"}
+  tell: {"hookSpecificOutput":{"hookEventName":"E","additionalContext":"C"}}
+  deny: {"hookSpecificOutput":{"hookEventName":"E","permissionDecision":"deny","permissionDecisionReason":"D"}}
+  object: {"hookSpecificOutput":{"hookEventName":"E","additionalContext":"C\n\nO"}}
+  notify: -
+grok
+  hold: {"decision":"block","reason":"R"}
+  tell: {"hookSpecificOutput":{"hookEventName":"E","additionalContext":"C"}}
+  deny: {"hookSpecificOutput":{"hookEventName":"E","permissionDecision":"deny","permissionDecisionReason":"D"}}
+  object: {"decision":"block","reason":"O","hookSpecificOutput":{"hookEventName":"E","additionalContext":"C"}}
+  notify: -
+opencode
+  hold: {"decision":"block","reason":"[This is Mainspring, a stop hook, and not the user]\nR"}
+  tell: -
+  deny: {"hookSpecificOutput":{"hookEventName":"E","permissionDecision":"deny","permissionDecisionReason":"D"}}
+  object: -
+  notify: -
+pi
+  hold: {"decision":"block","reason":"[This is Mainspring, a stop hook, and not the user]\nR"}
+  tell: -
+  deny: {"hookSpecificOutput":{"hookEventName":"E","permissionDecision":"deny","permissionDecisionReason":"D"}}
+  object: -
   notify: -
 "#);
 }

@@ -102,6 +102,7 @@ const STOPS: &[Row] = &[
             Subagents::Marked => "yes",
             Subagents::InOwnSession => "yes; it has a session of its own",
             Subagents::Unmarked => "no; it has no stops",
+            Subagents::Untold => "our plugin tells nothing of it",
         }
         .into()
     }),
@@ -109,6 +110,7 @@ const STOPS: &[Row] = &[
         match host.answers.context {
             ContextIn::Output => "`hookSpecificOutput`",
             ContextIn::TopLevel => "top level",
+            ContextIn::Nowhere => "–",
         }
         .into()
     }),
@@ -171,14 +173,17 @@ fn the_reference_of_hosts() {
             format!("| `{}` | {writes} |\n", one.program)
         })
         .collect();
+    let not_run: Vec<String> = not_run::NOT_RUN
+        .iter()
+        .map(|host| format!("| {} | {} |\n", host.name, host.what))
+        .collect();
     let out = format!(
         "# Hosts\n\nWhat Mainspring does in each coding agent. This page is made from the table of \
          hosts in the code ([design](design/hosts.md)). `mainspring hook` recognises the host; \
-         `mainspring hook --host NAME` names it: {}.\n\nTested in every real client: a stop \
-         that the gate holds and lets go, the limit on holds, and the client as a reviewer. The \
-         other machines decide at the same stop; their own journeys are tested in Claude Code \
-         only.\n\n## Machines\n\n{}\n## Stops and answers\n\n{}\n\
-         ## Events\n\n{}\n## Files\n\n{}\n## Reviewers\n\n`[review] reviewers = [\"claude:opus\", \
+         `mainspring hook --host NAME` names it: {}.\n\nEach was run in its real client: \
+         [which journeys it passes](host-journeys.md).\n\n## Machines\n\n{}\n## Stops and answers\n\n{}\n\
+         ## Events\n\n{}\n## Files\n\n{}\n## Not run\n\nMainspring does nothing in these, and \
+         `mainspring doctor` says so.\n\n| | |\n|---|---|\n{}\n## Reviewers\n\n`[review] reviewers = [\"claude:opus\", \
          \"codex\"]` names the clients that take turns, whatever host the agent runs in. An answer \
          that is not in our schema is no review.\n\n| client | |\n|---|---|\n{}",
         programs.join(", "),
@@ -186,6 +191,7 @@ fn the_reference_of_hosts() {
         table(STOPS),
         table(EVENTS),
         table(FILES),
+        not_run.concat(),
         reviewers.concat()
     );
     reference::keep("docs/hosts.md", &out);

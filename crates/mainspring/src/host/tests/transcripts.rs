@@ -166,3 +166,41 @@ fn whether_an_agent_was_held_is_read_from_the_transcript() {
     assert!(!held(&first.join("\n")));
     assert!(!held(""));
 }
+
+#[test]
+fn droid_session() {
+    insta::assert_snapshot!(lines("droid", include_str!("../fixtures/droid-transcript.jsonl")), @r#"
+prompt "PROMPT-1"
+agent [], 1 calls
+result
+agent ["Parent words."], 0 calls
+agent ["SCRIPT END 2"], 0 calls
+last words: ["SCRIPT END 2"]
+a recent error: false
+holds without a tool: Exactly(0)
+"#);
+}
+
+/// Droid sends a stop for a sub-agent and after an error of its API, and neither is the agent's.
+#[test]
+fn a_stop_of_droids_subagent_and_one_after_an_error_are_none() {
+    let kind = |text: &str| {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        let stop = serde_json::json!({
+            "hook_event_name": "Stop", "session_id": "s", "transcript_path": file.path(),
+        });
+        let env = Environment::given(&[], mainspring_kernel::Millis(0));
+        let bytes = stop.to_string().into_bytes();
+        let payload = decode(&env, bytes, DecodeAs::Named, named("droid")).unwrap();
+        payload.event.kind
+    };
+    let is_stop = |text: &str| matches!(kind(text), mainspring_kernel::Kind::Stop { .. });
+    assert!(is_stop(include_str!("../fixtures/droid-transcript.jsonl")));
+    assert!(!is_stop(include_str!(
+        "../fixtures/droid-subagent-transcript.jsonl"
+    )));
+    assert!(!is_stop(include_str!(
+        "../fixtures/droid-error-transcript.jsonl"
+    )));
+}

@@ -89,6 +89,14 @@ impl Registered<'_> {
         if works {
             self.trial(findings);
         }
+        for (_, file) in self.with_hooks() {
+            for advice in (self.host.doctor.also)(&self.cmd.env, &file.path) {
+                match advice.fix {
+                    Some(fix) => findings.warn(advice.about, advice.what, fix),
+                    None => findings.fine(advice.about, advice.what),
+                }
+            }
+        }
     }
 
     /// Where we are registered. Returns whether each registration is as it should be.
