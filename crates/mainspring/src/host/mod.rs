@@ -124,6 +124,13 @@ fn nothing_else(_: &Environment, _: &Path) -> Vec<Advice> {
     Vec::new()
 }
 
+impl HostSpec {
+    /// Does it tell us before its agent uses a tool?
+    pub(crate) fn tells_of_tools(&self) -> bool {
+        !self.reading.name_of(reading::Means::BeforeTool).is_empty()
+    }
+}
+
 pub(crate) const HOSTS: &[&HostSpec] = &[
     &claude::SPEC,
     &codex::SPEC,

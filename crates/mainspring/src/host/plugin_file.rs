@@ -139,6 +139,7 @@ mod tests {
                 variables: &[],
                 status_line: false,
                 replace: false,
+                guard: false,
             };
             let text = register(plugin, "", &wish).unwrap();
             assert_eq!(register(plugin, &text, &wish).unwrap(), text);

@@ -89,6 +89,7 @@ const HOOKS: HooksFile = HooksFile {
         ("Stop", None, 3000),
         ("SessionEnd", None, 2),
     ],
+    before_tool: "PreToolUse",
     shape: Shape::Groups,
     units: 1,
 };

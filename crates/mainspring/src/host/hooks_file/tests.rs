@@ -70,7 +70,7 @@ fn every_host_registers_once_and_leaves_what_is_not_ours() {
 
 #[test]
 fn every_host_can_call_us_before_a_tool_and_stop_doing_so() {
-    for host in HOSTS {
+    for host in hosts() {
         let name = host.agent.name;
         let before_tool = host
             .reading

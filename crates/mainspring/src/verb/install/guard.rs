@@ -37,13 +37,17 @@ fn trusted(cmd: &CommandContext, project: &Project, store: &ProjectStore) -> Res
     Ok(Config::load(&cmd.env, &project.root, &settings)?)
 }
 
-/// Does the host that has our hooks miss this one, although a setting needs it?
+/// Does the host that has our hooks miss this one, although a setting needs it? Some hosts tell of
+/// no tool: they have nothing to miss.
 pub(in crate::verb) fn is_missing(
     cmd: &CommandContext,
     host: &HostSpec,
     project: &Project,
     store: &ProjectStore,
 ) -> bool {
+    if !host.tells_of_tools() {
+        return false;
+    }
     let spec = &host.installation;
     let files = install::files(spec, &cmd.env, &project.worktree);
     let files: Vec<Settings> = files
