@@ -22,6 +22,10 @@ use crate::store::StateDir;
 use crate::store::installs::{InstallRecord, Installed};
 
 /// What the person asks for.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a part of the set-up by itself"
+)]
 pub(super) struct Request<'a> {
     pub(super) scope: Scope,
     pub(super) caller: &'a Caller,
