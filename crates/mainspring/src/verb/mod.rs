@@ -245,7 +245,10 @@ impl CommandContext {
         let context = EventContext::new(&self.env, project, store, None);
         let mut lock = store.lock()?;
         let Change { files, did, then } = change(&context)?.into();
-        let did = if then.is_none() && !files.is_empty() && files.iter().all(leaves_as_it_is) {
+        let machine = machine.into();
+        // A claim's command changes the git server, too.
+        let only_files = then.is_none() && machine != Some(Name::Claim);
+        let did = if only_files && !files.is_empty() && files.iter().all(leaves_as_it_is) {
             format!("nothing changed: {did}")
         } else {
             did
@@ -253,7 +256,7 @@ impl CommandContext {
         let session = self.env.agent_session();
         let entry = Entry::Verb {
             command: command.into(),
-            machine: machine.into(),
+            machine,
             session: session.clone(),
             did: did.clone(),
         };

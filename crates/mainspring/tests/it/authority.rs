@@ -174,9 +174,8 @@ fn a_session_that_prompts_between_hears_the_end_of_its_gate_all_the_same() {
 #[test]
 fn an_agent_puts_no_other_loop_in_the_place_of_one_whose_end_nobody_read_of() {
     let env = TestEnv::new();
-    env.agent("s", &["gate", "status"]).ok();
-    env.run(&["loop", "start", "--max", "50", "--session", "s"])
-        .ok();
+    env.run(&["loop", "start", "--max", "50"]).ok();
+    env.agent("s", &["loop", "adopt"]).ok();
     env.agent("s", &["loop", "abort", "I am done"]).ok();
     for store in ["own", "markdown"] {
         let again = ["loop", "start", "--max", "1", "--store", store];
@@ -187,6 +186,5 @@ fn an_agent_puts_no_other_loop_in_the_place_of_one_whose_end_nobody_read_of() {
     assert!(told.contains("by the agent: I am done"), "{told}");
     env.agent("s", &["loop", "start", "--max", "1"]).ok();
     env.agent("s", &["loop", "abort"]).ok();
-    env.run(&["loop", "start", "--max", "5", "--session", "s"])
-        .ok();
+    env.run(&["loop", "start", "--max", "5"]).ok();
 }
