@@ -33,8 +33,8 @@ pub(crate) const KEEP: &str = "state.keep";
 const TIME: Duration = Duration::from_millis(8);
 /// Files that every sweep looks at, and old ones that it deals with, however slow the machine is:
 /// fifty starts a day must be enough for what fifty sessions a day leave.
-const LEAST_LOOKED_AT: usize = 256;
-const LEAST_OLD: usize = 32;
+const LEAST_LOOKED_AT: usize = 64;
+const LEAST_OLD: usize = 16;
 /// Files that one sweep looks at.
 const LOOKED_AT: usize = 1_024;
 /// Old files that one sweep looks at more closely, and mostly deletes.
