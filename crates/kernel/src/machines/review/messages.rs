@@ -184,7 +184,7 @@ pub(super) fn answer_it<'a>(
     };
     let list = findings::listed(open);
     let open = if list.is_empty() {
-        String::new()
+        String::from(" ")
     } else {
         format!(" Open:{list}\n")
     };
@@ -195,7 +195,7 @@ pub(super) fn answer_it<'a>(
     };
     format!(
         "The {which}: {found}. Read {dir}/{file} and perform the {} action: check each finding, \
-         put right what is right in {work}, and dispute what is wrong.{open} Then write \
+         put right what is right in {work}, and dispute what is wrong.{open}Then write \
          {dir}/{answer}, with a line for each finding such as `F1: fixed` or `F1: disputed` and \
          why, run {advance}, commit, push if there is a remote, and stop: the next review follows.",
         review.answer()
@@ -204,16 +204,14 @@ pub(super) fn answer_it<'a>(
 
 /// `plan review 2 of 8`.
 fn which(request: &Request) -> String {
-    let label = match &request.task {
-        Some(task) => format!("{} of task {task}", request.review.label()),
-        None => request.review.label().into(),
-    };
-    match request.progress {
-        Some(progress) => {
-            let number = progress.done.map_or(request.iteration, |done| done + 1);
-            format!("{label} {number} of {}", progress.max_reviews)
-        }
-        None => label,
+    let label = request.review.label();
+    let count = request.progress.map_or_else(String::new, |progress| {
+        let number = progress.done.map_or(request.iteration, |done| done + 1);
+        format!(" {number} of {}", progress.max_reviews)
+    });
+    match &request.task {
+        Some(task) => format!("{label}{count} of task {task}"),
+        None => format!("{label}{count}"),
     }
 }
 
