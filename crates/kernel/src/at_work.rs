@@ -89,6 +89,15 @@ impl AtWork {
         parts.join(", ")
     }
 
+    /// The line, and how to end the work.
+    pub fn line_and_end(&self) -> String {
+        format!(
+            "{}; `mainspring stop {}` ends it",
+            self.line(),
+            self.machine
+        )
+    }
+
     /// "review 2/8 sonnet 3m", for the host's status line
     pub fn brief(&self) -> String {
         let Self { machine, work, .. } = self;
@@ -128,6 +137,10 @@ mod tests {
             "plan review 2 of 8, sonnet, 3m 12s of 10m, streak 1"
         );
         assert_eq!(work.brief(), "review 2/8 sonnet 3m");
+        assert_eq!(
+            work.line_and_end(),
+            "plan review 2 of 8, sonnet, 3m 12s of 10m, streak 1; `mainspring stop review` ends it"
+        );
         work.work = Work::new("opening the pull request of #42");
         assert_eq!(
             work.line(),

@@ -332,7 +332,7 @@ fn machine_lines(cmd: &CommandContext, view: &View, machine: &Machine) -> String
     }
     out.push('\n');
     for work in view.at_work_of(machine.name) {
-        out += &format!("           now: {}\n", escape_name(&work.line()));
+        out += &format!("           now: {}\n", escape_name(&work.line_and_end()));
     }
     if machine.suspended.is_some() || machine.ignored {
         return out;

@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
     let running = at_work::all(&cmd.env, &store)?;
     let now = running.iter().map(|work| {
-        let line = escape_name(&work.line()).into_owned();
+        let line = escape_name(&work.line_and_end()).into_owned();
         format!("{} {line}\n", cmd.paint.bold("now:"))
     });
     let texts: Vec<String> = now

@@ -91,6 +91,10 @@ fn a_reviewer_at_work_is_in_every_view() {
         let text = show(args);
         assert!(text.contains(what), "{args:?}: {text}");
         assert!(text.contains("s of 10m, streak 1"), "{args:?}: {text}");
+        assert!(
+            text.contains("`mainspring stop review` ends it"),
+            "{args:?}: {text}"
+        );
     }
     let line = show(&["status", "--line"]);
     assert!(line.starts_with("review 2/8 sonnet "), "{line}");

@@ -136,7 +136,7 @@ fn render(cmd: &CommandContext, status: &Status) -> String {
         );
     }
     if let Some(work) = &status.at_work {
-        let line = escape_name(&work.line()).into_owned();
+        let line = escape_name(&work.line_and_end()).into_owned();
         out += &format!("  at work      {}\n", paint.good(&line));
     }
     let owner = status.owner.as_deref().map_or("nobody", ids::short);
