@@ -264,7 +264,7 @@ fn a_claim_in_a_project_that_nobody_trusted_says_so_at_once() {
     let all = format!("{}{}", said.stdout, said.stderr);
     assert!(all.contains("this project is not trusted yet"), "{all}");
     assert!(all.contains("`mainspring trust`"), "{all}");
-    let said = world.env.run(&["handoff"]);
+    let said = world.env.run(&["handoff", "--summary", "Fix the race"]);
     let all = format!("{}{}", said.stdout, said.stderr);
     assert!(all.contains("`mainspring trust` here"), "{all}");
 }
