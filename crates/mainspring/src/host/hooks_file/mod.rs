@@ -91,12 +91,15 @@ pub(super) fn holds(answer: &str) -> bool {
     answer["decision"] == "block"
 }
 
+/// A handler as the file has it, with its timeout in seconds.
+fn in_seconds(file: &HooksFile, mut handler: Handler) -> Handler {
+    handler.timeout = handler.timeout.map(|timeout| timeout / file.units);
+    handler
+}
+
 pub(super) fn look(file: &HooksFile, text: &str) -> Result<Found, String> {
     let root = jsonc::read(text)?;
-    let in_seconds = |mut one: Handler| {
-        one.timeout = one.timeout.map(|timeout| timeout / file.units);
-        one
-    };
+    let in_seconds = |one: Handler| in_seconds(file, one);
     let (ours, guard) = without_guard(&root, file.before_tool);
     let ours: Vec<Handler> = ours.into_iter().map(in_seconds).collect();
     let stop = longest(file);
@@ -157,7 +160,9 @@ pub(super) fn wanted(file: &HooksFile, caller: &Caller) -> Vec<Handler> {
     let mut root = Map::new();
     root.insert("hooks".into(), Value::Object(hooks(file, caller)));
     let all = handlers(&root, is_ours).into_iter();
-    all.filter_map(handler).collect()
+    all.filter_map(handler)
+        .map(|one| in_seconds(file, one))
+        .collect()
 }
 
 /// The hooks to register.
