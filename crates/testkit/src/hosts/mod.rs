@@ -195,6 +195,14 @@ impl HostClient {
         self.variables.push((name, value.into()));
     }
 
+    /// Puts a folder of programs first on the PATH.
+    pub fn path_first(&mut self, folder: &Path) {
+        let mut path = folder.as_os_str().to_owned();
+        path.push(":");
+        path.push(&self.path);
+        self.path = path;
+    }
+
     /// Puts another client's program on the PATH, and sets what that client needs.
     pub fn know(&mut self, other: &Self) {
         self.path.push(":");

@@ -139,7 +139,13 @@ pub(super) fn args(host: Host, prompt: &str) -> Vec<String> {
         ],
         Host::Gemini => &["-y", "--skip-trust", "-o", "json", "-p"],
         Host::Qwen => &["-y", "-o", "json", "-p"],
-        Host::Copilot => &["--allow-all-tools", "--output-format", "json", "-p"],
+        Host::Copilot => &[
+            "--allow-all-tools",
+            "--allow-all-paths",
+            "--output-format",
+            "json",
+            "-p",
+        ],
         Host::Droid => &[
             "exec",
             "--skip-permissions-unsafe",

@@ -83,7 +83,10 @@ pub(super) fn cap(stage: &Stage) -> Outcome {
     cast.run("PROMPT-1 please");
     model.assert_played_out();
     cast.expect_holds(limit);
-    let why = cast.mainspring(&["why"]);
-    assert!(why.contains(&format!("{limit} blocks")), "{why}");
+    // Grok Build does not ask once more after the last hold that it accepts.
+    if stage.host != Host::Grok {
+        let why = cast.mainspring(&["why"]);
+        assert!(why.contains(&format!("{limit} blocks")), "{why}");
+    }
     Outcome::Pass
 }

@@ -1,6 +1,7 @@
 //! Registration: twice, beside another host's, and undone.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -16,6 +17,9 @@ pub(super) fn beside(stage: &Stage) -> Outcome {
     let mut cast = stage.installed(&model);
     cast.client
         .set("GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS", "1");
+    // Settings that people share call us by name.
+    let folder = Path::new(stage.program()).parent();
+    cast.client.path_first(folder.expect("it is in a folder"));
     if stage.host == Host::Claude {
         // Here the other way round: a file of hooks for Codex and Qwen.
         for host in ["codex", "qwen"] {
