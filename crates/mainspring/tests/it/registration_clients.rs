@@ -35,7 +35,9 @@ fn said_twice() -> Model {
 
 /// The client, with our programs on its PATH.
 fn client(host: Host, model: &Model) -> Option<HostClient> {
-    Some(HostClient::new(host, model)?.path_first(ours()))
+    let mut client = HostClient::new(host, model)?;
+    client.path_first(ours());
+    Some(client)
 }
 
 fn mainspring(client: &HostClient, args: &[&str]) -> String {

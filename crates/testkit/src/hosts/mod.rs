@@ -227,16 +227,6 @@ impl HostClient {
         setup::add_handler(self, event, program, &json!(args));
     }
 
-    /// With this folder first on the PATH.
-    #[must_use]
-    pub fn path_first(mut self, folder: &Path) -> Self {
-        let mut path = folder.as_os_str().to_owned();
-        path.push(":");
-        path.push(&self.path);
-        self.path = path;
-        self
-    }
-
     /// Runs the client itself with these arguments, as a person does to set it up.
     pub fn client(&self, args: &[&str]) -> String {
         self.person(&self.program.to_string_lossy(), args)
