@@ -132,7 +132,7 @@ fn held_stop(browser: &Browser, mainspring: &std::path::Path) -> Vec<u8> {
         .replace('⎿', "└")
         .replace(&project, "~/shop");
     let html = screen::html(&shown);
-    browser.look(1180, 460, Scheme::Dark);
+    browser.look(1180, 516, Scheme::Dark);
     browser.open("about:blank");
     let html = serde_json::Value::from(html);
     browser.script(&format!("document.documentElement.innerHTML = {html}"));
