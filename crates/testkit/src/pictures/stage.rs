@@ -156,15 +156,21 @@ impl Stage {
         for words in ["Two endpoints are left.", "One endpoint is left."] {
             self.stop("api", words);
         }
-        let costs = [310_000, 240_000, 180_000, 90_000, 80_000];
+        let rounds = [
+            (310_000, 4),
+            (240_000, 2),
+            (180_000, 1),
+            (90_000, 0),
+            (80_000, 0),
+        ];
         let mut reviews = String::new();
-        for (round, cost) in (1_u32..).zip(costs) {
+        for (round, (cost, findings)) in (1_u32..).zip(rounds) {
             let past = json!({
                 "at": 1_760_000_000_000_u64 + u64::from(round) * 600_000, "plan": "checkout",
                 "review": "plan", "file": format!("plan-review-{round}.md"), "iteration": round,
                 "model": if round % 2 == 1 { "opus" } else { "sonnet" },
                 "result": { "reviewed": if round < 4 { "fail" } else { "pass" } },
-                "took": 47_000, "cost": cost,
+                "took": 47_000, "cost": cost, "findings": findings,
             });
             reviews += &format!("{past}\n");
         }

@@ -79,6 +79,14 @@ pub struct Report {
     pub earlier: Vec<(String, Status)>,
 }
 
+impl Report {
+    /// How many findings it leaves open.
+    pub fn open(&self) -> usize {
+        let left = |(_, status): &&(String, Status)| *status == Status::NotFixed;
+        self.findings.len() + self.earlier.iter().filter(left).count()
+    }
+}
+
 /// How the agent answers a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

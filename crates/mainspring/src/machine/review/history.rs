@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use mainspring_kernel::Millis;
 use mainspring_kernel::effect::EffectStatus;
 use mainspring_kernel::machines::MachineInput;
+use mainspring_kernel::machines::review::findings::Report;
 use mainspring_kernel::machines::review::{
     Failure, Finding, Kind, Outcome, Request, Verdict, messages,
 };
@@ -29,6 +30,9 @@ pub(crate) struct Past {
     pub(crate) took: Millis,
     /// In millionths of a dollar.
     pub(crate) cost: u64,
+    /// How many findings are open after it, if the reviewer gave them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) findings: Option<usize>,
 }
 
 fn path(store: &ProjectStore) -> PathBuf {
@@ -47,6 +51,7 @@ pub(super) fn add(store: &ProjectStore, at: Millis, asked: &Request, outcome: &O
         result: outcome.result.clone(),
         took: outcome.took,
         cost: outcome.cost,
+        findings: outcome.report.as_ref().map(Report::open),
     };
     let Ok(line) = mainspring_json::text(&past) else {
         return;

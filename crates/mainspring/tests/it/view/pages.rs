@@ -6,6 +6,8 @@ use serde_json::json;
 use super::{held_twice, key, view};
 use crate::claim::world::world;
 use crate::env::{TestEnv, finish, payload};
+use crate::review::findings::{LEAK, of_f1, reviewer};
+use crate::review::{stop, trusted};
 
 #[test]
 fn the_overview_shows_who_is_held_by_what() {
@@ -156,6 +158,30 @@ fn a_claims_page_shows_the_checks_of_its_pull_request() {
     assert!(page.contains(passed), "{page}");
     let failed = "<span class=\"verdict fail\">failed</span> &lt;b&gt;test&lt;/b&gt;";
     assert!(page.contains(failed), "{page}");
+}
+
+#[test]
+fn a_plans_page_shows_what_was_found_what_was_answered_and_what_each_round_cost() {
+    let taskie = trusted(json!({"next_phase": "plan-review"}));
+    reviewer(&taskie, "FAIL", LEAK, "[]");
+    let _ = stop(&taskie, "s", "one").held();
+    let view = view(&taskie.env);
+    let plan = format!("plan?project={}&plan=demo", key(&taskie.env));
+    let page = view.get(&plan).body;
+    let found = "<td>F1</td><td>major</td><td>src/a.rs:3</td><td>It leaks.</td><td>new</td>";
+    assert!(page.contains(found), "{page}");
+    assert!(page.contains("round 1: FAIL, 1 finding, $0.25"), "{page}");
+    let disputed = ["plan", "answer", "F1", "disputed", "<b>it does not</b>"];
+    let _ = taskie.env.agent("s", &disputed).ok();
+    let page = view.get(&plan).body;
+    let answer = "<td>disputed: &lt;b&gt;it does not&lt;/b&gt;</td>";
+    assert!(page.contains(answer), "{page}");
+    reviewer(&taskie, "PASS", "[]", &of_f1("withdrawn"));
+    taskie.post_review();
+    let _ = stop(&taskie, "s", "two").held();
+    let page = view.get(&plan).body;
+    assert!(page.contains("No finding is open."), "{page}");
+    assert!(page.contains("round 2: PASS, 0 findings, $0.25"), "{page}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! One plan: where it stands, and its reviews with their verdicts and cost.
+//! One plan: where it stands, what was found, and its reviews with their verdicts and cost.
 
+use mainspring_kernel::machines::review::findings::{Entry, EntryState};
 use mainspring_kernel::machines::review::messages::dollars;
 use maud::{Markup, html};
 
@@ -28,6 +29,11 @@ pub(super) fn page(site: &Site, key: &str, plan: &str) -> Made {
             section #plan data-live aria-labelledby="plan-title" {
                 h2 #plan-title { "Where it stands" }
                 (facts(&status))
+            }
+            section #findings data-live aria-labelledby="findings-title" {
+                h2 #findings-title { "Findings" }
+                @if status.findings.is_empty() { p.empty { "No finding is open." } }
+                @else { (findings(&status)) }
             }
             section #reviews data-live aria-labelledby="reviews-title" {
                 h2 #reviews-title { "Reviews" }
@@ -59,17 +65,53 @@ fn facts(status: &Status) -> Markup {
     }
 }
 
+fn findings(status: &Status) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Open findings" {
+            table {
+                thead { tr { th scope="col" { "id" } th scope="col" { "severity" } th scope="col" { "place" } th scope="col" { "claim" } th scope="col" { "state" } th scope="col" { "the agent's answer" } } }
+                tbody {
+                    @for entry in &status.findings {
+                        tr {
+                            td { (bits::text(&entry.id)) } td { (entry.severity.as_str()) }
+                            td { (bits::text(entry.place.as_deref().unwrap_or("–"))) } td { (bits::text(&entry.claim)) }
+                            td { (state(entry)) }
+                            td {
+                                @match &entry.answer {
+                                    Some((how, why)) => { (how.as_str()) ": " (bits::text(why)) }
+                                    None => { "–" }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where an open finding stands.
+fn state(entry: &Entry) -> &'static str {
+    match entry.state {
+        _ if entry.is_contested() => "you decide",
+        EntryState::New => "new",
+        _ if entry.unfixed > 0 => "not fixed",
+        _ => "open",
+    }
+}
+
 fn table(status: &Status) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="All reviews" {
             table {
-                thead { tr { th scope="col" { "when" } th scope="col" { "review" } th scope="col" { "model" } th scope="col" { "verdict" } th scope="col" { "took" } th scope="col" { "cost" } } }
+                thead { tr { th scope="col" { "when" } th scope="col" { "review" } th scope="col" { "model" } th scope="col" { "verdict" } th scope="col" { "findings" } th scope="col" { "took" } th scope="col" { "cost" } } }
                 tbody {
                     @for past in status.reviews.iter().rev() {
                         @let verdict = history::verdict(&past.result);
                         tr {
                             td { (bits::time(past.at)) } td { (bits::text(&past.file)) } td { (bits::text(&past.model)) }
                             td { span.verdict.pass[verdict == "PASS"].fail[verdict == "FAIL"] { (verdict) } }
+                            td { @if let Some(count) = past.findings { (count) } @else { "–" } }
                             td { (history::seconds(past.took)) } td { (dollars(past.cost)) }
                         }
                     }
