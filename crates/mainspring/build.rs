@@ -30,8 +30,10 @@ fn main() {
         return;
     }
     commit();
-    // Stripped here and not by Cargo's profile, which would change the names in the list.
-    if var("CARGO_CFG_TARGET_OS") == "linux" && env::var_os(KEEP_NAMES).is_none() {
+    // Stripped here and not by Cargo's profile, which would change the names in the list. Only this
+    // target has one, and a C compiler as its linker, which knows the option.
+    let is_laid_out = var("CARGO_CFG_TARGET_OS") == "linux" && var("CARGO_CFG_TARGET_ENV") == "gnu";
+    if is_laid_out && env::var_os(KEEP_NAMES).is_none() {
         link("--strip-all");
     }
     if !links_with_lld() {
