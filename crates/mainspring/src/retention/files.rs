@@ -7,7 +7,7 @@ use mainspring_kernel::Millis;
 use mainspring_kernel::retention::{Rules, Segment};
 use mainspring_store::journal;
 
-use super::{changed, names};
+use super::{changed, listed, names};
 use crate::store::StateDir;
 
 /// A path that is written in a file.
@@ -68,22 +68,28 @@ impl Kind {
     }
 }
 
-/// The names of a project's files, those in a folder with the folder.
+/// The names of a project's files, those in a folder with the folder, in their order.
 pub(super) fn names_of_project(dir: &Path) -> Vec<String> {
+    let mut all = listed_of_project(dir);
+    all.sort_unstable();
+    all
+}
+
+/// The same, in no order.
+pub(super) fn listed_of_project(dir: &Path) -> Vec<String> {
     let mut all = Vec::new();
-    for name in names(dir) {
+    for name in listed(dir) {
         match name.as_str() {
             "sessions" | "reviews" => all.extend(below(dir, &name)),
             "checks" => all.extend(below(dir, &name).flat_map(|name| of_check(dir, name))),
             _ => all.push(name),
         }
     }
-    all.sort_unstable();
     all
 }
 
 fn below(dir: &Path, folder: &str) -> impl Iterator<Item = String> {
-    let names = names(&dir.join(folder)).into_iter();
+    let names = listed(&dir.join(folder));
     names.map(move |name| format!("{folder}/{name}"))
 }
 

@@ -2,8 +2,8 @@
 //! kernel's: [`mainspring_kernel::retention`].
 //!
 //! A sweep has little time, looks at a bounded number of files and deletes fewer. Then it remembers
-//! where it stopped in the file `swept`, and the next start goes on from there. Once everything was looked at, `swept`
-//! is empty and its time says when, and for a day a start costs one look at it.
+//! where it stopped in the file `swept`, and the next start goes on from there. Once everything was
+//! looked at, `swept` is empty and its time says when, and for a day a start costs one look at it.
 //!
 //! Whole files are deleted and nothing is rewritten, so a sweep can die anywhere. A project's
 //! files are deleted under its lock; if that is taken, they wait for the next sweep.
@@ -104,13 +104,16 @@ fn changed(meta: &Metadata) -> Millis {
     Millis(millis.unwrap_or(0))
 }
 
-/// The names in a folder, in their order. A name that is not text is not ours.
+/// The names in a folder, in their order.
 fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.take(NAMES);
-    let mut names: Vec<String> = names
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .collect();
+    let mut names: Vec<String> = listed(folder).collect();
     names.sort_unstable();
     names
+}
+
+/// The names in a folder, in no order. A name that is not text is not ours.
+fn listed(folder: &Path) -> impl Iterator<Item = String> + use<> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.take(NAMES);
+    names.filter_map(|entry| entry.file_name().into_string().ok())
 }

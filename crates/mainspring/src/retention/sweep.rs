@@ -11,7 +11,7 @@ use mainspring_store::{file_name, is_deleted};
 
 use super::files::{self, File, Kind};
 use super::projects::{self, Stored};
-use super::{LEAST_LOOKED_AT, LEAST_OLD, LOOKED_AT, OLD, TIME, changed, names};
+use super::{LEAST_LOOKED_AT, LEAST_OLD, LOOKED_AT, OLD, TIME, changed, listed, names};
 use crate::sessions;
 use crate::store::StateDir;
 
@@ -142,13 +142,13 @@ impl<'a> Sweep<'a> {
     /// Takes the next of these names, until enough was done.
     fn look_at(
         &mut self,
-        names: Vec<String>,
+        names: impl Iterator<Item = String>,
         after: &str,
         mut look: impl FnMut(&mut Self, &str),
     ) -> Reached {
         self.looked_at += 1;
         let mut last = after.to_owned();
-        for name in names.into_iter().filter(|name| name.as_str() > after) {
+        for name in first(names.filter(|name| name.as_str() > after).collect()) {
             if self.is_enough() {
                 return Reached::File(last);
             }
@@ -176,16 +176,20 @@ impl<'a> Sweep<'a> {
             return Reached::End;
         }
         let mut old: Vec<File> = Vec::new();
-        let reached = self.look_at(files::names_of_project(&dir), after, |sweep, name| {
-            let file = files::look(&dir, name.to_owned());
-            let file = file.filter(|file| sweep.rules.is_old(file.changed));
-            if let Some(file) =
-                file.filter(|file| file.kind == Kind::Session || file.kind.goes_by_age())
-            {
-                sweep.old += 1;
-                old.push(file);
-            }
-        });
+        let reached = self.look_at(
+            files::listed_of_project(&dir).into_iter(),
+            after,
+            |sweep, name| {
+                let file = files::look(&dir, name.to_owned());
+                let file = file.filter(|file| sweep.rules.is_old(file.changed));
+                if let Some(file) =
+                    file.filter(|file| file.kind == Kind::Session || file.kind.goes_by_age())
+                {
+                    sweep.old += 1;
+                    old.push(file);
+                }
+            },
+        );
         let stored = Stored::at(self.state, dir);
         if let Some(last) = self.old_files(&stored, &old) {
             return Reached::File(last);
@@ -238,7 +242,7 @@ impl<'a> Sweep<'a> {
     /// age.
     fn bindings(&mut self, after: &str) -> Reached {
         let folder = self.state.bindings();
-        self.look_at(names(&folder), after, |sweep, name| {
+        self.look_at(listed(&folder), after, |sweep, name| {
             let path = folder.join(name);
             let Ok(meta) = fs::symlink_metadata(&path) else {
                 return;
@@ -254,7 +258,7 @@ impl<'a> Sweep<'a> {
 
     /// Says of a session whether it is live: goes when that is not news any more.
     fn presences(&mut self, folder: &Path, after: &str) -> Reached {
-        self.look_at(names(folder), after, |sweep, name| {
+        self.look_at(listed(folder), after, |sweep, name| {
             if is_old_presence(&sweep.rules, &folder.join(name)) {
                 sweep.old += 1;
                 delete(&folder.join(name));
@@ -263,7 +267,7 @@ impl<'a> Sweep<'a> {
     }
 
     fn marks(&mut self, folder: &Path, after: &str) -> Reached {
-        let reached = self.look_at(names(folder), after, |sweep, name| {
+        let reached = self.look_at(listed(folder), after, |sweep, name| {
             let path = folder.join(name);
             if fs::symlink_metadata(&path).is_ok_and(|meta| sweep.rules.is_old(changed(&meta))) {
                 sweep.old += 1;
@@ -278,7 +282,7 @@ impl<'a> Sweep<'a> {
     /// A list's files are replaced and never changed, so its folder is as old as the last change.
     fn task_lists(&mut self, after: &str) -> Reached {
         let folder = self.state.tasks();
-        self.look_at(names(&folder), after, |sweep, name| {
+        self.look_at(listed(&folder), after, |sweep, name| {
             let list = folder.join(name);
             let meta = fs::symlink_metadata(&list);
             let is_old = meta.is_ok_and(|meta| sweep.rules.is_old(changed(&meta)));
@@ -302,6 +306,17 @@ impl<'a> Sweep<'a> {
         }
         Reached::End
     }
+}
+
+/// The first of these names in their order, one more than a sweep looks at: the rest of a large
+/// folder is not sorted each time.
+fn first(mut names: Vec<String>) -> Vec<String> {
+    if names.len() > LOOKED_AT {
+        names.select_nth_unstable(LOOKED_AT);
+        names.truncate(LOOKED_AT + 1);
+    }
+    names.sort_unstable();
+    names
 }
 
 /// Does this file, which says whether a session is live, go?
