@@ -5,6 +5,7 @@
 //! as every machine's files do, so a crash leaves the old list or the new one.
 
 pub(crate) mod changes;
+mod folders;
 mod locate;
 #[cfg(test)]
 mod schema;
@@ -25,6 +26,7 @@ use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_kernel::{Answer, Decision, Note, Reasons, Voice};
 use mainspring_store::{ShownPath as _, Trouble};
 
+pub(crate) use self::folders::{all_lists, folder_named, folder_of, list_folder, newest_lists};
 pub(crate) use self::locate::FILE;
 use self::locate::Origin;
 use self::source::{Fault, Source};
@@ -32,9 +34,9 @@ use super::{Loaded, MachineShell, Spec};
 use crate::config::{self, Key, Reach};
 use crate::env::{Environment, name};
 use crate::event_context::EventContext;
+use crate::host::Payload;
 use crate::host::task_files::list::ClientList;
 use crate::host::task_files::lock::Held;
-use crate::host::{self, Payload};
 use crate::permit::Permit;
 use crate::told;
 
@@ -344,12 +346,6 @@ pub(super) fn list(context: &EventContext<'_>) -> Option<TaskList> {
     ClientList::read(&folder).ok().map(|list| list.task_list())
 }
 
-/// The folder of the task list that an event is about.
-pub(crate) fn list_folder(env: &Environment, payload: &Payload) -> Result<PathBuf, Trouble> {
-    let session = || payload.event.session.as_ref().map(ToString::to_string);
-    folder_of(env, payload.team.clone().or_else(session))
-}
-
 /// The task list of the skill that an event invokes, if it has one that can be found.
 pub(crate) fn place(env: &Environment, payload: &Payload) -> Option<PathBuf> {
     let (_, place) = invocation(env, payload)?;
@@ -363,46 +359,6 @@ pub(crate) fn problems(path: &Path) -> Option<Vec<Problem>> {
         Err(Fault::Tasks(problems)) => Some(problems),
         Err(Fault::File(_)) | Ok(_) => None,
     }
-}
-
-/// The folder of the list that the environment names, else of the list with this id.
-pub(crate) fn folder_of(env: &Environment, id: Option<String>) -> Result<PathBuf, Trouble> {
-    let named = (host::of_environment(env).task_files.named)(env);
-    let id = named.or(id).ok_or_else(|| {
-        Trouble::Other("the session is not known, so its task list cannot be found".into())
-    })?;
-    folder_named(env, &id)
-}
-
-pub(crate) fn folder_named(env: &Environment, id: &str) -> Result<PathBuf, Trouble> {
-    let host = &host::of_environment(env).task_files;
-    let roots = (host.roots)(env, None).ok_or_else(|| {
-        Trouble::Other("there is no home directory, so there are no task lists".into())
-    })?;
-    Ok(roots.tasks.join((host.folder)(id)))
-}
-
-/// The folder that holds all lists; `None` without a home.
-pub(crate) fn all_lists(env: &Environment) -> Option<PathBuf> {
-    let roots = (host::of_environment(env).task_files.roots)(env, None)?;
-    Some(roots.tasks)
-}
-
-/// The lists that were changed last, for a person who must choose one.
-pub(crate) fn newest_lists(env: &Environment) -> Vec<String> {
-    let folders = all_lists(env).and_then(|lists| std::fs::read_dir(lists).ok());
-    let mut lists: Vec<(std::time::SystemTime, String)> = folders
-        .into_iter()
-        .flatten()
-        .take(1_000)
-        .filter_map(|entry| {
-            let entry = entry.ok()?;
-            let changed = entry.metadata().ok()?.modified().ok()?;
-            Some((changed, entry.file_name().into_string().ok()?))
-        })
-        .collect();
-    lists.sort_by(|one, other| other.cmp(one));
-    lists.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
 /// Without an event: the list as it is now, if we know which one is meant.

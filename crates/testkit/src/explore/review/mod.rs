@@ -1,6 +1,8 @@
 //! Reviews: a hook starts a reviewer, and may die, be paused past its deadline or be overtaken
 //! while the reviewer writes. Another hook takes over, and each review counts once.
 
+mod acts;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -8,7 +10,7 @@ use mainspring_kernel::block_ledger::{Cap, ToolUse};
 use mainspring_kernel::decision::Answer;
 use mainspring_kernel::deliberate::Ruling;
 use mainspring_kernel::effect::{EffectStatus, Fence};
-use mainspring_kernel::event::{Background, Chain, Kind};
+use mainspring_kernel::event::Chain;
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::machines::review::{
     AnswerFile, Counting, Door, Facts, Failure, Fields, Finding, Kind as Review, Memory, OnFailure,
@@ -19,7 +21,7 @@ use mainspring_kernel::{Ask, Millis};
 
 use super::Size;
 use super::disk::Disk;
-use super::world::{self, Bounds, Hook, NAMES, OWN, Protocol, Racing, Without, World, session};
+use super::world::{self, Bounds, Hook, OWN, Protocol, Racing, Without, World, session};
 
 const SITUATIONS: &[&str] = &[
     "a reviewer outlived its hook",
@@ -399,120 +401,15 @@ impl Protocol for Reviews {
     }
 
     fn acts(&self, world: &World<Env, Work>, acts: &mut Vec<Act>) {
-        let env = &world.env;
-        let room = world.hooks.len() < self.bounds.hooks;
-        let held = env.chain == Chain::Continued;
-        let waits = fields(&world.disk).and_then(Fields::unanswered);
-        let waits = waits.and_then(|_| number(&world.disk));
-        let waits = waits.filter(|iteration| !env.answers.contains(iteration));
-        // Two at once: the person interrupted the first one and continued.
-        let due = fields(&world.disk).is_some_and(|fields| {
-            fields.due().or(fields.unanswered()).is_some() && env.counted.len() < self.most as usize
-        });
-        let stops = if self.paced {
-            let goes_on = held || (due && world.hooks.is_empty());
-            env.events < 2 || (goes_on && waits.is_none())
-        } else {
-            env.stops > 0
-        };
-        if room && stops {
-            acts.push(Act::Stop);
-        }
-        if let Some(iteration) = waits {
-            acts.push(Act::Answer(iteration));
-        }
-        for (at, reviewer) in env.reviewers.iter().enumerate() {
-            if reviewer.wrote {
-                acts.push(Act::Say(at, Verdict::Pass));
-                acts.push(Act::Say(at, Verdict::Fail));
-            } else {
-                acts.push(Act::Write(at));
-            }
-            if !world.is_running(reviewer.hook) {
-                acts.push(Act::Follow(at));
-            }
-        }
-        if world.spent.edits < self.bounds.edits {
-            acts.push(Act::Turn);
-        }
+        self.possible(world, acts);
     }
 
     fn act(&self, world: &mut World<Env, Work>, act: &Act) {
-        match act {
-            Act::Stop => {
-                let env = world.env();
-                env.stops = env.stops.saturating_sub(1);
-                env.events += 1;
-                let number = u32::from(env.events);
-                // Until it is answered, nobody keeps the agent going.
-                let chain = std::mem::replace(&mut env.chain, Chain::First);
-                let kind = Kind::Stop {
-                    chain,
-                    background: Background::Quiet,
-                };
-                world.start(0, kind, number, 0);
-            }
-            Act::Answer(iteration) => {
-                world.env().answers.insert(*iteration);
-            }
-            Act::Write(at) => {
-                let reviewer = &mut world.env().reviewers[*at];
-                reviewer.wrote = true;
-                let (iteration, attempt, hook) =
-                    (reviewer.iteration, reviewer.attempt, reviewer.hook);
-                if !world.is_running(hook) {
-                    world.moment |= ORPHAN;
-                }
-                if world.env().written.insert(iteration, attempt).is_some() {
-                    world.break_("no review is ever overwritten");
-                }
-            }
-            Act::Say(at, verdict) => {
-                let reviewer = world.env().reviewers.remove(*at);
-                world.env().said.insert(reviewer.attempt, *verdict);
-            }
-            Act::Follow(at) => {
-                world.env().reviewers.remove(*at);
-            }
-            Act::Turn => {
-                world.spent.edits += 1;
-                if let MachineInput::Review(InputOf {
-                    state: State::Plan(plan),
-                    ..
-                }) = &mut world.disk().inputs[0]
-                    && let Record::Fields(fields) = &mut plan.record
-                {
-                    fields.next_phase = match fields.next_phase {
-                        None => Some(Phase::Review(Review::Plan)),
-                        Some(_) => None,
-                    };
-                }
-            }
-        }
+        self.happens(world, act);
     }
 
     fn describe_act(&self, world: &World<Env, Work>, act: &Act) -> String {
-        let whose = |at: usize| {
-            let reviewer = &world.env.reviewers[at];
-            let of = if world.is_running(reviewer.hook) {
-                ""
-            } else {
-                ", whose hook is gone,"
-            };
-            format!("the reviewer of attempt {}{of}", reviewer.attempt)
-        };
-        match act {
-            Act::Stop => format!("session {} stops", NAMES[0]),
-            Act::Answer(iteration) => format!("the agent answers review {iteration}"),
-            Act::Write(at) => format!(
-                "{} writes review {}",
-                whose(*at),
-                world.env.reviewers[*at].iteration
-            ),
-            Act::Say(at, verdict) => format!("{} says {verdict:?} and ends", whose(*at)),
-            Act::Follow(at) => format!("{} ends with it", whose(*at)),
-            Act::Turn => "the person edits next_phase".into(),
-        }
+        act.describe(world)
     }
 
     fn committed(&self, world: &mut World<Env, Work>, _: &Hook<Work>, entry: &Entry) {
