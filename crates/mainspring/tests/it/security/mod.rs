@@ -18,6 +18,7 @@ mod settings;
 mod supply;
 mod terminal;
 mod trust;
+mod verdict_outputs;
 mod verdicts;
 
 use std::collections::BTreeMap;
