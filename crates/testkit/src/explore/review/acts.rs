@@ -49,7 +49,7 @@ impl Reviews {
     }
 
     /// It happens.
-    pub(super) fn happens(&self, world: &mut World<Env, Work>, act: &Act) {
+    pub(super) fn happens(world: &mut World<Env, Work>, act: &Act) {
         match act {
             Act::Stop => {
                 let env = world.env();

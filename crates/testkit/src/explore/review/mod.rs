@@ -405,7 +405,7 @@ impl Protocol for Reviews {
     }
 
     fn act(&self, world: &mut World<Env, Work>, act: &Act) {
-        self.happens(world, act);
+        Self::happens(world, act);
     }
 
     fn describe_act(&self, world: &World<Env, Work>, act: &Act) -> String {
