@@ -7,7 +7,9 @@
 //!
 //! A command to the **server** runs no hook. It uses the repository's transport settings
 //! (`core.sshCommand`, `credential.helper`) only if a person trusted the project, and otherwise
-//! the person's own.
+//! the person's own. Settings that lead its connections elsewhere (`http.*`) cannot be taken
+//! back one by one, so the server of a repository that has them is asked nothing until a person
+//! trusts it.
 //!
 //! A command that somebody asked for **by name**, a push of their branch or a new worktree, runs
 //! in a trusted project as if they had typed it: with hooks, filters and their whole environment.
@@ -18,6 +20,7 @@
 mod branches;
 mod filters;
 mod remotes;
+mod transport;
 mod trees;
 
 pub(crate) use remotes::RemoteConfig;
@@ -57,10 +60,6 @@ const NOTHING_RUNS: &[&str] = &[
     "maintenance.auto=false",
     "gc.auto=0",
 ];
-
-/// The transport as git has it where nobody configured one.
-const PLAIN_TRANSPORT: &[&str] = &["core.sshCommand=ssh", "credential.helper="];
-const TRANSPORT: &str = r"^(core\.sshcommand|credential\..*)$";
 
 /// No child waits for a person, prints colours, or translates what we read.
 const SET: &[(&str, &str)] = &[
@@ -190,55 +189,38 @@ impl Git {
 
     /// Asks or tells the server about a ref of ours.
     fn server(&self, args: &[&str]) -> Result<Finished, Failure> {
-        self.serving(args).run()
+        self.serving(args)?.run()
     }
 
-    fn serving(&self, args: &[&str]) -> Job {
-        let transport = self.transport();
+    fn serving(&self, args: &[&str]) -> Result<Job, Failure> {
+        let transport = self.transport()?;
         let config: Vec<&str> = NOTHING_RUNS
             .iter()
             .copied()
             .chain(transport.iter().map(String::as_str))
             .collect();
-        self.job(&config, args)
+        Ok(self
+            .job(&config, args)
             .env(child_env::listed(&self.env, &[PERSON, NETWORK, GH, KEYS]))
-            .env(SET.iter().chain(SERVERS).copied())
+            .env(SET.iter().chain(SERVERS).copied()))
     }
 
     /// Options that override the repository's transport settings if nobody trusted it.
-    fn transport(&self) -> Vec<String> {
+    fn transport(&self) -> Result<Vec<String>, Failure> {
         if self.trust == Trust::Trusted {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let mut settings: Vec<String> = PLAIN_TRANSPORT.iter().map(|&one| one.into()).collect();
-        for scope in ["--system", "--global"] {
-            let args = [
-                "config",
-                scope,
-                "--includes",
-                "--null",
-                "--get-regexp",
-                TRANSPORT,
-            ];
-            let Ok(finished) = self.look(&args, &[]) else {
-                continue;
-            };
-            let text = String::from_utf8_lossy(&finished.stdout);
-            let entries = text.split('\0').filter_map(|entry| entry.split_once('\n'));
-            settings.extend(
-                entries
-                    .filter(|(key, _)| !key.contains('='))
-                    .map(|(key, value)| format!("{key}={value}")),
-            );
-        }
-        settings
+        let listed = ["config", "--list", "--show-scope", "--includes", "--null"];
+        let finished = self.look(&listed, &[])?;
+        transport::for_untrusted(&String::from_utf8_lossy(&finished.stdout))
+            .map_err(|setting| Failure::Redirected { setting })
     }
 
     /// Does what somebody asked for. In a project that nobody trusted, no hook runs, and no filter
     /// that the repository configures.
     fn own(&self, args: &[&str]) -> Result<Finished, Failure> {
         if self.trust == Trust::Untrusted {
-            return self.serving(args).env(self.own_filters()).run();
+            return self.serving(args)?.env(self.own_filters()).run();
         }
         let mut env = self.env.vars();
         env.retain(|(variable, _)| !ANOTHER_REPOSITORY.iter().any(|name| variable == name));

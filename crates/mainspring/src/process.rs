@@ -53,6 +53,12 @@ pub(crate) enum Failure {
     Cancelled { program: String },
     #[error("cannot wait for {program}: {source}")]
     Wait { program: String, source: io::Error },
+    #[error(
+        "git was not started: the repository's own setting {setting} leads its connections \
+         elsewhere, and nobody has trusted this project. If you know that setting, run \
+         `mainspring trust`; otherwise run `git config --unset-all {setting}`"
+    )]
+    Redirected { setting: String },
 }
 
 type Ended = io::Result<ExitStatus>;

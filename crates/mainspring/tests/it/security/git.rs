@@ -452,3 +452,28 @@ fn git_commands_are_made_in_one_place() {
     children.retain(|name| name != "process.rs");
     assert_eq!(children, known, "who starts a child");
 }
+
+/// A proxy sees what git sends, and a file for cookies is written: neither can be overridden from
+/// outside, so the repository is asked nothing.
+#[test]
+fn a_repository_that_leads_connections_elsewhere_is_asked_nothing_until_it_is_trusted() {
+    let trapped = Trapped::new();
+    trapped.git(&["remote", "add", "origin", "https://github.com/o/r.git"]);
+    let cookies = trapped.env.home().join("cookies");
+    for (setting, value) in [
+        ("http.proxy", "http://127.0.0.1:1"),
+        ("http.cookieFile", cookies.to_str().unwrap()),
+        ("remote.origin.proxy", "http://127.0.0.1:1"),
+    ] {
+        trapped.git(&["config", setting, value]);
+        let said = trapped.env.run(&["claim", "list"]);
+        let said = format!("{}{}", said.stdout, said.stderr);
+        assert!(
+            said.contains("leads its connections elsewhere"),
+            "{setting}: {said}"
+        );
+        assert!(said.contains("`mainspring trust`"), "{said}");
+        trapped.git(&["config", "--unset-all", setting]);
+    }
+    assert!(!cookies.exists());
+}
