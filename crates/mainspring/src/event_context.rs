@@ -23,7 +23,7 @@ use crate::permit::{Denied, Permit};
 use crate::project::{Contents, Project};
 use crate::store::{ProjectStore, installs};
 use crate::transcript::{LastBlock, Tail, Transcript, expand_home};
-use crate::trust::{Permission, ProjectSettings, TrustNotice};
+use crate::trust::{Before, Permission, ProjectSettings, TrustNotice};
 
 #[derive(Debug)]
 pub(crate) struct EventContext<'a> {
@@ -201,7 +201,10 @@ impl<'a> EventContext<'a> {
                 return Ok(Some(TrustNotice::Unreadable { cause }));
             }
             Permission::Replaced => return Ok(Some(TrustNotice::Replaced)),
-            Permission::None | Permission::Trusted(_) | Permission::BelowRoot => {}
+            Permission::BelowRoot {
+                before: Before::Trusted,
+            } => return Ok(Some(TrustNotice::ReplacedBelowRoot)),
+            Permission::None | Permission::Trusted(_) | Permission::BelowRoot { .. } => {}
         }
         if !self.is_trusted() {
             let brought = markers::all().filter(|marker| self.project.has(marker));

@@ -2,7 +2,8 @@
 //!
 //! A repository is known by a random id that `trust` writes into its git common directory: a
 //! clone does not bring one, and a pull does not change it. Without git it is the folder
-//! itself: its inode and the time it was made.
+//! itself: its inode and the time it was made. Where `.git` is a file that leads elsewhere, which
+//! an archive can bring, it is both.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,9 @@ pub(super) struct Identity {
     /// Milliseconds since 1970; `None` where the file system does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     made: Option<u64>,
+    /// How the id was found now; it is not on record.
+    #[serde(skip)]
+    leads_elsewhere: bool,
 }
 
 impl Identity {
@@ -36,6 +40,7 @@ impl Identity {
             git_id: git_common_dir(root).and_then(|dir| read_id(&dir)),
             inode: folder.inode,
             made: folder.made,
+            leads_elsewhere: !is_folder(&root.join(".git")),
         })
     }
 
@@ -52,9 +57,10 @@ impl Identity {
     /// Is the project that is there now the one that was trusted? A folder that became a
     /// repository since is still that folder.
     pub(super) fn is_still(&self, now: &Self) -> bool {
+        let same_folder = (self.inode, self.made) == (now.inode, now.made);
         match &self.git_id {
-            Some(id) => now.git_id.as_ref() == Some(id),
-            None => (self.inode, self.made) == (now.inode, now.made),
+            Some(id) => now.git_id.as_ref() == Some(id) && (same_folder || !now.leads_elsewhere),
+            None => same_folder,
         }
     }
 }
@@ -63,7 +69,7 @@ impl Identity {
 /// git is started.
 fn git_common_dir(root: &Path) -> Option<PathBuf> {
     let git = root.join(".git");
-    if fs::symlink_metadata(&git).ok()?.is_dir() {
+    if is_folder(&git) {
         return Some(git);
     }
     let text = atomic::read_text(&git, limits::CONFIG).ok()??;
@@ -71,6 +77,10 @@ fn git_common_dir(root: &Path) -> Option<PathBuf> {
     let shared = atomic::read_text(&dir.join("commondir"), limits::CONFIG).ok()?;
     let dir = shared.map_or_else(|| dir.clone(), |shared| dir.join(shared.trim()));
     dir.is_dir().then_some(dir)
+}
+
+fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
 }
 
 fn read_id(dir: &Path) -> Option<String> {

@@ -42,7 +42,15 @@ pub(crate) enum Permission {
     /// stop.
     Replaced,
     /// It is in a folder whose projects the user's own configuration trusts.
-    BelowRoot,
+    BelowRoot { before: Before },
+}
+
+/// Did a person trust the project that was at this path before?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Before {
+    Nothing,
+    /// Then more than this counted there, and the person is told at every stop.
+    Trusted,
 }
 
 /// Checks as a person trusted them.
@@ -85,18 +93,21 @@ impl ProjectSettings {
 
 impl Permission {
     pub(crate) fn look(env: &Environment, state: &StateDir, root: &Path) -> Self {
-        let otherwise = match Record::read(env, state, root) {
+        let before = match Record::read(env, state, root) {
             Ok(OnRecord::This(record)) => return Self::Trusted(Box::new(record)),
-            Ok(OnRecord::Another) => Self::Replaced,
-            Ok(OnRecord::Nothing) => Self::None,
+            Ok(OnRecord::Another) => Before::Trusted,
+            Ok(OnRecord::Nothing) => Before::Nothing,
             Err(trouble) => return Self::Unreadable(trouble),
         };
         // A configuration that cannot be read trusts nobody, and is reported where it counts.
         let roots = config::trust_roots(env).unwrap_or_default();
         if config::is_below(root, &roots) {
-            return Self::BelowRoot;
+            return Self::BelowRoot { before };
         }
-        otherwise
+        match before {
+            Before::Trusted => Self::Replaced,
+            Before::Nothing => Self::None,
+        }
     }
 
     /// Did a person trust a version of the settings that defines checks? This is asked at every
@@ -120,7 +131,7 @@ impl Permission {
     /// The checks of this version of the settings that wait for a person: a folder that the
     /// person's own configuration trusts allows no command of a project.
     pub(crate) fn waiting_checks(&self, root: &Path, text: &str) -> Result<Vec<String>, Trouble> {
-        if !matches!(self, Self::BelowRoot) {
+        if !matches!(self, Self::BelowRoot { .. }) {
             return Ok(Vec::new());
         }
         let all = checks::of_any(&root.join(PROJECT_FILE), text)?;
@@ -131,14 +142,14 @@ impl Permission {
     pub(crate) fn newest(&self) -> Option<&str> {
         match self {
             Self::Trusted(record) => record.settings.last().map(String::as_str),
-            Self::None | Self::Unreadable(_) | Self::Replaced | Self::BelowRoot => None,
+            Self::None | Self::Unreadable(_) | Self::Replaced | Self::BelowRoot { .. } => None,
         }
     }
 
     pub(crate) fn trust(&self) -> Trust {
         match self {
             Self::None | Self::Unreadable(_) | Self::Replaced => Trust::Untrusted,
-            Self::Trusted(_) | Self::BelowRoot => Trust::Trusted,
+            Self::Trusted(_) | Self::BelowRoot { .. } => Trust::Trusted,
         }
     }
 
@@ -149,7 +160,7 @@ impl Permission {
         root: &Path,
     ) -> Result<ProjectSettings, Trouble> {
         let trusted: &[String] = match self {
-            Self::None | Self::Unreadable(_) | Self::Replaced | Self::BelowRoot => &[],
+            Self::None | Self::Unreadable(_) | Self::Replaced | Self::BelowRoot { .. } => &[],
             Self::Trusted(record) => &record.settings,
         };
         let read = config::project_file(env, root).and_then(|file| match file {
@@ -171,7 +182,7 @@ impl Permission {
         };
         Ok(match (self, found) {
             (Self::Trusted(_), found) => in_force(trusted, found),
-            (Self::BelowRoot, Some(text)) => ProjectSettings::Current(text),
+            (Self::BelowRoot { .. }, Some(text)) => ProjectSettings::Current(text),
             (_, Some(_)) => ProjectSettings::Untrusted,
             (_, None) => ProjectSettings::None,
         })

@@ -13,6 +13,8 @@ pub(crate) enum TrustNotice {
     Unreadable { cause: String },
     /// The project is not the one that was trusted at this path.
     Replaced,
+    /// The same, below one of `[trust] roots`.
+    ReplacedBelowRoot,
     /// This file is not the version that was trusted.
     Newer { file: &'static str },
     /// This file was trusted, and is gone.
@@ -30,7 +32,7 @@ impl TrustNotice {
         match self {
             Self::Untrusted { .. } => "untrusted",
             Self::Unreadable { .. } => "unreadable",
-            Self::Replaced => "replaced",
+            Self::Replaced | Self::ReplacedBelowRoot => "replaced",
             Self::Newer { .. } => "newer",
             Self::Removed { .. } => "removed",
             Self::Checks { .. } => "checks",
@@ -39,7 +41,10 @@ impl TrustNotice {
 
     /// Is it said at every stop? What held the agent may have been let go by it.
     pub(crate) const fn is_urgent(&self) -> bool {
-        matches!(self, Self::Unreadable { .. } | Self::Replaced)
+        matches!(
+            self,
+            Self::Unreadable { .. } | Self::Replaced | Self::ReplacedBelowRoot
+        )
     }
 }
 
@@ -56,6 +61,11 @@ impl TrustNotice {
             }
             Self::Replaced => "this is not the project that you trusted at this path, or somebody \
                                deleted its .git/mainspring-id: nothing that it brings counts"
+                .into(),
+            Self::ReplacedBelowRoot => "this is not the project that you trusted at this path, or \
+                                        somebody deleted its .git/mainspring-id: it counts as any \
+                                        other project below your [trust] roots, without the \
+                                        checks that you trusted"
                 .into(),
             Self::Newer { file } => format!(
                 "{file} is not the version that you trusted: the trusted one stays in force"
@@ -82,7 +92,7 @@ impl TrustNotice {
         match self {
             Self::Untrusted { .. } => "`mainspring trust` shows what that would allow",
             Self::Unreadable { .. } => "`mainspring trust` asks for it anew",
-            Self::Replaced => {
+            Self::Replaced | Self::ReplacedBelowRoot => {
                 "`mainspring trust` trusts what is here now; `mainspring untrust` ends this message"
             }
             Self::Newer { .. } => "`mainspring trust` shows the difference",
@@ -99,6 +109,7 @@ impl fmt::Display for TrustNotice {
             Self::Untrusted { .. } => write!(f, "{what}: {remedy}"),
             Self::Unreadable { .. }
             | Self::Replaced
+            | Self::ReplacedBelowRoot
             | Self::Newer { .. }
             | Self::Removed { .. }
             | Self::Checks { .. } => {

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::identity::Identity;
 use crate::env::Environment;
+use crate::limits::STATE_FILE;
 use crate::store::StateDir;
 
 /// Versions of one file that stay trusted, so that branches may switch back and forth.
@@ -116,13 +117,29 @@ impl Record {
         if let Some(text) = settings {
             record.settings.retain(|version| *version != text);
             record.settings.push(text);
-            let surplus = record.settings.len().saturating_sub(MOST_VERSIONS);
-            record.settings.drain(..surplus);
+            record.forget_the_oldest(&state.trust_of(root))?;
         } else {
             record.settings.clear();
         }
         record.write(state, root)?;
         Ok(record)
+    }
+
+    /// Keeps as many versions as can be read again.
+    fn forget_the_oldest(&mut self, path: &Path) -> Result<(), Trouble> {
+        let surplus = self.settings.len().saturating_sub(MOST_VERSIONS);
+        self.settings.drain(..surplus);
+        while json_text(path, self)?.len() as u64 > STATE_FILE {
+            if self.settings.len() == 1 {
+                return Err(Trouble::Other(
+                    "mainspring.toml is too long to be trusted: a record of it would not be read \
+                     again"
+                        .into(),
+                ));
+            }
+            self.settings.remove(0);
+        }
+        Ok(())
     }
 
     fn write(&self, state: &StateDir, root: &Path) -> Result<(), Trouble> {

@@ -109,7 +109,10 @@ impl File {
         }
         let root = &self.project.root;
         let permission = Permission::look(&cmd.env, &self.state, root);
-        if !matches!(permission, Permission::Trusted(_) | Permission::BelowRoot) {
+        if !matches!(
+            permission,
+            Permission::Trusted(_) | Permission::BelowRoot { .. }
+        ) {
             return Ok(Trust::Waits("this project is not trusted"));
         }
         Ok(match permission.settings(&cmd.env, root)? {

@@ -181,7 +181,7 @@ fn untrusted(
 fn trust(cmd: &CommandContext, project: &Project, store: &ProjectStore, findings: &mut Findings) {
     let fine = match Permission::look(&cmd.env, store.state(), &project.root) {
         Permission::Trusted(_) | Permission::Replaced => "what the project brings counts",
-        Permission::BelowRoot => "in a folder that your [trust] roots name",
+        Permission::BelowRoot { .. } => "in a folder that your [trust] roots name",
         Permission::Unreadable(trouble) => {
             findings.error("trust", trouble.to_string(), "mainspring doctor --fix");
             return;

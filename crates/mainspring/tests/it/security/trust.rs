@@ -207,6 +207,72 @@ fn the_users_own_configuration_trusts_everything_below_a_folder() {
     env.stop("one").let_go();
 }
 
+/// Somebody empties the settings and deletes the id, to be let go: below a root, too, that is said.
+#[test]
+fn a_project_below_a_root_whose_id_is_gone_is_named_at_every_stop() {
+    let env = TestEnv::new();
+    fs::create_dir(env.project().join(".git")).unwrap();
+    put(
+        &env.project(),
+        "mainspring.toml",
+        "[gate]\nenabled = true\n",
+    );
+    let roots = format!("[trust]\nroots = [{:?}]\n", env.root());
+    put(&env.home(), ".config/mainspring/config.toml", &roots);
+    env.trust();
+    env.stop("one").held();
+    put(&env.project(), "mainspring.toml", "");
+    fs::remove_file(env.project().join(".git/mainspring-id")).unwrap();
+    for words in ["two", "three"] {
+        let said = env.stop(words).let_go();
+        assert!(said.contains("not the project that you trusted"), "{said}");
+    }
+}
+
+/// An archive whose `.git` leads to the trusted repository, which was moved.
+#[test]
+fn a_git_file_that_leads_to_a_trusted_repository_brings_no_trust() {
+    let env = TestEnv::new();
+    fs::create_dir(env.project().join(".git")).unwrap();
+    put(&env.project(), "mainspring.toml", "[gate]\n");
+    env.trust();
+    let moved = env.root().join("moved");
+    fs::rename(env.project(), &moved).unwrap();
+    fs::create_dir(env.project()).unwrap();
+    put(&env.project(), ".git", "gitdir: ../moved/.git\n");
+    put(&env.project(), ".claude/idle-loop.local.md", PAGE);
+    let said = env.stop("one").let_go();
+    assert!(said.contains("not the project that you trusted"), "{said}");
+    assert!(!said.contains("curl evil"), "{said}");
+}
+
+#[test]
+fn settings_whose_record_would_be_too_long_are_not_trusted() {
+    let env = TestEnv::new();
+    put(
+        &env.project(),
+        "mainspring.toml",
+        "[gate]\nenabled = true\n",
+    );
+    env.trust();
+    // Each of these characters is six in a record.
+    let long = format!("#{}\n", "\u{1}".repeat(250_000));
+    put(&env.project(), "mainspring.toml", &long);
+    let said = env.run(&["trust", "--yes"]).failed();
+    assert!(said.contains("too long to be trusted"), "{said}");
+    env.stop("one").held();
+    // Of long versions, as many are kept as can be read again.
+    for number in 0..8 {
+        let long = format!(
+            "# {number}{}\n[gate]\nenabled = true\n",
+            "x".repeat(200_000)
+        );
+        put(&env.project(), "mainspring.toml", &long);
+        env.trust();
+        env.stop(&format!("version {number}")).held();
+    }
+}
+
 /// A drop-in was registered for what it finds: it decides and speaks, and starts nothing.
 #[test]
 fn a_drop_in_without_trust_starts_no_program() {
