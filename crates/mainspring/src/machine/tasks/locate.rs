@@ -96,11 +96,28 @@ fn below_all(folders: &[PathBuf]) -> Vec<PathBuf> {
         .collect()
 }
 
+/// The first list. One without the skill's text beside it counts only if no place has the text:
+/// otherwise the host ran a skill from elsewhere, and an archive could lay out tasks for it.
 fn in_folders(folders: &[PathBuf], names: &[&str]) -> Option<PathBuf> {
-    folders
-        .iter()
-        .flat_map(|folder| names.iter().flat_map(|name| below(folder, name)))
-        .find(|path| may_exist(path))
+    let places = || {
+        let folders = folders.iter();
+        folders.flat_map(|folder| names.iter().flat_map(|name| below(folder, name)))
+    };
+    let first = places().find(|path| may_exist(path))?;
+    if has_text(&first) || !places().any(|path| has_text(&path)) {
+        return Some(first);
+    }
+    places().find(|path| may_exist(path) && has_text(path))
+}
+
+/// Is the text of a skill or of a command beside this list?
+fn has_text(list: &Path) -> bool {
+    let Some(folder) = list.parent() else {
+        return false;
+    };
+    let mut command = folder.as_os_str().to_owned();
+    command.push(".md");
+    folder.join("SKILL.md").exists() || Path::new(&command).exists()
 }
 
 /// A path that cannot be examined may be a list: reading it will say what is wrong.
@@ -193,6 +210,20 @@ mod tests {
         let found = place.locate("s").unwrap();
         assert_eq!(found.as_deref(), Some("project/.claude/skills/s/fsm.json"));
         assert_eq!(place.locate("t").unwrap(), None);
+    }
+
+    #[test]
+    fn a_list_without_a_text_does_not_shadow_the_skill_that_has_one() {
+        let place = Place::new();
+        place.put("project/.claude/skills/s/fsm.json", "[]");
+        place.put("home/.claude/skills/s/SKILL.md", "# S");
+        assert_eq!(place.locate("s").unwrap(), None);
+        place.put("home/.claude/skills/s/fsm.json", "[]");
+        let found = place.locate("s").unwrap();
+        assert_eq!(found.as_deref(), Some("home/.claude/skills/s/fsm.json"));
+        place.put("project/.claude/skills/s/SKILL.md", "# S");
+        let found = place.locate("s").unwrap();
+        assert_eq!(found.as_deref(), Some("project/.claude/skills/s/fsm.json"));
     }
 
     #[test]
