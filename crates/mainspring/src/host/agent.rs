@@ -8,7 +8,7 @@ use std::path::Path;
 
 use mainspring_kernel::SessionId;
 use mainspring_kernel::verbs::Actor;
-use mainspring_platform::process::Ancestor;
+use mainspring_platform::process::{self, Ancestor};
 use mainspring_platform::program;
 
 use super::{claude, codex, copilot, droid, gemini, grok, opencode, pi, qwen};
@@ -177,17 +177,22 @@ impl Agent {
 
 /// Every variable that marks an agent's shell.
 pub(crate) fn variables() -> impl Iterator<Item = &'static str> {
-    KNOWN
-        .iter()
-        .flat_map(|agent| agent.session.into_iter().chain(agent.marks.iter().copied()))
+    KNOWN.iter().flat_map(|agent| agent.variables())
+}
+
+/// A process, what it was started with, and what started it.
+struct Started<'a> {
+    is_set: &'a dyn Fn(&str) -> bool,
+    ancestors: &'a [Ancestor],
+    /// Did the process with this number start with this variable? `None` if nobody can tell.
+    has_variable: &'a dyn Fn(u32, &str) -> Option<bool>,
 }
 
 /// The agent, recognised by the variables of this process and by its ancestors; `None` if it is
 /// a person.
 fn recognise(is_set: impl Fn(&'static str) -> bool, ancestors: &[Ancestor]) -> Option<Agent> {
     let by_variable = KNOWN.iter().find_map(|agent| {
-        let mut variables = agent.session.into_iter().chain(agent.marks.iter().copied());
-        let variable = variables.find(|variable| is_set(variable))?;
+        let variable = agent.variables().find(|variable| is_set(variable))?;
         Some(Agent {
             name: agent.name,
             sign: Sign::Variable(variable),
@@ -206,23 +211,30 @@ fn recognise(is_set: impl Fn(&'static str) -> bool, ancestors: &[Ancestor]) -> O
 
 /// Did this host's client itself start this process, as it starts a hook? Not a shell of its
 /// agent's, nor a client that an agent started.
-fn is_run_by(
-    host: &KnownAgent,
-    is_set: impl Fn(&'static str) -> bool,
-    ancestors: &[Ancestor],
-) -> bool {
-    let Some((parent, above)) = ancestors.split_first() else {
+fn is_run_by(host: &KnownAgent, process: &Started<'_>) -> bool {
+    let Some(parent) = process.ancestors.first() else {
         return false;
     };
-    let in_shell = host.shell_only.iter().any(|name| is_set(name));
-    let nested = above.iter().any(|process| known(process).is_some());
-    host.runs_as(parent) && !in_shell && !nested
+    let in_shell = host.shell_only.iter().any(|name| (process.is_set)(name));
+    host.runs_as(parent) && !in_shell && !is_nested(process)
 }
 
-/// Is there another client above the nearest one?
-fn is_nested(ancestors: &[Ancestor]) -> bool {
-    let clients = ancestors.iter().filter(|process| known(process).is_some());
-    clients.count() > 1
+/// Did an agent start the client that is nearest above? Many clients are two processes: npm's
+/// script that starts the program, or a program that starts itself again with other options. Such
+/// a pair is one client. Its inner process has none of the variables of its own agent's shell.
+fn is_nested(process: &Started<'_>) -> bool {
+    let ancestors = process.ancestors.iter().enumerate();
+    let clients: Vec<_> = ancestors
+        .filter_map(|(at, ancestor)| Some((at, ancestor.pid, known(ancestor)?)))
+        .collect();
+    let starts_itself = |pair: &[(usize, u32, &KnownAgent)]| {
+        let [(at, pid, host), (above, _, launcher)] = pair else {
+            return false;
+        };
+        let is_marked = |name| (process.has_variable)(*pid, name) == Some(true);
+        at + 1 == *above && host.name == launcher.name && !host.variables().any(is_marked)
+    };
+    !clients.windows(2).all(starts_itself)
 }
 
 /// The client that is nearest above.
@@ -244,6 +256,11 @@ fn session(variable: impl Fn(&str) -> Option<String>) -> Option<SessionId> {
 }
 
 impl KnownAgent {
+    /// The variables that mark its agent's shell.
+    fn variables(&self) -> impl Iterator<Item = &'static str> {
+        self.session.into_iter().chain(self.marks.iter().copied())
+    }
+
     fn runs_as(&self, process: &Ancestor) -> bool {
         // A client that sets its process title overwrites its first argument.
         let title = process.args.first().map_or("", String::as_str);
@@ -304,12 +321,31 @@ impl Environment {
 
     /// Did an agent start the client that runs this process?
     pub(crate) fn is_nested(&self) -> bool {
-        is_nested(&self.ancestors())
+        self.started(&self.ancestors(), is_nested)
     }
 
     /// Did this host's client start this process as a hook?
     pub(crate) fn is_run_by(&self, host: &KnownAgent) -> bool {
-        is_run_by(host, |name| self.is_set(name), &self.ancestors())
+        self.started(&self.ancestors(), |process| is_run_by(host, process))
+    }
+
+    fn started(&self, ancestors: &[Ancestor], ask: impl Fn(&Started<'_>) -> bool) -> bool {
+        ask(&Started {
+            is_set: &|name| self.is_set(name),
+            ancestors,
+            has_variable: &process::has_variable,
+        })
+    }
+
+    /// Does this run in a shell of this host's agent? Only the nearest client's own environment
+    /// tells whether a variable came from it or was there before.
+    pub(crate) fn is_in_shell_of(&self, host: &KnownAgent) -> bool {
+        let Some(variable) = host.shell_only.iter().find(|name| self.is_set(name)) else {
+            return false;
+        };
+        let ancestors = self.ancestors();
+        let client = ancestors.iter().find(|process| host.runs_as(process));
+        client.is_some_and(|client| process::has_variable(client.pid, variable) == Some(false))
     }
 
     /// The session whose process sent an event that names another one of the same host's.
@@ -324,7 +360,7 @@ impl Environment {
         let in_shell_only = host
             .session
             .is_some_and(|name| host.shell_only.contains(&name));
-        if in_shell_only && is_nested(&ancestors) {
+        if in_shell_only && self.started(&ancestors, is_nested) {
             return None;
         }
         // A client that an agent of another host's started has inherited the variable.

@@ -1,5 +1,7 @@
 //! `mainspring stop`, `pause`, `resume`: a person's brake. It works without any model.
 
+use std::fmt::Write as _;
+
 use mainspring_kernel::authority::Grounds;
 use mainspring_kernel::orders::{Scope, Until};
 use mainspring_kernel::{Millis, Name, Orders};
@@ -8,6 +10,7 @@ use mainspring_store::ShownPath as _;
 use super::{CommandContext, Result, timestamp};
 use crate::error::CliError;
 use crate::orders::{OFF_FILE, Recorded};
+use crate::sessions;
 
 /// Stop holding the agent in this project, until `mainspring resume`.
 ///
@@ -50,7 +53,7 @@ pub(crate) struct ResumeArgs {
 
 pub(crate) fn stop(args: &StopArgs, cmd: &CommandContext) -> Result {
     let typed = command("stop", args.machine);
-    order(cmd, args.machine, &typed, |orders| {
+    let said = order(cmd, args.machine, &typed, |orders| {
         let what = match args.machine {
             None => "nothing here holds the agent any more".to_owned(),
             Some(name) => format!("{name} is stopped"),
@@ -58,13 +61,14 @@ pub(crate) fn stop(args: &StopArgs, cmd: &CommandContext) -> Result {
         let resume = command("resume", args.machine);
         let did = format!("{what}; `mainspring {resume}` undoes this");
         Ok((orders.stopped(scope(args.machine), Until::Resumed), did))
-    })
+    })?;
+    Ok(format!("{said}{}", elsewhere(cmd, &typed)?))
 }
 
 pub(crate) fn pause(args: &PauseArgs, cmd: &CommandContext) -> Result {
     let end = cmd.env.now().plus(args.span);
     let typed = command(&format!("pause {}s", args.span.0 / 1_000), args.machine);
-    order(cmd, args.machine, &typed, |orders| {
+    let said = order(cmd, args.machine, &typed, |orders| {
         let what = match args.machine {
             None => "nothing here holds the agent".to_owned(),
             Some(name) => format!("{name} is paused"),
@@ -72,7 +76,8 @@ pub(crate) fn pause(args: &PauseArgs, cmd: &CommandContext) -> Result {
         let (time, resume) = (timestamp(end), command("resume", args.machine));
         let did = format!("{what} until {time}; `mainspring {resume}` ends the pause");
         Ok((orders.stopped(scope(args.machine), Until::At(end)), did))
-    })
+    })?;
+    Ok(format!("{said}{}", elsewhere(cmd, &typed)?))
 }
 
 pub(crate) fn resume(args: &ResumeArgs, cmd: &CommandContext) -> Result {
@@ -122,6 +127,29 @@ pub(super) fn order(
         Ok((vec![recorded.change(&orders)?], did))
     })?;
     Ok(format!("{did}\n"))
+}
+
+/// A line for each live session that began in this project and works for another one: the order
+/// does not reach it there.
+fn elsewhere(cmd: &CommandContext, typed: &str) -> Result {
+    let (here, store) = cmd.project()?;
+    let state = store.state();
+    let mut lines = String::new();
+    for session in sessions::live(&cmd.env, state) {
+        let Some(project) = sessions::project_of(&cmd.env, state, &session) else {
+            continue;
+        };
+        if project.root != here.root && session.folder.starts_with(&here.root) {
+            let root = project.root.shown();
+            let _ = writeln!(
+                lines,
+                "session {} began here and works for {root}: `cd {root} && mainspring {typed}` \
+                 reaches it",
+                session.id,
+            );
+        }
+    }
+    Ok(lines)
 }
 
 fn scope(machine: Option<Name>) -> Scope {

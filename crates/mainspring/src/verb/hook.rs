@@ -183,12 +183,23 @@ fn answer(env: &Environment, payload: &Payload) -> (Option<String>, Option<Answe
     (payload.encode(&answer, wording), Some(answer))
 }
 
-/// An event that names another session than the host named to this process: it is not the
-/// host's, and nothing comes of it.
+/// An event that the agent sent from its shell, or that names another session than the host named
+/// to this process: it is not the host's, and nothing comes of it.
 fn forged(env: &Environment, payload: &Payload) -> Option<Answer> {
+    let kind = &payload.event.kind;
+    if env.is_in_shell_of(payload.host.agent) {
+        return Some(match kind {
+            Kind::Stop { .. } => Answer::fault(
+                kind,
+                "this stop came from the agent's shell and not from its client: nothing was \
+                 checked",
+            ),
+            _ => Answer::nothing(kind),
+        });
+    }
     let named = payload.event.session.as_ref()?;
     let own = env.forges(payload.host.agent, named)?;
-    Some(of_another(&own, named, &payload.event.kind))
+    Some(of_another(&own, named, kind))
 }
 
 /// The answer to an event that one session sent in the name of another.
@@ -297,6 +308,9 @@ fn decide_by(
         }
     }
     if machines.is_empty() {
+        if begins_in_trusted(&context) {
+            bind(&context, session)?;
+        }
         // Nobody else may come for a while to finish what a crashed process left.
         let mut answer = Answer::nothing(&payload.event.kind);
         if !context.is_vacant() && store.unfinished() {
@@ -313,9 +327,7 @@ fn decide_by(
         let answer = of_another(&own, named, &payload.event.kind);
         return Ok(Spoken::plainly(answer));
     }
-    if let (Bound::NotYet, Some(session)) = (project.bound, session) {
-        project::bind(store.state(), session, &project.root)?;
-    }
+    bind(&context, session)?;
     let answer = with_ignored(&context, drive(&context, payload, &machines));
     let answer = with_trust_notice(&context, answer);
     let holds = matches!(&answer.decision, Decision::Stop { hold } if !hold.is_empty());
@@ -325,6 +337,24 @@ fn decide_by(
     } else {
         Spoken::plainly(answer)
     })
+}
+
+/// Does a session, or a prompt of one, begin in a project that a person trusted? Its checks hold
+/// the session's stops, whatever folder its agent goes to before the first one.
+fn begins_in_trusted(context: &EventContext<'_>) -> bool {
+    let kind = context.payload.map(|payload| &payload.event.kind);
+    let begins = matches!(kind, Some(Kind::SessionStart { .. } | Kind::Prompt { .. }));
+    begins && !context.is_vacant() && context.is_trusted()
+}
+
+/// Binds the session to the project, unless it is bound already.
+fn bind(context: &EventContext<'_>, session: Option<&SessionId>) -> Result<(), Trouble> {
+    match (context.project.bound, session) {
+        (Bound::NotYet, Some(session)) => {
+            project::bind(context.store.state(), session, &context.project.root)
+        }
+        (Bound::NotYet | Bound::Yes, _) => Ok(()),
+    }
 }
 
 /// A file that does not count because of whose it is: the person hears of it at a stop, once

@@ -13,8 +13,12 @@ use crate::transcript::Transcript;
 pub(super) const LAG: Duration = Duration::from_secs(3);
 
 /// What the user wrote last in this session. An event that somebody gave to `mainspring hook` is
-/// none; and the record may lag behind the events.
+/// none; and the record may lag behind the events. What an agent wrote to a client that it started
+/// itself is no user's.
 pub(super) fn in_transcript(cmd: &CommandContext, session: &SessionId) -> Option<LastWord> {
+    if cmd.env.is_nested() {
+        return None;
+    }
     let format = &host::of_environment(&cmd.env).transcript;
     let path = (format.find)(&cmd.env, session)?;
     let transcript = Transcript::open(&path).ok()?;

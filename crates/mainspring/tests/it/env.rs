@@ -241,6 +241,9 @@ impl Ran {
         }
         let answer: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(answer["decision"], Value::Null, "{answer}");
+        // Claude Code is held by text, too.
+        let about = &answer["hookSpecificOutput"]["hookEventName"];
+        assert_ne!(about, "Stop", "{answer}");
         answer["systemMessage"]
             .as_str()
             .unwrap_or_default()

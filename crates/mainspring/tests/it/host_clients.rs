@@ -66,6 +66,8 @@ fn journey(host: Host) {
         sessions.contains(client_name(host)) || host == Host::Codex,
         "{sessions}"
     );
+    // npm's script and the program that it starts are one client, which no agent started.
+    assert!(!sessions.contains("helper"), "{name}: {sessions}");
 }
 
 fn client_name(host: Host) -> &'static str {

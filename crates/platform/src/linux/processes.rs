@@ -53,6 +53,8 @@ fn parent_in(stat: &str) -> Option<u32> {
 const MOST_ANCESTORS: usize = 64;
 /// The limit for the arguments of one process.
 const MOST_WORDS: u64 = 16 << 10;
+/// The limit for its environment; the kernel's is three times as large.
+const MOST_VARIABLES: u64 = 2 << 20;
 
 /// The ancestors of this process, the nearest first. The list ends at a process that cannot be
 /// read.
@@ -82,11 +84,29 @@ pub fn ancestor_pids() -> impl Iterator<Item = u32> {
     std::iter::successors(parent, above).take(MOST_ANCESTORS)
 }
 
-fn words(path: &Path) -> Vec<String> {
+/// Did a process start with this variable? `None` if that cannot be read.
+pub fn has_variable(pid: u32, name: &str) -> Option<bool> {
+    let bytes = start_of(Path::new(&format!("/proc/{pid}/environ")), MOST_VARIABLES)?;
+    let mut variables = bytes.split(|byte| *byte == 0);
+    let is_it = |variable: &[u8]| {
+        let value = variable.strip_prefix(name.as_bytes());
+        value.is_some_and(|value| value.starts_with(b"="))
+    };
+    Some(variables.any(is_it))
+}
+
+fn start_of(path: &Path, most: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    if let Ok(file) = File::open(path) {
-        let _ = file.take(MOST_WORDS).read_to_end(&mut bytes);
-    }
+    File::open(path)
+        .ok()?
+        .take(most)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    Some(bytes)
+}
+
+fn words(path: &Path) -> Vec<String> {
+    let bytes = start_of(path, MOST_WORDS).unwrap_or_default();
     let words = bytes
         .split(|byte| *byte == 0)
         .take_while(|word| !word.is_empty());

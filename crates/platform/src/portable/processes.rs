@@ -58,6 +58,11 @@ pub fn ancestor_pids() -> impl Iterator<Item = u32> {
     std::iter::successors(parent, above).take(MOST_ANCESTORS)
 }
 
+/// Did a process start with this variable? POSIX has no way to ask.
+pub fn has_variable(_pid: u32, _name: &str) -> Option<bool> {
+    None
+}
+
 /// POSIX gives an orphan to the first process. [`descendants`] finds the ones that stayed in the
 /// group; one that began a session of its own is lost.
 pub fn adopt_orphans() {}

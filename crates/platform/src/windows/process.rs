@@ -99,6 +99,11 @@ pub fn ancestor_pids() -> impl Iterator<Item = u32> {
     std::iter::successors(above(&std::process::id()), above).take(MOST_ANCESTORS)
 }
 
+/// Did a process start with this variable? Windows has no documented way to ask.
+pub fn has_variable(_pid: u32, _name: &str) -> Option<bool> {
+    None
+}
+
 fn is_older(parent: u32, child: u32) -> bool {
     matches!((started(parent), started(child)), (Some(parent), Some(child)) if parent <= child)
 }

@@ -183,6 +183,83 @@ fn the_nearest_client_is_the_one_that_is_named_with_its_process() {
     assert_eq!(agent.reason(), "process 999, which started this, is Codex");
 }
 
+/// Is the nearest client in this tree one that an agent started? The processes with these numbers
+/// have the variables of their own agent's shell.
+fn nested(lines: &[&str], marked: &[u32]) -> bool {
+    is_nested(&Started {
+        is_set: &|_| false,
+        ancestors: &tree(lines),
+        has_variable: &|pid, _| Some(marked.contains(&pid)),
+    })
+}
+
+#[test]
+fn a_client_of_two_processes_is_one_client() {
+    for lines in [
+        &["/opt/claude claude", "/usr/bin/zsh -zsh"][..],
+        // npm's script, and the program that it starts.
+        &[
+            "/x/codex codex exec",
+            "/usr/bin/node node /x/node_modules/@openai/codex/bin/codex.js",
+            "/usr/bin/zsh -zsh",
+        ],
+        // It starts itself again with more memory.
+        &[
+            "/usr/bin/node node --max-old-space-size=8 /x/bin/qwen",
+            "/usr/bin/node node /x/bin/qwen",
+            "/usr/bin/zsh -zsh",
+        ],
+    ] {
+        assert!(!nested(lines, &[]), "{lines:?}");
+    }
+}
+
+#[test]
+fn a_client_that_an_agent_started_is_nested() {
+    for (lines, marked) in [
+        // In a shell of the agent's.
+        (
+            &[
+                "/opt/claude claude -p",
+                "/bin/sh sh -c x",
+                "/opt/claude claude",
+            ][..],
+            &[][..],
+        ),
+        // In the place of that shell: the inner client has its variables.
+        (&["/opt/claude claude -p", "/opt/claude claude"], &[1000]),
+        // Another host's, without a shell between.
+        (&["/x/codex codex exec", "/opt/claude claude"], &[]),
+        // A client of two processes, below another one.
+        (
+            &["/x/qwen qwen", "/x/qwen qwen", "/bin/sh sh", "/x/qwen qwen"],
+            &[],
+        ),
+    ] {
+        assert!(nested(lines, marked), "{lines:?}");
+    }
+}
+
+/// A person types `/mainspring:stop` in a client that npm's script started.
+#[test]
+fn a_launcher_above_the_client_does_not_keep_it_from_starting_hooks() {
+    let tree = tree(&[
+        "/x/codex codex",
+        "/usr/bin/node node /x/node_modules/@openai/codex/bin/codex.js",
+        "/usr/bin/zsh -zsh",
+    ]);
+    let run = |is_set: &dyn Fn(&str) -> bool| {
+        let process = Started {
+            is_set,
+            ancestors: &tree,
+            has_variable: &|_, _| Some(false),
+        };
+        is_run_by(&codex::AGENT, &process)
+    };
+    assert!(run(&|_| false));
+    assert!(!run(&|name| name == "CODEX_SESSION_ID"));
+}
+
 #[test]
 fn a_variable_of_an_agents_shell_is_enough_and_one_of_a_profile_is_none() {
     let with = |variable: &str| recognise(|name| name == variable, &[]).map(|agent| agent.name);

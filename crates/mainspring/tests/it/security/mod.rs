@@ -15,6 +15,7 @@ mod posing;
 mod reviewer;
 mod secrets;
 mod settings;
+mod shells;
 mod supply;
 mod terminal;
 mod trust;
