@@ -44,8 +44,8 @@ impl Programs {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         for selection in [
             ["--package=mainspring", "--bin=mainspring"],
-            ["--package=mainspring-testkit", "--bin=floor"],
-            ["--package=mainspring-testkit", "--bin=bare-calls"],
+            ["--package=mainspring-floor", "--bin=floor"],
+            ["--package=mainspring-floor", "--bin=bare-calls"],
         ] {
             let status = Command::new(&cargo)
                 .args(["build", "--quiet", "--release"])

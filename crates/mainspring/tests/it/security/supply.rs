@@ -142,6 +142,7 @@ fn everything_that_is_built_comes_from_the_registry_or_is_ours() {
         ours,
         [
             "mainspring",
+            "mainspring-floor",
             "mainspring-fuzz",
             "mainspring-json",
             "mainspring-kernel",
@@ -161,6 +162,7 @@ fn only_calls_of_windows_are_unsafe_in_ours() {
     // One folder of `platform` may be unsafe; its own test keeps it to that folder.
     assert!(workspace.contains("unsafe_code = \"deny\""));
     for name in [
+        "crates/floor",
         "crates/fuzz",
         "crates/json",
         "crates/kernel",
