@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decision::Answer;
-use crate::event::{Chain, Kind, StartSource};
+use crate::event::{Chain, Event, Kind, Speaker, StartSource};
 use crate::ids::{Digest, Millis, Uptime};
 use crate::receipt::Receipt;
 
@@ -158,6 +158,21 @@ impl BlockLedger {
             self.receipt = None;
         }
         self
+    }
+
+    /// Is the time of the prompt wanted at this event? At the first stop of a chain only if
+    /// something ran, which may have taken minutes: most such stops hold nobody, and the next one
+    /// is early enough for the receipt.
+    pub fn seeks_prompt(&self, event: &Event, has_run: bool) -> bool {
+        let Kind::Stop { chain, .. } = &event.kind else {
+            return false;
+        };
+        // A sub-agent's stop does not end the work that the receipt is about.
+        event.speaker == Speaker::Main
+            && match (chain, &self.receipt) {
+                (Chain::Continued, Some(receipt)) => !receipt.sought,
+                (Chain::First | Chain::Continued, _) => has_run,
+            }
     }
 
     /// Counts one more hold, and notes how far the transcript has come. If the transcript cannot

@@ -353,8 +353,12 @@ fn settle(
 
 /// Counts the hold, or ends the count, and writes the receipt. The note is for the person.
 fn settle_stop(case: &Case, hold: &Reasons, ledger: &mut BlockLedger) -> (Outcome, Option<Note>) {
+    let seeks = ledger.seeks_prompt(&case.event, false);
+    let prompted = ledger.prompted.take();
+    if let Some(receipt) = ledger.receipt.as_mut().filter(|_| seeks) {
+        receipt.count_from(prompted);
+    }
     if hold.is_empty() {
-        ledger.prompted = None;
         // A sub-agent's stop does not end the work that the agent is kept going for.
         let receipt = match case.event.speaker {
             Speaker::Main => ledger.receipt.take(),
@@ -375,10 +379,13 @@ fn settle_stop(case: &Case, hold: &Reasons, ledger: &mut BlockLedger) -> (Outcom
         return (Outcome::SameAnswer, Some(same_answer_note(hold)));
     }
     ledger.hold(case.transcript, case.said.as_ref());
-    let prompted = ledger.prompted.take().unwrap_or(case.now).min(case.now);
-    let receipt = ledger
-        .receipt
-        .get_or_insert_with(|| Receipt::begin(prompted));
+    let receipt = ledger.receipt.get_or_insert_with(|| {
+        let mut receipt = Receipt::begin(case.now);
+        if prompted.is_some() {
+            receipt.count_from(prompted);
+        }
+        receipt
+    });
     receipt.hold(hold);
     take_in(receipt, &case.inputs);
     let note = (receipt.holds == 1).then(|| held_note(hold));

@@ -16,6 +16,9 @@ use crate::name::Name;
 pub struct Receipt {
     /// When the person wrote the prompt, or else when the first hold was.
     pub since: Millis,
+    /// The prompt's time was looked up, whether or not it was found.
+    #[serde(default)]
+    pub sought: bool,
     pub holds: u32,
     /// Which machine asked for how many of them.
     pub by: BTreeMap<Name, u32>,
@@ -47,6 +50,7 @@ impl Receipt {
     pub(crate) fn begin(now: Millis) -> Self {
         Self {
             since: now,
+            sought: false,
             holds: 0,
             by: BTreeMap::new(),
             reviews: 0,
@@ -55,6 +59,12 @@ impl Receipt {
             cost: 0,
             pull: None,
         }
+    }
+
+    /// Counts from the prompt, if its time was found. A prompt after the first hold is another one.
+    pub(crate) fn count_from(&mut self, prompted: Option<Millis>) {
+        self.sought = true;
+        self.since = prompted.map_or(self.since, |prompted| prompted.min(self.since));
     }
 
     pub(crate) fn hold(&mut self, reasons: &Reasons) {
@@ -160,6 +170,15 @@ mod tests {
             "let go after 2 held stops (gate 2, loop 1), 2 reviews of which 1 clean, 1 review not \
              done, $0.51, PR #44, 4m 12s"
         );
+    }
+
+    #[test]
+    fn a_receipt_counts_from_the_prompt_and_never_from_a_later_one() {
+        for (prompted, since) in [(None, 9), (Some(2), 2), (Some(12), 9)] {
+            let mut receipt = Receipt::begin(Millis(9));
+            receipt.count_from(prompted.map(Millis));
+            assert_eq!((receipt.since, receipt.sought), (Millis(since), true));
+        }
     }
 
     /// A ledger from a version that counted less has zero for the other counts.

@@ -160,8 +160,7 @@ impl<'a> Driver<'a> {
             }
         }
         let mut ledger = self.load_ledger()?;
-        // What ran may have taken minutes. The receipt counts them.
-        if self.has_run && ledger.receipt.is_none() {
+        if ledger.seeks_prompt(&self.payload.event, self.has_run) {
             ledger.prompted = self.context.prompted_at();
         }
         let (tools, transcript) = self.tools(&ledger);

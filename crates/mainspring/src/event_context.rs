@@ -302,11 +302,8 @@ impl<'a> EventContext<'a> {
 
     /// When the person wrote the last prompt, by the transcript.
     pub(crate) fn prompted_at(&self) -> Option<Millis> {
-        let format = &self.host().transcript;
-        let exchange = self
-            .transcript()?
-            .last_exchange(format.prompt, format.entry);
-        exchange.ok()??.prompt.at
+        let prompt = self.host().transcript.prompt;
+        self.transcript()?.last_prompt(prompt).ok()??.at
     }
 
     /// Waits until the host has written the lines that come before this stop, if it writes them

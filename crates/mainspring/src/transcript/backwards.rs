@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::file::{Transcript, Unreadable};
 
-/// At most this much of a transcript is read, however large it is.
+/// At most this much of a transcript is usually read, however large it is.
 pub(super) const LIMIT: usize = 1 << 20;
 
 /// Most stops need only the last few lines.
@@ -35,9 +35,14 @@ pub(super) enum Step<'w> {
 
 impl<'t> Backwards<'t> {
     pub(super) fn new(transcript: &'t Transcript) -> Self {
+        Self::within(LIMIT, transcript)
+    }
+
+    /// With another limit than most readers have.
+    pub(super) fn within(limit: usize, transcript: &'t Transcript) -> Self {
         let length = usize::try_from(transcript.size())
             .unwrap_or(usize::MAX)
-            .min(LIMIT);
+            .min(limit);
         Self {
             transcript,
             window: vec![0; length],

@@ -11,6 +11,9 @@ pub(crate) struct Exchange {
     pub(crate) after: String,
 }
 
+/// A turn of some hours may have written this much since its prompt.
+const TURN: usize = 16 << 20;
+
 /// More than the first line of any transcript that has something to say there.
 const HEAD: usize = 16 << 10;
 
@@ -41,6 +44,20 @@ impl Transcript {
             prompt,
             after: String::new(),
         }))
+    }
+
+    /// The user's last message, also if it is far away: it is looked for once in a turn.
+    pub(crate) fn last_prompt(
+        &self,
+        prompt: fn(&[u8]) -> Option<PromptLine>,
+    ) -> Result<Option<PromptLine>, Unreadable> {
+        let mut lines = Backwards::within(TURN, self);
+        while let Step::Line { bytes, .. } = lines.step()? {
+            if let Some(found) = prompt(bytes) {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
     /// Has a hook held the agent since the user's last message?

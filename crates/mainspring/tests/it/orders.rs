@@ -185,6 +185,47 @@ fn a_run_of_holds_is_announced_once_and_ends_with_a_receipt() {
     );
 }
 
+/// Also if the prompt is far away, and if an earlier turn, which the person broke off, was held.
+#[test]
+fn the_receipt_of_a_machine_that_starts_nothing_counts_from_the_prompt() {
+    let env = TestEnv::new();
+    env.agent("s", &["gate", "on"]).ok();
+    let transcript = env.home().join("s.jsonl");
+    let prompt = |minutes: i64| {
+        let at = jiff::Timestamp::now() - jiff::SignedDuration::from_mins(minutes);
+        let line = json!({
+            "type": "user", "promptId": minutes.to_string(), "timestamp": at.to_string(),
+            "origin": {"kind": "human"}, "message": {"role": "user", "content": "go"},
+        });
+        format!("{line}\n")
+    };
+    let read = json!({
+        "type": "user", "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "t", "content": "x".repeat(64 << 10)},
+        ]},
+    });
+    let stop = |words: &str, active: bool| {
+        let fields = json!({
+            "last_assistant_message": words, "stop_hook_active": active,
+            "transcript_path": transcript,
+        });
+        env.hook("Stop", fields)
+    };
+    fs::write(&transcript, prompt(300)).unwrap();
+    stop("one", false).held();
+    let long = format!("{read}\n").repeat(40);
+    fs::write(&transcript, [prompt(300), prompt(40), long].concat()).unwrap();
+    stop("two", false).held();
+    let receipt = stop("TASKMASTER_DONE::s", true).let_go();
+    let begins = "let go after 1 held stop (gate 1), 4";
+    let at = receipt.find(begins).unwrap_or_else(|| panic!("{receipt}"));
+    let time = &receipt[at + begins.len() - 1..];
+    assert!(
+        time.starts_with("40m") || time.starts_with("41m"),
+        "{receipt}"
+    );
+}
+
 #[test]
 fn how_the_agent_is_told_to_go_on_is_a_setting_and_by_default_the_hosts_own() {
     let answer = |mut command: std::process::Command, env: &TestEnv| {
