@@ -98,6 +98,11 @@ pub(crate) trait MachineShell {
         Self::summary(input)
     }
 
+    /// What does not happen because nobody trusted the project, for the person at a stop.
+    fn waits_for_trust(_: &EventContext<'_>) -> Option<String> {
+        None
+    }
+
     /// Is the machine at work for this session?
     fn works_for(_: &InputOf<Self::Machine>, _: &SessionId) -> bool {
         false
@@ -226,6 +231,11 @@ macro_rules! shells {
             match input {
                 $(MachineInput::$variant(input) => $module::Shell::summary_here(context, input),)*
             }
+        }
+
+        /// What does not happen because nobody trusted the project.
+        pub(crate) fn waits_for_trust(name: Name, context: &EventContext<'_>) -> Option<String> {
+            match name { $(Name::$variant => $module::Shell::waits_for_trust(context),)* }
         }
 
         /// Is the machine at work for this session?

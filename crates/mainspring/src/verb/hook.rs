@@ -373,8 +373,8 @@ fn with_ignored(context: &EventContext<'_>, mut answer: Answer) -> Answer {
     answer
 }
 
-/// What waits for the person to trust it: said at a stop, once in a session. The agent hears
-/// nothing of it.
+/// What waits for the person to trust it, and what does not happen until then: said at a stop,
+/// once in a session. The agent hears nothing of it.
 fn with_trust_notice(context: &EventContext<'_>, mut answer: Answer) -> Answer {
     let speaks = context.at_stop() && !context.is_drop_in() && !context.is_subagents();
     if speaks
@@ -382,6 +382,14 @@ fn with_trust_notice(context: &EventContext<'_>, mut answer: Answer) -> Answer {
         && (notice.is_urgent() || is_news(context, &context.root().join(notice.name())))
     {
         answer.notes.push(Note::ours(notice.to_string()));
+    }
+    if speaks && !context.is_vacant() && !context.is_trusted() {
+        for name in Name::ALL {
+            let told = || context.root().join(format!("untrusted {name}"));
+            let waits = machine::waits_for_trust(*name, context);
+            let news = waits.filter(|_| is_news(context, &told()));
+            answer.notes.extend(news.map(Note::ours));
+        }
     }
     answer
 }

@@ -133,6 +133,40 @@ fn every_command_that_a_prompt_calls_is_understood() {
     }
 }
 
+/// The last phase is recorded after the agent's last commit.
+#[test]
+fn after_the_last_phase_every_prompt_and_every_message_has_the_rest_committed() {
+    let rest = "commit what is left of the plan's files";
+    let mut prompts = 0;
+    for (path, text) in texts() {
+        for line in text.lines() {
+            let records = line.contains("run `mainspring plan advance complete`");
+            if records || line.contains("the plan is complete**") {
+                assert!(line.contains(rest), "{}: {line}", path.display());
+                prompts += 1;
+            }
+        }
+    }
+    assert_eq!(
+        prompts, 4,
+        "two cases in the plugin's prompt, two in Codex's"
+    );
+    let taskie = Taskie::with_state(serde_json::json!({
+        "phase": "all-code-review", "next_phase": "complete",
+    }));
+    let route = taskie.env.agent("s", &["plan", "route"]).ok();
+    let command = "`mainspring plan advance complete --plan demo`";
+    assert!(route.contains(command) && route.contains(rest), "{route}");
+    let did = taskie
+        .env
+        .agent("s", &["plan", "advance", "complete", "--plan", "demo"])
+        .ok();
+    assert!(did.contains("phase complete, next nothing"), "{did}");
+    assert!(did.contains(rest), "{did}");
+    let route = taskie.env.agent("s", &["plan", "route"]).ok();
+    assert!(route.contains(rest), "{route}");
+}
+
 #[test]
 fn the_ground_rules_name_every_phase_and_field() {
     let rules = fs::read_to_string(repository().join("plugins/taskie/ground-rules.md")).unwrap();

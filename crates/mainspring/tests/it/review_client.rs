@@ -244,7 +244,8 @@ fn the_last_tasks_review_leads_to_all_code_and_to_the_end() {
     assert_eq!(after_all["next_phase"], "complete");
 
     claude.run("continue the plan").expect_success();
-    assert!(model.saw_text("run `mainspring plan advance complete`"));
+    assert!(model.saw_text("run `mainspring plan advance complete --plan demo`"));
+    assert!(model.saw_text("commit what is left of the plan's files"));
     let end = state(&claude);
     assert_eq!(
         (&end["phase"], &end["next_phase"]),

@@ -21,6 +21,9 @@ pub struct Artifacts {
     pub current: Subtasks,
 }
 
+/// The last review and the last phase came after the agent's last commit.
+pub const COMMIT_THE_REST: &str = "commit what is left of the plan's files, if anything is";
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Route {
     pub step: Step,
@@ -71,13 +74,11 @@ impl Route {
                 "Stop: change nothing and end your turn. The {} starts when you stop.",
                 review.label()
             ),
-            Step::Finish => String::from(
-                "The plan is finished but not marked so: run `mainspring plan advance complete` \
-                 and tell the user that all tasks are done.",
+            Step::Finish => String::from("The plan is finished but not marked so."),
+            Step::Complete => format!(
+                "The plan is complete: {COMMIT_THE_REST}, and tell the user that all tasks are \
+                 done."
             ),
-            Step::Complete => {
-                String::from("The plan is complete: tell the user that all tasks are done.")
-            }
             Step::Ask => String::from(
                 "Ask: show the user the phase and the current task, and ask what to do next.",
             ),
@@ -127,7 +128,7 @@ fn by_state(
         // The agent can still answer a review; the next one does not start.
         (Some(Phase::Review(_)), Some((review, still))) => {
             let sentence = still.sentence(&plan.id, review);
-            (Step::Ask, format!("The review does not start: {sentence}."))
+            (Step::Ask, format!("It waits for a person: {sentence}."))
         }
         (Some(next), _) => by_next(next, plan, fields, artifacts),
         (None, _) => by_last(fields),
@@ -180,7 +181,14 @@ fn by_next(next: &Phase, plan: &Plan, fields: &Fields, artifacts: &Artifacts) ->
         Phase::NextTask | Phase::NextTaskTdd | Phase::ContinueTask => {
             (act(next.as_str(), task), format!("next_phase is {next}."))
         }
-        Phase::Complete => (Step::Finish, "The last reviews are over.".into()),
+        Phase::Complete => (
+            Step::Finish,
+            format!(
+                "The last reviews are over: run {}, {COMMIT_THE_REST}, and tell the user that all \
+                 tasks are done.",
+                command(&plan.id, "advance complete")
+            ),
+        ),
         Phase::Unknown(text) => (
             Step::Ask,
             format!("next_phase is \"{text}\", which is not a phase."),

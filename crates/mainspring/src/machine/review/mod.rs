@@ -121,6 +121,15 @@ impl MachineShell for Shell {
         reviewer::run(context, &permit, intent)
     }
 
+    fn waits_for_trust(context: &EventContext<'_>) -> Option<String> {
+        let brought = context.project.has(PLANS).then(|| open(context, None));
+        let plan = brought?.ok()??.plan();
+        match standstill(context, &plan).ok()?? {
+            (review, still @ Standstill::Untrusted) => Some(still.sentence(&plan.id, review)),
+            _ => None,
+        }
+    }
+
     fn works_for(input: &InputOf<Review>, session: &SessionId) -> bool {
         match &input.state {
             State::Nothing => false,
@@ -170,6 +179,16 @@ pub(crate) struct Opened {
 impl Opened {
     pub(crate) fn memory(&self) -> Memory {
         self.memories.of(&self.dir.id)
+    }
+
+    /// The plan as it was found.
+    pub(crate) fn plan(&self) -> Plan {
+        Plan {
+            id: self.dir.id.clone(),
+            record: self.record.clone(),
+            memory: self.memory(),
+            passing: None,
+        }
     }
 }
 

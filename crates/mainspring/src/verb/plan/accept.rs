@@ -8,7 +8,7 @@ use mainspring_kernel::verbs::Actor;
 use mainspring_kernel::{Millis, Name, SessionId};
 
 use super::change::told;
-use super::{Asker, Which, changes, plan};
+use super::{Asker, Which, changes, may};
 use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::verb::{CommandContext, Result, ask, last_word};
@@ -27,7 +27,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let (project, store) = cmd.project()?;
     let context = EventContext::new(&cmd.env, &project, &store, None);
     let opened = args.which.open(&context)?;
-    let found = plan(&opened);
+    let found = opened.plan();
     match cmd.actor() {
         // Whatever has no terminal may be a process that an agent cut off from itself.
         Actor::Person => ask::require_terminal()?,
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
                     "or the user's whole message in the client is {list}"
                 ))
             };
-            cmd.may("plan accept", grounds).map_err(hint)?;
+            may(&args.which, cmd, "plan accept", grounds).map_err(hint)?;
         }
     }
     let which = Which {
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     };
     let did = cmd.commit(Name::Review, "plan accept", |context| {
         let opened = which.open(context)?;
-        let found = plan(&opened);
+        let found = opened.plan();
         let asker = Asker::new(cmd, context)?;
         let step = verbs::accept(&found, asker.about(&opened)?)?;
         let files = changes(&opened.state_file, &opened.memories, &step.state)?;

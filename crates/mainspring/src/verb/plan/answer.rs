@@ -6,7 +6,7 @@ use mainspring_kernel::machines::review::findings::{How, Reply};
 use mainspring_kernel::machines::review::verbs;
 use mainspring_kernel::verbs::Actor;
 
-use super::{Asker, Which, plan, remembered};
+use super::{Asker, Which, remembered};
 use crate::error::CliError;
 use crate::verb::{CommandContext, Result};
 
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let did = cmd.commit(Name::Review, "plan answer", |context| {
         let opened = args.which.open(context)?;
         let asker = Asker::new(cmd, context)?;
-        let step = verbs::answer(&plan(&opened), &reply, asker.about(&opened)?)?;
+        let step = verbs::answer(&opened.plan(), &reply, asker.about(&opened)?)?;
         let whose = match (cmd.actor(), reply.how) {
             (Actor::Agent(_), How::Fixed) => "is answered: fixed. The next reviewer looks",
             (Actor::Agent(_), How::Disputed) => "is disputed. The next reviewer looks",

@@ -2,10 +2,11 @@
 
 use mainspring_kernel::Name;
 use mainspring_kernel::authority::Grounds;
+use mainspring_kernel::machines::review::route::COMMIT_THE_REST;
 use mainspring_kernel::machines::review::verbs::{self, Setting};
 use mainspring_kernel::machines::review::{Memory, Phase, State, TaskId, messages};
 
-use super::{Asker, Which, changes, plan, remembered};
+use super::{Asker, Which, changes, may, remembered};
 use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::machine::FoundFile;
@@ -66,7 +67,7 @@ pub(super) fn init(args: &InitArgs, cmd: &CommandContext) -> Result {
     let did = cmd.commit(Name::Review, &format!("plan init {name}"), |context| {
         let found = plans::open(context, Some(&name))?;
         let state = found.as_ref().map_or(State::Nothing, |opened| {
-            State::Plan(Box::new(super::plan(opened)))
+            State::Plan(Box::new(opened.plan()))
         });
         let memories = Memories::read(context)?;
         let memory = match &found {
@@ -109,22 +110,25 @@ pub(super) fn advance(args: &AdvanceArgs, cmd: &CommandContext) -> Result {
     let asker = Asker::new(cmd, &context)?.carrying_out(cmd, &phase);
     let did = cmd.commit(Name::Review, &command, |context| {
         let opened = args.which.open(context)?;
-        let plan = plan(&opened);
+        let plan = opened.plan();
         let asked = asker.about(&opened)?;
         let step = verbs::advance(&plan, &phase, task.as_ref(), asked)?;
         let files = changes(&opened.state_file, &opened.memories, &step.state)?;
         Ok((files, told(&plan.id, &step.state)))
     })?;
-    Ok(format!("{did}\n"))
+    Ok(match phase {
+        Phase::Complete => format!("{did}\nNow {COMMIT_THE_REST}\n"),
+        _ => format!("{did}\n"),
+    })
 }
 
 pub(super) fn set(args: &SetArgs, cmd: &CommandContext) -> Result {
     let setting = setting(&args.field, &args.value)?;
     let command = format!("plan set {} {}", args.field, args.value);
-    cmd.may(&command, Grounds::Nothing)?;
+    may(&args.which, cmd, &command, Grounds::Nothing)?;
     let did = cmd.commit(Name::Review, &command, |context| {
         let opened = args.which.open(context)?;
-        let plan = plan(&opened);
+        let plan = opened.plan();
         let asker = Asker::new(cmd, context)?;
         let step = verbs::set(&plan, setting, asker.about(&opened)?)?;
         let files = changes(&opened.state_file, &opened.memories, &step.state)?;
@@ -141,10 +145,14 @@ pub(super) fn adopt(args: &AdoptArgs, cmd: &CommandContext) -> Result {
         Some(own) if session.as_ref() == Some(own) => Grounds::BegunBy(own),
         Some(_) | None => Grounds::Nothing,
     };
-    cmd.may("plan adopt", grounds)?;
+    let command = match &args.session {
+        Some(session) => format!("plan adopt --session {session}"),
+        None => "plan adopt".into(),
+    };
+    may(&args.which, cmd, &command, grounds)?;
     let did = cmd.commit(Name::Review, "plan adopt", |context| {
         let opened = args.which.open(context)?;
-        let step = verbs::adopt(&plan(&opened), session.as_ref());
+        let step = verbs::adopt(&opened.plan(), session.as_ref());
         let whose = match &named {
             Some(named) => format!("belongs to {named}"),
             None => "belongs to the next session that stops here".into(),

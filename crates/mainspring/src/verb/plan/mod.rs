@@ -10,10 +10,12 @@ pub(super) mod view;
 
 use std::cell::OnceCell;
 
+use mainspring_kernel::authority::Grounds;
 use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::review::messages::quoted;
 use mainspring_kernel::machines::review::table::Tasks;
 use mainspring_kernel::machines::review::verbs::{Asked, Typed};
-use mainspring_kernel::machines::review::{Phase, Plan, State};
+use mainspring_kernel::machines::review::{Phase, State};
 use mainspring_kernel::verbs::Actor;
 
 use super::{CommandContext, Result, last_word};
@@ -87,6 +89,15 @@ impl Which {
     }
 }
 
+/// Refuses to let an agent do what is a person's to do. What the person types instead names the
+/// plan, because another one may have been changed last by then.
+fn may(which: &Which, cmd: &CommandContext, command: &str, grounds: Grounds<'_>) -> Result<()> {
+    let (project, store) = cmd.project()?;
+    let opened = which.open(&EventContext::new(&cmd.env, &project, &store, None));
+    let named = opened.map(|opened| format!("{command} --plan {}", quoted(&opened.dir.id)));
+    cmd.may(named.as_deref().unwrap_or(command), grounds)
+}
+
 /// Who runs a command, and what it needs to know besides the plan.
 struct Asker {
     actor: Actor,
@@ -136,17 +147,6 @@ impl Asker {
             models: &self.models,
             tasks: self.tasks.get_or_init(Tasks::default),
         }
-    }
-}
-
-/// The plan as it was found.
-fn plan(opened: &Opened) -> Plan {
-    let id = &opened.dir.id;
-    Plan {
-        id: id.clone(),
-        record: opened.record.clone(),
-        memory: opened.memory(),
-        passing: None,
     }
 }
 

@@ -6,7 +6,7 @@ use mainspring_kernel::machines::review::{Kind, verbs};
 use mainspring_kernel::{Decision, Event, Name};
 
 use super::change::{task_id, told};
-use super::{Asker, Which, changes, plan, remembered};
+use super::{Asker, Which, changes, remembered};
 use crate::drive::drive;
 use crate::event_context::EventContext;
 use crate::host::Payload;
@@ -78,7 +78,7 @@ fn restart(args: &RestartArgs, cmd: &CommandContext) -> Result {
     };
     let did = cmd.commit(Name::Review, &command, |context| {
         let opened = args.which.open(context)?;
-        let found = plan(&opened);
+        let found = opened.plan();
         let asker = Asker::new(cmd, context)?;
         let asked = asker.about(&opened)?;
         let step = verbs::restart(&found, kind, task.as_ref(), asked)?;
@@ -99,7 +99,7 @@ fn now(args: &Args, cmd: &CommandContext) -> Result {
     };
     cmd.commit(Name::Review, "plan review --now", |context| {
         let opened = which.open(context)?;
-        let step = verbs::review_now(&plan(&opened), &cmd.actor())?;
+        let step = verbs::review_now(&opened.plan(), &cmd.actor())?;
         let did = format!("the review of plan '{}' is requested", opened.dir.id);
         Ok((remembered(&opened.memories, &step.state)?, did))
     })?;

@@ -9,7 +9,7 @@ use mainspring_kernel::machines::review::{Fields, Record, verbs};
 use mainspring_store::Trouble;
 use serde::Serialize;
 
-use super::{Which, plan, remembered};
+use super::{Which, remembered};
 use crate::event_context::EventContext;
 use crate::git::Git;
 use crate::machine::review::{self as plans, Opened};
@@ -70,7 +70,7 @@ fn adopt(cmd: &CommandContext, opened: &Opened) -> Result<()> {
     };
     cmd.commit(Name::Review, "plan route", |context| {
         let opened = which.open(context)?;
-        let step = verbs::adopt(&plan(&opened), session.as_ref());
+        let step = verbs::adopt(&opened.plan(), session.as_ref());
         let did = format!("plan '{}' is continued by this session", opened.dir.id);
         Ok((remembered(&opened.memories, &step.state)?, did))
     })?;
@@ -115,7 +115,7 @@ pub(super) fn of(context: &EventContext<'_>, opened: &Opened) -> Result<Route> {
             .map_or(Subtasks::Unknown, Subtasks::parse),
         tasks,
     };
-    let found = plan(opened);
+    let found = opened.plan();
     let still = plans::standstill(context, &found)?;
     Ok(route(&found, &artifacts, still))
 }

@@ -208,8 +208,9 @@ fn paused_and_untrusted_everything_says_the_same_and_the_agent_hears_it_by_the_r
         &["stop", "review"],
     ] {
         taskie.run(order, b"").ok();
-        let answer = stop(&taskie, "s", &order.join(" ")).json();
-        assert_eq!(answer["decision"], Value::Null, "{answer}");
+        let note = stop(&taskie, "s", &order.join(" ")).let_go();
+        assert!(note.contains("you paused review"), "{note}");
+        assert!(note.contains("`mainspring resume` ends"), "{note}");
         everything_says(
             &taskie,
             "the plan review of plan 'demo' does not start, because a person stopped or paused \
@@ -219,13 +220,12 @@ fn paused_and_untrusted_everything_says_the_same_and_the_agent_hears_it_by_the_r
         taskie.run(&["resume"], b"").ok();
     }
     taskie.run(&["untrust"], b"").ok();
+    let sentence = "the plan review of plan 'demo' does not start, because nobody trusted this \
+                    project: `mainspring trust` allows it";
     let note = stop(&taskie, "s", "untrusted").let_go();
-    assert!(note.contains("`mainspring trust`"), "{note}");
-    everything_says(
-        &taskie,
-        "the plan review of plan 'demo' does not start, because nobody trusted this project: \
-         `mainspring trust` allows it",
-    );
+    assert!(note.contains(sentence), "{note}");
+    assert_eq!(stop(&taskie, "s", "again").let_go(), "", "told once");
+    everything_says(&taskie, sentence);
     assert_eq!(told(prompt(&taskie, "s", "go on")), "");
     assert_eq!(taskie.calls().len(), 1);
 }
@@ -235,6 +235,36 @@ fn paused_and_untrusted_everything_says_the_same_and_the_agent_hears_it_by_the_r
 fn the_receipt_counts_from_the_prompt() {
     let taskie = trusted(json!({"next_phase": "plan-review"}));
     taskie.verdict("PASS");
+    let transcript = prompted_long_ago(&taskie);
+    stops(&taskie, &transcript, "one", false).held();
+    taskie.post_review();
+    let receipt = stops(&taskie, &transcript, "two", true).let_go();
+    twenty_minutes(
+        &receipt,
+        "let go after 1 held stop (review 1), 2 reviews of which 2 clean, $0.50, ",
+    );
+}
+
+/// Also if the first hold was of a machine that starts nothing.
+#[test]
+fn the_receipt_counts_from_the_prompt_if_the_gate_held_before_the_review() {
+    let taskie = trusted(json!({"next_phase": "plan-review"}));
+    taskie.verdict("PASS");
+    taskie.env.agent("s", &["gate", "on"]).ok();
+    let transcript = prompted_long_ago(&taskie);
+    stops(&taskie, &transcript, "one", false).held();
+    assert_eq!(taskie.calls().len(), 0, "the gate held alone");
+    stops(&taskie, &transcript, "TASKMASTER_DONE::s", true).held();
+    taskie.post_review();
+    let receipt = stops(&taskie, &transcript, "three", true).let_go();
+    twenty_minutes(
+        &receipt,
+        "let go after 2 held stops (gate 1, review 1), 2 reviews of which 2 clean, $0.50, ",
+    );
+}
+
+/// A session whose person wrote the last prompt twenty minutes ago.
+fn prompted_long_ago(taskie: &Taskie) -> std::path::PathBuf {
     let asked = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(20 * 60);
     let line = json!({
         "type": "user", "promptId": "p", "timestamp": asked.to_string(),
@@ -242,24 +272,23 @@ fn the_receipt_counts_from_the_prompt() {
     });
     let transcript = taskie.env.home().join(".claude/projects/p/s.jsonl");
     write(&transcript, &format!("{line}\n"));
-    let stops = |words: &str, again: bool| {
-        let fields = json!({
-            "last_assistant_message": words, "transcript_path": transcript,
-            "stop_hook_active": again,
-        });
-        let event = payload(&taskie.env.project(), "Stop", fields);
-        taskie.run(&["hook"], event.to_string().as_bytes())
-    };
-    stops("one", false).held();
-    taskie.post_review();
-    let receipt = stops("two", true).let_go();
-    let begins = "let go after 1 held stop (review 1), 2 reviews of which 2 clean, $0.50, 2";
-    let at = receipt.find(begins).unwrap_or_else(|| panic!("{receipt}"));
-    let time = &receipt[at + begins.len() - 1..];
-    assert!(
-        time.starts_with("20m") || time.starts_with("21m"),
-        "{receipt}"
-    );
+    transcript
+}
+
+fn stops(taskie: &Taskie, transcript: &std::path::Path, words: &str, again: bool) -> Ran {
+    let fields = json!({
+        "last_assistant_message": words, "transcript_path": transcript,
+        "stop_hook_active": again,
+    });
+    let event = payload(&taskie.env.project(), "Stop", fields);
+    taskie.run(&["hook"], event.to_string().as_bytes())
+}
+
+/// However long this test itself takes, within a minute.
+fn twenty_minutes(said: &str, before: &str) {
+    let at = said.find(before).unwrap_or_else(|| panic!("{said}"));
+    let time = &said[at + before.len()..];
+    assert!(time.starts_with("20m") || time.starts_with("21m"), "{said}");
 }
 
 #[test]
@@ -273,6 +302,8 @@ fn accepting_needs_a_terminal_or_the_users_own_message() {
         let refused = taskie.env.agent("s", &["plan", "accept"]).failed();
         assert!(refused.contains("without its user's consent"), "{refused}");
         assert!(refused.contains("`good enough`"), "{refused}");
+        let named = "run `mainspring plan accept --plan demo` in their own terminal";
+        assert!(refused.contains(named), "{refused}");
     }
     typed(&taskie, "s", "good enough");
     let did = taskie.env.agent("s", &["plan", "accept"]).ok();
