@@ -99,7 +99,7 @@ fn warnings(report: &Report, elements: &[Element], rows: &[Row], list: &List) ->
         let (about, key, said) = match advice {
             Advice::Circle(ids) => {
                 let first = ids.first().copied().unwrap_or_default();
-                let way = ids.iter().chain([&first]).map(ToString::to_string);
+                let way = ids.iter().chain([&first]).map(|id| format!("id {id}"));
                 let way = way.collect::<Vec<_>>().join(" waits for ");
                 (
                     first,
@@ -110,7 +110,7 @@ fn warnings(report: &Report, elements: &[Element], rows: &[Row], list: &List) ->
             Advice::Unreachable(id) => (
                 id,
                 Key::BlockedBy,
-                format!("{id} can never start: it waits for tasks that wait for each other"),
+                format!("id {id} can never start: it waits for tasks that wait for each other"),
             ),
         };
         let at = place(elements, index(about).unwrap_or(0), Some(key));
@@ -131,7 +131,7 @@ fn warnings(report: &Report, elements: &[Element], rows: &[Row], list: &List) ->
                 .is_none_or(|text| text.trim().is_empty())
         {
             let id = draft.id.given().copied().unwrap_or_default();
-            found.push((element.at, format!("{id} has no description")));
+            found.push((element.at, format!("id {id} has no description")));
         }
     }
     found.sort();

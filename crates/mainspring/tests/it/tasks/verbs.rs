@@ -105,10 +105,10 @@ fn an_author_is_told_line_and_column() {
     );
     assert_snapshot!(place(env.run(&["tasks", "validate", ".claude/skills/odd/fsm.json"]).ok()), @r"
     PROJECT/.claude/skills/odd/fsm.json: 5 tasks, 5 warnings
-    PROJECT/.claude/skills/odd/fsm.json:2:62: warning: 1 waits for 2 waits for 1: none of them can start
+    PROJECT/.claude/skills/odd/fsm.json:2:62: warning: id 1 waits for id 2 waits for id 1: none of them can start
     PROJECT/.claude/skills/odd/fsm.json:2:90: warning: 'owner' appears twice: the last one counts
-    PROJECT/.claude/skills/odd/fsm.json:4:62: warning: 3 can never start: it waits for tasks that wait for each other
-    PROJECT/.claude/skills/odd/fsm.json:5:3: warning: 4 has no description
+    PROJECT/.claude/skills/odd/fsm.json:4:62: warning: id 3 can never start: it waits for tasks that wait for each other
+    PROJECT/.claude/skills/odd/fsm.json:5:3: warning: id 4 has no description
     PROJECT/.claude/skills/odd/SKILL.md:3:1: warning: mentions fsm.json: the agent would read it, and fill its context
     ");
     assert_snapshot!(env.run(&["tasks", "preview", ".claude/skills/odd"]).ok(), @r"
