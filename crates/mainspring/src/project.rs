@@ -197,9 +197,14 @@ pub(crate) fn is_in_own_repository(folder: &Path, env: &Environment) -> bool {
 pub(crate) fn bind(state: &StateDir, session: &SessionId, root: &Path) -> Result<(), Trouble> {
     let path = state.binding(session.as_str());
     state.create(path.parent().unwrap_or(state.root()))?;
+    write_binding(&path, root)
+}
+
+/// Writes a session's binding, of which only the file is known.
+pub(crate) fn write_binding(path: &Path, root: &Path) -> Result<(), Trouble> {
     let project = path_text::to_text(root);
-    let text = json_text(&path, &Binding { project })?;
-    atomic::replace(&path, text.as_bytes())
+    let text = json_text(path, &Binding { project })?;
+    atomic::replace(path, text.as_bytes())
 }
 
 /// Which project a session is bound to.

@@ -87,6 +87,19 @@ impl Stored {
         }
     }
 
+    /// What is kept here besides a gate for the whole project, and besides what was: decisions, and
+    /// the counts of sessions.
+    pub(crate) fn besides_gate(&self, state: &StateDir, now: Millis) -> Option<String> {
+        let mut open = self.open(state, now).into_iter();
+        if let Some(other) = open.find(|open| *open != Open::Gate) {
+            return Some(other.what());
+        }
+        let names = files::names_of_project(&self.dir).into_iter();
+        let mut of_machines = names.filter(|name| Kind::of(name) == Kind::Machine);
+        let other = of_machines.find(|name| !["lock", "root", "gate.json"].contains(&&**name));
+        other.map(|name| format!("{name} is kept there"))
+    }
+
     /// When one of its files was last changed. A folder changes when we delete something in it, so
     /// it counts only if there are no files.
     fn changed(&self) -> Millis {

@@ -90,7 +90,7 @@ pub fn find(text: &str, signals: &[Signal]) -> Sighting {
 
     let mut latest = None;
     for (candidate, setting) in candidates.iter().zip(settings).rev() {
-        match candidate.judge(&text, setting) {
+        match candidate.judge(&text, setting, &signals[candidate.signal]) {
             None => {
                 return Sighting::Said {
                     signal: candidate.signal,
@@ -145,9 +145,12 @@ enum Likeness {
 
 impl Candidate {
     /// Why it does not count; `None` if it does.
-    fn judge(&self, text: &str, setting: Setting) -> Option<Flaw> {
+    fn judge(&self, text: &str, setting: Setting, signal: &Signal) -> Option<Flaw> {
         match (self.likeness, setting) {
-            (Likeness::OtherId, _) => Some(Flaw::OtherId),
+            (Likeness::OtherId, _) => {
+                let altered = Flaw::of_alteration(&text[self.span.clone()], &signal.line);
+                Some(altered.unwrap_or(Flaw::OtherId))
+            }
             (_, Setting::CodeFence) => Some(Flaw::CodeFence),
             (_, Setting::IndentedCode) => Some(Flaw::IndentedCode),
             (_, Setting::InlineCode) => Some(Flaw::InlineCode),

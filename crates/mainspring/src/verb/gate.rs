@@ -1,5 +1,6 @@
 //! `mainspring gate`: no stop until the agent says the done token itself.
 
+mod below;
 mod check;
 
 use std::fmt::Write as _;
@@ -38,7 +39,7 @@ enum Verb {
     /// Show whether the gate is on, and which token it waits for
     Status {
         /// Which session: its id, the beginning of it, or `last` for the live one here; default:
-        /// the agent's own
+        /// the agent's own; in your terminal the one that is live here
         #[arg(long, value_name = session::VALUE)]
         session: Option<String>,
         /// As JSON
@@ -93,7 +94,8 @@ fn set_project(cmd: &CommandContext, to: Switch, why: &str) -> Result {
     let word = to.as_str();
     let command = format!("gate {word} --project");
     cmd.may(&command, Grounds::Nothing)?;
-    let did = cmd.commit(Name::Gate, &command, |context| {
+    let place = cmd.project()?;
+    let did = cmd.commit_in(&place, Name::Gate, &command, |context| {
         let folder = context.root().shown();
         let (before, by) = everyone(context)?;
         if before == to {
@@ -112,9 +114,11 @@ fn set_project(cmd: &CommandContext, to: Switch, why: &str) -> Result {
         );
         Ok((vec![file], did))
     })?;
+    let (project, store) = &place;
+    let below = below::join(cmd, (project, store.state()))?;
     Ok(match why {
-        "" => format!("{did}\n"),
-        why => format!("{did} ({why})\n"),
+        "" => format!("{did}\n{below}"),
+        why => format!("{did} ({why})\n{below}"),
     })
 }
 
@@ -244,11 +248,19 @@ struct Session {
 }
 
 fn status(cmd: &CommandContext, named: Option<&str>, json: bool) -> Result {
-    let named = session::wanted(cmd, named)?;
+    let mut named = session::wanted(cmd, named)?;
     let (project, store) = match &named {
         Some(named) => session::project_of(cmd, &named.id)?,
         None => cmd.project()?,
     };
+    // As `gate on` does: the session that is live here.
+    let here = match &named {
+        Some(_) => Vec::new(),
+        None => session::here(&cmd.env, &store),
+    };
+    if let [(session, _)] = here.as_slice() {
+        named = Some(Named::live(&cmd.env, session.id.clone()));
+    }
     let context = EventContext::new(&cmd.env, &project, &store, None);
     let config = context.config()?;
     let (switch, by) = everyone(&context)?;
@@ -279,6 +291,13 @@ fn status(cmd: &CommandContext, named: Option<&str>, json: bool) -> Result {
     if let Some(session) = &view.session {
         let _ = writeln!(out, "session  {} for {}", session.gate.as_str(), session.id);
         let _ = writeln!(out, "token    {}", session.token);
+    } else if !here.is_empty() {
+        let _ = writeln!(
+            out,
+            "{} sessions are live here: `mainspring gate status --session last` shows the one with \
+             the latest event",
+            here.len()
+        );
     }
     Ok(cmd.fitted(&out))
 }

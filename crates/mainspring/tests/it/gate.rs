@@ -147,6 +147,14 @@ fn what_the_agent_nearly_said_is_named() {
             "token with a backslash in it, line 1",
         ),
         (TOKEN.to_lowercase(), "token in the wrong case, line 1"),
+        (
+            TOKEN.replace("::", "::\u{200b}"),
+            "token with an invisible character, line 1",
+        ),
+        (
+            TOKEN.replace("::s", "::S"),
+            "token in the wrong case, line 1",
+        ),
     ] {
         let reason = env.stop(&words).held();
         assert!(reason.contains(named), "{words:?}: {reason}");

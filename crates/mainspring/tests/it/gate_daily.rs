@@ -28,7 +28,7 @@ fn config(env: &TestEnv, text: &str) {
     fs::write(file, text).unwrap();
 }
 
-fn in_folder(env: &TestEnv, folder: &Path, args: &[&str]) -> Ran {
+pub(crate) fn in_folder(env: &TestEnv, folder: &Path, args: &[&str]) -> Ran {
     finish(env.command().args(args).current_dir(folder), b"")
 }
 
@@ -51,8 +51,19 @@ fn a_person_switches_it_on_for_the_live_session_or_else_for_the_project_and_read
         env.run(&["gate", "on"]).ok(),
         "the gate is on for session one\n"
     );
+    assert_eq!(
+        env.run(&["gate", "status"]).ok(),
+        "project  off (set by `mainspring gate off --project`)\n\
+         session  on for one\n\
+         token    TASKMASTER_DONE::one\n"
+    );
     held(one.stops(&env, "one", "bye"));
     two.starts(&env, "two").ok();
+    let status = env.run(&["gate", "status"]).ok();
+    assert!(
+        status.contains("2 sessions are live here: `mainspring gate status --session last`"),
+        "{status}"
+    );
     assert_eq!(two.stops(&env, "two", "bye").let_go(), "");
     assert_eq!(
         env.run(&["gate", "on"]).ok(),
@@ -109,39 +120,6 @@ fn a_session_is_switched_from_any_folder() {
     held(client.stops(&env, "s", "bye"));
     in_folder(&env, &elsewhere, &["gate", "off", "--session", "s"]).ok();
     assert_eq!(client.stops(&env, "s", "bye again").let_go(), "");
-}
-
-/// Outside a repository, nothing but our own state and the sessions tell where a project begins.
-#[test]
-fn outside_a_repository_a_folder_below_the_project_means_the_project() {
-    let all = "for every session that has no switch of its own";
-    let env = TestEnv::new();
-    let project = env.project().display().to_string();
-    let below = env.project().join("a/b");
-    fs::create_dir_all(&below).unwrap();
-    let on = ["gate", "on", "--project"];
-    assert_eq!(
-        in_folder(&env, &env.project(), &on).ok(),
-        format!("the gate is on in {project}, {all}\n")
-    );
-    let again = in_folder(&env, &below, &on).ok();
-    assert!(
-        again.contains(&format!("on already in {project},")),
-        "{again}"
-    );
-
-    // The other way round: a session is at work in the parent.
-    let env = TestEnv::new();
-    let project = env.project().display().to_string();
-    let below = env.project().join("a/b");
-    fs::create_dir_all(&below).unwrap();
-    let client = Client::new();
-    client.starts(&env, "s").ok();
-    assert_eq!(
-        in_folder(&env, &below, &on).ok(),
-        format!("the gate is on in {project}, {all}\n")
-    );
-    held(client.stops(&env, "s", "bye"));
 }
 
 /// Puts the checklist's skill where the client would find it.

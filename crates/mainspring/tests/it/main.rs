@@ -24,6 +24,7 @@ mod faults;
 mod fixtures;
 mod gate;
 mod gate_daily;
+mod gate_folders;
 mod host_clients;
 mod host_setups;
 mod install;

@@ -158,7 +158,7 @@ const TRICKS: &[Row] = &[
     ("\u{feff}@", Miss(Flaw::Invisible, 1), "so is a byte order mark before it"),
     ("TASKMASTER_DONE\u{ad}::s-1", Miss(Flaw::Invisible, 1), "a soft hyphen within"),
     ("TASKMASTER_DONE\u{0}::s-1", Miss(Flaw::Invisible, 1), "a NUL within"),
-    ("TASKMASTER_DONE::s\u{0}-1", Miss(Flaw::OtherId, 1), "a NUL within the id makes another id"),
+    ("TASKMASTER_DONE::s\u{0}-1", Miss(Flaw::Invisible, 1), "a NUL within the id is named, too"),
     ("TASKMASTER_DONE:\u{fffd}:s-1", Miss(Flaw::Altered, 1), "a lone surrogate, replaced on the way here"),
     ("TASKMASTER\\_DONE::s-1", Miss(Flaw::Escaped, 1), "the escape that Markdown would remove"),
     ("taskmaster_done::s-1", Miss(Flaw::WrongCase, 1), "another case"),
