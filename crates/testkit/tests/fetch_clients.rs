@@ -121,6 +121,18 @@ fn a_client_that_does_not_start_is_not_installed() {
     assert_eq!(checkout.installed(), Vec::<String>::new());
 }
 
+/// Some say their version on stderr.
+#[test]
+fn a_client_may_say_its_version_anywhere() {
+    let on_stderr = GOOD_NPM.replace("(Claude Code)\"", "(Claude Code)\" >&2");
+    assert_ne!(on_stderr, GOOD_NPM);
+    let checkout = Checkout::new().with_npm(&on_stderr);
+
+    let (status, said) = checkout.fetch();
+
+    assert_eq!(status, 0, "{said}");
+}
+
 #[test]
 fn a_missing_npm_has_a_status_of_its_own() {
     let (status, said) = Checkout::new().fetch();

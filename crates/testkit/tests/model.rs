@@ -90,6 +90,43 @@ fn a_stream_spells_the_message_event_by_event() {
     assert_eq!(events[7].1["delta"]["stop_reason"], "tool_use");
 }
 
+/// Whichever API the client speaks, it gets the text, and not what ends the message.
+#[test]
+fn half_a_message_has_no_end() {
+    for (path, end) in [
+        ("/v1/messages", "message_stop"),
+        ("/v1/responses", "response.completed"),
+        ("/v1/chat/completions", "[DONE]"),
+        ("/v1beta/models/x:streamGenerateContent", "STOP"),
+    ] {
+        let model = Model::play([Turn::half("Half\nof it.")]);
+        let mut streamed = request("any");
+        streamed["stream"] = json!(true);
+        let tool = json!({"name": "Bash", "functionDeclarations": [{"name": "Bash"}]});
+        streamed["tools"] = json!([tool]);
+        let body = streamed.to_string();
+        let address = model.url().trim_start_matches("http://");
+        let mut connection = TcpStream::connect(address).expect("the model listens");
+        let length = body.len();
+        let head = format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n");
+        let sent = connection.write_all([head, body].concat().as_bytes());
+        sent.expect("it is taken");
+        let mut answer = Vec::new();
+        let has = |answer: &[u8], text: &str| String::from_utf8_lossy(answer).contains(text);
+        while !has(&answer, r"Half\nof it.") {
+            let mut piece = [0; 1 << 16];
+            let length = connection.read(&mut piece).expect("an answer");
+            assert!(
+                length > 0,
+                "{path} ended: {}",
+                String::from_utf8_lossy(&answer)
+            );
+            answer.extend_from_slice(&piece[..length]);
+        }
+        assert!(!has(&answer, end), "{path}");
+    }
+}
+
 #[test]
 fn a_request_without_a_stream_gets_the_message_whole() {
     let model = Model::play([Turn::say("Hi.")]);

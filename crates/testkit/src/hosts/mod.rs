@@ -16,6 +16,7 @@
 //! environment. Its proxy is a closed port of this machine: it reaches the model, and nothing
 //! else.
 
+mod screen;
 mod setup;
 
 use std::ffi::OsString;
@@ -27,12 +28,12 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+pub use self::screen::Window;
 use crate::clients::{self, Client};
 use crate::files;
 use crate::model::Model;
 use crate::process::{Finished, PATIENCE, Running};
 use crate::recorder::{self, HookCall};
-use crate::tmux::Terminal;
 
 /// A host whose client can be driven.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -248,23 +249,11 @@ impl HostClient {
         Running::start(self.command(&self.program).args(args))
     }
 
-    /// Resumes the last session with `prompt`; `None` where nobody found out how.
+    /// Resumes the last session with `prompt`, headless; `None` for a host that does so only in a
+    /// terminal.
     pub fn resume(&self, prompt: &str) -> Option<Finished> {
         let args = setup::resume_args(self.host, prompt)?;
         Some(Running::start(self.command(&self.program).args(args)).wait(PATIENCE))
-    }
-
-    /// The client in a terminal, ready for a prompt; `None` where nobody found out how.
-    pub fn interactive(&self) -> Option<Terminal> {
-        let screen = setup::screen(self.host)?;
-        let mut command = self.command(&self.program);
-        let terminal = Terminal::start(command.args(screen.args));
-        if let Some(question) = screen.question {
-            terminal.wait_for(question);
-            terminal.press("Enter");
-        }
-        terminal.wait_for(screen.ready);
-        Some(terminal)
     }
 
     /// Any program in the same world, as a person would start it.

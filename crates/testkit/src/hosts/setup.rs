@@ -177,10 +177,10 @@ pub(super) fn args(host: Host, prompt: &str) -> Vec<String> {
     with(args, prompt)
 }
 
-/// The same, in the session before.
+/// The same, in the session before; `None` for a host that fetches that from its own servers.
 pub(super) fn resume_args(host: Host, prompt: &str) -> Option<Vec<String>> {
     let first: &[&str] = match host {
-        Host::Claude | Host::Qwen | Host::Copilot | Host::Pi => &["--continue"],
+        Host::Claude | Host::Qwen | Host::Copilot | Host::Grok | Host::Pi => &["--continue"],
         Host::Gemini => &["--resume", "latest"],
         Host::Codex => {
             return Some(with(
@@ -199,7 +199,7 @@ pub(super) fn resume_args(host: Host, prompt: &str) -> Option<Vec<String>> {
         Host::Opencode => {
             return Some(with(&["run", "--format", "json", "--continue"], prompt));
         }
-        Host::Droid | Host::Grok => return None,
+        Host::Droid => return None,
     };
     let first = first.iter().map(|word| (*word).to_owned());
     Some(first.chain(args(host, prompt)).collect())
@@ -208,43 +208,6 @@ pub(super) fn resume_args(host: Host, prompt: &str) -> Option<Vec<String>> {
 fn with(args: &[&str], prompt: &str) -> Vec<String> {
     let args = args.iter().copied().chain([prompt]);
     args.map(str::to_owned).collect()
-}
-
-/// The client in a terminal.
-pub(super) struct Screen {
-    pub(super) args: &'static [&'static str],
-    /// What it asks first; Enter says yes.
-    pub(super) question: Option<&'static str>,
-    /// What it shows when it waits for a prompt.
-    pub(super) ready: &'static str,
-}
-
-/// Without it Claude Code asks in a terminal which mode is to be the default.
-const MODE: &str = r#"{"permissions": {"defaultMode": "default", "allow": ["Bash"]}}"#;
-
-pub(super) fn screen(host: Host) -> Option<Screen> {
-    let (args, question, ready): (&[&str], _, _) = match host {
-        Host::Claude => (&["--model", "sonnet", "--settings", MODE], None, "❯"),
-        Host::Codex => (
-            &[
-                "--dangerously-bypass-approvals-and-sandbox",
-                "--dangerously-bypass-hook-trust",
-                "--disable",
-                "daemon_auto_start",
-            ],
-            None,
-            "›",
-        ),
-        Host::Gemini => (&["-y", "--skip-trust"], None, "Type your message"),
-        Host::Qwen => (&["-y"], None, "Type your message"),
-        Host::Copilot => (&["--allow-all-tools"], Some("trust"), "❯"),
-        Host::Droid | Host::Grok | Host::Opencode | Host::Pi => return None,
-    };
-    Some(Screen {
-        args,
-        question,
-        ready,
-    })
 }
 
 pub(super) fn add_hook(client: &HostClient, event: &str, line: &str) {

@@ -157,8 +157,11 @@ impl Request {
         // Grok Build has its title made by a tool that the model must call, and a line about the
         // turn after it.
         let is_title = self.wire == Wire::Responses && self.body["tool_choice"].is_object();
-        let asks_for_line = |text: &String| text.contains("Write an ultra-short dashboard line");
-        let is_about_turn = self.texts().last().is_some_and(asks_for_line);
+        // In a terminal some ask what the person may say next.
+        let is_about_turn = self.texts().last().is_some_and(|text| {
+            text.contains("Write an ultra-short dashboard line")
+                || text.contains("Format: 2-12 words, match the user's style")
+        });
         if is_title || is_about_turn || !has_tools && self.body["context_management"].is_null() {
             Purpose::Chore
         } else {

@@ -1,6 +1,6 @@
 //! The server that plays a script on loopback.
 
-use std::io::{Cursor, Read};
+use std::io::{Cursor, Read, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
@@ -35,6 +35,8 @@ struct State {
     requests: Vec<Request>,
     /// Requests that must never be answered. Dropping one would answer it.
     hung: Vec<tiny_http::Request>,
+    /// Connections on which an answer has begun. Dropping one would end the answer.
+    begun: Vec<Box<dyn Write + Send>>,
 }
 
 impl Model {
@@ -203,6 +205,15 @@ fn perform(
             perform(stage, incoming, request, serial, decide(request));
         }
         Reply::Hang => stage.state().hung.push(incoming),
+        Reply::Half(blocks) => {
+            let reply = wire::Reply {
+                serial,
+                model: request.model(),
+                blocks: &blocks,
+            };
+            let begun = begin(incoming, &request.wire.begin(&request.path, &reply));
+            stage.state().begun.push(begun);
+        }
         Reply::Error {
             status,
             kind,
@@ -223,6 +234,17 @@ fn perform(
             send(incoming, response(200, kind, body));
         }
     }
+}
+
+/// Sends the beginning of a stream. Written by hand, because a response of the library's is sent
+/// only once it is complete.
+fn begin(incoming: tiny_http::Request, body: &str) -> Box<dyn Write + Send> {
+    let mut connection = incoming.into_writer();
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+    // The client may be gone: a test may kill it.
+    let _ = connection.write_all([head, body].concat().as_bytes());
+    let _ = connection.flush();
+    connection
 }
 
 fn read(incoming: &mut tiny_http::Request, path: String, wire: Wire) -> Option<Request> {

@@ -38,6 +38,8 @@ impl Cue {
 
 pub(super) enum Reply {
     Message(Vec<Block>),
+    /// The message begins, and never ends.
+    Half(Vec<Block>),
     Error {
         status: u16,
         kind: &'static str,
@@ -110,6 +112,11 @@ impl Turn {
         })
     }
 
+    /// Says `text`, and then nothing more: the message never ends.
+    pub fn half(text: impl Into<String>) -> Self {
+        Self::from(Reply::Half(vec![Block::Text(text.into())]))
+    }
+
     /// Never answers. The request is released when the model is dropped.
     pub fn hang() -> Self {
         Self::from(Reply::Hang)
@@ -142,7 +149,7 @@ impl Turn {
     fn then(mut self, block: Block) -> Self {
         match &mut self.reply {
             Reply::Message(blocks) => blocks.push(block),
-            Reply::Error { .. } | Reply::Hang | Reply::Decide(_) => {
+            Reply::Half(_) | Reply::Error { .. } | Reply::Hang | Reply::Decide(_) => {
                 panic!("only a message can be continued, not {:?}", self.reply)
             }
         }
@@ -160,6 +167,7 @@ impl std::fmt::Debug for Reply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Message(blocks) => f.debug_tuple("Message").field(blocks).finish(),
+            Self::Half(blocks) => f.debug_tuple("Half").field(blocks).finish(),
             Self::Error { status, .. } => f.debug_tuple("Error").field(status).finish(),
             Self::Hang => f.write_str("Hang"),
             Self::Decide(_) => f.write_str("Decide"),

@@ -110,11 +110,14 @@ fn sent(env: &Environment, wire: &Wire<'_>) -> bool {
     }
 }
 
-/// When a person interrupts it, and has seen no text, it says this.
+/// When a person interrupts it, and has seen no text, it says this. Once there was a text, only
+/// the transcript tells.
 const INTERRUPTED: &str = "[no response text]";
 
 fn is_stop(wire: &Wire<'_>) -> bool {
+    let path = wire.transcript_path.text().unwrap_or_default();
     wire.prompt_response.text().as_deref() != Some(INTERRUPTED)
+        && !transcript::ends_with_interrupt(Path::new(&*path))
 }
 
 /// The event has every text of the turn, and an earlier one is not the last. The transcript

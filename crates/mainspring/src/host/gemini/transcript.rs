@@ -1,14 +1,14 @@
 //! One line of Gemini CLI's record of a chat.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mainspring_kernel::SessionId;
 use serde::Deserialize;
 
 use crate::env::Environment;
 use crate::host::{files, own_reason};
-use crate::transcript::{Entry, Outcome, Saying, TranscriptFormat};
+use crate::transcript::{Entry, Outcome, Saying, Transcript, TranscriptFormat};
 
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
@@ -25,6 +25,23 @@ fn find(env: &Environment, session: &SessionId) -> Option<PathBuf> {
     let end = format!("-{first}.jsonl");
     let projects = super::config_dir(env)?.join("tmp");
     files::newest_below(&projects, 2, |name| name.ends_with(&end))
+}
+
+/// What it writes when a person interrupts.
+const CANCELLED: &str = "Request cancelled.";
+
+/// Did a person interrupt the agent, after everything that was said?
+pub(super) fn ends_with_interrupt(path: &Path) -> bool {
+    let last = |line: &[u8]| {
+        if let Ok(said) = mainspring_json::read::<Agent<'_>>(line) {
+            let is_cancelled = said.kind == "info" && said.content == CANCELLED;
+            return (is_cancelled || said.kind == "gemini").then_some(is_cancelled);
+        }
+        let user = mainspring_json::read::<User<'_>>(line).ok()?;
+        (user.kind == "user").then_some(false)
+    };
+    let file = Transcript::open(path).ok();
+    file.and_then(|file| file.find_last(last)) == Some(true)
 }
 
 fn entry(line: &[u8]) -> Option<Entry> {

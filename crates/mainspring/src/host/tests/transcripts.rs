@@ -181,21 +181,24 @@ holds without a tool: Exactly(0)
 "#);
 }
 
+/// Is a stop of this host, with this transcript, a stop of the agent's?
+fn is_stop(host: &str, event: &str, text: &str) -> bool {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    let stop = serde_json::json!({
+        "hook_event_name": event, "session_id": "s", "transcript_path": file.path(),
+        "prompt_response": "Half of it.",
+    });
+    let env = Environment::given(&[], mainspring_kernel::Millis(0));
+    let bytes = stop.to_string().into_bytes();
+    let payload = decode(&env, bytes, DecodeAs::Named, named(host)).unwrap();
+    matches!(payload.event.kind, mainspring_kernel::Kind::Stop { .. })
+}
+
 /// Droid sends a stop for a sub-agent and after an error of its API, and neither is the agent's.
 #[test]
 fn a_stop_of_droids_subagent_and_one_after_an_error_are_none() {
-    let kind = |text: &str| {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(text.as_bytes()).unwrap();
-        let stop = serde_json::json!({
-            "hook_event_name": "Stop", "session_id": "s", "transcript_path": file.path(),
-        });
-        let env = Environment::given(&[], mainspring_kernel::Millis(0));
-        let bytes = stop.to_string().into_bytes();
-        let payload = decode(&env, bytes, DecodeAs::Named, named("droid")).unwrap();
-        payload.event.kind
-    };
-    let is_stop = |text: &str| matches!(kind(text), mainspring_kernel::Kind::Stop { .. });
+    let is_stop = |text: &str| is_stop("droid", "Stop", text);
     assert!(is_stop(include_str!("../fixtures/droid-transcript.jsonl")));
     assert!(!is_stop(include_str!(
         "../fixtures/droid-subagent-transcript.jsonl"
@@ -203,4 +206,17 @@ fn a_stop_of_droids_subagent_and_one_after_an_error_are_none() {
     assert!(!is_stop(include_str!(
         "../fixtures/droid-error-transcript.jsonl"
     )));
+}
+
+/// Gemini CLI sends its stop when a person presses Esc, and with what the agent had said by then.
+/// What comes after that in the same session is a stop again.
+#[test]
+fn a_stop_of_geminis_after_esc_is_none() {
+    let interrupted = include_str!("../fixtures/gemini-interrupted-transcript.jsonl");
+    let whole = include_str!("../fixtures/gemini-transcript.jsonl");
+    let is_stop = |text: &str| is_stop("gemini", "AfterAgent", text);
+    assert!(is_stop(whole));
+    assert!(!is_stop(interrupted));
+    assert!(is_stop(&[interrupted, whole].concat()));
+    assert!(!is_stop(&[whole, interrupted].concat()));
 }

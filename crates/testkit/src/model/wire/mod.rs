@@ -62,6 +62,21 @@ impl Wire {
         }
     }
 
+    /// The beginning of a stream, up to the text.
+    pub(super) fn begin(self, path: &str, reply: &Reply<'_>) -> String {
+        if self == Self::Gemini {
+            let mut piece = gemini::whole(reply);
+            piece["candidates"][0]["finishReason"] = Value::Null;
+            return format!("data: {piece}\n\n");
+        }
+        let (_, mut stream) = self.write(path, &json!({"stream": true}), reply);
+        let text = json!(reply.text()).to_string();
+        let text = stream.find(&text).expect("the stream has the text");
+        let event = stream[text..].find("\n\n").expect("its event ends");
+        stream.truncate(text + event + 2);
+        stream
+    }
+
     /// The content type and the body of an answer.
     pub(super) fn write(
         self,
