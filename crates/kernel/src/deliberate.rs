@@ -16,6 +16,7 @@
 //! the answer is nothing, whatever was decided.
 
 mod notes;
+mod receipts;
 mod time;
 
 use alloc::format;
@@ -32,8 +33,8 @@ use crate::ids::{Digest, Millis, Uptime};
 use crate::machine::Settled;
 use crate::machines::{MachineInput, Name, Occasion, Pending, SUSPENDED, Transition, Vote};
 use crate::orders::{Allowance, Mode, Orders, Until};
-use crate::receipt::Receipt;
-use notes::{capped_note, held_note, names, same_answer_note, untrusted_note};
+use notes::{names, untrusted_note};
+use receipts::settle_stop;
 use time::{out_of_time, postponed};
 
 /// Everything a decision is made from. It is what the journal keeps, so that the same
@@ -349,54 +350,6 @@ fn settle(
     let decision = Decision::Stop { hold };
     let answer = Answer { decision, notes };
     answered(case, answer, transitions, ledger, outcome)
-}
-
-/// Counts the hold, or ends the count, and writes the receipt. The note is for the person.
-fn settle_stop(case: &Case, hold: &Reasons, ledger: &mut BlockLedger) -> (Outcome, Option<Note>) {
-    let seeks = ledger.seeks_prompt(&case.event, false);
-    let prompted = ledger.prompted.take();
-    if let Some(receipt) = ledger.receipt.as_mut().filter(|_| seeks) {
-        receipt.count_from(prompted);
-    }
-    if hold.is_empty() {
-        // A sub-agent's stop does not end the work that the agent is kept going for.
-        let receipt = match case.event.speaker {
-            Speaker::Main => ledger.receipt.take(),
-            Speaker::Subagent => None,
-        };
-        let note = receipt.map(|mut receipt| {
-            take_in(&mut receipt, &case.inputs);
-            Note::optional(receipt.line(case.now))
-        });
-        return (Outcome::Passed, note);
-    }
-    if ledger.exhausted(case.cap) {
-        ledger.receipt = None;
-        return (Outcome::Capped, Some(capped_note(hold, ledger, case.cap)));
-    }
-    if ledger.is_futile(case.said.as_ref()) {
-        ledger.receipt = None;
-        return (Outcome::SameAnswer, Some(same_answer_note(hold)));
-    }
-    ledger.hold(case.transcript, case.said.as_ref());
-    let receipt = ledger.receipt.get_or_insert_with(|| {
-        let mut receipt = Receipt::begin(case.now);
-        if prompted.is_some() {
-            receipt.count_from(prompted);
-        }
-        receipt
-    });
-    receipt.hold(hold);
-    take_in(receipt, &case.inputs);
-    let note = (receipt.holds == 1).then(|| held_note(hold));
-    (Outcome::Held, note)
-}
-
-/// Adds the results of this stop's effects to the receipt.
-fn take_in(receipt: &mut Receipt, inputs: &[MachineInput]) {
-    for input in inputs {
-        input.summarize(receipt);
-    }
 }
 
 fn answered(
