@@ -173,12 +173,17 @@ impl Permission {
                 return Ok(ProjectSettings::Ignored { ignored, trusted });
             }
             (Ok((found, None)), _) => found,
-            // A link or a folder in its place disarms nothing that a person trusted.
-            (Err(_), Some(trusted)) => {
-                let trusted = Some(trusted);
-                return Ok(ProjectSettings::Newer { trusted });
+            // A link or a folder in its place disarms nothing: neither what a person trusted, nor
+            // what they switched on themselves.
+            (Err(trouble), trusted) => {
+                return match self {
+                    Self::Trusted(_) => Ok(ProjectSettings::Newer { trusted }),
+                    Self::BelowRoot { .. } => Err(trouble),
+                    Self::None | Self::Unreadable(_) | Self::Replaced => {
+                        Ok(ProjectSettings::Untrusted)
+                    }
+                };
             }
-            (Err(trouble), None) => return Err(trouble),
         };
         Ok(match (self, found) {
             (Self::Trusted(_), found) => in_force(trusted, found),

@@ -273,6 +273,35 @@ fn settings_whose_record_would_be_too_long_are_not_trusted() {
     }
 }
 
+/// What a clone puts in the place of its settings, or an agent with one command.
+#[test]
+fn settings_that_cannot_be_read_switch_nothing_off_that_a_person_switched_on() {
+    type Put = fn(&Path);
+    let puts: [(&str, Put); 4] = [
+        ("a folder", |path| fs::create_dir(path).unwrap()),
+        ("a link", |path| {
+            std::os::unix::fs::symlink("/etc/passwd", path).unwrap();
+        }),
+        ("no text", |path| fs::write(path, b"\xff").unwrap()),
+        ("too long", |path| {
+            fs::write(path, "#".repeat(300_000)).unwrap();
+        }),
+    ];
+    for (what, put) in puts {
+        for trusts in [false, true] {
+            let env = TestEnv::new();
+            if trusts {
+                env.trust();
+            }
+            env.run(&["gate", "on", "--project"]).ok();
+            env.stop("one").held();
+            put(&env.project().join("mainspring.toml"));
+            let reason = env.stop("two").held();
+            assert!(reason.contains("TASKMASTER"), "{what}: {reason}");
+        }
+    }
+}
+
 /// A drop-in was registered for what it finds: it decides and speaks, and starts nothing.
 #[test]
 fn a_drop_in_without_trust_starts_no_program() {
