@@ -224,7 +224,9 @@ fn explain(failure: &Failure, asked: &Request) -> String {
         asked.iteration
     );
     match failure {
-        Failure::NoProgram(program) => format!("`{program}` was not found"),
+        Failure::NoProgram(program) => {
+            format!("`{program}` was not found (`mainspring doctor` says how to get it)")
+        }
         Failure::Exit { status, said } if said.is_empty() => {
             format!("the reviewer ended with {status}; {log}")
         }

@@ -122,7 +122,11 @@ fn command(coverage: &mut Coverage, state: &State) {
         for kind in [None].into_iter().chain(Kind::ALL.map(Some)) {
             verb(coverage, state, verbs::restart(plan, kind, None, asked));
         }
-        verb(coverage, state, verbs::accept(plan, asked));
+        verb(
+            coverage,
+            state,
+            verbs::accept(plan, verbs::Written::Yes, asked),
+        );
         let reply = findings::Reply {
             id: "F1".into(),
             how: findings::How::Fixed,

@@ -382,7 +382,7 @@ impl Machine for Review {
         Arrow { rule: "parked",        on: "stop",          from: &["due", "answering"], to: "due",
             when: "it failed, and on_failure is park", does: "pass, tell the person", remedy: "`mainspring plan review --now`" },
         Arrow { rule: "failed",        on: "stop",          from: &["due", "answering"], to: "due",
-            when: "the review did not happen", does: "pass, tell the person", remedy: "`.review-N.log` beside the plan says why" },
+            when: "the review did not happen", does: "pass, tell the person", remedy: "the note says why; if a reviewer ran, `.review-N.log` beside the plan has what it printed" },
         Arrow { rule: "retry",         on: "stop",          from: &["due", "answering"], to: "due",
             when: "it did not happen, tries are left", does: "hold: stop again", remedy: "stop again, or `mainspring plan accept`" },
         Arrow { rule: "invalid-due",   on: "stop",          from: &["due", "answering"], to: "due",

@@ -419,7 +419,11 @@ impl Memory {
             self.owner = Some(session.clone());
             self.told.retain(|told| told != session);
         }
-        // One that waits for a person waits on.
+    }
+
+    /// Somebody changed the plan: a review that failed before is counted anew. One that waits for
+    /// a person waits on.
+    pub(super) fn changed(&mut self) {
         self.trouble.take_if(|trouble| trouble.parked == Parked::No);
     }
 

@@ -196,7 +196,7 @@ fn each_failure_is_told_and_consumes_nothing() {
         told.extend(notes);
     }
     insta::assert_snapshot!(told.join("\n"), @r"
-    the code review (iteration 1, opus) of plan 'demo' did not happen: `claude` was not found. The stop goes through and the review stays due: it is tried at the next stop
+    the code review (iteration 1, opus) of plan 'demo' did not happen: `claude` was not found (`mainspring doctor` says how to get it). The stop goes through and the review stays due: it is tried at the next stop
     the code review (iteration 1, opus) of plan 'demo' did not happen: the reviewer ended with exit code 1: no such model; see .taskie/plans/demo/.review-1.log. The stop goes through and the review stays due: it is tried at the next stop
     the code review (iteration 1, opus) of plan 'demo' did not happen: the reviewer did not finish within 600 s; see .taskie/plans/demo/.review-1.log. The stop goes through and the review stays due: it is tried at the next stop
     the code review (iteration 1, opus) of plan 'demo' did not happen: the reviewer did not write task-1-review-1.md; see .taskie/plans/demo/.review-1.log. The stop goes through and the review stays due: it is tried at the next stop

@@ -28,6 +28,13 @@ pub struct Asked<'a> {
     pub tasks: &'a Tasks,
 }
 
+/// Is there a `plan.md`?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    Yes,
+    No,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Typed {
     ByUser,
@@ -329,11 +336,18 @@ pub fn restart(
 }
 
 /// What was reviewed is good enough, and the plan goes on.
-pub fn accept(plan: &Plan, asked: Asked<'_>) -> Result<VerbStep<Review>, Refused> {
+pub fn accept(
+    plan: &Plan,
+    written: Written,
+    asked: Asked<'_>,
+) -> Result<VerbStep<Review>, Refused> {
     let before = fields(plan)?;
     let Some(review) = before.awaited() else {
         return Err(Refused::NothingDue(plan.id.clone()));
     };
+    if written == Written::No {
+        return Err(Refused::NotWritten(plan.id.clone()));
+    }
     let target = before.target(review, asked.tasks, asked.models);
     let mut plan = plan.clone();
     let key = CycleKey::of(review, before);
@@ -407,6 +421,7 @@ fn with_fields(plan: &Plan, fields: Fields) -> Plan {
 
 fn moved(rule: &'static str, mut plan: Plan, actor: &Actor) -> VerbStep<Review> {
     plan.memory.moved_by(actor.session());
+    plan.memory.changed();
     if *actor == Actor::Person {
         plan.memory.waiting = None;
     }

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use mainspring_kernel::authority::Grounds;
-use mainspring_kernel::machines::review::{consent, verbs};
+use mainspring_kernel::machines::review::consent;
+use mainspring_kernel::machines::review::verbs::{self, Written};
 use mainspring_kernel::verbs::Actor;
 use mainspring_kernel::{Millis, Name, SessionId};
 
@@ -11,6 +12,7 @@ use super::change::told;
 use super::{Asker, Which, changes, may};
 use crate::error::CliError;
 use crate::event_context::EventContext;
+use crate::machine::review as plans;
 use crate::verb::{CommandContext, Result, ask, last_word};
 
 /// End the reviews: it is good enough, and the plan goes on to its next phase.
@@ -56,7 +58,11 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         let opened = which.open(context)?;
         let found = opened.plan();
         let asker = Asker::new(cmd, context)?;
-        let step = verbs::accept(&found, asker.about(&opened)?)?;
+        let written = match plans::text(&opened.dir, "plan.md")? {
+            Some(_) => Written::Yes,
+            None => Written::No,
+        };
+        let step = verbs::accept(&found, written, asker.about(&opened)?)?;
         let files = changes(&opened.state_file, &opened.memories, &step.state)?;
         Ok((files, format!("accepted. {}", told(&found.id, &step.state))))
     })?;

@@ -31,7 +31,7 @@ use crate::machine::review::{self as plans, Opened};
 /// another.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring plan init weather           after you wrote .taskie/plans/weather/plan.md\n  mainspring plan status\n  mainspring plan set max_reviews 4\n  mainspring plan accept                 good enough: no more reviews, go on\n  mainspring plan review restart code    review the current task's code from the start"
+    after_help = "Examples:\n  mainspring plan init weather           after you wrote .taskie/plans/weather/plan.md\n  mainspring plan status\n  mainspring plan set max_reviews 4\n  mainspring plan accept                 good enough: no more reviews, go on\n  mainspring plan review restart plan    review plan.md from the start"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]

@@ -321,6 +321,21 @@ fn accepting_needs_a_terminal_or_the_users_own_message() {
     assert_eq!(taskie.calls().len(), 1);
 }
 
+#[test]
+fn a_plan_without_a_plan_file_is_not_accepted() {
+    let taskie = trusted(json!({"next_phase": "plan-review"}));
+    fs::remove_file(taskie.dir().join("plan.md")).unwrap();
+    let said = taskie.env.in_terminal(&["plan", "accept"]);
+    assert!(
+        said.stdout.contains("there is nothing to accept"),
+        "{said:?}"
+    );
+    assert_eq!(
+        taskie.fields(&["next_phase"]),
+        json!({"next_phase": "plan-review"})
+    );
+}
+
 /// `/taskie:code-review` in the client: the agent does what its user typed, although a review is
 /// due.
 #[test]

@@ -321,6 +321,21 @@ fn three_failing_reviewers_in_a_row_open_a_breaker_that_is_said_once() {
     assert!(told.contains("plan-review-1.md"), "{told}");
 }
 
+/// Each morning another session takes the plan over, and the reviewer's program is not there.
+#[test]
+fn failures_are_counted_across_the_sessions_that_take_a_plan_over() {
+    let taskie = trusted(json!({"next_phase": "plan-review"}));
+    taskie.set("MOCK_CLAUDE_EXIT_CODE", "3");
+    let mut notes = Vec::new();
+    for session in ["monday", "tuesday", "wednesday", "thursday"] {
+        taskie.env.agent(session, &["plan", "adopt"]).ok();
+        notes.push(stop(&taskie, session, session).let_go());
+    }
+    assert!(notes[2].contains("the third failure in a row"), "{notes:?}");
+    assert!(!notes[3].contains("did not happen"), "{notes:?}");
+    assert_eq!(taskie.calls().len(), 3);
+}
+
 #[test]
 fn what_a_reviewer_printed_to_stderr_is_kept_with_its_run() {
     let taskie = trusted(json!({"next_phase": "plan-review"}));

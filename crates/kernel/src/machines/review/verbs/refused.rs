@@ -40,6 +40,8 @@ pub enum Refused {
     },
     #[error("no review of plan '{0}' is due")]
     NothingDue(String),
+    #[error("plan '{0}' has no plan.md: there is nothing to accept")]
+    NotWritten(String),
     #[error("it is not clear which review of plan '{0}' is meant")]
     NoKind(String),
     #[error("tasks.md of plan '{plan}' has no task {task}")]
@@ -78,6 +80,11 @@ impl Refusal for Refused {
             Self::NothingDue(plan) | Self::NoKind(plan) => Vec::from([format!(
                 "{} makes one due; the kinds are plan, tasks, code and all-code",
                 command(plan, "review restart plan")
+            )]),
+            Self::NotWritten(plan) => Vec::from([format!(
+                "write {}/plan.md first; {} says what comes next",
+                directory(plan),
+                command(plan, "route")
             )]),
             Self::NoSuchTask { tasks, .. } => {
                 let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();

@@ -280,11 +280,13 @@ fn accepting_goes_on_to_the_next_phase_without_a_cycle() {
             tasks: &tasks,
             ..by(&person)
         };
-        let accepted = after(accept(&due, asked));
+        let accepted = after(accept(&due, Written::Yes, asked));
         assert_eq!(of(&accepted).next_phase, Some(next));
         assert_eq!(of(&accepted).phase_iteration, iteration);
         assert_eq!(accepted.memory.cycle.is_some(), iteration.is_some());
-        let again = accept(&accepted, asked);
+        let empty = accept(&due, Written::No, asked);
+        assert_eq!(empty, Err(Refused::NotWritten(due.id.clone())));
+        let again = accept(&accepted, Written::Yes, asked);
         assert_eq!(again.is_ok(), iteration.is_some());
     }
 }
@@ -352,7 +354,10 @@ fn a_plan_without_readable_fields_can_be_adopted_and_nothing_else() {
     };
     let tdd = set(&unreadable, Setting::Tdd(true), by(&agent()));
     assert_eq!(tdd, Err(refused.clone()));
-    assert_eq!(accept(&unreadable, by(&agent())), Err(refused.clone()));
+    assert_eq!(
+        accept(&unreadable, Written::Yes, by(&agent())),
+        Err(refused.clone())
+    );
     assert_eq!(review_now(&unreadable, &agent()), Err(refused));
     let missing = Plan {
         record: Record::Missing,
