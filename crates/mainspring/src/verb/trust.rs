@@ -9,7 +9,7 @@ use mainspring_store::{ShownPath as _, path_text};
 use serde::Serialize;
 
 use super::{CommandContext, Result, ask};
-use crate::config::PROJECT_FILE;
+use crate::config::{self, PROJECT_FILE, Reach};
 use crate::diff;
 use crate::error::CliError;
 use crate::markers;
@@ -60,6 +60,12 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let name = project.root.shown();
     if proposal.is_nothing() {
         return Ok(format!("{name} is trusted already, as it is now\n"));
+    }
+    if let (_, Some(text)) = proposal.settings() {
+        let path = project.root.join(PROJECT_FILE);
+        config::check_text(&path, text, Reach::Anyone).map_err(|trouble| {
+            CliError::from(trouble).hint("mend it, and run `mainspring trust` again")
+        })?;
     }
     if !args.yes {
         let shown = show(cmd, &project, &proposal);

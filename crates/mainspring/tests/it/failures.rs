@@ -127,8 +127,7 @@ fn a_corrupt_configuration_is_named_with_line_and_column() {
         "[pulse]\nbeats = = 1\n",
     )
     .unwrap();
-    env.trust();
-    let error = env.run(&["config"]).failed();
+    let error = env.run(&["trust", "--yes"]).failed();
     assert!(
         error.contains("mainspring.toml: line 2, column 9"),
         "{error}"

@@ -232,7 +232,14 @@ fn doctor_knows_whether_codex_trusts_our_hooks() {
         "daemon_auto_start",
     ]));
     terminal.wait_for("need review");
-    terminal.press("2");
+    // It loses keys that come before it listens: until the choice shows, it is made again.
+    terminal.wait_until("\"Trust all\" is chosen", |screen| {
+        let chosen = screen.contains("› 2. Trust all") || !screen.contains("need review");
+        if !chosen {
+            terminal.press("2");
+        }
+        chosen
+    });
     terminal.press("Enter");
     wait_until("Codex trusts the hooks", || {
         finding(&client, "trust")["level"] == "fine"

@@ -247,7 +247,7 @@ fn a_git_file_that_leads_to_a_trusted_repository_brings_no_trust() {
 }
 
 #[test]
-fn settings_whose_record_would_be_too_long_are_not_trusted() {
+fn of_long_settings_as_many_versions_stay_trusted_as_can_be_read_again() {
     let env = TestEnv::new();
     put(
         &env.project(),
@@ -255,13 +255,7 @@ fn settings_whose_record_would_be_too_long_are_not_trusted() {
         "[gate]\nenabled = true\n",
     );
     env.trust();
-    // Each of these characters is six in a record.
-    let long = format!("#{}\n", "\u{1}".repeat(250_000));
-    put(&env.project(), "mainspring.toml", &long);
-    let said = env.run(&["trust", "--yes"]).failed();
-    assert!(said.contains("too long to be trusted"), "{said}");
     env.stop("one").held();
-    // Of long versions, as many are kept as can be read again.
     for number in 0..8 {
         let long = format!(
             "# {number}{}\n[gate]\nenabled = true\n",
@@ -271,6 +265,17 @@ fn settings_whose_record_would_be_too_long_are_not_trusted() {
         env.trust();
         env.stop(&format!("version {number}")).held();
     }
+}
+
+/// It would let the agent go at every stop.
+#[test]
+fn settings_with_faults_are_not_trusted() {
+    let env = TestEnv::new();
+    put(&env.project(), "mainspring.toml", "[[check]\n");
+    let said = env.run(&["trust", "--yes"]).failed();
+    assert!(said.contains("mainspring.toml"), "{said}");
+    assert!(said.contains("mend it"), "{said}");
+    assert!(env.run(&["trust", "--list"]).ok().contains("no project"));
 }
 
 /// What a clone puts in the place of its settings, or an agent with one command.
