@@ -237,6 +237,15 @@ fn is_nested(process: &Started<'_>) -> bool {
     !clients.windows(2).all(starts_itself)
 }
 
+/// Did a process start with this variable? `None` if the system does not tell.
+fn has_variable(pid: u32, name: &str) -> Option<bool> {
+    let is_it = |variable: &String| {
+        let value = variable.strip_prefix(name);
+        value.is_some_and(|value| value.starts_with('='))
+    };
+    Some(process::variables(pid)?.iter().any(is_it))
+}
+
 /// The client that is nearest above.
 fn client_above(ancestors: &[Ancestor]) -> Option<&'static KnownAgent> {
     ancestors.iter().find_map(known)
@@ -333,7 +342,7 @@ impl Environment {
         ask(&Started {
             is_set: &|name| self.is_set(name),
             ancestors,
-            has_variable: &process::has_variable,
+            has_variable: &has_variable,
         })
     }
 
@@ -345,7 +354,7 @@ impl Environment {
         };
         let ancestors = self.ancestors();
         let client = ancestors.iter().find(|process| host.runs_as(process));
-        client.is_some_and(|client| process::has_variable(client.pid, variable) == Some(false))
+        client.is_some_and(|client| has_variable(client.pid, variable) == Some(false))
     }
 
     /// The session whose process sent an event that names another one of the same host's.

@@ -7,7 +7,7 @@ use mainspring_testkit::hosts::{Host, HostClient};
 use mainspring_testkit::model::{Model, Turn};
 use mainspring_testkit::process::{PATIENCE, Running, wait_until};
 use mainspring_testkit::tmux::Terminal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::env::MAINSPRING;
 
@@ -193,6 +193,41 @@ fn finding(client: &HostClient, about: &str) -> Value {
     let findings = found["findings"].as_array().unwrap();
     let one = findings.iter().find(|one| one["about"] == about);
     one.cloned().unwrap_or_else(|| panic!("{about}: {found:#}"))
+}
+
+/// Codex's daemon runs the hooks of every terminal with the variables that it was started with:
+/// `doctor` compares them. The daemon here is any process, with a record as Codex 0.166.0 writes it.
+#[test]
+fn doctor_knows_what_hooks_see_in_codexs_daemon() {
+    let model = Model::play([]);
+    let Some(client) = HostClient::new(Host::Codex, &model) else {
+        return;
+    };
+    mainspring(&client, &["install", "--host", "codex", "--yes"]);
+    let running = |variables: &[(&str, &str)]| {
+        let mut sleep = client.command("sleep");
+        sleep.arg("600").envs(variables.iter().copied());
+        let daemon = Running::start(&mut sleep);
+        let stat = fs::read_to_string(format!("/proc/{}/stat", daemon.id())).unwrap();
+        let ticks = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19);
+        let ticks: u64 = ticks.unwrap().parse().unwrap();
+        let record = json!({"pid": daemon.id(), "processIdentity": {"startTicks": ticks}});
+        let place = client.home.join(".codex/app-server-daemon");
+        fs::create_dir_all(&place).unwrap();
+        fs::write(place.join("daemon.pid"), record.to_string()).unwrap();
+        daemon
+    };
+    let same = running(&[]);
+    assert_eq!(finding(&client, "daemon")["level"], "fine");
+    same.kill();
+    let other = running(&[("MAINSPRING_DISABLE", "1")]);
+    let found = finding(&client, "daemon");
+    assert_eq!(found["level"], "warning", "{found}");
+    let what = found["what"].as_str().unwrap();
+    assert!(what.contains("MAINSPRING_DISABLE=1"), "{what}");
+    other.kill();
+    let gone = finding(&client, "daemon");
+    assert_eq!(gone["level"], "fine", "{gone}");
 }
 
 /// Codex runs no hook that nobody reviewed, and says nothing. `doctor` does, until a person has

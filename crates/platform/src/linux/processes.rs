@@ -84,29 +84,26 @@ pub fn ancestor_pids() -> impl Iterator<Item = u32> {
     std::iter::successors(parent, above).take(MOST_ANCESTORS)
 }
 
-/// Did a process start with this variable? `None` if that cannot be read.
-pub fn has_variable(pid: u32, name: &str) -> Option<bool> {
-    let bytes = start_of(Path::new(&format!("/proc/{pid}/environ")), MOST_VARIABLES)?;
-    let mut variables = bytes.split(|byte| *byte == 0);
-    let is_it = |variable: &[u8]| {
-        let value = variable.strip_prefix(name.as_bytes());
-        value.is_some_and(|value| value.starts_with(b"="))
-    };
-    Some(variables.any(is_it))
-}
-
-fn start_of(path: &Path, most: u64) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)
-        .ok()?
-        .take(most)
-        .read_to_end(&mut bytes)
-        .ok()?;
-    Some(bytes)
-}
-
 fn words(path: &Path) -> Vec<String> {
-    let bytes = start_of(path, MOST_WORDS).unwrap_or_default();
+    texts(path, MOST_WORDS)
+}
+
+/// The variables that a process was started with, each as `NAME=value`; `None` if the system does
+/// not tell.
+pub fn variables(pid: u32) -> Option<Vec<String>> {
+    let all = texts(
+        &PathBuf::from(format!("/proc/{pid}/environ")),
+        MOST_VARIABLES,
+    );
+    (!all.is_empty()).then_some(all)
+}
+
+/// What is in a file that has a zero byte after each text.
+fn texts(path: &Path, limit: u64) -> Vec<String> {
+    let mut bytes = Vec::new();
+    if let Ok(file) = File::open(path) {
+        let _ = file.take(limit).read_to_end(&mut bytes);
+    }
     let words = bytes
         .split(|byte| *byte == 0)
         .take_while(|word| !word.is_empty());

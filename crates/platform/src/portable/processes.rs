@@ -24,6 +24,11 @@ pub fn is_alive(pid: u32, start: u64, _boot: &str) -> bool {
     started(pid).is_some_and(|found| found.abs_diff(start) <= 1)
 }
 
+/// The variables that a process was started with: no system tells in one way.
+pub fn variables(_: u32) -> Option<Vec<String>> {
+    None
+}
+
 fn one(pid: u32) -> Option<Process> {
     processes(Which::These(&[pid])).remove(&pid)
 }
@@ -56,11 +61,6 @@ pub fn ancestor_pids() -> impl Iterator<Item = u32> {
         (parent != 0).then_some(parent)
     };
     std::iter::successors(parent, above).take(MOST_ANCESTORS)
-}
-
-/// Did a process start with this variable? POSIX has no way to ask.
-pub fn has_variable(_pid: u32, _name: &str) -> Option<bool> {
-    None
 }
 
 /// POSIX gives an orphan to the first process. [`descendants`] finds the ones that stayed in the

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, getpgrp, kill_process, kill_process_group};
 
 use super::flavour::processes::descendants;
 pub use super::flavour::processes::{
-    adopt_orphans, ancestor_pids, ancestors, exists, has_variable, is_alive, started,
+    adopt_orphans, ancestor_pids, ancestors, exists, is_alive, started, variables,
 };
 
 /// How long we look for descendants of a process to end them.

@@ -69,6 +69,11 @@ pub fn is_alive(pid: u32, start: u64, boot: &str) -> bool {
     boot == boot_id() && Process::open(pid).is_some_and(is_it)
 }
 
+/// The variables that a process was started with: the system does not tell.
+pub fn variables(_: u32) -> Option<Vec<String>> {
+    None
+}
+
 /// The limit for ancestors: no real tree is deeper.
 const MOST_ANCESTORS: usize = 64;
 
@@ -97,11 +102,6 @@ pub fn ancestor_pids() -> impl Iterator<Item = u32> {
             .filter(|pid| is_older(*pid, *child))
     };
     std::iter::successors(above(&std::process::id()), above).take(MOST_ANCESTORS)
-}
-
-/// Did a process start with this variable? Windows has no documented way to ask.
-pub fn has_variable(_pid: u32, _name: &str) -> Option<bool> {
-    None
 }
 
 fn is_older(parent: u32, child: u32) -> bool {

@@ -1,5 +1,6 @@
 //! Codex, as version 0.166.0 does it.
 
+mod daemon;
 pub(super) mod reviewer;
 mod transcript;
 
@@ -130,14 +131,7 @@ fn trust_and_daemon(env: &Environment, file: &Path) -> Vec<Advice> {
             fix: Some("codex    # and choose \"Trust all and continue\""),
         }
     };
-    let daemon = Advice {
-        about: "daemon",
-        what: "in a terminal, hooks run in Codex's daemon, with the variables of whoever started \
-               it: MAINSPRING_DISABLE=1 counts only with `codex --disable daemon_auto_start`"
-            .into(),
-        fix: None,
-    };
-    vec![trust, daemon]
+    vec![trust, daemon::advice(env)]
 }
 
 /// A stop as the host sends it, to try a registration with.
