@@ -30,10 +30,12 @@ pub(super) fn on_stop(state: &State, input: &Input<'_, Review>) -> Stop {
     }
     match ownership(plan, input) {
         Ownership::NoSession => Step::ignore(state, OnStop::Pass),
-        Ownership::Others(plan, notes) => with_notes(
-            Step::take("not-ours", State::Plan(plan.into()), OnStop::Pass),
-            notes,
-        ),
+        Ownership::Others(plan, mut notes) => {
+            // Another session adopted the plan while this one's reviewer was at work.
+            notes.extend(late(input));
+            let passed = Step::take("not-ours", State::Plan(plan.into()), OnStop::Pass);
+            with_notes(passed, notes)
+        }
         Ownership::Ours(mut plan, mut notes) => {
             notes.extend(edited_out(&plan, input.facts.door));
             let first_look = plan.memory.done.is_none() && !input.facts.tasks.rows.is_empty();

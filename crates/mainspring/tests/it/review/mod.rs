@@ -5,6 +5,7 @@ mod crash;
 mod cycles;
 pub(crate) mod findings;
 mod forgotten;
+mod handed_over;
 mod plans;
 mod reviewer;
 
