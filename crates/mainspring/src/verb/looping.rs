@@ -1,6 +1,7 @@
 //! `mainspring loop`: keep the agent iterating until it gives a signal.
 
 mod start;
+mod whose;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,10 +10,11 @@ use mainspring_kernel::authority::Grounds;
 use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::looping::verbs::{self, Refused};
-use mainspring_kernel::machines::looping::{Frame, LoopOwner, Mode, Past, Run, State};
+use mainspring_kernel::machines::looping::{Frame, Mode, Past, Run, State};
 use mainspring_kernel::{Name, SessionId};
 use mainspring_store::{ShownPath as _, Trouble, atomic};
 
+use self::whose::{grounds, is_of, only};
 use super::{Change, CommandContext, Result, Then, session};
 use crate::error::CliError;
 use crate::event_context::EventContext;
@@ -71,7 +73,7 @@ enum Verb {
     /// Give the loop to a session
     Adopt {
         /// Which session: its id, the beginning of it, or `last` for the live one here; default:
-        /// the agent's own
+        /// the agent's own; in your terminal the only one that is live here
         #[arg(long, value_name = session::VALUE)]
         session: Option<String>,
     },
@@ -98,7 +100,7 @@ struct Start {
     #[command(flatten)]
     shape: Shape,
     /// Which session: its id, the beginning of it, or `last` for the live one here; default:
-    /// the agent's own
+    /// the agent's own; in your terminal the only one here, or the next one that starts
     #[arg(long, value_name = session::VALUE)]
     session: Option<String>,
     /// Where its state is kept: a file of Mainspring's, a topic of jwz, or
@@ -161,7 +163,7 @@ fn push(cmd: &CommandContext, args: &Push) -> Result {
         let text = prompted(&kept, &state, shape, cmd, context.root())?;
         let message = posted(&kept, || text.clone());
         let files = vec![kept.change_to(Some(text))?];
-        Ok(change(files, started(&state), message))
+        Ok(change(files, whose::started(context, &state), message))
     })?;
     Ok(format!("{did}\n"))
 }
@@ -196,7 +198,10 @@ fn abort(cmd: &CommandContext, which: &Which, all: bool, reason: &str) -> Result
 }
 
 fn adopt(cmd: &CommandContext, named: Option<&str>) -> Result {
-    let named = session::wanted(cmd, named)?.ok_or(Refused::NoSession)?;
+    let named = match session::wanted(cmd, named)? {
+        Some(named) => named,
+        None => whose::only_session(cmd)?,
+    };
     let session = named.id.clone();
     let command = format!("loop adopt --session {session}");
     let did = cmd.commit(Name::Loop, &command, |context| {
@@ -260,42 +265,6 @@ fn one(
         return Ok(loop_store::find(context)?);
     }
     only(loops)
-}
-
-/// The only one of these loops.
-fn only(mut loops: Vec<StoredLoop>) -> Result<StoredLoop> {
-    match loops.len() {
-        0 => Err(Refused::NoLoop.into()),
-        1 => Ok(loops.remove(0)),
-        _ => {
-            let ids = loops.iter().filter_map(|kept| owner(&kept.state).cloned());
-            Err(Refused::Several(ids.collect()).into())
-        }
-    }
-}
-
-/// The session that a loop belongs to.
-fn owner(state: &State) -> Option<&SessionId> {
-    let owner = match state {
-        State::Aborted { owner, .. } => owner,
-        state => &running(state)?.owner,
-    };
-    match owner {
-        LoopOwner::Session { id, .. } => Some(id),
-        LoopOwner::Nobody => None,
-    }
-}
-
-fn is_of(state: &State, session: &SessionId) -> bool {
-    owner(state) == Some(session)
-}
-
-/// Whose loop it is. One that cannot be read holds nobody.
-fn grounds(state: &State) -> Grounds<'_> {
-    match running(state).map(|run| &run.owner) {
-        Some(LoopOwner::Session { id, .. }) => Grounds::BegunBy(id),
-        Some(LoopOwner::Nobody) | None => Grounds::Nobodys,
-    }
 }
 
 /// The message for `jwz`, if it keeps this loop.
@@ -418,21 +387,6 @@ fn prompted(
         Ok(inside) => prompt::put_file(kept.place, &text, inside, &contents),
         Err(_) => prompt::put(kept.place, &text, &contents),
     })
-}
-
-fn started(state: &State) -> String {
-    let Some(run) = running(state) else {
-        return String::new();
-    };
-    let whose = match &run.owner {
-        LoopOwner::Session { id, .. } => format!("session {id}"),
-        LoopOwner::Nobody => "the only session here, or else the next one that starts,".into(),
-    };
-    format!(
-        "the loop keeps {whose} going for up to {} iterations. {}",
-        run.top.max,
-        how_to_end(run.top.mode)
-    )
 }
 
 fn how_to_end(mode: Mode) -> String {

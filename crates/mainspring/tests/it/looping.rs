@@ -138,9 +138,12 @@ fn a_loop_without_an_owner_goes_to_who_is_alone() {
         env.stop_of(session, "hello").let_go();
     }
     let out = env.run(&["loop", "start"]).ok();
-    assert!(out.contains("the only session here"), "{out}");
+    assert!(out.contains("2 sessions are live here"), "{out}");
     let note = env.stop("x").let_go();
-    assert!(note.contains("loop adopt"), "{note}");
+    assert!(
+        note.contains("`mainspring loop adopt --session s`"),
+        "{note}"
+    );
 
     let over = json!({ "session_id": "other", "reason": "other" });
     env.hook("SessionEnd", over).ok();

@@ -214,12 +214,55 @@ fn with_two_live_sessions_a_loop_from_a_terminal_holds_nobody_and_says_so() {
     let (one, two) = (Client::new(), Client::new());
     one.starts(&env, "one").ok();
     two.starts(&env, "two").ok();
-    env.run(&["loop", "start"]).ok();
+    let said = env.run(&["loop", "start"]).ok();
+    for words in [
+        "2 sessions are live here, so it holds none of them yet",
+        "`mainspring loop adopt --session last`",
+        "`--session two` or `--session one`",
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
     let told = one.stops(&env, "one", "working").let_go();
     assert!(
         told.contains("a loop without an owner waits here"),
         "{told}"
     );
+    assert!(
+        told.contains("`mainspring loop adopt --session one`"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_is_said_of_a_loop_without_an_owner_works_where_it_is_read() {
+    let env = TestEnv::new();
+    let (one, two) = (Client::new(), Client::new());
+    one.starts(&env, "one").ok();
+    two.starts(&env, "two").ok();
+    env.run(&["loop", "start"]).ok();
+    let refused = env.run(&["loop", "start", "--session", "two"]).failed();
+    assert!(refused.contains("belongs to no session"), "{refused}");
+    assert!(
+        refused.contains("`mainspring loop adopt --session two`"),
+        "{refused}"
+    );
+    let asked = env.run(&["loop", "adopt"]).failed();
+    assert!(asked.contains("2 sessions are live here"), "{asked}");
+    assert!(asked.contains("`--session one`"), "{asked}");
+    two.ends(&env, "two").ok();
+    let did = env.run(&["loop", "adopt"]).ok();
+    assert_eq!(did, "the loop now belongs to session one\n");
+    held(one.stops(&env, "one", "working"));
+
+    let env = TestEnv::new();
+    env.run(&["loop", "start", "--max", "1"]).ok();
+    let none = env.run(&["loop", "adopt"]).failed();
+    assert!(none.contains("no session is live here"), "{none}");
+    let again = env.run(&["loop", "start"]).failed();
+    assert!(again.contains("`mainspring loop abort` ends it"), "{again}");
+    env.run(&["loop", "abort"]).ok();
+    let said = env.run(&["loop", "start", "--max", "1"]).ok();
+    assert!(said.contains("going for one iteration. It ends"), "{said}");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! What the agent and its person read about a loop.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{Door, Ending, Facts, Frame, Mode, Run, Welcome};
+use crate::ids::SessionId;
 
 /// What the agent reads at an iteration: the same sentence as the script that `loop` replaces, and
 /// what else it has to know.
@@ -141,10 +142,13 @@ pub(super) fn inner_spent(run: &Run) -> String {
     )
 }
 
-pub(super) fn unclaimed(run: &Run) -> String {
+/// It names the session that stops, so that the command works wherever it is typed.
+pub(super) fn unclaimed(run: &Run, here: Option<&SessionId>) -> String {
+    let session = here.map_or_else(|| "last".into(), ToString::to_string);
     format!(
-        "a loop without an owner waits here (iteration {} of {}) and holds nobody: \
-         `mainspring loop adopt` gives it to a session, `mainspring loop abort` ends it",
+        "a loop without an owner waits here (iteration {} of {}) and holds nobody, because \
+         several sessions are live: `mainspring loop adopt --session {session}` gives it to this \
+         one, `mainspring loop abort` ends it",
         run.top.iter, run.top.max
     )
 }

@@ -218,7 +218,7 @@ impl Machine for Loop {
             State::Active(run) => match owner::ownership(run, here, input.facts) {
                 Ownership::Others => Step::take("not-ours", state.clone(), OnStop::Pass),
                 Ownership::Unclear => Step::take("unclaimed", state.clone(), OnStop::Pass)
-                    .note(messages::unclaimed(run)),
+                    .note(messages::unclaimed(run, here)),
                 Ownership::Ours(run) => advance(run, input, Welcome::Known),
                 Ownership::Taken(run) => advance(run, input, Welcome::New),
             },

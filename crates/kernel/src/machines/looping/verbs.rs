@@ -13,6 +13,9 @@ use crate::verbs::{Actor, Refusal, VerbStep};
 pub enum Refused {
     #[error("a loop runs here already: push an inner one, or abort it first")]
     Running,
+    /// It is nobody's. This session was to get another one, if one was named.
+    #[error("a loop that belongs to no session waits here")]
+    Unowned(Option<SessionId>),
     /// An agent cannot put another loop in the place of one whose end nobody has read of.
     #[error("your user has not read yet that the loop was aborted: {0}")]
     Untold(String),
@@ -24,8 +27,10 @@ pub enum Refused {
     NoIterations,
     #[error("the stack is full: {MOST_FRAMES} frames")]
     TooDeep,
-    #[error("this is not an agent's shell, so there is no session to give it to")]
+    #[error("no session is live here that it could be given to")]
     NoSession,
+    #[error("{} sessions are live here", .0.len())]
+    SeveralSessions(Vec<SessionId>),
     #[error("no loop of session {0} runs here")]
     NoLoopOf(SessionId),
     #[error("several loops run here")]
@@ -37,19 +42,34 @@ pub enum Refused {
     Taken { store: &'static str, by: String },
 }
 
+const ENDS: &str = "`mainspring loop abort` ends it";
+
+fn named(sessions: &[SessionId]) -> impl Iterator<Item = String> {
+    let first = sessions.iter().take(5);
+    first.map(|id| format!("`--session {id}`"))
+}
+
 impl Refusal for Refused {
     fn next(&self) -> Vec<String> {
-        if let Self::Several(sessions) = self {
-            let named = sessions
-                .iter()
-                .take(5)
-                .map(|id| format!("`--session {id}`"));
-            return named.chain(["`--all` means all of them".into()]).collect();
+        match self {
+            Self::Several(sessions) => {
+                let named = named(sessions);
+                return named.chain(["`--all` means all of them".into()]).collect();
+            }
+            Self::SeveralSessions(sessions) => {
+                let last = "`--session last` means the one with the latest event".into();
+                return named(sessions).chain([last]).collect();
+            }
+            Self::Unowned(Some(session)) => {
+                let adopt = format!("`mainspring loop adopt --session {session}` gives it to it");
+                return Vec::from([adopt, ENDS.into()]);
+            }
+            _ => {}
         }
         let lines: &[&str] = match self {
             Self::Running => &[
                 "`mainspring loop push` starts an inner one",
-                "`mainspring loop abort` ends it",
+                ENDS,
                 "`mainspring loop start --session ID` starts one for another session",
             ],
             Self::Untold(_) => &["stop first: your user is told then, and may want another loop"],
@@ -57,9 +77,17 @@ impl Refusal for Refused {
             Self::Corrupt(_) => &["repair it, or `mainspring loop abort` moves it aside"],
             Self::NoIterations => &["`--max N` says how many"],
             Self::TooDeep => &["`mainspring loop abort` ends all of them"],
-            Self::NoSession => &["`mainspring loop adopt --session ID`, or `--session last`"],
+            Self::Unowned(_) => &[
+                "`mainspring loop adopt` gives it to the session that is live here",
+                ENDS,
+            ],
+            Self::NoSession => &[
+                "start the agent here: a loop that is nobody's goes to the next session",
+                "`mainspring loop adopt --session ID` gives it to a session that is not live",
+                ENDS,
+            ],
             Self::NoLoopOf(_) => &["`mainspring loop status --all` shows the loops here"],
-            Self::Several(_) => &[],
+            Self::Several(_) | Self::SeveralSessions(_) => &[],
             Self::HasOne(_) => &["`mainspring loop abort --session ID` ends it"],
             Self::Taken { .. } => &["`--store own` keeps the loop in Mainspring's own store"],
         };
@@ -91,7 +119,13 @@ pub fn start(
             };
             Ok(Step::take("start", State::Active(run), Nothing))
         }
-        State::Active(_) | State::Completing { .. } | State::Stuck { .. } => Err(Refused::Running),
+        State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => {
+            Err(match (&run.owner, owner) {
+                (LoopOwner::Session { .. }, _) => Refused::Running,
+                (LoopOwner::Nobody, LoopOwner::Session { id, .. }) => Refused::Unowned(Some(id)),
+                (LoopOwner::Nobody, LoopOwner::Nobody) => Refused::Unowned(None),
+            })
+        }
         State::Corrupt(cause) => Err(Refused::Corrupt(cause.clone())),
     }
 }

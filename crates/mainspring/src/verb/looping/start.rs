@@ -6,7 +6,8 @@ use mainspring_kernel::machines::looping::verbs::{self, Refused};
 use mainspring_kernel::machines::looping::{Ending, LoopOwner, Past, State};
 use mainspring_kernel::{Name, SessionId};
 
-use super::{Start, Store, change, frame, new_id, owner, posted, prompted, started};
+use super::whose::{owner, started};
+use super::{Start, Store, change, frame, new_id, posted, prompted};
 use crate::event_context::EventContext;
 use crate::machine::looping::client;
 use crate::machine::looping::loop_store::{self, LoopStore, StoredLoop};
@@ -67,7 +68,7 @@ fn begin(
     }
     let message = posted(&kept, || text.clone()).or(message);
     files.push(kept.change_to(Some(text))?);
-    let did = started(&state) + &loops.elsewhere(start.store) + &loops.retired();
+    let did = started(context, &state) + &loops.elsewhere(start.store) + &loops.retired();
     Ok(change(files, did, message))
 }
 

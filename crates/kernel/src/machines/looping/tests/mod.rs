@@ -376,6 +376,10 @@ fn a_verb_that_makes_no_sense_is_refused() {
         Err(Refused::Untold("by a person: enough".into()))
     );
     assert_eq!(begin(&active, one()), Err(Refused::Running));
+    let mut orphan = run(frame(Mode::Loop, 1, 5));
+    orphan.owner = LoopOwner::Nobody;
+    let orphan = State::Active(orphan);
+    assert_eq!(begin(&orphan, one()), Err(Refused::Unowned(None)));
     assert_eq!(begin(&corrupt, one()), Err(torn()));
     assert_eq!(
         begin(&idle, frame(Mode::Loop, 1, 0)),
