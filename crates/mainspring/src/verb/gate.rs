@@ -2,6 +2,7 @@
 
 mod below;
 mod check;
+mod switches;
 
 use std::fmt::Write as _;
 
@@ -14,6 +15,7 @@ use mainspring_kernel::{Name, SessionId};
 use mainspring_store::{ShownPath as _, atomic};
 use serde::Serialize;
 
+pub(super) use self::switches::off_command;
 use super::session::{self, Named};
 use super::{CommandContext, Result};
 use crate::event_context::EventContext;
@@ -23,7 +25,7 @@ use crate::machine::gate::{self, counter, token};
 /// Hold every stop until the agent says its done token.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring gate on                     the session that is live here, else every session\n  mainspring gate on --project           every session in this project\n  mainspring gate on --session last      the session here with the latest event\n  mainspring gate status\n  mainspring gate off --project"
+    after_help = "Examples:\n  mainspring gate on                     the session that is live here, else every session\n  mainspring gate on --project           every session in this project\n  mainspring gate on --session last      the live session here with the latest event\n  mainspring gate status\n  mainspring gate off --project"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -98,6 +100,7 @@ fn set_project(cmd: &CommandContext, to: Switch, why: &str) -> Result {
     let did = cmd.commit_in(&place, Name::Gate, &command, |context| {
         let folder = context.root().shown();
         let (before, by) = everyone(context)?;
+        let but = switches::of_sessions(context, to)?;
         if before == to {
             let by = match by {
                 "" => String::new(),
@@ -105,12 +108,12 @@ fn set_project(cmd: &CommandContext, to: Switch, why: &str) -> Result {
             };
             return Ok((
                 Vec::new(),
-                format!("nothing changed: the gate was {word} already in {folder}{by}"),
+                format!("nothing changed: the gate was {word} already in {folder}{by}{but}"),
             ));
         }
         let file = switch_project(context, to)?;
         let did = format!(
-            "the gate is {word} in {folder}, for every session that has no switch of its own"
+            "the gate is {word} in {folder}, for every session that has no switch of its own{but}"
         );
         Ok((vec![file], did))
     })?;
@@ -135,8 +138,9 @@ fn set_session(cmd: &CommandContext, named: &Named, to: Switch) -> Result {
         cmd.may(&command, grounds)?;
         if is_so_already(context, &switches, to)? {
             let did = format!(
-                "nothing changed: the gate was {} already for {named}",
-                to.as_str()
+                "nothing changed: the gate was {} already for {named}{}",
+                to.as_str(),
+                switches::of_project(context, to)?
             );
             return Ok((Vec::new(), did));
         }
@@ -190,7 +194,8 @@ fn switch_session(
                 by: switched_by(&switches.session, session, &actor),
             };
             let word = to.as_str();
-            (after, next, format!("the gate is {word} for {named}"))
+            let but = switches::of_project(context, to)?;
+            (after, next, format!("the gate is {word} for {named}{but}"))
         }
     };
     let mut files = vec![switch::change(&switches.session_file, &next)?];
@@ -245,6 +250,9 @@ struct Session {
     id: SessionId,
     gate: Switch,
     token: String,
+    /// Has it a switch of its own?
+    #[serde(skip)]
+    own: bool,
 }
 
 fn status(cmd: &CommandContext, named: Option<&str>, json: bool) -> Result {
@@ -272,6 +280,7 @@ fn status(cmd: &CommandContext, named: Option<&str>, json: bool) -> Result {
             Some(Session {
                 gate: if on { Switch::On } else { Switch::Off },
                 token: token(config, &id).line().to_owned(),
+                own: switches.session.switch.is_some(),
                 id,
             })
         }
@@ -289,7 +298,9 @@ fn status(cmd: &CommandContext, named: Option<&str>, json: bool) -> Result {
         by => format!("project  {} (set by {by})\n", view.project),
     };
     if let Some(session) = &view.session {
-        let _ = writeln!(out, "session  {} for {}", session.gate.as_str(), session.id);
+        let own = if session.own { " (its own switch)" } else { "" };
+        let gate = session.gate.as_str();
+        let _ = writeln!(out, "session  {gate} for {}{own}", session.id);
         let _ = writeln!(out, "token    {}", session.token);
     } else if !here.is_empty() {
         let _ = writeln!(

@@ -265,6 +265,11 @@ pub(super) fn foreseen(name: Name, context: &EventContext<'_>) -> Machine {
     let mut machine = machine(name, context);
     if machine.state.is_some() {
         machine.next = next::at_a_stop(name, context);
+        // Of the gate's two switches, the one that is on.
+        if let Some(next) = machine.next.as_mut().filter(|_| name == Name::Gate) {
+            let off = super::gate::off_command(context);
+            next.otherwise = next.otherwise.replace("`mainspring gate off`", &off);
+        }
     }
     machine
 }

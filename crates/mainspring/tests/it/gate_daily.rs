@@ -54,7 +54,7 @@ fn a_person_switches_it_on_for_the_live_session_or_else_for_the_project_and_read
     assert_eq!(
         env.run(&["gate", "status"]).ok(),
         "project  off (set by `mainspring gate off --project`)\n\
-         session  on for one\n\
+         session  on for one (its own switch)\n\
          token    TASKMASTER_DONE::one\n"
     );
     held(one.stops(&env, "one", "bye"));
@@ -105,6 +105,54 @@ fn a_command_that_changes_nothing_says_so() {
     assert_eq!(
         of_session("off"),
         "nothing changed: the gate was off already for session s\n"
+    );
+}
+
+/// What was typed in a project with its gate on and one live session.
+#[test]
+fn whoever_turns_one_switch_reads_of_the_other_one() {
+    let env = TestEnv::new();
+    let project = env.project().display().to_string();
+    env.run(&["gate", "on", "--project"]).ok();
+    let client = Client::new();
+    client.starts(&env, "s").ok();
+    let status = env.run(&["status"]).ok();
+    assert!(
+        status.contains("`mainspring gate off --project`"),
+        "{status}"
+    );
+    let still = "; still on for the project (`mainspring gate off --project`)";
+    assert_eq!(
+        env.run(&["gate", "off"]).ok(),
+        format!("the gate is off for session s{still}\n")
+    );
+    assert_eq!(
+        env.run(&["gate", "off"]).ok(),
+        format!("nothing changed: the gate was off already for session s{still}\n")
+    );
+    assert_eq!(
+        env.run(&["gate", "on", "--project"]).ok(),
+        format!(
+            "nothing changed: the gate was on already in {project}, by `mainspring gate on \
+             --project`; still off for session s (`mainspring gate on --session s`)\n"
+        )
+    );
+    assert_eq!(
+        env.run(&["gate", "status"]).ok(),
+        "project  on (set by `mainspring gate on --project`)\n\
+         session  off for s (its own switch)\n\
+         token    TASKMASTER_DONE::s\n"
+    );
+    env.run(&["gate", "on"]).ok();
+    let status = env.run(&["status"]).ok();
+    assert!(
+        status.contains("`mainspring gate off --session s`"),
+        "{status}"
+    );
+    let off = env.run(&["gate", "off", "--project"]).ok();
+    assert!(
+        off.contains("; still on for session s (`mainspring gate off --session s`)"),
+        "{off}"
     );
 }
 
