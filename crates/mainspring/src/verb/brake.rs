@@ -3,14 +3,16 @@
 use std::fmt::Write as _;
 
 use mainspring_kernel::authority::Grounds;
-use mainspring_kernel::orders::{Scope, Until};
+use mainspring_kernel::orders::{Mode, Scope, Until};
 use mainspring_kernel::{Millis, Name, Orders};
 use mainspring_store::ShownPath as _;
 
 use super::{CommandContext, Result, timestamp};
 use crate::error::CliError;
-use crate::orders::{OFF_FILE, Recorded};
+use crate::orders::{self, OFF_FILE, Recorded};
+use crate::project::Project;
 use crate::sessions;
+use crate::store::ProjectStore;
 
 /// Stop holding the agent in this project, until `mainspring resume`.
 ///
@@ -62,7 +64,11 @@ pub(crate) fn stop(args: &StopArgs, cmd: &CommandContext) -> Result {
         let did = format!("{what}; `mainspring {resume}` undoes this");
         Ok((orders.stopped(scope(args.machine), Until::Resumed), did))
     })?;
-    Ok(format!("{said}{}", elsewhere(cmd, &typed)?))
+    Ok(format!(
+        "{said}{}{}",
+        but_observed(&cmd.project()?.1)?,
+        elsewhere(cmd, &typed)?
+    ))
 }
 
 pub(crate) fn pause(args: &PauseArgs, cmd: &CommandContext) -> Result {
@@ -77,7 +83,11 @@ pub(crate) fn pause(args: &PauseArgs, cmd: &CommandContext) -> Result {
         let did = format!("{what} until {time}; `mainspring {resume}` ends the pause");
         Ok((orders.stopped(scope(args.machine), Until::At(end)), did))
     })?;
-    Ok(format!("{said}{}", elsewhere(cmd, &typed)?))
+    Ok(format!(
+        "{said}{}{}",
+        but_observed(&cmd.project()?.1)?,
+        elsewhere(cmd, &typed)?
+    ))
 }
 
 pub(crate) fn resume(args: &ResumeArgs, cmd: &CommandContext) -> Result {
@@ -91,7 +101,7 @@ pub(crate) fn resume(args: &ResumeArgs, cmd: &CommandContext) -> Result {
     }
     let now = cmd.env.now();
     let typed = command("resume", args.machine);
-    order(cmd, args.machine, &typed, |orders| {
+    let said = order(cmd, args.machine, &typed, |orders| {
         let suspended = |name: &Name| orders.suspension(*name, now).is_some();
         let any = match args.machine {
             Some(name) => suspended(&name),
@@ -109,6 +119,61 @@ pub(crate) fn resume(args: &ResumeArgs, cmd: &CommandContext) -> Result {
         let what = args.machine.map_or("everything here", Name::as_str);
         let did = format!("{what} is resumed");
         Ok((orders.resumed(scope(args.machine), now), did))
+    })?;
+    Ok(format!("{said}{}", but_observed(&cmd.project()?.1)?))
+}
+
+/// The line for whoever starts something that an order keeps from holding the agent: this machine,
+/// or any.
+pub(super) fn but_ordered(cmd: &CommandContext, place: &Place, machine: Name) -> Result {
+    let but = but_suspended(cmd, place, Some(machine))?;
+    if but.is_empty() {
+        return but_observed(&place.1);
+    }
+    Ok(but)
+}
+
+type Place = (Project, ProjectStore);
+
+/// The same, for an order that suspends.
+pub(super) fn but_suspended(
+    cmd: &CommandContext,
+    (project, store): &Place,
+    machine: Option<Name>,
+) -> Result {
+    let orders = orders::in_force(project, store)?;
+    let holds = |until: &Until| until.holds(cmd.env.now());
+    let one = machine.and_then(|name| Some((name, *orders.machines.get(&name)?)));
+    let one = one.filter(|(_, until)| holds(until));
+    let everything = orders.everything.filter(holds);
+    let (what, resume, until) = match (everything, one) {
+        (Some(until), _) => ("everything", command("resume", None), until),
+        (None, Some((name, until))) => (name.as_str(), command("resume", Some(name)), until),
+        (None, None) => return Ok(String::new()),
+    };
+    Ok(match until {
+        Until::Resumed => {
+            format!("but {what} is stopped here: `mainspring {resume}` undoes that\n")
+        }
+        Until::At(end) => format!(
+            "but {what} is paused here until {}: `mainspring {resume}` ends the pause\n",
+            timestamp(end)
+        ),
+        Until::FileGone => format!(
+            "but {} switches everything off here: delete that file to go on\n",
+            project.file(OFF_FILE).shown()
+        ),
+    })
+}
+
+/// The same, while the project is only observed: `resume` does not end that.
+fn but_observed(store: &ProjectStore) -> Result {
+    Ok(match Recorded::load(store)?.orders.mode {
+        Mode::Act => String::new(),
+        Mode::Observe => {
+            "but Mainspring only observes here: no stop is held until `mainspring observe off`\n"
+                .into()
+        }
     })
 }
 

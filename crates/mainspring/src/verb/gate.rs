@@ -17,10 +17,12 @@ use serde::Serialize;
 
 pub(super) use self::switches::off_command;
 use super::session::{self, Named};
-use super::{CommandContext, Result};
+use super::{CommandContext, Result, brake};
 use crate::event_context::EventContext;
 use crate::machine::gate::switch::{self, GateSwitch, Progress, SwitchedBy, Switches};
 use crate::machine::gate::{self, counter, token};
+use crate::project::Project;
+use crate::store::ProjectStore;
 
 /// Hold every stop until the agent says its done token.
 #[derive(Debug, clap::Args)]
@@ -119,9 +121,10 @@ fn set_project(cmd: &CommandContext, to: Switch, why: &str) -> Result {
     })?;
     let (project, store) = &place;
     let below = below::join(cmd, (project, store.state()))?;
+    let but = but_ordered(cmd, &place, to)?;
     Ok(match why {
-        "" => format!("{did}\n{below}"),
-        why => format!("{did} ({why})\n{below}"),
+        "" => format!("{did}\n{below}{but}"),
+        why => format!("{did} ({why})\n{below}{but}"),
     })
 }
 
@@ -146,7 +149,16 @@ fn set_session(cmd: &CommandContext, named: &Named, to: Switch) -> Result {
         }
         switch_session(context, named, &switches, to)
     })?;
-    Ok(format!("{did}\n"))
+    let but = but_ordered(cmd, &place, to)?;
+    Ok(format!("{did}\n{but}"))
+}
+
+/// A gate that is on holds nobody under an order.
+fn but_ordered(cmd: &CommandContext, place: &(Project, ProjectStore), to: Switch) -> Result {
+    match to {
+        Switch::On => brake::but_ordered(cmd, place, Name::Gate),
+        Switch::Off => Ok(String::new()),
+    }
 }
 
 /// Would the command leave everything as it is?

@@ -15,7 +15,7 @@ use mainspring_kernel::{Name, SessionId};
 use mainspring_store::{ShownPath as _, Trouble, atomic};
 
 use self::whose::{grounds, is_of, only};
-use super::{Change, CommandContext, Result, Then, session};
+use super::{Change, CommandContext, Result, Then, brake, session};
 use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::limits;
@@ -165,7 +165,8 @@ fn push(cmd: &CommandContext, args: &Push) -> Result {
         let files = vec![kept.change_to(Some(text))?];
         Ok(change(files, whose::started(context, &state), message))
     })?;
-    Ok(format!("{did}\n"))
+    let but = brake::but_ordered(cmd, &place, Name::Loop)?;
+    Ok(format!("{did}\n{but}"))
 }
 
 fn abort(cmd: &CommandContext, which: &Which, all: bool, reason: &str) -> Result {
@@ -204,7 +205,8 @@ fn adopt(cmd: &CommandContext, named: Option<&str>) -> Result {
     };
     let session = named.id.clone();
     let command = format!("loop adopt --session {session}");
-    let did = cmd.commit(Name::Loop, &command, |context| {
+    let place = cmd.project()?;
+    let did = cmd.commit_in(&place, Name::Loop, &command, |context| {
         let (own, others): (Vec<_>, Vec<_>) = loop_store::all(context)?
             .into_iter()
             .partition(|kept| is_of(&kept.state, &session));
@@ -223,7 +225,8 @@ fn adopt(cmd: &CommandContext, named: Option<&str>) -> Result {
         let message = posted(&kept, || kept.written(&state, cmd.env.now()));
         Ok(change(kept.changes(&state, cmd.env.now())?, did, message))
     })?;
-    Ok(format!("{did}\n"))
+    let but = brake::but_ordered(cmd, &place, Name::Loop)?;
+    Ok(format!("{did}\n{but}"))
 }
 
 type Place = (Project, ProjectStore);

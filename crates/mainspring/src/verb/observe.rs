@@ -3,7 +3,7 @@
 use mainspring_kernel::Orders;
 use mainspring_kernel::orders::Mode;
 
-use super::brake::order;
+use super::brake::{but_suspended, order};
 use super::{CommandContext, Result};
 
 /// Only watch: hold no stop, start nothing, and record what would have happened.
@@ -28,15 +28,18 @@ enum Switch {
 }
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
+    let but = but_suspended(cmd, &cmd.project()?, None)?;
     let (mode, command, did) = match args.switch {
         Switch::On => (
             Mode::Observe,
             "observe",
             "only observing: no stop is held, and `mainspring log` shows what would have happened",
         ),
-        Switch::Off => (Mode::Act, "observe off", "the machines act"),
+        Switch::Off if but.is_empty() => (Mode::Act, "observe off", "the machines act"),
+        Switch::Off => (Mode::Act, "observe off", "no longer only observing"),
     };
-    order(cmd, None, command, |orders| {
+    let said = order(cmd, None, command, |orders| {
         Ok((Orders { mode, ..orders }, did.into()))
-    })
+    })?;
+    Ok(format!("{said}{but}"))
 }

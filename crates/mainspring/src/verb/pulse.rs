@@ -3,7 +3,7 @@
 use mainspring_kernel::Name;
 use mainspring_kernel::machines::pulse::{State, verbs};
 
-use super::{CommandContext, Result};
+use super::{CommandContext, Result, brake};
 use crate::machine::json_state;
 
 /// Check that Mainspring reaches the agent: hold its next stops with a message that says so,
@@ -51,7 +51,8 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         Some(Beats::Off) => "pulse off".into(),
         Some(Beats::Of(beats)) => format!("pulse {beats}"),
     };
-    let did = cmd.commit(Name::Pulse, &command, |context| {
+    let place = cmd.project()?;
+    let did = cmd.commit_in(&place, Name::Pulse, &command, |context| {
         let (found, file) = json_state::load::<State>(context, Name::Pulse)?;
         let step = match args.beats {
             Some(Beats::Off) => verbs::off(&found.unwrap_or(State::Still))?,
@@ -62,7 +63,11 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         let kept = (step.state != State::Still).then_some(&step.state);
         Ok((vec![json_state::change(&file, kept)?], told(&step.state)))
     })?;
-    Ok(format!("{did}\n"))
+    let but = match args.beats {
+        Some(Beats::Off) => String::new(),
+        Some(Beats::Of(_)) | None => brake::but_ordered(cmd, &place, Name::Pulse)?,
+    };
+    Ok(format!("{did}\n{but}"))
 }
 
 fn told(state: &State) -> String {

@@ -84,6 +84,77 @@ fn a_pause_ends_by_itself() {
     env.stop("one").held();
 }
 
+/// What promises a hold says that an order is in the way, and which command ends it.
+#[test]
+fn whoever_starts_something_under_an_order_reads_that_nothing_is_held() {
+    let typed = [
+        (&["gate", "on"][..], "gate"),
+        (&["gate", "on", "--session", "s"], "gate"),
+        (&["loop", "start"], "loop"),
+        (&["loop", "push"], "loop"),
+        (&["loop", "adopt", "--session", "s"], "loop"),
+        (&["pulse", "1"], "pulse"),
+    ];
+    for (order, line) in [
+        (
+            &["stop"][..],
+            "\nbut everything is stopped here: `mainspring resume` undoes that\n",
+        ),
+        (&["pause", "1h"], ": `mainspring resume` ends the pause\n"),
+        (
+            &["observe"],
+            "\nbut Mainspring only observes here: no stop is held until `mainspring observe off`\n",
+        ),
+    ] {
+        let env = TestEnv::new();
+        env.run(order).ok();
+        for (command, _) in typed {
+            let said = env.run(command).ok();
+            assert!(said.ends_with(line), "{order:?} {command:?}: {said}");
+        }
+        let off = env.run(&["gate", "off"]).ok();
+        assert!(!off.contains("\nbut "), "{off}");
+    }
+    let env = TestEnv::new();
+    fs::write(env.project().join(".mainspring-off"), "").unwrap();
+    for (command, _) in typed {
+        let said = env.run(command).ok();
+        let line = "/.mainspring-off switches everything off here: delete that file to go on\n";
+        assert!(said.ends_with(line), "{command:?}: {said}");
+    }
+    let env = TestEnv::new();
+    env.run(&["stop", "loop"]).ok();
+    for (command, machine) in typed {
+        let said = env.run(command).ok();
+        let line = "\nbut loop is stopped here: `mainspring resume loop` undoes that\n";
+        assert_eq!(said.ends_with(line), machine == "loop", "{said}");
+    }
+}
+
+#[test]
+fn an_order_that_stays_in_force_is_named_by_the_one_that_ends() {
+    let env = TestEnv::new();
+    env.run(&["stop"]).ok();
+    let stopped = "but everything is stopped here: `mainspring resume` undoes that\n";
+    let said = env.run(&["observe"]).ok();
+    assert!(
+        said.ends_with(&format!("would have happened\n{stopped}")),
+        "{said}"
+    );
+    assert!(env.run(&["stop"]).ok().contains("`mainspring observe off`"));
+    assert_eq!(
+        env.run(&["observe", "off"]).ok(),
+        format!("no longer only observing\n{stopped}")
+    );
+    env.run(&["observe"]).ok();
+    let said = env.run(&["resume"]).ok();
+    assert!(
+        said.starts_with("everything here is resumed\nbut Mainspring only observes"),
+        "{said}"
+    );
+    assert_eq!(env.run(&["observe", "off"]).ok(), "the machines act\n");
+}
+
 #[test]
 fn an_agent_gives_no_orders() {
     let env = beating();

@@ -12,7 +12,7 @@ use crate::event_context::EventContext;
 use crate::machine::looping::client;
 use crate::machine::looping::loop_store::{self, LoopStore, StoredLoop};
 use crate::markers;
-use crate::verb::{Change, CommandContext, Result, session};
+use crate::verb::{Change, CommandContext, Result, brake, session};
 
 pub(super) fn run(cmd: &CommandContext, start: &Start) -> Result {
     let named = session::wanted(cmd, start.session.as_deref())?;
@@ -24,7 +24,8 @@ pub(super) fn run(cmd: &CommandContext, start: &Start) -> Result {
     let did = cmd.commit_in(&place, Name::Loop, "loop start", |context| {
         begin(cmd, start, context, owner.as_ref())
     })?;
-    Ok(format!("{did}\n"))
+    let but = brake::but_ordered(cmd, &place, Name::Loop)?;
+    Ok(format!("{did}\n{but}"))
 }
 
 fn begin(
