@@ -20,7 +20,7 @@ use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::limits;
 use crate::machine::looping::loop_store::{self, LoopStore, StoredLoop};
-use crate::machine::looping::{client, describe, jwz, prompt, running};
+use crate::machine::looping::{client, describe, describe_here, jwz, prompt, running};
 use crate::markers;
 use crate::project::Project;
 use crate::store::ProjectStore;
@@ -159,6 +159,9 @@ fn push(cmd: &CommandContext, args: &Push) -> Result {
             );
         }
         cmd.may("loop push", grounds(&kept.state))?;
+        if let Some(gone) = loop_store::gone_owner(context, &kept.state) {
+            return Err(Refused::Gone(gone).into());
+        }
         let state = verbs::push(&kept.state, frame(shape, cmd), cmd.env.now())?.state;
         let text = prompted(&kept, &state, shape, cmd, context.root())?;
         let message = posted(&kept, || text.clone());
@@ -181,7 +184,11 @@ fn abort(cmd: &CommandContext, which: &Which, all: bool, reason: &str) -> Result
         let (mut files, mut did, mut message) = (Vec::new(), Vec::new(), None);
         for kept in &loops {
             cmd.may("loop abort", grounds(&kept.state))?;
-            let state = verbs::abort(&kept.state, &cmd.actor(), &reason)?.state;
+            let state = match verbs::abort(&kept.state, &cmd.actor(), &reason) {
+                Ok(step) => step.state,
+                Err(Refused::NoLoop) => continue,
+                Err(refused) => return Err(refused.into()),
+            };
             did.push(match running(&kept.state).map_or(0, Run::depth) {
                 0 => "the loop is off; its unreadable state is kept in a file beside it".into(),
                 1 => "the loop is over; the agent may stop".to_owned(),
@@ -190,8 +197,8 @@ fn abort(cmd: &CommandContext, which: &Which, all: bool, reason: &str) -> Result
             message = posted(kept, || kept.written(&state, cmd.env.now())).or(message);
             files.extend(kept.changes(&state, cmd.env.now())?);
         }
-        if loops.is_empty() {
-            return Err(Refused::NoLoop.into());
+        if did.is_empty() {
+            did.push(format!("nothing changed: {}", Refused::NoLoop));
         }
         Ok(change(files, did.join("\n"), message))
     })?;
@@ -214,8 +221,11 @@ fn adopt(cmd: &CommandContext, named: Option<&str>) -> Result {
             return Err(Refused::HasOne(session.clone()).into());
         }
         let nobodys = |kept: &StoredLoop| grounds(&kept.state) == Grounds::Nobodys;
+        let left = |kept: &StoredLoop| loop_store::gone_owner(context, &kept.state).is_some();
         let (nobodys, others): (Vec<_>, Vec<_>) = others.into_iter().partition(nobodys);
-        let kept = only(if nobodys.is_empty() { others } else { nobodys })?;
+        let (left, others): (Vec<_>, Vec<_>) = others.into_iter().partition(left);
+        let mut meant = [nobodys, left, others].into_iter();
+        let kept = only(meant.find(|loops| !loops.is_empty()).unwrap_or_default())?;
         cmd.may(&command, grounds(&kept.state))?;
         cmd.may(&command, Grounds::BegunBy(&session))?;
         let own = cmd.env.agent_session().as_ref() == Some(&session);
@@ -283,7 +293,9 @@ fn change(files: Vec<FileChange>, did: String, message: Option<String>) -> Chang
 }
 
 fn status(cmd: &CommandContext, which: &Which, all: bool, json: bool) -> Result {
-    let loops = look(cmd, which, all)?;
+    let (place, meant) = meant(cmd, which)?;
+    let context = EventContext::new(&cmd.env, &place.0, &place.1, None);
+    let loops = look(cmd, &context, meant.as_ref(), all)?;
     if json {
         let states: Vec<&State> = loops.iter().map(|kept| &kept.state).collect();
         return match states.as_slice() {
@@ -294,19 +306,22 @@ fn status(cmd: &CommandContext, which: &Which, all: bool, json: bool) -> Result 
     if loops.is_empty() {
         return Ok("no loop\n".into());
     }
-    let texts: Vec<String> = loops.iter().map(status_text).collect();
+    let texts = loops.iter().map(|kept| status_text(&context, kept));
+    let texts: Vec<String> = texts.collect();
     Ok(cmd.fitted(&texts.join("\n")))
 }
 
-fn status_text(kept: &StoredLoop) -> String {
+fn status_text(context: &EventContext<'_>, kept: &StoredLoop) -> String {
     let place = match kept.place {
         LoopStore::Jwz => "jwz, topic loop:current".into(),
         LoopStore::Own | LoopStore::Markdown => kept.file.path.shown(),
     };
-    let mut out = format!("{}\n", describe(&kept.state));
-    if let State::Aborted { cause, .. } = &kept.state {
-        let _ = writeln!(out, "it was aborted {}", escape_name(cause));
-    }
+    let mut out = match &kept.state {
+        State::Aborted { cause, .. } => {
+            format!("ended early: it was aborted {}\n", escape_name(cause))
+        }
+        state => format!("{}\n", describe_here(context, state)),
+    };
     if !matches!(kept.state, State::Idle(Past::Blank)) {
         let _ = writeln!(out, "its state is in {place}");
     }
@@ -317,7 +332,9 @@ fn status_text(kept: &StoredLoop) -> String {
 }
 
 fn list(cmd: &CommandContext, which: &Which, json: bool) -> Result {
-    let loops = look(cmd, which, false)?;
+    let (place, meant) = meant(cmd, which)?;
+    let context = EventContext::new(&cmd.env, &place.0, &place.1, None);
+    let loops = look(cmd, &context, meant.as_ref(), false)?;
     let [kept] = loops.as_slice() else {
         return Err(Refused::NoLoop.into());
     };
@@ -345,13 +362,16 @@ fn list(cmd: &CommandContext, which: &Which, json: bool) -> Result {
 }
 
 /// The loop that is meant; all of them, if all are wanted.
-fn look(cmd: &CommandContext, which: &Which, all: bool) -> Result<Vec<StoredLoop>> {
-    let ((project, store), meant) = meant(cmd, which)?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+fn look(
+    cmd: &CommandContext,
+    context: &EventContext<'_>,
+    meant: Option<&SessionId>,
+    all: bool,
+) -> Result<Vec<StoredLoop>> {
     if all {
-        return Ok(loop_store::all(&context)?);
+        return Ok(loop_store::all(context)?);
     }
-    Ok(vec![one(cmd, &context, meant.as_ref())?])
+    Ok(vec![one(cmd, context, meant)?])
 }
 
 fn frame(shape: &Shape, cmd: &CommandContext) -> Frame {

@@ -10,7 +10,8 @@ use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::ids;
 use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::machines::gate::verbs::Switch;
-use mainspring_kernel::machines::looping::State as Loop;
+use mainspring_kernel::machines::looping::{LoopOwner, State as Loop};
+use mainspring_kernel::machines::pulse::State as Pulse;
 use mainspring_kernel::orders::{Mode, Until};
 use serde::Serialize;
 
@@ -19,7 +20,7 @@ use super::{CommandContext, Result, session, timestamp};
 use crate::at_work;
 use crate::event_context::EventContext;
 use crate::machine;
-use crate::machine::looping::loop_store;
+use crate::machine::looping::{loop_store, running};
 use crate::markers;
 use crate::orders;
 use crate::output;
@@ -164,9 +165,28 @@ fn go_on(stopped: &str, machine: &str) -> String {
     format!("`mainspring resume{machine}` undoes this")
 }
 
+/// Is this a loop or a pulse of another session than the view is about?
+fn is_anothers(view: &View, machine: &Machine) -> bool {
+    let owner = match &machine.details {
+        Some(MachineInput::Loop(input)) => match running(&input.state).map(|run| &run.owner) {
+            Some(LoopOwner::Session { id, .. }) => Some(id),
+            Some(LoopOwner::Nobody) | None => None,
+        },
+        Some(MachineInput::Pulse(input)) => match &input.state {
+            Pulse::Beating { session, .. } => session.as_ref(),
+            Pulse::Spent { session, .. } => Some(session),
+            Pulse::Still => None,
+        },
+        Some(_) | None => None,
+    };
+    let session = view.session.as_deref();
+    owner.is_some_and(|owner| session.is_some_and(|session| session != owner.as_str()))
+}
+
 /// `loop 3/5 · review 2/8 sonnet 3m · observing`. What runs says more than the machine's state.
 fn line(view: &View) -> String {
-    let counts = view.machines.iter().filter(|machine| !machine.ignored);
+    let machines = view.machines.iter();
+    let counts = machines.filter(|machine| !machine.ignored && !is_anothers(view, machine));
     let alive = counts.filter_map(|machine| {
         let mut running = view.at_work_of(machine.name).map(AtWork::brief).peekable();
         if running.peek().is_some() {

@@ -96,16 +96,18 @@ fn an_abort_from_anywhere_lets_the_next_stop_through_and_says_so() {
     let env = started(&[]);
     env.stop("a").held();
     env.run(&["loop", "abort", "wrong", "branch"]).ok();
+    let status = env.run(&["loop", "status"]).ok();
+    let why = "ended early: it was aborted by a person: wrong branch\n";
+    assert!(status.starts_with(why), "{status}");
     let note = env.stop("b").let_go();
     assert!(
         note.contains("aborted: by a person: wrong branch"),
         "{note}"
     );
     assert_eq!(env.stop("c").let_go(), "", "told once");
-    assert!(
-        env.run(&["loop", "abort"])
-            .failed()
-            .contains("no loop runs here")
+    assert_eq!(
+        env.run(&["loop", "abort"]).ok(),
+        "nothing changed: no loop runs here\n"
     );
     env.agent("s", &["loop", "start"]).ok();
     env.stop("d").held();

@@ -265,6 +265,57 @@ fn what_is_said_of_a_loop_without_an_owner_works_where_it_is_read() {
     assert!(said.contains("going for one iteration. It ends"), "{said}");
 }
 
+/// Its client died before anything was said: nobody else is kept by it, and everybody reads that.
+#[test]
+fn a_loop_whose_session_is_gone_says_so_and_is_given_away() {
+    let env = TestEnv::new();
+    let (one, two) = (Client::new(), Client::new());
+    one.starts(&env, "one").ok();
+    two.starts(&env, "two").ok();
+    env.run(&["loop", "start", "--max", "5", "--session", "one"])
+        .ok();
+    assert_eq!(env.agent("one", &["status", "--line"]).ok(), "loop 0/5\n");
+    assert_eq!(env.agent("two", &["status", "--line"]).ok(), "");
+    drop(one);
+    assert_eq!(env.agent("two", &["status", "--line"]).ok(), "");
+    let gone = "its session is gone: `mainspring loop adopt` or `mainspring loop abort`";
+    for view in [&["status"][..], &["loop", "status"]] {
+        let said = env.run(view).ok();
+        assert!(said.contains(gone), "{said}");
+    }
+    for command in [&["loop", "start"][..], &["loop", "push"]] {
+        let refused = env.run(command).failed();
+        assert!(
+            refused.contains("session one, and its session is gone"),
+            "{refused}"
+        );
+        assert!(
+            refused.contains("`mainspring loop abort` ends it"),
+            "{refused}"
+        );
+    }
+    // It is meant also beside a loop of a session that is there.
+    let three = Client::new();
+    three.starts(&env, "three").ok();
+    env.run(&["loop", "start", "--session", "three"]).ok();
+    let did = env.run(&["loop", "adopt", "--session", "two"]).ok();
+    assert_eq!(did, "the loop now belongs to session two\n");
+    let reason = held(two.stops(&env, "two", "working"));
+    assert!(reason.starts_with("[ITERATION 1/5]"), "{reason}");
+    assert_eq!(env.agent("two", &["status", "--line"]).ok(), "loop 1/5\n");
+}
+
+#[test]
+fn a_pulse_is_shown_in_the_status_line_of_its_session_alone() {
+    let env = TestEnv::new();
+    env.agent("one", &["pulse", "2"]).ok();
+    assert_eq!(
+        env.agent("one", &["status", "--line"]).ok(),
+        "pulse beating\n"
+    );
+    assert_eq!(env.agent("two", &["status", "--line"]).ok(), "");
+}
+
 #[test]
 fn a_headless_session_is_no_rival_of_an_attended_one_but_of_another_headless_one() {
     let env = TestEnv::new();

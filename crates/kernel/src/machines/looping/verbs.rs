@@ -16,6 +16,9 @@ pub enum Refused {
     /// It is nobody's. This session was to get another one, if one was named.
     #[error("a loop that belongs to no session waits here")]
     Unowned(Option<SessionId>),
+    /// Only whoever takes it over moves it.
+    #[error("the loop here belongs to session {0}, and its session is gone")]
+    Gone(SessionId),
     /// An agent cannot put another loop in the place of one whose end nobody has read of.
     #[error("your user has not read yet that the loop was aborted: {0}")]
     Untold(String),
@@ -71,6 +74,10 @@ impl Refusal for Refused {
                 "`mainspring loop push` starts an inner one",
                 ENDS,
                 "`mainspring loop start --session ID` starts one for another session",
+            ],
+            Self::Gone(_) => &[
+                "`mainspring loop adopt` gives it to the session that is live here",
+                ENDS,
             ],
             Self::Untold(_) => &["stop first: your user is told then, and may want another loop"],
             Self::NoLoop => &["`mainspring loop start` begins one"],

@@ -194,6 +194,20 @@ pub(crate) fn left_for(context: &EventContext<'_>, kept: &StoredLoop) -> Option<
     (stale && !is_live()).then(|| id.clone())
 }
 
+/// The session that owns a loop, if it is known to be gone: it ended, or its client died.
+pub(crate) fn gone_owner(context: &EventContext<'_>, state: &State) -> Option<SessionId> {
+    let LoopOwner::Session { id, .. } = &super::running(state)?.owner else {
+        return None;
+    };
+    let is_gone = match sessions::life(context.env, context.store.state(), id) {
+        sessions::Life::Ended(_) | sessions::Life::Gone => true,
+        sessions::Life::Live | sessions::Life::Unknown => false,
+    };
+    // An agent is there while it runs a command.
+    let is_here = context.env.agent_session().as_ref() == Some(id);
+    (is_gone && !is_here).then(|| id.clone())
+}
+
 /// The file of a session's loop. A loop that was started for nobody has the machine's file, and
 /// stays there when a session takes it.
 fn path_of(context: &EventContext<'_>, session: &SessionId) -> PathBuf {

@@ -129,6 +129,10 @@ impl MachineShell for Shell {
     fn summary(input: &InputOf<Loop>) -> String {
         describe(&input.state)
     }
+
+    fn summary_here(context: &EventContext<'_>, input: &InputOf<Loop>) -> String {
+        describe_here(context, &input.state)
+    }
 }
 
 /// Two hours: the default if the setting cannot be read.
@@ -237,6 +241,17 @@ pub(crate) fn running(state: &State) -> Option<&Run> {
     match state {
         State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => Some(run),
         State::Idle(_) | State::Aborted { .. } | State::Corrupt(_) => None,
+    }
+}
+
+/// The same, with what to type if nobody is there to go on with it.
+pub(crate) fn describe_here(context: &EventContext<'_>, state: &State) -> String {
+    let said = describe(state);
+    match loop_store::gone_owner(context, state) {
+        Some(_) => format!(
+            "{said}; its session is gone: `mainspring loop adopt` or `mainspring loop abort`"
+        ),
+        None => said,
     }
 }
 

@@ -36,6 +36,10 @@ fn begin(
 ) -> Result<Change> {
     let loops = Loops::find(context)?;
     let before = loops.of(context, session)?;
+    let gone = before.and_then(|kept| loop_store::gone_owner(context, &kept.state));
+    if let Some(gone) = gone.filter(|gone| Some(gone) != session) {
+        return Err(Refused::Gone(gone).into());
+    }
     let target = target(context, start.store, &loops)?;
     let state = verbs::start(
         before.map_or(&State::Idle(Past::Blank), |kept| &kept.state),
