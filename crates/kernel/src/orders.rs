@@ -175,8 +175,8 @@ impl Orders {
         let they = if suspended.len() == 1 { "it" } else { "they" };
         Some(match until {
             Until::Resumed => format!(
-                "you paused {names}; {they} did not check this stop. `mainspring resume` ends the \
-                 pause"
+                "you stopped {names}; {they} did not check this stop. `mainspring resume` undoes \
+                 that"
             ),
             Until::At(_) => format!(
                 "you paused {names} for a while; {they} did not check this stop. \

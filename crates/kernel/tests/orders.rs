@@ -98,7 +98,7 @@ fn a_suspended_machine_is_not_asked_and_the_person_is_told() {
     for (orders, said) in [
         (
             stopped(Until::Resumed),
-            "you paused pulse; it did not check this stop. `mainspring resume` ends the pause",
+            "you stopped pulse; it did not check this stop. `mainspring resume` undoes that",
         ),
         (
             stopped(Until::At(Millis::seconds(101))),
@@ -111,7 +111,7 @@ fn a_suspended_machine_is_not_asked_and_the_person_is_told() {
         ),
         (
             Orders::default().stopped(Scope::Machine(Name::Pulse), Until::Resumed),
-            "you paused pulse; it did not check this stop. `mainspring resume` ends the pause",
+            "you stopped pulse; it did not check this stop. `mainspring resume` undoes that",
         ),
     ] {
         let settlement = settled(&case(beating(0), orders));

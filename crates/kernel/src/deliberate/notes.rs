@@ -32,13 +32,19 @@ pub(super) fn untrusted_note(name: Name, kind: &Kind) -> Option<Note> {
 
 /// Said once for several holds in a row; at every hold it would only be noise.
 pub(super) fn held_note(hold: &Reasons) -> Note {
-    let keep = match speakers(hold).len() {
+    let speakers = speakers(hold);
+    let keep = match speakers.len() {
         1 => "keeps",
         _ => "keep",
     };
+    // `stop` would stop every machine here, also for later.
+    let end = match speakers.as_slice() {
+        [one] if *one == Name::Loop.as_str() => "loop abort",
+        _ => "stop",
+    };
     Note::optional(format!(
-        "{} {keep} the agent going. `mainspring why` tells more, `mainspring stop` ends it",
-        names(hold)
+        "{} {keep} the agent going. `mainspring why` tells more, `mainspring {end}` ends it",
+        listed(&speakers)
     ))
 }
 

@@ -73,7 +73,7 @@ impl MachineShell for Shell {
 
     fn summary(input: &InputOf<Pulse>) -> String {
         match &input.state {
-            State::Still => "no check is running".into(),
+            State::Still => "no pulse is under way".into(),
             State::Beating { beat, of, session } => {
                 let whose = session.as_ref().map_or_else(
                     || "the next session".to_owned(),

@@ -16,7 +16,7 @@ use crate::machine::json_state;
     after_help = "Examples:\n  mainspring pulse 1         then say hello to the agent: it answers twice\n  mainspring pulse off"
 )]
 pub(crate) struct Args {
-    /// How many stops to hold, or `off` to end a check
+    /// How many stops to hold, or `off` to end the pulse
     #[arg(value_name = "N|off")]
     beats: Option<Beats>,
 }
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 
 fn told(state: &State) -> String {
     let State::Beating { of, session, .. } = state else {
-        return "the check is over; no stop is held".into();
+        return "the pulse is over; no stop is held".into();
     };
     let whose = match session {
         Some(_) => "this session's",

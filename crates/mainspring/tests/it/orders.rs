@@ -44,10 +44,14 @@ fn what_was_stopped_stays_stopped_until_a_person_resumes() {
         let env = beating();
         env.stop("one").held();
         env.run(stop).ok();
+        let ordered = match stop[0] {
+            "stop" => "you stopped pulse",
+            _ => "you paused pulse",
+        };
         for words in ["two", "three"] {
             let said = env.stop(words).let_go();
             assert!(
-                said.contains("you paused pulse") && said.contains("`mainspring resume`"),
+                said.contains(ordered) && said.contains("`mainspring resume`"),
                 "{said}"
             );
         }
@@ -168,11 +172,16 @@ fn an_agent_gives_no_orders() {
 #[test]
 fn orders_that_make_no_sense_say_so() {
     let env = beating();
-    assert!(
-        env.run(&["resume"])
-            .failed()
-            .contains("nothing is stopped or paused here")
-    );
+    for (command, said) in [
+        (&["resume"][..], "nothing is stopped or paused here"),
+        (
+            &["resume", "loop"],
+            "loop is neither stopped nor paused here",
+        ),
+    ] {
+        let nothing = format!("nothing changed: {said}\n");
+        assert_eq!(env.run(command).ok(), nothing);
+    }
     assert_eq!(env.run(&["stop", "opera"]).code, Some(2));
     assert_eq!(env.run(&["pause", "soon"]).code, Some(2));
 }

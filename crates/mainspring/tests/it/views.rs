@@ -220,7 +220,7 @@ fn views_of_nothing_say_what_to_do() {
     hint: `mainspring pulse 1` checks that the hooks work; `mainspring demo` shows what they do
     ");
     assert_view!(env, env.run(&["pulse", "off"]).failed(), @r"
-    error: no check is under way here
+    error: no pulse is under way here
     hint: `mainspring pulse 1` begins one
     ");
     assert_view!(env, env.run(&["trust", "--list"]).ok(), @"no project is trusted; `mainspring trust` in one allows what it brings");

@@ -9,7 +9,7 @@ use crate::verbs::{Actor, Refusal, VerbStep};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Refused {
-    #[error("no check is under way here")]
+    #[error("no pulse is under way here")]
     NoCheck,
 }
 

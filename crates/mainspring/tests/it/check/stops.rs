@@ -216,7 +216,7 @@ fn the_brake_lets_a_red_agent_go() {
     let _ = checked.stop("one").held();
     checked.env.run(&["stop", "check"]).ok();
     let said = checked.again("two").let_go();
-    assert!(said.contains("you paused check"), "{said}");
+    assert!(said.contains("you stopped check"), "{said}");
     checked.env.run(&["resume"]).ok();
     let _ = checked.again("three").held();
 }
