@@ -314,7 +314,7 @@ fn status_says_who_switched_it_and_the_token() {
     let env = gated();
     assert_eq!(
         env.agent("s", &["gate", "status"]).ok(),
-        "project  off\nsession  on for s\ntoken    TASKMASTER_DONE::s\n"
+        "project  off\nsession  on for s (its own switch)\ntoken    TASKMASTER_DONE::s\n"
     );
 }
 

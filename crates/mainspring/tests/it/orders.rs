@@ -88,6 +88,13 @@ fn a_pause_ends_by_itself() {
     env.stop("one").held();
 }
 
+/// A project in which session `s` is live.
+fn visited() -> TestEnv {
+    let env = TestEnv::new();
+    let _ = env.stop("hello").let_go();
+    env
+}
+
 /// What promises a hold says that an order is in the way, and which command ends it.
 #[test]
 fn whoever_starts_something_under_an_order_reads_that_nothing_is_held() {
@@ -110,7 +117,7 @@ fn whoever_starts_something_under_an_order_reads_that_nothing_is_held() {
             "\nbut Mainspring only observes here: no stop is held until `mainspring observe off`\n",
         ),
     ] {
-        let env = TestEnv::new();
+        let env = visited();
         env.run(order).ok();
         for (command, _) in typed {
             let said = env.run(command).ok();
@@ -119,14 +126,14 @@ fn whoever_starts_something_under_an_order_reads_that_nothing_is_held() {
         let off = env.run(&["gate", "off"]).ok();
         assert!(!off.contains("\nbut "), "{off}");
     }
-    let env = TestEnv::new();
+    let env = visited();
     fs::write(env.project().join(".mainspring-off"), "").unwrap();
     for (command, _) in typed {
         let said = env.run(command).ok();
         let line = "/.mainspring-off switches everything off here: delete that file to go on\n";
         assert!(said.ends_with(line), "{command:?}: {said}");
     }
-    let env = TestEnv::new();
+    let env = visited();
     env.run(&["stop", "loop"]).ok();
     for (command, machine) in typed {
         let said = env.run(command).ok();

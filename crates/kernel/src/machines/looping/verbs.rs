@@ -64,7 +64,8 @@ impl Refusal for Refused {
                 return named(sessions).chain([last]).collect();
             }
             Self::Unowned(Some(session)) => {
-                let adopt = format!("`mainspring loop adopt --session {session}` gives it to it");
+                let adopt =
+                    format!("`mainspring loop adopt --session {session}` gives it to that one");
                 return Vec::from([adopt, ENDS.into()]);
             }
             _ => {}
