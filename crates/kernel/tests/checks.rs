@@ -23,6 +23,7 @@ fn facts(max: u32) -> Facts {
             retries: 0,
         }],
         occasions: vec![],
+        tree: "/p".into(),
         activity: Activity::Tools,
         max,
         left: Millis::seconds(600),
@@ -43,6 +44,7 @@ fn case(verdict: Verdict, max: u32) -> Case {
         verdict,
         took: Millis::seconds(1),
         log: String::new(),
+        tree: None,
     };
     let mut check = InputOf::new(State::default(), facts(max));
     let intent = Intent {

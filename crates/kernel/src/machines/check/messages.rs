@@ -37,8 +37,9 @@ pub(super) fn hold(verdicts: &Verdicts<'_>, memory: &Memory) -> String {
     for ran in verdicts.ran {
         if let Verdict::Fail(failure) = &ran.verdict {
             let mut text = format!(
-                "The check `{}` fails with {} (after {}). Make it pass, then stop again.",
+                "The check `{}` fails{} with {} (after {}). Make it pass, then stop again.",
                 ran.name,
+                elsewhere(ran.tree.as_deref()),
                 failure.exit,
                 ran.took.in_words()
             );
@@ -76,13 +77,21 @@ pub(super) fn hold(verdicts: &Verdicts<'_>, memory: &Memory) -> String {
     parts.join("\n\n")
 }
 
+/// Where it is red, if the agent stops in another tree by now.
+fn elsewhere(tree: Option<&str>) -> String {
+    tree.map_or_else(String::new, |tree| {
+        format!(" in {tree}, where you were held before,")
+    })
+}
+
 fn pinned(pinned: &Pinned) -> String {
     let files: Vec<&str> = pinned.files.iter().map(String::as_str).collect();
     let files = listed(&files);
     format!(
-        "The check `{}` does not run: {files} is not what the user trusted. Put it back as it was \
+        "The check `{}` does not run{}: {files} is not what the user trusted. Put it back as it was \
          (`git checkout -- …`), or ask the user to run `mainspring trust`, which accepts it.",
-        pinned.name
+        pinned.name,
+        elsewhere(pinned.tree.as_deref())
     )
 }
 
@@ -99,7 +108,11 @@ pub(super) fn notes(verdicts: &Verdicts<'_>, memory: &Memory) -> Vec<String> {
         .iter()
         .filter(|ran| ran.verdict == Verdict::Pass);
     let passes: Vec<String> = passes
-        .map(|ran| passed(&ran.name, &ran.key, ran.took))
+        .map(|ran| {
+            let tree = ran.tree.as_ref();
+            let tree = tree.map_or_else(String::new, |tree| format!(" in {tree}"));
+            passed(&ran.name, &ran.key, ran.took) + &tree
+        })
         .collect();
     if !passes.is_empty() {
         notes.push(passes.join("; "));

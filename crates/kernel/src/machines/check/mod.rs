@@ -49,6 +49,10 @@ pub struct Memory {
     pub reds: u32,
     /// The checks that failed at the last stop, and how often in a row for the same reason.
     pub streaks: Vec<Streak>,
+    /// The trees that were red when a stop looked at them. Each is due until it is green, wherever
+    /// the agent stops: another worktree would be the way past every check.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub red_in: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -79,6 +83,9 @@ pub struct Facts {
     pub checks: Vec<Defined>,
     /// What happens at this stop besides the stop itself.
     pub occasions: Vec<Occasion>,
+    /// The folder of the tree that the agent stops in.
+    #[serde(default)]
+    pub tree: String,
     pub activity: Activity,
     /// The number of reds since a prompt at which the agent is let go; 0 for never.
     pub max: u32,
@@ -145,6 +152,9 @@ pub enum Effect {
     /// Take the keys of these checks. It changes nothing.
     Look {
         checks: Vec<String>,
+        /// Other trees whose keys are taken, too.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<String>,
         /// Wait first until this run of another process is over.
         after: Option<Fence>,
     },
@@ -169,6 +179,9 @@ pub struct Request {
     pub last: Option<Millis>,
     /// Its last run failed under this key: if it passes now, it is flaky.
     pub failed: bool,
+    /// The tree, if it is not the one that the agent stops in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
 }
 
 /// A check that is not run, because files that a person pinned have changed.
@@ -176,6 +189,9 @@ pub struct Request {
 pub struct Pinned {
     pub name: String,
     pub files: Vec<String>,
+    /// The tree, if it is not the one that the agent stops in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -300,7 +316,14 @@ impl Memory {
     /// Counts how often in a row each check failed for the same reason. A check that did not run
     /// now keeps its count.
     fn follow(&mut self, ran: &[Ran]) {
+        let failed = |one: &Ran| matches!(one.verdict, Verdict::Fail(_));
         for one in ran {
+            // Of several trees, the first red one counts.
+            let same = || ran.iter().filter(|other| other.name == one.name);
+            let counts = same().find(|other| failed(other));
+            if counts.or_else(|| same().next()) != Some(one) {
+                continue;
+            }
             let before = self.streaks.iter().position(|kept| kept.check == one.name);
             let before = before.map(|at| self.streaks.swap_remove(at));
             if let Verdict::Fail(failure) = &one.verdict {

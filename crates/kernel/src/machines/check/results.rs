@@ -73,6 +73,9 @@ pub struct Looked {
     pub key: Digest,
     /// Its pinned files that are not as a person trusted them.
     pub pins: Vec<String>,
+    /// The tree, if it is not the one that the agent stops in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
 }
 
 /// A check that ran, or was to run.
@@ -83,8 +86,11 @@ pub struct Ran {
     pub key: Digest,
     pub verdict: Verdict,
     pub took: Millis,
-    /// How long the last run took.
+    /// The file with everything that it printed.
     pub log: String,
+    /// The tree, if it is not the one that the agent stops in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

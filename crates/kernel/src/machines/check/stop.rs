@@ -78,7 +78,7 @@ fn fresh(state: State, input: &In<'_>) -> Stop {
             Stage::Quiet | Stage::Red | Stage::GaveUp => Step::take("idle", state, OnStop::Pass),
         };
     }
-    look("look", state, &due, None)
+    look("look", state, &due, (None, input))
 }
 
 /// Another process runs checks over this tree. What it finds counts for this stop, too.
@@ -90,16 +90,30 @@ fn wait(state: State, fence: Fence, input: &In<'_>) -> Stop {
     if input.facts.left <= TOO_LITTLE {
         return Step::take("busy", state, OnStop::Hold(messages::busy()));
     }
-    let mut step = look("wait", state, &due, Some(fence));
+    let mut step = look("wait", state, &due, (Some(fence), input));
     if let crate::machine::Verdict::Need { limit, .. } = &mut step.verdict {
         *limit = input.facts.left;
     }
     step
 }
 
-fn look(rule: &'static str, state: State, due: &[&Defined], after: Option<Fence>) -> Stop {
+fn look(
+    rule: &'static str,
+    state: State,
+    due: &[&Defined],
+    (after, input): (Option<Fence>, &In<'_>),
+) -> Stop {
     let checks = due.iter().map(|check| check.name.clone()).collect();
-    Step::need(rule, state, Effect::Look { checks, after }, LOOK_LIMIT)
+    let red = state.memory.red_in.iter();
+    let effect = Effect::Look {
+        checks,
+        others: red
+            .filter(|tree| **tree != input.facts.tree)
+            .cloned()
+            .collect(),
+        after,
+    };
+    Step::need(rule, state, effect, LOOK_LIMIT)
 }
 
 /// The keys are known: what has not passed under its key must run.
@@ -116,6 +130,7 @@ fn looked_at(state: State, looked: &[Looked], input: &In<'_>) -> Stop {
             run.pinned.push(Pinned {
                 name: one.name.clone(),
                 files: one.pins.clone(),
+                tree: one.tree.clone(),
             });
         } else if input.facts.asked.is_some() || state.results.pass(&one.name, &one.key).is_none() {
             run.checks.push(Request {
@@ -125,6 +140,7 @@ fn looked_at(state: State, looked: &[Looked], input: &In<'_>) -> Stop {
                 retries: defined.retries,
                 last: state.results.last_took(&one.name),
                 failed: state.results.last_failed(&one.name, &one.key),
+                tree: one.tree.clone(),
             });
         }
     }
@@ -153,6 +169,7 @@ fn judge(mut state: State, run: &Run, ran: &[Ran], input: &In<'_>) -> Stop {
     let unsure = |one: &Ran| matches!(one.verdict, Verdict::Flaky | Verdict::CouldNotRun(_));
     let unstarted = |one: &Ran| one.verdict == Verdict::NotStarted;
     let mut step = if failed || !run.pinned.is_empty() {
+        state.memory.red_in = red_trees(&verdicts, &input.facts.tree);
         red(state, failed, &verdicts, input.facts.max)
     } else if ran.iter().any(unstarted) {
         Step::take("later", state, OnStop::Hold(messages::later(ran)))
@@ -163,6 +180,22 @@ fn judge(mut state: State, run: &Run, ran: &[Ran], input: &In<'_>) -> Stop {
     };
     step.notes.splice(0..0, notes);
     step
+}
+
+/// The trees in which something is red.
+fn red_trees(verdicts: &Verdicts<'_>, own: &str) -> Vec<String> {
+    let failed = verdicts
+        .ran
+        .iter()
+        .filter(|one| matches!(one.verdict, Verdict::Fail(_) | Verdict::NotStarted));
+    let pinned = verdicts.pinned.iter().map(|one| &one.tree);
+    let trees = failed.map(|one| &one.tree).chain(pinned);
+    let mut trees: Vec<String> = trees
+        .map(|tree| tree.clone().unwrap_or_else(|| own.into()))
+        .collect();
+    trees.sort_unstable();
+    trees.dedup();
+    trees
 }
 
 fn red(mut state: State, failed: bool, verdicts: &Verdicts<'_>, max: u32) -> Stop {

@@ -30,6 +30,7 @@ fn facts(checks: &[&str]) -> Facts {
     Facts {
         checks: checks.iter().map(|name| defined(name)).collect(),
         occasions: Vec::new(),
+        tree: "/p".into(),
         activity: Activity::Tools,
         max: 5,
         left: Millis::seconds(3_000),
@@ -87,6 +88,7 @@ fn looked(name: &str, at: &str) -> Looked {
         name: name.into(),
         key: key(at),
         pins: Vec::new(),
+        tree: None,
     }
 }
 
@@ -97,6 +99,7 @@ fn ran(name: &str, at: &str, verdict: Verdict) -> Ran {
         verdict,
         took: Millis::seconds(41),
         log: "/logs/1".into(),
+        tree: None,
     }
 }
 
@@ -436,6 +439,7 @@ fn a_persons_command_runs_what_it_names_even_if_it_has_passed() {
     assert_eq!(checks, &["lint"]);
     let look = Effect::Look {
         checks: Vec::new(),
+        others: Vec::new(),
         after: None,
     };
     let status = done(look, Outcome::Looked(vec![looked("lint", "k")]));

@@ -80,6 +80,8 @@ pub(crate) struct Taken {
     /// `None` if there is no such program.
     pub(crate) program: Option<PathBuf>,
     pub(crate) env: Vec<(OsString, OsString)>,
+    /// The folder that the check runs in.
+    pub(crate) dir: PathBuf,
 }
 
 impl Keys {
@@ -150,6 +152,7 @@ impl Keys {
             pins: changed.map(|(name, _)| name.clone()).collect(),
             program,
             env,
+            dir: self.dir.clone(),
         }
     }
 

@@ -146,11 +146,15 @@ impl MachineShell for Shell {
         let limit = intent.deadline.since(intent.since);
         let until = Instant::now() + Duration::from_millis(limit.0);
         let outcome = match &intent.effect {
-            Effect::Look { checks, after } => {
+            Effect::Look {
+                checks,
+                others,
+                after,
+            } => {
                 if let Some(fence) = after {
                     wait_for(context, *fence, until);
                 }
-                look(context, &permit, checks).map(Outcome::Looked)
+                look(context, &permit, checks, others).map(Outcome::Looked)
             }
             Effect::Run(run) => start(context, &permit, run, (intent.fence, until)),
         };
@@ -180,6 +184,7 @@ fn facts(context: &EventContext<'_>, checks: &TrustedChecks) -> Result<Facts, Tr
     Ok(Facts {
         checks: checks.definitions.iter().map(defined).collect(),
         occasions: occasions(context),
+        tree: path_text::to_text(&context.project.worktree),
         activity: activity(context),
         max: max.and_then(|max| u32::try_from(max).ok()).unwrap_or(5),
         // Less than the kernel compares it with: time goes by.
@@ -305,11 +310,12 @@ pub(crate) fn contents(
         .collect())
 }
 
-/// Takes the keys of these checks.
+/// Takes the keys of these checks, also in the other trees, unless those are gone.
 fn look(
     context: &EventContext<'_>,
     permit: &Permit,
     names: &[String],
+    others: &[String],
 ) -> Result<Vec<Looked>, String> {
     sweep(context, permit);
     let fault = |trouble: Trouble| trouble.to_string();
@@ -329,14 +335,24 @@ fn look(
         Entry::looked(&check.name, taken, pass)
     });
     *context.handed_on.checks.borrow_mut() = Some(CheckReceipt::of(entries.collect()));
-    let each = wanted.iter().zip(taken);
-    Ok(each
-        .map(|(check, taken)| Looked {
+    let mut looked = Vec::new();
+    let mut add = |taken: Vec<Taken>, tree: Option<&String>| {
+        looked.extend(wanted.iter().zip(taken).map(|(check, taken)| Looked {
             name: check.name.clone(),
             key: taken.key,
             pins: taken.pins,
-        })
-        .collect())
+            tree: tree.cloned(),
+        }));
+    };
+    for tree in others {
+        let dir = path_text::from_text(tree);
+        if dir.is_dir() {
+            let keys = keys_in(context, permit, dir.into_owned()).map_err(fault)?;
+            add(keys.take(&checks, &wanted)?, Some(tree));
+        }
+    }
+    add(taken, None);
+    Ok(looked)
 }
 
 /// Runs what is asked for, without the lock.
@@ -348,9 +364,16 @@ fn start(
 ) -> Result<Outcome, String> {
     let fault = |trouble: Trouble| trouble.to_string();
     let checks = context.permission().checks(context.root()).map_err(fault)?;
+    let mut others = BTreeMap::new();
+    for tree in run.checks.iter().filter_map(|one| one.tree.as_ref()) {
+        let dir = path_text::from_text(tree).into_owned();
+        let keys = keys_in(context, permit, dir).map_err(fault)?;
+        others.insert(tree.clone(), keys);
+    }
     let runner = Runner {
         permit: permit.clone(),
         keys: keys(context, permit).map_err(fault)?,
+        others,
         checks: &checks,
         state: context.store.state(),
         folder: folder(context),
@@ -361,7 +384,7 @@ fn start(
     let ran = runner.run(&run.checks);
     let now = context.env.later();
     if let Some(receipt) = context.handed_on.checks.borrow_mut().as_mut() {
-        for (ran, taken) in &ran {
+        for (ran, taken) in ran.iter().filter(|(ran, _)| ran.tree.is_none()) {
             receipt.ran(ran, taken.as_ref(), now);
         }
     }

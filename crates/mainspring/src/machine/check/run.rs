@@ -1,6 +1,6 @@
 //! Runs checks, side by side: each over one tree, which must be the same before and after.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use mainspring_kernel::machines::check::{Failure, Ran, Request, Verdict};
 use mainspring_kernel::{Digest, Millis};
 use mainspring_platform::{file, identity, path};
-use mainspring_store::{Trouble, atomic};
+use mainspring_store::{Trouble, atomic, digest};
 
 use super::key::{Keys, Taken};
 use super::printed;
@@ -37,6 +37,8 @@ const SLACK: Duration = Duration::from_secs(30);
 pub(crate) struct Runner<'a> {
     pub(crate) permit: Permit,
     pub(crate) keys: Keys,
+    /// The keys of other trees, by the name of the tree.
+    pub(crate) others: BTreeMap<String, Keys>,
     pub(crate) checks: &'a TrustedChecks,
     pub(crate) state: &'a StateDir,
     /// The folder with a folder for each check.
@@ -93,6 +95,7 @@ impl Runner<'_> {
             verdict: Verdict::CouldNotRun("it is not defined".into()),
             took: Millis(0),
             log: String::new(),
+            tree: request.tree.clone(),
         };
         let all = &self.checks.definitions;
         let Some(check) = all.iter().find(|check| check.name == request.name) else {
@@ -121,15 +124,17 @@ impl Runner<'_> {
         let mut failed: Option<Digest> = request.failed.then(|| request.key.clone());
         let mut retries = request.retries;
         let mut moved = 0;
+        let other = request.tree.as_ref().and_then(|tree| self.others.get(tree));
+        let keys = other.unwrap_or(&self.keys);
         for attempt in 1.. {
-            let before = self.key(check)?;
+            let before = self.key(check, keys)?;
             if !before.pins.is_empty() {
                 let files = before.pins.join(", ");
                 return Err(format!("{files} changed before it started"));
             }
             let (end, path) = self.once(check, &before, attempt);
             *log = path.map_or_else(String::new, |path| path.to_string_lossy().into_owned());
-            let after = self.key(check)?;
+            let after = self.key(check, keys)?;
             if before.key != after.key {
                 moved += 1;
                 if moved > 1 {
@@ -164,15 +169,20 @@ impl Runner<'_> {
         Err("it was tried too often".into())
     }
 
-    fn key(&self, check: &CheckDefinition) -> Result<Taken, String> {
-        let mut taken = self.keys.take(self.checks, &[check])?;
+    fn key(&self, check: &CheckDefinition, keys: &Keys) -> Result<Taken, String> {
+        let mut taken = keys.take(self.checks, &[check])?;
         taken.pop().ok_or_else(|| "it has no key".into())
     }
 
     /// Runs the command once, and reads how it ended. If it started, there is a log.
     fn once(&self, check: &CheckDefinition, taken: &Taken, attempt: u32) -> (End, Option<PathBuf>) {
         let folder = self.folder.join(&check.name);
-        let log = folder.join(format!("{}-{attempt}.log", self.id));
+        let mut id = self.id.clone();
+        if taken.dir != self.keys.dir {
+            let tree = digest::of(&[path::bytes(&taken.dir)]).0;
+            id += &format!("-{tree}");
+        }
+        let log = folder.join(format!("{id}-{attempt}.log"));
         let Some(program) = taken.program.clone() else {
             let cause = format!("there is no program `{}`", check.run[0]);
             return (End::CouldNotRun(cause), None);
@@ -205,7 +215,7 @@ impl Runner<'_> {
         let guarded = Guarded {
             program,
             args: check.run[1..].iter().map(Into::into).collect(),
-            dir: &self.keys.dir,
+            dir: &taken.dir,
             env: taken.env.clone(),
             stdout: log,
             stderr: log,
@@ -351,6 +361,7 @@ fn unstarted(request: &Request) -> Ran {
         verdict: Verdict::NotStarted,
         took: Millis(0),
         log: String::new(),
+        tree: request.tree.clone(),
     }
 }
 

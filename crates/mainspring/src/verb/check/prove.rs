@@ -1,5 +1,6 @@
 //! `mainspring check prove`: can the check go red at all?
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use mainspring_kernel::authority::Grounds;
@@ -93,6 +94,7 @@ fn attempt(
     let runner = Runner {
         permit: permit.clone(),
         keys: check::keys_in(context, permit, tree.dir.clone())?,
+        others: BTreeMap::new(),
         checks,
         state: context.store.state(),
         folder: check::folder(context).join("proof"),
@@ -107,6 +109,7 @@ fn attempt(
         retries: 0,
         last: None,
         failed: false,
+        tree: None,
     };
     let mut ran = runner.run(&[request]);
     ran.pop()

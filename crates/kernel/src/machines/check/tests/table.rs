@@ -82,6 +82,7 @@ fn results(seen: &mut Coverage, state: &State) {
 fn effects(seen: &mut Coverage, state: &State) {
     let look = Effect::Look {
         checks: Vec::new(),
+        others: Vec::new(),
         after: None,
     };
     let found = Outcome::Looked(vec![looked("tests", "k")]);

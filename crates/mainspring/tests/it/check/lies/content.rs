@@ -279,6 +279,40 @@ fn l33_a_worktree_is_checked_by_itself() {
 }
 
 #[test]
+fn l57_a_stop_in_another_worktree_does_not_leave_a_red_tree_behind() {
+    let checked = Checked::new().green();
+    let tree = checked.env.root().join("tree");
+    checked.git(&["worktree", "add", "--quiet", tree.to_str().unwrap()]);
+    checked.write("good.txt", BAD);
+    checked.stop("one").held();
+    // The worktree has the last commit, which is green.
+    for words in ["two", "three"] {
+        let text = checked.stop_in(&tree, words).held();
+        let root = checked.env.project().canonicalize().unwrap();
+        let place = format!("`tests` fails in {}, where", root.display());
+        assert!(text.contains(&place), "{text}");
+    }
+    checked.write("good.txt", "yes\n");
+    assert_eq!(checked.stop_in(&tree, "four").let_go(), "");
+    // From here on, only the worktree counts.
+    checked.write("good.txt", BAD);
+    assert_eq!(checked.stop_in(&tree, "five").let_go(), "");
+}
+
+#[test]
+fn l58_a_red_worktree_is_not_left_for_the_checkout_and_one_that_is_gone_holds_nothing() {
+    let checked = Checked::new().green();
+    let tree = checked.env.root().join("tree");
+    checked.git(&["worktree", "add", "--quiet", tree.to_str().unwrap()]);
+    fs::write(tree.join("good.txt"), BAD).unwrap();
+    checked.stop_in(&tree, "one").held();
+    let text = checked.stop("two").held();
+    assert!(text.contains("assertion failed"), "{text}");
+    checked.git(&["worktree", "remove", "--force", tree.to_str().unwrap()]);
+    assert_eq!(checked.stop("three").let_go(), "");
+}
+
+#[test]
 fn l34_a_file_that_becomes_executable() {
     let checked = Checked::new().green();
     let mode = fs::Permissions::from_mode(0o755);
