@@ -4,7 +4,13 @@
 use crate::child_env::{Names, VendorEnv};
 
 pub(crate) const VENDOR: VendorEnv = VendorEnv {
-    family: &["CLAUDE*", "ANTHROPIC_*"],
+    family: &[
+        "CLAUDE*",
+        "ANTHROPIC_*",
+        // It sets these for every child.
+        "COREPACK_ENABLE_AUTO_PIN",
+        "NoDefaultCurrentDirectoryInExePath",
+    ],
     always: ALWAYS,
     providers: &[
         ("CLAUDE_CODE_USE_BEDROCK", AWS),
