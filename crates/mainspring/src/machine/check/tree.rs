@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mainspring_platform::path::{bytes, from_bytes, of_bytes};
-use mainspring_platform::stamp::{self, Folder, Kind, Stamp};
+use mainspring_platform::stamp::{Folder, Kind, Stamp};
 use mainspring_platform::{file, no_symlink, path};
 use mainspring_store::digest;
 
@@ -68,7 +68,20 @@ pub(super) fn is_input(inputs: &[String], path: &[u8]) -> bool {
             path == name || (one.ends_with('/') && path.starts_with(name))
         });
     }
-    inputs.iter().any(|one| pattern::matches(one, path))
+    inputs.iter().any(|one| {
+        let one = named(one);
+        let is_below = || {
+            let below = path.strip_prefix(one.as_bytes());
+            pattern::is_plain(one) && below.is_some_and(|below| below.starts_with(b"/"))
+        };
+        pattern::matches(one, path) || is_below()
+    })
+}
+
+/// A pattern as git writes paths: a folder is named as `src`, `src/` or `./src`.
+fn named(pattern: &str) -> &str {
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    pattern.strip_suffix('/').unwrap_or(pattern)
 }
 
 impl Tree<'_> {
@@ -82,8 +95,11 @@ impl Tree<'_> {
             folder: (b"/".to_vec(), None),
         };
         let plain = wanted.iter().copied().flatten();
+        let plain = plain.map(|pattern| named(pattern));
         let plain = plain.filter(|pattern| pattern::is_plain(pattern));
-        let plain = plain.map(|pattern| pattern.clone().into_bytes()).collect();
+        // Of a folder, git lists the files.
+        let plain = plain.filter(|pattern| !self.dir.join(pattern).is_dir());
+        let plain = plain.map(|pattern| pattern.as_bytes().to_vec()).collect();
         self.repository(&[], plain, &mut reading, 0)?;
         // Without it, the files are read again the next time.
         let _ = reading.index.write(self.index);
@@ -191,7 +207,7 @@ impl Tree<'_> {
             Kind::File => b'f',
             Kind::Executable => b'x',
             Kind::Symlink => return self.link(&full()).map(|content| (b'l', content)),
-            Kind::Folder | Kind::Other => return Ok((b'o', [0; 16])),
+            Kind::Folder | Kind::Other => return Err(io::Error::other(NO_FILE)),
         };
         if let Some(content) = known {
             return Ok((kind, content));
@@ -202,12 +218,13 @@ impl Tree<'_> {
         Ok((kind, content))
     }
 
-    /// A link is its target's name, and, where it leads out of the tree, what is there.
+    /// A link is its target's name, and what is there. A folder of the tree itself counts by its
+    /// own files.
     fn link(&self, path: &Path) -> io::Result<Content> {
         let target = fs::read_link(path)?;
         let mut seen = bytes(&target).to_vec();
         if let Ok(real) = path::real(path)
-            && !path_contains(&real, self.dir)
+            && !(real.is_dir() && path_contains(&real, self.dir))
         {
             let mut below = Vec::new();
             if real.is_dir() {
@@ -224,8 +241,9 @@ impl Tree<'_> {
                 } else {
                     real.join(&name)
                 };
-                if let Ok(Some(stamp)) = stamp::of(&one)
-                    && matches!(stamp.kind, Kind::File | Kind::Executable)
+                // Behind a link there may be another.
+                if let Ok(one) = path::real(&one)
+                    && one.is_file()
                 {
                     seen.extend_from_slice(&digest::of_reader(file::open(&one)?)?);
                 }
@@ -234,6 +252,9 @@ impl Tree<'_> {
         digest::of_reader(seen.as_slice())
     }
 }
+
+/// A pipe, a socket or a device has no content that a key could have.
+const NO_FILE: &str = "it is no regular file";
 
 /// What git says outside of a repository.
 const NO_REPOSITORY: &str = "not a git repository";

@@ -313,6 +313,61 @@ fn l58_a_red_worktree_is_not_left_for_the_checkout_and_one_that_is_gone_holds_no
 }
 
 #[test]
+fn l59_a_link_to_a_file_of_the_project_that_is_no_input() {
+    let checked = Checked::with("inputs = [\"*.txt\", \"test.sh\"]");
+    checked.write("docs/a.md", "yes\n");
+    fs::remove_file(checked.path("good.txt")).unwrap();
+    symlink("docs/a.md", checked.path("good.txt")).unwrap();
+    let checked = checked.green();
+    checked.write("docs/a.md", BAD);
+    lie(&checked, Comes::Runs);
+}
+
+#[test]
+fn l60_a_link_behind_a_link_outside_of_the_project() {
+    let checked = Checked::untrusted(
+        "[[check]]\nname = \"tests\"\nrun = [\"sh\", \"-c\", \"echo run >> $COUNT; grep -q yes data/x\"]\nenv = [\"COUNT\"]\n",
+    );
+    let outside = checked.env.root().join("data");
+    fs::create_dir(&outside).unwrap();
+    let far = checked.env.root().join("far.txt");
+    fs::write(&far, "yes\n").unwrap();
+    symlink(&far, outside.join("x")).unwrap();
+    symlink(&outside, checked.path("data")).unwrap();
+    checked.env.trust();
+    let checked = checked.green();
+    fs::write(&far, BAD).unwrap();
+    lie(&checked, Comes::Runs);
+}
+
+#[test]
+fn l61_a_pipe_in_the_place_of_a_file() {
+    let checked = Checked::new().green();
+    let path = checked.path("good.txt");
+    fs::remove_file(&path).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    lie(
+        &checked,
+        Comes::Loud("cannot read good.txt: it is no regular file"),
+    );
+}
+
+#[test]
+fn l62_a_folder_among_the_inputs_means_everything_below_it() {
+    for inputs in ["src", "src/", "./src/**", "./src"] {
+        let checked = Checked::untrusted(&format!(
+            "[[check]]\nname = \"tests\"\nrun = [\"sh\", \"-c\", \"echo run >> $COUNT; grep -q yes src/a/x\"]\nenv = [\"COUNT\"]\ninputs = [\"{inputs}\"]\n",
+        ));
+        checked.write("src/a/x", "yes\n");
+        checked.env.trust();
+        let checked = checked.green();
+        checked.write("src/a/x", BAD);
+        lie(&checked, Comes::Runs);
+    }
+}
+
+#[test]
 fn l34_a_file_that_becomes_executable() {
     let checked = Checked::new().green();
     let mode = fs::Permissions::from_mode(0o755);
