@@ -5,7 +5,7 @@ use std::process::ExitCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Success,
-    /// The command failed; stderr says why and what to type next.
+    /// The command failed, and stderr says why and what to type next; or a person answered no.
     Failure,
     /// The command succeeded, and its output names a problem.
     Warned,

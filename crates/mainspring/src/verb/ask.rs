@@ -4,6 +4,7 @@ use std::io::{BufRead, IsTerminal};
 
 use super::Result;
 use crate::error::CliError;
+use crate::exit::Exit;
 use crate::output::{self, Paint};
 
 /// What Enter alone means: the answer in capitals.
@@ -52,8 +53,17 @@ pub(super) fn yes(question: &str, enter: Enter, paint: Paint) -> Result<bool> {
 
 /// Goes on only if the person types yes.
 pub(super) fn confirm(question: &str, paint: Paint) -> Result<()> {
-    if yes(question, Enter::No, paint)? {
+    confirm_or(question, Enter::No, paint)
+}
+
+/// The same, for a question that says by itself what Enter means.
+pub(super) fn confirm_or(question: &str, enter: Enter, paint: Paint) -> Result<()> {
+    if yes(question, enter, paint)? {
         return Ok(());
     }
-    Err(CliError::new("nothing was changed"))
+    // A no is an answer, and no error.
+    Err(CliError::shown(
+        "nothing was changed\n".into(),
+        Exit::Failure,
+    ))
 }

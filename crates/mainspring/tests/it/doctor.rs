@@ -68,7 +68,12 @@ fn a_registration_that_is_double_old_or_too_short_is_named() {
     let env = alone();
     env.run(&["install", "--yes"]).ok();
     env.run(&["install", "--yes", "--scope", "local"]).ok();
-    says(&env, "hooks", "warning", "in two settings files of yours");
+    says(
+        &env,
+        "hooks",
+        "warning",
+        "registered in the user settings and in the local settings",
+    );
     env.run(&["uninstall", "--yes", "--scope", "local"]).ok();
     let file = env.home().join(".claude/settings.json");
     let good = fs::read_to_string(&file).unwrap();

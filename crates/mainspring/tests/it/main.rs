@@ -28,6 +28,7 @@ mod gate_folders;
 mod host_clients;
 mod host_setups;
 mod install;
+mod install_words;
 mod json_views;
 mod loop_daily;
 mod loop_stores;

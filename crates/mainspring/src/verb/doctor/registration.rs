@@ -16,7 +16,7 @@ use crate::host::install::{
     self, Calls, Handler, Installation, PluginState, Purpose, Scope, Settings,
 };
 use crate::project::Project;
-use crate::verb::install::guard;
+use crate::verb::install::{guard, report};
 use crate::verb::{CommandContext, trial};
 
 /// What was found in the settings of one host.
@@ -113,15 +113,9 @@ impl Registered<'_> {
         if !self.places(&registered, findings) {
             return false;
         }
-        let own = registered
-            .iter()
-            .filter(|(scope, _)| *scope != Scope::Project);
-        if let Some((scope, _)) = own.clone().nth(1) {
-            findings.warn(
-                "hooks",
-                "registered in two settings files of yours: two hooks run at every event",
-                &format!("mainspring uninstall --scope {scope}"),
-            );
+        let scopes: Vec<Scope> = registered.iter().map(|(scope, _)| *scope).collect();
+        if let Some((what, fix)) = report::twice(&scopes) {
+            findings.warn("hooks", what, &fix);
         }
         if let PluginState::Loads(handlers) = &self.plugin
             && registered.is_empty()

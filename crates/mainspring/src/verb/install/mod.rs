@@ -2,6 +2,7 @@
 //! changes, and tries what it wrote.
 
 pub(super) mod guard;
+pub(super) mod report;
 mod target;
 mod uninstall;
 
@@ -11,17 +12,16 @@ use mainspring_kernel::authority::Grounds;
 use mainspring_platform::{path, program, sync};
 use mainspring_store::{ShownPath as _, Trouble, atomic, no_symlink, path_text};
 
+use self::report::Trusted;
 use self::target::{Request, Target};
 pub(crate) use self::uninstall::{UninstallArgs, uninstall};
 use super::ask::{self, Enter};
-use super::{CommandContext, Result, trial};
+use super::{CommandContext, Result};
 use crate::error::CliError;
-use crate::exit::Exit;
 use crate::host::call::{self, Caller};
 use crate::host::install::{self, Installation, Purpose, Scope, Script, Settings, Variable};
 use crate::host::{self, HostSpec};
 use crate::output::Paint;
-use crate::permit::Permit;
 use crate::project::Project;
 use crate::store::{ProjectStore, StateDir};
 use crate::trust::Proposal;
@@ -178,18 +178,14 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
                 .hint("try `mainspring install` without `--scope`"),
         );
     }
-    let shown: String = targets.iter().map(|target| target.show(cmd)).collect();
     if args.dry_run {
-        return Ok(shown);
+        return Ok(report::preview(cmd, &targets));
     }
-    let changes = targets.iter().any(Target::changes);
     let proposal = proposal(args, cmd, store.state(), &project)?;
-    let trusts = proposal.as_ref().is_some_and(|new| !new.is_trusted());
-    if !args.yes && changes {
-        ask::confirm(&format!("{shown}\nWrite this?"), cmd.paint)?;
-    } else if !args.yes && trusts && args.scope() != Scope::User {
-        // A clone may bring our entries along, and a person did not ask for those.
-        ask::confirm(&format!("{shown}\nTrust this project?"), cmd.paint)?;
+    let was_trusted = proposal.as_ref().is_some_and(Proposal::is_trusted);
+    let trusts = proposal.is_some() && !was_trusted;
+    if !args.yes {
+        confirm(args, cmd, &project, &targets, trusts)?;
     }
     let trusts = trusts && (args.trust || implies_trust(args) || asked(cmd, args, &project)?);
     if let Some(proposal) = proposal.filter(|_| trusts) {
@@ -200,7 +196,34 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     for target in targets.iter().filter(|target| target.changes()) {
         target.write(cmd, store.state(), args.scope(), trusted.as_deref())?;
     }
-    report(args, cmd, &project, &targets, trusts).map(|text| cmd.fitted(&text))
+    let trust = match (was_trusted, trusts) {
+        (true, _) => Trusted::Before,
+        (false, true) => Trusted::Now,
+        (false, false) => Trusted::No,
+    };
+    report::report(args, cmd, &project, &targets, trust).map(|text| cmd.fitted(&text))
+}
+
+/// Shows what is to be written, and asks. Enter goes on, because the person typed `install`; it
+/// trusts no project.
+fn confirm(
+    args: &Args,
+    cmd: &CommandContext,
+    project: &Project,
+    targets: &[Target],
+    trusts: bool,
+) -> Result<()> {
+    let root = project.root.shown();
+    let trusts = trusts && implies_trust(args);
+    let (question, enter) = match (targets.iter().any(Target::changes), trusts) {
+        (true, false) => ("Write this?".to_owned(), Enter::Yes),
+        (true, true) => (format!("Write this, and trust {root}?"), Enter::No),
+        // A clone may bring our entries along, and a person did not ask for those.
+        (false, true) => (format!("Trust {root}?"), Enter::No),
+        (false, false) => return Ok(()),
+    };
+    let shown = report::question(cmd, targets);
+    ask::confirm_or(&format!("{shown}{question}"), enter, cmd.paint)
 }
 
 /// Of several hosts that are here, those that the person wants. Nobody is asked about a host
@@ -249,6 +272,10 @@ fn plan(
     let names = names(&variables);
     let mut request = Request::of(args, caller, &names);
     request.status_line &= host.installation.has_status_line;
+    for file in wider(args.scope(), cmd, host, project) {
+        variables.retain(|variable| !file.found.variables.contains_key(variable.name));
+        request.status_line &= file.found.status_line == install::StatusLine::None;
+    }
     let store = ProjectStore::new(cmd.state()?, &project.root);
     let trusts = args.trust || implies_trust(args);
     request.guard = args.compat.is_none() && guard::is_needed(cmd, project, &store, trusts);
@@ -258,6 +285,15 @@ fn plan(
     let names = self::names(&variables);
     request.variables = &names;
     Target::plan(cmd, host, before, &request, project).map(Some)
+}
+
+/// The settings that count in a person's local ones, too: what they decide is not asked again and
+/// not written twice. Others who read a shared file may not have the person's own.
+fn wider(scope: Scope, cmd: &CommandContext, host: &HostSpec, project: &Project) -> Vec<Settings> {
+    let files = install::files(&host.installation, &cmd.env, &project.worktree);
+    let counts = |at: Scope| scope == Scope::Local && at != Scope::Local;
+    let wider = files.into_iter().filter(|(at, _)| counts(*at));
+    wider.filter_map(|(_, file)| file.ok()).collect()
 }
 
 /// Installing for one project trusts it. Registering a drop-in means to use it here.
@@ -324,63 +360,6 @@ fn refuse_twice(
         ))
         .hint(format!("registered {place} ends that")))
     })
-}
-
-/// What was written and trusted, whether it works, and what to do next.
-fn report(
-    args: &Args,
-    cmd: &CommandContext,
-    project: &Project,
-    targets: &[Target],
-    trusted: bool,
-) -> Result {
-    let scope = args.scope();
-    let mut out: String = targets.iter().map(|target| target.told(scope)).collect();
-    out += &match (implies_trust(args), trusted) {
-        (true, _) => {
-            let root = project.root.shown();
-            format!("registered for {root}, which is trusted now\n")
-        }
-        (false, true) => {
-            let root = project.root.shown();
-            format!("registered for every project; {root} is trusted\n")
-        }
-        (false, false) => "registered for every project. `mainspring trust` in a project lets what it brings count\n".to_owned(),
-    };
-    let beside = targets.iter().filter(|target| !target.is_by_plugin(scope));
-    for target in beside {
-        for place in install::elsewhere(target.host, &cmd.env, &project.worktree, scope) {
-            let also = cmd.paint.warn("also registered, and answers only once:");
-            out += &format!("{also} {place}\n");
-        }
-    }
-    let mut failed = false;
-    for target in targets.iter().filter(|_| args.compat.is_none()) {
-        let name = target.host.agent.name;
-        let handlers = target.handlers()?;
-        let variables = target.after_found()?.variables;
-        match trial::run(cmd, Permit::for_trial(), target.host, &handlers, &variables) {
-            Ok(()) => {
-                let proved = cmd.paint.good("proved:");
-                out += &format!("{proved} a stop, sent as {name} sends it, was held\n");
-            }
-            Err(problem) => {
-                failed = true;
-                let problem = format!("a stop, sent as {name} sends it, was not held: {problem}");
-                out += &format!("{} {problem}\n", cmd.paint.bold("it does not work yet:"));
-            }
-        }
-    }
-    if failed {
-        out += "`mainspring doctor` says what is wrong\n";
-        return Err(CliError::shown(out, Exit::Failure));
-    }
-    let names: Vec<&str> = targets.iter().map(|target| target.host.program).collect();
-    out += &format!(
-        "restart {}; then `mainspring pulse 1` and a word to the agent show it there\n",
-        names.join(", ")
-    );
-    Ok(out)
 }
 
 /// Your own file may be a link to where you keep it; a repository's may be none, and lie

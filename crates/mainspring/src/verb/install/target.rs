@@ -149,8 +149,9 @@ impl Target {
         !self.changes.is_empty() || self.files.iter().any(moves)
     }
 
-    pub(super) fn show(&self, cmd: &CommandContext) -> String {
-        let mut out = diffed(cmd, &self.before.path, &self.changes);
+    /// The files that change, one per line.
+    pub(super) fn summary(&self, cmd: &CommandContext) -> String {
+        let mut out = counted(cmd, &self.before.path, &self.changes);
         for file in &self.files {
             let path = file.path.shown();
             out += &match file.becomes {
@@ -161,6 +162,11 @@ impl Target {
             };
         }
         out
+    }
+
+    /// The lines of the settings that change.
+    pub(super) fn lines(&self, cmd: &CommandContext) -> String {
+        diffed(cmd, &self.before.path, &self.changes)
     }
 
     /// Does the plugin bring the hooks? Others who read a shared file may not have the plugin.
@@ -322,10 +328,27 @@ pub(super) fn remove(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The change of a settings file, for a person.
+/// How much of a settings file changes.
+pub(super) fn counted(cmd: &CommandContext, path: &Path, changes: &[String]) -> String {
+    let path = path.shown();
+    if changes.is_empty() {
+        return format!("{path} is as it should be\n");
+    }
+    let count = |sign: char| changes.iter().filter(|line| line.starts_with(sign)).count();
+    let (added, removed) = (count('+'), count('-'));
+    let lines = |count: usize| if count == 1 { "line" } else { "lines" };
+    let counts = match (added, removed) {
+        (added, 0) => format!("{added} {} added", lines(added)),
+        (0, removed) => format!("{removed} {} taken out", lines(removed)),
+        (added, removed) => format!("{added} {} added, {removed} taken out", lines(added)),
+    };
+    format!("{}: {counts}\n", cmd.paint.bold(&path))
+}
+
+/// The lines of a settings file that change.
 pub(super) fn diffed(cmd: &CommandContext, path: &Path, changes: &[String]) -> String {
     if changes.is_empty() {
-        return format!("{} is as it should be\n", path.shown());
+        return String::new();
     }
     let mut out = format!("{}\n", cmd.paint.bold(&path.shown()));
     for line in changes {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mainspring_kernel::authority::Grounds;
 use mainspring_store::{ShownPath as _, Trouble, atomic, digest, no_symlink, path_text};
 
-use super::target::{diffed, remove};
+use super::target::{counted, diffed, remove};
 use super::{Chosen, CommandContext, Result, chosen, file, write};
 use crate::child_env::{self, PERSON};
 use crate::diff;
@@ -70,21 +70,22 @@ pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
     if removals.is_empty() && plugins.is_empty() && !args.state {
         return Err(nothing(args, cmd)?);
     }
-    let mut shown = String::new();
+    let lines: String = removals.iter().map(|one| one.lines(cmd)).collect();
+    let mut summary = String::new();
     for one in &removals {
-        let text = one.text.as_deref().unwrap_or_default();
-        shown += &diffed(cmd, &one.now.path, &diff::lines(one.now.text(), text));
+        summary += &one.summary(cmd)?;
     }
     for host in &plugins {
         let command = install::remove_plugin(host).unwrap_or_default();
-        shown += &format!("and it runs `{command}`\n");
+        summary += &format!("and it runs `{command}`\n");
     }
     if args.dry_run {
-        return Ok(shown);
+        return Ok(format!("{summary}\n{lines}"));
     }
     cmd.may("uninstall", Grounds::Nothing)?;
     if !args.yes {
-        ask::confirm(&format!("{shown}\nWrite this?"), cmd.paint)?;
+        let question = format!("{lines}\n{summary}Write this?");
+        ask::confirm_or(&question, Enter::Yes, cmd.paint)?;
     }
     let mut said = String::new();
     for one in removals {
@@ -178,7 +179,56 @@ fn removal(
 }
 
 impl Removal {
+    fn changes(&self) -> Vec<String> {
+        diff::lines(self.now.text(), self.text.as_deref().unwrap_or_default())
+    }
+
+    /// The lines of the settings that change.
+    fn lines(&self, cmd: &CommandContext) -> String {
+        diffed(cmd, &self.now.path, &self.changes())
+    }
+
+    /// The files that change or go, one per line, and what becomes of the trust.
+    fn summary(&self, cmd: &CommandContext) -> Result {
+        let mut out = match &self.text {
+            Some(_) => counted(cmd, &self.now.path, &self.changes()),
+            None => {
+                let line = format!("- {}\n", self.now.path.shown());
+                cmd.paint.warn(&line)
+            }
+        };
+        for (name, digest) in self.installed.iter().flat_map(|record| &record.files) {
+            let path = path_text::from_text(name);
+            let shown = path.shown();
+            out += &match Left::of(&path, digest)? {
+                Left::Gone => continue,
+                Left::Ours => cmd.paint.warn(&format!("- {shown}\n")),
+                Left::Changed => format!("  {shown} was changed since, and stays\n"),
+            };
+        }
+        Ok(out + &self.trust(cmd)?)
+    }
+
+    /// What becomes of the trust: what the installation granted goes with it.
+    fn trust(&self, cmd: &CommandContext) -> Result {
+        let state = cmd.state()?;
+        let trusted = record::all(&state)?;
+        let granted = self.installed.as_ref().and_then(|one| one.trusted.as_ref());
+        if let Some(project) = granted.filter(|project| trusted.contains_key(*project)) {
+            let project = path_text::from_text(project).shown();
+            return Ok(format!(
+                "the trust of {project} ends: the installation granted it\n"
+            ));
+        }
+        let here = cmd.project()?.0.root;
+        if trusted.contains_key(&path_text::to_text(&here)) {
+            return Ok(format!("the trust of {} stays\n", here.shown()));
+        }
+        Ok(String::new())
+    }
+
     fn carry_out(self, cmd: &CommandContext) -> Result {
+        let trust = self.trust(cmd)?;
         let path = &self.now.path;
         match &self.text {
             Some(text) => write(self.scope, path, text)?,
@@ -195,20 +245,36 @@ impl Removal {
             }
         }
         self.place.forget()?;
-        Ok(said)
+        Ok(said + &trust)
+    }
+}
+
+/// What is left of a file that the installation wrote.
+enum Left {
+    Gone,
+    Ours,
+    /// By somebody else.
+    Changed,
+}
+
+impl Left {
+    fn of(path: &Path, written: &mainspring_kernel::Digest) -> Result<Self> {
+        Ok(match atomic::read(path, limits::STATE_FILE)? {
+            None => Self::Gone,
+            Some(bytes) if digest::of(&[&bytes]) == *written => Self::Ours,
+            Some(_) => Self::Changed,
+        })
     }
 }
 
 /// Removes a command of ours, unless somebody changed it.
 fn take_away(path: &Path, written: &mainspring_kernel::Digest) -> Result {
-    match atomic::read(path, limits::STATE_FILE)? {
-        None => Ok(String::new()),
-        Some(bytes) if digest::of(&[&bytes]) == *written => {
-            remove(path)?;
-            Ok(String::new())
-        }
-        Some(_) => Ok(format!("{} was changed since, and stays\n", path.shown())),
+    match Left::of(path, written)? {
+        Left::Gone => {}
+        Left::Ours => remove(path)?,
+        Left::Changed => return Ok(format!("{} was changed since, and stays\n", path.shown())),
     }
+    Ok(String::new())
 }
 
 /// The file without us: the very bytes of before, if nobody has changed it since we wrote it;
