@@ -19,6 +19,7 @@ use crate::host::{self, CalledBy, HostSpec, call};
 use crate::output::{self, Paint};
 use crate::pager;
 use crate::verb::{self, CommandContext, TypedIn};
+use crate::wrap::wrap;
 
 const START_HERE: &str = "Start here:
   mainspring demo                 watch a scripted agent run into every machine
@@ -120,8 +121,15 @@ pub(crate) fn main() -> ExitCode {
         env,
         cwd,
         typed_in: TypedIn::Shell,
+        typed: typed(&args),
     };
     parse_and_run(args, &cmd)
+}
+
+/// The command line as a shell takes it; empty if no shell can.
+fn typed(args: &[OsString]) -> String {
+    let words: Vec<_> = args.iter().map(|word| word.to_string_lossy()).collect();
+    shlex::try_join(words.iter().map(AsRef::as_ref)).unwrap_or_default()
 }
 
 /// Is this `mainspring hook`, by either of our names? Then also the host that it names.
@@ -162,32 +170,58 @@ fn parse_and_run(args: Vec<OsString>, cmd: &CommandContext) -> ExitCode {
             let _ = help.print();
             Exit::Success.into()
         }
-        Ok(cli) => match run(cli, cmd) {
-            Ok(text) if pager::shows(&cmd.env, &text, cmd.paint) => Exit::Success.into(),
-            Ok(text) => match output::stdout(&text, cmd.paint) {
-                Ok(()) => Exit::Success.into(),
-                // In `mainspring log | head`, it is `head` that ends first. That is no failure.
-                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
-                    Exit::Success.into()
-                }
-                Err(error) => {
-                    output::stderr(&format!(
-                        "mainspring: the command succeeded, but its output cannot be written: {error}"
-                    ));
-                    Exit::Failure.into()
-                }
-            },
-            Err(CliError {
-                shown: Some((text, exit)),
-                ..
-            }) => output::stdout(&text, cmd.paint)
-                .map_or(Exit::Failure, |()| exit)
-                .into(),
+        Ok(cli) => finish(run_fitted(cli, cmd), cmd).into(),
+    }
+}
+
+/// Runs a command. What it says to a person fits their window; what is for a program is not
+/// touched.
+fn run_fitted(cli: Cli, cmd: &CommandContext) -> Result<String, CliError> {
+    let is_for_a_program = matches!(
+        cli.verb,
+        Verb::Completions(_) | Verb::Man(_) | Verb::Graph(_)
+    );
+    let fitted = |text: String| match text.as_bytes().first() {
+        // JSON, as every `--json` prints it.
+        Some(b'{') => text,
+        _ if is_for_a_program => text,
+        _ => wrap(&text, cmd.width),
+    };
+    match run(cli, cmd) {
+        Ok(text) => Ok(fitted(text)),
+        Err(CliError {
+            shown: Some((text, exit)),
+            ..
+        }) => Err(CliError::shown(fitted(text), exit)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Prints what a command said.
+fn finish(said: Result<String, CliError>, cmd: &CommandContext) -> Exit {
+    match said {
+        Ok(text) if pager::shows(&cmd.env, &text, cmd.paint) => Exit::Success,
+        Ok(text) => match output::stdout(&text, cmd.paint) {
+            Ok(()) => Exit::Success,
+            // In `mainspring log | head`, it is `head` that ends first. That is no failure.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Exit::Success,
             Err(error) => {
-                output::stderr(&error.to_string());
-                Exit::Failure.into()
+                output::stderr(&format!(
+                    "mainspring: the command succeeded, but its output cannot be written: {error}"
+                ));
+                Exit::Failure
             }
         },
+        Err(CliError {
+            shown: Some((text, exit)),
+            ..
+        }) => output::stdout(&text, cmd.paint).map_or(Exit::Failure, |()| exit),
+        Err(error) => {
+            let at_terminal = std::io::stderr().is_terminal();
+            let width = cmd.width.filter(|_| at_terminal);
+            output::stderr(&wrap(&error.to_string(), width));
+            Exit::Failure
+        }
     }
 }
 

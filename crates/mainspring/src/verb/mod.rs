@@ -96,6 +96,8 @@ pub(crate) struct CommandContext {
     /// The columns of the window, if the answer goes to one.
     pub(crate) width: Option<usize>,
     pub(crate) typed_in: TypedIn,
+    /// The command line as a shell takes it, without our name. Empty if nobody typed one.
+    pub(crate) typed: String,
 }
 
 /// Where a command was typed.
@@ -127,12 +129,18 @@ impl CommandContext {
         Ok(Config::load(&self.env, &project.root, &settings)?)
     }
 
-    /// Refuses to let an agent do what is a person's to do. `command` is what was typed.
+    /// Refuses to let an agent do what is a person's to do. `command` is what was typed; if it has
+    /// no arguments, those that were typed are added, so that the person gets the whole command.
     pub(crate) fn may(&self, command: &str, grounds: Grounds<'_>) -> Result<()> {
-        let denied = match authority::may(command, &self.actor(), grounds) {
+        let mut denied = match authority::may(command, &self.actor(), grounds) {
             Ok(()) => return Ok(()),
             Err(denied) => denied,
         };
+        let is_whole = authority::of(command).is_none_or(|row| row.command != command);
+        let args = self.typed.strip_prefix(command);
+        if !is_whole && args.is_some_and(|args| args.starts_with(' ')) {
+            denied.command.clone_from(&self.typed);
+        }
         let error = CliError {
             hints: denied.next(),
             ..CliError::new(&denied)

@@ -111,6 +111,7 @@ impl Place {
             paint: Paint::Plain,
             width: None,
             typed_in: TypedIn::Client,
+            typed: String::new(),
         };
         // The first of two beats starts no child process.
         pulse::begin(2, &inner)

@@ -56,6 +56,7 @@ pub(super) fn carry_out(env: &Environment, payload: &Payload) -> Option<String> 
         paint: Paint::Plain,
         width: None,
         typed_in: TypedIn::Client,
+        typed: String::new(),
     };
     let mut words = vec![verb];
     words.extend(

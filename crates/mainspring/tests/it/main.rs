@@ -15,6 +15,7 @@ mod claim;
 mod client;
 mod combinations;
 mod config;
+mod config_words;
 mod declared;
 mod doctor;
 mod drop_ins;

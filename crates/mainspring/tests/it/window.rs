@@ -95,6 +95,24 @@ fn every_text_for_a_person_fits_the_window() {
     }
 }
 
+/// What a command says, and why it refuses, is broken between words; a program reads it as it is.
+#[test]
+fn results_and_errors_fit_the_window_and_json_is_not_touched() {
+    let env = TestEnv::new();
+    let fits = |text: &str| {
+        let long = |line: &&str| line.chars().count() > 60 && line.trim().contains(' ');
+        assert_eq!(text.lines().find(long), None, "{text}");
+    };
+    let error = in_window(&env, 60, 60, "config unset pulse.beats", &[]);
+    assert_eq!(error.code, Some(1));
+    fits(&error.stdout);
+    assert!(error.stdout.contains("shows where each value"), "{error:?}");
+    fits(&in_window(&env, 60, 60, "pause 5m", &[]).ok());
+    fits(&in_window(&env, 60, 400, "config", &[]).ok());
+    let json = in_window(&env, 60, 400, "config --json", &[]).ok();
+    assert_eq!(json, env.run(&["config", "--json"]).ok());
+}
+
 #[test]
 fn what_is_longer_than_the_window_goes_to_the_pager_and_nothing_else() {
     let env = held();

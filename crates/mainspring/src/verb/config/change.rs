@@ -1,9 +1,10 @@
 //! `mainspring config set|unset|edit`: changes one of the two settings files. Comments and
 //! everything else in it stay.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use mainspring_kernel::authority::Grounds;
+use mainspring_kernel::machines::gate::verbs::Switch;
 use mainspring_store::{ShownPath as _, Trouble, atomic, no_symlink};
 use toml_edit::{Array, DocumentMut, Item, Table, Value as Toml};
 
@@ -11,6 +12,8 @@ use super::{CommandContext, Result, known};
 use crate::config::{self, Key, PROJECT_FILE, Reach, Source, Value};
 use crate::env::name;
 use crate::error::CliError;
+use crate::event_context::EventContext;
+use crate::machine::gate::switch;
 use crate::permit::Permit;
 use crate::project::Project;
 use crate::store::StateDir;
@@ -75,10 +78,10 @@ impl File {
     /// trusted project with this command is trusted in this step.
     fn write(&self, cmd: &CommandContext, text: &str) -> Result {
         config::check_text(&self.path, text, self.writer)?;
-        if text == self.text {
-            return Ok(String::new());
-        }
         let trust = self.trust(cmd)?;
+        if text == self.text {
+            return Ok(trust.waits());
+        }
         match self.writer {
             Reach::Anyone => {
                 let found = std::fs::symlink_metadata(&self.path).ok();
@@ -99,7 +102,7 @@ impl File {
                 proposal.grant(&self.state, &self.project.root, cmd.env.now())?;
                 "you trust it as it is now\n".into()
             }
-            Trust::Waits(why) => format!("{why}: `mainspring trust` lets it count\n"),
+            Trust::Waits(_) => trust.waits(),
         })
     }
 
@@ -138,6 +141,16 @@ enum Trust {
     Waits(&'static str),
 }
 
+impl Trust {
+    /// What the new text waits for, if it does.
+    fn waits(&self) -> String {
+        match self {
+            Self::NotNeeded | Self::Follows => String::new(),
+            Self::Waits(why) => format!("{why}: `mainspring trust` lets it count\n"),
+        }
+    }
+}
+
 pub(super) fn set(name: &str, value: &str, which: Which, cmd: &CommandContext) -> Result {
     cmd.may("config set", Grounds::Nothing)?;
     let key = known(name)?;
@@ -162,6 +175,7 @@ pub(super) fn set(name: &str, value: &str, which: Which, cmd: &CommandContext) -
             .hint("set it in the other file")
     })?;
     let mut new = toml(value, &parsed);
+    let written = new.to_string();
     match table.get_mut(last).and_then(Item::as_value_mut) {
         Some(old) => {
             // The comment behind the old value stays.
@@ -177,7 +191,7 @@ pub(super) fn set(name: &str, value: &str, which: Which, cmd: &CommandContext) -
         ""
     };
     let told = file.write(cmd, &text)?;
-    let in_force = in_force(cmd, key, &file.path, &parsed)?;
+    let in_force = in_force(cmd, key, &file, &parsed)?;
     let next = match name {
         guard::SETTING => {
             let (project, store) = cmd.project()?;
@@ -186,7 +200,7 @@ pub(super) fn set(name: &str, value: &str, which: Which, cmd: &CommandContext) -
         _ => String::new(),
     };
     Ok(format!(
-        "{same}{name} = {parsed} in {}\n{told}{in_force}{next}",
+        "{same}{name} = {written} in {}\n{told}{in_force}{next}",
         file.path.shown()
     ))
 }
@@ -201,10 +215,12 @@ pub(super) fn unset(name: &str, which: Which, cmd: &CommandContext) -> Result {
     let removed = table.and_then(|table| table.remove(last));
     if removed.is_none() {
         return Err(
-            CliError::new(format!("{name} is not set in {}", file.path.shown())).hint(format!(
-                "`mainspring config get {name}` says where its value comes from"
-            )),
+            CliError::new(format!("{name} is not set in {}", file.path.shown()))
+                .hint("`mainspring config` shows where each value comes from"),
         );
+    }
+    if is_bare(&document, section) {
+        document.remove(section);
     }
     let told = file.write(cmd, &document.to_string())?;
     Ok(format!(
@@ -267,16 +283,60 @@ fn toml(typed: &str, value: &Value) -> Toml {
     }
 }
 
+/// Is nothing left of this section but its header? A comment above, behind or below the header is
+/// the person's, and keeps it.
+fn is_bare(document: &DocumentMut, section: &str) -> bool {
+    let table = document.get(section).and_then(Item::as_table);
+    if table.is_none_or(|table| !table.is_empty()) {
+        return false;
+    }
+    let text = document.to_string();
+    let header = format!("[{section}]");
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let Some(at) = lines.iter().position(|line| *line == header) else {
+        return false;
+    };
+    let is_comment = |line: Option<&&str>| line.is_some_and(|line| line.starts_with('#'));
+    let above = at.checked_sub(1).and_then(|at| lines.get(at));
+    let below = lines.iter().skip(at + 1).find(|line| !line.is_empty());
+    !is_comment(above) && !is_comment(below)
+}
+
 /// What counts instead, if another place sets it, too.
-fn in_force(cmd: &CommandContext, key: &Key, written: &Path, value: &Value) -> Result {
+fn in_force(cmd: &CommandContext, key: &Key, file: &File, value: &Value) -> Result {
     let (project, store) = cmd.project()?;
     let config = cmd.config(&project, &store)?;
     let counts = config.all().into_iter().find(|one| one.key == key);
-    Ok(match counts {
-        Some(one) if one.value != value && *one.source != Source::File(written.into()) => {
-            let source = one.source;
-            format!("but {source} sets it to {}, which counts\n", one.value)
-        }
-        Some(_) | None => String::new(),
-    })
+    let other = counts.filter(|one| {
+        one.value != value && *one.source != Source::File(file.path.as_path().into())
+    });
+    let mut told = match other {
+        Some(one) if matches!(file.trust(cmd)?, Trust::Waits(_)) => match one.source {
+            Source::Default => format!("until then the default, {}, counts\n", one.value),
+            source => format!("until then {source} counts, with {}\n", one.value),
+        },
+        Some(one) => format!(
+            "but {} sets it to {}, which counts\n",
+            one.source, one.value
+        ),
+        None => String::new(),
+    };
+    if key.name == "gate.enabled" {
+        let context = EventContext::new(&cmd.env, &project, &store, None);
+        told += &overruled(&context, value.switch())?;
+    }
+    Ok(told)
+}
+
+/// A person's switch of the gate for this project counts more than the setting.
+fn overruled(context: &EventContext<'_>, enabled: bool) -> Result {
+    let (counts, undoes) = match (switch::project(context)?.0.switch, enabled) {
+        (Some(Switch::Off), true) => ("off", "on"),
+        (Some(Switch::On), false) => ("on", "off"),
+        (Some(_) | None, _) => return Ok(String::new()),
+    };
+    Ok(format!(
+        "but `mainspring gate {counts} --project` counts here; `mainspring gate {undoes} --project` \
+         undoes it\n"
+    ))
 }

@@ -120,6 +120,7 @@ impl Stage {
             paint: Paint::Plain,
             width: None,
             typed_in: TypedIn::Shell,
+            typed: String::new(),
         };
         let words = command.split(' ').map(OsString::from).collect();
         let out = match (self.dispatch)(words, &cmd) {

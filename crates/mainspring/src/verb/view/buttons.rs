@@ -49,6 +49,7 @@ fn run(
         paint: Paint::Plain,
         width: None,
         typed_in: TypedIn::Shell,
+        typed: String::new(),
     };
     match button(&cmd) {
         Ok(_) => Ok(Response::see(to("project", &[("project", &project.key)]))),
