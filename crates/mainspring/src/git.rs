@@ -419,8 +419,15 @@ pub(crate) fn find(
             "{key} is {wanted:?}: a name or an absolute path is wanted"
         )));
     }
-    env.program(wanted)
-        .ok_or_else(|| Trouble::Other(format!("{wanted} is not installed: set {key} to its path")))
+    env.program(wanted).ok_or_else(|| {
+        let from = match wanted {
+            "gh" => "install it from https://cli.github.com, or ",
+            _ => "",
+        };
+        Trouble::Other(format!(
+            "{wanted} is not installed: {from}set {key} to its path"
+        ))
+    })
 }
 
 /// Accepts a remote only by its name: an address could be a program, and a dash begins an option.

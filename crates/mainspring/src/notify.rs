@@ -66,8 +66,8 @@ fn commands(config: &Config) -> Vec<Vec<String>> {
     desktop.into_iter().chain(own).collect()
 }
 
-/// A program that is set and does not exist.
-pub(crate) fn missing(env: &Environment, config: &Config) -> Option<String> {
+/// A program that is set and does not exist, and the command that changes the setting.
+pub(crate) fn missing(env: &Environment, config: &Config) -> Option<(String, &'static str)> {
     let programs = commands(config)
         .into_iter()
         .filter_map(|words| words.into_iter().next());
@@ -75,5 +75,11 @@ pub(crate) fn missing(env: &Environment, config: &Config) -> Option<String> {
         let path = Path::new(program);
         path.is_absolute() && path.is_file() || env.program(program).is_some()
     };
-    programs.into_iter().find(|program| !is_there(program))
+    let missing = programs.into_iter().find(|program| !is_there(program))?;
+    let undo = if missing == DESKTOP[0] {
+        "mainspring config set notify.desktop off"
+    } else {
+        "mainspring config edit"
+    };
+    Some((missing, undo))
 }

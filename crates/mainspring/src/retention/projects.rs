@@ -11,6 +11,7 @@ use mainspring_kernel::retention::{Folder, Open, Project, Rules};
 use mainspring_kernel::{Millis, retention};
 use mainspring_platform::path::from_bytes;
 use mainspring_store::{Store, Trouble, atomic, is_deleted, read_json};
+use serde::Deserialize;
 
 use super::files::{self, File, Kind, PATH_BYTES, session_of};
 use super::{changed, names};
@@ -252,10 +253,9 @@ fn opens(dir: &Path, name: &str, now: Millis) -> Result<Option<Open>, Trouble> {
             let in_force = |name: &Name| orders.allowance(*name, now) != Allowance::Act;
             Name::ALL.iter().any(in_force).then_some(Open::Order)
         }
-        // A loop that is over leaves no file.
-        "loop.json" => Some(Open::Loop),
+        "loop.json" => loop_on(path).then_some(Open::Loop),
         _ if name.starts_with(loop_store::OF_SESSION) && name.ends_with(".json") => {
-            Some(Open::Loop)
+            loop_on(path).then_some(Open::Loop)
         }
         "gate.json" => gate_on(&path)?.then_some(Open::Gate),
         _ if name.ends_with(".gate.json") => {
@@ -264,6 +264,21 @@ fn opens(dir: &Path, name: &str, now: Millis) -> Result<Option<Open>, Trouble> {
         }
         _ => None,
     })
+}
+
+/// A loop that is over leaves no file, but for one that was aborted: it stays until a stop has said
+/// so. One that cannot be read may be on.
+fn loop_on(path: PathBuf) -> bool {
+    let found = read_json::<LoopEvent>(path).ok();
+    let found = found.and_then(|found| found.value);
+    found.is_none_or(|found| found.event != "ABORT")
+}
+
+/// What a loop's file says first.
+#[derive(Deserialize)]
+struct LoopEvent {
+    #[serde(default)]
+    event: String,
 }
 
 fn gate_on(path: &Path) -> Result<bool, Trouble> {

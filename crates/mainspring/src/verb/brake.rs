@@ -7,12 +7,13 @@ use mainspring_kernel::orders::{Mode, Scope, Until};
 use mainspring_kernel::{Millis, Name, Orders};
 use mainspring_store::ShownPath as _;
 
-use super::{CommandContext, Result, timestamp};
+use super::{CommandContext, Result};
 use crate::error::CliError;
 use crate::orders::{self, OFF_FILE, Recorded};
 use crate::project::Project;
 use crate::sessions;
 use crate::store::ProjectStore;
+use crate::timestamp::until;
 
 /// Stop holding the agent in this project, until `mainspring resume`.
 ///
@@ -79,7 +80,7 @@ pub(crate) fn pause(args: &PauseArgs, cmd: &CommandContext) -> Result {
             None => "nothing here holds the agent".to_owned(),
             Some(name) => format!("{name} is paused"),
         };
-        let (time, resume) = (timestamp(end), command("resume", args.machine));
+        let (time, resume) = (until(cmd.env.now(), end), command("resume", args.machine));
         let did = format!("{what} until {time}; `mainspring {resume}` ends the pause");
         Ok((orders.stopped(scope(args.machine), Until::At(end)), did))
     })?;

@@ -15,14 +15,19 @@ use crate::at_work;
 use crate::error::CliError;
 use crate::host::text::excerpt;
 use crate::machine;
+use crate::store::ProjectStore;
 
 /// Explain the last stop: why the agent was held or let go, which machine decided that, what it
 /// saw, and what would have changed it.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring why\n  mainspring why --event any              the last decision at any event\n  mainspring why -n 3 --machine review    the last three in which review took part"
+    after_help = "Examples:\n  mainspring why\n  mainspring why 12                       record #12, as `log` numbers them\n  mainspring why --event any              the last decision at any event\n  mainspring why -n 3 --machine review    the last three in which review took part"
 )]
 pub(crate) struct Args {
+    /// Explain the record with this number, as `mainspring log` shows it
+    #[arg(value_name = "RECORD", value_parser = super::number,
+          conflicts_with_all = ["machine", "session", "since", "event", "last"])]
+    record: Option<u64>,
     #[command(flatten)]
     filter: Filter,
     /// Explain decisions at this event, such as `prompt` or `session_start`; `any` for all
@@ -83,6 +88,9 @@ pub(super) struct Because {
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let (_, store) = cmd.project()?;
+    if let Some(number) = args.record {
+        return numbered(number, args, cmd, &store);
+    }
     let filter = args.filter.resolved(cmd)?;
     let mut explained = Vec::new();
     for seen in records::all(store.dir())?.into_iter().rev() {
@@ -121,8 +129,61 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     });
     let texts: Vec<String> = now
         .chain(explained.iter().map(|one| render(cmd, one)))
+        .chain(unrecorded(args, cmd, &store, &explained))
         .collect();
     Ok(cmd.fitted(&texts.join("\n")))
+}
+
+/// The record with this number.
+fn numbered(number: u64, args: &Args, cmd: &CommandContext, store: &ProjectStore) -> Result {
+    let records = records::all(store.dir())?.into_iter();
+    let mut records = records.filter_map(|seen| match seen {
+        Shown::Record(record) => Some(record),
+        _ => None,
+    });
+    let record = records.find(|record| record.seq == number);
+    let record = record.ok_or_else(|| {
+        CliError::new(format!("this project's journal has no record #{number}"))
+            .hint("`mainspring log` shows the records with their numbers")
+    })?;
+    let record = record.shareable(digest::REDUCER);
+    match &record.entry {
+        Entry::Turn { case, ruling } if args.json => {
+            super::json_list("decisions", &[explain(&record, case, ruling)])
+        }
+        Entry::Verb { command, .. } if args.json => Err(CliError::new(format!(
+            "record #{number} is no decision, but a command: mainspring {command}"
+        ))
+        .hint("`mainspring log --json` prints every record")),
+        Entry::Turn { .. } | Entry::Verb { .. } => Ok(cmd.fitted(&plainly(cmd, &record))),
+    }
+}
+
+/// A stop at which no machine applies leaves no record. So the one that is explained may be older
+/// than the stop that the person asks about, or another session's.
+fn unrecorded(
+    args: &Args,
+    cmd: &CommandContext,
+    store: &ProjectStore,
+    explained: &[Explanation],
+) -> Option<String> {
+    let newest = explained.first()?;
+    if args.event != STOP || args.last != 1 {
+        return None;
+    }
+    let mut other = String::new();
+    if args.filter.session.is_none()
+        && let Some((live, _)) = session::here(&cmd.env, store).first()
+        && newest.session.as_deref() != Some(live.id.as_str())
+    {
+        let id = live.id.as_str();
+        let short = escape_name(ids::short(id)).into_owned();
+        other = format!(
+            "This is not session {short}, which is live here: `mainspring why --session {short}`.\n"
+        );
+    }
+    let note = "A later stop at which no machine applied is not recorded: the agent was let go.\n";
+    Some(format!("{other}{}", cmd.paint.dim(note)))
 }
 
 /// One decision in plain words.

@@ -20,6 +20,7 @@ mod declared;
 mod doctor;
 mod drop_ins;
 mod env;
+mod explained;
 mod failures;
 mod faults;
 mod fixtures;

@@ -41,6 +41,8 @@ fn why_names_machine_rule_and_remedy() {
         so         hold and count
         said       Mainspring is connected (beat 1 of 2). Say that you read this, and stop again.
         otherwise  answer once more, or `mainspring pulse off`
+
+    A later stop at which no machine applied is not recorded: the agent was let go.
     ");
     let json: Value = serde_json::from_str(&env.run(&["why", "--json"]).ok()).unwrap();
     assert_eq!(json["decisions"][0]["machines"][0]["rule"], "beat");

@@ -15,7 +15,7 @@ use mainspring_kernel::machines::claim::news::Look;
 use mainspring_kernel::machines::claim::pull::Pull;
 use mainspring_kernel::machines::claim::verbs;
 use mainspring_kernel::{Millis, Name};
-use mainspring_store::Trouble;
+use mainspring_store::{ShownPath as _, Trouble};
 
 use super::{CommandContext, Result};
 use crate::error::CliError;
@@ -103,9 +103,18 @@ fn take_in(
 /// How long a command may wait for GitHub.
 const LIMIT: Millis = Millis::seconds(60);
 
+fn is_repository(context: &EventContext<'_>) -> bool {
+    let mut folders = context.root().ancestors();
+    folders.any(|folder| folder.join(".git").exists())
+}
+
 fn github_context(context: &EventContext<'_>) -> Result<GitHubContext> {
     let permit = context.permit(Name::Claim).map_err(Trouble::from)?;
     GitHubContext::open(context, permit, LIMIT).map_err(|none| match none {
+        ContextError::Remote(_) if !is_repository(context) => {
+            CliError::new(format!("{} is no git repository", context.root().shown()))
+                .hint("run it in a clone of the repository that has the issue")
+        }
         ContextError::Remote(why) => CliError::new(why)
             .hint("`git remote -v` lists the remotes; `remote` under `[claim]` in mainspring.toml names the one to use"),
         ContextError::Trouble(trouble) => trouble.into(),

@@ -109,12 +109,9 @@ fn program(cmd: &CommandContext, findings: &mut Findings) {
 fn notices(cmd: &CommandContext, findings: &mut Findings) {
     let config = Config::of_user(&cmd.env).ok();
     let missing = config.and_then(|config| notify::missing(&cmd.env, &config));
-    if let Some(program) = missing {
-        findings.warn(
-            "notify",
-            format!("{program:?} does not exist: nobody is told"),
-            "mainspring config edit",
-        );
+    if let Some((program, undo)) = missing {
+        let what = format!("{program:?} does not exist: nobody is told");
+        findings.warn("notify", what, undo);
     }
 }
 

@@ -30,7 +30,8 @@ use super::{CommandContext, Result};
 use crate::error::CliError;
 use crate::output;
 
-/// Show a page in the browser: what needs you, what runs, and why, for all projects.
+/// Serve a page for your browser, and print its address: what needs you, what runs, and why, for
+/// all projects.
 ///
 /// The page is served on this computer only, at an address with a random token, until Ctrl-C. It
 /// updates itself. Pause and resume are buttons; everything else only shows.
