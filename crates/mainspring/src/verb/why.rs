@@ -139,7 +139,7 @@ fn numbered(number: u64, args: &Args, cmd: &CommandContext, store: &ProjectStore
     let records = records::all(store.dir())?.into_iter();
     let mut records = records.filter_map(|seen| match seen {
         Shown::Record(record) => Some(record),
-        _ => None,
+        Shown::Problem(_) => None,
     });
     let record = records.find(|record| record.seq == number);
     let record = record.ok_or_else(|| {

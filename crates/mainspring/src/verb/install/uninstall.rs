@@ -190,12 +190,11 @@ impl Removal {
 
     /// The files that change or go, one per line, and what becomes of the trust.
     fn summary(&self, cmd: &CommandContext) -> Result {
-        let mut out = match &self.text {
-            Some(_) => counted(cmd, &self.now.path, &self.changes()),
-            None => {
-                let line = format!("- {}\n", self.now.path.shown());
-                cmd.paint.warn(&line)
-            }
+        let mut out = if self.text.is_some() {
+            counted(cmd, &self.now.path, &self.changes())
+        } else {
+            let line = format!("- {}\n", self.now.path.shown());
+            cmd.paint.warn(&line)
         };
         for (name, digest) in self.installed.iter().flat_map(|record| &record.files) {
             let path = path_text::from_text(name);
