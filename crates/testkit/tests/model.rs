@@ -114,7 +114,7 @@ fn half_a_message_has_no_end() {
         let mut answer = Vec::new();
         let has = |answer: &[u8], text: &str| String::from_utf8_lossy(answer).contains(text);
         while !has(&answer, r"Half\nof it.") {
-            let mut piece = [0; 1 << 16];
+            let mut piece = vec![0; 1 << 16];
             let length = connection.read(&mut piece).expect("an answer");
             assert!(
                 length > 0,

@@ -13,7 +13,7 @@ use crate::orders::{self, OFF_FILE, Recorded};
 use crate::project::Project;
 use crate::sessions;
 use crate::store::ProjectStore;
-use crate::timestamp::until;
+use crate::timestamp;
 
 /// Stop holding the agent in this project, until `mainspring resume`.
 ///
@@ -80,7 +80,10 @@ pub(crate) fn pause(args: &PauseArgs, cmd: &CommandContext) -> Result {
             None => "nothing here holds the agent".to_owned(),
             Some(name) => format!("{name} is paused"),
         };
-        let (time, resume) = (until(cmd.env.now(), end), command("resume", args.machine));
+        let (time, resume) = (
+            timestamp::until(cmd.env.now(), end),
+            command("resume", args.machine),
+        );
         let did = format!("{what} until {time}; `mainspring {resume}` ends the pause");
         Ok((orders.stopped(scope(args.machine), Until::At(end)), did))
     })?;
@@ -156,7 +159,7 @@ pub(super) fn but_suspended(
         }
         Until::At(end) => format!(
             "but {what} is paused here until {}: `mainspring {resume}` ends the pause\n",
-            timestamp(end)
+            timestamp::until(cmd.env.now(), end)
         ),
         Until::FileGone => format!(
             "but {} switches everything off here: delete that file to go on\n",

@@ -30,94 +30,112 @@ struct Screen {
 /// Without it Claude Code asks in a terminal which mode is to be the default.
 const MODE: &str = r#"{"permissions": {"defaultMode": "default", "allow": ["Bash"]}}"#;
 
+const CLAUDE: Screen = Screen {
+    args: &["--model", "sonnet", "--settings", MODE],
+    question: None,
+    ready: "mode on",
+    busy: "esc to interrupt",
+    interrupt: ("Escape", "Interrupted"),
+    patience: AGAIN,
+    clear: "/clear",
+};
+
+const CODEX: Screen = Screen {
+    args: &[
+        "--dangerously-bypass-approvals-and-sandbox",
+        "--dangerously-bypass-hook-trust",
+        "--disable",
+        "daemon_auto_start",
+    ],
+    question: None,
+    ready: "YOLO mode",
+    busy: "esc to interrupt",
+    interrupt: ("Escape", "Conversation interrupted"),
+    patience: AGAIN,
+    clear: "/clear",
+};
+
+const GEMINI: Screen = Screen {
+    args: &["-y", "--skip-trust"],
+    question: None,
+    ready: "Type your message",
+    busy: "esc to cancel",
+    interrupt: ("Escape", "Request cancelled"),
+    patience: AGAIN,
+    clear: "/clear",
+};
+
+const QWEN: Screen = Screen {
+    args: &["-y"],
+    question: None,
+    ready: "Type your message",
+    busy: "esc to cancel",
+    interrupt: ("Escape", "Request cancelled"),
+    patience: AGAIN,
+    clear: "/clear",
+};
+
+const COPILOT: Screen = Screen {
+    args: &["--allow-all-tools"],
+    question: Some("1. Yes"),
+    ready: "/ commands",
+    busy: "Working",
+    interrupt: ("Escape", "ancelled"),
+    patience: TWICE,
+    clear: "/clear",
+};
+
+const DROID: Screen = Screen {
+    args: &[],
+    question: Some("Trust this folder"),
+    ready: "for help",
+    busy: "ESC to stop",
+    interrupt: ("Escape", "Request cancelled"),
+    patience: AGAIN,
+    clear: "/clear",
+};
+
+const GROK: Screen = Screen {
+    args: &["--always-approve", "-m", "fake"],
+    question: None,
+    ready: "❯",
+    busy: "[stop]",
+    interrupt: ("C-c", "ancelled"),
+    patience: AGAIN,
+    clear: "/clear",
+};
+
+const OPENCODE: Screen = Screen {
+    args: &["--auto"],
+    question: None,
+    ready: "Ask anything",
+    busy: "esc interrupt",
+    interrupt: ("Escape", "nterrupted"),
+    patience: TWICE,
+    clear: "/new",
+};
+
+const PI: Screen = Screen {
+    args: &["--offline", "--provider", "fake", "--model", "fake-model"],
+    question: None,
+    ready: "fake-model",
+    busy: "Working",
+    interrupt: ("Escape", "Operation aborted"),
+    patience: AGAIN,
+    clear: "/new",
+};
+
 fn screen(host: Host) -> Screen {
     match host {
-        Host::Claude => Screen {
-            args: &["--model", "sonnet", "--settings", MODE],
-            question: None,
-            ready: "mode on",
-            busy: "esc to interrupt",
-            interrupt: ("Escape", "Interrupted"),
-            patience: AGAIN,
-            clear: "/clear",
-        },
-        Host::Codex => Screen {
-            args: &[
-                "--dangerously-bypass-approvals-and-sandbox",
-                "--dangerously-bypass-hook-trust",
-                "--disable",
-                "daemon_auto_start",
-            ],
-            question: None,
-            ready: "YOLO mode",
-            busy: "esc to interrupt",
-            interrupt: ("Escape", "Conversation interrupted"),
-            patience: AGAIN,
-            clear: "/clear",
-        },
-        Host::Gemini => Screen {
-            args: &["-y", "--skip-trust"],
-            question: None,
-            ready: "Type your message",
-            busy: "esc to cancel",
-            interrupt: ("Escape", "Request cancelled"),
-            patience: AGAIN,
-            clear: "/clear",
-        },
-        Host::Qwen => Screen {
-            args: &["-y"],
-            question: None,
-            ready: "Type your message",
-            busy: "esc to cancel",
-            interrupt: ("Escape", "Request cancelled"),
-            patience: AGAIN,
-            clear: "/clear",
-        },
-        Host::Copilot => Screen {
-            args: &["--allow-all-tools"],
-            question: Some("1. Yes"),
-            ready: "/ commands",
-            busy: "Working",
-            interrupt: ("Escape", "ancelled"),
-            patience: TWICE,
-            clear: "/clear",
-        },
-        Host::Droid => Screen {
-            args: &[],
-            question: Some("Trust this folder"),
-            ready: "for help",
-            busy: "ESC to stop",
-            interrupt: ("Escape", "Request cancelled"),
-            patience: AGAIN,
-            clear: "/clear",
-        },
-        Host::Grok => Screen {
-            args: &["--always-approve", "-m", "fake"],
-            question: None,
-            ready: "❯",
-            busy: "[stop]",
-            interrupt: ("C-c", "ancelled"),
-            patience: AGAIN,
-            clear: "/clear",
-        },
-        Host::Opencode => Screen {
-            args: &["--auto"],
-            question: None,
-            ready: "Ask anything",
-            busy: "esc interrupt",
-            interrupt: ("Escape", "nterrupted"),
-            patience: TWICE,
-            clear: "/new",
-        },
-        Host::Pi => Screen {
-            args: &["--offline", "--provider", "fake", "--model", "fake-model"],
-            question: None,
-            ready: "fake-model",
-            busy: "Working",
-            interrupt: ("Escape", "Operation aborted"),
-            patience: AGAIN,
-            clear: "/new",
-        },
+        Host::Claude => CLAUDE,
+        Host::Codex => CODEX,
+        Host::Gemini => GEMINI,
+        Host::Qwen => QWEN,
+        Host::Copilot => COPILOT,
+        Host::Droid => DROID,
+        Host::Grok => GROK,
+        Host::Opencode => OPENCODE,
+        Host::Pi => PI,
     }
 }
 

@@ -76,7 +76,7 @@ impl Refusal for Refused {
                 ENDS,
                 "`mainspring loop start --session ID` starts one for another session",
             ],
-            Self::Gone(_) => &[
+            Self::Gone(_) | Self::Unowned(_) => &[
                 "`mainspring loop adopt` gives it to the session that is live here",
                 ENDS,
             ],
@@ -85,10 +85,6 @@ impl Refusal for Refused {
             Self::Corrupt(_) => &["repair it, or `mainspring loop abort` moves it aside"],
             Self::NoIterations => &["`--max N` says how many"],
             Self::TooDeep => &["`mainspring loop abort` ends all of them"],
-            Self::Unowned(_) => &[
-                "`mainspring loop adopt` gives it to the session that is live here",
-                ENDS,
-            ],
             Self::NoSession => &[
                 "start the agent here: a loop that is nobody's goes to the next session",
                 "`mainspring loop adopt --session ID` gives it to a session that is not live",
