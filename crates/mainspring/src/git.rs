@@ -36,7 +36,7 @@ use crate::config::{Config, Value};
 use crate::env::Environment;
 use crate::event_context::EventContext;
 use crate::host::text::excerpt;
-use crate::permit::Permit;
+use crate::permit::{Permit, Revoked};
 use crate::process::{Failure, Finished, Job};
 
 /// What no configuration may change, whatever the command.
@@ -160,6 +160,16 @@ impl Git {
             dir: dir.into(),
             ..self
         }
+    }
+
+    /// Is there time left, and does no order forbid more? The error says why not.
+    pub(crate) fn may_go_on(&self) -> Result<(), &'static str> {
+        if Instant::now() >= self.until {
+            return Err("it is too large to be read in the time that there is");
+        }
+        self.permit
+            .check()
+            .map_err(|Revoked| "a person stopped the checks")
     }
 
     fn job(&self, config: &[&str], args: &[&str]) -> Job {

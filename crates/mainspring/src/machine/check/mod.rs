@@ -3,6 +3,7 @@
 
 mod index;
 pub(crate) mod key;
+mod patient;
 pub(crate) mod pattern;
 mod printed;
 mod proving_place;

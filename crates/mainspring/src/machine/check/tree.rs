@@ -11,6 +11,7 @@ use mainspring_platform::{file, no_symlink, path};
 use mainspring_store::digest;
 
 use super::index::{Content, Index};
+use super::patient::Patient;
 use super::pattern;
 use crate::env::Environment;
 use crate::git::Git;
@@ -213,9 +214,13 @@ impl Tree<'_> {
             return Ok((kind, content));
         }
         let read = self.env.later();
-        let content = digest::of_reader(file::open(&full())?)?;
+        let content = self.digest(&full())?;
         index.learn(path, stamp, content, read);
         Ok((kind, content))
+    }
+
+    fn digest(&self, path: &Path) -> io::Result<Content> {
+        digest::of_reader(Patient::new(file::open(path)?, self.git))
     }
 
     /// A link is its target's name, and what is there. A folder of the tree itself counts by its
@@ -245,7 +250,7 @@ impl Tree<'_> {
                 if let Ok(one) = path::real(&one)
                     && one.is_file()
                 {
-                    seen.extend_from_slice(&digest::of_reader(file::open(&one)?)?);
+                    seen.extend_from_slice(&self.digest(&one)?);
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! A day of stops: what the agent reads, what the person reads, and when it ends.
 
+use std::fs;
 use std::time::{Duration, Instant};
 
 use mainspring_testkit::process::{PATIENCE, Running, wait_until};
@@ -276,5 +277,24 @@ fn a_running_check_is_seen_and_the_brake_ends_it() {
     );
     let said = ended.stdout_text();
     assert!(said.contains("cancelled"), "{said}");
+    assert!(!said.contains("\"block\""), "{said}");
+}
+
+/// A sparse file that takes minutes to read, though it has no content.
+#[test]
+fn the_brake_ends_the_reading_of_an_input_that_is_too_large() {
+    let checked = Checked::new().green();
+    let big = fs::File::create(checked.path("big")).unwrap();
+    big.set_len(200 << 30).unwrap();
+    let event = payload(
+        &checked.env.project(),
+        "Stop",
+        json!({ "last_assistant_message": "done" }),
+    );
+    let hook = Running::start_with(checked.env.command().arg("hook"), event.to_string());
+    checked.env.run(&["stop"]).ok();
+    let ended = hook.wait(PATIENCE);
+    assert!(ended.succeeded(), "{ended:?}");
+    let said = ended.stdout_text();
     assert!(!said.contains("\"block\""), "{said}");
 }
