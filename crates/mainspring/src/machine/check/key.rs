@@ -84,6 +84,14 @@ pub(crate) struct Taken {
     pub(crate) dir: PathBuf,
 }
 
+impl Taken {
+    /// Does the check depend on anything? A pattern with a typing error would stay green for ever.
+    pub(super) fn has_inputs(&self, check: &CheckDefinition) -> bool {
+        let is_input = |path: &[u8]| tree::is_input(&check.inputs, path);
+        check.inputs.is_empty() || self.files.iter().any(|input| is_input(&input.path))
+    }
+}
+
 impl Keys {
     /// The keys of these checks. The tree is read once for all of them.
     pub(crate) fn take(

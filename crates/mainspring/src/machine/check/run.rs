@@ -183,6 +183,10 @@ impl Runner<'_> {
             id += &format!("-{tree}");
         }
         let log = folder.join(format!("{id}-{attempt}.log"));
+        if !taken.has_inputs(check) {
+            let cause = "its `inputs` match no file: correct them in mainspring.toml".into();
+            return (End::CouldNotRun(cause), None);
+        }
         let Some(program) = taken.program.clone() else {
             let cause = format!("there is no program `{}`", check.run[0]);
             return (End::CouldNotRun(cause), None);

@@ -298,3 +298,11 @@ fn the_brake_ends_the_reading_of_an_input_that_is_too_large() {
     let said = ended.stdout_text();
     assert!(!said.contains("\"block\""), "{said}");
 }
+
+#[test]
+fn a_check_whose_inputs_match_no_file_does_not_pass() {
+    let checked = Checked::with("inputs = [\"srcs/**\"]");
+    let said = checked.stop("done").let_go();
+    assert!(said.contains("`inputs` match no file"), "{said}");
+    assert_eq!(checked.runs(), 0);
+}
