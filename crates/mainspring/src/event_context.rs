@@ -335,7 +335,8 @@ impl<'a> EventContext<'a> {
         self.tail.get_or_init(|| self.read_tail()).as_ref()
     }
 
-    fn read_tail(&self) -> Option<Tail> {
+    /// The end of the transcript as it is now.
+    pub(crate) fn read_tail(&self) -> Option<Tail> {
         let payload = self.payload?;
         let transcript = self.transcript()?;
         let mark = match (&payload.event.kind, &payload.event.session) {

@@ -14,6 +14,7 @@ mod tree;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use mainspring_kernel::Millis;
@@ -236,6 +237,11 @@ fn occasions(context: &EventContext<'_>) -> Vec<Occasion> {
     occasions
 }
 
+/// Some clients write the end of a transcript a moment after the event. To wait for it takes less
+/// time than a check.
+const LAG: Duration = Duration::from_millis(500);
+const POLL: Duration = Duration::from_millis(10);
+
 /// Did this turn use a tool? At a later stop of the same turn it did, because something kept the
 /// agent going. The end of the transcript may not be written yet; it is, if the agent's last words
 /// are there.
@@ -249,14 +255,16 @@ fn activity(context: &EventContext<'_>) -> Activity {
             }
         )
     });
-    match context.tail() {
-        Some(tail) if first => match tail.turn {
-            ToolUse::Yes => Activity::Tools,
-            ToolUse::No if !tail.final_texts.is_empty() => Activity::NoTools,
-            ToolUse::No | ToolUse::Unknown => Activity::Unknown,
-        },
-        Some(_) | None => Activity::Unknown,
+    let began = Instant::now();
+    while first && let Some(tail) = context.read_tail() {
+        match tail.turn {
+            ToolUse::Yes => return Activity::Tools,
+            ToolUse::No if !tail.final_texts.is_empty() => return Activity::NoTools,
+            ToolUse::No | ToolUse::Unknown if began.elapsed() >= LAG => break,
+            ToolUse::No | ToolUse::Unknown => thread::sleep(POLL),
+        }
     }
+    Activity::Unknown
 }
 
 /// The name of the linked worktree, for its own intent.
