@@ -38,7 +38,15 @@ function settled(program) {
   const copy = `${place}.${process.pid}`;
   fs.copyFileSync(program, copy);
   fs.chmodSync(copy, 0o755);
-  fs.renameSync(copy, place);
+  try {
+    fs.renameSync(copy, place);
+  } catch {
+    // Windows replaces no program that runs, but lets it be renamed.
+    const before = `${place}.before`;
+    fs.rmSync(before, { force: true });
+    fs.renameSync(place, before);
+    fs.renameSync(copy, place);
+  }
   return place;
 }
 

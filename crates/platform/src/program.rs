@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::system::program::{file_names, second_name};
+use crate::system::program::{file_names, is_second_name, second_name};
 
 /// The program that a shell with this PATH would start by this name. Relative folders are skipped:
 /// they depend on the current directory, which may be a repository.
@@ -22,9 +22,15 @@ pub fn absolute_folders(search_path: &OsStr) -> OsString {
     std::env::join_paths(folders).unwrap_or_default()
 }
 
-/// A second name for a program, in the same folder.
+/// Gives a program a second name, in the same folder.
 pub fn link(program: &Path, name: &Path) -> io::Result<()> {
     second_name(program, name)
+}
+
+/// Is this file a second name of the program? On Windows, where it is no symlink, a newer program
+/// leaves its second name with the older one.
+pub fn is_link(program: &Path, name: &Path) -> bool {
+    is_second_name(program, name)
 }
 
 /// The name of the program that has this file.

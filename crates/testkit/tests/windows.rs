@@ -21,7 +21,10 @@ const FOLDER: &str = "MAINSPRING_WINDOWS";
 struct Windows {
     temp: tempfile::TempDir,
     project: PathBuf,
+    /// The folder with the wine prefix.
     programs: PathBuf,
+    /// The folder with our program.
+    bin: PathBuf,
 }
 
 /// The path that wine gives a file of ours.
@@ -43,12 +46,24 @@ impl Windows {
         let temp = tempfile::tempdir().unwrap();
         let project = fs::canonicalize(temp.path()).unwrap().join(name);
         fs::create_dir_all(&project).unwrap();
-        let programs = std::env::var_os(FOLDER).unwrap();
+        let programs = PathBuf::from(std::env::var_os(FOLDER).unwrap());
         Self {
             temp,
             project,
-            programs: programs.into(),
+            bin: programs.clone(),
+            programs,
         }
+    }
+
+    /// With a program of its own, which a test can replace.
+    fn with_own_program() -> Self {
+        let mut windows = Self::new();
+        windows.bin = windows.root().join("bin");
+        fs::create_dir(&windows.bin).unwrap();
+        for file in ["mainspring.exe", "bcryptprimitives.dll"] {
+            fs::copy(windows.programs.join(file), windows.bin.join(file)).unwrap();
+        }
+        windows
     }
 
     fn root(&self) -> PathBuf {
@@ -61,9 +76,14 @@ impl Windows {
 
     /// The program, with the variables of this environment and no others but wine's.
     fn command(&self) -> Command {
+        self.command_of("mainspring.exe")
+    }
+
+    /// The same for another program in its folder.
+    fn command_of(&self, program: &str) -> Command {
         let mut command = Command::new("wine");
         command
-            .arg(self.programs.join("mainspring.exe"))
+            .arg(self.bin.join(program))
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", self.root())
@@ -288,20 +308,36 @@ fn the_second_name_answers_an_event() {
     let windows = Windows::new();
     windows.run(&["pulse", "2"]);
     windows.run(&["install", "--yes"]);
-    let command = windows.command();
-    let program = windows.programs.join("mainspring-hook.exe");
-    let mut renamed = Command::new("wine");
-    renamed
-        .arg(program)
-        .current_dir(&windows.project)
-        .env_clear();
-    renamed.envs(
-        command
-            .get_envs()
-            .map(|(name, value)| (name, value.unwrap())),
-    );
+    let mut renamed = windows.command_of("mainspring-hook.exe");
     let payload = windows.stop_payload("bye").to_string();
     assert!(held(&ok(&finish(&mut renamed, payload.as_bytes()))).contains("beat 1 of 2"));
+}
+
+/// The second name is no symlink, so a newer program would leave it behind.
+#[test]
+#[ignore = "needs wine: ./test runs it"]
+fn an_upgrade_reaches_the_second_name_too() {
+    let windows = Windows::with_own_program();
+    let [program, hook] = ["mainspring.exe", "mainspring-hook.exe"].map(|n| windows.bin.join(n));
+    windows.run(&["install", "--yes"]);
+    assert_eq!(fs::read(&program).unwrap(), fs::read(&hook).unwrap());
+
+    // Bytes after a program's end are not part of it: another file that runs as well.
+    let mut newer = fs::read(&program).unwrap();
+    newer.extend_from_slice(b"newer");
+    fs::remove_file(&program).unwrap();
+    fs::write(&program, &newer).unwrap();
+    let doctor = finish(windows.command().arg("doctor"), b"");
+    let said = String::from_utf8(doctor.stdout).unwrap();
+    assert!(said.contains("two versions are in use"), "{said}");
+
+    windows.run(&["install", "--yes"]);
+    assert!(
+        fs::read(&hook).unwrap() == newer,
+        "hosts call the older one"
+    );
+    let left: Vec<_> = fs::read_dir(&windows.bin).unwrap().collect();
+    assert_eq!(left.len(), 3, "{left:?}");
 }
 
 #[test]

@@ -13,3 +13,8 @@ pub(crate) fn second_name(program: &Path, name: &Path) -> io::Result<()> {
     let target = program.file_name().map_or(program, Path::new);
     std::os::unix::fs::symlink(target, name)
 }
+
+/// Whatever is there: a package may bring two programs instead of a symlink.
+pub(crate) fn is_second_name(_: &Path, name: &Path) -> bool {
+    name.exists()
+}

@@ -19,12 +19,32 @@ pub(crate) fn file_names(program: &str) -> impl Iterator<Item = String> + use<> 
         .map(move |ending| format!("{program}{ending}"))
 }
 
-/// A hard link or a copy: a symlink takes a privilege that most people do not have.
+/// A hard link or a copy: a symlink takes a privilege that most people do not have. What had the
+/// name before is moved aside first: a program that runs can be renamed, but not replaced.
 pub(crate) fn second_name(program: &Path, name: &Path) -> io::Result<()> {
-    match fs::hard_link(program, name) {
+    let before = name.with_extension("exe.before");
+    if name.exists() && !is_second_name(program, name) {
+        fs::rename(name, &before)?;
+    }
+    let linked = match fs::hard_link(program, name) {
         // Another process was faster.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(_) => fs::copy(program, name).map(|_| ()),
         linked => linked,
+    };
+    if linked.is_err() && !name.exists() {
+        // The older program is better than none.
+        let _ = fs::rename(&before, name);
     }
+    // While it runs it stays; the next time, it is replaced.
+    let _ = fs::remove_file(&before);
+    linked
+}
+
+/// Has it the same content?
+pub(crate) fn is_second_name(program: &Path, name: &Path) -> bool {
+    let length = |path| fs::metadata(path).ok().map(|meta| meta.len());
+    let content = |path| fs::read(path).ok();
+    let is_there = length(name).is_some();
+    is_there && length(name) == length(program) && content(name) == content(program)
 }

@@ -82,11 +82,16 @@ fn program(cmd: &CommandContext, findings: &mut Findings) {
         "program",
         format!("mainspring {version}{days}, {}", me.shown()),
     );
+    let hook = me.with_file_name(program::file_name(call::HOOK));
+    if hook.exists() && !program::is_link(&me, &hook) {
+        let what = format!(
+            "two versions are in use: agents call {}, which is another program than this one",
+            hook.shown()
+        );
+        return findings.warn("program", what, "mainspring install");
+    }
     for name in [call::PROGRAM, call::HOOK] {
-        let ours = [
-            me.clone(),
-            me.with_file_name(program::file_name(call::HOOK)),
-        ];
+        let ours = [me.clone(), hook.clone()];
         match cmd.env.program(name) {
             None => {
                 let what = format!("{name} is not on the PATH: agents and plugins call it by name");

@@ -426,10 +426,11 @@ fn caller(scope: Scope, program: &Path) -> Result<Caller> {
     })
 }
 
-/// Whoever copied only one of our two programs gets the other name as a link to it.
+/// Whoever copied only one of our two programs gets the other name as a link to it; so does
+/// whoever upgraded only one.
 fn second_name(program: &Path) -> Result<()> {
     let hook = program.with_file_name(program::file_name(call::HOOK));
-    if hook.exists() {
+    if program::is_link(program, &hook) {
         return Ok(());
     }
     program::link(program, &hook).map_err(|error| {
