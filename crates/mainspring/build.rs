@@ -14,11 +14,11 @@ use std::process::Command;
 /// The first compiler that links with its own `lld` on this target.
 const OWN_LINKER: u32 = 90;
 
-/// The list of functions that a hook runs, made by `cargo run -p mainspring-testkit --release
-/// -- layout`. Like every profile it belongs to one build, so it is not in the tree.
+/// The list of functions that a hook runs, made by `scripts/release`. Like every profile it belongs
+/// to one build, so it is not in the tree.
 const LAYOUT: &str = "MAINSPRING_LAYOUT";
 
-/// Set by the tool that makes that list.
+/// Set for the build from which that list is made.
 const KEEP_NAMES: &str = "MAINSPRING_KEEP_NAMES";
 
 fn main() {

@@ -1,29 +1,37 @@
 //! Which functions a hook runs, as a list for the linker. Functions that lie together are mapped
 //! together, and a hook's cost is mostly the pages that it touches.
 //!
-//! The list is a profile: it is made from one build and used for the next. The release is built
-//! with the names of its functions, its cases run, and it is built again with the list. The list
-//! is only a hint: names that no longer exist are skipped, and a build without a list only starts
-//! a little slower.
+//! The list is a profile: it is made from one build and used for the next. `scripts/release` builds
+//! the program with the names of its functions, has the list made here, and builds it again with the
+//! list. The list is only a hint: names that no longer exist are skipped, and a build without a list
+//! only starts a little slower.
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::bench::cases::{self, Case, Start};
-use crate::bench::{Prepared, Programs, function_order};
+use crate::bench::{Prepared, Programs};
 
-/// Build the release so that the functions that a hook runs lie together
+/// List the functions that hooks run, in the order in which they are needed
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// The folder of a `mainspring` that was built with `MAINSPRING_KEEP_NAMES=1`
+    #[arg(long, value_name = "FOLDER")]
+    built: PathBuf,
+    /// The file for the list
+    #[arg(long, value_name = "FILE")]
+    write: PathBuf,
+}
 
 /// Functions that every process runs and that valgrind does not show; each would touch a page of
 /// its own.
 const UNSEEN: [&str; 2] = ["frame_dummy", "__pthread_mutex_lock"];
 
 #[expect(clippy::print_stdout, reason = "the count is its output")]
-pub fn run(_: &Args) -> ExitCode {
-    let programs = Programs::with_names();
+pub fn run(args: &Args) -> ExitCode {
+    let programs = Programs::in_folder(&args.built);
     let mut list = List::default();
     for function in UNSEEN {
         list.add(function.to_owned());
@@ -38,9 +46,13 @@ pub fn run(_: &Args) -> ExitCode {
         }
         println!("{:>6} functions with {}", list.order.len(), case.name);
     }
+    assert!(
+        list.order.len() > UNSEEN.len() + 100,
+        "the program in {} has no names",
+        args.built.display()
+    );
     let text = list.order.join("\n") + "\n";
-    fs::write(function_order(), text).expect("the list can be written");
-    println!("{}", Programs::build().mainspring.display());
+    fs::write(&args.write, text).expect("the list can be written");
     ExitCode::SUCCESS
 }
 

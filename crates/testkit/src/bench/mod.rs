@@ -22,7 +22,6 @@ use cases::{Case, Start, World};
 use count::Counters;
 use curves::Curves;
 pub use programs::Programs;
-pub(crate) use programs::function_order;
 use race::{Entry, race};
 use report::{Report, Row};
 use spawn::Spawn;

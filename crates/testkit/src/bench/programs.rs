@@ -1,6 +1,5 @@
 //! The programs that are measured.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,11 +7,6 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::clients::workspace;
-
-/// Where the list of functions is. If it exists, every later build uses it.
-pub(crate) fn function_order() -> PathBuf {
-    workspace().join("target/layout.txt")
-}
 
 /// The release builds.
 #[derive(Debug)]
@@ -25,22 +19,10 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// With a function order, if one was made: see `layout.rs`.
+    /// With the list of functions that `scripts/release` made last, if there is one.
     pub fn build() -> Self {
-        let list = function_order();
-        if list.is_file() {
-            Self::built(&[("MAINSPRING_LAYOUT", list.as_os_str())])
-        } else {
-            Self::built(&[])
-        }
-    }
-
-    /// The same programs, with the names of their functions and without a function order.
-    pub(crate) fn with_names() -> Self {
-        Self::built(&[("MAINSPRING_KEEP_NAMES", OsStr::new("1"))])
-    }
-
-    fn built(variables: &[(&str, &OsStr)]) -> Self {
+        let list = workspace().join("target/layout.txt");
+        let list = list.is_file().then_some(list);
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         for selection in [
             ["--package=mainspring", "--bin=mainspring"],
@@ -50,7 +32,7 @@ impl Programs {
             let status = Command::new(&cargo)
                 .args(["build", "--quiet", "--release"])
                 .args(selection)
-                .envs(variables.iter().copied())
+                .envs(list.iter().map(|list| ("MAINSPRING_LAYOUT", list)))
                 .current_dir(workspace())
                 .status()
                 .expect("cargo runs");
