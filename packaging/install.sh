@@ -49,7 +49,8 @@ expected=$(sed -n "s/^\([0-9a-f]*\)  $name.tar.gz\$/\1/p" "$work/sums")
 [ "$(sum "$work/archive")" = "$expected" ] || fail "$name.tar.gz is not what SHA256SUMS says; nothing was installed"
 tar -xzf "$work/archive" -C "$work"
 mkdir -p "$bin"
-# In one step, so that a hook that starts now finds the old program or the new one.
+# In one step, so that a hook that starts now finds the old program or the new one. The second name
+# is what plugins and settings call.
 cp "$work/$name/mainspring" "$bin/.mainspring.$$"
 chmod 755 "$bin/.mainspring.$$"
 mv -f "$bin/.mainspring.$$" "$bin/mainspring"

@@ -21,10 +21,16 @@ fn every_channel_leads_to_a_held_stop_and_up_and_down() {
         eprintln!("skipped: npm, pip or ruby is missing");
         return;
     }
-    let reached = try_all(&mainspring());
+    let reached = try_all(&mainspring(), None);
     let channels: Vec<&str> = reached.iter().map(|one| one.channel).collect();
     assert_eq!(channels, ["npm", "pypi", "script", "homebrew", "action"]);
 }
+
+/// Targets without an archive of their own, and the one whose archive runs there.
+const RUNS_ANOTHERS: [(&str, &str); 2] = [
+    ("x86_64-unknown-linux-musl", "x86_64-unknown-linux-gnu"),
+    ("x86_64-pc-windows-msvc", "x86_64-pc-windows-gnu"),
+];
 
 /// `cargo binstall` fills in its templates and finds the archive and the program in it.
 #[test]
@@ -33,38 +39,39 @@ fn binstalls_templates_name_the_archives() {
     let read = |path: &str| std::fs::read_to_string(workspace.join(path)).expect("it is there");
     let manifest: serde_json::Value =
         serde_json::from_str(&read("packaging/manifest.json")).expect("the manifest is JSON");
-    let templates = read("crates/mainspring/Cargo.toml");
-    let (everywhere, windows) = templates
-        .split_once("[package.metadata.binstall.overrides.x86_64-pc-windows-gnu]")
-        .expect("templates for Windows");
-    for platform in manifest["platforms"].as_array().expect("a list") {
+    let package: toml::Table = read("crates/mainspring/Cargo.toml")
+        .parse()
+        .expect("the crate's manifest is TOML");
+    let templates = &package["package"]["metadata"]["binstall"];
+    let platforms = manifest["platforms"].as_array().expect("a list");
+    let own = platforms.iter().map(|platform| {
         let target = platform["target"].as_str().expect("a text");
-        let (part, ending, suffix) = if target.contains("windows") {
-            (windows, "zip", ".exe")
+        (target, target)
+    });
+    for (target, archived) in own.chain(RUNS_ANOTHERS) {
+        let (ending, format, suffix) = if target.contains("windows") {
+            ("zip", "zip", ".exe")
         } else {
-            (everywhere, "tar.gz", "")
+            ("tar.gz", "tgz", "")
         };
-        let filled = |part: &str, name: &str| {
-            let start = format!("{name} = \"");
-            let line = part.lines().find_map(|line| line.strip_prefix(&start));
-            line.expect("a template")
-                .trim_end_matches('"')
+        let filled = |name: &str| {
+            let special = templates["overrides"].get(target);
+            let special = special.and_then(|templates| templates.get(name));
+            special
+                .unwrap_or(&templates[name])
+                .as_str()
+                .expect("a template")
                 .replace("{ repo }", manifest["repository"].as_str().expect("a text"))
                 .replace("{ version }", "0.1.0")
                 .replace("{ target }", target)
                 .replace("{ bin }", "mainspring")
                 .replace("{ binary-ext }", suffix)
         };
-        let archive = format!("mainspring-0.1.0-{target}");
+        let archive = format!("mainspring-0.1.0-{archived}");
         let place = "https://github.com/OWNER/mainspring/releases/download/v0.1.0";
-        assert_eq!(
-            filled(part, "pkg-url"),
-            format!("{place}/{archive}.{ending}")
-        );
-        assert_eq!(
-            filled(everywhere, "bin-dir"),
-            format!("{archive}/mainspring{suffix}")
-        );
+        assert_eq!(filled("pkg-url"), format!("{place}/{archive}.{ending}"));
+        assert_eq!(filled("bin-dir"), format!("{archive}/mainspring{suffix}"));
+        assert_eq!(filled("pkg-fmt"), format);
     }
 }
 

@@ -35,6 +35,15 @@ impl Home {
         command
     }
 
+    /// A plugin calls the program by its second name, before anything is registered.
+    pub(super) fn has_what_plugins_call(&self, program: &Path) {
+        let bin = program.parent().expect("in a folder");
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display());
+        let mut hook = self.command("sh");
+        hook.args(["-c", "mainspring-hook"]).env("PATH", path);
+        assert_eq!(ok(hook.stdin(self.event(0))), "");
+    }
+
     /// Registers, and has the next five stops held.
     pub(super) fn registers(&self, program: &Path) {
         ok(self.command(program).args(["install", "--yes"]));
@@ -70,6 +79,11 @@ impl Home {
             !place.starts_with(self.at("project/node_modules")),
             "{hook} would go with npm's folder"
         );
+        let mut shell = self.command("sh");
+        ok(shell.args(["-c", hook]).stdin(self.event(number)))
+    }
+
+    fn event(&self, number: u32) -> fs::File {
         let event = json!({
             "session_id": "s", "cwd": self.project(), "hook_event_name": "Stop",
             "transcript_path": self.at("none"), "stop_hook_active": false,
@@ -77,8 +91,7 @@ impl Home {
         });
         let file = self.at("event.json");
         fs::write(&file, event.to_string()).expect("room for an event");
-        let event = fs::File::open(file).expect("the event is there");
-        ok(self.command("sh").args(["-c", hook]).stdin(event))
+        fs::File::open(file).expect("the event is there")
     }
 
     /// The state of the pulse, if one was started.

@@ -1,6 +1,7 @@
 //! Every way to install Mainspring, from local files and without a network, in a fresh home: from
 //! nothing to a first held stop, then an upgrade, then a downgrade.
 
+mod binstall;
 mod home;
 mod ways;
 
@@ -18,6 +19,9 @@ pub struct Args {
     /// The program to install [default: the debug build]
     #[arg(long)]
     program: Option<PathBuf>,
+    /// Go through `cargo binstall`, too: the path of `cargo-binstall`
+    #[arg(long, value_name = "FILE")]
+    binstall: Option<PathBuf>,
 }
 
 /// The bar: from nothing to a first held stop.
@@ -38,7 +42,7 @@ pub fn run(args: &Args) -> ExitCode {
     let program = args.program.clone();
     let program = program.unwrap_or_else(|| built().expect("build it first: cargo build"));
     let mut slow = false;
-    for reached in try_all(&program) {
+    for reached in try_all(&program, args.binstall.as_deref()) {
         println!(
             "{:<8} {:>5.1} s",
             reached.channel,
@@ -84,14 +88,14 @@ impl Release {
 }
 
 /// Installs a release in a home, and says where its program is.
-type Install = fn(&Home, &Release) -> PathBuf;
+type Install<'a> = Box<dyn Fn(&Home, &Release) -> PathBuf + 'a>;
 
 /// Packs the program, makes the channels' files from the archive, and goes through each.
 ///
 /// # Panics
 /// If a channel does not get to a held stop, or a stop after an upgrade or a downgrade is not
 /// decided as it must be.
-pub fn try_all(program: &Path) -> Vec<Reached> {
+pub fn try_all(program: &Path, cargo_binstall: Option<&Path>) -> Vec<Reached> {
     let temp = tempfile::tempdir().expect("a temporary folder");
     let root = temp.path();
     let stripped = root.join("mainspring");
@@ -100,18 +104,24 @@ pub fn try_all(program: &Path) -> Vec<Reached> {
         .args([&stripped, &program.to_owned()]));
     let earlier = Release::pack(&stripped, EARLIER, root);
     let release = Release::pack(&stripped, env!("CARGO_PKG_VERSION"), root);
-    let ways: [(&str, Install); 5] = [
-        ("npm", ways::npm),
-        ("pypi", ways::wheel),
-        ("script", ways::script),
-        ("homebrew", ways::homebrew),
-        ("action", ways::action),
+    let mut ways: Vec<(&str, Install)> = vec![
+        ("npm", Box::new(ways::npm)),
+        ("pypi", Box::new(ways::wheel)),
+        ("script", Box::new(ways::script)),
+        ("homebrew", Box::new(ways::homebrew)),
+        ("action", Box::new(ways::action)),
     ];
+    if let Some(program) = cargo_binstall {
+        let install = |home: &Home, release: &Release| binstall::install(program, home, release);
+        ways.push(("binstall", Box::new(install)));
+    }
     let mut reached = Vec::new();
     for (channel, install) in ways {
         let home = Home::new(root, channel);
         let start = Instant::now();
-        home.registers(&install(&home, &earlier));
+        let program = install(&home, &earlier);
+        home.has_what_plugins_call(&program);
+        home.registers(&program);
         home.gets_held(1);
         let took = start.elapsed();
         reached.push(Reached { channel, took });
