@@ -50,13 +50,31 @@ pub struct Plan<'a> {
     pub keep: &'a str,
 }
 
-/// What it left.
-#[derive(Debug, Clone, Copy, Default)]
+/// What it left, and what it cost.
+#[derive(Debug, Default)]
 pub struct Left {
     pub files: u64,
     pub bytes: u64,
     /// The most at the end of a day.
     pub most_bytes: u64,
+    /// How long each hook at a session's start took, shortest first: it also sweeps old state.
+    pub starts: Vec<Duration>,
+}
+
+impl Left {
+    /// The start that so many of a thousand are not longer than, in milliseconds.
+    fn start(&self, of_thousand: usize) -> f64 {
+        let last = self.starts.len().saturating_sub(1);
+        let start = self.starts.get(last * of_thousand / 1_000);
+        start.map_or(0.0, |start| start.as_secs_f64() * 1_000.0)
+    }
+}
+
+/// The files in a folder.
+#[derive(Debug, Clone, Copy, Default)]
+struct Weight {
+    files: u64,
+    bytes: u64,
 }
 
 #[expect(clippy::print_stdout, reason = "the figures are its output")]
@@ -84,20 +102,31 @@ pub fn run(args: &Args) -> ExitCode {
             "bytes": left.bytes,
             "most_bytes": left.most_bytes,
             "limit": MOST_BYTES,
+            "start_ms": {
+                "median": left.start(500),
+                "p99": left.start(990),
+                "p999": left.start(999),
+                "longest": left.start(1_000),
+            },
             "seconds": seconds,
         });
         println!("{figures}");
     } else {
         println!(
             "{} days of {} sessions with {} decisions in {} projects: {} bytes in {} files at \
-             the end, {} at the most (limit {MOST_BYTES}), in {seconds} s",
+             the end, {} at the most (limit {MOST_BYTES}), in {seconds} s\n\
+             a session's start: {:.1} ms, 99 % within {:.1}, 99.9 % within {:.1}, longest {:.1}",
             args.days,
             args.sessions,
             args.decisions,
             args.projects,
             left.bytes,
             left.files,
-            left.most_bytes
+            left.most_bytes,
+            left.start(500),
+            left.start(990),
+            left.start(999),
+            left.start(1_000),
         );
     }
     if left.most_bytes < MOST_BYTES {
@@ -129,17 +158,19 @@ pub fn live(mainspring: &Path, plan: Plan<'_>) -> Left {
             // As long as a real one.
             let id = format!("390b8429-0c35-4a4e-{day:04}-{number:012}");
             let project = &projects[number as usize % projects.len()];
-            session(&world, project, &id, plan.decisions);
+            left.starts
+                .push(session(&world, project, &id, plan.decisions));
         }
-        let most_bytes = left.most_bytes;
-        left = weigh_and_age(&state);
-        left.most_bytes = most_bytes.max(left.bytes);
+        let weight = weigh_and_age(&state);
+        (left.files, left.bytes) = (weight.files, weight.bytes);
+        left.most_bytes = left.most_bytes.max(weight.bytes);
     }
+    left.starts.sort_unstable();
     left
 }
 
-/// A session starts, and its agent is held so many times.
-fn session(world: &World, project: &Path, id: &str, decisions: u32) {
+/// A session starts, and its agent is held so many times. Returns how long the start took.
+fn session(world: &World, project: &Path, id: &str, decisions: u32) -> Duration {
     let common = json!({ "session_id": id, "cwd": project });
     let with = |mut fields: serde_json::Value| {
         for (name, value) in common.as_object().expect("an object") {
@@ -147,7 +178,10 @@ fn session(world: &World, project: &Path, id: &str, decisions: u32) {
         }
         fields
     };
-    world.hook(&world.event("SessionStart", with(json!({ "source": "startup" }))));
+    let event = world.event("SessionStart", with(json!({ "source": "startup" })));
+    let begun = Instant::now();
+    world.hook(&event);
+    let took = begun.elapsed();
     for number in 0..decisions {
         let fields = json!({
             "stop_hook_active": number > 0,
@@ -156,25 +190,26 @@ fn session(world: &World, project: &Path, id: &str, decisions: u32) {
         let said = world.hook(&world.event("Stop", with(fields)));
         assert!(said.contains("TASKMASTER"), "a decision: {said:?}");
     }
+    took
 }
 
 /// Adds up all files below this folder, and makes each a day older.
-fn weigh_and_age(folder: &Path) -> Left {
-    let mut left = Left::default();
+fn weigh_and_age(folder: &Path) -> Weight {
+    let mut all = Weight::default();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         let meta = entry.metadata().expect("a file of ours");
         if meta.is_dir() {
             let below = weigh_and_age(&path);
-            left.files += below.files;
-            left.bytes += below.bytes;
+            all.files += below.files;
+            all.bytes += below.bytes;
             continue;
         }
-        left.files += 1;
-        left.bytes += meta.len();
+        all.files += 1;
+        all.bytes += meta.len();
         let changed = meta.modified().expect("it has a time");
         let file = File::open(&path).expect("a file of ours");
         file.set_modified(changed - DAY).expect("it is ours");
     }
-    left
+    all
 }
