@@ -111,9 +111,12 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The names in a folder, in no order. A name that is not text is not ours.
+/// The names in a folder, in no order. A name that is not text is not ours, and neither is what a
+/// symlink leads to.
 fn listed(folder: &Path) -> impl Iterator<Item = String> + use<> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_folder = fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir());
+    let entries = is_folder.then(|| fs::read_dir(folder));
+    let entries = entries.into_iter().flatten().flatten().flatten();
     let names = entries.take(NAMES);
     names.filter_map(|entry| entry.file_name().into_string().ok())
 }

@@ -129,6 +129,41 @@ fn old_files_of_every_kind_go_and_young_ones_stay() {
     env.stop_of("old", "no").held();
 }
 
+/// What a symlink in the state folder leads to is somebody else's.
+#[cfg(unix)]
+#[test]
+fn nothing_behind_a_link_in_the_state_folder_goes() {
+    let env = gated();
+    env.stop_of("old", "no").held();
+    let project = env.project_state();
+    let theirs = env.root().join("theirs");
+    let files = ["file", "sub/file", "sessions/file", "7/stdout.json"].map(|f| theirs.join(f));
+    for file in &files {
+        write(file, "theirs", 400);
+    }
+    for folder in ["sub", "sessions", "7"] {
+        age(&theirs.join(folder), 400);
+    }
+    let state = env.state();
+    fs::create_dir_all(state.join("told")).unwrap();
+    fs::create_dir_all(project.join("checks")).unwrap();
+    let _ = fs::remove_dir_all(state.join("ended"));
+    let links = [
+        state.join("ended"),
+        state.join("told/0123"),
+        state.join("projects/0123456789abcdef0123456789abcdef"),
+        project.join("checks/tests"),
+        project.join("reviews"),
+    ];
+    for link in links {
+        std::os::unix::fs::symlink(&theirs, link).unwrap();
+    }
+    sweep(&env);
+    for file in files {
+        assert!(file.exists(), "{} is gone", file.display());
+    }
+}
+
 #[test]
 fn what_is_open_stays_however_old_it_is() {
     let env = gated();
