@@ -41,7 +41,7 @@ use crate::effect_owner;
 use crate::event_context::EventContext;
 use crate::git::Git;
 use crate::permit::Permit;
-use crate::transcript::ToolUse;
+use crate::transcript::{Tail, ToolUse};
 use crate::trust::{ProjectSettings, TrustedChecks};
 
 #[derive(Debug)]
@@ -237,8 +237,8 @@ fn occasions(context: &EventContext<'_>) -> Vec<Occasion> {
     occasions
 }
 
-/// Some clients write the end of a transcript a moment after the event. To wait for it takes less
-/// time than a check.
+/// Some clients write the end of a transcript a moment after the event, or even begin it then. To
+/// wait for it takes less time than a check.
 const LAG: Duration = Duration::from_millis(500);
 const POLL: Duration = Duration::from_millis(10);
 
@@ -255,16 +255,32 @@ fn activity(context: &EventContext<'_>) -> Activity {
             }
         )
     });
-    let began = Instant::now();
-    while first && let Some(tail) = context.read_tail() {
-        match tail.turn {
-            ToolUse::Yes => return Activity::Tools,
-            ToolUse::No if !tail.final_texts.is_empty() => return Activity::NoTools,
-            ToolUse::No | ToolUse::Unknown if began.elapsed() >= LAG => break,
-            ToolUse::No | ToolUse::Unknown => thread::sleep(POLL),
-        }
+    let names_transcript = context
+        .payload
+        .is_some_and(|payload| payload.transcript.is_some());
+    if !first || !names_transcript {
+        return Activity::Unknown;
     }
-    Activity::Unknown
+    let began = Instant::now();
+    loop {
+        let tail = context.read_tail();
+        if let Some(activity) = tail.and_then(|tail| shown(&tail)) {
+            return activity;
+        }
+        if began.elapsed() >= LAG {
+            return Activity::Unknown;
+        }
+        thread::sleep(POLL);
+    }
+}
+
+/// What the transcript shows of the turn, if its end is written.
+fn shown(tail: &Tail) -> Option<Activity> {
+    match tail.turn {
+        ToolUse::Yes => Some(Activity::Tools),
+        ToolUse::No if !tail.final_texts.is_empty() => Some(Activity::NoTools),
+        ToolUse::No | ToolUse::Unknown => None,
+    }
 }
 
 /// The name of the linked worktree, for its own intent.

@@ -79,9 +79,10 @@ impl Checked {
         text.lines().count()
     }
 
-    /// The first stop after a prompt; the words tell it from another.
+    /// The first stop after a prompt; the words tell it from another. Without a transcript nobody
+    /// knows whether the turn used a tool.
     pub(crate) fn stop(&self, words: &str) -> Ran {
-        self.env.stop(words)
+        self.stop_in(&self.env.project(), words)
     }
 
     /// A stop that something has kept going before.
@@ -99,7 +100,7 @@ impl Checked {
 
     /// A stop in another folder.
     pub(crate) fn stop_in(&self, folder: &Path, words: &str) -> Ran {
-        let fields = json!({ "last_assistant_message": words });
+        let fields = json!({ "last_assistant_message": words, "transcript_path": null });
         let payload = payload(folder, "Stop", fields);
         self.env.hook_bytes(payload.to_string().as_bytes())
     }

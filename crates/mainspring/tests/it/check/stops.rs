@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use mainspring_testkit::process::{PATIENCE, Running, wait_until};
 use pretty_assertions::assert_eq;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Checked;
 use crate::env::payload;
@@ -147,19 +147,29 @@ fn below_a_trusted_folder_no_check_runs_before_the_person_trusts_it_and_is_told(
     assert!(checked.stop("three").held().contains("`tests` fails"));
 }
 
+/// A line of a transcript.
+fn line(kind: &str, message: Value) -> String {
+    json!({"type": kind, "isSidechain": false, "uuid": "u", "message": message}).to_string()
+}
+
+/// The transcript of a turn without a tool.
+fn talk() -> [String; 2] {
+    let said = json!([{"type": "text", "text": "A sum."}]);
+    [
+        line("user", json!({"role": "user", "content": "what is it?"})),
+        line(
+            "assistant",
+            json!({"id": "m", "role": "assistant", "content": said}),
+        ),
+    ]
+}
+
 #[test]
 fn a_turn_without_a_tool_runs_nothing() {
     let checked = Checked::new();
     checked.write("good.txt", "no\n");
     let transcript = checked.env.root().join("talk.jsonl");
-    let line = |kind: &str, message: serde_json::Value| {
-        json!({"type": kind, "isSidechain": false, "uuid": "u", "message": message}).to_string()
-    };
-    let asked = line("user", json!({"role": "user", "content": "what is it?"}));
-    let answered = line(
-        "assistant",
-        json!({"id": "m", "role": "assistant", "content": [{"type": "text", "text": "A sum."}]}),
-    );
+    let [asked, answered] = talk();
     let used = line(
         "assistant",
         json!({"id": "t", "role": "assistant", "content": [{"type": "tool_use", "id": "x", "name": "Bash", "input": {}}]}),
@@ -183,6 +193,22 @@ fn a_turn_without_a_tool_runs_nothing() {
     let runs = checked.runs();
     let _ = stop(&[&asked]).held();
     assert_eq!(checked.runs(), runs + 1);
+}
+
+/// A client may begin its transcript a moment after its first stop.
+#[test]
+fn a_transcript_that_begins_after_the_stop_is_waited_for() {
+    let checked = Checked::new();
+    checked.write("good.txt", "no\n");
+    let transcript = checked.env.root().join("talk.jsonl");
+    let words = json!({"transcript_path": transcript, "last_assistant_message": "A sum."});
+    let event = payload(&checked.env.project(), "Stop", words);
+    let hook = Running::start_with(checked.env.command().arg("hook"), event.to_string());
+    std::thread::sleep(Duration::from_millis(50));
+    fs::write(&transcript, talk().join("\n") + "\n").unwrap();
+    let finished = hook.wait(PATIENCE);
+    assert_eq!(String::from_utf8_lossy(&finished.stdout), "");
+    assert_eq!(checked.runs(), 0);
 }
 
 #[test]
