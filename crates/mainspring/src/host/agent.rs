@@ -216,7 +216,9 @@ fn is_run_by(host: &KnownAgent, process: &Started<'_>) -> bool {
         return false;
     };
     let in_shell = host.shell_only.iter().any(|name| (process.is_set)(name));
-    host.runs_as(parent) && !in_shell && !is_nested(process)
+    let mut others = KNOWN.iter().filter(|other| other.name != host.name);
+    let below_another = others.any(|other| other.variables().any(|name| (process.is_set)(name)));
+    host.runs_as(parent) && !in_shell && !below_another && !is_nested(process)
 }
 
 /// Did an agent start the client that is nearest above? Many clients are two processes: npm's
@@ -235,6 +237,18 @@ fn is_nested(process: &Started<'_>) -> bool {
         at + 1 == *above && host.name == launcher.name && !host.variables().any(is_marked)
     };
     !clients.windows(2).all(starts_itself)
+}
+
+/// Was this process started by a shell of the nearest client's agent, and not by the client? A
+/// variable that only the shell has is then new below that client.
+fn is_below_shell(process: &Started<'_>) -> bool {
+    let nearest = |ancestor: &Ancestor| Some((ancestor.pid, known(ancestor)?));
+    let Some((pid, client)) = process.ancestors.iter().find_map(nearest) else {
+        return false;
+    };
+    let is_new =
+        |name: &&str| (process.is_set)(name) && (process.has_variable)(pid, name) == Some(false);
+    client.shell_only.iter().any(is_new)
 }
 
 /// Did a process start with this variable? `None` if the system does not tell.
@@ -346,36 +360,33 @@ impl Environment {
         })
     }
 
-    /// Does this run in a shell of this host's agent? Only the nearest client's own environment
-    /// tells whether a variable came from it or was there before.
-    pub(crate) fn is_in_shell_of(&self, host: &KnownAgent) -> bool {
-        let Some(variable) = host.shell_only.iter().find(|name| self.is_set(name)) else {
-            return false;
-        };
-        let ancestors = self.ancestors();
-        let client = ancestors.iter().find(|process| host.runs_as(process));
-        client.is_some_and(|client| has_variable(client.pid, variable) == Some(false))
+    /// Does this run in an agent's shell? The nearest client is asked, whatever host the event says
+    /// that it is from: its own environment tells whether a variable came from it or was there
+    /// before.
+    pub(crate) fn is_in_agents_shell(&self) -> bool {
+        let is_marked = |host: &KnownAgent| host.shell_only.iter().any(|name| self.is_set(name));
+        KNOWN.iter().any(|host| is_marked(host)) && self.started(&self.ancestors(), is_below_shell)
     }
 
-    /// The session whose process sent an event that names another one of the same host's.
+    /// The session whose process sent an event that names another one.
     pub(crate) fn forges(&self, host: &KnownAgent, named: &SessionId) -> Option<SessionId> {
-        let own = SessionId::parse(&self.var(host.session?)?)?;
-        if own == *named {
-            return None;
-        }
+        let another = |host: &KnownAgent| {
+            let own = SessionId::parse(&self.var(host.session?)?)?;
+            (own != *named).then_some(own)
+        };
+        // Mostly there is none, and the processes above need not be read.
+        KNOWN.iter().find_map(|host| another(host))?;
         let ancestors = self.ancestors();
+        let client = client_above(&ancestors).unwrap_or(host);
         // Some hosts do not name the session to their hooks. There a client that an agent
         // started has inherited its agent's variable.
-        let in_shell_only = host
+        let in_shell_only = client
             .session
-            .is_some_and(|name| host.shell_only.contains(&name));
+            .is_some_and(|name| client.shell_only.contains(&name));
         if in_shell_only && self.started(&ancestors, is_nested) {
             return None;
         }
-        // A client that an agent of another host's started has inherited the variable.
-        let client = client_above(&ancestors);
-        let same = client.is_none_or(|client| client.name == host.name);
-        same.then_some(own)
+        another(client)
     }
 }
 

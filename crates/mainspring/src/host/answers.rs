@@ -11,6 +11,19 @@ pub(crate) struct Answers {
     pub(crate) notifies: bool,
     /// Does it give our reason to the agent as a prompt, and tell us of that prompt?
     pub(crate) reason_is_prompt: bool,
+    pub(crate) orders: OrdersBy,
+}
+
+/// How a user types an order (`stop`, `pause`, `resume`) so that a hook can carry it out and keep
+/// it from the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OrdersBy {
+    /// As a command of ours. A message that a hook ends would come back into the input.
+    Command,
+    /// As a message that is nothing else.
+    Message,
+    /// Not at all: it does not take our answer, or what started the hook cannot be seen.
+    Nowhere,
 }
 
 /// Where text for the agent belongs.

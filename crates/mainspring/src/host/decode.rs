@@ -69,6 +69,7 @@ fn of_wire(host: &'static HostSpec, wire: &Wire<'_>, known: DecodeAs) -> Payload
             Some(Means::BeforeTool) => wire.tool_input.raw().map(str::to_owned),
             _ => None,
         },
+        to_us: to_us(means, wire),
         command_args: given(&wire.command_args),
         command_source: given(&wire.command_source),
         prompt_id: (reading.prompt_id)(wire),
@@ -77,6 +78,17 @@ fn of_wire(host: &'static HostSpec, wire: &Wire<'_>, known: DecodeAs) -> Payload
         wire_name,
         bytes: Vec::new(),
     }
+}
+
+/// A prompt that begins with our name may be an order. No order is long.
+fn to_us(means: Option<Means>, wire: &Wire<'_>) -> Option<String> {
+    if means != Some(Means::Prompt) {
+        return None;
+    }
+    let prompt = wire.prompt.text()?;
+    let message = prompt.trim();
+    let is_short = message.starts_with("mainspring ") && message.len() < 100;
+    is_short.then(|| message.to_owned())
 }
 
 /// A text that is not empty.

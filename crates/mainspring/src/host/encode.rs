@@ -8,6 +8,13 @@ use super::answers::{Answers, ContextIn, DenyBy, ObjectBy};
 use super::text::{self, clean};
 use super::{Wording, own_reason};
 
+/// One line of JSON that keeps a prompt from the model, with what its user reads instead.
+pub(crate) fn handled(said: &str) -> String {
+    let mut out = Map::new();
+    block(&mut out, said);
+    Value::Object(out).to_string()
+}
+
 /// One line of JSON; `None` if there is nothing to say.
 pub(crate) fn encode(
     host: &Answers,

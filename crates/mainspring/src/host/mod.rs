@@ -38,8 +38,10 @@ use mainspring_store::digest;
 
 use self::agent::KnownAgent;
 use self::answers::Answers;
+pub(crate) use self::answers::OrdersBy;
 pub(crate) use self::claude::plugins;
 pub(crate) use self::decode::decode;
+pub(crate) use self::encode::handled;
 use self::install::Installation;
 use self::reading::Reading;
 pub(crate) use self::reading::Subagents;
@@ -62,9 +64,6 @@ pub(crate) struct HostSpec {
     pub(crate) sent: Option<fn(&Environment, &Wire<'_>) -> bool>,
     pub(crate) reading: Reading,
     pub(crate) answers: Answers,
-    /// One line that ends a typed command here, with what its user reads instead; `None` if the
-    /// host sends no typed commands that a hook can end.
-    pub(crate) handled: Option<fn(&str) -> String>,
     /// How a hold is worded in this session, if the person did not choose.
     pub(crate) wording: fn(&Environment, Option<&SessionId>) -> Wording,
     /// Does the host wake its agent when a background hook says so? Elsewhere such a hook would
@@ -221,6 +220,8 @@ pub struct Payload {
     pub last_message: Option<String>,
     /// The input of a tool that is about to run, as JSON.
     pub(crate) tool_input: Option<String>,
+    /// A person's message that begins with our name.
+    pub(crate) to_us: Option<String>,
     /// What was typed after a command.
     pub(crate) command_args: Option<String>,
     /// Where a typed command comes from: for example `projectSettings` or `plugin`.
@@ -290,6 +291,7 @@ impl Payload {
             transcript: None,
             last_message: None,
             tool_input: None,
+            to_us: None,
             command_args: None,
             command_source: None,
             prompt_id: None,

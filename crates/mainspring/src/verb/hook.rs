@@ -86,17 +86,18 @@ fn answer_to(
         Ok(payload) => payload,
         Err(fault) => return print(fault),
     };
+    if let Some(answer) = forged(env, &payload) {
+        return print(payload.encode(&answer, Wording::Block));
+    }
     let (line, answer) = answer(env, &payload);
     let exit = print(line);
     // After the answer, which nothing must delay or prevent.
-    if forged(env, &payload).is_none() {
-        if let Some(answer) = answer {
-            notify::send(env, &payload.event.kind, &answer);
-        }
-        sessions::note(env, &payload);
-        if let Kind::SessionStart { .. } = payload.event.kind {
-            retention::session_starts(env, payload.event.session.as_ref());
-        }
+    if let Some(answer) = answer {
+        notify::send(env, &payload.event.kind, &answer);
+    }
+    sessions::note(env, &payload);
+    if let Kind::SessionStart { .. } = payload.event.kind {
+        retention::session_starts(env, payload.event.session.as_ref());
     }
     exit
 }
@@ -173,9 +174,6 @@ fn decode(
 
 /// The line for the host, `None` where there is nothing to say; and what was decided.
 fn answer(env: &Environment, payload: &Payload) -> (Option<String>, Option<Answer>) {
-    if let Some(answer) = forged(env, payload) {
-        return (payload.encode(&answer, Wording::Block), None);
-    }
     if let Some(line) = typed::carry_out(env, payload) {
         return (Some(line), None);
     }
@@ -185,9 +183,9 @@ fn answer(env: &Environment, payload: &Payload) -> (Option<String>, Option<Answe
 
 /// An event that the agent sent from its shell, or that names another session than the host named
 /// to this process: it is not the host's, and nothing comes of it.
-fn forged(env: &Environment, payload: &Payload) -> Option<Answer> {
+pub(super) fn forged(env: &Environment, payload: &Payload) -> Option<Answer> {
     let kind = &payload.event.kind;
-    if env.is_in_shell_of(payload.host.agent) {
+    if env.is_in_agents_shell() {
         return Some(match kind {
             Kind::Stop { .. } => Answer::fault(
                 kind,
@@ -257,6 +255,9 @@ pub(super) fn decide_among(
     payload: &Payload,
     named: Option<&SessionId>,
 ) -> Result<Answer, Trouble> {
+    if let Some(answer) = forged(env, payload) {
+        return Ok(answer);
+    }
     let spoken = decide_by(Asked::DropIn(machine), env, payload, named);
     if named.is_some() {
         sessions::note(env, payload);

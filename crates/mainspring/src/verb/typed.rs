@@ -1,14 +1,15 @@
-//! `/mainspring:stop`, `/mainspring:pause`, `/mainspring:resume`, typed in the client: the hook
-//! carries them out itself, with no model in the path.
+//! An order that is typed in the client, as the command `/mainspring:stop` or as the message
+//! `mainspring stop`: the hook carries it out itself, with no model in the path.
 
 use clap::Parser;
 use mainspring_kernel::Kind;
+use mainspring_kernel::event::{Author, Speaker};
 
 use super::brake::{self, PauseArgs, ResumeArgs, StopArgs};
 use super::{CommandContext, Result, TypedIn};
 use crate::env::Environment;
 use crate::error::CliError;
-use crate::host::{self, Payload};
+use crate::host::{self, OrdersBy, Payload};
 use crate::output::Paint;
 
 /// What the client calls our commands.
@@ -24,13 +25,16 @@ enum Order {
 }
 
 impl Order {
-    fn run(words: &[&str], cmd: &CommandContext) -> Result {
+    fn parse(words: &[&str]) -> Result<Self> {
         let words = ["mainspring"].iter().chain(words);
-        let order = Self::try_parse_from(words).map_err(|error| CliError::new(error.render()))?;
-        match order {
-            Self::Stop(args) => brake::stop(&args, cmd),
-            Self::Pause(args) => brake::pause(&args, cmd),
-            Self::Resume(args) => brake::resume(&args, cmd),
+        Self::try_parse_from(words).map_err(|error| CliError::new(error.render()))
+    }
+
+    fn run(&self, cmd: &CommandContext) -> Result {
+        match self {
+            Self::Stop(args) => brake::stop(args, cmd),
+            Self::Pause(args) => brake::pause(args, cmd),
+            Self::Resume(args) => brake::resume(args, cmd),
         }
     }
 }
@@ -40,14 +44,10 @@ const PAUSE: &str = "30m";
 
 /// Carries out an order that the user typed; the line for the host, which then keeps it from
 /// the model. `None` for everything else, and where nothing shows that a user typed it: the
-/// command's text then tells the agent what to tell them.
+/// agent then reads it, and is refused the command if it tries.
 pub(super) fn carry_out(env: &Environment, payload: &Payload) -> Option<String> {
-    let Kind::Expansion { command } = &payload.event.kind else {
-        return None;
-    };
-    let handled = payload.host.handled?;
-    let verb = command.strip_prefix(PREFIX)?;
-    if !matches!(verb, "stop" | "pause" | "resume") || !was_typed(env, payload) {
+    let order = order(payload)?;
+    if !was_typed(env, payload) {
         return None;
     }
     let cmd = CommandContext {
@@ -58,18 +58,43 @@ pub(super) fn carry_out(env: &Environment, payload: &Payload) -> Option<String> 
         typed_in: TypedIn::Client,
         typed: String::new(),
     };
+    let said = order.and_then(|order| order.run(&cmd));
+    let said = said.unwrap_or_else(|error| error.to_string());
+    Some(host::handled(said.trim()))
+}
+
+/// The order in an event, or what is wrong with it. A message that is no order to the letter is
+/// for the agent.
+fn order(payload: &Payload) -> Option<Result<Order>> {
+    match (payload.host.answers.orders, &payload.event.kind) {
+        (OrdersBy::Command, Kind::Expansion { command }) => {
+            let args = payload.command_args.as_deref().unwrap_or_default();
+            parse(command.strip_prefix(PREFIX)?, args)
+        }
+        (
+            OrdersBy::Message,
+            Kind::Prompt {
+                author: Author::Person,
+            },
+        ) if payload.event.speaker == Speaker::Main => {
+            let (_, order) = payload.to_us.as_deref()?.split_once(' ')?;
+            let (verb, args) = order.trim().split_once(' ').unwrap_or((order.trim(), ""));
+            parse(verb, args).filter(Result::is_ok)
+        }
+        _ => None,
+    }
+}
+
+fn parse(verb: &str, args: &str) -> Option<Result<Order>> {
+    if !matches!(verb, "stop" | "pause" | "resume") {
+        return None;
+    }
     let mut words = vec![verb];
-    words.extend(
-        payload
-            .command_args
-            .iter()
-            .flat_map(|args| args.split_whitespace()),
-    );
+    words.extend(args.split_whitespace());
     if words == ["pause"] {
         words.push(PAUSE);
     }
-    let said = Order::run(&words, &cmd).unwrap_or_else(|error| error.to_string());
-    Some(handled(said.trim()))
+    Some(Order::parse(&words))
 }
 
 /// Did the client itself run this hook, for a user who attends?

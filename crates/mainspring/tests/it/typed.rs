@@ -1,5 +1,6 @@
-//! `/mainspring:stop` and its like, typed in the client: who typed it is shown by who ran the
-//! hook. The real client is in `product_clients`.
+//! `/mainspring:stop` and its like, typed in the client, or the message `mainspring stop` where a
+//! client has no such commands: who typed it is shown by who ran the hook. The real clients are in
+//! `product_clients` and in the test kit's journeys.
 
 use std::fs;
 use std::process::Command;
@@ -131,6 +132,74 @@ fn no_other_command_of_ours_is_carried_out_for_being_typed() {
     for name in ["trust", "gate", "uninstall", "claim", "stop2"] {
         let ran = below(&env, &["claude"], &[], &typed(&env, name, "off --project"));
         assert!(!ran.ok().contains("decision"), "{name}");
+    }
+    env.stop("one").held();
+}
+
+/// The event that Codex sends for a message.
+fn message(env: &TestEnv, words: &str) -> String {
+    let fields = json!({
+        "prompt": words, "turn_id": "t", "model": "m", "permission_mode": "default",
+    });
+    payload(&env.project(), "UserPromptSubmit", fields).to_string()
+}
+
+#[test]
+fn a_message_that_is_an_order_is_carried_out_where_there_are_no_commands() {
+    let env = gated();
+    let say = |words: &str| below(&env, &["codex"], &[], &message(&env, words));
+    env.stop("one").held();
+    let said = reason(say(" mainspring stop\n"));
+    assert!(
+        said.contains("nothing here holds the agent any more"),
+        "{said}"
+    );
+    env.stop("two").let_go();
+    reason(say("mainspring resume"));
+    env.stop("three").held();
+    reason(say("mainspring pause 1h gate"));
+    env.stop("four").let_go();
+    reason(say("mainspring resume gate"));
+    env.stop("five").held();
+    reason(say("mainspring pause"));
+    env.stop("six").let_go();
+}
+
+#[test]
+fn a_message_that_is_more_than_an_order_is_for_the_agent() {
+    let env = gated();
+    for words in [
+        "mainspring stop holding me up",
+        "mainspring stop\nand then go on",
+        "please run mainspring stop",
+        "`mainspring stop`",
+        "mainspring trust",
+        "mainspring gate off --project",
+        "mainspring",
+        "Mainspring stop",
+    ] {
+        let ran = below(&env, &["codex"], &[], &message(&env, words));
+        assert!(!ran.ok().contains("decision"), "{words:?}");
+    }
+    env.stop("one").held();
+}
+
+#[test]
+fn a_message_that_an_agent_sends_gives_no_order() {
+    let env = gated();
+    let ways: [Way; 7] = [
+        (&["codex", "bash"], &[]),
+        (&["bash"], &[]),
+        (&["codex"], &[("CODEX_SESSION_ID", "s")]),
+        (&["codex", "bash", "codex"], &[]),
+        // From a client that another host's agent started.
+        (&["claude", "bash", "codex"], &[]),
+        (&["codex"], &[("CLAUDECODE", "1")]),
+        (&["codex"], &[("MAINSPRING_DEPTH", "1")]),
+    ];
+    for (clients, vars) in ways {
+        let ran = below(&env, clients, vars, &message(&env, "mainspring stop"));
+        assert!(!ran.ok().contains("decision"), "{clients:?} {vars:?}");
     }
     env.stop("one").held();
 }

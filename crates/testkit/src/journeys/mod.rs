@@ -63,6 +63,7 @@ const JOURNEYS: &[(&str, Play)] = &[
     ("a red check, then green", plays::check),
     ("a review by another vendor", plays::review),
     ("the brake from another terminal", plays::brake),
+    ("an order typed in the client", screens::order),
     ("another host's registration beside", setups::beside),
     ("a skill's task list", plays::skill),
     ("an agent is no person", plays::agent),

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Outcome;
 use super::stage::{Stage, TOKEN, token};
-use crate::model::{Model, Turn};
+use crate::hosts::Host;
+use crate::model::{Model, Request, Turn};
 use crate::process::wait_until;
 
 /// A person interrupts, in the middle of what the agent says: nothing holds that, and the hold is
@@ -57,5 +58,38 @@ pub(super) fn clear(stage: &Stage) -> Outcome {
     });
     model.assert_played_out();
     cast.expect_holds(2);
+    Outcome::Pass
+}
+
+/// The user types an order in the client: the hook carries it out, and the model never reads it.
+pub(super) fn order(stage: &Stage) -> Outcome {
+    let [stop, resume] = match stage.host {
+        Host::Claude => ["/mainspring:stop", "/mainspring:resume"],
+        Host::Codex | Host::Gemini | Host::Qwen | Host::Copilot => {
+            ["mainspring stop", "mainspring resume"]
+        }
+        Host::Droid => return Outcome::Cannot("a shell stays between it and a hook"),
+        Host::Grok => return Outcome::Cannot("a prompt that a hook ends comes back"),
+        Host::Opencode | Host::Pi => return Outcome::Cannot("its plugins cannot end a prompt"),
+    };
+    let model = Model::play([Turn::say("Not held."), Turn::say("Held."), token("TOKEN")]);
+    let cast = stage.gated(&model);
+    let is_stopped = || cast.mainspring(&["status"]).contains("mainspring resume");
+    let window = cast.client.interactive();
+    window.enter(stop, is_stopped);
+    window.enter("PROMPT-1 please", || model.saw_text("PROMPT-1"));
+    window.wait_for_rest("Not held.");
+    cast.expect_holds(0);
+    window.enter(resume, || !is_stopped());
+    window.enter("PROMPT-2 please", || model.saw_text("PROMPT-2"));
+    wait_until("the second prompt was held", || model.requests().len() == 3);
+    model.assert_played_out();
+    cast.expect_holds(1);
+    let asked = model.requests();
+    let texts = asked.iter().flat_map(Request::texts);
+    let orders: Vec<String> = texts
+        .filter(|text| text.contains(stop) || text.contains(resume))
+        .collect();
+    assert!(orders.is_empty(), "the model read of it: {orders:#?}");
     Outcome::Pass
 }

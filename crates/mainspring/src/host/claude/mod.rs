@@ -17,9 +17,8 @@ use mainspring_kernel::SessionId;
 use mainspring_kernel::block_ledger::Cap;
 
 use super::agent::KnownAgent;
-use super::answers::{Answers, ContextIn, DenyBy, ObjectBy};
+use super::answers::{Answers, ContextIn, DenyBy, ObjectBy, OrdersBy};
 use super::reading::{self, ChainFrom, Means, PromptBy, Reading, SkillTool, Subagents};
-use super::text::clean;
 use super::wire::Wire;
 use super::{Doctor, HostSpec, Variables, Wording};
 use crate::env::Environment;
@@ -38,8 +37,8 @@ pub(super) static SPEC: HostSpec = HostSpec {
         object: ObjectBy::Block,
         notifies: true,
         reason_is_prompt: false,
+        orders: OrdersBy::Command,
     },
-    handled: Some(handled),
     wording,
     rewakes,
     outranked: rank::outranked,
@@ -93,11 +92,6 @@ fn prompt(wire: &Wire<'_>) -> PromptBy {
     } else {
         PromptBy::Person
     }
-}
-
-/// A blocked expansion does not reach the model, and its reason is shown to the user.
-fn handled(said: &str) -> String {
-    serde_json::json!({ "decision": "block", "reason": clean(said) }).to_string()
 }
 
 pub(super) const AGENT: KnownAgent = KnownAgent {

@@ -10,7 +10,7 @@ use mainspring_kernel::block_ledger::Cap;
 use mainspring_store::atomic;
 
 use super::agent::KnownAgent;
-use super::answers::{Answers, ContextIn, DenyBy, ObjectBy};
+use super::answers::{Answers, ContextIn, DenyBy, ObjectBy, OrdersBy};
 use super::decode::given;
 use super::hooks_file::{self, HooksFile, Shape, installation};
 use super::install::Scope;
@@ -50,8 +50,8 @@ pub(super) static SPEC: HostSpec = HostSpec {
         object: ObjectBy::Block,
         notifies: false,
         reason_is_prompt: false,
+        orders: OrdersBy::Message,
     },
-    handled: None,
     wording: |_, _| Wording::Block,
     rewakes: |_, _| false,
     outranked: |_, _, _| false,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use mainspring_kernel::block_ledger::Cap;
 
 use super::agent::KnownAgent;
-use super::answers::{Answers, ContextIn, DenyBy, ObjectBy};
+use super::answers::{Answers, ContextIn, DenyBy, ObjectBy, OrdersBy};
 use super::hooks_file::{self, HooksFile, Shape, installation};
 use super::install::Scope;
 use super::reading::{self, ChainFrom, Means, Reading, SkillTool, Subagents};
@@ -48,8 +48,8 @@ pub(super) static SPEC: HostSpec = HostSpec {
         object: ObjectBy::Block,
         notifies: false,
         reason_is_prompt: true,
+        orders: OrdersBy::Message,
     },
-    handled: None,
     wording: |_, _| Wording::Block,
     rewakes: |_, _| false,
     outranked: |_, _, _| false,

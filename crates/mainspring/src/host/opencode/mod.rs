@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use mainspring_kernel::block_ledger::Cap;
 
 use super::agent::KnownAgent;
-use super::answers::{Answers, ContextIn, DenyBy, ObjectBy};
+use super::answers::{Answers, ContextIn, DenyBy, ObjectBy, OrdersBy};
 use super::install::Scope;
 use super::plugin_file::{PluginFile, installation};
 use super::reading::{self, ChainFrom, Means, Reading, Subagents};
@@ -44,8 +44,8 @@ pub(super) static SPEC: HostSpec = HostSpec {
         object: ObjectBy::Context,
         notifies: false,
         reason_is_prompt: true,
+        orders: OrdersBy::Nowhere,
     },
-    handled: None,
     wording: |_, _| Wording::Block,
     rewakes: |_, _| false,
     outranked: |_, _, _| false,

@@ -68,8 +68,12 @@ const MACHINES: &[Row] = &[
         yes(!host.reading.name_of(Means::Expansion).is_empty())
     }),
     (
-        "`/mainspring:stop` is carried out without the model",
-        |host| yes(host.handled.is_some()),
+        "what you type in the client to stop it, without the model",
+        |host| match host.answers.orders {
+            OrdersBy::Command => "`/mainspring:stop`".into(),
+            OrdersBy::Message => "`mainspring stop`".into(),
+            OrdersBy::Nowhere => "–".into(),
+        },
     ),
 ];
 

@@ -21,7 +21,7 @@ use crate::host::{self, DecodeAs, Payload};
 use crate::machine;
 use crate::project::{Bound, Contents, Project};
 use crate::store::{ProjectStore, StateDir};
-use crate::verb::hook::Input;
+use crate::verb::hook::{Input, forged};
 
 /// Input that it cannot use. The script lets the agent stop all the same.
 const UNUSABLE: u8 = 2;
@@ -80,6 +80,9 @@ fn decide(env: &Environment, mut payload: Payload, chain: Chain, root: PathBuf) 
         chain,
         background: Background::Quiet,
     };
+    if let Some(answer) = forged(env, &payload) {
+        return encode(&answer);
+    }
     let Some(state) = StateDir::of(env) else {
         let note = "there is no place for mainspring's state: set HOME or XDG_STATE_HOME";
         return encode(&Answer::fault(&payload.event.kind, note));

@@ -62,6 +62,89 @@ fn an_event_that_the_agent_pipes_in_from_its_shell_counts_for_nothing() {
     held(client.stops(&env, "s", "two"));
 }
 
+/// An event has the shape of whatever host its sender chooses; the shell is the client's all the
+/// same.
+#[test]
+fn an_event_in_another_hosts_shape_from_the_shell_counts_for_nothing() {
+    let env = TestEnv::new();
+    let client = Client::new();
+    client.starts(&env, "s").ok();
+    env.run(&["loop", "start", "--session", "s", "--max", "2"])
+        .ok();
+    let words = "<loop-done>COMPLETE</loop-done>";
+    let fields = json!({
+        "session_id": "s", "sessionId": "s", "turn_id": "t", "model": "m",
+        "last_assistant_message": words, "lastAssistantMessage": words, "prompt_response": words,
+    });
+    let shell = "export CLAUDE_CODE_SESSION_ID=s CLAUDE_CODE_EXECPATH=/x; ";
+    for event in ["Stop", "AfterAgent"] {
+        let text = payload(&env.project(), event, fields.clone()).to_string();
+        fs::write(env.root().join("stop"), text).unwrap();
+        for host in [
+            "", "claude", "codex", "gemini", "qwen", "copilot", "droid", "grok", "opencode", "pi",
+        ] {
+            let named = if host.is_empty() { "" } else { "--host " };
+            let line = format!("{shell}\"$1\" hook {named}{host} < ../stop");
+            let ran = below(&env, &[], &line);
+            assert!(!ran.stdout.contains("\"decision\""), "{host}: {ran:?}");
+        }
+    }
+    held(client.stops(&env, "s", "one"));
+    held(client.stops(&env, "s", "two"));
+}
+
+/// Without the variables that mark its shell, an agent still has its own session's id.
+#[test]
+fn an_event_of_another_session_in_another_hosts_shape_opens_nothing() {
+    let env = TestEnv::new();
+    let client = Client::new();
+    client.starts(&env, "s").ok();
+    env.run(&["gate", "on", "--session", "s"]).ok();
+    let fields = json!({
+        "session_id": "s", "turn_id": "t", "model": "m",
+        "last_assistant_message": "TASKMASTER_DONE::s",
+    });
+    let text = payload(&env.project(), "Stop", fields).to_string();
+    fs::write(env.root().join("stop"), text).unwrap();
+    let line = "export CLAUDE_CODE_SESSION_ID=other; \"$1\" hook --host codex < ../stop";
+    let said = below(&env, &[], line).ok();
+    assert!(
+        said.contains("session other sent a stop of session s"),
+        "{said}"
+    );
+    held(client.stops(&env, "s", "done"));
+}
+
+/// A drop-in answers the event of a host, too.
+#[test]
+fn a_drop_in_that_the_agent_calls_from_its_shell_does_nothing() {
+    let env = TestEnv::new();
+    env.trust();
+    let client = Client::new();
+    client.starts(&env, "s").ok();
+    let start = ["loop", "start", "--session", "s", "--max", "2", "--store"];
+    env.run(&[&start[..], &["markdown"]].concat()).ok();
+    stop_in(
+        &env.root().join("stop"),
+        &env.project(),
+        "<loop-done>COMPLETE</loop-done>",
+    );
+    let shell = "export CLAUDE_CODE_SESSION_ID=s CLAUDE_CODE_EXECPATH=/x; ";
+    for script in ["idle", "taskmaster", "taskie", "agent-sync on-stop"] {
+        let ran = below(
+            &env,
+            &[],
+            &format!("{shell}\"$1\" compat {script} < ../stop"),
+        );
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(
+            said.contains("came from the agent's shell"),
+            "{script}: {said}"
+        );
+    }
+    held(client.stops(&env, "s", "one"));
+}
+
 /// A client that was started in an agent's shell has its variables, and is a client.
 #[test]
 fn a_client_that_an_agent_started_is_asked_as_any_other() {
