@@ -56,6 +56,7 @@ pub const TABLE: &[Row] = &[
     row("pause",                    Who::Person,          "give orders"),
     row("resume",                   Who::Person,          "give orders"),
     row("observe",                  Who::Person,          "give orders"),
+    row("pulse off",                Who::Person,          "end a pulse"),
     row("gate off",                 Who::OwnSession,      "switch off a gate that it did not switch on itself"),
     row("loop push",                Who::OwnSession,      "push onto the loop of another session"),
     row("loop abort",               Who::OwnSession,      "end the loop of another session"),

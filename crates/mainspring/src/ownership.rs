@@ -38,7 +38,7 @@ pub(crate) enum Doubt {
         mode: u32,
     },
     /// Nobody trusted it, and it lies below a folder that a person trusted.
-    BelowTrusted,
+    BelowProject,
 }
 
 impl fmt::Display for Ignored {
@@ -55,7 +55,7 @@ impl fmt::Display for Doubt {
             Self::OpenToGroup { group, mode } => {
                 write!(f, "can be written by group {group} (mode {mode:o})")
             }
-            Self::BelowTrusted => f.write_str("is not trusted, and the project around it is"),
+            Self::BelowProject => f.write_str("is not trusted, and lies in a project of yours"),
         }
     }
 }
@@ -69,7 +69,7 @@ impl Ignored {
                 format!("read it; to accept its content: sudo chown \"$(id -un)\" {path}")
             }
             Doubt::OpenToAll { .. } | Doubt::OpenToGroup { .. } => format!("chmod go-w {path}"),
-            Doubt::BelowTrusted => {
+            Doubt::BelowProject => {
                 "run `mainspring trust` in its folder, which then is a project of its own".into()
             }
         }
@@ -162,7 +162,7 @@ mod tests {
             Some(Doubt::Foreign { .. }) => "foreign",
             Some(Doubt::OpenToAll { .. }) => "open to all",
             Some(Doubt::OpenToGroup { .. }) => "open to a group",
-            Some(Doubt::BelowTrusted) => "not trusted",
+            Some(Doubt::BelowProject) => "not trusted",
         }
     }
 

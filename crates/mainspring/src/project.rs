@@ -7,8 +7,9 @@
 //! search does not go above the repository's top or the home. If there is no such folder, it is
 //! the directory itself. The directory of our own process is never used.
 //!
-//! A folder with nothing but files that nobody trusted gives way to a folder above it that a
-//! person trusted: a pull must not take a person's project away from below it.
+//! A folder with nothing but files that nobody trusted gives way to a folder above it for which we
+//! keep state, because a person trusted it, gave an order there, or switched something on: a pull
+//! must not take a person's project away from below it.
 
 mod checkout;
 
@@ -52,10 +53,10 @@ pub(crate) enum Contents {
     Nothing,
 }
 
-/// Which folder is the project, if a folder with files that nobody trusted lies below a trusted one.
+/// Which folder is the project, if a folder with files that nobody trusted lies below a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Choice {
-    TrustedFirst,
+    PersonsFirst,
     /// For a person who is about to trust it.
     Nearest,
 }
@@ -89,7 +90,7 @@ pub(crate) fn find(
     session: Option<&SessionId>,
     cwd: Option<&Path>,
 ) -> Result<Project, Trouble> {
-    find_by(Choice::TrustedFirst, env, state, session, cwd)
+    find_by(Choice::PersonsFirst, env, state, session, cwd)
 }
 
 fn find_by(

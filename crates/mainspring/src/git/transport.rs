@@ -28,14 +28,18 @@ fn is_transport(key: &str) -> bool {
 }
 
 /// A proxy, a header, a file for cookies, a server whose certificate nobody checks: there are too
-/// many to override. `url.*` is not among them: it gives the remote another address, which the
-/// repository chose in the first place.
+/// many to override. `url.*.insteadOf` gives the remote another address than the one whose host was
+/// looked at; a folder's path is none of a server.
 fn leads_elsewhere(key: &str) -> bool {
+    let is_rewrite = key.strip_prefix("url.").is_some_and(|rest| {
+        let is_one = rest.ends_with(".insteadof") || rest.ends_with(".pushinsteadof");
+        is_one && !rest.starts_with('/')
+    });
     let of_remote = key.starts_with("remote.")
         && [".proxy", ".proxyauthmethod", ".vcs"]
             .iter()
             .any(|end| key.ends_with(end));
-    key.starts_with("http.") || key == "fetch.bundleuri" || of_remote
+    key.starts_with("http.") || key == "fetch.bundleuri" || of_remote || is_rewrite
 }
 
 #[cfg(test)]
@@ -62,6 +66,8 @@ mod tests {
     fn a_setting_of_the_repository_that_leads_elsewhere_is_named() {
         for key in [
             "http.proxy",
+            "url.http://127.0.0.1:1/.insteadof",
+            "url.git@elsewhere:.pushinsteadof",
             "http.https://github.com/.extraheader",
             "http.cookiefile",
             "remote.origin.proxy",

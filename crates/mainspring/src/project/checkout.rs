@@ -92,18 +92,16 @@ impl Checkout {
         choice: Choice,
         ignored: &mut Vec<Ignored>,
     ) -> Option<Project> {
-        let is_trusted = |folder: &Path| {
-            let root = self.project(folder).root;
-            state.has_trust_record(&state.project(&root))
-        };
+        // A person trusted it, gave an order there, or switched something on.
+        let is_persons = |folder: &Path| exists(&state.project(&self.project(folder).root));
         // The nearest folder with nothing but files that nobody trusted, and the first of them.
         let mut brought: Option<(&Path, PathBuf)> = None;
         for folder in cwd.ancestors() {
             if let Some((_, path)) = &brought {
-                if is_trusted(folder) {
+                if is_persons(folder) {
                     ignored.push(Ignored {
                         path: path.clone(),
-                        doubt: Doubt::BelowTrusted,
+                        doubt: Doubt::BelowProject,
                     });
                     return Some(self.project(folder));
                 }
@@ -111,8 +109,8 @@ impl Checkout {
                 let marker = self.marker(folder, cwd, env, ignored);
                 let ours = exists(&state.project(folder));
                 match marker {
-                    Some(path) if !ours && choice == Choice::TrustedFirst => {
-                        if is_trusted(folder) {
+                    Some(path) if !ours && choice == Choice::PersonsFirst => {
+                        if is_persons(folder) {
                             return Some(self.project(folder));
                         }
                         brought = Some((folder, path));

@@ -187,6 +187,21 @@ pub(crate) fn impostor(
     Some(own.id.clone())
 }
 
+/// The live session whose client runs this command, if the command names another one, which is not
+/// live: an agent made it up, to act for nobody. Where a sub-agent has a session of its own, nobody
+/// can tell.
+pub(crate) fn poser(env: &Environment, state: &StateDir, named: &SessionId) -> Option<SessionId> {
+    let is_live = Session::read(&path_in(&state.live(), named)).is_ok_and(|found| found.is_some());
+    if is_live || host::of_environment(env).reading.subagents == Subagents::InOwnSession {
+        return None;
+    }
+    let others = all_in(&state.live());
+    env.ancestor_pids().find_map(|pid| {
+        let is_its = |one: &&Session| one.client.as_ref().is_some_and(|one| one.pid == pid);
+        others.iter().find(is_its).map(|own| own.id.clone())
+    })
+}
+
 /// All live sessions, the one that was seen last first.
 pub(crate) fn live(env: &Environment, state: &StateDir) -> Vec<Session> {
     let mut live: Vec<Session> = all_in(&state.live())

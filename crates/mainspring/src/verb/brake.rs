@@ -36,11 +36,24 @@ pub(crate) struct StopArgs {
 #[command(after_help = "Examples:\n  mainspring pause 30m\n  mainspring pause 2h gate")]
 pub(crate) struct PauseArgs {
     /// For how long
-    #[arg(value_name = "SPAN", value_parser = crate::config::span)]
+    #[arg(value_name = "SPAN", value_parser = pause_span)]
     pub(super) span: Millis,
     /// Only this machine
     #[arg(value_parser = super::records::machine)]
     pub(super) machine: Option<Name>,
+}
+
+/// A year, which is longer than anybody means.
+const LONGEST: Millis = Millis::seconds(365 * 24 * 60 * 60);
+
+fn pause_span(text: &str) -> std::result::Result<Millis, String> {
+    match crate::config::span(text)? {
+        Millis(0) => Err("a pause of no time changes nothing: write 90s, 30m or 2h".into()),
+        span if span > LONGEST => {
+            Err("a pause lasts a year at most; `mainspring stop` has no end".into())
+        }
+        span => Ok(span),
+    }
 }
 
 /// Undo `mainspring stop` or `mainspring pause`.

@@ -231,6 +231,22 @@ impl CommandContext {
         state.is_some_and(|state| crate::sessions::impostor(&self.env, &state, named).is_some())
     }
 
+    /// An agent that names a session which is not its own changes nothing.
+    fn refuse_poser(&self, state: &StateDir) -> Result<()> {
+        let named = match (self.typed_in, self.env.agent_session()) {
+            (TypedIn::Shell, Some(named)) => named,
+            (TypedIn::Client, _) | (TypedIn::Shell, None) => return Ok(()),
+        };
+        match crate::sessions::poser(&self.env, state, &named) {
+            None => Ok(()),
+            Some(own) => Err(CliError::new(format!(
+                "this shell is session {own}'s, and its variables name session {named}: nothing \
+                 was changed"
+            ))
+            .hint("run the command again without setting the session's variable")),
+        }
+    }
+
     /// Changes state as a command does: under the lock and with a record. Binds the agent's
     /// session to this project.
     pub(crate) fn commit<C: Into<Change>>(
@@ -250,6 +266,7 @@ impl CommandContext {
         command: &str,
         change: impl FnOnce(&EventContext<'_>) -> Result<C>,
     ) -> Result {
+        self.refuse_poser(store.state())?;
         let context = EventContext::new(&self.env, project, store, None);
         let mut lock = store.lock()?;
         let Change { files, did, then } = change(&context)?.into();

@@ -1,6 +1,7 @@
 //! `mainspring pulse`: check that Mainspring reaches the agent.
 
 use mainspring_kernel::Name;
+use mainspring_kernel::authority::Grounds;
 use mainspring_kernel::machines::pulse::{State, verbs};
 
 use super::{CommandContext, Result, brake};
@@ -51,6 +52,9 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         Some(Beats::Off) => "pulse off".into(),
         Some(Beats::Of(beats)) => format!("pulse {beats}"),
     };
+    if args.beats == Some(Beats::Off) {
+        cmd.may("pulse off", Grounds::Nothing)?;
+    }
     let place = cmd.project()?;
     let did = cmd.commit_in(&place, Name::Pulse, &command, |context| {
         let (found, file) = json_state::load::<State>(context, Name::Pulse)?;

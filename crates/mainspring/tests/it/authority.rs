@@ -188,3 +188,25 @@ fn an_agent_puts_no_other_loop_in_the_place_of_one_whose_end_nobody_read_of() {
     env.agent("s", &["loop", "abort"]).ok();
     env.run(&["loop", "start", "--max", "5"]).ok();
 }
+
+#[test]
+fn an_agent_cannot_end_a_pulse() {
+    let env = TestEnv::new();
+    env.run(&["pulse", "2"]).ok();
+    let said = env.agent("s", &["pulse", "off"]).failed();
+    assert!(said.contains("an agent cannot end a pulse"), "{said}");
+    env.stop("one").held();
+    env.run(&["pulse", "off"]).ok();
+    env.stop("two").let_go();
+}
+
+#[test]
+fn a_pause_has_a_length_that_somebody_can_mean() {
+    let env = TestEnv::new();
+    for span in ["0s", "300000000000d", "366d"] {
+        let said = env.run(&["pause", span]);
+        assert_eq!(said.code, Some(2), "{span}: {said:?}");
+        assert!(said.stderr.contains("a pause "), "{span}: {said:?}");
+    }
+    assert!(env.run(&["pause", "365d"]).ok().contains("until"));
+}

@@ -199,6 +199,21 @@ pub(super) fn busy() -> String {
     )
 }
 
+pub(super) fn blind(cause: &str) -> String {
+    format!(
+        "A check was red at your last stop, and now nobody can tell whether it passes: {cause}. \
+         Undo what you changed there, make the check pass, and stop again. If you cannot, tell the \
+         user."
+    )
+}
+
+pub(super) fn gave_up_blind(cause: &str, reds: u32) -> String {
+    format!(
+        "a check was red, and {reds} stops since your last prompt did not make it green: {cause}. \
+         The stop goes through, and nothing is proved"
+    )
+}
+
 pub(super) fn fault(cause: &str) -> String {
     format!("no check ran: {cause}. The stop goes through, and nothing is proved")
 }

@@ -260,6 +260,8 @@ impl Machine for Check {
             when: "no time is left for all of them", does: "hold: the rest runs at the next stop", remedy: "stop again" },
         Arrow { rule: "fault",      on: "stop",        from: ANY, to: "quiet",
             when: "the keys could not be taken", does: "pass, tell the person", remedy: "`mainspring check` shows why" },
+        Arrow { rule: "blind",      on: "stop",        from: &["owed", "red", "gave_up"], to: "red",
+            when: "the keys could not be taken, and a check was red", does: "hold: put it back", remedy: "`mainspring check` shows why; make it pass" },
         Arrow { rule: "leave",      on: "session_end", from: &["owed", "red", "gave_up"], to: "quiet",
             when: "the session ends", does: "forget it", remedy: "" },
     ];

@@ -40,7 +40,7 @@ pub(super) fn on_stop(state: &State, input: &In<'_>) -> Stop {
             Effect::Run(run) => judge(state, run, ran, input),
             Effect::Look { .. } => Step::ignore(&state, OnStop::Pass),
         },
-        EffectStatus::Done(_, Outcome::Fault(cause)) => fault(state, cause),
+        EffectStatus::Done(_, Outcome::Fault(cause)) => fault(state, cause, input.facts.max),
         _ if background == Background::Working => background_works(state),
         EffectStatus::Running(intent) => wait(state, intent.fence, input),
         EffectStatus::Clear | EffectStatus::Abandoned(_) => fresh(state, input),
@@ -210,7 +210,18 @@ fn red(mut state: State, failed: bool, verdicts: &Verdicts<'_>, max: u32) -> Sto
     settle(rule, state, Stage::Red, OnStop::Hold(text))
 }
 
-fn fault(state: State, cause: &str) -> Stop {
+/// A tree that was red stays due: otherwise it would be enough to break git.
+fn fault(mut state: State, cause: &str, max: u32) -> Stop {
+    if !state.memory.red_in.is_empty() {
+        let reds = state.memory.reds.saturating_add(1);
+        state.memory.reds = reds;
+        if max > 0 && reds >= max {
+            let note = messages::gave_up_blind(cause, reds);
+            return settle("gave-up", state, Stage::GaveUp, OnStop::PassAlone).note(note);
+        }
+        let text = messages::blind(cause);
+        return settle("blind", state, Stage::Red, OnStop::Hold(text));
+    }
     let note = messages::fault(cause);
     settle("fault", state, Stage::Quiet, OnStop::Pass).note(note)
 }

@@ -24,6 +24,10 @@ const AGENT: &[&str] = &["SSH_AUTH_SOCK"];
 pub(super) fn write(cmd: &CommandContext, context: &EventContext<'_>, file: &Path) -> Result {
     let permit = permit(context)?;
     let receipt = receipt(context, &permit)?;
+    if receipt.checks.is_empty() {
+        return Err(CliError::new("no check is trusted here, so there is nothing to attest")
+            .hint("`mainspring check init` proposes checks; `mainspring trust` trusts those of mainspring.toml"));
+    }
     let unproved: Vec<&str> = receipt
         .checks
         .iter()

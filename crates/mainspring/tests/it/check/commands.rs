@@ -9,6 +9,7 @@ use pretty_assertions::assert_eq;
 use serde_json::Value;
 
 use super::Checked;
+use crate::env::TestEnv;
 
 #[test]
 fn the_view_says_what_is_known_about_this_tree() {
@@ -396,4 +397,13 @@ fn a_receipt_that_leaves_a_check_out_does_not_match() {
         let said = ran.stdout.contains("other: not in the receipt");
         assert_eq!(said, !matches, "{when}: {ran:?}");
     }
+}
+
+#[test]
+fn where_no_check_is_trusted_there_is_nothing_to_attest() {
+    let env = TestEnv::new();
+    env.trust();
+    let said = env.run(&["check", "--attest", "checks.json"]).failed();
+    assert!(said.contains("no check is trusted here"), "{said}");
+    assert!(!env.project().join("checks.json").exists());
 }

@@ -68,7 +68,7 @@ fn a_file_below_a_trusted_project_takes_no_session_away_from_it() {
             let answer = stop_in(&env, &below, &session).json();
             assert_eq!(answer["decision"], "block", "{session}: {answer}");
             let told = answer["systemMessage"].as_str().unwrap();
-            let ignored = "is ignored: it is not trusted, and the project around it is";
+            let ignored = "is ignored: it is not trusted, and lies in a project of yours";
             assert!(told.contains(ignored), "{told}");
             fs::remove_dir_all(&below).unwrap();
         }
@@ -117,4 +117,30 @@ fn without_its_id_a_trusted_repository_counts_no_more_and_every_stop_says_so() {
     env.run(&["untrust"]).ok();
     let said = env.stop("five").let_go();
     assert!(!said.contains("at this path"), "{said}");
+}
+
+/// Nobody trusted the project, but a person has it hold every session, or hold nobody.
+#[test]
+fn a_file_below_a_project_that_is_not_trusted_takes_nothing_of_the_persons_away() {
+    for name in BROUGHT {
+        let env = TestEnv::new();
+        git(&env, &["init", "--quiet"]);
+        env.run(&["gate", "on", "--project"]).ok();
+        let below = env.project().join("packages/one");
+        put(&below.join(name), "");
+        let answer = stop_in(&env, &below, "gated").json();
+        assert_eq!(answer["decision"], "block", "{name}: {answer}");
+
+        let env = TestEnv::new();
+        git(&env, &["init", "--quiet"]);
+        put(
+            &env.home().join(".config/mainspring/config.toml"),
+            "[gate]\nenabled = true\n",
+        );
+        env.run(&["stop"]).ok();
+        let below = env.project().join("packages/one");
+        put(&below.join(name), "");
+        let said = stop_in(&env, &below, "stopped").let_go();
+        assert!(said.contains("you stopped"), "{name}: {said}");
+    }
 }

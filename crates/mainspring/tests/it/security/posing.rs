@@ -118,3 +118,29 @@ fn a_session_that_is_open_in_two_clients_is_held_in_both() {
     held(first.stops(&env, "s", "one"));
     held(second.stops(&env, "s", "two"));
 }
+
+/// A plan that belongs to nobody who is there would never be reviewed.
+#[test]
+fn an_agent_that_makes_a_session_up_gives_its_plan_to_nobody() {
+    let env = TestEnv::new();
+    env.trust();
+    let plan = "\"$1\" plan init w";
+    for command in [
+        "plan route",
+        "plan adopt",
+        "plan set tdd true",
+        "plan review restart plan",
+        "plan advance post-plan-review",
+        "gate on",
+        "loop start",
+    ] {
+        let script = format!("{plan}; CLAUDE_CODE_SESSION_ID=nobody \"$1\" {command}");
+        let said = in_shell_of_thief(&env, &script);
+        assert!(
+            said.contains("this shell is session thief's"),
+            "{command}: {said}"
+        );
+        let status = env.run(&["plan", "status", "--json"]).ok();
+        assert!(!status.contains("nobody"), "{command}: {status}");
+    }
+}

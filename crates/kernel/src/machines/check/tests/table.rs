@@ -13,6 +13,10 @@ fn every_state_and_event_takes_an_arrow_of_the_table() {
         events(&mut seen, &state);
         results(&mut seen, &state);
         effects(&mut seen, &state);
+        if stage != Stage::Quiet {
+            state.memory.red_in = vec!["tree".into()];
+            effects(&mut seen, &state);
+        }
     }
     seen.assert_complete::<Check>();
 }

@@ -287,3 +287,30 @@ fn l56_a_clock_that_is_moved_makes_no_pass_and_loses_none() {
         assert!(checked.env.run(&["check"]).ok().contains("fail"));
     }
 }
+
+/// Once a tree was red, breaking git is no way past it. It traps nobody either.
+#[test]
+fn l63_a_repository_that_cannot_be_listed_after_a_red_stop() {
+    let checked = Checked::new();
+    checked.write("good.txt", BAD);
+    let held = checked.stop("red").held();
+    assert!(held.contains("`tests` fails"), "{held}");
+    checked.git(&["config", "core.bare", "true"]);
+    let held = checked.again("done").held();
+    assert!(held.contains("nobody can tell whether it passes"), "{held}");
+    assert!(held.contains("git ls-files"), "{held}");
+    let most = 30;
+    let let_go = (0..most).find(|at| !checked.again(&format!("{at}")).stdout.contains("decision"));
+    assert!(let_go.is_some(), "held {most} times");
+    checked.git(&["config", "core.bare", "false"]);
+    assert!(checked.stop("next").held().contains("`tests` fails"));
+}
+
+/// Before anything was red, it is the person's to know.
+#[test]
+fn l64_a_repository_that_cannot_be_listed_is_told() {
+    let checked = Checked::new();
+    checked.git(&["config", "core.bare", "true"]);
+    let said = checked.stop("done").let_go();
+    assert!(said.contains("no check ran"), "{said}");
+}
