@@ -209,25 +209,31 @@ pub(super) fn order(
     Ok(format!("{did}\n"))
 }
 
-/// A line for each live session that began in this project and works for another one: the order
-/// does not reach it there.
+/// A line for each live session that began in this project and works for another one; where no
+/// live session works for this one, for each of all the others: the order does not reach them.
 fn elsewhere(cmd: &CommandContext, typed: &str) -> Result {
     let (here, store) = cmd.project()?;
     let state = store.state();
+    let live: Vec<_> = sessions::live(&cmd.env, state)
+        .into_iter()
+        .filter_map(|session| Some((sessions::project_of(&cmd.env, state, &session)?, session)))
+        .collect();
+    let is_here = live.iter().any(|(project, _)| project.root == here.root);
     let mut lines = String::new();
-    for session in sessions::live(&cmd.env, state) {
-        let Some(project) = sessions::project_of(&cmd.env, state, &session) else {
-            continue;
+    for (project, session) in live {
+        let began_here = session.folder.starts_with(&here.root);
+        let where_it_is = match (project.root == here.root, began_here) {
+            (false, true) => "began here and works for",
+            // The agent may have gone to this folder from another project.
+            (false, false) if !is_here => "is live, and works for",
+            (false, false) | (true, _) => continue,
         };
-        if project.root != here.root && session.folder.starts_with(&here.root) {
-            let root = project.root.shown();
-            let _ = writeln!(
-                lines,
-                "session {} began here and works for {root}: `cd {root} && mainspring {typed}` \
-                 reaches it",
-                session.id,
-            );
-        }
+        let root = project.root.shown();
+        let _ = writeln!(
+            lines,
+            "session {} {where_it_is} {root}: `cd {root} && mainspring {typed}` reaches it",
+            session.id,
+        );
     }
     Ok(lines)
 }

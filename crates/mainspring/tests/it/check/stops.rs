@@ -148,7 +148,7 @@ fn below_a_trusted_folder_no_check_runs_before_the_person_trusts_it_and_is_told(
 }
 
 /// A line of a transcript.
-fn line(kind: &str, message: Value) -> String {
+fn line(kind: &str, message: &Value) -> String {
     json!({"type": kind, "isSidechain": false, "uuid": "u", "message": message}).to_string()
 }
 
@@ -156,10 +156,10 @@ fn line(kind: &str, message: Value) -> String {
 fn talk() -> [String; 2] {
     let said = json!([{"type": "text", "text": "A sum."}]);
     [
-        line("user", json!({"role": "user", "content": "what is it?"})),
+        line("user", &json!({"role": "user", "content": "what is it?"})),
         line(
             "assistant",
-            json!({"id": "m", "role": "assistant", "content": said}),
+            &json!({"id": "m", "role": "assistant", "content": said}),
         ),
     ]
 }
@@ -172,7 +172,7 @@ fn a_turn_without_a_tool_runs_nothing() {
     let [asked, answered] = talk();
     let used = line(
         "assistant",
-        json!({"id": "t", "role": "assistant", "content": [{"type": "tool_use", "id": "x", "name": "Bash", "input": {}}]}),
+        &json!({"id": "t", "role": "assistant", "content": [{"type": "tool_use", "id": "x", "name": "Bash", "input": {}}]}),
     );
     let stop = |lines: &[&String]| {
         let text: Vec<String> = lines.iter().map(|line| format!("{line}\n")).collect();

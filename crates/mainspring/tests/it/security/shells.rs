@@ -228,3 +228,24 @@ fn a_stop_typed_where_the_session_began_says_where_it_works() {
         "{said}"
     );
 }
+
+/// The agent went there, and so did its user; the session is held by the project where it began.
+#[test]
+fn a_stop_typed_where_no_session_works_names_the_sessions_that_are_live() {
+    let env = TestEnv::new();
+    let client = Client::new();
+    client.starts(&env, "s").ok();
+    env.run(&["gate", "on", "--project"]).ok();
+    held(client.stops(&env, "s", "one"));
+    let elsewhere = env.root().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let mut stop = env.command();
+    let said = finish(stop.arg("stop").current_dir(&elsewhere), b"").ok();
+    assert!(said.contains("session s is live, and works for"), "{said}");
+    assert!(
+        said.contains("project && mainspring stop` reaches it"),
+        "{said}"
+    );
+    held(client.stops(&env, "s", "two"));
+    assert!(!env.run(&["stop"]).ok().contains("reaches it"));
+}
