@@ -1,8 +1,9 @@
 //! The real clients of other hosts, with a scripted model: held once and let go, a token in a
-//! fence, and the limit on holds.
+//! fence, the limit on holds, and an order that is typed as a message.
 
 use mainspring_testkit::hosts::{Host, HostClient};
 use mainspring_testkit::model::{Model, Script, Turn};
+use mainspring_testkit::process::wait_until;
 
 use crate::env::MAINSPRING;
 
@@ -170,4 +171,47 @@ fn qwen_is_let_go_before_it_overrides_us() {
 #[test]
 fn copilot_is_let_go_before_it_overrides_us() {
     cap(Host::Copilot);
+}
+
+/// A user without a second terminal types an order as a message: the hook carries it out, twice,
+/// and the model reads nothing of it.
+fn orders(host: Host) {
+    let model = Model::play([Turn::say("Not held."), Turn::say("Held."), token("TOKEN")]);
+    let Some(client) = HostClient::new(host, &model) else {
+        return;
+    };
+    let install = ["install", "--host", host.name(), "--yes", "--trust"];
+    mainspring(&client, &install);
+    mainspring(&client, &["gate", "on", "--project"]);
+    let is_stopped = || mainspring(&client, &["status"]).contains("mainspring resume");
+    let window = client.interactive();
+    window.enter("mainspring stop", is_stopped);
+    window.enter("PROMPT-1 please", || model.saw_text("PROMPT-1"));
+    window.wait_for_rest("Not held.");
+    window.enter("mainspring resume", || !is_stopped());
+    window.enter("PROMPT-2 please", || model.saw_text("PROMPT-2"));
+    wait_until("the second prompt was held", || model.requests().len() == 3);
+    model.assert_played_out();
+    let is_read = model.saw_text("mainspring stop") || model.saw_text("mainspring resume");
+    assert!(!is_read, "{}: {:#?}", host.name(), model.requests());
+}
+
+#[test]
+fn an_order_is_typed_in_codex() {
+    orders(Host::Codex);
+}
+
+#[test]
+fn an_order_is_typed_in_gemini() {
+    orders(Host::Gemini);
+}
+
+#[test]
+fn an_order_is_typed_in_qwen() {
+    orders(Host::Qwen);
+}
+
+#[test]
+fn an_order_is_typed_in_copilot() {
+    orders(Host::Copilot);
 }
