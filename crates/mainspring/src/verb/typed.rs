@@ -1,6 +1,8 @@
 //! An order that is typed in the client, as the command `/mainspring:stop` or as the message
 //! `mainspring stop`: the hook carries it out itself, with no model in the path.
 
+use std::path::PathBuf;
+
 use clap::Parser;
 use mainspring_kernel::Kind;
 use mainspring_kernel::event::{Author, Speaker};
@@ -11,6 +13,8 @@ use crate::env::Environment;
 use crate::error::CliError;
 use crate::host::{self, OrdersBy, Payload};
 use crate::output::Paint;
+use crate::project::{self, Bound};
+use crate::store::StateDir;
 
 /// What the client calls our commands.
 const PREFIX: &str = "mainspring:";
@@ -52,7 +56,7 @@ pub(super) fn carry_out(env: &Environment, payload: &Payload) -> Option<String> 
     }
     let cmd = CommandContext {
         env: env.clone(),
-        cwd: payload.cwd.clone().unwrap_or_default(),
+        cwd: folder(env, payload),
         paint: Paint::Plain,
         width: None,
         typed_in: TypedIn::Client,
@@ -61,6 +65,18 @@ pub(super) fn carry_out(env: &Environment, payload: &Payload) -> Option<String> 
     let said = order.and_then(|order| order.run(&cmd));
     let said = said.unwrap_or_else(|error| error.to_string());
     Some(host::handled(said.trim()))
+}
+
+/// The order is about the session's project, wherever its agent has gone.
+fn folder(env: &Environment, payload: &Payload) -> PathBuf {
+    let cwd = payload.cwd.clone().unwrap_or_default();
+    let session = payload.event.session.as_ref();
+    let state = StateDir::of(env);
+    let found = state.and_then(|state| project::find(env, &state, session, Some(&cwd)).ok());
+    match found {
+        Some(project) if project.bound == Bound::Yes => project.root,
+        Some(_) | None => cwd,
+    }
 }
 
 /// The order in an event, or what is wrong with it. A message that is no order to the letter is

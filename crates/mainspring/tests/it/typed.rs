@@ -3,6 +3,7 @@
 //! `product_clients` and in the test kit's journeys.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -138,10 +139,30 @@ fn no_other_command_of_ours_is_carried_out_for_being_typed() {
 
 /// The event that Codex sends for a message.
 fn message(env: &TestEnv, words: &str) -> String {
+    message_in(&env.project(), words)
+}
+
+fn message_in(folder: &Path, words: &str) -> String {
     let fields = json!({
         "prompt": words, "turn_id": "t", "model": "m", "permission_mode": "default",
     });
-    payload(&env.project(), "UserPromptSubmit", fields).to_string()
+    payload(folder, "UserPromptSubmit", fields).to_string()
+}
+
+#[test]
+fn an_order_is_about_the_sessions_project_wherever_the_agent_went() {
+    let env = gated();
+    env.stop("one").held();
+    let elsewhere = env.root().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let said = below(
+        &env,
+        &["codex"],
+        &[],
+        &message_in(&elsewhere, "mainspring stop"),
+    );
+    assert!(reason(said).contains("nothing here holds"));
+    assert!(env.stop("two").let_go().contains("you stopped"));
 }
 
 #[test]
