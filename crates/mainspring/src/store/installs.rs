@@ -20,6 +20,10 @@ pub(crate) struct Installed {
     /// since, and `uninstall` keeps their changes.
     #[serde(default)]
     pub(crate) written: Option<Digest>,
+    /// The digest of what was there before, which `uninstall` brings back. `None` if there was no
+    /// file, and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<Digest>,
     /// The variables that the installation set.
     pub(crate) variables: Vec<String>,
     /// The files that it wrote beside the settings, with the digests of their texts.

@@ -82,6 +82,9 @@ fn folder(env: &Environment, payload: &Payload) -> PathBuf {
 /// The order in an event, or what is wrong with it. A message that is no order to the letter is
 /// for the agent.
 fn order(payload: &Payload) -> Option<Result<Order>> {
+    if payload.event.speaker != Speaker::Main {
+        return None;
+    }
     match (payload.host.answers.orders, &payload.event.kind) {
         (OrdersBy::Command, Kind::Expansion { command }) => {
             let args = payload.command_args.as_deref().unwrap_or_default();
@@ -92,7 +95,7 @@ fn order(payload: &Payload) -> Option<Result<Order>> {
             Kind::Prompt {
                 author: Author::Person,
             },
-        ) if payload.event.speaker == Speaker::Main => {
+        ) => {
             let (_, order) = payload.to_us.as_deref()?.split_once(' ')?;
             let (verb, args) = order.trim().split_once(' ').unwrap_or((order.trim(), ""));
             parse(verb, args).filter(Result::is_ok)

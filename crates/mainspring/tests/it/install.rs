@@ -454,3 +454,20 @@ fn a_projects_setting_that_needs_the_event_gets_it() {
     env.run(&["install", "--yes"]).ok();
     assert!(read(&user_file(&env))["hooks"]["PreToolUse"].is_array());
 }
+
+#[test]
+fn a_damaged_backup_is_not_brought_back() {
+    for damage in ["", "{\"evil\":true}", "\0\0\0"] {
+        let env = with_theirs();
+        env.run(&["install", "--yes"]).ok();
+        let installs = fs::read_dir(env.state().join("installs")).unwrap();
+        let backups = installs.map(|entry| entry.unwrap().path().join("before.json"));
+        let backups: Vec<_> = backups.filter(|path| path.exists()).collect();
+        assert_eq!(backups.len(), 1);
+        fs::write(&backups[0], damage).unwrap();
+        env.run(&["uninstall", "--yes"]).ok();
+        let after = fs::read_to_string(user_file(&env)).unwrap();
+        assert!(after.contains("opus"), "{damage:?}: {after}");
+        assert!(!after.contains(MAINSPRING), "{damage:?}: {after}");
+    }
+}

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::ids::Millis;
-use crate::machines::last_word::{is_question, questions, without, words};
+use crate::machines::last_word::{is_question, is_turned, without, words};
 
 pub use crate::machines::last_word::LastWord;
 
@@ -24,7 +24,7 @@ pub fn is_given(last: &LastWord, issue: u64, merged_at: Millis, phrases: Phrases
     }
     match kind(&last.text, issue, phrases) {
         Some(Kind::Wish) => true,
-        Some(Kind::Yes) => asks(&last.after, issue),
+        Some(Kind::Yes) => asks(&last.question(), issue, phrases),
         None => false,
     }
 }
@@ -81,14 +81,15 @@ fn numbered(phrase: &str, issue: u64) -> String {
     phrase.replace("#N", &format!("#{issue}"))
 }
 
-/// Is there a question about this issue in what the agent said?
-fn asks(text: &str, issue: u64) -> bool {
+/// Is it the question whether to close this issue? Whoever has phrases of their own may be asked in
+/// their own language.
+fn asks(question: &[String], issue: u64, phrases: Phrases<'_>) -> bool {
     let number = format!("{issue}");
-    let is_number = |word: &str| word == number;
-    questions(text).any(|sentence| {
-        let mut numbers = sentence.split(|c: char| !c.is_alphanumeric());
-        numbers.any(is_number)
-    })
+    let has_number = question
+        .iter()
+        .any(|word| word.trim_start_matches('#') == number);
+    let is_about_closing = question.iter().any(|word| word == "close") || !phrases.is_empty();
+    has_number && is_about_closing && !is_turned(question)
 }
 
 #[cfg(test)]
@@ -160,16 +161,34 @@ mod tests {
         for question in [
             "Should I close issue #42?",
             "PR #44 is merged. Shall I close issue 42?",
-            "Soll ich Issue #42 schließen?",
+            "Shall I close issue #42? Its pull request is merged.",
+            "```\nsh\n```\nShall I close issue #42?",
         ] {
             assert!(given("yes", question), "{question}");
         }
+        let german = LastWord {
+            at: Millis(101_000),
+            text: "Ja!".into(),
+            after: "Soll ich Issue #42 schließen?".into(),
+        };
+        assert!(is_given(&german, 42, merged_at, &phrases()));
+        assert!(!is_given(&german, 42, merged_at, &[]));
         for other in [
             "",
             "I fixed #42.",
             "Shall I go on with the refactoring?",
             "I closed the tab of #42. Shall I start on #43?",
             "Shall I close issue #421?",
+            "Should I close issue #42? Shall I format the file?",
+            "<!-- Should I close issue #42? -->\nShall I format the file?",
+            "Shall I format the file?\n<!-- Should I close issue #42? -->",
+            "<!-- Should I close issue #42?",
+            "```\nShould I close issue #42?\n```",
+            "~~~\n```\n~~~\n```\nShould I close issue #42?\n```\n",
+            "> Should I close issue #42?",
+            "    Should I close issue #42?",
+            "Should I leave issue #42 open and not close it?",
+            "Shall I format the file for #42?",
         ] {
             assert!(!given("yes", other), "{other}");
             assert!(given("close #42", other), "{other}");

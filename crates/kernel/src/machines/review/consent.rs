@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::ids::Millis;
-use crate::machines::last_word::{LastWord, is_question, questions, without, words};
+use crate::machines::last_word::{LastWord, is_question, is_turned, without, words};
 
 /// The command that the user can type in a client with our plugin.
 const TYPED: &str = "taskie:accept";
@@ -18,7 +18,8 @@ pub fn is_given(last: &LastWord, plan: &str, since: Millis) -> bool {
         return false;
     }
     if last.command() == Some(TYPED) {
-        return true;
+        let named = last.arguments();
+        return named.is_empty() || named == words(plan);
     }
     let said = words(&last.text);
     let said: Vec<&str> = said.iter().map(String::as_str).collect();
@@ -29,7 +30,7 @@ pub fn is_given(last: &LastWord, plan: &str, since: Millis) -> bool {
     let name: Vec<&str> = name.iter().map(String::as_str).collect();
     match rest {
         [] if good => true,
-        [] if yes && said.len() <= 2 => questions(&last.after).any(|asked| asks(asked, &name)),
+        [] if yes && said.len() <= 2 => asks(&last.question(), &name),
         ["accept"] | ["accept", "it"] | ["accept", "the", "plan"] => true,
         ["accept", "plan", rest @ ..] | ["accept", rest @ ..] => rest == name,
         _ => false,
@@ -37,10 +38,10 @@ pub fn is_given(last: &LastWord, plan: &str, since: Millis) -> bool {
 }
 
 /// Is it the question whether to accept this plan?
-fn asks(question: &str, name: &[&str]) -> bool {
-    let asked = words(question);
-    let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
-    asked.contains(&"accept") && asked.windows(name.len().max(1)).any(|part| part == name)
+fn asks(question: &[String], name: &[&str]) -> bool {
+    let asked: Vec<&str> = question.iter().map(String::as_str).collect();
+    let names_it = asked.windows(name.len().max(1)).any(|part| part == name);
+    asked.contains(&"accept") && names_it && !is_turned(question)
 }
 
 /// The messages that count, for the question and for whoever is refused.
@@ -92,6 +93,8 @@ mod tests {
             "accept it and delete the branch",
             "good enough, but fix F3 first",
             "/taskie:continue-plan",
+            "/taskie:accept import",
+            "/taskie:accept no, not yet",
         ] {
             assert!(!given(no, ""), "{no}");
         }
@@ -107,6 +110,11 @@ mod tests {
             "Shall I go on?",
             "Shall I accept plan import?",
             "I accept export-2. Shall I go on?",
+            "Shall I accept plan export-2? Shall I format the file?",
+            "<!-- Shall I accept plan export-2? -->\nShall I go on?",
+            "```\nShall I accept plan export-2?\n```\nShall I go on?",
+            "> Shall I accept plan export-2?\n\nShall I go on?",
+            "Shall I not accept plan export-2?",
         ] {
             assert!(!given("yes", other), "{other}");
         }

@@ -64,9 +64,7 @@ fn prompt(line: &[u8]) -> Option<PromptLine> {
     }
     let text = match (&*typed.kind, typed.message, typed.attachment) {
         ("user", Some(message), _) => typed_command(message.into_text()?),
-        ("attachment", _, Some(queued)) if queued.kind == "queued_command" => {
-            queued.prompt?.into_owned()
-        }
+        ("attachment", _, Some(queued)) if queued.is_persons() => queued.prompt?.into_owned(),
         _ => return None,
     };
     Some(PromptLine {
@@ -135,13 +133,32 @@ struct Origin<'a> {
     kind: Cow<'a, str>,
 }
 
-/// What was typed while the agent worked.
+/// What was typed while the agent worked; or what the host put into the same queue.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Queued<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
     #[serde(borrow)]
     prompt: Option<Cow<'a, str>>,
+    is_meta: Option<bool>,
+    #[serde(borrow)]
+    origin: Option<Origin<'a>>,
+    #[serde(borrow)]
+    command_mode: Option<Cow<'a, str>>,
+}
+
+impl Queued<'_> {
+    fn is_persons(&self) -> bool {
+        let origin = self.origin.as_ref();
+        self.kind == "queued_command"
+            && self.is_meta != Some(true)
+            && origin.is_none_or(|origin| origin.kind == "human")
+            && self
+                .command_mode
+                .as_deref()
+                .is_none_or(|mode| mode == "prompt")
+    }
 }
 
 #[derive(Deserialize)]

@@ -251,6 +251,7 @@ impl Target {
             path: path_text::to_text(&before.path),
             at: cmd.env.now(),
             written: Some(digest::of(&[self.after.as_bytes()])),
+            before: None,
             variables: set.map(str::to_owned).collect(),
             files: self.own_files(),
             trusted: trusted.map(str::to_owned),
@@ -265,6 +266,7 @@ impl Target {
             installed.variables.extend(earlier.variables);
             installed.trusted = installed.trusted.or(earlier.trusted);
         }
+        installed.before = kept.as_ref().map(|text| digest::of(&[text.as_bytes()]));
         place.forget()?;
         place.save(state, kept.as_deref(), &installed)?;
         Ok(())

@@ -277,7 +277,8 @@ fn take_away(path: &Path, written: &mainspring_kernel::Digest) -> Result {
 }
 
 /// The file without us: the very bytes of before, if nobody has changed it since we wrote it;
-/// no file, if we made it and nothing else is in it.
+/// no file, if we made it and nothing else is in it. If the bytes of before were damaged, only our
+/// entries go.
 pub(super) fn restored(
     host: &Installation,
     place: &InstallRecord,
@@ -285,14 +286,20 @@ pub(super) fn restored(
     now: &Settings,
 ) -> Result<Option<String>> {
     let before = place.before()?;
+    let is_whole = installed
+        .and_then(|installed| installed.before.as_ref())
+        .is_none_or(|kept| {
+            let text = before.as_deref();
+            text.is_some_and(|text| digest::of(&[text.as_bytes()]) == *kept)
+        });
     let written = installed.and_then(|installed| installed.written.as_ref());
-    if written == Some(&digest::of(&[now.text().as_bytes()])) {
+    if is_whole && written == Some(&digest::of(&[now.text().as_bytes()])) {
         return Ok(before);
     }
     let variables = installed.map_or(&[][..], |installed| &installed.variables);
     let text = now.changed((host.unregister)(now.text(), variables))?;
     let is_empty = |text: &str| (host.look)(text).is_ok_and(|found| found.empty);
-    if installed.is_none() || !is_empty(&text) {
+    if installed.is_none() || !is_whole || !is_empty(&text) {
         return Ok(Some(text));
     }
     // It had nothing before, and has nothing now.

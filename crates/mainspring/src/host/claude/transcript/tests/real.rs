@@ -164,3 +164,31 @@ fn a_sub_agents_transcript_says_nothing() {
         "its blocks are not the main chain's"
     );
 }
+
+/// The host puts its own messages into the queue of what a person types, too.
+#[test]
+fn only_a_persons_queued_message_is_a_prompt() {
+    let text = |more: serde_json::Value| {
+        let mut queued = serde_json::json!({"type": "queued_command", "prompt": "close #42"});
+        queued
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        let line = serde_json::json!({"type": "attachment", "attachment": queued}).to_string();
+        (super::super::TRANSCRIPT.prompt)(line.as_bytes()).map(|prompt| prompt.text)
+    };
+    for person in [
+        serde_json::json!({}),
+        serde_json::json!({"origin": {"kind": "human"}, "commandMode": "prompt", "isMeta": false}),
+    ] {
+        assert_eq!(text(person).as_deref(), Some("close #42"));
+    }
+    for host in [
+        serde_json::json!({"origin": {"kind": "channel"}}),
+        serde_json::json!({"isMeta": true}),
+        serde_json::json!({"commandMode": "task-notification"}),
+        serde_json::json!({"commandMode": "bash"}),
+    ] {
+        assert_eq!(text(host.clone()), None, "{host}");
+    }
+}
