@@ -115,7 +115,14 @@ pub(super) fn two_sessions(stage: &Stage) -> Outcome {
     let held = || [Turn::say("Done."), token("TOKEN").on(&cue)];
     let model = Model::play(Script::new(held()).when_told("PROMPT-1", held()));
     let cast = stage.gated(&model);
-    let running = ["PROMPT-1 please", "PROMPT-2 please"].map(|prompt| cast.client.start(prompt));
+    let running = ["PROMPT-1", "PROMPT-2"].map(|prompt| {
+        let running = cast.client.start(&format!("{prompt} please"));
+        if stage.host == Host::Opencode {
+            // Of two that start at once in a new home, one may end by itself.
+            wait_until("it has begun", || model.saw_text(prompt));
+        }
+        running
+    });
     let tokens = || {
         let requests = model.requests();
         let tokens = requests
