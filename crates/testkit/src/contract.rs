@@ -111,8 +111,28 @@ fn facts(host: Host, program: Option<PathBuf>) -> Vec<Fact> {
     let mut facts = Vec::new();
     facts.extend(held_once(host, program.clone()));
     facts.extend(told_and_refused(host, program.clone()));
-    facts.extend(held_always(host, program));
+    facts.extend(held_always(host, program.clone()));
+    facts.extend(ended_prompt(host, program));
     facts
+}
+
+/// Where a person's order may be a message: the hook ends it, and the model does not read it.
+fn ended_prompt(host: Host, program: Option<PathBuf>) -> Option<Fact> {
+    if !matches!(
+        host,
+        Host::Codex | Host::Gemini | Host::Qwen | Host::Copilot
+    ) {
+        return None;
+    }
+    let model = Model::play(Script::new([]).and_then_always(|_| Turn::say("Done.")));
+    let client = client(host, &model, program);
+    hook(&client, host.prompt(), BLOCK, 1);
+    let _ = client.run("PROMPT-1 please");
+    let was_asked = !client.hook_calls().is_empty();
+    Some(fact(
+        "a block at a prompt keeps it from the model",
+        was_asked && !model.saw_text("PROMPT-1"),
+    ))
 }
 
 fn fact(name: impl Into<String>, holds: bool) -> Fact {
