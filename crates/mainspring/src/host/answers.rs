@@ -22,7 +22,7 @@ pub(crate) enum OrdersBy {
     Command,
     /// As a message that is nothing else.
     Message,
-    /// Not at all: it does not take our answer, or what started the hook cannot be seen.
+    /// Not at all: it did not work when it was tried, or the host has no such event.
     Nowhere,
 }
 

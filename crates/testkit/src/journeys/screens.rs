@@ -68,8 +68,8 @@ pub(super) fn order(stage: &Stage) -> Outcome {
         Host::Codex | Host::Gemini | Host::Qwen | Host::Copilot => {
             ["mainspring stop", "mainspring resume"]
         }
-        Host::Droid => return Outcome::Cannot("a shell stays between it and a hook"),
-        Host::Grok => return Outcome::Cannot("a prompt that a hook ends comes back"),
+        Host::Droid => return Outcome::Cannot("the model read the message when it was tried"),
+        Host::Grok => return Outcome::Cannot("messages ran together in its input after one"),
         Host::Opencode | Host::Pi => return Outcome::Cannot("its plugins cannot end a prompt"),
     };
     let model = Model::play([Turn::say("Not held."), Turn::say("Held."), token("TOKEN")]);

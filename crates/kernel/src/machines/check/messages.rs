@@ -202,8 +202,7 @@ pub(super) fn busy() -> String {
 pub(super) fn blind(cause: &str) -> String {
     format!(
         "A check was red at your last stop, and now nobody can tell whether it passes: {cause}. \
-         Undo what you changed there, make the check pass, and stop again. If you cannot, tell the \
-         user."
+         Repair that, make the check pass, and stop again. If you cannot, tell the user."
     )
 }
 

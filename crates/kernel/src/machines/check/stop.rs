@@ -198,10 +198,14 @@ fn red_trees(verdicts: &Verdicts<'_>, own: &str) -> Vec<String> {
     trees
 }
 
+/// Counts one more red stop; how many there were, if the agent is to be let go.
+fn too_many(memory: &mut Memory, max: u32) -> Option<u32> {
+    memory.reds = memory.reds.saturating_add(1);
+    (max > 0 && memory.reds >= max).then_some(memory.reds)
+}
+
 fn red(mut state: State, failed: bool, verdicts: &Verdicts<'_>, max: u32) -> Stop {
-    let reds = state.memory.reds.saturating_add(1);
-    state.memory.reds = reds;
-    if max > 0 && reds >= max {
+    if let Some(reds) = too_many(&mut state.memory, max) {
         let note = messages::gave_up(verdicts, reds);
         return settle("gave-up", state, Stage::GaveUp, OnStop::PassAlone).note(note);
     }
@@ -213,9 +217,7 @@ fn red(mut state: State, failed: bool, verdicts: &Verdicts<'_>, max: u32) -> Sto
 /// A tree that was red stays due: otherwise it would be enough to break git.
 fn fault(mut state: State, cause: &str, max: u32) -> Stop {
     if !state.memory.red_in.is_empty() {
-        let reds = state.memory.reds.saturating_add(1);
-        state.memory.reds = reds;
-        if max > 0 && reds >= max {
+        if let Some(reds) = too_many(&mut state.memory, max) {
             let note = messages::gave_up_blind(cause, reds);
             return settle("gave-up", state, Stage::GaveUp, OnStop::PassAlone).note(note);
         }
