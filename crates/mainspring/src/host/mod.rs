@@ -40,6 +40,7 @@ use self::agent::KnownAgent;
 use self::answers::Answers;
 pub(crate) use self::answers::OrdersBy;
 pub(crate) use self::claude::plugins;
+pub(crate) use self::claude::transcript::{Speaker, played_line, played_transcript};
 pub(crate) use self::decode::decode;
 pub(crate) use self::encode::handled;
 use self::install::Installation;

@@ -1,4 +1,5 @@
-//! `mainspring demo`: a scripted agent, the real code, no network.
+//! `mainspring demo`: a scripted agent, the real code, no network. A scene that does not come out
+//! as it is told ends the demo with an error.
 
 mod check;
 mod claim;
@@ -14,6 +15,7 @@ use std::ffi::OsString;
 
 use super::{CommandContext, Result};
 use crate::error::CliError;
+use crate::output;
 use pace::Pace;
 use stage::Stage;
 
@@ -65,9 +67,13 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext, dispatch: Dispatch) -> Resu
     let mut pace = Pace::of(args, cmd);
     for (name, play) in wanted {
         let mut stage = Stage::open(name, cmd, dispatch)?;
-        let result = play(&mut stage);
+        let told = play(&mut stage);
         pace.show(&stage.close(), cmd)?;
-        result?;
+        if let Err(untrue) = told {
+            // An error prints nothing else.
+            let _ = output::stdout(&cmd.fitted(&pace.rest()), cmd.paint);
+            return Err(untrue);
+        }
     }
     Ok(cmd.fitted(&pace.rest()))
 }

@@ -17,6 +17,7 @@ mod combinations;
 mod config;
 mod config_words;
 mod declared;
+mod demo;
 mod doctor;
 mod drop_ins;
 mod env;

@@ -9,7 +9,7 @@ pub(super) mod reviewer;
 mod roots;
 mod settings;
 mod status_line;
-mod transcript;
+pub(super) mod transcript;
 
 use std::path::PathBuf;
 

@@ -3,6 +3,8 @@
 //! The host calls its format internal, so we list the lines that we know, and every other line
 //! is [`Entry::Other`]. The formats come from transcripts of Claude Code 2.1.197 and 2.1.325.
 
+mod played;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
@@ -11,6 +13,7 @@ use mainspring_kernel::SessionId;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 
+pub(crate) use self::played::{Speaker, played_line, played_transcript};
 use crate::env::Environment;
 use crate::transcript::{Entry, Outcome, PromptLine, Saying, TranscriptFormat, repair, time};
 

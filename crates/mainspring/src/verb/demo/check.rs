@@ -13,15 +13,15 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
     stage.narrate("The project has a test, and the person trusts it as a check.");
     write(stage, "mainspring.toml", SETTINGS)?;
     write(stage, "test.sh", TEST)?;
-    stage.person_runs("trust --yes");
-    stage.person_says("Write the sum of 2 and 2 into sum.txt.");
+    stage.person_runs("trust --yes")?;
+    stage.person_says("Write the sum of 2 and 2 into sum.txt.")?;
     write(stage, "sum.txt", "5\n")?;
-    stage.agent_stops("Done. All tests pass.");
+    stage.agent_is_held("Done. All tests pass.")?;
     stage.narrate("The agent looks again, and repairs it.");
     write(stage, "sum.txt", "4\n")?;
-    stage.agent_stops("Fixed.");
-    stage.person_runs("check");
-    Ok(())
+    stage.agent_stops("Fixed.")?;
+    stage.person_runs("check")?;
+    stage.expect("tests  pass  at")
 }
 
 fn write(stage: &Stage, name: &str, text: &str) -> Result<()> {

@@ -21,36 +21,40 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
     let github = set_up(stage)?;
     let pull = |says: &str| atomic::replace(&github.join("pull"), says.as_bytes());
     stage.narrate("This is a checkout of a project on GitHub, which a person trusts.");
-    stage.person_runs("trust --yes");
-    stage.person_says("/claim 42");
-    stage.agent_runs("claim 42");
-    stage.agent_stops("I have begun.");
+    stage.person_runs("trust --yes")?;
+    stage.person_says("/claim 42")?;
+    stage.agent_runs("claim 42")?;
+    stage.agent_stops("I have begun.")?;
     stage.narrate(
         "While the agent codes, Mainspring does not call GitHub. Then the agent hands over.",
     );
-    stage.agent_runs("handoff --summary Fix-the-race");
-    stage.agent_stops("Handed over.");
-    stage.agent_stops("The pull request is open.");
+    stage.agent_runs("handoff --summary Fix-the-race")?;
+    stage.agent_is_held("Handed over.")?;
+    stage.expect("PR #107 created")?;
+    stage.agent_stops("The pull request is open.")?;
     stage.narrate(
         "The agent waits. CI fails: the person gets a desktop notice, and the agent is told.",
     );
     pull("OPEN FAILURE\n")?;
     stage.agent_waits();
-    stage.person_says("Have a look at CI.");
-    stage.agent_stops("I pushed a fix.");
+    stage.expect("checks failed: test")?;
+    stage.person_says("Have a look at CI.")?;
+    stage.expect("CI failed for PR #107")?;
+    stage.agent_stops("I pushed a fix.")?;
     stage.narrate(
         "Somebody merges it. Now the agent must ask the person whether to close the issue.",
     );
     pull("MERGED SUCCESS\n")?;
     stage.agent_waits();
-    stage.person_says("What is new?");
-    stage.agent_runs("claim done");
-    stage.agent_stops("The pull request is merged. Should I close issue #42?");
-    stage.person_says("Yes, close it.");
-    stage.agent_runs("claim done");
-    stage.agent_stops("It is closed.");
-    stage.person_runs("log");
-    Ok(())
+    stage.person_says("What is new?")?;
+    stage.agent_is_refused("claim done")?;
+    stage.agent_stops("The pull request is merged. Should I close issue #42?")?;
+    stage.person_says("Yes, close it.")?;
+    stage.agent_runs("claim done")?;
+    stage.expect("Issue #42 closed.")?;
+    stage.agent_stops("It is closed.")?;
+    stage.person_runs("log")?;
+    stage.expect("done → unclaimed (closed)")
 }
 
 /// Makes a repository whose server is a folder, and a `gh` that is a script. Returns the

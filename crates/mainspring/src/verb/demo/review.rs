@@ -28,19 +28,20 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
          trusts the project, and the agent writes a plan.",
     );
     set_up(stage)?;
-    stage.person_runs("trust --yes");
-    stage.person_says("Plan the export.");
-    stage.agent_runs("plan init export");
-    stage.agent_stops("The plan is written.");
+    stage.person_runs("trust --yes")?;
+    stage.person_says("Plan the export.")?;
+    stage.agent_runs("plan init export")?;
+    stage.agent_is_held("The plan is written.")?;
     stage.narrate("The agent answers each review, and stops again.");
     answer(stage, 1)?;
-    stage.agent_stops("I made the error cases clear.");
+    stage.agent_is_held("I made the error cases clear.")?;
     answer(stage, 2)?;
-    stage.agent_stops("Nothing was left to do.");
+    stage.agent_stops("Nothing was left to do.")?;
+    stage.expect("two clean reviews in a row")?;
     stage.narrate("Two reviews in a row were clean: it is the person's turn to decide.");
-    stage.person_runs("plan list");
-    stage.person_runs("plan route");
-    Ok(())
+    stage.person_runs("plan list")?;
+    stage.person_runs("plan route")?;
+    stage.expect("Perform the action create-tasks.")
 }
 
 fn set_up(stage: &Stage) -> Result<()> {
@@ -61,8 +62,7 @@ fn answer(stage: &mut Stage, number: u32) -> Result<()> {
         _ => "Nothing to do.\n",
     };
     write(stage, &format!("plan-post-review-{number}.md"), text)?;
-    stage.agent_runs("plan advance post-plan-review");
-    Ok(())
+    stage.agent_runs("plan advance post-plan-review")
 }
 
 fn write(stage: &Stage, name: &str, text: &str) -> Result<()> {

@@ -16,15 +16,15 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
     let list = stage.project().join(".claude/skills/fix-bug/fsm.json");
     atomic::replace(&list, LIST.as_bytes())?;
     stage.narrate("A skill comes with a list of tasks. Its author looks at the list.");
-    stage.person_runs("tasks preview .claude/skills/fix-bug");
+    stage.person_runs("tasks preview .claude/skills/fix-bug")?;
     stage.narrate(
         "The agent invokes the skill. Its client has no task tools, so it gets the list as text.",
     );
     stage.agent_invokes("fix-bug");
-    stage.agent_runs("tasks start 1");
-    stage.agent_runs("tasks done 1");
-    stage.agent_runs("tasks next");
-    stage.agent_runs("tasks add Announce --after 4");
+    stage.agent_runs("tasks start 1")?;
+    stage.agent_runs("tasks done 1")?;
+    stage.agent_runs("tasks next")?;
+    stage.agent_runs("tasks add Announce --after 4")?;
     stage.narrate(
         "When the skill is invoked again, its tasks start over; what the agent added stays.",
     );
@@ -35,6 +35,7 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
         .replace("\"id\": 3", "\"id\": 2");
     atomic::replace(&list, faults.as_bytes())?;
     stage.agent_invokes("fix-bug");
-    stage.agent_runs("tasks list");
-    Ok(())
+    stage.expect("duplicate id 2")?;
+    stage.agent_runs("tasks list")?;
+    stage.expect("#9    pending     Fix it and prove it")
 }
