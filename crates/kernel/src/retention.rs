@@ -22,21 +22,6 @@ pub struct Rules {
     keep: Millis,
 }
 
-/// What the last sweep left behind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
-    pub made: Millis,
-    pub progress: Progress,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
-    /// It looked at everything.
-    Finished,
-    /// It did as much as one sweep may, and the next one goes on from there.
-    Unfinished,
-}
-
 /// All that we keep for one session in one project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Session {
@@ -97,11 +82,11 @@ pub enum Open {
     Unreadable(String),
 }
 
-/// Is it time for a sweep? Once a day, and sooner if the last one was not finished.
-pub fn is_due(mark: Option<Mark>, now: Millis) -> bool {
-    mark.is_none_or(|mark| {
-        let clock_went_back = mark.made > now.plus(DAY);
-        mark.progress == Progress::Unfinished || now.since(mark.made) >= DAY || clock_went_back
+/// Is it time for a sweep? Once a day. `swept` is when the last one had deleted all that may go.
+pub fn is_due(swept: Option<Millis>, now: Millis) -> bool {
+    swept.is_none_or(|swept| {
+        let clock_went_back = swept > now.plus(DAY);
+        now.since(swept) >= DAY || clock_went_back
     })
 }
 

@@ -31,18 +31,16 @@ fn no_setting_deletes_what_was_made_today() {
 }
 
 #[test]
-fn a_sweep_is_due_once_a_day_or_if_the_last_one_was_not_finished() {
-    let mark = |made, progress| Some(Mark { made, progress });
-    for (mark, due) in [
+fn a_sweep_is_due_once_a_day() {
+    for (swept, due) in [
         (None, true),
-        (mark(NOW, Progress::Finished), false),
-        (mark(Millis(ago(1).0 + 1), Progress::Finished), false),
-        (mark(ago(1), Progress::Finished), true),
-        (mark(NOW, Progress::Unfinished), true),
-        (mark(NOW.plus(DAY), Progress::Finished), false),
-        (mark(NOW.plus(days(2)), Progress::Finished), true),
+        (Some(NOW), false),
+        (Some(Millis(ago(1).0 + 1)), false),
+        (Some(ago(1)), true),
+        (Some(NOW.plus(DAY)), false),
+        (Some(NOW.plus(days(2))), true),
     ] {
-        assert_eq!(is_due(mark, NOW), due, "{mark:?}");
+        assert_eq!(is_due(swept, NOW), due, "{swept:?}");
     }
 }
 

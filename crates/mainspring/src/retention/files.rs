@@ -7,7 +7,8 @@ use mainspring_kernel::Millis;
 use mainspring_kernel::retention::{Rules, Segment};
 use mainspring_store::journal;
 
-use super::{changed, listed, names};
+use super::survey::Size;
+use super::{changed, listed, names, weigh};
 use crate::store::StateDir;
 
 /// A path that is written in a file.
@@ -37,7 +38,7 @@ pub(super) struct File {
     /// Relative to the project's state.
     pub(super) name: String,
     pub(super) kind: Kind,
-    pub(super) bytes: u64,
+    pub(super) size: Size,
     pub(super) changed: Millis,
 }
 
@@ -62,9 +63,12 @@ impl Kind {
         }
     }
 
-    /// Does it go by its own age? Sessions have rules of their own, and so have segments.
-    pub(super) fn goes_by_age(self) -> bool {
-        matches!(self, Self::Review | Self::Check | Self::Aside)
+    /// Does it go when it is old? What is still open stays, and segments have a rule of their own.
+    fn gets_old(self) -> bool {
+        matches!(
+            self,
+            Self::Session | Self::Review | Self::Check | Self::Aside
+        )
     }
 }
 
@@ -75,8 +79,7 @@ pub(super) fn names_of_project(dir: &Path) -> Vec<String> {
     all
 }
 
-/// The same, in no order.
-pub(super) fn listed_of_project(dir: &Path) -> Vec<String> {
+fn listed_of_project(dir: &Path) -> Vec<String> {
     let mut all = Vec::new();
     for name in listed(dir) {
         match name.as_str() {
@@ -104,24 +107,13 @@ fn of_check(dir: &Path, name: String) -> Vec<String> {
 }
 
 /// Looks at one file; `None` if it is gone.
-pub(super) fn look(dir: &Path, name: String) -> Option<File> {
-    let path = dir.join(&name);
-    let meta = fs::symlink_metadata(&path).ok()?;
-    let (mut bytes, mut newest) = (meta.len(), changed(&meta));
-    if meta.is_dir() {
-        let below = fs::read_dir(&path).into_iter().flatten().flatten();
-        let below = below.filter_map(|entry| entry.metadata().ok());
-        bytes = 0;
-        for meta in below {
-            bytes += meta.len();
-            newest = newest.max(changed(&meta));
-        }
-    }
+fn look(dir: &Path, name: String) -> Option<File> {
+    let (size, changed) = weigh(&dir.join(&name))?;
     Some(File {
         kind: Kind::of(&name),
         name,
-        bytes,
-        changed: newest,
+        size,
+        changed,
     })
 }
 
@@ -129,6 +121,16 @@ pub(super) fn look(dir: &Path, name: String) -> Option<File> {
 pub(super) fn of_project(dir: &Path) -> Vec<File> {
     let names = names_of_project(dir).into_iter();
     names.filter_map(|name| look(dir, name)).collect()
+}
+
+/// The files of one project that are old, oldest first.
+pub(super) fn old_of_project(dir: &Path, rules: &Rules) -> Vec<File> {
+    let names = listed_of_project(dir).into_iter();
+    let names = names.filter(|name| Kind::of(name).gets_old());
+    let files = names.filter_map(|name| look(dir, name));
+    let mut old: Vec<File> = files.filter(|file| rules.is_old(file.changed)).collect();
+    old.sort_unstable_by_key(|file| file.changed);
+    old
 }
 
 /// The closed segments that go, of all projects.
@@ -146,7 +148,7 @@ pub(super) fn swept_segments(state: &StateDir, rules: &Rules) -> Vec<PathBuf> {
             segments.push(Segment {
                 project,
                 changed: file.changed,
-                bytes: file.bytes,
+                bytes: file.size.bytes,
             });
         }
     }

@@ -1,27 +1,29 @@
-//! Deletes state that has served its time, a little at each start of a session. The rules are the
+//! Deletes state that has served its time: once a day, when a session starts. The rules are the
 //! kernel's: [`mainspring_kernel::retention`].
 //!
-//! A sweep has little time, looks at a bounded number of files and deletes fewer. Then it remembers
-//! where it stopped in the file `swept`, and the next start goes on from there. Once everything was
-//! looked at, `swept` is empty and its time says when, and for a day a start costs one look at it.
+//! A sweep deletes a bounded number of files, the oldest of each project first. If more may go, the
+//! next start goes on; otherwise the time of the file `swept` says when all was gone, and for a day a
+//! start costs one look at it.
 //!
 //! Whole files are deleted and nothing is rewritten, so a sweep can die anywhere. A project's
 //! files are deleted under its lock; if that is taken, they wait for the next sweep.
 
 mod files;
 pub(crate) mod projects;
+mod shared;
 pub(crate) mod survey;
 mod sweep;
 
 use std::fs::{self, Metadata};
 use std::path::Path;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
-use mainspring_kernel::retention::{Mark, Progress, Rules, is_due};
+use mainspring_kernel::retention::{Rules, is_due};
 use mainspring_kernel::{Millis, SessionId};
 use mainspring_store::{Trouble, atomic};
 
-use self::sweep::{Cursor, Sweep};
+use self::survey::Size;
+use self::sweep::{Sweep, Swept};
 use crate::config::{Config, Value};
 use crate::env::Environment;
 use crate::store::StateDir;
@@ -29,21 +31,9 @@ use crate::store::StateDir;
 /// The setting that says how long state is kept.
 pub(crate) const KEEP: &str = "state.keep";
 
-/// How long one sweep may take; with the last file and the mark it stays below 10 ms.
-const TIME: Duration = Duration::from_millis(8);
-/// Files that every sweep looks at, and old ones that it deals with, however slow the machine is:
-/// fifty starts a day must be enough for what fifty sessions a day leave.
-const LEAST_LOOKED_AT: usize = 64;
-const LEAST_OLD: usize = 16;
-/// Files that one sweep looks at.
-const LOOKED_AT: usize = 1_024;
-/// Old files that one sweep looks at more closely, and mostly deletes.
-const OLD: usize = 128;
 /// Names of a folder that are read at once. More are never there, unless somebody else put them
 /// there.
 const NAMES: usize = 100_000;
-/// A cursor is two names.
-const CURSOR_BYTES: u64 = 4_096;
 
 /// The rules as the person set them.
 pub(crate) fn rules(env: &Environment) -> Result<Rules, Trouble> {
@@ -58,21 +48,10 @@ pub(crate) fn session_starts(env: &Environment, session: Option<&SessionId>) {
         return;
     };
     let mark = state.root().join("swept");
-    if is_due(read_mark(&mark), env.now()) && state.check().is_ok() {
+    let made = fs::symlink_metadata(&mark).ok().map(|meta| changed(&meta));
+    if is_due(made, env.now()) && state.check().is_ok() {
         let _ = sweep(env, &state, &mark, session);
     }
-}
-
-fn read_mark(path: &Path) -> Option<Mark> {
-    let meta = fs::symlink_metadata(path).ok()?;
-    Some(Mark {
-        made: changed(&meta),
-        progress: if meta.len() == 0 {
-            Progress::Finished
-        } else {
-            Progress::Unfinished
-        },
-    })
 }
 
 fn sweep(
@@ -83,17 +62,10 @@ fn sweep(
 ) -> Result<(), Trouble> {
     // Before anything else: if the settings cannot be read, nothing is deleted.
     let rules = rules(env)?;
-    let from = atomic::read(mark, CURSOR_BYTES).ok().flatten();
-    let from = from.and_then(|bytes| Cursor::parse(&bytes));
-    let stopped = Sweep::new(state, rules, session).run(from.as_ref());
-    let text = stopped.map_or_else(String::new, |cursor| cursor.to_string());
-    // A name that is too long to come back to: begin again.
-    let text = if text.len() as u64 > CURSOR_BYTES {
-        String::new()
-    } else {
-        text
-    };
-    atomic::replace(mark, text.as_bytes())
+    match Sweep::new(state, rules, session).run() {
+        Swept::All => atomic::replace(mark, b""),
+        Swept::Part => Ok(()),
+    }
 }
 
 /// When a file was last changed.
@@ -102,6 +74,23 @@ fn changed(meta: &Metadata) -> Millis {
     let since_epoch = since_epoch.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     let millis = since_epoch.map(|span| u64::try_from(span.as_millis()).unwrap_or(u64::MAX));
     Millis(millis.unwrap_or(0))
+}
+
+/// How large a file is and when it was last changed; of a folder, the files in it and the newest
+/// change. `None` if it is gone.
+fn weigh(path: &Path) -> Option<(Size, Millis)> {
+    let meta = fs::symlink_metadata(path).ok()?;
+    let mut newest = changed(&meta);
+    if !meta.is_dir() {
+        return Some((Size::file(meta.len()), newest));
+    }
+    let mut size = Size::default();
+    let below = fs::read_dir(path).into_iter().flatten().flatten();
+    for meta in below.filter_map(|entry| entry.metadata().ok()) {
+        size = size.plus(Size::file(meta.len()));
+        newest = newest.max(changed(&meta));
+    }
+    Some((size, newest))
 }
 
 /// The names in a folder, in their order.

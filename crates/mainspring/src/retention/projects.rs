@@ -147,7 +147,7 @@ impl Stored {
         memory
     }
 
-    /// Does this file go, being old?
+    /// Does this file go?
     pub(super) fn sweeps_file(
         &self,
         rules: &Rules,
@@ -155,14 +155,17 @@ impl Stored {
         memory: &Memory,
         starts: Option<&str>,
     ) -> bool {
+        if !rules.is_old(file.changed) {
+            return false;
+        }
         match (file.kind, session_of(&file.name)) {
             (Kind::Session, Some(session)) => {
                 let facts = self.session(session, memory, starts == Some(session));
                 facts.is_some_and(|facts| rules.sweeps_session(&facts))
             }
-            (Kind::Review, _) => rules.is_old(file.changed) && !memory.reviews,
-            (Kind::Check, _) => rules.is_old(file.changed) && !memory.checks,
-            (Kind::Session | Kind::Aside, _) => rules.is_old(file.changed),
+            (Kind::Review, _) => !memory.reviews,
+            (Kind::Check, _) => !memory.checks,
+            (Kind::Session | Kind::Aside, _) => true,
             (Kind::Journal | Kind::Segment | Kind::Machine, _) => false,
         }
     }

@@ -1,14 +1,13 @@
 //! How much state there is, of what, and what the next sweep would delete.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use mainspring_kernel::retention::{Project, Rules};
 use serde::Serialize;
 
 use super::files::{self, File, Kind};
 use super::projects::{self, Stored};
-use super::{changed, names, sweep};
+use super::shared::{self, Shelf};
 use crate::store::StateDir;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -18,9 +17,12 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    fn add(&mut self, bytes: u64) {
-        self.files += 1;
-        self.bytes += bytes;
+    pub(super) fn file(bytes: u64) -> Self {
+        Self { files: 1, bytes }
+    }
+
+    fn add(&mut self, other: Self) {
+        *self = self.plus(other);
     }
 
     pub(crate) fn plus(self, other: Self) -> Self {
@@ -92,6 +94,17 @@ impl Shared {
         ];
         parts.into_iter().fold(self.bindings, Size::plus)
     }
+
+    fn on(&mut self, shelf: Shelf) -> &mut Size {
+        match shelf {
+            Shelf::Bindings => &mut self.bindings,
+            Shelf::Live => &mut self.live,
+            Shelf::Told => &mut self.told,
+            Shelf::Tasks => &mut self.tasks,
+            Shelf::Trusted => &mut self.trusted,
+            Shelf::Installs => &mut self.installs,
+        }
+    }
 }
 
 /// Every project's state.
@@ -119,9 +132,9 @@ pub(crate) fn project(
     };
     let (mut kinds, mut swept) = (Kinds::default(), Size::default());
     for file in files::of_project(&stored.dir) {
-        kinds.of_kind(file.kind).add(file.bytes);
+        kinds.of_kind(file.kind).add(file.size);
         if goes(&file) {
-            swept.add(file.bytes);
+            swept.add(file.size);
         }
     }
     ProjectSize {
@@ -133,60 +146,12 @@ pub(crate) fn project(
 }
 
 pub(crate) fn shared(state: &StateDir, rules: &Rules) -> Shared {
-    let mut swept = Size::default();
-    let bindings = folder(
-        &state.bindings(),
-        |path, name| is_old(rules, path) && !projects::is_in_use(state, path, name),
-        &mut swept,
-    );
-    let mut live = Size::default();
-    for path in [state.live(), state.ended()] {
-        let goes = |path: &Path, _: &str| sweep::is_old_presence(rules, path);
-        live = live.plus(folder(&path, goes, &mut swept));
-    }
-    let mut told = Size::default();
-    for key in names(&state.told()) {
-        let marks = state.told().join(key);
-        told = told.plus(folder(&marks, |path, _| is_old(rules, path), &mut swept));
-    }
-    let mut tasks = Size::default();
-    for name in names(&state.tasks()) {
-        let list = state.tasks().join(name);
-        let goes = is_old(rules, &list);
-        tasks = tasks.plus(folder(&list, |_, _| goes, &mut swept));
-    }
-    let mut installs = Size::default();
-    for key in names(&state.installs()) {
-        let files = folder(&state.installs().join(key), |_, _| false, &mut swept);
-        installs = installs.plus(files);
-    }
-    Shared {
-        bindings,
-        live,
-        told,
-        tasks,
-        trusted: folder(&state.trusted(), |_, _| false, &mut swept),
-        installs,
-        swept,
-    }
-}
-
-/// The files in a folder, and those of them that go.
-fn folder(path: &Path, goes: impl Fn(&Path, &str) -> bool, swept: &mut Size) -> Size {
-    let mut size = Size::default();
-    for name in names(path) {
-        let file = path.join(&name);
-        let Ok(meta) = fs::symlink_metadata(&file) else {
-            continue;
-        };
-        size.add(meta.len());
-        if goes(&file, &name) {
-            swept.add(meta.len());
+    let mut shared = Shared::default();
+    for item in shared::items(state, rules, None) {
+        shared.on(item.shelf).add(item.size);
+        if item.goes {
+            shared.swept.add(item.size);
         }
     }
-    size
-}
-
-fn is_old(rules: &Rules, path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|meta| rules.is_old(changed(&meta)))
+    shared
 }

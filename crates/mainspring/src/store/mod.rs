@@ -9,7 +9,7 @@
 //!   installs/<key>/                      a settings file as it was before an installation
 //!   trusted/<key>.json                   a project that a person has trusted
 //!   told/<key>                           the sessions that were told about an ignored file
-//!   swept                                when old state was last deleted, and where that stopped
+//!   swept                                when all old state was last deleted
 //!   projects/<key>/
 //!     lock                               holds the journal's head; goes only with the whole folder
 //!     journal.jsonl                      one record per decision, append only

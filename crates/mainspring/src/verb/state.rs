@@ -16,8 +16,8 @@ use crate::retention::{self, KEEP};
 
 /// Show what Mainspring keeps for each project, how large it is, and what will be deleted next.
 ///
-/// State that was not used for 90 days (`state.keep`) is deleted, a little at each start of a
-/// session. What is still open stays.
+/// State that was not used for 90 days (`state.keep`) is deleted once a day, when a session
+/// starts. What is still open stays.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
