@@ -203,6 +203,18 @@ impl BlockLedger {
         message.is_some_and(|message| self.times(message) >= SAME_ANSWERS)
     }
 
+    /// Is one more hold too many, unless the agent used a tool since the last one? Only then is it
+    /// worth to wait for a transcript that is written late.
+    pub fn hinges_on_tools(&self, event: &Event, cap: Cap, message: Option<&Digest>) -> bool {
+        let at_stop = matches!(event.kind, Kind::Stop { .. }) && event.speaker == Speaker::Main;
+        let lets_go = |ledger: &Self| ledger.exhausted(cap) || ledger.is_futile(message);
+        let after = |tools| self.clone().opened(&event.kind, tools, cap);
+        at_stop
+            && lets_go(self)
+            && lets_go(&after(ToolUse::NotSeen))
+            && !lets_go(&after(ToolUse::Seen))
+    }
+
     /// Would the host override one more hold, or is our own limit reached?
     pub fn exhausted(&self, cap: Cap) -> bool {
         match cap {
@@ -313,6 +325,49 @@ mod tests {
             let delivery = Delivery { id, registration };
             let repeated = ledger.repeated(&delivery, Uptime(10_001));
             assert_eq!(repeated.is_some(), repeats, "{registration:?}");
+        }
+    }
+
+    #[test]
+    fn only_where_a_tool_call_would_make_one_more_hold_possible_is_it_looked_for_again() {
+        let (same, other) = (Digest("same".into()), Digest("other".into()));
+        let event = |speaker, kind| Event {
+            session: None,
+            speaker,
+            kind,
+        };
+        let stop = |chain| Kind::Stop {
+            chain,
+            background: crate::event::Background::Quiet,
+        };
+        let held = |blocks, times| BlockLedger {
+            blocks,
+            said: Some(Said {
+                message: same.clone(),
+                times,
+            }),
+            ..BlockLedger::default()
+        };
+        let (few, many) = (1, SAME_ANSWERS - 1);
+        for (blocks, times, message, cap, hinges, why) in [
+            (8, few, &other, Cap::After(8), true, "the host's limit"),
+            (8, few, &other, Cap::Ours(8), true, "our limit"),
+            (7, few, &other, Cap::After(8), false, "one more is fine"),
+            (8, few, &other, Cap::Never, false, "there is no limit"),
+            (8, few, &other, Cap::InTurn(8), false, "no tool call helps"),
+            (7, many, &same, Cap::After(8), true, "the same answer"),
+            (7, many, &same, Cap::InTurn(8), true, "the same answer"),
+            (8, many, &same, Cap::InTurn(8), false, "no tool call helps"),
+            (7, many - 1, &same, Cap::After(8), false, "not often enough"),
+        ] {
+            let ledger = held(blocks, times);
+            let asked = |by, kind| ledger.hinges_on_tools(&event(by, kind), cap, Some(message));
+            let main = |kind| asked(Speaker::Main, kind);
+            assert_eq!(main(stop(Chain::Continued)), hinges, "{why}: {cap:?}");
+            assert!(!main(stop(Chain::First)), "a new chain begins: {why}");
+            assert!(!main(Kind::Idle), "nobody is held there: {why}");
+            let subagents = asked(Speaker::Subagent, stop(Chain::Continued));
+            assert!(!subagents, "its words are in another transcript: {why}");
         }
     }
 

@@ -17,7 +17,7 @@ use crate::event_context::EventContext;
 use crate::host::Payload;
 use crate::machine::{self, Found, final_message};
 use crate::permit::Denied;
-use crate::transcript;
+use crate::transcript::{self, Shows};
 
 /// The case as this event would find it. Takes no lock and records nothing.
 pub(crate) fn look(
@@ -148,6 +148,14 @@ impl<'a> Driver<'a> {
         self.found = Found::default();
         self.intents.clear();
         self.uptime = self.context.env.uptime();
+        let (cap, said) = (self.cap(), self.said());
+        let mut ledger = self.load_ledger()?;
+        let (mut tools, mut transcript) = self.tools(&ledger);
+        let event = &self.payload.event;
+        if tools == ToolUse::NotSeen && ledger.hinges_on_tools(event, cap, said.as_ref()) {
+            self.context.wait_for_tail();
+            (tools, transcript) = self.tools(&ledger);
+        }
         let mut inputs = Vec::new();
         let mut broken = Vec::new();
         for name in self.machines {
@@ -159,11 +167,9 @@ impl<'a> Driver<'a> {
                 }),
             }
         }
-        let mut ledger = self.load_ledger()?;
         if ledger.seeks_prompt(&self.payload.event, self.has_run) {
             ledger.prompted = self.context.prompted_at();
         }
-        let (tools, transcript) = self.tools(&ledger);
         let trust = self.trust();
         Ok(Case {
             event: self.payload.event.clone(),
@@ -174,8 +180,8 @@ impl<'a> Driver<'a> {
             broken,
             overtaken: None,
             registration: self.registration(),
-            said: self.said(),
-            cap: self.cap(),
+            said,
+            cap,
             tools,
             transcript,
             trust,
@@ -269,7 +275,9 @@ impl<'a> Driver<'a> {
             return (ToolUse::NotSeen, None);
         };
         // A host that does not send the agent's message may not record our blocks.
-        let unproved = tail.tool_since_block && self.payload.last_message.is_none();
+        let proves = self.payload.host.transcript.shows == Shows::Holds
+            && self.payload.last_message.is_some();
+        let unproved = tail.tool_since_block && !proves;
         let tools = match tail.tool_used_since_last_block() {
             _ if unproved => ToolUse::Seen,
             transcript::ToolUse::Yes if ledger.blocks > 0 => ToolUse::Seen,

@@ -22,7 +22,7 @@ use crate::ownership::Ignored;
 use crate::permit::{Denied, Permit};
 use crate::project::{Contents, Project};
 use crate::store::{ProjectStore, installs};
-use crate::transcript::{LastBlock, Tail, Transcript, expand_home};
+use crate::transcript::{LastBlock, Shows, Tail, Transcript, expand_home, look_again};
 use crate::trust::{Before, Permission, ProjectSettings, TrustNotice};
 
 #[derive(Debug)]
@@ -38,6 +38,8 @@ pub(crate) struct EventContext<'a> {
     project_settings: OnceCell<ProjectSettings>,
     config: OnceCell<Config>,
     tail: OnceCell<Option<Tail>>,
+    /// The same, once it was waited for.
+    late_tail: OnceCell<Tail>,
     /// The lines before this stop are written, or were waited for.
     lines_arrived: Cell<bool>,
     /// What the person must hear of how something was loaded.
@@ -74,6 +76,7 @@ impl<'a> EventContext<'a> {
             project_settings: OnceCell::new(),
             config: OnceCell::new(),
             tail: OnceCell::new(),
+            late_tail: OnceCell::new(),
             lines_arrived: Cell::new(false),
             told: RefCell::default(),
             registered: None,
@@ -306,8 +309,8 @@ impl<'a> EventContext<'a> {
         self.transcript()?.last_prompt(prompt).ok()??.at
     }
 
-    /// Waits until the host has written the lines that come before this stop, if it writes them
-    /// late, but not for long: what is not there by then is not read.
+    /// Waits until the host has written the lines that come before this stop, if it always writes
+    /// them late.
     fn wait_for_lines(&self, path: &Path) {
         let (Some(payload), Some(about_stop)) = (self.payload, self.host().transcript.about_stop)
         else {
@@ -317,22 +320,39 @@ impl<'a> EventContext<'a> {
             return;
         };
         let arrived = || {
-            let transcript = Transcript::open(path);
-            transcript.is_ok_and(|lines| lines.has_line(|line| about_stop(line, stamp)))
+            let lines = Transcript::open(path).ok()?;
+            let is_there = lines.has_line(|line| about_stop(line, stamp));
+            is_there.then_some(())
         };
-        let end = Instant::now() + limits::LATE_LINES;
-        while !self.lines_arrived.get() && Instant::now() < end {
-            if arrived() {
-                break;
-            }
-            std::thread::sleep(limits::LATE_LINES_POLL);
+        if !self.lines_arrived.replace(true) {
+            look_again(arrived);
         }
-        self.lines_arrived.set(true);
     }
 
     /// The end of the transcript at a stop. Read once, when it is first needed.
     pub(crate) fn tail(&self) -> Option<&Tail> {
-        self.tail.get_or_init(|| self.read_tail()).as_ref()
+        let first = || self.tail.get_or_init(|| self.read_tail()).as_ref();
+        self.late_tail.get().or_else(first)
+    }
+
+    /// Reads the end of the transcript again until it has what the agent said at this stop, if the
+    /// host sends that.
+    pub(crate) fn wait_for_tail(&self) {
+        let shows = self.host().transcript.shows;
+        let words = self
+            .payload
+            .and_then(|payload| payload.last_message.as_ref());
+        let Some(words) = words.filter(|_| shows != Shows::Nothing && !self.looking) else {
+            return;
+        };
+        let is_whole = |tail: &Tail| tail.has_last_words(words, shows);
+        if self.tail().is_some_and(is_whole) {
+            return;
+        }
+        let whole = look_again(|| self.read_tail().filter(is_whole));
+        if let Some(tail) = whole.or_else(|| self.read_tail()) {
+            let _ = self.late_tail.set(tail);
+        }
     }
 
     /// The end of the transcript as it is now.

@@ -1,7 +1,11 @@
 //! Files that a test prepares.
 
 use std::fs;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::path::Path;
+
+use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
 
 use serde_json::Value;
 
@@ -26,4 +30,29 @@ pub fn sealed(mut state: Value) -> String {
     }
     mainspring_store::seal::seal(Path::new("state"), &state.to_string())
         .unwrap_or_else(|error| panic!("{state}: {error}"))
+}
+
+/// Tells when another process has read a file.
+#[derive(Debug)]
+pub struct Reads {
+    events: OwnedFd,
+}
+
+impl Reads {
+    #[track_caller]
+    pub fn of(path: &Path) -> Self {
+        let events = inotify::init(CreateFlags::CLOEXEC).expect("the kernel watches files");
+        inotify::add_watch(&events, path, WatchFlags::CLOSE_NOWRITE)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        Self { events }
+    }
+
+    /// Waits until somebody has closed the file who opened it for reading after this was called.
+    /// Readings that ended before do not count.
+    pub fn wait(&self) {
+        let mut room = [MaybeUninit::uninit(); 4096];
+        Reader::new(&self.events, &mut room)
+            .next()
+            .expect("an event");
+    }
 }

@@ -40,6 +40,7 @@
 //! | [`claude`] | the real client, headless and in a terminal |
 //! | [`hosts`] | the real clients of every host |
 //! | [`journeys`] | what every host gets, in its real client |
+//! | [`stops`] | many stops with work between them, in the real client |
 //! | [`contract`] | what the code relies on in each host, checked against its client |
 //! | [`recorder`] | a recorder between the client and a hook |
 //! | [`fakes`] | `claude`, `gh` and others as scripted programs, for fast tests |
@@ -81,6 +82,7 @@ pub mod pictures;
 pub mod process;
 pub mod recorder;
 pub mod simulate;
+pub mod stops;
 pub mod tmux;
 pub mod upgrade;
 pub mod view;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use mainspring_testkit::{
     bench, channels, contract, explore, faults, fuzz, journeys, layout, modules, pictures,
-    simulate, upgrade, view_speed, year,
+    simulate, stops, upgrade, view_speed, year,
 };
 
 /// Measure Mainspring and inject faults into it, to reproduce the tables in docs
@@ -30,6 +30,7 @@ enum Command {
     Modules(modules::Args),
     Pictures(pictures::Args),
     Simulate(simulate::Args),
+    Stops(stops::Args),
     Upgrade(upgrade::Args),
     ViewSpeed(view_speed::Args),
     Year(year::Args),
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Modules(args) => modules::run(&args),
         Command::Pictures(args) => pictures::run(&args),
         Command::Simulate(args) => simulate::run(&args),
+        Command::Stops(args) => stops::run(&args),
         Command::Upgrade(args) => upgrade::run(&args),
         Command::ViewSpeed(args) => view_speed::run(&args),
         Command::Year(args) => year::run(&args),

@@ -11,6 +11,7 @@
 mod backwards;
 mod entry;
 mod file;
+mod late;
 mod prompts;
 mod repair;
 mod tail;
@@ -25,6 +26,7 @@ pub use file::Transcript;
 pub(crate) use file::expand_home;
 #[cfg(test)]
 pub(crate) use file::{Unreadability, Unreadable};
+pub(crate) use late::look_again;
 pub use repair::repair;
 #[cfg(test)]
 pub(crate) use tail::Run;
@@ -43,8 +45,20 @@ pub(crate) struct TranscriptFormat {
     /// For a host that writes the lines before a stop later than it sends the stop: is this the
     /// line about the event with this time? Everything before the stop is written with it.
     pub(crate) about_stop: Option<fn(&[u8], &str) -> bool>,
+    pub(crate) shows: Shows,
     /// Finds a session's transcript if no event names it.
     pub(crate) find: fn(&Environment, &SessionId) -> Option<PathBuf>,
+}
+
+/// What a transcript shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shows {
+    /// We do not read it.
+    Nothing,
+    /// What was said and done, but not that a hook held the agent.
+    Talk,
+    /// Also that a hook held the agent.
+    Holds,
 }
 
 /// For a host whose transcripts we do not read: its events say what we need.
@@ -53,6 +67,7 @@ pub(crate) const UNREAD: TranscriptFormat = TranscriptFormat {
     prompt: |_| None,
     turn: |_| None,
     about_stop: None,
+    shows: Shows::Nothing,
     find: |_, _| None,
 };
 

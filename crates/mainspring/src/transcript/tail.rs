@@ -1,5 +1,6 @@
 //! The single pass over the end of a transcript, and its result.
 
+use super::Shows;
 use super::backwards::{Backwards, Step};
 use super::entry::{Entry, Outcome, Saying};
 use super::file::{Transcript, Unreadable};
@@ -98,6 +99,19 @@ impl Tail {
             }
         };
         Ok(scan.conclude(reach, size, &lines))
+    }
+
+    /// Does it have what the agent said last? Then everything before that is there, too. Words that
+    /// may be older than our last block do not count, unless the transcript never shows a block.
+    pub(crate) fn has_last_words(&self, words: &str, shows: Shows) -> bool {
+        let unproved = (shows == Shows::Talk).then_some(&self.unproved_texts);
+        let mut texts = self
+            .final_texts
+            .iter()
+            .chain(unproved.into_iter().flatten());
+        texts
+            .next_back()
+            .is_some_and(|text| text.trim() == words.trim())
     }
 
     pub(crate) fn tool_used_since_last_block(&self) -> ToolUse {

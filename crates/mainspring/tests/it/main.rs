@@ -33,6 +33,7 @@ mod host_setups;
 mod install;
 mod install_words;
 mod json_views;
+mod late_transcript;
 mod loop_daily;
 mod loop_stores;
 mod looping;

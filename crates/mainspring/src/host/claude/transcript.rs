@@ -15,13 +15,16 @@ use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 
 pub(crate) use self::played::{Speaker, played_line, played_transcript};
 use crate::env::Environment;
-use crate::transcript::{Entry, Outcome, PromptLine, Saying, TranscriptFormat, repair, time};
+use crate::transcript::{
+    Entry, Outcome, PromptLine, Saying, Shows, TranscriptFormat, repair, time,
+};
 
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
     prompt,
     turn,
     about_stop: None,
+    shows: Shows::Holds,
     find,
 };
 

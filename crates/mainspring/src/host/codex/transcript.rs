@@ -8,13 +8,14 @@ use serde::Deserialize;
 
 use crate::env::Environment;
 use crate::host::files;
-use crate::transcript::{Entry, Outcome, PromptLine, Saying, TranscriptFormat, time};
+use crate::transcript::{Entry, Outcome, PromptLine, Saying, Shows, TranscriptFormat, time};
 
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
     prompt,
     turn,
     about_stop: None,
+    shows: Shows::Holds,
     find,
 };
 

@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 
 use crate::env::Environment;
 use crate::host::own_reason;
-use crate::transcript::{Entry, Outcome, Saying, TranscriptFormat};
+use crate::transcript::{Entry, Outcome, Saying, Shows, TranscriptFormat};
 
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
@@ -18,6 +18,7 @@ pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     prompt: |_| None,
     turn: |_| None,
     about_stop: Some(about_stop),
+    shows: Shows::Holds,
     find,
 };
 

@@ -9,13 +9,16 @@ use serde::de::IgnoredAny;
 
 use crate::env::Environment;
 use crate::host::{files, own_reason};
-use crate::transcript::{Entry, Outcome, PromptLine, Saying, Transcript, TranscriptFormat, time};
+use crate::transcript::{
+    Entry, Outcome, PromptLine, Saying, Shows, Transcript, TranscriptFormat, time,
+};
 
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
     prompt,
     turn: |_| None,
     about_stop: None,
+    shows: Shows::Talk,
     find,
 };
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::env::Environment;
 use crate::host::{files, own_reason};
-use crate::transcript::{Entry, Outcome, Saying, Transcript, TranscriptFormat};
+use crate::transcript::{Entry, Outcome, Saying, Shows, Transcript, TranscriptFormat};
 
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
@@ -16,6 +16,7 @@ pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     prompt: |_| None,
     turn: |_| None,
     about_stop: None,
+    shows: Shows::Holds,
     find,
 };
 

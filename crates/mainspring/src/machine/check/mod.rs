@@ -14,7 +14,6 @@ mod tree;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use mainspring_kernel::Millis;
@@ -41,7 +40,7 @@ use crate::effect_owner;
 use crate::event_context::EventContext;
 use crate::git::Git;
 use crate::permit::Permit;
-use crate::transcript::{Tail, ToolUse};
+use crate::transcript::{Tail, ToolUse, look_again};
 use crate::trust::{ProjectSettings, TrustedChecks};
 
 #[derive(Debug)]
@@ -237,14 +236,9 @@ fn occasions(context: &EventContext<'_>) -> Vec<Occasion> {
     occasions
 }
 
-/// Some clients write the end of a transcript a moment after the event, or even begin it then. To
-/// wait for it takes less time than a check.
-const LAG: Duration = Duration::from_millis(500);
-const POLL: Duration = Duration::from_millis(10);
-
 /// Did this turn use a tool? At a later stop of the same turn it did, because something kept the
 /// agent going. The end of the transcript may not be written yet; it is, if the agent's last words
-/// are there.
+/// are there. To wait for it takes less time than a check.
 fn activity(context: &EventContext<'_>) -> Activity {
     let first = context.payload.is_some_and(|payload| {
         matches!(
@@ -261,17 +255,8 @@ fn activity(context: &EventContext<'_>) -> Activity {
     if !first || !names_transcript {
         return Activity::Unknown;
     }
-    let began = Instant::now();
-    loop {
-        let tail = context.read_tail();
-        if let Some(activity) = tail.and_then(|tail| shown(&tail)) {
-            return activity;
-        }
-        if began.elapsed() >= LAG {
-            return Activity::Unknown;
-        }
-        thread::sleep(POLL);
-    }
+    let shown = || context.read_tail().and_then(|tail| shown(&tail));
+    look_again(shown).unwrap_or(Activity::Unknown)
 }
 
 /// What the transcript shows of the turn, if its end is written.

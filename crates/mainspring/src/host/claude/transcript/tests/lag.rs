@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::script::{Blocked, blocked, jsonl, prompt, says, tail_after, tool_result, uses_tool};
-use crate::transcript::{LastBlock, Run, ToolUse};
+use crate::transcript::{LastBlock, Run, Shows, ToolUse};
 
 #[derive(Debug, Clone)]
 struct Stop {
@@ -181,5 +181,28 @@ fn another_hosts_transcript_leaves_the_count_to_the_ledger() {
             size: tail.size,
             unrecorded: tail.unrecorded + 1,
         };
+    }
+}
+
+/// With the last words, what came before them is there, too.
+#[test]
+fn the_last_words_are_those_of_this_stop_and_not_the_same_ones_of_an_earlier_one() {
+    let held = blocked(Blocked::Decision, "not yet");
+    let first = [vec![prompt("do it"), says("a", "Done.")], held].concat();
+    let second = [first.clone(), vec![uses_tool("b"), says("c", "Done.\n")]].concat();
+    let known = LastBlock::At {
+        size: 1,
+        unrecorded: 1,
+    };
+    let cut = first[..2].to_vec();
+    for (lines, shows, has, why) in [
+        (&cut, Shows::Holds, false, "the hold is not written yet"),
+        (&cut, Shows::Talk, true, "no hold is ever written"),
+        (&first, Shows::Holds, false, "they stand before the hold"),
+        (&second, Shows::Holds, true, "they stand after it"),
+    ] {
+        let tail = tail_after(known, &jsonl(lines));
+        assert_eq!(tail.has_last_words("Done.", shows), has, "{why}");
+        assert!(!tail.has_last_words("Others.", shows), "{why}");
     }
 }
