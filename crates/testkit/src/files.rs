@@ -4,7 +4,9 @@ use std::fs;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
 
 use serde_json::Value;
@@ -32,6 +34,9 @@ pub fn sealed(mut state: Value) -> String {
         .unwrap_or_else(|error| panic!("{state}: {error}"))
 }
 
+/// Longer than anything of ours waits before it reads a file again.
+const DEADLINE: Duration = Duration::from_secs(20);
+
 /// Tells when another process has read a file.
 #[derive(Debug)]
 pub struct Reads {
@@ -47,9 +52,13 @@ impl Reads {
         Self { events }
     }
 
-    /// Waits until somebody has closed the file who opened it for reading after this was called.
-    /// Readings that ended before do not count.
+    /// Waits until the file was read once more.
+    #[track_caller]
     pub fn wait(&self) {
+        let limit = Timespec::try_from(DEADLINE).ok();
+        let mut watched = [PollFd::new(&self.events, PollFlags::IN)];
+        let ready = poll(&mut watched, limit.as_ref()).expect("a file can be waited for");
+        assert_eq!(ready, 1, "nobody reads the file any more");
         let mut room = [MaybeUninit::uninit(); 4096];
         Reader::new(&self.events, &mut room)
             .next()

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::bins;
 use crate::claude::{Claude, Hook};
 use crate::model::{Model, Turn};
+use crate::recorder::HookCall;
 
 /// More than the client holds in a row without a tool call.
 const STOPS: usize = 14;
@@ -74,7 +75,7 @@ pub fn play(mainspring: &Path) -> Option<Result<(), String>> {
     let answers: Vec<_> = claude
         .hook_calls_of("Stop")
         .iter()
-        .map(|call| call.answer())
+        .map(HookCall::answer)
         .collect();
     assert!(model.saw_text("TASKMASTER (1): Stop blocked."));
     let is_hold = |answer: &serde_json::Value| {
