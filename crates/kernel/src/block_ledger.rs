@@ -19,7 +19,7 @@ pub struct BlockLedger {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<Mark>,
     /// The counts for the receipt.
-    #[serde(default, skip_serializing_if = "Option::is_none", alias = "tally")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<Receipt>,
     /// When the person wrote the prompt that this stop follows, if that was looked up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,9 +41,7 @@ pub struct Delivered {
     /// The registration of ours that was asked, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<Digest>,
-    /// When it was answered. Records of earlier builds have a time of the wall clock instead,
-    /// and are not repeated.
-    #[serde(default)]
+    /// When it was answered.
     pub uptime: Uptime,
     pub answer: Answer,
 }

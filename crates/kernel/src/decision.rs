@@ -157,7 +157,6 @@ pub enum Voice {
     Mainspring,
     /// Mainspring itself, with a line that may be left out: that the agent is kept going, or the
     /// receipt.
-    #[serde(alias = "courtesy")]
     Optional,
     /// A desktop notice, for a person who may have turned away.
     Desktop,

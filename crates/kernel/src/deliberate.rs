@@ -56,7 +56,6 @@ pub struct Case {
     /// What the agent said last, at a stop. `None` if it is not known, or does not matter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<Digest>,
-    #[serde(alias = "parts")]
     pub inputs: Vec<MachineInput>,
     /// Machines whose state could not be read. They let the agent go, and the person is told.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -111,7 +110,6 @@ pub enum Ruling {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Settlement {
     pub answer: Answer,
-    #[serde(alias = "moves")]
     pub transitions: Vec<Transition>,
     /// The counts. [`Settlement::stored_ledger`] adds the answer to them.
     pub ledger: BlockLedger,

@@ -42,8 +42,7 @@ pub enum Entry {
     Verb {
         /// The command, as it can be typed again. `…` is a text that is not recorded.
         command: String,
-        /// The machine that the command is about, if it is about one. Earlier versions did not
-        /// record it.
+        /// The machine that the command is about, if it is about one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine: Option<Name>,
         /// The agent's session, if an agent ran the command.

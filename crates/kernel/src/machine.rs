@@ -109,7 +109,6 @@ pub enum Settled {
 pub struct InputOf<M: Machine> {
     pub state: M::State,
     pub facts: M::Facts,
-    #[serde(alias = "standing")]
     pub effect_status: EffectStatus<M>,
 }
 

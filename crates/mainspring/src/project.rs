@@ -19,7 +19,6 @@ use std::path::{Component, Path, PathBuf};
 use mainspring_kernel::SessionId;
 use mainspring_platform::no_symlink::leads_to;
 use mainspring_platform::path;
-use mainspring_platform::path::from_bytes;
 use mainspring_store::{Trouble, atomic, json_text, path_text, seal};
 use serde::{Deserialize, Serialize};
 
@@ -229,14 +228,9 @@ pub(crate) fn read_binding(path: &Path) -> Result<Option<PathBuf>, Trouble> {
         return Ok(None);
     };
     let object = seal::unseal(path, &bytes)?;
-    // An earlier version wrote the bare path.
-    Ok(Some(if object.starts_with(b"/") {
-        from_bytes(object.into_owned())
-    } else {
-        let read = mainspring_json::read::<Binding>(&object);
-        let binding = read.map_err(|error| Trouble::corrupt(path, error))?;
-        path_text::from_text(&binding.project).into_owned()
-    }))
+    let read = mainspring_json::read::<Binding>(&object);
+    let binding = read.map_err(|error| Trouble::corrupt(path, error))?;
+    Ok(Some(path_text::from_text(&binding.project).into_owned()))
 }
 
 /// A path, three times as long where its bytes are no text.

@@ -36,7 +36,6 @@ pub enum State {
     /// The agent said the token.
     Said { held: u32 },
     /// The maximum is reached: the agent may stop without the token.
-    #[serde(alias = "worn")]
     GaveUp { held: u32 },
     /// The agent that switched it on has switched it off, and its person does not know yet.
     Ended,

@@ -12,7 +12,6 @@ pub mod gate;
 pub mod last_word;
 pub mod looping;
 pub mod pulse;
-mod renamed;
 pub mod review;
 pub mod tasks;
 
@@ -39,11 +38,8 @@ pub(crate) use ask::{Occasion, SUSPENDED, Vote};
 #[serde(bound = "")]
 pub struct TransitionOf<M: Machine> {
     /// The rule of the arrow that was taken; empty if the machine does not listen to the event.
-    #[serde(deserialize_with = "renamed::rule")]
     pub rule: String,
-    #[serde(deserialize_with = "renamed::state")]
     pub from: String,
-    #[serde(deserialize_with = "renamed::state")]
     pub to: String,
     pub state: M::State,
     /// The intent that stays recorded.

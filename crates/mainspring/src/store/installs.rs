@@ -21,7 +21,7 @@ pub(crate) struct Installed {
     #[serde(default)]
     pub(crate) written: Option<Digest>,
     /// The digest of what was there before, which `uninstall` brings back. `None` if there was no
-    /// file, and in records of earlier versions.
+    /// file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<Digest>,
     /// The variables that the installation set.
@@ -31,13 +31,12 @@ pub(crate) struct Installed {
     pub(crate) files: BTreeMap<String, Digest>,
     /// The project that the installation trusted.
     pub(crate) trusted: Option<String>,
-    /// How many seconds the host gives us at a stop. `None` in records of versions that
-    /// registered 720.
+    /// How many seconds the host gives us at a stop. `None` if its registration says nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) stop_timeout: Option<u64>,
 }
 
-/// What was registered before installations recorded it.
+/// Where no record says it.
 const STOP_TIMEOUT: Duration = Duration::from_secs(720);
 
 /// The records of every installation, as far as they can be read.

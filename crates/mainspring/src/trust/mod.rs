@@ -93,7 +93,7 @@ impl ProjectSettings {
 
 impl Permission {
     pub(crate) fn look(env: &Environment, state: &StateDir, root: &Path) -> Self {
-        let before = match Record::read(env, state, root) {
+        let before = match Record::read(state, root) {
             Ok(OnRecord::This(record)) => return Self::Trusted(Box::new(record)),
             Ok(OnRecord::Another) => Before::Trusted,
             Ok(OnRecord::Nothing) => Before::Nothing,
@@ -237,7 +237,7 @@ impl Proposal {
             None => Vec::new(),
         };
         Ok(Self {
-            before: Record::read(env, state, root)?.this(),
+            before: Record::read(state, root)?.this(),
             settings,
             pins: pins::read(root, &checks)?,
         })
@@ -407,18 +407,5 @@ mod tests {
             record::all(&place.state).is_err(),
             "and a person is told which"
         );
-    }
-
-    #[test]
-    fn a_record_of_before_there_were_identities_is_bound_to_what_is_there() {
-        let place = Place::new();
-        place.write("one");
-        place.trust();
-        let old = format!("{{\"project\":{:?},\"since\":5}}", place.root);
-        fs::write(place.state.trust_of(&place.root), old).unwrap();
-        assert_eq!(place.in_force(), ProjectSettings::Current("one".into()));
-        let id = place.root.join(".git/mainspring-id");
-        fs::remove_file(id).unwrap();
-        assert_eq!(place.permission().trust(), Trust::Untrusted);
     }
 }

@@ -12,7 +12,6 @@ use mainspring_store::{Trouble, atomic, json_text, path_text, read_json};
 use serde::{Deserialize, Serialize};
 
 use super::identity::Identity;
-use crate::env::Environment;
 use crate::limits::STATE_FILE;
 use crate::store::StateDir;
 
@@ -24,10 +23,7 @@ pub(crate) struct Record {
     /// The project's path, for people, and to notice a record that was copied.
     project: String,
     pub(crate) since: Millis,
-    /// `None` in a record of an earlier build, which had no identities. Such a record is bound
-    /// to the project that is at its path when it is read first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    identity: Option<Identity>,
+    identity: Identity,
     /// The trusted versions of `mainspring.toml`, the newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) settings: Vec<String>,
@@ -66,35 +62,18 @@ impl OnRecord {
 
 impl Record {
     /// What is on record for this path. A record that was copied from another path is none.
-    pub(super) fn read(
-        env: &Environment,
-        state: &StateDir,
-        root: &Path,
-    ) -> Result<OnRecord, Trouble> {
+    pub(super) fn read(state: &StateDir, root: &Path) -> Result<OnRecord, Trouble> {
         let found = read_json::<Self>(state.trust_of(root))?.value;
         let about = |record: &Self| record.project == path_text::to_text(root);
         let Some(record) = found.filter(about) else {
             return Ok(OnRecord::Nothing);
         };
-        Ok(match &record.identity {
-            Some(trusted) if Identity::of(root).is_ok_and(|found| trusted.is_still(&found)) => {
-                OnRecord::This(record)
-            }
-            Some(_) => OnRecord::Another,
-            None => match record.bound(env, state, root) {
-                Ok(record) => OnRecord::This(record),
-                Err(_) => OnRecord::Nothing,
-            },
+        let is_this = Identity::of(root).is_ok_and(|found| record.identity.is_still(&found));
+        Ok(if is_this {
+            OnRecord::This(record)
+        } else {
+            OnRecord::Another
         })
-    }
-
-    fn bound(mut self, env: &Environment, state: &StateDir, root: &Path) -> Result<Self, Trouble> {
-        self.identity = Some(Identity::establish(root)?);
-        if let Some(text) = super::settings_file(env, root)? {
-            self.settings.push(text);
-        }
-        self.write(state, root)?;
-        Ok(self)
     }
 
     /// Trusts the project that is at this path now, with this version of its settings.
@@ -105,15 +84,16 @@ impl Record {
         (settings, pins): (Option<String>, BTreeMap<String, Pin>),
         now: Millis,
     ) -> Result<Self, Trouble> {
-        let mut record = before.unwrap_or(Self {
+        let identity = Identity::establish(root)?;
+        let (since, settings_before) =
+            before.map_or((now, Vec::new()), |before| (before.since, before.settings));
+        let mut record = Self {
             project: path_text::to_text(root),
-            since: now,
-            identity: None,
-            settings: Vec::new(),
-            pins: BTreeMap::new(),
-        });
-        record.pins = pins;
-        record.identity = Some(Identity::establish(root)?);
+            since,
+            identity,
+            settings: settings_before,
+            pins,
+        };
         if let Some(text) = settings {
             record.settings.retain(|version| *version != text);
             record.settings.push(text);
@@ -179,8 +159,7 @@ pub(crate) fn moved_from(state: &StateDir, root: &Path) -> Result<Option<String>
     let here = path_text::to_text(root);
     let is_this = |record: &Record| {
         let gone = !path_text::from_text(&record.project).exists();
-        let then = record.identity.as_ref();
-        record.project != here && gone && then.is_some_and(|then| then.is_still(&now))
+        record.project != here && gone && record.identity.is_still(&now)
     };
     let moved = records(state)?.into_iter().find(is_this);
     Ok(moved.map(|record| record.project))

@@ -59,21 +59,10 @@ impl Filter {
     }
 }
 
-/// The machine that a command's first word names. Records of earlier versions say no more.
-fn named_by(command: &str) -> Option<Name> {
-    match command.split(' ').next()? {
-        "plan" => Some(Name::Review),
-        "handoff" => Some(Name::Claim),
-        verb => machine(verb).ok(),
-    }
-}
-
 /// The machine that a command is about.
 pub(crate) fn machine_of(record: &Record) -> Option<Name> {
     match &record.entry {
-        Entry::Verb {
-            command, machine, ..
-        } => machine.or_else(|| named_by(command)),
+        Entry::Verb { machine, .. } => *machine,
         Entry::Turn { .. } => None,
     }
 }
@@ -145,39 +134,5 @@ pub(crate) fn outcome(ruling: &Ruling) -> &'static str {
             Outcome::Told => "told",
             Outcome::Observed => "observed",
         },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_command_of_an_earlier_version_is_its_first_words_machines() {
-        for (command, expected) in [
-            ("plan accept", Some(Name::Review)),
-            ("handoff", Some(Name::Claim)),
-            ("claim done", Some(Name::Claim)),
-            ("gate on --project", Some(Name::Gate)),
-            ("observe", None),
-            ("", None),
-        ] {
-            let old =
-                serde_json::json!({ "verb": { "command": command, "session": null, "did": "" } });
-            let entry: Entry = serde_json::from_value(old).unwrap();
-            let record = Record {
-                v: 1,
-                seq: 1,
-                at: Millis(0),
-                entry,
-                files: Vec::new(),
-            };
-            let about: Vec<Name> = Name::ALL
-                .iter()
-                .copied()
-                .filter(|name| concerns(&record, *name))
-                .collect();
-            assert_eq!(about, expected.into_iter().collect::<Vec<_>>(), "{command}");
-        }
     }
 }

@@ -39,7 +39,6 @@ mod loop_stores;
 mod looping;
 mod manual;
 mod notices;
-mod old_state;
 mod orders;
 mod orders_programs;
 mod plugin_taskie;

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 use crate::env::{MAINSPRING, Ran, TestEnv};
 
+/// The binding of a session whose project is gone.
+const NOWHERE: &str = r#"{"project":"/nowhere"}"#;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Makes a file or folder look this many days old.
@@ -207,7 +209,7 @@ fn a_start_sweeps_once_a_day_and_otherwise_only_looks_at_the_mark() {
     let env = gated();
     sweep(&env);
     let binding = env.state().join("sessions/old");
-    write(&binding, "/nowhere", 91);
+    write(&binding, NOWHERE, 91);
     start(&env).ok();
     assert!(binding.exists(), "it is not a day ago");
     age(&swept(&env), 2);
@@ -229,7 +231,7 @@ fn one_start_does_a_bounded_part_and_the_next_goes_on() {
     let env = gated();
     let sessions = env.state().join("sessions");
     for number in 0..600 {
-        write(&sessions.join(format!("s{number:03}")), "/nowhere", 91);
+        write(&sessions.join(format!("s{number:03}")), NOWHERE, 91);
     }
     let left = || {
         let names = fs::read_dir(&sessions).unwrap();
@@ -247,7 +249,7 @@ fn one_start_does_a_bounded_part_and_the_next_goes_on() {
 fn a_broken_mark_or_setting_deletes_nothing_and_says_nothing() {
     let env = gated();
     let binding = env.state().join("sessions/old");
-    write(&binding, "/nowhere", 91);
+    write(&binding, NOWHERE, 91);
     let config = env.home().join(".config/mainspring/config.toml");
     write(&config, "[state]\nkeep = \"30 years", 0);
     start(&env).ok();
@@ -271,7 +273,7 @@ fn a_repository_cannot_set_how_long_state_is_kept() {
     .unwrap();
     env.trust();
     let binding = env.state().join("sessions/old");
-    write(&binding, "/nowhere", 60);
+    write(&binding, NOWHERE, 60);
     sweep(&env);
     assert!(binding.exists());
 }
@@ -446,7 +448,7 @@ fn purge_ends_this_projects_state_and_nothing_else() {
     env.trust();
     let state = env.project_state();
     let other = env.state().join("sessions/other");
-    write(&other, "/nowhere", 0);
+    write(&other, NOWHERE, 0);
     let asked = env.run(&["state", "purge"]).failed();
     assert!(asked.contains("--yes"), "{asked}");
     let said = env.run(&["state", "purge", "--yes"]).ok();

@@ -57,9 +57,7 @@ pub enum State {
     /// No claim file.
     Unclaimed(ClaimMemory),
     Claimed {
-        #[serde(alias = "signal")]
         claim: ClaimFile,
-        #[serde(alias = "memo")]
         memory: ClaimMemory,
     },
     /// A file of a later version. It is read, and never written.

@@ -104,11 +104,7 @@ pub enum Need {
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
     All,
-    #[serde(alias = "part", alias = "machine_input")]
-    Partial {
-        total: u32,
-        sum: CheckState,
-    },
+    Partial { total: u32, sum: CheckState },
 }
 
 /// The sum of the checks of the current head.

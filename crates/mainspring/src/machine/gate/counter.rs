@@ -35,17 +35,16 @@ pub(crate) fn read(
     Ok((count, FoundFile { path, bytes }))
 }
 
-/// A file of ours of an earlier version holds a bare number, too.
 fn parse(path: &Path, bytes: &[u8]) -> Result<u32, Trouble> {
-    let number = |bytes: &[u8]| std::str::from_utf8(bytes).ok()?.trim().parse().ok();
-    let count = if is_seeds(path) {
-        number(bytes)
-    } else {
-        let object = seal::unseal(path, bytes)?;
-        let count = mainspring_json::read::<Count>(&object);
-        count.map_or_else(|_| number(&object), |count| Some(count.held))
-    };
-    count.ok_or_else(|| Trouble::corrupt(path, "it does not hold a number"))
+    if !is_seeds(path) {
+        let count = mainspring_json::read::<Count>(&seal::unseal(path, bytes)?);
+        return count
+            .map(|count| count.held)
+            .map_err(|error| Trouble::corrupt(path, error));
+    }
+    let text = std::str::from_utf8(bytes).ok();
+    let number = text.and_then(|text| text.trim().parse().ok());
+    number.ok_or_else(|| Trouble::corrupt(path, "it does not hold a number"))
 }
 
 /// What the file is to hold.

@@ -21,7 +21,6 @@ pub(crate) enum Progress {
     Waiting,
     Kept,
     Said,
-    #[serde(alias = "worn")]
     GaveUp,
     /// Its own agent switched it off, and the person does not know yet.
     Ended,

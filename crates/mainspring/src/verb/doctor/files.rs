@@ -79,11 +79,10 @@ fn unusable(path: &Path, findings: &mut Findings) -> Option<Vec<u8>> {
     }
 }
 
-/// Is it as it was written? What an earlier version wrote must at least be JSON, or the bare
-/// path of a binding.
+/// Is it as it was written? What has no seal must at least be JSON.
 fn check(path: &Path, bytes: &[u8]) -> std::result::Result<(), Trouble> {
     let object = seal::unseal(path, bytes)?;
-    if object.is_empty() || object.starts_with(b"/") {
+    if object.is_empty() {
         return Ok(());
     }
     mainspring_json::read::<IgnoredAny>(&object)

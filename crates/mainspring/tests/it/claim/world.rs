@@ -216,11 +216,6 @@ impl World {
         self.edit(json!({ "last_check_poll": "2020-01-01T00:00:00Z" }));
     }
 
-    /// The environment, after GitHub and the server are gone.
-    pub(crate) fn into_env(self) -> TestEnv {
-        self.env
-    }
-
     /// Does everything up to the pull request.
     pub(crate) fn with_pull_request(&self) -> String {
         let head = self.work();

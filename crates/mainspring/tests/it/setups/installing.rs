@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::Bench;
 use crate::env::MAINSPRING;
-use crate::old_state;
 
 fn settings(bench: &Bench) -> Value {
     serde_json::from_str(&fs::read_to_string(bench.settings()).unwrap()).unwrap()
@@ -323,41 +322,4 @@ fn what_the_earlier_build_registered_and_wrote_is_found_and_goes_on() {
     // The kit's command does the same with a program that was built from an earlier commit.
     let steps = upgrade::play(&earlier, Path::new(MAINSPRING));
     assert_eq!(steps.len(), 6, "{steps:?}");
-}
-
-/// The settings and the state that the build of before the second name wrote, byte for byte but for
-/// the folders.
-#[test]
-fn the_files_of_an_earlier_build_are_brought_up_to_date_and_come_back_as_they_were() {
-    let bench = Bench::bare();
-    let old = bench.env.root().join("old/mainspring");
-    bench.program("old", "echo 'mainspring 0.1.0'");
-    fs::create_dir_all(old.parent().unwrap()).unwrap();
-    fs::rename(bench.bin().join("old"), &old).unwrap();
-    old_state::place_story(&bench.env, "installed", &old);
-    let found = bench.findings();
-    let hooks = found.iter().find(|one| one["about"] == "hooks").unwrap();
-    let what = hooks["what"].as_str().unwrap();
-    assert!(what.starts_with("two versions are in use: "), "{what}");
-    let after = bench.fixed(&found);
-    assert_eq!(after.code, Some(0), "{after:?}");
-    let text = settings(&bench).to_string();
-    assert!(
-        !text.contains("/old/") && !text.contains("\"args\":[\""),
-        "{text}"
-    );
-    assert_eq!(
-        bench
-            .env
-            .hook("Stop", json!({"last_assistant_message": "b"}))
-            .held()
-            .lines()
-            .count(),
-        1
-    );
-    let status = bench.run(&["status"]).ok();
-    assert!(status.contains("beat 2 of 3"), "{status}");
-    bench.run(&["uninstall", "--yes"]).ok();
-    let text = fs::read_to_string(bench.settings()).unwrap();
-    assert_eq!(text, "{\n  \"theirs\": 1\n}\n");
 }
