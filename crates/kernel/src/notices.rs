@@ -36,6 +36,10 @@ pub fn of(kind: &Kind, answer: &Answer) -> Vec<String> {
             .filter(|note| !held || note.by != Voice::Optional);
         notices.extend(told.map(|note| note.text.clone()));
     }
+    if let Kind::Watch = kind {
+        // The watcher has nobody else to tell.
+        notices.extend(answer.notes.iter().map(|note| note.text.clone()));
+    }
     notices
 }
 
@@ -94,5 +98,8 @@ mod tests {
             wake: Reasons::one(Name::Claim, "CI failed\nlog".into()),
         };
         assert_eq!(of(&Kind::Watch, &answer(wake, &[])), ["CI failed"]);
+        let waits = note(Voice::Machine(Name::Claim), "CI waits for you");
+        let rests = answer(Decision::nothing(&Kind::Watch), &[&waits]);
+        assert_eq!(of(&Kind::Watch, &rests), ["CI waits for you"]);
     }
 }

@@ -9,6 +9,7 @@ use mainspring_kernel::at_work::AtWork;
 use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::ids;
 use mainspring_kernel::machines::MachineInput;
+use mainspring_kernel::machines::claim::{State as Claim, rounds};
 use mainspring_kernel::machines::gate::verbs::Switch;
 use mainspring_kernel::machines::looping::{LoopOwner, State as Loop};
 use mainspring_kernel::machines::pulse::State as Pulse;
@@ -320,11 +321,28 @@ fn render(cmd: &CommandContext, view: &View) -> String {
         out += &paint.warn(&format!("everything is {stopped}; {}", go_on(stopped, "")));
         out.push('\n');
     }
+    for waits in view.machines.iter().filter_map(waits_for_person) {
+        out += &paint.warn(&format!("needs you: {waits}"));
+        out.push('\n');
+    }
     out.push('\n');
     for machine in &view.machines {
         out += &machine_lines(cmd, view, machine);
     }
     out
+}
+
+/// What goes on only after the person wrote to the agent.
+fn waits_for_person(machine: &Machine) -> Option<String> {
+    match machine.details.as_ref()? {
+        MachineInput::Claim(input) => match &input.state {
+            Claim::Claimed { claim, memory } => {
+                rounds::waiting(claim, memory, input.facts.max_ci_rounds)
+            }
+            Claim::Unclaimed(_) | Claim::Newer { .. } => None,
+        },
+        _ => None,
+    }
 }
 
 /// One line with its state, and one for each way in which it may hold the next stop.

@@ -6,9 +6,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::claim_file::{ClaimFile, is_due};
-use super::memory::{ClaimMemory, Consent, Weight};
+use super::memory::{ClaimMemory, Consent};
 use super::news::{Look, PullNews};
 use super::phase::{Next, Phase};
+use super::rounds::Rounds;
 use super::text::unended;
 use super::work::{Effect, Outcome, Seen, Survey};
 use super::{BoardUse, Claim, State};
@@ -165,7 +166,7 @@ fn welcome(rule: &'static str, state: &State, extra: Vec<String>, input: &In<'_>
                 }
                 trouble = memory.untold_trouble();
             }
-            paragraphs.extend(memory.fetch(session, Weight::Info));
+            paragraphs.extend(memory.fetch(session, input.now));
             state.with_memo(memory)
         }
     };
@@ -255,7 +256,11 @@ pub(super) fn on_prompt(state: &State, input: &In<'_>) -> Context {
     if input.facts.owner_is_gone {
         memory.owner = None;
     }
-    let text = memory.fetch(input.event.session.as_ref(), Weight::Info);
+    let session = input.event.session.as_ref();
+    if person && memory.is_own(session) {
+        memory.rounds = Rounds::default();
+    }
+    let text = memory.fetch(session, input.now);
     let trouble = memory.untold_trouble().filter(|_| person);
     if text.is_none() && Some(&memory) == state.memory() {
         return Step::ignore(state, OnContext::Pass);

@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::claim_file::{ClaimFile, is_due};
 use super::memory::{ClaimMemory, Mail, Topic, Weight};
@@ -10,6 +11,7 @@ use super::phase::Phase;
 use super::pull::{Ci, Pull, PullState};
 use super::results::{self, Held};
 use super::retry::{self, At};
+use super::rounds;
 use super::stop::post;
 use super::work::{BranchStatus, Effect, Fault, Item, Outcome};
 use super::{Claim, Door, State};
@@ -45,13 +47,10 @@ fn poll(pr: u64, claim: &ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Idle
     // A server in trouble is not asked more often than a healthy one.
     let told_to_wait =
         memory.not_before.is_some_and(|at| input.now < at) || (memory.trouble.is_some() && !due);
-    let rests = |memory| {
+    let rests = |mut memory| {
+        let say = waits(claim, &mut memory, input).map_or(OnIdle::Pass, OnIdle::Notify);
         let claim = claim.clone();
-        Step::take(
-            "poll-backoff",
-            State::Claimed { claim, memory },
-            OnIdle::Pass,
-        )
+        Step::take("poll-backoff", State::Claimed { claim, memory }, say)
     };
     match input.effect_status {
         EffectStatus::Done(intent, Outcome::Polled(pull)) if intent.effect.polls() == Some(pr) => {
@@ -82,8 +81,15 @@ fn polled(claim: &ClaimFile, memory: &ClaimMemory, pull: &Pull, input: &In<'_>) 
         phrases: &input.facts.phrases,
     };
     let seen = PullNews::of(claim, memory, look);
-    let say = notice(&seen, pull, input.facts.door);
-    let seen = seen.posted();
+    let said = notice(&seen, pull, input.facts.door);
+    let mut seen = seen.posted();
+    let waits = waits(&seen.claim, &mut seen.memory, input);
+    let said: Vec<String> = said.into_iter().chain(waits).collect();
+    let say = if said.is_empty() {
+        OnIdle::Pass
+    } else {
+        OnIdle::Notify(said.join("; "))
+    };
     let rule = match &seen.claim.phase {
         Phase::MergedDetected => "merged",
         Phase::Coding
@@ -98,16 +104,23 @@ fn polled(claim: &ClaimFile, memory: &ClaimMemory, pull: &Pull, input: &In<'_>) 
 }
 
 /// What is said now: to the person, or, by the drop-in, to the agent.
-fn notice(seen: &PullNews, pull: &Pull, door: Door) -> OnIdle {
-    let said: Option<String> = match door {
+fn notice(seen: &PullNews, pull: &Pull, door: Door) -> Option<String> {
+    match door {
         Door::Hook => (!seen.notices.is_empty()).then(|| seen.notices.join("; ")),
         // The public script tells at every poll that checks still run.
         Door::Compat => seen.wake().or_else(|| {
             let running = pull.state == PullState::Open && pull.ci() == Ci::Running;
             running.then(|| pull.sentence())
         }),
-    };
-    said.map_or(OnIdle::Pass, OnIdle::Notify)
+    }
+}
+
+/// Red CI that waits for the person. The drop-in speaks to the agent.
+fn waits(claim: &ClaimFile, memory: &mut ClaimMemory, input: &In<'_>) -> Option<String> {
+    match input.facts.door {
+        Door::Hook => rounds::untold(claim, memory, input.facts.max_ci_rounds),
+        Door::Compat => None,
+    }
 }
 
 /// A failed poll counts for the back-off, too.

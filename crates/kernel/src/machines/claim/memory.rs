@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::pull::{Ci, Outlook, PullState, Review};
+use super::rounds::Rounds;
 use super::trouble::LookTrouble;
 use super::work::Missing;
 use crate::ids::{Millis, SessionId};
@@ -20,6 +21,8 @@ pub struct ClaimMemory {
     pub owner: Option<SessionId>,
     pub mail: Vec<Mail>,
     pub told: Told,
+    #[serde(skip_serializing_if = "Rounds::are_new")]
+    pub rounds: Rounds,
     /// What the agent was told is missing. The same thing is not said twice in a row.
     pub lacking: Option<Missing>,
     pub card: Option<CardFault>,
@@ -86,6 +89,9 @@ pub struct Mail {
     /// Lines of a log, which no record keeps.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub log: String,
+    /// It says that CI failed: `rounds` limits how often the agent works on for that.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub red: bool,
 }
 
 impl Mail {
@@ -96,6 +102,7 @@ impl Mail {
             at,
             text,
             log: String::new(),
+            red: false,
         }
     }
 
@@ -235,15 +242,37 @@ impl ClaimMemory {
         self.owner.is_none() || self.owner.as_ref() == session
     }
 
-    /// Takes out the mail that this session reads now: all of it, or only what is worth keeping an
-    /// agent going for.
-    pub fn fetch(&mut self, session: Option<&SessionId>, at_least: Weight) -> Option<String> {
-        let wake = self.mail.iter().any(|mail| mail.weight == Weight::Wake);
-        let due = match at_least {
-            Weight::Info => !self.mail.is_empty(),
-            Weight::Wake => wake,
-        };
-        if !due || !self.is_own(session) {
+    /// Is there mail that is worth a turn of the agent, and may it have that turn now?
+    pub fn has_urgent(&self, most: u32, now: Millis) -> bool {
+        let may = self.rounds.may_tell(most, now);
+        let mut mail = self.mail.iter();
+        mail.any(|mail| mail.weight == Weight::Wake && (!mail.red || may))
+    }
+
+    /// Takes out the mail for a session that is kept going or woken for it; `most` limits how often
+    /// that happens for red CI.
+    pub fn fetch_urgent(
+        &mut self,
+        session: Option<&SessionId>,
+        most: u32,
+        now: Millis,
+    ) -> Option<String> {
+        if !self.has_urgent(most, now) {
+            return None;
+        }
+        let may = self.rounds.may_tell(most, now);
+        let (given, kept) = core::mem::take(&mut self.mail)
+            .into_iter()
+            .partition(|mail| !mail.red || may);
+        self.mail = given;
+        let text = self.fetch(session, now);
+        self.mail.extend(kept);
+        text
+    }
+
+    /// Takes out all mail, for a session that is about to work anyway.
+    pub fn fetch(&mut self, session: Option<&SessionId>, now: Millis) -> Option<String> {
+        if self.mail.is_empty() || !self.is_own(session) {
             return None;
         }
         if let Some(session) = session {
@@ -253,6 +282,9 @@ impl ClaimMemory {
         if asks {
             self.ask();
         }
+        if self.mail.iter().any(|mail| mail.red) {
+            self.rounds.tell(now);
+        }
         let texts: Vec<String> = self.mail.drain(..).map(Mail::into_text).collect();
         Some(texts.join("\n"))
     }
@@ -260,7 +292,10 @@ impl ClaimMemory {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rounds::MOST;
     use super::*;
+
+    const NOW: Millis = Millis::seconds(100_000);
 
     fn mail(topic: Topic, weight: Weight, at: u64, text: &str) -> Mail {
         Mail::new(topic, weight, Millis::seconds(at), text.into())
@@ -284,18 +319,21 @@ mod tests {
     fn mail_is_read_once() {
         let mut memory = ClaimMemory::default();
         memory.post(mail(Topic::Ci, Weight::Wake, 1, "failed"));
-        assert_eq!(memory.fetch(None, Weight::Wake).as_deref(), Some("failed"));
-        assert_eq!(memory.fetch(None, Weight::Info), None);
+        assert_eq!(
+            memory.fetch_urgent(None, MOST, NOW).as_deref(),
+            Some("failed")
+        );
+        assert_eq!(memory.fetch(None, NOW), None);
     }
 
     #[test]
     fn progress_alone_is_not_worth_a_turn_but_goes_with_what_is() {
         let mut memory = ClaimMemory::default();
         memory.post(mail(Topic::Ci, Weight::Info, 1, "2/3 passed"));
-        assert_eq!(memory.clone().fetch(None, Weight::Wake), None);
-        assert!(memory.clone().fetch(None, Weight::Info).is_some());
+        assert_eq!(memory.clone().fetch_urgent(None, MOST, NOW), None);
+        assert!(memory.clone().fetch(None, NOW).is_some());
         memory.post(mail(Topic::Review, Weight::Wake, 1, "changes requested"));
-        let text = memory.fetch(None, Weight::Wake);
+        let text = memory.fetch_urgent(None, MOST, NOW);
         assert_eq!(text.as_deref(), Some("2/3 passed\nchanges requested"));
     }
 
@@ -307,10 +345,10 @@ mod tests {
         };
         memory.post(mail(Topic::Ci, Weight::Wake, 0, "failed"));
         let other = session("b");
-        assert_eq!(memory.fetch(Some(&other), Weight::Wake), None);
-        assert_eq!(memory.fetch(None, Weight::Wake), None);
+        assert_eq!(memory.fetch_urgent(Some(&other), MOST, NOW), None);
+        assert_eq!(memory.fetch_urgent(None, MOST, NOW), None);
         memory.owner = None;
-        let text = memory.fetch(Some(&other), Weight::Wake);
+        let text = memory.fetch_urgent(Some(&other), MOST, NOW);
         assert_eq!(text.as_deref(), Some("failed"));
         assert_eq!(memory.owner, Some(other), "who reads it goes on with it");
     }

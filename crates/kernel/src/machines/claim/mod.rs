@@ -19,6 +19,7 @@ mod refused;
 pub mod remote;
 mod results;
 mod retry;
+pub mod rounds;
 mod stop;
 #[cfg(test)]
 mod tests;
@@ -78,6 +79,9 @@ pub struct Facts {
     /// What else counts as a yes to the question whether to close the issue.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phrases: Vec<String>,
+    /// How often since a prompt the agent is told of red CI; 0: no limit.
+    #[serde(default = "most_rounds", skip_serializing_if = "are_most_rounds")]
+    pub max_ci_rounds: u32,
     /// The session that has the claim does not run any more.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub owner_is_gone: bool,
@@ -92,9 +96,19 @@ impl Facts {
             branch: None,
             headless: false,
             phrases: Vec::new(),
+            max_ci_rounds: rounds::MOST,
             owner_is_gone: false,
         }
     }
+}
+
+const fn most_rounds() -> u32 {
+    rounds::MOST
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+const fn are_most_rounds(most: &u32) -> bool {
+    *most == rounds::MOST
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -186,6 +200,8 @@ impl Machine for Claim {
             when: "GitHub did not let us", does: "tell the agent; try again later", remedy: "fix the cause, then `mainspring claim retry`" },
         Arrow { rule: "watched",        on: "stop",          from: &["pr_created", "checks_running"], to: SAME,
             when: "the board is current", does: "pass; give waiting mail", remedy: "" },
+        Arrow { rule: "ci-limit",       on: "stop",          from: &["pr_created", "checks_running"], to: SAME,
+            when: "CI failed again, and the agent was told of as many failures since the last prompt as `max_ci_rounds` says", does: "pass; tell the person, once", remedy: "write to the agent: your prompt tells it" },
         Arrow { rule: "asked",          on: "stop",          from: &["merged_detected"], to: SAME,
             when: "the board is current", does: "pass; give waiting mail", remedy: "close with `mainspring claim done` when the user says so" },
         Arrow { rule: "card",           on: "stop",          from: &["coding", "pr_created", "checks_running", "merged_detected"], to: SAME,
@@ -275,7 +291,7 @@ impl Machine for Claim {
         Arrow { rule: "welcome-merged", on: "session_start", from: &["pr_created", "checks_running"], to: "merged_detected",
             when: "the pull request is merged", does: "ask whether to close, once", remedy: "" },
         Arrow { rule: "mail",           on: "prompt",        from: ANY, to: SAME,
-            when: "mail waits, GitHub was out of reach, or the person was asked", does: "give it; note that the person spoke", remedy: "" },
+            when: "mail waits, GitHub was out of reach, the person was asked, or red CI was told", does: "give it; note that the person spoke", remedy: "" },
         Arrow { rule: "left",           on: "session_end",   from: ANY, to: SAME,
             when: "the claim's session ends", does: "leave it to the next session", remedy: "" },
     ];

@@ -106,6 +106,7 @@ impl PullNews {
         // If GitHub's clock is ahead of ours, the moment at which we saw it counts.
         let at = pull.merged_at.unwrap_or(now).min(now);
         self.memory.merged_at = Some(at);
+        self.memory.mail.retain(|mail| !mail.red);
         let issue = self.claim.issue_number;
         self.wake_for(
             Topic::Merge,
@@ -222,6 +223,7 @@ impl PullNews {
                 let text = sentence.clone() + &pull.failed_links();
                 self.wake_for(Topic::Ci, now, text, pull.notice());
                 if let Some(mail) = self.news.last_mut() {
+                    mail.red = true;
                     mail.log = log(&pull.log);
                 }
             }

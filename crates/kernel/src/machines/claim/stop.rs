@@ -8,6 +8,7 @@ use super::memory::{ClaimMemory, Consent, Mail, Topic, Weight};
 use super::news::{Look, PullNews};
 use super::phase::{Failure, Phase, Task};
 use super::results::{self, Held, Meaning};
+use super::rounds;
 use super::work::{CardUpdate, Close, Effect, HeartBeat, Open, Outcome};
 use super::{BoardUse, Claim, Door, State};
 use crate::effect::EffectStatus;
@@ -255,6 +256,11 @@ fn card_is_due(claim: &ClaimFile, memory: &ClaimMemory, now: Millis) -> bool {
 fn resting(claim: ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
     let rule = match &claim.phase {
         Phase::Coding => "coding",
+        Phase::PrCreated | Phase::ChecksRunning
+            if rounds::waiting(&claim, &memory, input.facts.max_ci_rounds).is_some() =>
+        {
+            "ci-limit"
+        }
         Phase::PrCreated | Phase::ChecksRunning => "watched",
         Phase::MergedDetected => "asked",
         Phase::ReadyForPr | Phase::Done | Phase::Failed(_) => "late",
@@ -262,7 +268,8 @@ fn resting(claim: ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
     quiet(rule, State::Claimed { claim, memory }, input)
 }
 
-/// Lets the agent go, or holds it for mail that is worth a turn.
+/// Lets the agent go, or holds it for mail that is worth a turn. The person is told once of red CI
+/// that waits for them.
 fn quiet(rule: &'static str, state: State, input: &In<'_>) -> Stop {
     let Some(mut memory) = state.memory().cloned() else {
         return Step::take(rule, state, OnStop::Pass);
@@ -271,10 +278,20 @@ fn quiet(rule: &'static str, state: State, input: &In<'_>) -> Stop {
         memory.owner = None;
     }
     let session = input.event.session.as_ref();
-    match memory.fetch(session, Weight::Wake) {
+    let most = input.facts.max_ci_rounds;
+    let waits = match &state {
+        State::Claimed { claim, .. } if memory.is_own(session) => {
+            rounds::untold(claim, &mut memory, most)
+        }
+        _ => None,
+    };
+    let mut step = match memory.fetch_urgent(session, most, input.now) {
         Some(text) => Step::take(rule, state.with_memo(memory), OnStop::Hold(text)),
+        None if waits.is_some() => Step::take(rule, state.with_memo(memory), OnStop::Pass),
         None => Step::take(rule, state, OnStop::Pass),
-    }
+    };
+    step.notes.extend(waits);
+    step
 }
 
 /// Says it to this session if the claim is its own; otherwise it waits for the claim's session.

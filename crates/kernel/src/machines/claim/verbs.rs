@@ -8,7 +8,7 @@ pub use super::refused::{Lease, Refused};
 use super::branch;
 use super::claim_file::ClaimFile;
 use super::consent::{self, LastWord, Phrases};
-use super::memory::{Beat, ClaimMemory, Consent, Route, Weight};
+use super::memory::{Beat, ClaimMemory, Consent, Route};
 use super::news::{Look, PullNews};
 use super::phase::{Failure, Phase, Task};
 use super::pull::PullState;
@@ -277,7 +277,7 @@ pub fn look(
     }
     let mut news = PullNews::of(&claim, &memory, look).posted();
     let told = match actor {
-        Actor::Agent(session) => news.memory.fetch(session.as_ref(), Weight::Info),
+        Actor::Agent(session) => news.memory.fetch(session.as_ref(), look.now),
         Actor::Person => None,
     };
     let (after, remembered) = (news.claim, news.memory);

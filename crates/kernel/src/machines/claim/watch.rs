@@ -1,12 +1,13 @@
 //! The watcher looks at the pull request while the agent rests; news wakes the agent.
 
 use super::claim_file::ClaimFile;
-use super::memory::{ClaimMemory, Weight};
+use super::memory::ClaimMemory;
 use super::news::{Look, PullNews};
 use super::phase::{Next, Phase};
 use super::pull::Pull;
 use super::results::{self, Held};
 use super::retry::{self, At};
+use super::rounds;
 use super::stop::post;
 use super::work::{Effect, Fault, Outcome};
 use super::{Claim, State};
@@ -31,13 +32,20 @@ pub enum Before {
 }
 
 impl State {
-    /// What the watcher of this session does now; `due` is when it may ask GitHub next.
-    pub fn before_look(&self, session: Option<&SessionId>, due: Millis, now: Millis) -> Before {
+    /// What the watcher of this session does now; `due` is when it may ask GitHub next, `most` how
+    /// often it may wake the agent for red CI.
+    pub fn before_look(
+        &self,
+        session: Option<&SessionId>,
+        most: u32,
+        due: Millis,
+        now: Millis,
+    ) -> Before {
         let ours = self.memory().is_none_or(|memory| memory.is_own(session));
         if !ours {
             return Before::Leave;
         }
-        if self.has_news() {
+        if self.has_news(most, now) {
             return Before::Look;
         }
         let Self::Claimed { claim, memory } = self else {
@@ -57,10 +65,9 @@ impl State {
     }
 
     /// Is there mail that is worth a turn? The idle hook may have found it first.
-    pub fn has_news(&self) -> bool {
-        let mail = self.memory().map(|memory| memory.mail.as_slice());
-        let mut mail = mail.unwrap_or_default().iter();
-        mail.any(|mail| mail.weight == Weight::Wake)
+    pub fn has_news(&self, most: u32, now: Millis) -> bool {
+        self.memory()
+            .is_some_and(|memory| memory.has_urgent(most, now))
     }
 }
 
@@ -140,7 +147,7 @@ fn news(state: &State, rule: &'static str, input: &In<'_>) -> Option<Watch> {
     if !memory.is_own(session) {
         return None;
     }
-    let text = memory.fetch(session, Weight::Wake)?;
+    let text = memory.fetch_urgent(session, input.facts.max_ci_rounds, input.now)?;
     let next = state.with_memo(memory);
     Some(Step::take(rule, next, OnWatch::Wake(text)))
 }
@@ -169,12 +176,17 @@ fn watched(
         _ => "noticed",
     };
     let seen = seen.posted();
+    let waits = rounds::waiting(&seen.claim, &seen.memory, input.facts.max_ci_rounds);
     let next = State::Claimed {
         claim: seen.claim,
         memory: seen.memory,
     };
     let step = news(&next, rule, input);
-    step.unwrap_or_else(|| Step::take(rule, next, OnWatch::Pass))
+    let step = step.unwrap_or_else(|| Step::take(rule, next, OnWatch::Pass));
+    match waits {
+        Some(text) => step.note(text),
+        None => step,
+    }
 }
 
 /// The next look may succeed. A person is told once of a trouble that stays; if the server said

@@ -14,10 +14,12 @@ pub(crate) mod poll;
 pub(crate) mod programs;
 pub(crate) mod query;
 pub(crate) mod route;
+mod settings;
 
 pub(crate) use change::Change;
 pub(crate) use effect::release;
 pub(crate) use places::place;
+pub(crate) use settings::{max_ci_rounds, phrases};
 
 use std::path::{Path, PathBuf};
 
@@ -26,6 +28,7 @@ use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::claim::branch;
 use mainspring_kernel::machines::claim::memory::ClaimMemory;
 use mainspring_kernel::machines::claim::phase::{Phase, Task};
+use mainspring_kernel::machines::claim::rounds;
 use mainspring_kernel::machines::claim::watch::Before;
 use mainspring_kernel::machines::claim::work::Outcome;
 use mainspring_kernel::machines::claim::{BoardUse, Claim, Door, Facts, State};
@@ -35,7 +38,6 @@ use mainspring_store::{Trouble, atomic, digest, path_text, read_json};
 
 use self::places::memory_path;
 use super::{FoundFile, Loaded, MachineShell, Spec, json_state};
-use crate::config::{Config, Key, Kind as Setting, Reach, Value};
 use crate::event_context::EventContext;
 use crate::host;
 use crate::limits;
@@ -61,80 +63,7 @@ impl MachineShell for Shell {
 
     const SPEC: Spec = Spec {
         about: "issue → branch → pull request → CI → merged → closed",
-        keys: &[
-            Key {
-                name: "claim.project",
-                kind: Setting::Number { most: 1_000_000 },
-                default: "0",
-                reach: Reach::Anyone,
-                variable: Some("MOLTNET_PROJECT_NUMBER"),
-                about: "number of the GitHub project board; 0: none",
-            },
-            Key {
-                name: "claim.owner",
-                kind: Setting::Text,
-                default: "",
-                reach: Reach::Anyone,
-                variable: Some("MOLTNET_PROJECT_OWNER"),
-                about: "the board's owner; if empty, the repository's owner",
-            },
-            Key {
-                name: "claim.remote",
-                kind: Setting::Text,
-                default: "",
-                reach: Reach::Anyone,
-                variable: None,
-                about: "the git remote of the repository with the issues; if empty, gh's default, upstream or origin",
-            },
-            Key {
-                name: "claim.columns",
-                kind: Setting::List,
-                default: "",
-                reach: Reach::Anyone,
-                variable: None,
-                about: "the board's names for Todo, In Progress, In Review and Done, in this order",
-            },
-            Key {
-                name: "claim.consent",
-                kind: Setting::List,
-                default: "",
-                reach: Reach::User,
-                variable: None,
-                about: "messages in your language that let an issue be closed; #N is its number",
-            },
-            Key {
-                name: "claim.hosts",
-                kind: Setting::List,
-                default: "",
-                reach: Reach::User,
-                variable: None,
-                about: "GitHub Enterprise servers, in addition to those that gh is signed in to",
-            },
-            Key {
-                name: "claim.gh",
-                kind: Setting::Text,
-                default: "gh",
-                reach: Reach::User,
-                variable: None,
-                about: "the GitHub command line: a name on PATH, or an absolute path",
-            },
-            Key {
-                name: "claim.git",
-                kind: Setting::Text,
-                default: "git",
-                reach: Reach::User,
-                variable: None,
-                about: "git: a name on PATH, or an absolute path",
-            },
-            Key {
-                name: "claim.watch",
-                kind: Setting::Span,
-                default: "2m",
-                reach: Reach::User,
-                variable: Some("MAINSPRING_CLAIM_WATCH"),
-                about: "how often `claim watch` looks at the pull request",
-            },
-        ],
+        keys: settings::KEYS,
     };
 
     /// There is a claim, there are unread messages, or the event is one at which a project
@@ -168,7 +97,9 @@ impl MachineShell for Shell {
         if let Kind::Watch = payload.event.kind {
             let now = context.env.now();
             let session = payload.event.session.as_ref();
-            let leaves = state(context)?.0.before_look(session, now, now) == Before::Leave;
+            // Without a limit, so that no setting is read: the kernel knows it.
+            let before = state(context)?.0.before_look(session, 0, now, now);
+            let leaves = before == Before::Leave;
             return Ok(!leaves && context.heeds_repository());
         }
         let place = place(context);
@@ -366,12 +297,20 @@ fn facts(context: &EventContext<'_>, state: &State) -> Result<Facts, Trouble> {
         Door::Hook
     };
     let headless = is_headless(context);
+    let asks = may_ask(state, headless);
+    let red = |memory: &ClaimMemory| memory.mail.iter().any(|mail| mail.red);
+    let max_ci_rounds = if asks || state.memory().is_some_and(red) {
+        max_ci_rounds(context.config()?)
+    } else {
+        rounds::MOST
+    };
     Ok(Facts {
         door,
         board,
         branch,
         headless,
-        phrases: if may_ask(state, headless) {
+        max_ci_rounds,
+        phrases: if asks {
             phrases(context.config()?)
         } else {
             Vec::new()
@@ -406,12 +345,6 @@ fn may_ask(state: &State, headless: bool) -> bool {
         },
         State::Unclaimed(_) | State::Newer { .. } => false,
     }
-}
-
-/// What else the user may say to let an issue be closed.
-pub(crate) fn phrases(config: &Config) -> Vec<String> {
-    let listed = config.get("claim.consent").and_then(Value::list);
-    listed.unwrap_or_default().to_vec()
 }
 
 /// The checked-out branch, if it may have a pull request. It is read from git's own file,

@@ -9,6 +9,7 @@ use mainspring_kernel::machines::claim::claim_file::ClaimFile;
 use mainspring_kernel::machines::claim::memory::{ClaimMemory, Consent};
 use mainspring_kernel::machines::claim::phase::{Next, Phase};
 use mainspring_kernel::machines::claim::pull::{Pull, PullState};
+use mainspring_kernel::machines::claim::rounds;
 use mainspring_kernel::machines::claim::trouble::LookTrouble;
 use mainspring_kernel::machines::claim::verbs;
 use mainspring_store::ShownPath as _;
@@ -35,17 +36,18 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let context = EventContext::new(&cmd.env, &project, &store, None);
     let here = claim::place(&context);
     let pull = args.now.then(|| look(cmd, &context)).transpose()?;
+    let most = claim::max_ci_rounds(context.config()?);
     let mut others: Vec<PathBuf> = places::all(&context);
     others.retain(|place| *place != here);
     let own = match claim::state_at(&context, &here)? {
         (State::Unclaimed(_), _) if !others.is_empty() => None,
-        (state, found) => Some(view(&state, &found, pull)?),
+        (state, found) => Some(view(&state, &found, pull, most)?),
     };
     let elsewhere: Vec<View> = others
         .iter()
         .filter_map(|place| {
             let (state, found) = claim::state_at(&context, place).ok()?;
-            view(&state, &found, None).ok()
+            view(&state, &found, None, most).ok()
         })
         .collect();
     if args.json {
@@ -75,17 +77,25 @@ struct View {
     memory: ClaimMemory,
     file: PathBuf,
     pull: Option<Pull>,
+    /// Red CI that waits for the person.
+    waits: Option<String>,
     /// What the agent has just read, and what waits.
     mail: Vec<String>,
 }
 
-fn view(state: &State, found: &claim::Found, pull: Option<(Pull, Option<String>)>) -> Result<View> {
+fn view(
+    state: &State,
+    found: &claim::Found,
+    pull: Option<(Pull, Option<String>)>,
+    most: u32,
+) -> Result<View> {
     let (claim, memory) = verbs::claimed(state)?;
     let (pull, told) = pull.unzip();
     let waiting = memory.mail.iter().map(|mail| mail.text.clone());
     Ok(View {
         mail: told.flatten().into_iter().chain(waiting).collect(),
         file: found.file.path.clone(),
+        waits: rounds::waiting(&claim, &memory, most),
         claim,
         memory,
         pull,
@@ -117,6 +127,9 @@ impl View {
         }
         if self.claim.phase == Phase::MergedDetected && self.memory.consent != Consent::Spoken {
             out += "waits   for the user to say whether to close the issue\n";
+        }
+        if let Some(waits) = &self.waits {
+            out += &format!("waits   {waits}\n");
         }
         out += match self.memory.lease {
             Some(_) => "server  reserved on the git server\n",

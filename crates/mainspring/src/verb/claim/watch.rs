@@ -81,15 +81,17 @@ fn watch(env: &Environment, payload: &Payload) -> Result<Option<String>, Trouble
     let now = env.now();
     // A file that cannot be read may be one that is being written: the loop looks again.
     let leaves = claim::state(&context)
-        .is_ok_and(|(state, _)| state.before_look(session, now, now) == Before::Leave);
+        .is_ok_and(|(state, _)| state.before_look(session, 0, now, now) == Before::Leave);
     if leaves || !context.is_trusted() {
         return Ok(None);
     }
     let Some(_lease) = lease(&context, session)? else {
         return Ok(None);
     };
-    let every = context.config()?.get("claim.watch").and_then(Value::span);
-    wait_for_news(&context, payload, every.unwrap_or(Millis::seconds(120)))
+    let config = context.config()?;
+    let every = config.get("claim.watch").and_then(Value::span);
+    let every = every.unwrap_or(Millis::seconds(120));
+    wait_for_news(&context, payload, every, claim::max_ci_rounds(config))
 }
 
 /// Looks at regular intervals, until there is news for the agent or nothing to wait for.
@@ -97,6 +99,7 @@ fn wait_for_news(
     context: &EventContext<'_>,
     payload: &Payload,
     every: Millis,
+    most: u32,
 ) -> Result<Option<String>, Trouble> {
     let env = context.env;
     let until = env.now().plus(LONGEST);
@@ -117,16 +120,16 @@ fn wait_for_news(
         };
         unread = 0;
         let now = env.later();
-        match state.before_look(payload.event.session.as_ref(), due, now) {
+        match state.before_look(payload.event.session.as_ref(), most, due, now) {
             Before::Leave => return Ok(None),
             // News of the last look that woke nobody may still be waiting.
             Before::Look if now >= due || looked_at.as_ref() != Some(&state) => {
                 due = now.plus(every);
                 let answer = decide_all(&env.afresh(), payload)?;
+                notify::send(env, &payload.event.kind, &answer);
                 if let Decision::Watch { wake } = &answer.decision
                     && !wake.is_empty()
                 {
-                    notify::send(env, &payload.event.kind, &answer);
                     return Ok(Some(wake.text()));
                 }
                 looked_at = Some(state);

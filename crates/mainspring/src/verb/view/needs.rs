@@ -6,6 +6,7 @@ use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::machines::claim::State as Claim;
 use mainspring_kernel::machines::claim::memory::Consent;
 use mainspring_kernel::machines::claim::phase::{Next, Phase};
+use mainspring_kernel::machines::claim::rounds;
 use mainspring_kernel::machines::review::plan::State as Review;
 use mainspring_kernel::machines::review::standstill::Standstill;
 
@@ -30,6 +31,7 @@ pub(super) struct Need {
 /// Why it waits. The order is the order on the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
+    Ci,
     Question,
     Disputed,
     Limit,
@@ -42,6 +44,7 @@ pub(super) enum Kind {
 impl Kind {
     pub(super) const fn word(self) -> &'static str {
         match self {
+            Self::Ci => "CI",
             Self::Question => "question",
             Self::Disputed => "disputed",
             Self::Limit => "limit",
@@ -126,6 +129,9 @@ impl Needs<'_> {
                 continue;
             };
             let issue = claim.issue_number;
+            if let Some(waits) = rounds::waiting(claim, memory, input.facts.max_ci_rounds) {
+                self.add(Kind::Ci, waits, "write to the agent", None);
+            }
             match &claim.phase {
                 Phase::MergedDetected if memory.consent != Consent::Spoken => self.add(
                     Kind::Question,

@@ -8,7 +8,7 @@ use mainspring_testkit::github::Check;
 use mainspring_testkit::process::{PATIENCE, wait_until};
 use serde_json::json;
 
-use super::world::{World, world};
+use super::world::{World, context, world};
 
 struct Watcher(Child);
 
@@ -194,4 +194,62 @@ fn it_takes_up_a_retry_that_is_due() {
     let (code, said) = watcher.end();
     assert_eq!(code, Some(2));
     assert!(said.starts_with("PR #44 created"), "{said}");
+}
+
+/// The agent pushes a commit, and CI fails at once.
+fn push_red(world: &World) {
+    let head = world.work();
+    let failed = Check::completed("test", "FAILURE");
+    world.widgets().set_check(&head, failed);
+}
+
+#[test]
+fn an_agent_that_answers_each_failure_with_a_push_is_told_once_a_minute() {
+    let Some(world) = world() else { return };
+    world.with_pull_request();
+    push_red(&world);
+    let (code, said) = Watcher::start(&world, &[]).end();
+    assert_eq!(code, Some(2));
+    assert!(said.starts_with("CI failed for PR #44"), "{said}");
+    push_red(&world);
+    let second = Watcher::start(&world, &[]);
+    world.github.take_requests();
+    assert!(world.github.wait_for_request("ClaimPoll", PATIENCE));
+    for _ in 0..3 {
+        assert_eq!(world.stop("I pushed a fix").let_go(), "");
+    }
+    world.widgets().merge(44);
+    let (code, said) = second.end();
+    assert_eq!(code, Some(2));
+    assert!(said.starts_with("PR #44 merged!"), "{said}");
+    assert!(!said.contains("CI failed"), "{said}");
+}
+
+#[test]
+fn red_ci_waits_for_the_person_after_so_many_rounds() {
+    let Some(world) = world() else { return };
+    let config = world.env.home().join(".config/mainspring/config.toml");
+    std::fs::create_dir_all(config.parent().unwrap()).unwrap();
+    std::fs::write(config, "[claim]\nmax_ci_rounds = 1\n").unwrap();
+    world.with_pull_request();
+    push_red(&world);
+    assert_eq!(Watcher::start(&world, &[]).end().0, Some(2));
+    push_red(&world);
+    let second = Watcher::start(&world, &[]);
+    let sentence = "CI of PR #44 failed again, and the agent was told of 1 failure since your last \
+                    prompt. It waits for you";
+    let status = || world.env.run(&["status"]).ok();
+    wait_until("it has seen the second failure", || {
+        status().contains(&format!("needs you: {sentence}"))
+    });
+    let note = world.stop("I pushed a fix").let_go();
+    assert!(note.contains(sentence), "{note}");
+    assert_eq!(world.stop("I wait").let_go(), "", "once");
+    let why = world.env.run(&["why"]).ok();
+    assert!(why.contains("by rule ci-limit"), "{why}");
+    let told = context(world.prompt("go on"));
+    assert!(told.starts_with("CI failed for PR #44"), "{told}");
+    assert!(!status().contains("needs you"), "{}", status());
+    world.widgets().merge(44);
+    assert_eq!(second.end().0, Some(2));
 }

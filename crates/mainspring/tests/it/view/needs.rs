@@ -1,6 +1,6 @@
 //! What needs the person: it is on the page while it waits, with what to type, and gone afterwards.
 
-use mainspring_testkit::github::{Fault, on};
+use mainspring_testkit::github::{Check, Fault, on};
 use serde_json::json;
 
 use super::view;
@@ -112,5 +112,31 @@ fn a_pull_request_that_could_not_be_opened_needs_the_person() {
     assert!(shown.contains("tried again by itself"), "{shown}");
     world.edit(json!({ "phase": "ready_for_pr" }));
     let _ = world.stop("again").held();
+    assert!(needs(&world.env).contains("Nothing needs you"));
+}
+
+#[test]
+fn red_ci_needs_the_person_after_so_many_rounds_until_they_write() {
+    let Some(world) = world() else { return };
+    let config = world.env.home().join(".config/mainspring/config.toml");
+    std::fs::create_dir_all(config.parent().unwrap()).unwrap();
+    std::fs::write(config, "[claim]\nmax_ci_rounds = 1\n").unwrap();
+    world.with_pull_request();
+    for round in 0..2 {
+        assert!(needs(&world.env).contains("Nothing needs you"), "{round}");
+        let head = world.work();
+        let failed = Check::completed("test", "FAILURE");
+        world.widgets().set_check(&head, failed);
+        world.two_minutes_later();
+        drop(world.idle());
+        if round == 0 {
+            let _ = world.stop("waiting").held();
+        }
+    }
+    let shown = needs(&world.env);
+    assert!(shown.contains("1 thing needs you"), "{shown}");
+    assert!(shown.contains("CI of PR #44 failed again"), "{shown}");
+    assert!(shown.contains("write to the agent"), "{shown}");
+    drop(world.prompt("go on"));
     assert!(needs(&world.env).contains("Nothing needs you"));
 }

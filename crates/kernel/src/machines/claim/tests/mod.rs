@@ -3,6 +3,7 @@
 mod between;
 mod commands;
 mod lives;
+mod rounds;
 mod stops;
 mod watches;
 
@@ -16,6 +17,7 @@ use super::memory::{Beat, ClaimMemory, Consent, Mail, Topic, Weight};
 use super::phase::{Failure, Next, Phase, Task};
 use super::pull::tests::pull;
 use super::pull::{CheckState, Need, Pull, PullState};
+use super::rounds::Rounds;
 use super::work::{
     BEAT, Beaten, Board, BranchStatus, Effect, Fault, HeartBeat, How, Item, Missing, Outcome,
     Release, Seen, Survey,
@@ -199,6 +201,46 @@ fn every_phase() -> [Phase; 10] {
     ]
 }
 
+fn every_memory() -> [ClaimMemory; 5] {
+    let mail = Mail::new(Topic::Ci, Weight::Wake, NOW, "CI failed".into());
+    let red = Mail {
+        red: true,
+        ..mail.clone()
+    };
+    let used_up = Rounds {
+        told: 5,
+        ..Rounds::default()
+    };
+    [
+        ClaimMemory::default(),
+        ClaimMemory {
+            issue: Some(42),
+            owner: Some(session("s1")),
+            consent: Consent::Asked,
+            mail: Vec::from([mail.clone()]),
+            ..ClaimMemory::default()
+        },
+        ClaimMemory {
+            issue: Some(42),
+            consent: Consent::Given,
+            lease: Some("c0ffee".into()),
+            ..ClaimMemory::default()
+        },
+        ClaimMemory {
+            issue: Some(42),
+            owner: Some(session("other")),
+            mail: Vec::from([mail.clone()]),
+            ..ClaimMemory::default()
+        },
+        ClaimMemory {
+            issue: Some(42),
+            rounds: used_up.clone(),
+            mail: Vec::from([red.clone()]),
+            ..ClaimMemory::default()
+        },
+    ]
+}
+
 fn every_state() -> Vec<State> {
     let mail = Mail::new(Topic::Ci, Weight::Wake, NOW, "CI failed".into());
     let mut all = Vec::from([
@@ -227,28 +269,7 @@ fn every_state() -> Vec<State> {
             ..plain.clone()
         };
         for claim in [plain, behind, polled] {
-            for memory in [
-                ClaimMemory::default(),
-                ClaimMemory {
-                    issue: Some(42),
-                    owner: Some(session("s1")),
-                    consent: Consent::Asked,
-                    mail: Vec::from([mail.clone()]),
-                    ..ClaimMemory::default()
-                },
-                ClaimMemory {
-                    issue: Some(42),
-                    consent: Consent::Given,
-                    lease: Some("c0ffee".into()),
-                    ..ClaimMemory::default()
-                },
-                ClaimMemory {
-                    issue: Some(42),
-                    owner: Some(session("other")),
-                    mail: Vec::from([mail.clone()]),
-                    ..ClaimMemory::default()
-                },
-            ] {
+            for memory in every_memory() {
                 all.push(State::Claimed {
                     claim: claim.clone(),
                     memory,

@@ -1,5 +1,6 @@
 //! The watcher.
 
+use super::super::rounds::MOST;
 use super::super::watch::Before;
 use super::*;
 
@@ -57,18 +58,21 @@ fn a_change_wakes_the_agent_once_and_a_look_without_one_changes_nothing() {
 fn mail_that_waits_wakes_its_own_session_and_no_other() {
     let mine = with_mail(Phase::MergedDetected, "s1");
     assert_eq!(
-        mine.before_look(Some(&session("s1")), NOW, NOW),
+        mine.before_look(Some(&session("s1")), MOST, NOW, NOW),
         Before::Look
     );
     let woken = look(&mine, &EffectStatus::Clear);
     assert_eq!(woken.said.as_deref(), Some("PR #107 merged!"));
-    assert!(!woken.state.has_news(), "read is read");
+    assert!(!woken.state.has_news(MOST, NOW), "read is read");
     let foreign = with_mail(Phase::MergedDetected, "other");
     let left = look(&foreign, &EffectStatus::Clear);
     assert_eq!((left.rule, left.said), ("", None));
     let me = session("s1");
     let late = NOW.plus(Millis::seconds(3_600));
-    assert_eq!(foreign.before_look(Some(&me), late, late), Before::Leave);
+    assert_eq!(
+        foreign.before_look(Some(&me), MOST, late, late),
+        Before::Leave
+    );
     let watch = event("s1", Kind::Watch);
     let later = ask(
         &foreign,
@@ -93,11 +97,12 @@ fn a_server_that_said_when_to_come_back_is_not_asked_before() {
     assert_eq!(told.rule, "unwatched");
     assert_eq!(look(&told.state, &EffectStatus::Clear).need, None);
     assert_eq!(
-        told.state.before_look(Some(&session("s1")), NOW, NOW),
+        told.state.before_look(Some(&session("s1")), MOST, NOW, NOW),
         Before::Wait
     );
     assert_eq!(
-        told.state.before_look(Some(&session("s1")), NOW, back),
+        told.state
+            .before_look(Some(&session("s1")), MOST, NOW, back),
         Before::Look
     );
     let broken = EffectStatus::Done(intent(effect), fault("HTTP 502"));
@@ -120,7 +125,7 @@ fn a_watcher_waits_until_it_is_time_and_leaves_where_nothing_is_watched() {
     ] {
         let state = claimed(phase);
         assert_eq!(
-            state.before_look(Some(&session("s1")), NOW, NOW),
+            state.before_look(Some(&session("s1")), MOST, NOW, NOW),
             before,
             "{state:?}"
         );
@@ -129,14 +134,14 @@ fn a_watcher_waits_until_it_is_time_and_leaves_where_nothing_is_watched() {
             other => other,
         };
         assert_eq!(
-            state.before_look(Some(&session("s1")), NOW.plus(Millis(1)), NOW),
+            state.before_look(Some(&session("s1")), MOST, NOW.plus(Millis(1)), NOW),
             waits
         );
         let looks = look(&state, &EffectStatus::Clear).need.is_some();
         assert_eq!(looks, before == Before::Look, "the handler agrees");
     }
     assert_eq!(
-        State::Newer { version: 2 }.before_look(Some(&session("s1")), NOW, NOW),
+        State::Newer { version: 2 }.before_look(Some(&session("s1")), MOST, NOW, NOW),
         Before::Leave
     );
 }
