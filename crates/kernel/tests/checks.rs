@@ -45,6 +45,7 @@ fn case(verdict: Verdict, max: u32) -> Case {
         took: Millis::seconds(1),
         log: String::new(),
         tree: None,
+        rewrites: vec![],
     };
     let mut check = InputOf::new(State::default(), facts(max));
     let intent = Intent {
@@ -123,6 +124,27 @@ fn nothing_starts_behind_a_red_check_even_if_the_agent_is_let_go() {
     for (max, outcome) in [(5, Outcome::Held), (1, Outcome::Passed)] {
         let settlement = settled(&case(red(), max));
         assert_eq!(settlement.outcome, outcome);
+        assert_eq!(settlement.transitions[1].rule(), "deferred");
+    }
+}
+
+/// It was red, and nobody is to blame that it is not green now: the agent may stop, and nothing is
+/// handed over.
+#[test]
+fn nothing_starts_behind_a_check_that_was_red_and_has_not_been_green_since() {
+    let was_red = settled(&case(red(), 5)).transitions[0].clone();
+    let mainspring_kernel::machines::Transition::Check(was_red) = was_red else {
+        panic!("the check comes first")
+    };
+    for verdict in [Verdict::Flaky, Verdict::CouldNotRun("no".into())] {
+        let mut case = case(verdict, 5);
+        let MachineInput::Check(check) = &mut case.inputs[0] else {
+            panic!("the check comes first")
+        };
+        check.state.results = was_red.state.results.clone();
+        check.facts.occasions = vec![Occasion::Handoff];
+        let settlement = settled(&case);
+        assert_eq!(settlement.outcome, Outcome::Passed);
         assert_eq!(settlement.transitions[1].rule(), "deferred");
     }
 }

@@ -26,7 +26,7 @@ mod trees;
 pub(crate) use remotes::RemoteConfig;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mainspring_kernel::deliberate::Trust;
 use mainspring_store::Trouble;
@@ -158,6 +158,14 @@ impl Git {
     pub(crate) fn in_dir(self, dir: &Path) -> Self {
         Self {
             dir: dir.into(),
+            ..self
+        }
+    }
+
+    /// The same with so much time from now on.
+    pub(crate) fn within(self, limit: Duration) -> Self {
+        Self {
+            until: Instant::now() + limit,
             ..self
         }
     }

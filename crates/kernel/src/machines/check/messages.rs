@@ -35,14 +35,21 @@ pub fn passed(name: &str, key: &Digest, took: Millis) -> String {
 pub(super) fn hold(verdicts: &Verdicts<'_>, memory: &Memory) -> String {
     let mut parts = Vec::new();
     for ran in verdicts.ran {
-        if let Verdict::Fail(failure) = &ran.verdict {
-            let mut text = format!(
-                "The check `{}` fails{} with {} (after {}). Make it pass, then stop again.",
-                ran.name,
-                elsewhere(ran.tree.as_deref()),
-                failure.exit,
-                ran.took.in_words()
-            );
+        if let Some(failure) = ran.verdict.failure() {
+            let place = elsewhere(ran.tree.as_deref());
+            let mut text = match &ran.verdict {
+                Verdict::Fail(_) => format!(
+                    "The check `{}` fails{place} with {} (after {}).",
+                    ran.name,
+                    failure.exit,
+                    ran.took.in_words()
+                ),
+                _ => format!(
+                    "The check `{}` does not come to its end{place}: {}.",
+                    ran.name, failure.exit
+                ),
+            };
+            text += " Make it pass, then stop again.";
             if memory.times(&ran.name) >= STUCK {
                 text += &format!(
                     " It has failed for the same reason {} times in a row: try another way, or \
@@ -57,19 +64,12 @@ pub(super) fn hold(verdicts: &Verdicts<'_>, memory: &Memory) -> String {
                 );
             }
             if !failure.changed.is_empty() {
-                let shown = failure.changed.iter().take(MOST_CHANGED);
-                let shown: Vec<&str> = shown.map(String::as_str).collect();
-                let more = failure.changed.len() - shown.len();
-                let more = match more {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                };
-                text += &format!(
-                    "\nChanged since it last passed: {}{more}.",
-                    shown.join(", ")
-                );
+                let files = some(&failure.changed);
+                text += &format!("\nChanged since it last passed: {files}.");
             }
-            text += &format!("\nThe whole output: {}", ran.log);
+            if !ran.log.is_empty() {
+                text += &format!("\nThe whole output: {}", ran.log);
+            }
             parts.push(text);
         }
     }
@@ -133,22 +133,66 @@ pub(super) fn notes(verdicts: &Verdicts<'_>, memory: &Memory) -> Vec<String> {
                 "{} is flaky: it failed and then passed on the same tree. That is no pass",
                 ran.name
             )),
-            Verdict::Fail(failure) if memory.times(&ran.name) == STUCK => notes.push(format!(
-                "{} has failed {STUCK} times in a row for the same reason ({}): the agent may be \
-                 stuck. `mainspring check log {}` shows its output",
-                ran.name, failure.exit, ran.name
-            )),
-            Verdict::Pass | Verdict::Fail(_) | Verdict::NotStarted => {}
+            Verdict::Fail(failure) | Verdict::TimedOut(failure) | Verdict::Unfinished(failure)
+                if memory.times(&ran.name) == STUCK =>
+            {
+                notes.push(format!(
+                    "{} has failed {STUCK} times in a row for the same reason ({}): the agent may \
+                     be stuck. `mainspring check log {}` shows its output",
+                    ran.name, failure.exit, ran.name
+                ));
+            }
+            Verdict::Fail(_)
+            | Verdict::TimedOut(_)
+            | Verdict::Unfinished(_)
+            | Verdict::Pass
+            | Verdict::NotStarted => {}
         }
     }
     notes
+}
+
+/// What was red and is not known to be green is handed to nobody.
+pub(super) fn unproved(names: &[&str]) -> String {
+    let (was, has) = match names {
+        [_] => ("was", "has"),
+        _ => ("were", "have"),
+    };
+    format!(
+        "{} {was} red and {has} not passed since: no review starts and no pull request is \
+         opened until then. `mainspring check run` runs the checks now",
+        listed(names)
+    )
+}
+
+/// The check writes its own inputs.
+pub(super) fn rewrites(name: &str, files: &[String]) -> String {
+    format!(
+        "{name} writes {} itself while it runs, without changing the content. Its result counts, \
+         but it has to run twice each time to tell. If it is only its output, leave it out of \
+         `inputs`",
+        some(files)
+    )
+}
+
+/// The names of these files, or of the first ones.
+fn some(files: &[String]) -> String {
+    let shown: Vec<&str> = files
+        .iter()
+        .take(MOST_CHANGED)
+        .map(String::as_str)
+        .collect();
+    match files.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
 }
 
 pub(super) fn gave_up(verdicts: &Verdicts<'_>, reds: u32) -> String {
     let failed: Vec<&Ran> = verdicts
         .ran
         .iter()
-        .filter(|ran| matches!(ran.verdict, Verdict::Fail(_)))
+        .filter(|ran| ran.verdict.failure().is_some())
         .collect();
     let what = if failed.is_empty() {
         let names: Vec<&str> = verdicts
@@ -201,7 +245,7 @@ pub(super) fn busy() -> String {
 
 pub(super) fn blind(cause: &str) -> String {
     format!(
-        "A check was red at your last stop, and now nobody can tell whether it passes: {cause}. \
+        "A check was red when it last ran here, and now nobody can tell whether it passes: {cause}. \
          Repair that, make the check pass, and stop again. If you cannot, tell the user."
     )
 }

@@ -2,9 +2,12 @@
 //!
 //! A check is a command, such as the tests. Its result is kept under a key: a digest of the command
 //! and of everything that it depends on. At a stop the shell first looks at the keys. A check that
-//! passed under the same key need not run again; the others run, side by side. Only a check that
-//! failed holds the agent; one that could not run, or that passed at the second try, lets it go,
-//! and the person is told.
+//! passed under the same key need not run again; the others run, side by side. A check that failed
+//! holds the agent. One that could not run, or that passed at the second try, lets it go, and the
+//! person is told.
+//!
+//! After red, per check and tree, only a run makes green: no older pass counts, and a run that does
+//! not come to its end is red again. Until it is green, no review and no hand-off starts.
 
 pub mod messages;
 pub mod results;
@@ -21,7 +24,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-pub use results::{Failure, Kept, Looked, Pass, Ran, Results, Verdict};
+pub use results::{Failure, Kept, Looked, Pass, Ran, Results, Unproved, Verdict};
 
 use super::{InputOf, Name};
 use crate::at_work::{Describe, Work};
@@ -245,13 +248,15 @@ impl Machine for Check {
         Arrow { rule: "busy",       on: "stop",        from: ANY, to: SAME,
             when: "they still run, and no time is left", does: "hold: stop again", remedy: "stop again when they are back" },
         Arrow { rule: "run",        on: "stop",        from: ANY, to: SAME,
-            when: "no pass under this key", does: "run it", remedy: "`mainspring stop check` ends it" },
+            when: "no pass under this key, or red since", does: "run it", remedy: "`mainspring stop check` ends it" },
         Arrow { rule: "green",      on: "stop",        from: ANY, to: "quiet",
             when: "every check that is due has passed on this tree", does: "pass", remedy: "" },
         Arrow { rule: "unsure",     on: "stop",        from: ANY, to: "quiet",
             when: "none failed, but one could not run or is flaky", does: "pass, tell the person", remedy: "`mainspring check log` shows its output" },
+        Arrow { rule: "unproved",   on: "stop",        from: ANY, to: "quiet",
+            when: "the same, of a check that was red and has not passed since, where something is handed over", does: "pass, tell the person; nothing is handed over", remedy: "make it pass; `mainspring check run` runs it" },
         Arrow { rule: "red",        on: "stop",        from: ANY, to: "red",
-            when: "a check failed", does: "hold with the lines that matter", remedy: "make it pass; `mainspring check log` shows its output" },
+            when: "a check failed, or hangs, or was red and did not come to its end", does: "hold with the lines that matter", remedy: "make it pass; `mainspring check log` shows its output" },
         Arrow { rule: "pinned",     on: "stop",        from: ANY, to: "red",
             when: "a pinned file is not as it was trusted", does: "hold: put it back", remedy: "put it back, or `mainspring trust` accepts it" },
         Arrow { rule: "gave-up",    on: "stop",        from: ANY, to: "gave_up",
@@ -260,9 +265,9 @@ impl Machine for Check {
             when: "no time is left for all of them", does: "hold: the rest runs at the next stop", remedy: "stop again" },
         Arrow { rule: "fault",      on: "stop",        from: ANY, to: "quiet",
             when: "the keys could not be taken", does: "pass, tell the person", remedy: "`mainspring check` shows why" },
-        Arrow { rule: "blind",      on: "stop",        from: &["owed", "red", "gave_up"], to: "red",
+        Arrow { rule: "blind",      on: "stop",        from: ANY, to: "red",
             when: "the keys could not be taken, and a check was red", does: "hold: put it back", remedy: "`mainspring check` shows why; make it pass" },
-        Arrow { rule: "leave",      on: "session_end", from: &["owed", "red", "gave_up"], to: "quiet",
+        Arrow { rule: "leave",      on: "session_end", from: ANY, to: "quiet",
             when: "the session ends", does: "forget it", remedy: "" },
     ];
 
@@ -287,17 +292,17 @@ impl Machine for Check {
             memory: Memory::default(),
             ..state.clone()
         };
-        match state.memory.stage {
-            Stage::Quiet => Step::ignore(state, Nothing),
-            Stage::Owed | Stage::Red | Stage::GaveUp => Step::take("leave", left, Nothing),
+        if state.memory == left.memory {
+            return Step::ignore(state, Nothing);
         }
+        Step::take("leave", left, Nothing)
     }
 
     /// What a check printed is not ours.
     fn reduce(input: &mut InputOf<Self>, reducer: Reducer) {
         if let EffectStatus::Done(_, Outcome::Ran(all)) = &mut input.effect_status {
             for ran in all {
-                if let Verdict::Fail(failure) = &mut ran.verdict {
+                if let Some(failure) = ran.verdict.failure_mut() {
                     reducer.text(&mut failure.said);
                 }
             }
@@ -318,7 +323,7 @@ impl Memory {
     /// Counts how often in a row each check failed for the same reason. A check that did not run
     /// now keeps its count.
     fn follow(&mut self, ran: &[Ran]) {
-        let failed = |one: &Ran| matches!(one.verdict, Verdict::Fail(_));
+        let failed = |one: &Ran| one.verdict.failure().is_some();
         for one in ran {
             // Of several trees, the first red one counts.
             let same = || ran.iter().filter(|other| other.name == one.name);
@@ -328,7 +333,7 @@ impl Memory {
             }
             let before = self.streaks.iter().position(|kept| kept.check == one.name);
             let before = before.map(|at| self.streaks.swap_remove(at));
-            if let Verdict::Fail(failure) = &one.verdict {
+            if let Some(failure) = one.verdict.failure() {
                 let same = before.filter(|kept| kept.reason == failure.reason);
                 self.streaks.push(Streak {
                     check: one.name.clone(),

@@ -1,5 +1,6 @@
 //! Does the machine do what its table says, and never pass what it has not seen pass?
 
+mod after_red;
 mod table;
 
 use alloc::format;
@@ -100,6 +101,7 @@ fn ran(name: &str, at: &str, verdict: Verdict) -> Ran {
         took: Millis::seconds(41),
         log: "/logs/1".into(),
         tree: None,
+        rewrites: Vec::new(),
     }
 }
 
@@ -198,7 +200,7 @@ fn only_a_finished_run_under_the_very_key_is_a_pass() {
         let keys = [looked("tests", "k")];
         let run = |_: &Request| verdict.clone();
         let (step, _) = play(&State::default(), &facts, Chain::First, &keys, run);
-        let recorded = step.state.results.pass("tests", &key("k")).is_some();
+        let recorded = step.state.results.green("tests", &key("k"), "/p").is_some();
         assert_eq!(recorded, passes, "{verdict:?}");
     }
 }
@@ -206,10 +208,10 @@ fn only_a_finished_run_under_the_very_key_is_a_pass() {
 #[test]
 fn a_check_that_passed_under_a_key_and_fails_under_it_later_has_not_passed() {
     let mut results = Results::default();
-    results.record(&ran("tests", "k", Verdict::Pass), Millis(1));
-    assert!(results.pass("tests", &key("k")).is_some());
-    results.record(&ran("tests", "k", fail("x")), Millis(2));
-    assert!(results.pass("tests", &key("k")).is_none());
+    results.record(&ran("tests", "k", Verdict::Pass), "/p", Millis(1));
+    assert!(results.green("tests", &key("k"), "/p").is_some());
+    results.record(&ran("tests", "k", fail("x")), "/q", Millis(2));
+    assert!(results.green("tests", &key("k"), "/p").is_none());
 }
 
 #[test]
@@ -427,7 +429,7 @@ fn a_persons_command_runs_what_it_names_even_if_it_has_passed() {
     let mut state = State::default();
     state
         .results
-        .record(&ran("lint", "k", Verdict::Pass), Millis(1));
+        .record(&ran("lint", "k", Verdict::Pass), "/p", Millis(1));
     let step = ask(&state, &facts, &nobody, &EffectStatus::Clear);
     let Verdicted::Need {
         effect: Effect::Look { checks, .. },

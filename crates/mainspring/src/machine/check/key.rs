@@ -1,16 +1,19 @@
 //! The key of a check: a digest of its command and of everything that its result depends on.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use mainspring_kernel::Digest;
+use mainspring_platform::path;
 use mainspring_platform::program::{find, is_path};
-use mainspring_platform::{path, stamp};
+use mainspring_platform::stamp::{self, Stamp};
 use mainspring_store::{digest, no_symlink};
 use serde::{Deserialize, Serialize};
 
-use super::tree::{self, Files, Tree};
+use super::tree::{self, Contents, Files, Tree};
 use crate::child_env::{self, is_path_variable};
 use crate::config::checks::CheckDefinition;
 use crate::env::Environment;
@@ -33,6 +36,9 @@ const TOOLCHAINS: [&str; 11] = [
     ".java-version",
     ".go-version",
 ];
+
+/// For git, to list the files of a large tree.
+pub(super) const LIST_LIMIT: Duration = Duration::from_secs(50);
 
 /// Takes keys. It needs no context, so that the checks can run side by side.
 #[derive(Debug, Clone)]
@@ -74,7 +80,9 @@ pub(crate) struct Taken {
     pub(crate) parts: Parts,
     pub(crate) key: Digest,
     /// The inputs of this check and of those whose keys were taken with it.
-    pub(super) files: Arc<Files>,
+    pub(super) contents: Arc<Contents>,
+    /// When the other files of the project that it depends on were last written.
+    beside: BTreeMap<String, Option<Stamp>>,
     /// The pinned files that are not as they were trusted.
     pub(crate) pins: Vec<String>,
     /// `None` if there is no such program.
@@ -88,7 +96,22 @@ impl Taken {
     /// Does the check depend on anything? A pattern with a typing error would stay green for ever.
     pub(super) fn has_inputs(&self, check: &CheckDefinition) -> bool {
         let is_input = |path: &[u8]| tree::is_input(&check.inputs, path);
-        check.inputs.is_empty() || self.files.iter().any(|input| is_input(&input.path))
+        check.inputs.is_empty() || self.files().iter().any(|input| is_input(&input.path))
+    }
+
+    pub(super) fn files(&self) -> &Files {
+        &self.contents.files
+    }
+
+    /// The files that were written, made or deleted between the two, whatever their content is.
+    pub(super) fn moved(&self, after: &Self) -> Vec<String> {
+        let mut names = tree::moved(self.files(), after.files());
+        let beside = self.beside.iter();
+        let beside = beside.filter(|(name, stamp)| after.beside.get(*name) != Some(stamp));
+        names.extend(beside.map(|(name, _)| name.clone()));
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 }
 
@@ -99,14 +122,8 @@ impl Keys {
         checks: &TrustedChecks,
         wanted: &[&CheckDefinition],
     ) -> Result<Vec<Taken>, String> {
-        let tree = Tree {
-            git: &self.git,
-            dir: &self.dir,
-            index: &self.index,
-            env: &self.env,
-        };
         let inputs: Vec<&[String]> = wanted.iter().map(|one| one.inputs.as_slice()).collect();
-        let all = Arc::new(tree.read(&inputs)?);
+        let all = Arc::new(self.read(&inputs)?);
         let toolchain = self.toolchain();
         Ok(wanted
             .iter()
@@ -116,25 +133,29 @@ impl Keys {
 
     /// Everything that a check without inputs of its own depends on.
     pub(crate) fn contents(&self) -> Result<Files, String> {
+        Ok(self.read(&[&[]])?.files)
+    }
+
+    fn read(&self, wanted: &[&[String]]) -> Result<Contents, String> {
         let tree = Tree {
-            git: &self.git,
+            // A check may take longer than git: each time, git has its whole time again.
+            git: &self.git.clone().within(LIST_LIMIT),
             dir: &self.dir,
             index: &self.index,
             env: &self.env,
         };
-        tree.read(&[&[]])
+        tree.read(wanted)
     }
 
     fn one(
         &self,
         checks: &TrustedChecks,
         check: &CheckDefinition,
-        all: &Arc<Files>,
+        all: &Arc<Contents>,
         toolchain: &str,
     ) -> Taken {
-        let files = all
-            .iter()
-            .filter(|input| tree::is_input(&check.inputs, &input.path));
+        let is_input = |path: &[u8]| tree::is_input(&check.inputs, path);
+        let files = all.files.iter().filter(|input| is_input(&input.path));
         let env = child_env::of_check(&self.env, &check.env, &host::variables());
         let program = self.program(&check.run[0], &env);
         let pins: Vec<(String, Option<Digest>)> = check
@@ -147,7 +168,7 @@ impl Keys {
             pins: digest::of(&[format!("{pins:?}").as_bytes()]).0,
             toolchain: self.own_program(&check.run[0], toolchain),
             environment: environment(&env, program.as_deref()),
-            inputs: tree::digest_of(files),
+            inputs: tree::digest_of(files, &all.rules),
         };
         let trusted = |(name, now): &(String, Option<Digest>)| {
             checks.pins.get(name).map(|pin| &pin.digest) == now.as_ref()
@@ -156,7 +177,8 @@ impl Keys {
         Taken {
             key: parts.key(),
             parts,
-            files: all.clone(),
+            contents: all.clone(),
+            beside: self.beside(check),
             pins: changed.map(|(name, _)| name.clone()).collect(),
             program,
             env,
@@ -176,6 +198,17 @@ impl Keys {
         find(folders, word)
     }
 
+    fn beside(&self, check: &CheckDefinition) -> BTreeMap<String, Option<Stamp>> {
+        let own = check.run.first().filter(|word| is_own(word));
+        let pins = check.pins.iter().chain(own).map(String::as_str);
+        pins.chain(TOOLCHAINS)
+            .map(|name| {
+                let stamp = stamp::of(&self.dir.join(name));
+                (name.to_owned(), stamp.ok().flatten())
+            })
+            .collect()
+    }
+
     fn toolchain(&self) -> String {
         let found = TOOLCHAINS.map(|name| (name, content(&self.dir.join(name))));
         let found: Vec<_> = found.iter().filter(|(_, there)| there.is_some()).collect();
@@ -184,12 +217,17 @@ impl Keys {
 
     /// A program of the project's own counts by its content, wherever the inputs are.
     fn own_program(&self, word: &str, toolchain: &str) -> String {
-        if !is_path(word) || Path::new(word).is_absolute() {
+        if !is_own(word) {
             return toolchain.to_owned();
         }
         let own = content(&self.dir.join(word));
         digest::of(&[toolchain.as_bytes(), format!("{own:?}").as_bytes()]).0
     }
+}
+
+/// Is this program one of the project's own files?
+fn is_own(word: &str) -> bool {
+    is_path(word) && !Path::new(word).is_absolute()
 }
 
 /// The definition, field by field.
@@ -237,4 +275,36 @@ fn environment(env: &[(OsString, OsString)], program: Option<&Path>) -> String {
 fn content(path: &Path) -> Option<Digest> {
     let bytes = no_symlink::read(path, limits::STATE_FILE).ok()??;
     Some(digest::of(&[&bytes]))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use mainspring_kernel::Millis;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::permit::Permit;
+
+    /// The key is taken once more after the check, and a check may take longer than git may.
+    #[test]
+    fn each_key_is_taken_with_the_whole_time_for_git() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = path::real(temp.path()).unwrap();
+        let env = Environment::given(&[("PATH", "/usr/bin:/bin")], Millis(0));
+        let config = Config::of_user(&env).unwrap();
+        let over = Instant::now();
+        let git = Git::new(Permit::for_test(), &env, &config, &dir, over).unwrap();
+        git.clone().within(LIST_LIMIT).init(None).unwrap();
+        mainspring_store::atomic::replace(&dir.join("a"), b"").unwrap();
+        let keys = Keys {
+            git,
+            index: dir.join(".git/mainspring-index"),
+            dir,
+            env,
+        };
+        let files = keys.contents().unwrap();
+        assert_eq!(files.len(), 1);
+    }
 }

@@ -21,13 +21,13 @@ use mainspring_kernel::effect::{Fence, Intent};
 use mainspring_kernel::event::{Chain, Kind};
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::check::{
-    Activity, Check, Defined, Effect, Facts, Looked, Occasion, Outcome, Results, Run, State,
+    Activity, Check, Defined, Effect, Facts, Looked, Occasion, Outcome, Pass, Results, Run, State,
     messages,
 };
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_store::{Trouble, digest, path_text};
 
-use self::key::{Keys, Taken};
+use self::key::{Keys, LIST_LIMIT, Taken};
 pub(crate) use self::proving_place::ProvingPlace;
 use self::proving_place::sweep;
 pub(crate) use self::receipt::CheckReceipt;
@@ -58,8 +58,6 @@ pub(crate) struct Found {
 const NO_HOST: Millis = Millis::seconds(24 * 60 * 60);
 /// How often a run of another process is looked at.
 const GLANCE: Duration = Duration::from_millis(100);
-/// For git, to list the files of a large tree.
-const LIST_LIMIT: Duration = Duration::from_secs(50);
 
 impl MachineShell for Shell {
     type Machine = Check;
@@ -341,8 +339,7 @@ fn look(
     let (stored, _) = json_state::load::<Stored>(context, Name::Check).map_err(fault)?;
     let results = stored.unwrap_or_default().results;
     let entries = wanted.iter().zip(&taken).map(|(check, taken)| {
-        let pass = results.pass(&check.name, &taken.key);
-        Entry::looked(&check.name, taken, pass)
+        Entry::looked(&check.name, taken, green(&results, &check.name, taken))
     });
     *context.handed_on.checks.borrow_mut() = Some(CheckReceipt::of(entries.collect()));
     let mut looked = Vec::new();
@@ -449,6 +446,11 @@ pub(crate) fn results(context: &EventContext<'_>) -> Result<Results, Trouble> {
     Ok(stored.unwrap_or_default().results)
 }
 
+/// The run in which a check passed over this very tree, unless it was red there since.
+pub(crate) fn green<'a>(results: &'a Results, check: &str, taken: &Taken) -> Option<&'a Pass> {
+    results.green(check, &taken.key, &path_text::to_text(&taken.dir))
+}
+
 /// What is known about this tree, without running anything.
 pub(crate) fn receipt_of(
     checks: &TrustedChecks,
@@ -457,8 +459,7 @@ pub(crate) fn receipt_of(
 ) -> CheckReceipt {
     let each = checks.definitions.iter().zip(taken);
     let entries = each.map(|(check, taken)| {
-        let pass = results.pass(&check.name, &taken.key);
-        Entry::looked(&check.name, taken, pass)
+        Entry::looked(&check.name, taken, green(results, &check.name, taken))
     });
     CheckReceipt::of(entries.collect())
 }

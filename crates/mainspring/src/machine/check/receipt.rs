@@ -73,7 +73,9 @@ impl CheckReceipt {
             Verdict::Pass => "pass",
             Verdict::Fail(_) => "fail",
             Verdict::Flaky => "flaky",
-            Verdict::CouldNotRun(_) => "could not run",
+            Verdict::TimedOut(_) | Verdict::Unfinished(_) | Verdict::CouldNotRun(_) => {
+                "could not run"
+            }
             Verdict::NotStarted => "not run",
         }
         .into();

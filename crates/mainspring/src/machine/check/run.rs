@@ -13,11 +13,11 @@ use mainspring_store::{Trouble, atomic, digest};
 
 use super::key::{Keys, Taken};
 use super::printed;
-use super::tree::{Files, Input};
+use super::tree::{Files, Input, differences};
 use crate::config::checks::CheckDefinition;
 use crate::guard::{Ended, Guarded, Seal};
 use crate::limits;
-use crate::permit::Permit;
+use crate::permit::{Permit, Revoked};
 use crate::store::StateDir;
 use crate::trust::TrustedChecks;
 
@@ -52,8 +52,24 @@ pub(crate) struct Runner<'a> {
 /// How one run of the command ended.
 enum End {
     Pass,
-    Fail { exit: String, said: String },
+    Fail(Said),
+    TimedOut(Said),
+    Unfinished(Said),
     CouldNotRun(String),
+}
+
+/// How it ended, and what it printed.
+struct Said {
+    exit: String,
+    said: String,
+}
+
+/// What came of a check over one tree.
+struct Judged {
+    verdict: Verdict,
+    taken: Taken,
+    /// The inputs that it wrote itself.
+    rewrites: Vec<String>,
 }
 
 impl Runner<'_> {
@@ -96,34 +112,50 @@ impl Runner<'_> {
             took: Millis(0),
             log: String::new(),
             tree: request.tree.clone(),
+            rewrites: Vec::new(),
         };
         let all = &self.checks.definitions;
         let Some(check) = all.iter().find(|check| check.name == request.name) else {
             return (ran, None);
         };
-        let (verdict, taken) = match self.attempts(check, request, &mut ran.log) {
-            Ok((verdict, taken)) => (verdict, Some(taken)),
-            Err(cause) => (Verdict::CouldNotRun(cause), None),
+        let taken = match self.attempts(check, request, &mut ran.log) {
+            Ok(result) => {
+                ran.key = result.taken.key.clone();
+                ran.verdict = result.verdict;
+                ran.rewrites = result.rewrites;
+                Some(result.taken)
+            }
+            Err(cause) => {
+                ran.verdict = self.unjudged(cause);
+                None
+            }
         };
-        if let Some(taken) = &taken {
-            ran.key = taken.key.clone();
-        }
-        ran.verdict = verdict;
         ran.took = Millis(u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX));
         (ran, taken)
     }
 
+    /// It did not run over one tree. Nobody is to blame if a person stopped it.
+    fn unjudged(&self, cause: String) -> Verdict {
+        if self.permit.check() == Err(Revoked) {
+            return Verdict::CouldNotRun(CANCELLED.into());
+        }
+        let said = String::new();
+        Verdict::Unfinished(failure(Said { exit: cause, said }))
+    }
+
     /// Runs it until it has ended once over a tree that stayed as it was; a failure as often as it
-    /// may be tried again.
+    /// may be tried again. A tree stays as it was if nobody wrote a file of it: a content that went
+    /// and came back is another one in between. Only what the check itself writes, each time the
+    /// same files, may move.
     fn attempts(
         &self,
         check: &CheckDefinition,
         request: &Request,
         log: &mut String,
-    ) -> Result<(Verdict, Taken), String> {
+    ) -> Result<Judged, String> {
         let mut failed: Option<Digest> = request.failed.then(|| request.key.clone());
         let mut retries = request.retries;
-        let mut moved = 0;
+        let mut moved: Option<Vec<String>> = None;
         let other = request.tree.as_ref().and_then(|tree| self.others.get(tree));
         let keys = other.unwrap_or(&self.keys);
         for attempt in 1.. {
@@ -134,37 +166,44 @@ impl Runner<'_> {
             }
             let (end, path) = self.once(check, &before, attempt);
             *log = path.map_or_else(String::new, |path| path.to_string_lossy().into_owned());
+            let end = match end.unfinished() {
+                Ok(end) => end,
+                Err(verdict) => return Ok(Judged::of(verdict, before)),
+            };
             let after = self.key(check, keys)?;
-            if before.key != after.key {
-                moved += 1;
-                if moved > 1 {
+            let rewrites = before.moved(&after);
+            let stays = rewrites.is_empty() || moved.as_ref() == Some(&rewrites);
+            if before.key != after.key || !stays {
+                if moved.is_some() {
                     return Err(format!(
                         "its inputs changed while it ran, twice: {}",
-                        named(&differences(&before.files, &after.files))
+                        named(&rewrites)
                     ));
                 }
+                moved = Some(rewrites);
                 continue;
             }
             let verdict = match end {
-                End::CouldNotRun(cause) => Verdict::CouldNotRun(cause),
-                End::Pass if failed.as_ref() == Some(&after.key) => Verdict::Flaky,
-                End::Pass => {
-                    self.remember(check, &after.files);
+                None if failed.as_ref() == Some(&after.key) => Verdict::Flaky,
+                None => {
+                    self.remember(check, after.files());
                     Verdict::Pass
                 }
-                End::Fail { .. } if retries > 0 => {
+                Some(_) if retries > 0 => {
                     retries -= 1;
                     failed = Some(after.key);
                     continue;
                 }
-                End::Fail { exit, said } => Verdict::Fail(Failure {
-                    reason: printed::reason(&exit, &said),
-                    exit,
-                    said,
-                    changed: self.changed(check, &after.files),
+                Some(said) => Verdict::Fail(Failure {
+                    changed: self.changed(check, after.files()),
+                    ..failure(said)
                 }),
             };
-            return Ok((verdict, after));
+            return Ok(Judged {
+                verdict,
+                taken: after,
+                rewrites,
+            });
         }
         Err("it was tried too often".into())
     }
@@ -185,7 +224,7 @@ impl Runner<'_> {
         let log = folder.join(format!("{id}-{attempt}.log"));
         if !taken.has_inputs(check) {
             let cause = "its `inputs` match no file: correct them in mainspring.toml".into();
-            return (End::CouldNotRun(cause), None);
+            return (End::Unfinished(Said::nothing(cause)), None);
         }
         let Some(program) = taken.program.clone() else {
             let cause = format!("there is no program `{}`", check.run[0]);
@@ -195,7 +234,7 @@ impl Runner<'_> {
         let limit = timeout.min(self.left());
         let end = match self.start(check, taken, program, (&folder, &log, limit)) {
             Ok(ended) => end(ended, &log, (limit, timeout)),
-            Err(cause) => return (End::CouldNotRun(cause), None),
+            Err(cause) => return (End::Unfinished(Said::nothing(cause)), None),
         };
         (end, Some(log))
     }
@@ -271,8 +310,56 @@ fn expected(request: &Request) -> Duration {
     known.map_or(most, |known| known.min(most))
 }
 
+/// Why a check has no result, if a person ended it.
+const CANCELLED: &str = "a person stopped it";
+
+impl Said {
+    /// It printed nothing.
+    const fn nothing(exit: String) -> Self {
+        let said = String::new();
+        Self { exit, said }
+    }
+}
+
+impl Judged {
+    const fn of(verdict: Verdict, taken: Taken) -> Self {
+        Self {
+            verdict,
+            taken,
+            rewrites: Vec::new(),
+        }
+    }
+}
+
+impl End {
+    /// What failed, if it came to its end; or what it means that it did not.
+    fn unfinished(self) -> Result<Option<Said>, Verdict> {
+        match self {
+            Self::Pass => Ok(None),
+            Self::Fail(said) => Ok(Some(said)),
+            Self::TimedOut(said) => Err(Verdict::TimedOut(failure(said))),
+            Self::Unfinished(said) => Err(Verdict::Unfinished(failure(said))),
+            Self::CouldNotRun(cause) => Err(Verdict::CouldNotRun(cause)),
+        }
+    }
+}
+
+fn failure(Said { exit, said }: Said) -> Failure {
+    Failure {
+        reason: printed::reason(&exit, &said),
+        exit,
+        said,
+        changed: Vec::new(),
+    }
+}
+
 /// What the end of its command says.
 fn end(ended: Ended, log: &Path, (limit, timeout): (Duration, Duration)) -> End {
+    let text = || printed::plain(&tail(log));
+    let said = |exit: String| {
+        let said = printed::lines_that_matter(&text());
+        Said { exit, said }
+    };
     let code = match ended {
         Ended::Code(code) => code,
         Ended::TimedOut if limit < timeout => {
@@ -282,30 +369,24 @@ fn end(ended: Ended, log: &Path, (limit, timeout): (Duration, Duration)) -> End 
             ));
         }
         Ended::TimedOut => {
-            return End::CouldNotRun(format!("it did not end within {} s", limit.as_secs()));
+            let limit = Millis(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
+            return End::TimedOut(said(format!("it timed out after {}", limit.in_words())));
         }
-        Ended::Cancelled => return End::CouldNotRun("a person stopped it".into()),
+        Ended::Cancelled => return End::CouldNotRun(CANCELLED.into()),
         Ended::Flooded => {
-            return End::CouldNotRun(format!(
-                "it printed more than {} MiB",
-                limits::CHECK_OUTPUT >> 20
-            ));
+            let most = limits::CHECK_OUTPUT >> 20;
+            return End::Unfinished(said(format!("it printed more than {most} MiB")));
         }
     };
     if let Some(signal) = ended_from_outside(code) {
-        return End::CouldNotRun(format!("it was ended by signal {signal}"));
+        return End::Unfinished(said(format!("it was ended by signal {signal}")));
     }
-    let text = printed::plain(&tail(log));
     match code {
-        0 if printed::ran_no_test(&text) => End::Fail {
-            exit: "exit code 0, but it ran no test".into(),
-            said: printed::lines_that_matter(&text),
-        },
+        0 if printed::ran_no_test(&text()) => {
+            End::Fail(said("exit code 0, but it ran no test".into()))
+        }
         0 => End::Pass,
-        code => End::Fail {
-            exit: format!("exit code {code}"),
-            said: printed::lines_that_matter(&text),
-        },
+        code => End::Fail(said(format!("exit code {code}"))),
     }
 }
 
@@ -325,29 +406,11 @@ fn remembered(mut text: &[u8]) -> Files {
             path: rest[..end].to_vec(),
             kind: head[0],
             content,
+            stamps: Vec::new(),
         });
         text = &rest[end + 1..];
     }
     files
-}
-
-fn differences(before: &Files, after: &Files) -> Vec<String> {
-    let of = |files: &'_ Files, path: &[u8]| {
-        let at = files.binary_search_by(|input| input.path.as_slice().cmp(path));
-        at.ok()
-    };
-    let changed = after
-        .iter()
-        .filter(|input| of(before, &input.path).is_none_or(|at| before[at] != **input));
-    let gone = before
-        .iter()
-        .filter(|input| of(after, &input.path).is_none());
-    let mut paths: Vec<&Vec<u8>> = changed.chain(gone).map(|input| &input.path).collect();
-    paths.sort_unstable();
-    paths
-        .into_iter()
-        .map(|name| path::of_bytes(name).to_string_lossy().into_owned())
-        .collect()
 }
 
 fn named(files: &[String]) -> String {
@@ -366,6 +429,7 @@ fn unstarted(request: &Request) -> Ran {
         took: Millis(0),
         log: String::new(),
         tree: request.tree.clone(),
+        rewrites: Vec::new(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The files of a tree and their contents, as they are on the disk: tracked or not, staged or not.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_platform::path::{bytes, from_bytes, of_bytes};
 use mainspring_platform::stamp::{Folder, Kind, Stamp};
-use mainspring_platform::{file, no_symlink, path};
+use mainspring_platform::{file, no_symlink, path, stamp};
 use mainspring_store::digest;
 
 use super::index::{Content, Index};
@@ -36,10 +37,21 @@ pub(crate) struct Input {
     /// What it is.
     pub(super) kind: u8,
     pub(super) content: Content,
+    /// When it was last written, and what a link leads to: they move even if the content comes
+    /// back.
+    pub(super) stamps: Vec<Stamp>,
 }
 
 /// The files of a tree, in the order of their paths.
 pub(super) type Files = Vec<Input>;
+
+/// What a tree holds.
+#[derive(Debug)]
+pub(super) struct Contents {
+    pub(super) files: Files,
+    /// The ignore files: they decide what else counts, wherever the inputs are.
+    pub(super) rules: Files,
+}
 
 pub(super) struct Tree<'a> {
     pub(super) git: &'a Git,
@@ -54,6 +66,7 @@ struct Reading<'a> {
     wanted: &'a [&'a [String]],
     index: Index,
     files: Files,
+    rules: Files,
     /// How many repositories were found in the repository.
     nested: usize,
     /// The folder of the last path, open: one look at a name in it costs less than a whole path.
@@ -87,11 +100,12 @@ fn named(pattern: &str) -> &str {
 
 impl Tree<'_> {
     /// The inputs of checks with these patterns, read from the disk.
-    pub(super) fn read(&self, wanted: &[&[String]]) -> Result<Files, String> {
+    pub(super) fn read(&self, wanted: &[&[String]]) -> Result<Contents, String> {
         let mut reading = Reading {
             wanted,
             index: Index::read(self.index),
             files: Files::new(),
+            rules: Files::new(),
             nested: 0,
             folder: (b"/".to_vec(), None),
         };
@@ -107,7 +121,8 @@ impl Tree<'_> {
         let mut files = reading.files;
         files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         files.dedup_by(|a, b| a.path == b.path);
-        Ok(files)
+        let rules = reading.rules;
+        Ok(Contents { files, rules })
     }
 
     /// Reads the files of one repository: that of the tree, or one below it.
@@ -121,6 +136,7 @@ impl Tree<'_> {
         names.extend(self.list(prefix)?);
         names.sort_unstable();
         names.dedup();
+        self.ignore_files(prefix, &names, reading)?;
         for name in names {
             // Another repository is listed with a slash at its end.
             let name = name.strip_suffix(b"/").unwrap_or(&name);
@@ -144,12 +160,43 @@ impl Tree<'_> {
                 continue;
             }
             let index = &mut reading.index;
-            let (kind, content) = self.content(&path, stamp, known, index).map_err(cannot)?;
-            reading.files.push(Input {
-                path,
-                kind,
-                content,
-            });
+            let input = self.input(&path, stamp, known, index).map_err(cannot)?;
+            reading.files.push(input);
+        }
+        Ok(())
+    }
+
+    /// Reads the ignore file of every folder that a listed file is in. One may ignore itself, so no
+    /// list has it.
+    fn ignore_files(
+        &self,
+        prefix: &[u8],
+        names: &[Vec<u8>],
+        reading: &mut Reading<'_>,
+    ) -> Result<(), String> {
+        let mut folders = BTreeSet::from([&[][..]]);
+        for name in names {
+            let mut rest = name.as_slice();
+            while let Some(cut) = rest.iter().rposition(|byte| *byte == b'/') {
+                rest = &rest[..cut];
+                // Those above it are known, too.
+                if !folders.insert(rest) {
+                    break;
+                }
+            }
+        }
+        for folder in folders {
+            let slash: &[u8] = if folder.is_empty() { b"" } else { b"/" };
+            let path = [prefix, folder, slash, IGNORE_FILE.as_bytes()].concat();
+            let cannot =
+                |error: io::Error| format!("cannot read {}: {error}", of_bytes(&path).display());
+            let found = stamp::of(&self.dir.join(of_bytes(&path))).map_err(cannot)?;
+            let Some(stamp) = found.filter(|stamp| stamp.kind != Kind::Folder) else {
+                continue;
+            };
+            let known = reading.index.content(&path, &stamp);
+            let input = self.input(&path, stamp, known, &mut reading.index);
+            reading.rules.push(input.map_err(cannot)?);
         }
         Ok(())
     }
@@ -196,27 +243,37 @@ impl Tree<'_> {
     }
 
     /// What a file is, and its content.
-    fn content(
+    fn input(
         &self,
         path: &[u8],
         stamp: Stamp,
         known: Option<Content>,
         index: &mut Index,
-    ) -> io::Result<(u8, Content)> {
+    ) -> io::Result<Input> {
         let full = || self.dir.join(of_bytes(path));
+        let mut stamps = vec![stamp];
         let kind = match stamp.kind {
             Kind::File => b'f',
             Kind::Executable => b'x',
-            Kind::Symlink => return self.link(&full()).map(|content| (b'l', content)),
+            Kind::Symlink => b'l',
             Kind::Folder | Kind::Other => return Err(io::Error::other(NO_FILE)),
         };
-        if let Some(content) = known {
-            return Ok((kind, content));
-        }
-        let read = self.env.later();
-        let content = self.digest(&full())?;
-        index.learn(path, stamp, content, read);
-        Ok((kind, content))
+        let content = match known {
+            _ if kind == b'l' => self.link(&full(), &mut stamps)?,
+            Some(content) => content,
+            None => {
+                let read = self.env.later();
+                let content = self.digest(&full())?;
+                index.learn(path, stamp, content, read);
+                content
+            }
+        };
+        Ok(Input {
+            path: path.to_vec(),
+            kind,
+            content,
+            stamps,
+        })
     }
 
     fn digest(&self, path: &Path) -> io::Result<Content> {
@@ -225,7 +282,7 @@ impl Tree<'_> {
 
     /// A link is its target's name, and what is there. A folder of the tree itself counts by its
     /// own files.
-    fn link(&self, path: &Path) -> io::Result<Content> {
+    fn link(&self, path: &Path, stamps: &mut Vec<Stamp>) -> io::Result<Content> {
         let target = fs::read_link(path)?;
         let mut seen = bytes(&target).to_vec();
         if let Ok(real) = path::real(path)
@@ -250,6 +307,7 @@ impl Tree<'_> {
                 if let Ok(one) = path::real(&one)
                     && one.is_file()
                 {
+                    stamps.extend(stamp::of(&one)?);
                     seen.extend_from_slice(&self.digest(&one)?);
                 }
             }
@@ -257,6 +315,9 @@ impl Tree<'_> {
         digest::of_reader(seen.as_slice())
     }
 }
+
+/// The name of the files that say what git ignores.
+const IGNORE_FILE: &str = ".gitignore";
 
 /// A pipe, a socket or a device has no content that a key could have.
 const NO_FILE: &str = "it is no regular file";
@@ -293,19 +354,50 @@ fn below(folder: &Path, name: &OsStr) -> PathBuf {
     from_bytes(path)
 }
 
-/// The digest of these files.
-pub(super) fn digest_of<'a>(files: impl Iterator<Item = &'a Input>) -> String {
+/// The digest of these files, and of what decides which files count.
+pub(super) fn digest_of<'a>(files: impl Iterator<Item = &'a Input>, rules: &Files) -> String {
     let mut all = Vec::new();
-    for Input {
-        path,
-        kind,
-        content,
-    } in files
-    {
-        all.extend_from_slice(&(path.len() as u64).to_le_bytes());
-        all.extend_from_slice(path);
-        all.push(*kind);
-        all.extend_from_slice(content);
+    let mut add = |input: &Input, kind: u8| {
+        all.extend_from_slice(&(input.path.len() as u64).to_le_bytes());
+        all.extend_from_slice(&input.path);
+        all.push(kind);
+        all.extend_from_slice(&input.content);
+    };
+    for input in files {
+        add(input, input.kind);
+    }
+    for rule in rules {
+        add(rule, b'r');
     }
     digest::of(&[&all]).0
+}
+
+/// The files whose content differs, or that only one of the two has.
+pub(super) fn differences(before: &Files, after: &Files) -> Vec<String> {
+    let same = |one: &Input, other: &Input| one.kind == other.kind && one.content == other.content;
+    unlike(before, after, same)
+}
+
+/// The files that were written since, whatever their content is.
+pub(super) fn moved(before: &Files, after: &Files) -> Vec<String> {
+    unlike(before, after, |one, other| one.stamps == other.stamps)
+}
+
+fn unlike(before: &Files, after: &Files, same: impl Fn(&Input, &Input) -> bool) -> Vec<String> {
+    let of = |files: &'_ Files, path: &[u8]| {
+        let at = files.binary_search_by(|input| input.path.as_slice().cmp(path));
+        at.ok()
+    };
+    let changed = after
+        .iter()
+        .filter(|input| of(before, &input.path).is_none_or(|at| !same(&before[at], input)));
+    let gone = before
+        .iter()
+        .filter(|input| of(after, &input.path).is_none());
+    let mut paths: Vec<&Vec<u8>> = changed.chain(gone).map(|input| &input.path).collect();
+    paths.sort_unstable();
+    paths
+        .into_iter()
+        .map(|name| of_bytes(name).to_string_lossy().into_owned())
+        .collect()
 }

@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     tree.apply(&context.project.worktree.join(patch))?;
     let broken = attempt(&context, &permit, (&checks, definition), &tree)?;
     match &broken.verdict {
-        Verdict::Fail(failure) => Ok(format!(
+        Verdict::Fail(failure) | Verdict::TimedOut(failure) => Ok(format!(
             "{} goes red with its canary ({}), and passes without it\n",
             args.name, failure.exit
         )),
@@ -77,7 +77,9 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
 fn described(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Pass => "it passes".into(),
-        Verdict::Fail(failure) => failure.exit.clone(),
+        Verdict::Fail(failure) | Verdict::TimedOut(failure) | Verdict::Unfinished(failure) => {
+            failure.exit.clone()
+        }
         Verdict::Flaky => "it is flaky".into(),
         Verdict::CouldNotRun(cause) => format!("it could not run: {cause}"),
         Verdict::NotStarted => "it was not started".into(),

@@ -84,7 +84,7 @@ fn failure(name: &str, last: &Ended) -> Option<String> {
     let said = check::quoted_output(said.as_bytes());
     let lines = said.lines().map(|line| format!("    | {line}\n"));
     Some(format!(
-        "`{name}` fails with {}, {}\n{}`mainspring check log {name}` shows its whole output\n",
+        "`{name}` fails: {}, {}\n{}`mainspring check log {name}` shows its whole output\n",
         last.cause,
         last.took.in_words(),
         lines.collect::<String>()

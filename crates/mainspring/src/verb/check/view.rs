@@ -91,9 +91,8 @@ fn rows(context: &EventContext<'_>) -> Result<(Vec<Row>, Option<String>)> {
         let kept = results.of(&check.name);
         let last = kept.map(|kept| &kept.last);
         let key = taken.map(|taken| taken.key.clone());
-        let passed = key
-            .as_ref()
-            .is_some_and(|key| results.pass(&check.name, key).is_some());
+        let passed =
+            taken.is_some_and(|taken| check::green(&results, &check.name, taken).is_some());
         let same = last.filter(|last| Some(&last.key) == key.as_ref());
         Row {
             name: check.name.clone(),

@@ -92,10 +92,7 @@ fn what_could_not_run_is_no_success_and_names_no_output_that_is_not_there() {
     assert!(!ran.stdout.contains("check log"), "{ran:?}");
     let ran = checked.env.run(&["check", "run"]);
     assert!(ran.stdout.contains("two pass at"), "{ran:?}");
-    assert!(
-        ran.stdout.contains("`one` fails with exit code 1"),
-        "{ran:?}"
-    );
+    assert!(ran.stdout.contains("`one` fails: exit code 1"), "{ran:?}");
     // Without a name, the log of one that did not pass is meant.
     assert_eq!(checked.env.run(&["check", "log"]).ok(), "first\n");
 }

@@ -54,6 +54,34 @@ fn a_review_goes_on_after_a_check_that_could_not_run() {
     assert!(answer.held().contains("task-1-review-1.md"));
 }
 
+#[test]
+fn no_review_starts_on_a_check_that_was_red_and_has_not_been_green_since() {
+    let taskie = planned("bad\n");
+    assert!(stop(&taskie, "one", false).held().contains("`tests` fails"));
+    // Its program is gone: that lets the agent go, and nothing more.
+    let gone = CHECK.replace("\"sh\"", "\"no-such-program\"");
+    write(&taskie.env.project().join("mainspring.toml"), &gone);
+    let _ = taskie.run(&["trust", "--yes"], b"").ok();
+    let said = stop(&taskie, "two", true).let_go();
+    assert!(said.contains("could not run"), "{said}");
+    assert!(said.contains("no review starts"), "{said}");
+    assert_eq!(taskie.calls().len(), 0, "no reviewer");
+    // The same tree fails, then passes: that is flaky, and no pass.
+    let flaky = "[[check]]\nname = \"tests\"\nrun = [\"sh\", \"-c\", \"test -e ../served\"]\n";
+    write(&taskie.env.project().join("mainspring.toml"), flaky);
+    let _ = taskie.run(&["trust", "--yes"], b"").ok();
+    let _ = stop(&taskie, "three", true).held();
+    write(&taskie.env.project().join("../served"), "");
+    let said = stop(&taskie, "four", true).let_go();
+    assert!(said.contains("tests is flaky"), "{said}");
+    assert!(said.contains("no review starts"), "{said}");
+    assert_eq!(taskie.calls().len(), 0, "no reviewer");
+    // It passes once more.
+    let answer = stop(&taskie, "five", true);
+    assert!(answer.stdout.contains("tests pass at"), "{answer:?}");
+    assert!(answer.held().contains("task-1-review-1.md"));
+}
+
 /// A registration that gives a stop less time than a review may take: to wait for the next stop would
 /// not help, so it starts. `crates/kernel/tests/checks.rs` has what is postponed.
 #[test]

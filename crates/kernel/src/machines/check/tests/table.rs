@@ -13,10 +13,9 @@ fn every_state_and_event_takes_an_arrow_of_the_table() {
         events(&mut seen, &state);
         results(&mut seen, &state);
         effects(&mut seen, &state);
-        if stage != Stage::Quiet {
-            state.memory.red_in = vec!["tree".into()];
-            effects(&mut seen, &state);
-        }
+        state.memory.red_in = vec!["tree".into()];
+        events(&mut seen, &state);
+        effects(&mut seen, &state);
     }
     seen.assert_complete::<Check>();
 }
@@ -77,6 +76,12 @@ fn results(seen: &mut Coverage, state: &State) {
             };
             let run = |_: &Request| verdict.clone();
             let (step, _) = play(state, &facts, Chain::First, keys, run);
+            seen.saw(step.rule, Check::label(state));
+            let handoff = Facts {
+                occasions: vec![Occasion::Handoff],
+                ..facts
+            };
+            let (step, _) = play(state, &handoff, Chain::First, keys, run);
             seen.saw(step.rule, Check::label(state));
         }
     }

@@ -9,6 +9,7 @@
 //! | `Same` | nothing that the check depends on has changed: its result counts |
 //! | `Unknowable` | it passes, and nobody could know better; the documentation says so |
 
+mod after_red;
 mod content;
 mod definition;
 mod runs;
