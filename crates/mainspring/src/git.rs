@@ -19,6 +19,7 @@
 
 mod branches;
 mod filters;
+mod obstacles;
 mod remotes;
 mod transport;
 mod trees;
@@ -188,6 +189,8 @@ impl Git {
             .args(settings)
             .args(args)
             .current_dir(&self.dir)
+            .obstacle(obstacles::at_once(&self.dir))
+            .search(obstacles::anywhere, &self.dir)
     }
 
     /// Asks about what is here.

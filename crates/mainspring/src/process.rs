@@ -3,12 +3,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use mainspring_platform::process::{Group, end_process};
+
+use mainspring_store::ShownPath as _;
 
 use crate::env::name;
 use crate::limits;
@@ -23,7 +25,17 @@ pub(crate) struct Job {
     limit: Duration,
     stdin: Vec<u8>,
     most_output: u64,
+    /// A file that would keep the child waiting.
+    obstacle: Option<PathBuf>,
+    /// Finds such a file, if the child takes long.
+    search: Option<(Search, PathBuf)>,
 }
+
+/// Finds a file below a folder that keeps a child waiting.
+type Search = fn(&Path) -> Option<PathBuf>;
+
+/// So long a child may take before anybody asks what it waits for.
+const LONG: Duration = Duration::from_secs(1);
 
 /// The exit code and the output of a child that ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +63,8 @@ pub(crate) enum Failure {
     Timeout { program: String, limit: Duration },
     #[error("{program} was ended, because a person stopped or paused this")]
     Cancelled { program: String },
+    #[error("{program} cannot read {}: it is no regular file. Delete it", path.shown())]
+    Obstacle { program: String, path: PathBuf },
     #[error("cannot wait for {program}: {source}")]
     Wait { program: String, source: io::Error },
     #[error(
@@ -99,6 +113,7 @@ pub(crate) fn attended(_: &Permit, words: &[String], file: &Path) -> Ended {
 enum Early {
     TimedOut,
     Cancelled,
+    Obstacle(PathBuf),
 }
 
 impl Job {
@@ -120,7 +135,23 @@ impl Job {
             limit,
             stdin: Vec::new(),
             most_output: limits::CHILD_OUTPUT,
+            obstacle: None,
+            search: None,
         }
+    }
+
+    /// The child is not started if there is one: it would wait without end.
+    #[must_use]
+    pub(crate) fn obstacle(mut self, path: Option<PathBuf>) -> Self {
+        self.obstacle = path;
+        self
+    }
+
+    /// Looks below this folder for what the child waits for, if it takes long.
+    #[must_use]
+    pub(crate) fn search(mut self, search: Search, folder: &Path) -> Self {
+        self.search = Some((search, folder.to_owned()));
+        self
     }
 
     /// Keeps more of what it prints, or less. The rest is dropped.
@@ -174,6 +205,9 @@ impl Job {
         if self.permit.check() == Err(Revoked) {
             return Err(Failure::Cancelled { program });
         }
+        if let Some(path) = self.obstacle.take() {
+            return Err(Failure::Obstacle { program, path });
+        }
         let (mut child, group) =
             Group::start(&mut self.command).map_err(|source| Failure::Start {
                 program: program.clone(),
@@ -199,6 +233,7 @@ impl Job {
                 return Err(match early {
                     Early::TimedOut => Failure::Timeout { program, limit },
                     Early::Cancelled => Failure::Cancelled { program },
+                    Early::Obstacle(path) => Failure::Obstacle { program, path },
                 });
             }
         };
@@ -213,8 +248,9 @@ impl Job {
     }
 
     /// Waits for the end of the child.
-    fn wait(&self, ended: &mpsc::Receiver<Ended>) -> Result<Ended, Early> {
+    fn wait(&mut self, ended: &mpsc::Receiver<Ended>) -> Result<Ended, Early> {
         let start = Instant::now();
+        let (tell, found) = mpsc::sync_channel(1);
         loop {
             let left = self.limit.saturating_sub(start.elapsed());
             match ended.recv_timeout(left.min(GLANCE)) {
@@ -222,6 +258,14 @@ impl Job {
                 Err(_) if left.is_zero() => return Err(Early::TimedOut),
                 Err(_) if self.permit.check() == Err(Revoked) => return Err(Early::Cancelled),
                 Err(_) => {}
+            }
+            if let Ok(path) = found.try_recv() {
+                return Err(Early::Obstacle(path));
+            }
+            let is_long = start.elapsed() >= LONG;
+            if let Some((search, folder)) = self.search.take_if(|_| is_long) {
+                let tell = tell.clone();
+                std::thread::spawn(move || search(&folder).map(|path| tell.send(path)));
             }
         }
     }

@@ -122,6 +122,10 @@ impl Keys {
         checks: &TrustedChecks,
         wanted: &[&CheckDefinition],
     ) -> Result<Vec<Taken>, String> {
+        // Without a check there is nothing to read, above all where nobody trusts the project.
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
         let inputs: Vec<&[String]> = wanted.iter().map(|one| one.inputs.as_slice()).collect();
         let all = Arc::new(self.read(&inputs)?);
         let toolchain = self.toolchain();

@@ -357,6 +357,40 @@ fn l61_a_pipe_in_the_place_of_a_file() {
     );
 }
 
+/// Git opens these itself, and would wait for a writer until its time is over.
+#[test]
+fn l73_a_pipe_in_the_place_of_a_file_that_git_reads() {
+    for name in [".git/HEAD", ".gitignore", "src/a/.gitignore"] {
+        let checked = Checked::new();
+        checked.write("src/a/x", "");
+        let checked = checked.green();
+        let path = checked.path(name);
+        let _ = fs::remove_file(&path);
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let said = checked.stop("done").let_go();
+        let says = format!("{name}: it is no regular file");
+        assert!(said.contains(&says), "{said}");
+        let seen = checked.env.run(&["check"]);
+        assert!(seen.stdout.contains(&says), "{seen:?}");
+    }
+}
+
+#[test]
+fn l74_a_pipe_in_a_project_that_nobody_trusts() {
+    let checked = Checked::untrusted("[[check]]\nname = \"tests\"\nrun = [\"sh\", \"test.sh\"]\n");
+    fs::remove_file(checked.path(".git/HEAD")).unwrap();
+    for name in [".git/HEAD", ".gitignore"] {
+        let made = std::process::Command::new("mkfifo")
+            .arg(checked.path(name))
+            .status();
+        assert!(made.unwrap().success());
+    }
+    let said = checked.env.run(&["check"]).failed();
+    assert!(said.contains("no check is trusted"), "{said}");
+    let _ = checked.stop("done").let_go();
+}
+
 #[test]
 fn l62_a_folder_among_the_inputs_means_everything_below_it() {
     for inputs in ["src", "src/", "./src/**", "./src"] {
