@@ -88,6 +88,31 @@ pub fn escape_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(escaped(name.chars(), stays))
 }
 
+/// What would let a name look like more than a name, in a sentence or in a list.
+const LOOKS_LIKE_MORE: [&str; 5] = ["\"", "`", ", ", ": ", "; "];
+
+/// The name of a file, for a sentence: on one line, and in quotes if it could be taken for anything
+/// else. Every name that somebody else gave is shown with this.
+pub fn name(name: &str) -> Cow<'_, str> {
+    let shown = escape_name(name);
+    let more = |mark: &str| name.contains(mark);
+    let is_plain = matches!(shown, Cow::Borrowed(_)) && !LOOKS_LIKE_MORE.into_iter().any(more);
+    if is_plain {
+        return shown;
+    }
+    Cow::Owned(alloc::format!("\"{}\"", shown.replace('"', "\\\"")))
+}
+
+/// The names of these files, or of the first ones.
+pub fn names<S: AsRef<str>>(all: &[S], most: usize) -> String {
+    let shown = all.iter().take(most).map(|one| name(one.as_ref()));
+    let shown = shown.collect::<alloc::vec::Vec<_>>().join(", ");
+    match all.len().saturating_sub(most) {
+        0 => shown,
+        more => alloc::format!("{shown} and {more} more"),
+    }
+}
+
 fn escaped(text: impl Iterator<Item = char>, stays: impl Fn(char) -> bool) -> String {
     let mut out = String::new();
     for c in text {
@@ -164,6 +189,26 @@ mod tests {
     fn a_name_stays_on_its_line() {
         assert_eq!(escape_name("a b.json"), "a b.json");
         assert_eq!(escape_name("a\nb\t\u{1b}[2J"), "a\\u000ab\\u0009\\u001b[2J");
+    }
+
+    #[test]
+    fn a_name_that_could_be_taken_for_more_is_in_quotes() {
+        for (given, shown) in [
+            ("src/a b.rs", "src/a b.rs"),
+            ("größe-2.1_b", "größe-2.1_b"),
+            ("C:\\Users\\a", "C:\\Users\\a"),
+            (
+                "src/z\n\nmainspring: all checks pass",
+                "\"src/z\\u000a\\u000amainspring: all checks pass\"",
+            ),
+            ("a, b", "\"a, b\""),
+            ("a\"b", "\"a\\\"b\""),
+            ("a\u{202e}b", "\"a\\u202eb\""),
+        ] {
+            assert_eq!(name(given), shown);
+        }
+        assert_eq!(names(&["a", "b\n", "c"], 2), "a, \"b\\u000a\" and 1 more");
+        assert_eq!(names::<&str>(&[], 2), "");
     }
 
     #[test]

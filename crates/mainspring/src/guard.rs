@@ -17,7 +17,7 @@ use mainspring_platform::process::{
     Group, adopt_orphans, end_below, end_own_group, end_tree, exit_code,
 };
 
-use mainspring_store::{atomic, digest, path_text};
+use mainspring_store::{ShownPath as _, atomic, digest, path_text};
 use serde::{Deserialize, Serialize};
 
 use crate::env::name;
@@ -213,7 +213,10 @@ pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let mut child = match child {
         Ok(child) => child,
         Err(error) => {
-            output::stderr(&format!("cannot start {}: {error}", program.display()));
+            output::stderr(&format!(
+                "cannot start {}: {error}",
+                Path::new(&program).shown()
+            ));
             return ExitCode::from(CANNOT_START);
         }
     };

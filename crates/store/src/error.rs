@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use mainspring_kernel::hidden;
 
-/// A path for messages: on one line, whatever its names contain.
+/// A path for messages: on one line, whatever its names contain, and never taken for more.
 pub trait ShownPath {
     fn shown(&self) -> String;
 }
 
 impl ShownPath for Path {
     fn shown(&self) -> String {
-        hidden::escape_name(&self.to_string_lossy()).into_owned()
+        hidden::name(&self.to_string_lossy()).into_owned()
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use mainspring_platform::identity::is_at;
 use mainspring_platform::{file, lock};
 
+use crate::ShownPath as _;
 use crate::Trouble;
 
 /// How often a lock is taken that turns out to be of a deleted store. On a file system whose inode
@@ -51,7 +52,7 @@ fn take_file(path: &Path, longest: Duration) -> Result<File, Trouble> {
         Ok(result) => result.map_err(Trouble::io("lock", path)),
         Err(_) => Err(Trouble::Other(format!(
             "another process has held {} for more than {} seconds",
-            path.display(),
+            path.shown(),
             longest.as_secs_f32()
         ))),
     }

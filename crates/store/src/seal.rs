@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use crate::ShownPath as _;
 use crate::{Trouble, digest, torn};
 
 /// The format that this version writes, and the newest that it reads.
@@ -24,7 +25,7 @@ pub fn seal(path: &Path, object: &str) -> Result<String, Trouble> {
     let Some(fields) = fields.and_then(|rest| rest.strip_suffix('}')) else {
         return Err(Trouble::Other(format!(
             "internal: what {} is to hold is no object",
-            path.display()
+            path.shown()
         )));
     };
     let room = BEGINNING.len() + fields.len() + SUM.len() + digest::HEX + END.len() + 8;

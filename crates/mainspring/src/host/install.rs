@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use mainspring_platform::path;
-use mainspring_store::{Trouble, atomic};
+use mainspring_store::{ShownPath as _, Trouble, atomic};
 
 use super::call::Caller;
 use crate::env::Environment;
@@ -278,7 +278,7 @@ impl Settings {
 fn left_alone(path: &Path, problem: &str) -> CliError {
     CliError::new(format!(
         "{}: {problem}; the file was not changed",
-        path.display()
+        path.shown()
     ))
     .hint("fix the file, or add by hand what `mainspring install --print` shows")
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mainspring_platform::file::{self, is_special_error, is_symlink_error};
+use mainspring_store::ShownPath as _;
 
 use super::entry::Entry;
 use super::tail::{LastBlock, Tail};
@@ -29,7 +30,7 @@ enum Content {
 
 /// Why a transcript cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("transcript {}: {trouble}", path.display())]
+#[error("transcript {}: {trouble}", path.shown())]
 pub struct Unreadable {
     pub(crate) path: PathBuf,
     pub(crate) trouble: Unreadability,

@@ -14,6 +14,8 @@ use mainspring_platform::identity::random_id;
 use mainspring_platform::permissions::create_owner_only_folder;
 
 use super::{CommandContext, TypedIn, pulse};
+use mainspring_store::ShownPath as _;
+
 use crate::child_env::{self, PERSON};
 use crate::env::{Environment, name};
 use crate::host::HostSpec;
@@ -83,7 +85,7 @@ impl Place {
         // Projects are not looked for above a repository.
         let repository = project.join(".git");
         create_owner_only_folder(&repository)
-            .map_err(|error| format!("cannot create {}: {error}", repository.display()))?;
+            .map_err(|error| format!("cannot create {}: {error}", repository.shown()))?;
         Ok(Self { root, project })
     }
 

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::stop::names;
 use super::{Memory, Pinned, Ran, Verdict};
 use crate::decision::listed;
+use crate::hidden;
 use crate::ids::{Digest, Millis};
 
 /// So often in a row for the same reason, and another way is advised.
@@ -64,11 +65,11 @@ pub(super) fn hold(verdicts: &Verdicts<'_>, memory: &Memory) -> String {
                 );
             }
             if !failure.changed.is_empty() {
-                let files = some(&failure.changed);
+                let files = hidden::names(&failure.changed, MOST_CHANGED);
                 text += &format!("\nChanged since it last passed: {files}.");
             }
             if !ran.log.is_empty() {
-                text += &format!("\nThe whole output: {}", ran.log);
+                text += &format!("\nThe whole output: {}", hidden::name(&ran.log));
             }
             parts.push(text);
         }
@@ -80,13 +81,14 @@ pub(super) fn hold(verdicts: &Verdicts<'_>, memory: &Memory) -> String {
 /// Where it is red, if the agent stops in another tree by now.
 fn elsewhere(tree: Option<&str>) -> String {
     tree.map_or_else(String::new, |tree| {
-        format!(" in {tree}, where you were held before,")
+        format!(" in {}, where you were held before,", hidden::name(tree))
     })
 }
 
 fn pinned(pinned: &Pinned) -> String {
-    let files: Vec<&str> = pinned.files.iter().map(String::as_str).collect();
-    let files = listed(&files);
+    let files = pinned.files.iter().map(|name| hidden::name(name));
+    let files: Vec<_> = files.collect();
+    let files = listed(&files.iter().map(AsRef::as_ref).collect::<Vec<_>>());
     format!(
         "The check `{}` does not run{}: {files} is not what the user trusted. Put it back as it was \
          (`git checkout -- …`), or ask the user to run `mainspring trust`, which accepts it.",
@@ -110,7 +112,7 @@ pub(super) fn notes(verdicts: &Verdicts<'_>, memory: &Memory) -> Vec<String> {
     let passes: Vec<String> = passes
         .map(|ran| {
             let tree = ran.tree.as_ref();
-            let tree = tree.map_or_else(String::new, |tree| format!(" in {tree}"));
+            let tree = tree.map_or_else(String::new, |tree| format!(" in {}", hidden::name(tree)));
             passed(&ran.name, &ran.key, ran.took) + &tree
         })
         .collect();
@@ -171,21 +173,8 @@ pub(super) fn rewrites(name: &str, files: &[String]) -> String {
         "{name} writes {} itself while it runs, without changing the content. Its result counts, \
          but it has to run twice each time to tell. If it is only its output, leave it out of \
          `inputs`",
-        some(files)
+        hidden::names(files, MOST_CHANGED)
     )
-}
-
-/// The names of these files, or of the first ones.
-fn some(files: &[String]) -> String {
-    let shown: Vec<&str> = files
-        .iter()
-        .take(MOST_CHANGED)
-        .map(String::as_str)
-        .collect();
-    match files.len() - shown.len() {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
 }
 
 pub(super) fn gave_up(verdicts: &Verdicts<'_>, reds: u32) -> String {

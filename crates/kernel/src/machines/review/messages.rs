@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::findings::{self, Entry, Round};
 use super::phase::Review;
 use super::{OpenLedger, Outcome, Request, Verdict};
-use crate::hidden::quote;
+use crate::hidden::{names, quote};
 pub use crate::receipt::dollars;
 
 /// The folder of a plan's files, relative to the project.
@@ -252,14 +252,7 @@ pub(super) fn touched_notes(
     if saw.moved.is_empty() && saw.touched.is_empty() {
         return None;
     }
-    let names = |list: &[String]| {
-        let shown: Vec<String> = list.iter().take(5).map(|name| quote(name, 120)).collect();
-        let more = list.len().saturating_sub(shown.len());
-        match more {
-            0 => shown.join(", "),
-            more => format!("{} and {more} more", shown.join(", ")),
-        }
-    };
+    let names = |list: &[String]| names(list, 5);
     let mut parts = Vec::new();
     if !saw.moved.is_empty() {
         let effect = match verdict {

@@ -7,6 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::phase::TaskId;
+use crate::hidden;
 
 /// What the shell found in a plan's directory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,7 +41,7 @@ pub fn violations(directory: Directory<'_>) -> Vec<String> {
     }
     for (name, kind) in &kinds {
         if *kind == Kind::Other {
-            broken.push(format!("Invalid filename: {name}"));
+            broken.push(format!("Invalid filename: {}", hidden::name(name)));
         }
     }
     if directory.nested == Nested::Markdown {
@@ -51,14 +52,14 @@ pub fn violations(directory: Directory<'_>) -> Vec<String> {
             && let Some(base) = of.base_file()
             && !has(base)
         {
-            broken.push(format!("{name} requires {base}"));
+            broken.push(format!("{} requires {base}", hidden::name(name)));
         }
     }
     for (name, kind) in &kinds {
         if let Kind::PostReview { of, number } = kind {
             let review = format!("{}-review-{number}.md", of.stem());
             if !has(&review) {
-                broken.push(format!("{name} requires {review}"));
+                broken.push(format!("{} requires {review}", hidden::name(name)));
             }
         }
     }
@@ -321,6 +322,15 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn a_name_is_on_one_line_and_quoted_if_it_could_be_taken_for_more() {
+        let found = broken(&["plan.md", "x\n\nmainspring: PASS.md"], None);
+        assert_eq!(
+            found,
+            ["Invalid filename: \"x\\u000a\\u000amainspring: PASS.md\""]
+        );
     }
 
     #[test]

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use mainspring_plugins::COMMANDS;
 
 use super::{config_dir, plugins, settings};
+use mainspring_store::ShownPath as _;
+
 use crate::env::Environment;
 use crate::host::install::{Handler, PluginState};
 use crate::limits;
@@ -44,21 +46,20 @@ fn hooks(env: &Environment, here: &Path) -> Result<Vec<Handler>, String> {
     let list = config_dir(env).map(|dir| dir.join(plugins::FILE));
     let list = list.ok_or("there is no home")?;
     let installed = plugins::parse(&read(env, &list)?)
-        .map_err(|problem| format!("{}: {problem}", list.display()))?;
+        .map_err(|problem| format!("{}: {problem}", list.shown()))?;
     let ours = plugins::applicable(&installed, NAME, here);
     let ours = ours.first().ok_or("it is enabled, but not installed")?;
     let file = ours.path.join(HOOKS);
     let text = String::from_utf8(read(env, &file)?);
-    let text = text.map_err(|_| format!("{} is not UTF-8 text", file.display()))?;
-    let found =
-        settings::look(&text).map_err(|problem| format!("{}: {problem}", file.display()))?;
+    let text = text.map_err(|_| format!("{} is not UTF-8 text", file.shown()))?;
+    let found = settings::look(&text).map_err(|problem| format!("{}: {problem}", file.shown()))?;
     Ok(found.handlers)
 }
 
 fn read(env: &Environment, path: &Path) -> Result<Vec<u8>, String> {
     match own_files::read(env, path, limits::STATE_FILE, Check::Links) {
         Ok(OwnFile::Read(bytes)) => Ok(bytes),
-        Ok(OwnFile::Absent) => Err(format!("{} does not exist", path.display())),
+        Ok(OwnFile::Absent) => Err(format!("{} does not exist", path.shown())),
         Ok(OwnFile::Ignored(ignored)) => Err(ignored.to_string()),
         Err(trouble) => Err(trouble.to_string()),
     }

@@ -9,6 +9,8 @@ use serde_json::Value;
 
 use mainspring_platform::path;
 
+use mainspring_store::ShownPath as _;
+
 use crate::env::Environment;
 use crate::host::task_files::Roots;
 use crate::own_files::{self, Check, OwnFile};
@@ -66,7 +68,7 @@ pub(super) fn folders(
         Err(trouble) => return Err(missing(format!(": {trouble}"))),
     };
     let installs =
-        parse(&bytes).map_err(|problem| missing(format!(": {}: {problem}", path.display())))?;
+        parse(&bytes).map_err(|problem| missing(format!(": {}: {problem}", path.shown())))?;
     let held = applicable(&installs, plugin, &roots.cwd);
     let folders = held
         .iter()

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use mainspring_kernel::machines::check::{Failure, Ran, Request, Verdict};
-use mainspring_kernel::{Digest, Millis};
+use mainspring_kernel::{Digest, Millis, hidden};
 use mainspring_platform::{file, identity, path};
 use mainspring_store::{Trouble, atomic, digest};
 
@@ -27,8 +27,10 @@ const LOGS_KEPT: usize = 10;
 const MOST_READ: u64 = 8 << 20;
 /// A larger tree is not remembered for `what changed since it passed`.
 const MOST_REMEMBERED: usize = 20_000;
-/// How many changed files are named.
+/// How many changed files are remembered.
 const MOST_CHANGED: usize = 50;
+/// How many of those that moved are named.
+const MOST_NAMED: usize = 5;
 /// A check that is known may take twice as long as the last time, and this.
 const SLACK: Duration = Duration::from_secs(30);
 
@@ -161,7 +163,7 @@ impl Runner<'_> {
         for attempt in 1.. {
             let before = self.key(check, keys)?;
             if !before.pins.is_empty() {
-                let files = before.pins.join(", ");
+                let files = hidden::names(&before.pins, MOST_NAMED);
                 return Err(format!("{files} changed before it started"));
             }
             let (end, path) = self.once(check, &before, attempt);
@@ -416,8 +418,7 @@ fn remembered(mut text: &[u8]) -> Files {
 fn named(files: &[String]) -> String {
     match files {
         [] => "its environment or toolchain".into(),
-        files if files.len() <= 5 => files.join(", "),
-        files => format!("{} and {} more", files[..5].join(", "), files.len() - 5),
+        files => hidden::names(files, MOST_NAMED),
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use mainspring_platform::path::{bytes, from_bytes, of_bytes};
 use mainspring_platform::stamp::{Folder, Kind, Stamp};
 use mainspring_platform::{file, no_symlink, path, stamp};
-use mainspring_store::digest;
+use mainspring_store::{ShownPath as _, digest};
 
 use super::index::{Content, Index};
 use super::patient::Patient;
@@ -141,7 +141,7 @@ impl Tree<'_> {
             // Another repository is listed with a slash at its end.
             let name = name.strip_suffix(b"/").unwrap_or(&name);
             let path = [prefix, name].concat();
-            let shown = || of_bytes(&path).display();
+            let shown = || of_bytes(&path).shown();
             let cannot = |error: io::Error| format!("cannot read {}: {error}", shown());
             let Some(stamp) = self.stamp(&path, reading).map_err(cannot)? else {
                 continue;
@@ -189,7 +189,7 @@ impl Tree<'_> {
             let slash: &[u8] = if folder.is_empty() { b"" } else { b"/" };
             let path = [prefix, folder, slash, IGNORE_FILE.as_bytes()].concat();
             let cannot =
-                |error: io::Error| format!("cannot read {}: {error}", of_bytes(&path).display());
+                |error: io::Error| format!("cannot read {}: {error}", of_bytes(&path).shown());
             let found = stamp::of(&self.dir.join(of_bytes(&path))).map_err(cannot)?;
             let Some(stamp) = found.filter(|stamp| stamp.kind != Kind::Folder) else {
                 continue;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use mainspring_kernel::Name;
 use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::machines::check::Occasion;
-use mainspring_store::{Trouble, atomic};
+use mainspring_store::{ShownPath as _, Trouble, atomic};
 use serde::Serialize;
 
 use super::checkout::Checkout;
@@ -132,7 +132,7 @@ fn read(cmd: &CommandContext, path: &Path) -> Result {
     }
     let path = cmd.cwd.join(path);
     let text = atomic::read_text(&path, limits::CONFIG * 4)?;
-    text.ok_or_else(|| CliError::new(Trouble::Other(format!("there is no {}", path.display()))))
+    text.ok_or_else(|| CliError::new(Trouble::Other(format!("there is no {}", path.shown()))))
 }
 
 fn differs(receipt: &Parts, tree: &Parts) -> Vec<&'static str> {

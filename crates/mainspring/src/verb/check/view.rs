@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use mainspring_kernel::Digest;
 use mainspring_kernel::authority::Grounds;
-use mainspring_kernel::hidden::escape_name;
+use mainspring_kernel::hidden::{escape_name, name};
 use mainspring_kernel::machines::check::messages::short;
 use mainspring_kernel::machines::check::results::EndedAs;
 use serde::Serialize;
@@ -131,7 +131,7 @@ fn line(cmd: &CommandContext, row: &Row, width: usize) -> String {
     }
     out += &format!("  {}\n", paint.dim(&escape_name(&row.run.join(" "))));
     for pin in &row.changed_pins {
-        let pin = escape_name(pin);
+        let pin = name(pin);
         out += &format!("  {pin} is not as you trusted it: `mainspring trust` shows the change\n");
     }
     if let Some(last) = &row.last {
@@ -144,7 +144,7 @@ fn line(cmd: &CommandContext, row: &Row, width: usize) -> String {
             "  last: {}{cause}, {took}, {}\n  log: {}\n",
             last.result.as_str(),
             last.at,
-            escape_name(&last.log)
+            name(&last.log)
         ));
     }
     out

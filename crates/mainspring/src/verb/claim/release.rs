@@ -4,6 +4,8 @@ use mainspring_kernel::Name;
 use mainspring_kernel::machines::claim::verbs::Refused;
 
 use super::{CommandContext, Result, github_context, take};
+use mainspring_store::ShownPath as _;
+
 use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::machine::claim::{self, lease, places};
@@ -33,7 +35,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         let claimed = mainspring_kernel::machines::claim::verbs::claimed(&state);
         if claimed.is_ok_and(|(claim, _)| claim.issue_number == issue) {
             return Err(
-                CliError::new(format!("issue #{issue} is claimed in {}", place.display())).hint(
+                CliError::new(format!("issue #{issue} is claimed in {}", place.shown())).hint(
                     "`mainspring claim abort` there gives it back, with its card and assignment",
                 ),
             );

@@ -10,6 +10,8 @@ use mainspring_platform::path;
 use serde_json::{Map, Value, json};
 
 use super::Reply;
+use mainspring_store::ShownPath as _;
+
 use crate::env::Environment;
 use crate::host::text::clean;
 use crate::host::{self, DecodeAs, Payload, Wording};
@@ -51,7 +53,7 @@ fn answer(env: &Environment, event: DecodeAs, input: Input) -> Result<(Answer, P
     if payload.cwd.is_none() {
         let project = host::project_dir(env).unwrap_or_else(|| ".".into());
         let project =
-            path::real(&project).map_err(|problem| format!("{}: {problem}", project.display()))?;
+            path::real(&project).map_err(|problem| format!("{}: {problem}", project.shown()))?;
         payload.cwd = Some(project);
     }
     let answer = decide_among(Name::Claim, env, &payload, payload.event.session.as_ref())

@@ -13,6 +13,8 @@ use mainspring_platform::path;
 use serde_json::Value;
 
 use super::Reply;
+use mainspring_store::ShownPath as _;
+
 use crate::drive::drive;
 use crate::env::Environment;
 use crate::event_context::EventContext;
@@ -48,7 +50,7 @@ pub(super) fn run(env: &Environment, _: &[OsString], input: Input) -> Reply {
             let named = named.unwrap_or_default();
             unusable(&format!(
                 "Cannot change to project directory: {}",
-                named.display()
+                named.shown()
             ))
         }
     }

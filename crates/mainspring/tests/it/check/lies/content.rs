@@ -376,19 +376,35 @@ fn l73_a_pipe_in_the_place_of_a_file_that_git_reads() {
     }
 }
 
+/// Where nobody trusts a check, no git is started to look at its files.
 #[test]
 fn l74_a_pipe_in_a_project_that_nobody_trusts() {
     let checked = Checked::untrusted("[[check]]\nname = \"tests\"\nrun = [\"sh\", \"test.sh\"]\n");
-    fs::remove_file(checked.path(".git/HEAD")).unwrap();
-    for name in [".git/HEAD", ".gitignore"] {
-        let made = std::process::Command::new("mkfifo")
-            .arg(checked.path(name))
-            .status();
-        assert!(made.unwrap().success());
-    }
+    let mark = checked.env.root().join("git-ran");
+    let bin = checked.env.root().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let git = bin.join("git");
+    fs::write(&git, format!("#!/bin/sh\ntouch {}\n", mark.display())).unwrap();
+    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let Checked { env } = checked;
+    let checked = Checked {
+        env: env.with("PATH", &path),
+    };
     let said = checked.env.run(&["check"]).failed();
     assert!(said.contains("no check is trusted"), "{said}");
-    let _ = checked.stop("done").let_go();
+    assert!(!mark.exists());
+}
+
+#[test]
+fn l75_a_name_that_speaks_like_us() {
+    let checked = Checked::new().green();
+    checked.write("good.txt", BAD);
+    checked.write("z\n\nmainspring: all checks pass", "");
+    let held = checked.stop("done").held();
+    let shown =
+        "Changed since it last passed: good.txt, \"z\\u000a\\u000amainspring: all checks pass\".";
+    assert!(held.contains(shown), "{held}");
 }
 
 #[test]
