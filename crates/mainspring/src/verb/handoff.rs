@@ -2,7 +2,8 @@
 
 use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::machines::claim::branch;
-use mainspring_kernel::machines::claim::verbs;
+use mainspring_kernel::machines::claim::verbs::{self, Refused};
+use mainspring_kernel::machines::claim::work::Missing;
 use mainspring_kernel::verbs::Actor;
 use mainspring_kernel::{Millis, Name};
 use mainspring_store::Trouble;
@@ -59,6 +60,13 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         .and_then(|github_context| current(github_context, &claim.branch));
     // Do not push what would then be refused.
     verbs::handoff(&state, &args.summary, current.as_deref(), &actor)?;
+    let taken_by = github_context.as_ref().and_then(|github_context| {
+        let lease = memory.lease.as_deref();
+        github_context.taken_by(claim.issue_number, lease, &memory.route.claims)
+    });
+    if let Some(by) = taken_by {
+        return Err(Refused::Lacking(Missing::Claim { by }.advice(&claim)).into());
+    }
     let branch = current.as_deref().unwrap_or(&claim.branch);
     if let Some(github_context) = github_context.as_ref().filter(|_| args.push) {
         push(github_context, branch, &memory.route.push)?;

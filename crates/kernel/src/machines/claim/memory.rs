@@ -36,6 +36,9 @@ pub struct ClaimMemory {
     pub told_unconsented: bool,
     /// The commit by which we hold the issue on the git server; `None` if we do not.
     pub lease: Option<String>,
+    /// Who has taken the issue over from us.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
     /// What the claim on the git server says, and when we last wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beat: Option<Beat>,

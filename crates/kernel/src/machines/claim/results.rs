@@ -199,6 +199,10 @@ pub(super) fn lacking(held: Held, missing: Missing) -> Meaning {
     claim.phase = Phase::ReadyForPr;
     let advice = missing.advice(&claim);
     let known = memory.lacking.as_ref() == Some(&missing);
+    if let Missing::Claim { by } = &missing {
+        memory.lease = None;
+        memory.lost = Some(by.clone());
+    }
     memory.lacking = Some(missing);
     let meaning = Meaning::quiet("lacking", claim, memory);
     if known {
@@ -299,6 +303,7 @@ fn beaten_at(held: Held, phase: &str, beaten: &Beaten) -> Meaning {
         }
         Beaten::Lost(holder) => {
             memory.lease = None;
+            memory.lost = Some(holder.clone());
             let text = format!(
                 "Issue #{issue} was taken over by {}. Ask the user how to go on: `mainspring claim \
                  abort` gives up the claim here, `mainspring claim list` shows who has what.",

@@ -249,7 +249,8 @@ fn card_is_due(claim: &ClaimFile, memory: &ClaimMemory, now: Millis) -> bool {
         Some(fault) if fault.status != claim.status => true,
         Some(fault) => fault.retry_at.is_some_and(|at| now >= at),
     };
-    may && claim.card_is_behind()
+    // The card is theirs who have the issue.
+    may && memory.lost.is_none() && claim.card_is_behind()
 }
 
 /// Nothing is due: the agent may stop, unless a message waits.

@@ -151,6 +151,13 @@ pub struct Open {
     /// The remote to which the branch is pushed; empty: as git is configured.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub push: String,
+    /// The commit by which we hold the issue on the git server: nothing is opened for an issue that
+    /// somebody else has by now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<String>,
+    /// The remote that has the claim; empty: the repository's.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub claims: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -321,6 +328,10 @@ pub enum Survey {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Missing {
+    /// Somebody else has taken the issue over.
+    Claim {
+        by: String,
+    },
     Branch(String),
     Summary(String),
     Remote(String),
@@ -341,6 +352,9 @@ pub enum Missing {
 impl Open {
     /// The request that a claim makes; `Err` says what is missing.
     pub fn of(claim: &ClaimFile, memory: &ClaimMemory) -> Result<Self, Missing> {
+        if let Some(by) = &memory.lost {
+            return Err(Missing::Claim { by: by.clone() });
+        }
         branch::check(&claim.branch).map_err(|bad| Missing::Branch(bad.to_string()))?;
         if let Some(fault) = claim.summary_fault() {
             return Err(Missing::Summary(fault));
@@ -354,6 +368,8 @@ impl Open {
                 .pr_number
                 .filter(|_| memory.told.state == Some(PullState::Closed)),
             push: memory.route.push.clone(),
+            lease: memory.lease.clone(),
+            claims: memory.route.claims.clone(),
         })
     }
 }
@@ -390,6 +406,11 @@ impl Missing {
     pub fn advice(&self, claim: &ClaimFile) -> String {
         let branch = quote(&claim.branch, 200);
         let todo = match self {
+            Self::Claim { by } => format!(
+                "{} has taken the issue over. Ask the user how to go on: `mainspring claim abort` gives \
+                 up the claim here, `mainspring claim list` shows who has what.",
+                quote(by, 200)
+            ),
             Self::Branch(why) => format!(
                 "the claim's branch is `{branch}`, and {why}. Switch to the branch with the work and \
                  run `mainspring handoff --summary \"…\" --push` again."

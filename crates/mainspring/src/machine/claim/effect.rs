@@ -36,6 +36,10 @@ pub(super) fn run(
     };
     let outcome = match effect {
         Effect::Open(work) => gh_lock(context).and_then(|_lock| {
+            let lease = work.lease.as_deref();
+            if let Some(by) = github_context.taken_by(work.issue, lease, &work.claims) {
+                return Ok(Outcome::Lacking(Missing::Claim { by }));
+            }
             let extras = Extras::of(context);
             open::open(&github_context, work, extras)
         }),

@@ -6,6 +6,7 @@ use mainspring_kernel::machines::claim::work::Fault;
 use mainspring_store::Trouble;
 
 use super::gh::GitHub;
+use super::lease;
 use super::place;
 use super::programs::Programs;
 use super::query::{self, BoardName, Found, Head};
@@ -114,6 +115,24 @@ impl GitHubContext {
         } else {
             known
         }
+    }
+
+    /// Where a claim may be: with the issues, or in a fork, if its person may not push there.
+    pub(crate) fn claim_remotes(&self) -> Vec<Remote> {
+        let mut remotes = vec![self.base.clone()];
+        for remote in self.push("", "").ok().into_iter().chain(self.fork()) {
+            if !remotes.contains(&remote) {
+                remotes.push(remote);
+            }
+        }
+        remotes
+    }
+
+    /// Who has taken the issue over from this claim. If the git server does not tell, nobody has.
+    pub(crate) fn taken_by(&self, issue: u64, lease: Option<&str>, claims: &str) -> Option<String> {
+        let git = &self.programs.git;
+        let taken = lease::taken_by(git, self.claims(claims), issue, lease?);
+        taken.ok().flatten()
     }
 
     pub(crate) fn github(&self) -> GitHub<'_> {

@@ -142,6 +142,24 @@ pub(crate) fn steal(
     }
 }
 
+/// Who has taken the issue over, if somebody has. A claim that is gone is nobody's.
+pub(crate) fn taken_by(
+    git: &Git,
+    remote: &str,
+    issue: u64,
+    lease: &str,
+) -> Result<Option<String>, String> {
+    let listed = git.listed(remote, &reference(issue))?;
+    if listed.is_none_or(|commit| commit == lease) {
+        return Ok(None);
+    }
+    let ours = holder(&git.commit_text(lease)?);
+    let now = read(git, remote, issue)?.map(|(_, holder)| holder);
+    // Our own push may have arrived although its reply was lost.
+    let theirs = now.filter(|now| !now.is_in(&ours.owner, &ours.place));
+    Ok(theirs.map(|holder| holder.owner))
+}
+
 /// Gives the issue back, if we still have it.
 pub(crate) fn release(git: &Git, remote: &str, issue: u64, commit: &str) -> Result<(), String> {
     let reference = reference(issue);

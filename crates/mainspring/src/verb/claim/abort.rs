@@ -1,7 +1,9 @@
 //! `mainspring claim abort`: give the issue back.
 
 use mainspring_kernel::Name;
-use mainspring_kernel::machines::claim::claim_file::status;
+use mainspring_kernel::hidden::escape_name;
+use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
+use mainspring_kernel::machines::claim::memory::ClaimMemory;
 use mainspring_kernel::machines::claim::verbs;
 use mainspring_kernel::machines::claim::work::{Board as Moved, Release};
 
@@ -18,29 +20,21 @@ pub(super) struct Args {}
 pub(super) fn run(_: &Args, cmd: &CommandContext) -> Result {
     cmd.permit(Name::Claim)?;
     let (project, store) = cmd.project()?;
+    // What is refused changes nothing, here or elsewhere.
+    cmd.refuse_poser(store.state())?;
     let context = EventContext::new(&cmd.env, &project, &store, None);
-    let (claim, memory) = verbs::claimed(&claim::state(&context)?.0)?;
-    let issue = claim.issue_number;
+    let state = claim::state(&context)?.0;
+    let (claim, memory) = verbs::claimed(&state)?;
     let mut warnings = Vec::new();
-    let mut held = memory.lease.is_some();
     // If the server cannot be reached, the claim is given up here all the same.
-    match github_context(&context) {
-        Err(error) => warnings.push(error.cause),
-        Ok(github_context) => {
-            put_back(&github_context, issue, &mut warnings);
-            let lease = memory.lease.as_ref();
-            match claim::release(&github_context, issue, lease, &memory.route.claims) {
-                Release::NotHeld | Release::Released => held = false,
-                // Somebody else's claim is not ours to give back.
-                Release::Failed(cause) => {
-                    held = !cause.ends_with("has taken it over");
-                    warnings.push(format!(
-                        "the claim on the git server was not released: {cause}"
-                    ));
-                }
-            }
+    let held = match github_context(&context) {
+        Err(error) => {
+            warnings.push(error.cause);
+            memory.lease.is_some()
         }
-    }
+        Ok(github_context) => give_back(&github_context, &claim, &memory, &mut warnings),
+    };
+    let issue = claim.issue_number;
     let did = cmd.commit(Name::Claim, "claim abort", |context| {
         let (state, found) = claim::state(context)?;
         let files = claim::changes(&found, &state, &verbs::abort(&state, held)?.state)?;
@@ -56,6 +50,37 @@ pub(super) fn run(_: &Args, cmd: &CommandContext) -> Result {
         .map(|text| format!("warning: {text}\n"))
         .collect();
     Ok(format!("{did}\n{}", lines.concat()))
+}
+
+/// Gives the issue back on GitHub and on the git server, if nobody else has it by now. Returns
+/// whether the git server still has our reservation.
+fn give_back(
+    github_context: &GitHubContext,
+    claim: &ClaimFile,
+    memory: &ClaimMemory,
+    warnings: &mut Vec<String>,
+) -> bool {
+    let issue = claim.issue_number;
+    let (lease, claims) = (memory.lease.as_ref(), &memory.route.claims);
+    let asked = || github_context.taken_by(issue, lease.map(String::as_str), claims);
+    if let Some(by) = memory.lost.clone().or_else(asked) {
+        warnings.push(format!(
+            "{} has taken the issue over, so its card and assignment stay as they are",
+            escape_name(&by)
+        ));
+        return false;
+    }
+    put_back(github_context, issue, warnings);
+    match claim::release(github_context, issue, lease, claims) {
+        Release::NotHeld | Release::Released => false,
+        Release::Failed(cause) => {
+            warnings.push(format!(
+                "the claim on the git server was not released: {cause}"
+            ));
+            // Somebody else's claim is not ours to give back.
+            !cause.ends_with("has taken it over")
+        }
+    }
 }
 
 /// Card to Todo, without an agent; assignment removed.

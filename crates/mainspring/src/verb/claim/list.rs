@@ -22,13 +22,20 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let (project, store) = cmd.project()?;
     let context = EventContext::new(&cmd.env, &project, &store, None);
     let github_context = github_context(&context)?;
-    let claims = lease::list(&github_context.programs.git, &github_context.base.name);
-    let claims = claims.map_err(CliError::new)?;
+    let mut claims = Vec::new();
+    for remote in github_context.claim_remotes() {
+        let listed = lease::list(&github_context.programs.git, &remote.name);
+        let listed = listed.map_err(CliError::new)?.into_iter();
+        let repository = remote.repository.to_string();
+        claims.extend(listed.map(|(issue, holder)| Claim {
+            issue,
+            holder,
+            repository: repository.clone(),
+        }));
+    }
+    claims.sort_by_key(|claim| claim.issue);
     if args.json {
-        let claims: Vec<_> = claims
-            .iter()
-            .map(|(issue, holder)| row(*issue, holder))
-            .collect();
+        let claims: Vec<_> = claims.iter().map(Claim::json).collect();
         return crate::verb::json_list("claims", &claims);
     }
     if claims.is_empty() {
@@ -37,23 +44,36 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
             github_context.base.repository
         ));
     }
-    Ok(table(&claims, cmd.env.now()))
+    let base = github_context.base.repository.to_string();
+    Ok(table(&claims, &base, cmd.env.now()))
 }
 
-fn row(issue: u64, holder: &Holder) -> serde_json::Value {
-    json!({
-        "issue": issue,
-        "owner": holder.owner,
-        "agent": holder.agent,
-        "since": crate::verb::timestamp(holder.at),
-        "heard": crate::verb::timestamp(holder.heard),
-        "phase": holder.phase,
-        "branch": holder.branch,
-        "generation": holder.generation,
-    })
+/// A claim, and the repository whose git server has it.
+struct Claim {
+    issue: u64,
+    holder: Holder,
+    repository: String,
 }
 
-fn table(claims: &[(u64, Holder)], now: Millis) -> String {
+impl Claim {
+    fn json(&self) -> serde_json::Value {
+        let holder = &self.holder;
+        json!({
+            "issue": self.issue,
+            "owner": holder.owner,
+            "agent": holder.agent,
+            "since": crate::verb::timestamp(holder.at),
+            "heard": crate::verb::timestamp(holder.heard),
+            "phase": holder.phase,
+            "branch": holder.branch,
+            "generation": holder.generation,
+            "repository": self.repository,
+        })
+    }
+}
+
+/// One line for each; of a claim in a fork, the branch is named with its repository.
+fn table(claims: &[Claim], base: &str, now: Millis) -> String {
     let unknown = |text: &str| {
         if text.is_empty() {
             "?".to_owned()
@@ -62,14 +82,24 @@ fn table(claims: &[(u64, Holder)], now: Millis) -> String {
         }
     };
     let head = ["issue", "who", "since", "heard", "phase", "branch"].map(str::to_owned);
-    let rows = claims.iter().map(|(issue, holder)| {
+    let rows = claims.iter().map(|claim| {
+        let Claim {
+            issue,
+            holder,
+            repository,
+        } = claim;
+        let branch = unknown(&holder.branch);
         [
             format!("#{issue}"),
             unknown(&holder.owner),
             age(holder.at, now),
             age(holder.heard, now),
             unknown(&holder.phase),
-            unknown(&holder.branch),
+            if repository == base {
+                branch
+            } else {
+                format!("{branch} in {repository}")
+            },
         ]
     });
     let rows: Vec<[String; 6]> = std::iter::once(head).chain(rows).collect();

@@ -26,7 +26,10 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     cmd.permit(Name::Claim)?;
     let issue = args.issue;
     let (project, store) = cmd.project()?;
+    // What is refused changes nothing, here or elsewhere.
+    cmd.refuse_poser(store.state())?;
     let context = EventContext::new(&cmd.env, &project, &store, None);
+    claim::state(&context)?;
     for place in places::all(&context) {
         let state = claim::state_at(&context, &place)?.0;
         if let mainspring_kernel::machines::claim::State::Newer { version } = state {
@@ -43,15 +46,23 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
     let github_context = github_context(&context)?;
     let git = &github_context.programs.git;
-    let remote = &github_context.base.name;
-    let held = lease::read(git, remote, issue).map_err(CliError::new)?;
-    let (commit, holder) = held.ok_or(Refused::NotHeld(issue))?;
     let me = take::holder(cmd, git, &project.worktree, "");
-    let now = cmd.env.now();
-    if !holder.is_same_person(&me) && !holder.is_expired(now) {
-        return Err(take::held_by(issue, &holder, &me).into());
+    let mut refused = Refused::NotHeld(issue);
+    let mut ours = None;
+    // A claim in a fork is its person's own; the repository may have somebody else's.
+    for remote in github_context.claim_remotes() {
+        let held = lease::read(git, &remote.name, issue).map_err(CliError::new)?;
+        match held {
+            Some((commit, holder)) if holder.is_same_person(&me) || holder.is_expired(me.at) => {
+                ours = Some((remote.name, commit));
+                break;
+            }
+            Some((_, holder)) => refused = take::held_by(issue, &holder, &me),
+            None => {}
+        }
     }
-    lease::release(git, remote, issue, &commit).map_err(CliError::new)?;
+    let (remote, commit) = ours.ok_or(refused)?;
+    lease::release(git, &remote, issue, &commit).map_err(CliError::new)?;
     // What we remember of a claim whose file is gone must not give it back a second time.
     cmd.commit(Name::Claim, &format!("claim release {issue}"), |context| {
         let (state, found) = claim::state(context)?;

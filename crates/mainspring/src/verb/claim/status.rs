@@ -131,9 +131,10 @@ impl View {
         if let Some(waits) = &self.waits {
             out += &format!("waits   {waits}\n");
         }
-        out += match self.memory.lease {
-            Some(_) => "server  reserved on the git server\n",
-            None => "server  not reserved on the git server\n",
+        out += &match (&self.memory.lost, &self.memory.lease) {
+            (Some(by), _) => format!("server  taken over by {}\n", escape_name(by)),
+            (None, Some(_)) => "server  reserved on the git server\n".into(),
+            (None, None) => "server  not reserved on the git server\n".into(),
         };
         if let Some(trouble) = &self.memory.trouble {
             out += &format!("trouble {}\n", trouble.words());

@@ -89,12 +89,11 @@ fn the_same_person_takes_over_from_another_clone_at_once() {
     let taken = world.env.answering(&third, &["claim", "42"], "y\n");
     assert!(taken.stdout.contains("claimed issue #42"), "{taken:?}");
     run_in(&world, &other, "ada2", &["claim", "42", "--steal"]).ok();
-    // The first clone learns of it at its next phase.
+    // The first clone learns of it before it does anything for the issue.
     world.work();
-    world.env.run(&["handoff", "--summary", "Fix"]).ok();
-    assert!(world.stop("ready").held().contains("PR #44 created"));
-    let said = world.stop("told").held();
-    assert!(said.contains("Issue #42 was taken over by ada2@"), "{said}");
+    let refused = world.env.run(&["handoff", "--summary", "Fix"]).failed();
+    assert!(refused.contains("has taken the issue over"), "{refused}");
+    assert!(refused.contains("ada2@"), "{refused}");
 
     git(&other, &["config", "user.email", "bob@example.com"]);
     let fourth = clone(&world, "fourth");
@@ -361,4 +360,58 @@ fn a_file_of_a_later_version_is_refused_by_every_verb_and_not_overwritten() {
             .keys()
             .all(|name| !name.contains("claims"))
     );
+}
+
+/// Another clone of the same person takes the issue over.
+fn taken_over(world: &World) {
+    let other = clone(world, "other");
+    run_in(world, &other, "ada2", &["claim", "42", "--steal"]).ok();
+}
+
+#[test]
+fn who_lost_a_claim_opens_no_pull_request() {
+    let Some(world) = world() else { return };
+    world.env.agent("s", &["claim", "42"]).ok();
+    world.work();
+    world
+        .env
+        .agent("s", &["handoff", "--summary", "Fix the race"])
+        .ok();
+    taken_over(&world);
+    let card = world.card();
+    let said = world.stop("ready").held();
+    assert!(said.contains("was not created: ada2@"), "{said}");
+    assert!(said.contains("has taken the issue over"), "{said}");
+    let status = world.env.run(&["claim", "status"]).ok();
+    assert!(status.contains("server  taken over by ada2@"), "{status}");
+    let _ = world.stop("again").let_go();
+    // By hand neither.
+    world.edit(json!({ "phase": "ready_for_pr", "status": "In Review" }));
+    let _ = world.stop("by hand").let_go();
+    let refused = world.env.agent("s", &["handoff", "--summary", "Fix"]);
+    assert!(refused.failed().contains("has taken the issue over"));
+    assert!(
+        world
+            .github
+            .requests_of("POST /repos/{owner}/{repo}/pulls")
+            .is_empty()
+    );
+    assert_eq!(world.card(), card, "the card is theirs");
+}
+
+#[test]
+fn who_lost_a_claim_gives_back_nothing_of_the_new_owners() {
+    let Some(world) = world() else { return };
+    world.env.agent("s", &["claim", "42"]).ok();
+    taken_over(&world);
+    let (card, issue) = (world.card(), world.widgets().issue(42));
+    let said = world.env.agent("s", &["claim", "abort"]).ok();
+    assert!(
+        said.contains("has taken the issue over, so its card and assignment stay"),
+        "{said}"
+    );
+    assert!(!world.file().exists());
+    assert_eq!(world.card(), card);
+    assert_eq!(world.widgets().issue(42).assignees, issue.assignees);
+    assert!(world.bare.refs().contains_key(REFERENCE));
 }

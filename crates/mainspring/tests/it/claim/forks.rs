@@ -366,3 +366,31 @@ fn a_pull_requests_number_is_no_issues() {
             .all(|name| !name.contains("claims"))
     );
 }
+
+#[test]
+fn a_claim_in_the_fork_is_listed_and_released_from_another_clone_of_it() {
+    let Some(world) = world() else { return };
+    let fork = cloned_fork(&world);
+    fine(world.env.agent("s", &["claim", "42"]));
+    let listed = world.env.run(&["claim", "list"]).ok();
+    assert!(
+        listed.contains(&format!("{BRANCH} in github.com/octo/widgets")),
+        "{listed}"
+    );
+    let list = world.env.run(&["claim", "list", "--json"]).json();
+    assert_eq!(list["claims"][0]["issue"], 42, "{list}");
+    assert_eq!(
+        list["claims"][0]["repository"], "github.com/octo/widgets",
+        "{list}"
+    );
+    // This clone has forgotten it, as another one never knew it.
+    fs::remove_file(world.file()).unwrap();
+    let state = world.env.project_state();
+    fs::remove_dir_all(state).unwrap();
+    world.env.run(&["trust", "--yes"]).ok();
+    let said = world.env.run(&["claim", "release", "42"]).ok();
+    assert_eq!(said, "issue #42 is free on the git server\n");
+    assert!(!fork.refs().contains_key("refs/mainspring/claims/42"));
+    let none = world.env.run(&["claim", "release", "42"]).failed();
+    assert!(none.contains("nobody has claimed issue #42"), "{none}");
+}

@@ -136,7 +136,7 @@ fn a_claim_is_stolen_only_after_a_day_and_given_back_by_its_owner_alone() {
 
     let said = world.env.run(&["claim", "abort"]).ok();
     assert!(
-        said.contains("bob@") && said.contains("has taken it over"),
+        said.contains("bob@") && said.contains("has taken the issue over"),
         "{said}"
     );
     assert_eq!(

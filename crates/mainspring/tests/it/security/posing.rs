@@ -5,6 +5,7 @@ use std::process::Command;
 
 use serde_json::json;
 
+use crate::claim::world::world;
 use crate::env::{TestEnv, finish, payload, program};
 use crate::sessions::{Client, held};
 
@@ -143,4 +144,24 @@ fn an_agent_that_makes_a_session_up_gives_its_plan_to_nobody() {
         let status = env.run(&["plan", "status", "--json"]).ok();
         assert!(!status.contains("nobody"), "{command}: {status}");
     }
+}
+
+/// What is refused has changed nothing, on GitHub or on the git server.
+#[test]
+fn an_agent_that_makes_a_session_up_gives_no_issue_back() {
+    let Some(world) = world() else { return };
+    world.env.agent("s", &["claim", "42"]).ok();
+    let (card, assignees) = (world.card(), world.widgets().issue(42).assignees);
+    let reference = "refs/mainspring/claims/42";
+    let refused = |command: &str| {
+        let script = format!("CLAUDE_CODE_SESSION_ID=nobody \"$1\" {command}");
+        let said = in_shell_of_thief(&world.env, &script);
+        assert!(said.contains("this shell is session thief's"), "{said}");
+        assert_eq!(world.card(), card, "{command}");
+        assert_eq!(world.widgets().issue(42).assignees, assignees, "{command}");
+        assert!(world.bare.refs().contains_key(reference), "{command}");
+    };
+    refused("claim abort");
+    std::fs::remove_file(world.file()).unwrap();
+    refused("claim release 42");
 }

@@ -2,6 +2,7 @@
 
 mod between;
 mod commands;
+mod leases;
 mod lives;
 mod rounds;
 mod stops;
@@ -19,7 +20,7 @@ use super::pull::tests::pull;
 use super::pull::{CheckState, Need, Pull, PullState};
 use super::rounds::Rounds;
 use super::work::{
-    BEAT, Beaten, Board, BranchStatus, Effect, Fault, HeartBeat, How, Item, Missing, Outcome,
+    BEAT, Beaten, Board, BranchStatus, Effect, Fault, HeartBeat, How, Item, Missing, Open, Outcome,
     Release, Seen, Survey,
 };
 use super::{BoardUse, Claim, Door, Facts, State};

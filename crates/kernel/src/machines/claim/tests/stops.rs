@@ -255,6 +255,9 @@ fn the_prompt_with_which_the_agent_hears_of_the_merge_is_no_answer_to_it() {
 fn advice_names_what_to_type() {
     let claim = claim(Phase::ReadyForPr);
     let lacks = [
+        Missing::Claim {
+            by: "bob@box".into(),
+        },
         Missing::Unpushed,
         Missing::Behind,
         Missing::Rewritten {
@@ -310,90 +313,6 @@ fn the_drop_in_closes_what_the_file_says_if_the_pull_request_is_merged() {
     let stop = event("s1", stop(Background::Quiet));
     let asked = ask(&state, &stop, &drop_in, NOW, &EffectStatus::Clear);
     assert!(matches!(asked.need, Some(Effect::Close(close)) if close.only_if_merged));
-}
-
-fn leased(phase: Phase, beat: Option<Beat>) -> State {
-    let state = claimed(phase);
-    let memory = ClaimMemory {
-        lease: Some("c0ffee".into()),
-        beat,
-        ..state.memory().cloned().expect("a memory")
-    };
-    state.with_memo(memory)
-}
-
-#[test]
-fn the_claim_on_the_server_is_written_when_the_phase_changes_and_once_an_hour() {
-    let beat = |at, phase: &str| {
-        Some(Beat {
-            at,
-            phase: phase.into(),
-        })
-    };
-    let hour_ago = Millis(NOW.0 - 3_600_000);
-    for (beat, due) in [
-        (beat(NOW, "coding"), false),
-        (beat(Millis(hour_ago.0 + 1), "coding"), false),
-        (beat(hour_ago, "coding"), true),
-        (beat(NOW, "ready_for_pr"), true),
-        (None, true),
-    ] {
-        let state = leased(Phase::Coding, beat.clone());
-        let asked = at_stop(&state, &EffectStatus::Clear);
-        assert_eq!(asked.need.is_some(), due, "{beat:?}");
-        assert_eq!(state.rests(NOW), !due);
-    }
-    let state = leased(Phase::Coding, None);
-    let kept = stop_with(&state, Outcome::Beaten(Beaten::Kept("decaf".into())));
-    let memory = kept.state.memory().expect("a memory");
-    assert_eq!(
-        (kept.rule, memory.lease.as_deref()),
-        ("beat", Some("decaf"))
-    );
-    assert_eq!(at_stop(&kept.state, &EffectStatus::Clear).need, None);
-    let away = stop_with(&state, fault("offline"));
-    let memory = away.state.memory().expect("a memory");
-    assert_eq!(
-        memory.lease.as_deref(),
-        Some("c0ffee"),
-        "still ours, as far as we know"
-    );
-    assert_eq!(
-        at_stop(&away.state, &EffectStatus::Clear).need,
-        None,
-        "not at every stop"
-    );
-    let lost = stop_with(&state, Outcome::Beaten(Beaten::Lost("bob@box".into())));
-    assert!(
-        lost.said
-            .is_some_and(|said| said.contains("taken over by bob@box"))
-    );
-}
-
-#[test]
-fn a_claim_file_that_was_deleted_leaves_no_reservation_behind() {
-    let deleted = State::Unclaimed(leased(Phase::Coding, None).memory().cloned().expect("it"));
-    assert!(!deleted.rests(NOW));
-    let back = stop_with(&deleted, Outcome::GivenBack(Release::Released));
-    assert_eq!(back.rule, "given-back");
-    assert!(
-        back.notes[0].contains("`mainspring claim 42` takes it again"),
-        "{:?}",
-        back.notes
-    );
-    assert_eq!(back.state, State::Unclaimed(ClaimMemory::default()));
-    let stuck = stop_with(&deleted, fault("offline."));
-    assert!(
-        stuck.notes[0].contains("offline. It is tried again"),
-        "{:?}",
-        stuck.notes
-    );
-    assert_eq!(
-        at_stop(&stuck.state, &EffectStatus::Clear).need,
-        None,
-        "not at every stop"
-    );
-    assert!(stuck.state.rests(NOW) && !stuck.state.rests(NOW.plus(BEAT)));
 }
 
 #[test]
