@@ -22,6 +22,31 @@ pub fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result<T> {
     }
 }
 
+/// Do these bytes begin with a whole object? Only brackets and strings are looked at: whether the
+/// rest is JSON, its reader finds out.
+pub fn is_whole_object(bytes: &[u8]) -> bool {
+    let mut depth = 0_usize;
+    let mut rest = bytes.iter();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth <= 1 => return true,
+            b'}' | b']' => depth -= 1,
+            b'"' => {
+                while let Some(byte) = rest.next()
+                    && *byte != b'"'
+                {
+                    if *byte == b'\\' {
+                        rest.next();
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
 /// A value on one line.
 pub fn text<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<String> {
     let bytes = bytes(value, ORDINARY_TEXT)?;

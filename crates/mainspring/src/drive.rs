@@ -140,7 +140,7 @@ impl<'a> Driver<'a> {
         self.found = Found::default();
         if let Some(lock) = self.lock.take() {
             self.edited.extend_from_slice(lock.edited());
-            self.notes.extend(lock.damaged().map(str::to_owned));
+            self.notes.extend_from_slice(lock.news());
         }
     }
 

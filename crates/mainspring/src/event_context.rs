@@ -392,6 +392,28 @@ impl<'a> EventContext<'a> {
         }
     }
 
+    /// The host that sent the event; `None` for a command, and for an event that a command makes.
+    fn sender(&self) -> Option<&'static HostSpec> {
+        let payload = self.payload.filter(|_| !self.by_command);
+        payload.map(|payload| payload.host)
+    }
+
+    /// Does a person attend the session?
+    pub(crate) fn is_attended(&self) -> bool {
+        match self.sender() {
+            Some(host) => host.is_attended(self.env),
+            None => host::is_attended(self.env),
+        }
+    }
+
+    /// The client's process, if its host tells.
+    pub(crate) fn client(&self) -> Option<u32> {
+        match self.sender() {
+            Some(host) => host.client(self.env),
+            None => host::client(self.env),
+        }
+    }
+
     /// The event comes from a place where no machine has a file and we have no state. A command
     /// may be about to change that.
     pub(crate) fn is_vacant(&self) -> bool {

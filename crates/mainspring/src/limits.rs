@@ -6,6 +6,8 @@ pub(crate) use mainspring_store::limits::STATE_FILE;
 
 /// A hook's payload. Its largest field is a tool's response, which hosts limit themselves.
 pub(crate) const STDIN: u64 = 8 * 1024 * 1024;
+/// How long a hook waits for its whole payload. A host writes it at once.
+pub(crate) const EVENT: Duration = Duration::from_secs(10);
 /// A configuration file.
 pub(crate) const CONFIG: u64 = 256 * 1024;
 /// Text for the agent or the person. Hosts move longer context to a file.

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use self::checkout::Checkout;
 use crate::env::Environment;
-use crate::host;
+use crate::host::{self, Payload};
 use crate::ownership::Ignored;
 use crate::store::StateDir;
 
@@ -82,22 +82,33 @@ impl Project {
     }
 }
 
-/// The project of an event in `cwd`, or of a command that was typed there.
-pub(crate) fn find(
+/// The project of an event.
+pub(crate) fn of_event(
     env: &Environment,
     state: &StateDir,
     session: Option<&SessionId>,
-    cwd: Option<&Path>,
+    payload: &Payload,
 ) -> Result<Project, Trouble> {
-    find_by(Choice::PersonsFirst, env, state, session, cwd)
+    let place = Place {
+        cwd: payload.cwd.as_deref(),
+        started: payload.host.project_dir(env),
+    };
+    find(Choice::PersonsFirst, env, state, session, place)
 }
 
-fn find_by(
+/// Where an agent or a person is.
+struct Place<'a> {
+    cwd: Option<&'a Path>,
+    /// The folder in which the session was started: the agent may have moved since.
+    started: Option<PathBuf>,
+}
+
+fn find(
     choice: Choice,
     env: &Environment,
     state: &StateDir,
     session: Option<&SessionId>,
-    cwd: Option<&Path>,
+    Place { cwd, started }: Place<'_>,
 ) -> Result<Project, Trouble> {
     let bound = session.map(|session| binding(state, session)).transpose()?;
     if let Some(root) = bound.flatten() {
@@ -127,8 +138,7 @@ fn find_by(
     if let Some(project) = checkout.search(&cwd, (state, env), choice, &mut ignored) {
         return Ok(Project { ignored, ..project });
     }
-    // The session may have been started elsewhere before the agent moved here.
-    let started = host::project_dir(env).and_then(|path| real(&path).ok());
+    let started = started.and_then(|path| real(&path).ok());
     if let Some(started) = started.filter(|started| *started != cwd) {
         let origin = Checkout::of(&started, env).ok();
         if let Some(project) =
@@ -158,7 +168,26 @@ pub(crate) fn of_command(
     session: Option<&SessionId>,
     cwd: &Path,
 ) -> Result<Project, Trouble> {
-    widened(env, find(env, state, session, Some(cwd))?)
+    let place = Place {
+        cwd: Some(cwd),
+        started: host::project_dir(env),
+    };
+    widened(env, find(Choice::PersonsFirst, env, state, session, place)?)
+}
+
+/// The project of a session that was started in this folder, whoever asks.
+pub(crate) fn of_session(
+    env: &Environment,
+    state: &StateDir,
+    session: &SessionId,
+    folder: &Path,
+) -> Result<Project, Trouble> {
+    let place = Place {
+        cwd: Some(folder),
+        started: None,
+    };
+    let found = find(Choice::PersonsFirst, env, state, Some(session), place)?;
+    widened(env, found)
 }
 
 /// The project that a person trusts by a command that is typed here: the nearest, even below one
@@ -168,7 +197,11 @@ pub(crate) fn to_trust(
     state: &StateDir,
     cwd: &Path,
 ) -> Result<Project, Trouble> {
-    widened(env, find_by(Choice::Nearest, env, state, None, Some(cwd))?)
+    let place = Place {
+        cwd: Some(cwd),
+        started: host::project_dir(env),
+    };
+    widened(env, find(Choice::Nearest, env, state, None, place)?)
 }
 
 fn widened(env: &Environment, project: Project) -> Result<Project, Trouble> {
@@ -312,12 +345,12 @@ mod tests {
 
         fn find(&self, session: &str, cwd: &str) -> Result<Project, Trouble> {
             let session = SessionId::parse(session);
-            find(
-                &self.env,
-                &self.state(),
-                session.as_ref(),
-                Some(&self.path(cwd)),
-            )
+            let (env, state) = (&self.env, self.state());
+            let place = Place {
+                cwd: Some(&self.path(cwd)),
+                started: None,
+            };
+            super::find(Choice::PersonsFirst, env, &state, session.as_ref(), place)
         }
 
         /// A linked worktree as git lays it out.
@@ -461,25 +494,47 @@ mod tests {
         disk.dir("home/repo/.git");
         disk.mark("home/repo");
         disk.dir("home/repo/nested/.git");
-        let env = Environment::given(
-            &[
-                (name::HOME, disk.path("home").to_str().unwrap()),
+        let variable = |host: &host::HostSpec| {
+            let variables = [
+                (name::HOME, disk.path("home").to_str().unwrap().to_owned()),
                 (
-                    host::DEFAULT.variables.project.unwrap(),
-                    root.to_str().unwrap(),
+                    host.variables.project.unwrap(),
+                    root.to_str().unwrap().to_owned(),
                 ),
-            ],
-            Millis(0),
-        );
+            ];
+            let variables = variables.each_ref().map(|(name, value)| (*name, &**value));
+            Environment::given(&variables, Millis(0))
+        };
         let nested = disk.path("home/repo/nested");
-        let project = find(&env, &disk.state(), None, Some(&nested)).unwrap();
-        assert_eq!(project.root, root);
+        let stop = format!(
+            r#"{{"hook_event_name":"Stop","cwd":"{}"}}"#,
+            nested.display()
+        );
+        let of_stop = |env: &Environment| {
+            let payload = host::decode(env, stop.clone().into(), host::DecodeAs::Named, None);
+            of_event(env, &disk.state(), None, &payload.unwrap()).unwrap()
+        };
+        assert_eq!(of_stop(&variable(host::DEFAULT)).root, root);
+        // A client of another vendor, in whose agent's shell this one was started, tells nothing.
+        let is_other = |host: &&&host::HostSpec| {
+            host.program != host::DEFAULT.program && host.variables.project.is_some()
+        };
+        let other = variable(host::HOSTS.iter().find(is_other).unwrap());
+        assert_eq!(of_stop(&other).root, nested);
+        // A command may be typed in any of them.
+        let command = of_command(&other, &disk.state(), None, &nested);
+        assert_eq!(command.unwrap().root, root);
     }
 
     #[test]
     fn no_directory_or_one_that_is_gone_is_an_error_that_names_it() {
         let disk = Disk::new();
-        let missing = find(&disk.env, &disk.state(), None, None).unwrap_err();
+        let nowhere = Place {
+            cwd: None,
+            started: None,
+        };
+        let choice = Choice::PersonsFirst;
+        let missing = find(choice, &disk.env, &disk.state(), None, nowhere).unwrap_err();
         assert!(missing.to_string().contains("no working directory"));
         let gone = disk.find("s", "home/gone").unwrap_err();
         assert!(gone.to_string().contains("home/gone"), "{gone}");

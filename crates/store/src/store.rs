@@ -38,8 +38,8 @@ pub struct Locked<'a> {
     head: Head,
     /// Files that somebody edited while our change was on its way.
     edited: Vec<String>,
-    /// The journal that was found changed, and what was done about it.
-    damaged: Option<String>,
+    /// What the person must be told of how the lock was taken.
+    news: Vec<String>,
 }
 
 /// A record that is durable, whose files may not be in place yet.
@@ -138,7 +138,7 @@ impl<'a> Held<'a> {
             lock,
             head: recovered.head,
             edited: recovered.edited,
-            damaged: None,
+            news: Vec::new(),
         };
         if let Some(at) = recovered.damaged {
             locked.close_damaged(at)?;
@@ -168,9 +168,13 @@ impl Locked<'_> {
         &self.edited
     }
 
-    /// What the person must be told of a journal that was changed.
-    pub fn damaged(&self) -> Option<&str> {
-        self.damaged.as_deref()
+    /// What the person must be told: of a journal that was found changed, or of a folder.
+    pub fn news(&self) -> &[String] {
+        &self.news
+    }
+
+    pub fn tell(&mut self, news: String) {
+        self.news.push(news);
     }
 
     /// Makes the entry durable, then replaces its files.
@@ -257,7 +261,7 @@ impl Locked<'_> {
         self.close_segment()?;
         self.head.sum = journal::continued(dir)?.unwrap_or_else(journal::start);
         self.head.write(&self.lock);
-        self.damaged = Some(format!(
+        self.news.push(format!(
             "{}, byte {at}: the journal was damaged. The files stay as they are, even if a \
              crash kept a change from reaching them; `mainspring status` shows what they say, \
              `mainspring log` what can be read of the journal",

@@ -11,7 +11,7 @@ use mainspring_kernel::verbs::Actor;
 use mainspring_platform::process::{self, Ancestor};
 use mainspring_platform::program;
 
-use super::{claude, codex, copilot, droid, gemini, grok, opencode, pi, qwen};
+use super::{claude, codex, copilot, droid, files, gemini, grok, opencode, pi, qwen};
 use crate::env::{Environment, name};
 
 /// How to recognise a host's agents.
@@ -27,7 +27,7 @@ pub(crate) struct KnownAgent {
     pub(crate) shell_only: &'static [&'static str],
     /// The names of its program, and of a script that is its program.
     pub(crate) programs: &'static [&'static str],
-    /// Parts of that script's path.
+    /// Folders that are one below the other in that script's path.
     pub(crate) folders: &'static [&'static str],
 }
 
@@ -46,7 +46,7 @@ const KNOWN: &[&KnownAgent] = &[
         marks: &[],
         shell_only: &[],
         programs: &["kimi"],
-        folders: &["/node_modules/@moonshot-ai/kimi-code/"],
+        folders: &["node_modules/@moonshot-ai/kimi-code"],
     },
     &KnownAgent {
         name: "Cline",
@@ -54,7 +54,7 @@ const KNOWN: &[&KnownAgent] = &[
         marks: &[],
         shell_only: &[],
         programs: &["cline"],
-        folders: &["/node_modules/cline/"],
+        folders: &["node_modules/cline"],
     },
     &pi::AGENT,
     &KnownAgent {
@@ -63,7 +63,7 @@ const KNOWN: &[&KnownAgent] = &[
         marks: &[],
         shell_only: &[],
         programs: &["kilo", "kilocode"],
-        folders: &["/node_modules/@kilocode/cli/"],
+        folders: &["node_modules/@kilocode/cli"],
     },
     &KnownAgent {
         name: "Amp",
@@ -71,10 +71,7 @@ const KNOWN: &[&KnownAgent] = &[
         marks: &[],
         shell_only: &[],
         programs: &["amp"],
-        folders: &[
-            "/node_modules/@ampcode/cli/",
-            "/node_modules/@sourcegraph/amp/",
-        ],
+        folders: &["node_modules/@ampcode/cli", "node_modules/@sourcegraph/amp"],
     },
     &KnownAgent {
         name: "Auggie",
@@ -82,7 +79,7 @@ const KNOWN: &[&KnownAgent] = &[
         marks: &[],
         shell_only: &[],
         programs: &["auggie"],
-        folders: &["/node_modules/@augmentcode/auggie/"],
+        folders: &["node_modules/@augmentcode/auggie"],
     },
     &KnownAgent {
         name: "Crush",
@@ -90,7 +87,7 @@ const KNOWN: &[&KnownAgent] = &[
         marks: &[],
         shell_only: &[],
         programs: &["crush"],
-        folders: &["/node_modules/@charmland/crush/"],
+        folders: &["node_modules/@charmland/crush"],
     },
     &KnownAgent {
         name: "Cursor",
@@ -98,7 +95,7 @@ const KNOWN: &[&KnownAgent] = &[
         marks: &["CURSOR_AGENT"],
         shell_only: &[],
         programs: &["cursor-agent"],
-        folders: &["/cursor-agent/"],
+        folders: &["cursor-agent"],
     },
     &KnownAgent {
         name: "Goose",
@@ -296,8 +293,8 @@ impl KnownAgent {
             |name: &&str| INTERPRETERS.contains(name) || name.strip_prefix("python3.").is_some();
         let script = names.iter().any(interprets).then(|| script(&process.args));
         script.flatten().is_some_and(|script| {
-            self.programs.contains(&file_name(script))
-                || self.folders.iter().any(|folder| script.contains(folder))
+            let in_folder = |folders: &&str| files::leads_through(script, folders);
+            self.programs.contains(&file_name(script)) || self.folders.iter().any(in_folder)
         })
     }
 }

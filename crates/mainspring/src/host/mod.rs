@@ -129,6 +129,22 @@ impl HostSpec {
     pub(crate) fn tells_of_tools(&self) -> bool {
         !self.reading.name_of(reading::Means::BeforeTool).is_empty()
     }
+
+    /// The folder in which the session was started, if the host tells its hooks.
+    pub(crate) fn project_dir(&self, env: &Environment) -> Option<PathBuf> {
+        env.var_os(self.variables.project?).map(PathBuf::from)
+    }
+
+    /// The id of the client's process, if it is the session's alone and the client tells its hooks.
+    pub(crate) fn client(&self, env: &Environment) -> Option<u32> {
+        env.var(self.variables.client?)?.parse().ok()
+    }
+
+    /// Is a person there? In a headless run, the host would wait for a background hook.
+    pub(crate) fn is_attended(&self, env: &Environment) -> bool {
+        let told = self.variables.attended.and_then(|name| env.var(name));
+        told.as_deref() != Some("0")
+    }
 }
 
 pub(crate) const HOSTS: &[&HostSpec] = &[
@@ -184,27 +200,20 @@ pub(crate) fn variables() -> Vec<&'static str> {
     of_hosts.chain(of_agents).collect()
 }
 
-/// The folder in which the session was started, if the host tells its hooks.
+/// The folder in which the session was started in whose agent's shell a command runs. A command has
+/// no sender, so every host is asked.
 pub(crate) fn project_dir(env: &Environment) -> Option<PathBuf> {
-    let set = HOSTS
-        .iter()
-        .find_map(|host| env.var_os(host.variables.project?));
-    set.map(PathBuf::from)
+    HOSTS.iter().find_map(|host| host.project_dir(env))
 }
 
-/// The id of the client's process, if the client tells its hooks.
+/// The process of the client in whose agent's shell a command runs.
 pub(crate) fn client(env: &Environment) -> Option<u32> {
-    let pid = |host: &&HostSpec| env.var(host.variables.client?)?.parse().ok();
-    HOSTS.iter().find_map(pid)
+    HOSTS.iter().find_map(|host| host.client(env))
 }
 
-/// Is a person there? In a headless run, the host would wait for a background hook.
+/// Does a person attend the session in whose agent's shell a command runs?
 pub(crate) fn is_attended(env: &Environment) -> bool {
-    let alone = |host: &&HostSpec| {
-        let variable = host.variables.attended;
-        variable.is_some_and(|name| env.var(name).as_deref() == Some("0"))
-    };
-    !HOSTS.iter().any(alone)
+    HOSTS.iter().all(|host| host.is_attended(env))
 }
 
 /// One decoded event.

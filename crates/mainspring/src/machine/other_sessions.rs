@@ -10,7 +10,13 @@ pub(crate) fn of(context: &EventContext<'_>) -> OtherSessions {
         return OtherSessions::Alone;
     };
     let state = context.store.state();
-    let rivals = sessions::rivals(context.env, state, context.root(), &session);
+    let rivals = sessions::rivals(
+        context.env,
+        state,
+        context.root(),
+        &session,
+        context.is_attended(),
+    );
     if rivals.is_empty() {
         OtherSessions::Alone
     } else {

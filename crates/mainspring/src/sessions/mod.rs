@@ -56,7 +56,8 @@ pub(crate) fn note(env: &Environment, payload: &Payload) {
     if in_own_session && payload.event.speaker == Speaker::Subagent {
         return;
     }
-    let folder = host::project_dir(env).or_else(|| payload.cwd.clone());
+    let folder = payload.host.project_dir(env);
+    let folder = folder.or_else(|| payload.cwd.clone());
     let _ = match &payload.event.kind {
         Kind::Other { .. } | Kind::Watch => Ok(()),
         Kind::SessionEnd { .. } | Kind::SessionStart { .. }
@@ -90,7 +91,7 @@ fn renew(
         Ok(meta) => meta.modified().ok().map(|at| env.now().since(millis(at))),
         Err(_) => return begin(env, state, id, host, folder),
     };
-    let by_events = process_of(env, host).is_none();
+    let by_events = host.client(env).is_none();
     if by_events && age.is_some_and(|age| age > RENEWED) {
         return begin(env, state, id, host, folder);
     }
@@ -107,8 +108,8 @@ fn begin(
     let session = Session {
         id: id.clone(),
         host: host.agent.name.into(),
-        client: process_of(env, host).and_then(record::Client::of),
-        attendance: attendance(env),
+        client: host.client(env).and_then(record::Client::of),
+        attendance: attendance(env, host.is_attended(env)),
         folder: folder.unwrap_or_default(),
         at: env.now(),
     };
@@ -130,7 +131,7 @@ fn end(
     let Some(session) = Session::read(&path)? else {
         return Ok(());
     };
-    let this = process_of(env, host);
+    let this = host.client(env);
     let client = session.client.as_ref().map(|client| client.pid);
     if session
         .client
@@ -149,15 +150,10 @@ fn end(
     fs::remove_file(&path).map_err(Trouble::io("delete", &path))
 }
 
-/// The client's process, if it is the session's alone.
-fn process_of(env: &Environment, host: &HostSpec) -> Option<u32> {
-    env.var(host.variables.client?)?.parse().ok()
-}
-
-fn attendance(env: &Environment) -> Attendance {
+fn attendance(env: &Environment, is_attended: bool) -> Attendance {
     if env.is_nested() {
         Attendance::Helper
-    } else if host::is_attended(env) {
+    } else if is_attended {
         Attendance::Attended
     } else {
         Attendance::Headless
@@ -232,15 +228,16 @@ pub(crate) fn live_in(env: &Environment, state: &StateDir, root: &Path) -> Vec<S
 }
 
 /// The live sessions of a project beside this one, as far as they are rivals for state without an
-/// owner. A helper, which an agent started, is none; nor is a headless session beside an attended
-/// one.
+/// owner. A helper, which an agent started, is none; nor is a headless session beside this one, if
+/// a person attends this one.
 pub(crate) fn rivals(
     env: &Environment,
     state: &StateDir,
     root: &Path,
     me: &SessionId,
+    is_attended: bool,
 ) -> Vec<Session> {
-    let mine = attendance(env);
+    let mine = attendance(env, is_attended);
     let rivals = |session: &Session| match session.attendance {
         Attendance::Attended => true,
         Attendance::Headless => mine != Attendance::Attended,
@@ -287,7 +284,7 @@ pub(crate) fn project_of(
     state: &StateDir,
     session: &Session,
 ) -> Option<project::Project> {
-    project::of_command(env, state, Some(&session.id), &session.folder).ok()
+    project::of_session(env, state, &session.id, &session.folder).ok()
 }
 
 /// What is known about a session.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_platform::path;
 use mainspring_platform::permissions::create_owner_only_folder;
-use mainspring_store::{Trouble, atomic, digest, file_name, private};
+use mainspring_store::{ShownPath as _, Trouble, atomic, digest, file_name, private};
 
 use crate::env::Environment;
 
@@ -111,9 +111,21 @@ impl StateDir {
         Ok(())
     }
 
-    /// Is the existing directory safe to use?
+    /// Is the existing directory safe to use, and ours alone?
     pub(crate) fn check(&self) -> Result<(), Trouble> {
-        private::check(&self.root)
+        private::check_closed(&self.root)
+    }
+
+    /// The same, but one that others can only look into is closed; the text says so.
+    pub(crate) fn close(&self) -> Result<Option<String>, Trouble> {
+        let open = private::close(&self.root)?;
+        Ok(open.map(|mode| {
+            format!(
+                "{} could be read by other users (mode {mode:o}), so it was made yours alone \
+                 (mode 700): there is nothing to do",
+                self.root.shown()
+            )
+        }))
     }
 }
 
@@ -130,15 +142,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_that_others_can_write_to_is_refused() {
+    fn a_directory_that_others_can_write_to_is_refused_and_one_that_they_can_read_is_closed() {
         let temp = tempfile::tempdir().unwrap();
         let dir = StateDir::at(temp.path().join("state"));
         dir.create(&dir.project(Path::new("/p"))).unwrap();
         dir.check().unwrap();
         let mode = fs::metadata(dir.root()).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
-        fs::set_permissions(dir.root(), fs::Permissions::from_mode(0o777)).unwrap();
-        assert!(matches!(dir.check(), Err(Trouble::Unsafe { .. })));
+        let set = |mode| fs::set_permissions(dir.root(), fs::Permissions::from_mode(mode)).unwrap();
+        set(0o777);
+        for checked in [dir.check(), dir.close().map(|_| ())] {
+            assert!(matches!(checked, Err(Trouble::Unsafe { .. })));
+        }
+        // What others can only look into is ours to close, once.
+        for mode in [0o755, 0o750, 0o711, 0o701] {
+            set(mode);
+            let said = dir.check().unwrap_err().to_string();
+            assert!(
+                said.ends_with(&format!("(mode {mode:o}): `chmod 700` it")),
+                "{said}"
+            );
+            let news = dir.close().unwrap().unwrap();
+            assert!(news.contains(&format!("(mode {mode:o})")), "{news}");
+            dir.check().unwrap();
+            assert_eq!(dir.close().unwrap(), None);
+        }
         let link = StateDir::at(temp.path().join("link"));
         std::os::unix::fs::symlink(temp.path(), link.root()).unwrap();
         assert!(matches!(

@@ -99,10 +99,14 @@ impl ProjectStore {
             }
             held => held?,
         };
-        self.state.check()?;
+        let news = self.state.close()?;
         if held.is_new() {
             self.state.name_project(self.root())?;
         }
-        held.recover()
+        let mut locked = held.recover()?;
+        if let Some(news) = news {
+            locked.tell(news);
+        }
+        Ok(locked)
     }
 }

@@ -26,6 +26,7 @@ use crate::retention;
 use crate::sessions;
 use crate::store::{ProjectStore, StateDir};
 use crate::told;
+use crate::verb::input::{self, Input};
 use crate::verb::typed;
 
 /// Answer a host's hook: one event on stdin, one decision on stdout
@@ -50,9 +51,9 @@ impl Args {
 
 pub(crate) fn run(env: &Environment, by: CalledBy, host: Option<&'static HostSpec>) -> Exit {
     crate::panic::answer_on_panic();
-    // Read whole even where it does not matter: a host that writes into a closed pipe may
-    // take that for an error of ours.
-    answer_to(env, by, host, read_stdin())
+    // Read even where it does not matter: a host that writes into a closed pipe may take that for
+    // an error of ours.
+    answer_to(env, by, host, input::event())
 }
 
 /// The bare program: a host that dropped our arguments called it, if an event is on stdin.
@@ -62,7 +63,7 @@ pub(crate) fn run_bare(env: &Environment) -> Option<Exit> {
         return None;
     }
     crate::panic::answer_on_panic();
-    match read_stdin() {
+    match input::event() {
         Input::Bytes(bytes) if !bytes.trim_ascii_start().starts_with(b"{") => None,
         input => Some(answer_to(env, CalledBy::Name, None, input)),
     }
@@ -114,37 +115,6 @@ fn print(answer: Option<String>) -> Exit {
         }
     }
 }
-
-#[derive(Debug)]
-pub(crate) enum Input {
-    Bytes(Vec<u8>),
-    TooLarge,
-    Unreadable(String),
-}
-
-pub(crate) fn read_stdin() -> Input {
-    let mut bytes = Vec::with_capacity(ORDINARY_EVENT);
-    let mut discarded = 0_u64;
-    loop {
-        bytes.reserve(1);
-        match stdin::read(&mut bytes) {
-            Err(error) => return Input::Unreadable(error.to_string()),
-            Ok(0) if discarded > 0 => return Input::TooLarge,
-            Ok(0) => return Input::Bytes(bytes),
-            Ok(_) if bytes.len() as u64 <= limits::STDIN => {}
-            Ok(_) => {
-                discarded += bytes.len() as u64;
-                bytes.clear();
-                if discarded > 16 * limits::STDIN {
-                    return Input::TooLarge;
-                }
-            }
-        }
-    }
-}
-
-/// Room for what a host mostly sends.
-const ORDINARY_EVENT: usize = 4096;
 
 /// The event; or the line for the host that says why there is none.
 fn decode(
@@ -295,7 +265,7 @@ fn decide_by(
             "there is no place for mainspring's state: set HOME or XDG_STATE_HOME".into(),
         ));
     };
-    let project = project::find(env, &state, session, payload.cwd.as_deref())?;
+    let project = project::of_event(env, &state, session, payload)?;
     let store = ProjectStore::new(state, &project.root);
     let context = EventContext::new(env, &project, &store, Some(payload));
     let (context, all) = match &asked {
@@ -315,8 +285,8 @@ fn decide_by(
         // Nobody else may come for a while to finish what a crashed process left.
         let mut answer = Answer::nothing(&payload.event.kind);
         if !context.is_vacant() && store.unfinished() {
-            let damaged = store.lock()?.damaged().map(Note::ours);
-            answer.notes.extend(damaged);
+            let news = store.lock()?.news().to_vec();
+            answer.notes.extend(news.into_iter().map(Note::ours));
         }
         let answer = with_trust_notice(&context, with_ignored(&context, answer));
         return Ok(Spoken::plainly(answer));

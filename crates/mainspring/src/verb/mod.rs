@@ -14,6 +14,7 @@ pub(crate) mod gate;
 pub(crate) mod graph;
 pub(crate) mod handoff;
 pub(crate) mod hook;
+mod input;
 pub(crate) mod install;
 mod journal_cursor;
 mod last_word;
@@ -286,8 +287,8 @@ impl CommandContext {
             did: did.clone(),
         };
         lock.commit(self.env.now(), entry, files)?;
-        if let Some(damaged) = lock.damaged() {
-            crate::output::stderr(damaged);
+        for news in lock.news() {
+            crate::output::stderr(news);
         }
         if let Some(then) = then {
             then(&context)?;

@@ -200,7 +200,7 @@ pub(crate) fn project_of(
     let found = sessions::find(&state, session).map(|session| session.folder);
     let folder = found.filter(|folder| folder.is_dir());
     let folder: PathBuf = folder.unwrap_or_else(|| cmd.cwd.clone());
-    let project = project::of_command(&cmd.env, &state, Some(session), &folder)?;
+    let project = project::of_session(&cmd.env, &state, session, &folder)?;
     let store = ProjectStore::new(state, &project.root);
     Ok((project, store))
 }

@@ -9,7 +9,8 @@ use mainspring_store::{ShownPath as _, atomic, digest};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::hook::{self, Input};
+use super::hook;
+use super::input::{self, Input};
 use super::{CommandContext, Result, session, why};
 use crate::drive;
 use crate::error::CliError;
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
             .hint("set HOME or XDG_STATE_HOME"));
     };
     let session = payload.event.session.as_ref();
-    let project = project::find(&cmd.env, &state, session, payload.cwd.as_deref())?;
+    let project = project::of_event(&cmd.env, &state, session, &payload)?;
     let store = ProjectStore::new(state, &project.root);
     let context = EventContext::new(&cmd.env, &project, &store, Some(&payload)).looking();
     let mut machines = Vec::new();
@@ -97,7 +98,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 
 fn event(path: &Path, cmd: &CommandContext) -> Result<Payload> {
     let bytes = if path.as_os_str() == "-" {
-        match hook::read_stdin() {
+        match input::whole() {
             Input::Bytes(bytes) => bytes,
             Input::TooLarge => return Err(CliError::new("the event is too large")),
             Input::Unreadable(cause) => return Err(CliError::new(cause)),

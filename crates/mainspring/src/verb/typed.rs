@@ -72,7 +72,7 @@ fn folder(env: &Environment, payload: &Payload) -> PathBuf {
     let cwd = payload.cwd.clone().unwrap_or_default();
     let session = payload.event.session.as_ref();
     let state = StateDir::of(env);
-    let found = state.and_then(|state| project::find(env, &state, session, Some(&cwd)).ok());
+    let found = state.and_then(|state| project::of_event(env, &state, session, payload).ok());
     match found {
         Some(project) if project.bound == Bound::Yes => project.root,
         Some(_) | None => cwd,
@@ -118,5 +118,5 @@ fn parse(verb: &str, args: &str) -> Option<Result<Order>> {
 
 /// Did the client itself run this hook, for a user who attends?
 fn was_typed(env: &Environment, payload: &Payload) -> bool {
-    host::is_attended(env) && env.is_run_by(payload.host.agent)
+    payload.host.is_attended(env) && env.is_run_by(payload.host.agent)
 }

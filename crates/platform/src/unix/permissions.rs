@@ -9,6 +9,7 @@ pub(crate) const OWNER_ONLY_FILE: u32 = 0o600;
 /// For a folder or a program that only its owner may use.
 const OWNER_ONLY_FOLDER: u32 = 0o700;
 const OTHERS_WRITE: u32 = 0o022;
+const OTHERS_ANYTHING: u32 = 0o077;
 const ALL_BITS: u32 = 0o7777;
 
 /// Are these the permissions of a file for its owner only?
@@ -48,6 +49,12 @@ pub fn exposed(_path: &Path, meta: &Metadata) -> Option<String> {
         ));
     }
     None
+}
+
+/// Can others at least look into it? The number is its mode.
+pub fn open_to_others(meta: &Metadata) -> Option<u32> {
+    let mode = meta.mode() & ALL_BITS;
+    (mode & OTHERS_ANYTHING != 0).then_some(mode)
 }
 
 /// Does this process run as the superuser?

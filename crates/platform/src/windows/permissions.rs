@@ -34,6 +34,11 @@ pub fn exposed(path: &Path, meta: &Metadata) -> Option<String> {
     (!is_mine(path, meta)).then(|| "belongs to another user".into())
 }
 
+/// Can others at least look into it? Our folders are in the user's profile.
+pub fn open_to_others(_meta: &Metadata) -> Option<u32> {
+    None
+}
+
 /// Does this process run as the superuser? Windows has none.
 pub fn am_root() -> bool {
     false

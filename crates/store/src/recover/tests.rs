@@ -166,7 +166,7 @@ fn a_changed_journal_is_closed_and_named_once() {
         fs::write(place.file(CURRENT), &journal).unwrap();
         fs::write(place.file("lock"), "").unwrap();
         let mut locked = place.lock();
-        let told = locked.damaged().unwrap_or_default().to_owned();
+        let told = locked.news().concat();
         assert!(told.contains("journal.jsonl, byte "), "{name}: {told}");
         assert!(locked.fence() >= Fence(3), "{name}");
         let change = atomic::change(&place.file("later.txt"), None, Some("later".into()));
@@ -175,7 +175,7 @@ fn a_changed_journal_is_closed_and_named_once() {
         let found = segments(place.store.dir()).unwrap();
         assert_eq!(fs::read(&found[0]).unwrap(), journal, "{name}");
         fs::write(place.file("lock"), "").unwrap();
-        assert_eq!(place.lock().damaged(), None, "{name}");
+        assert_eq!(place.lock().news(), [""; 0], "{name}");
         assert_eq!(projected(&place), expected, "{name}");
     }
 }

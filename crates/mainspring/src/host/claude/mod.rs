@@ -100,7 +100,7 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     marks: &["CLAUDECODE"],
     shell_only: &[name::SHELLS_CLIENT],
     programs: &[PROGRAM],
-    folders: &["/node_modules/@anthropic-ai/claude-code/"],
+    folders: &["node_modules/@anthropic-ai/claude-code"],
 };
 
 /// Claude Code ends a turn after this many blocks without tool use.

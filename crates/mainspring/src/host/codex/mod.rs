@@ -80,7 +80,7 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     marks: &["CODEX_THREAD_ID", "CODEX_CI", "CODEX_SANDBOX"],
     shell_only: &["CODEX_SESSION_ID"],
     programs: &["codex"],
-    folders: &["/node_modules/@openai/codex/"],
+    folders: &["node_modules/@openai/codex"],
 };
 
 const HOOKS: HooksFile = HooksFile {

@@ -13,7 +13,7 @@ use super::hooks_file::{self, HooksFile, Shape, installation};
 use super::install::Scope;
 use super::reading::{self, ChainFrom, Means, Reading, SkillTool, Subagents};
 use super::wire::Wire;
-use super::{Doctor, HostSpec, Variables, Wording, skills};
+use super::{Doctor, HostSpec, Variables, Wording, files, skills};
 use crate::env::Environment;
 
 pub(super) static SPEC: HostSpec = HostSpec {
@@ -79,7 +79,7 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     marks: &[],
     shell_only: &["COPILOT_AGENT_SESSION_ID"],
     programs: &["copilot"],
-    folders: &["/node_modules/@github/copilot/"],
+    folders: &["node_modules/@github/copilot"],
 };
 
 /// It runs the hook nine times, and drops the ninth block.
@@ -101,7 +101,10 @@ const HOOKS: HooksFile = HooksFile {
 /// Its events have a time and neither a mode nor a turn.
 fn sent(env: &Environment, wire: &Wire<'_>) -> bool {
     let path = wire.transcript_path.text();
-    let is_its = |path: &str| path.contains("/session-state/") && path.ends_with("/events.jsonl");
+    let is_its = |path: &str| {
+        let is_state = files::leads_through(path, "session-state");
+        is_state && files::name_in(path) == "events.jsonl"
+    };
     let plain = wire.timestamp.is_there() && !wire.permission_mode.is_there();
     plain && (path.as_deref().is_some_and(is_its) || path.is_none() && env.is_set("COPILOT_CLI"))
 }

@@ -12,7 +12,7 @@ use super::hooks_file::{self, HooksFile, Shape, installation};
 use super::install::Scope;
 use super::reading::{self, ChainFrom, Means, PromptBy, Reading, SkillTool, Subagents};
 use super::wire::Wire;
-use super::{Doctor, HostSpec, OWN_CAP, Variables, Wording, skills};
+use super::{Doctor, HostSpec, OWN_CAP, Variables, Wording, files, skills};
 use crate::env::Environment;
 
 pub(super) static SPEC: HostSpec = HostSpec {
@@ -78,7 +78,7 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     marks: &[],
     shell_only: &[],
     programs: &["droid"],
-    folders: &["/node_modules/@factory/cli/"],
+    folders: &["node_modules/@factory/cli"],
 };
 
 /// In its `settings.json` the hooks have the shape of most hosts'; in its `hooks.json` they have
@@ -98,7 +98,8 @@ const HOOKS: HooksFile = HooksFile {
 
 fn sent(env: &Environment, wire: &Wire<'_>) -> bool {
     let path = wire.transcript_path.text().unwrap_or_default();
-    path.contains("/.factory/sessions/") || path.is_empty() && env.is_set("DROID_PROJECT_DIR")
+    files::leads_through(&path, ".factory/sessions")
+        || path.is_empty() && env.is_set("DROID_PROJECT_DIR")
 }
 
 /// A sub-agent's first prompt is not a person's.

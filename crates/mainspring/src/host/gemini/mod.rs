@@ -80,7 +80,7 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     marks: &["GEMINI_CLI"],
     shell_only: &["GEMINI_CLI"],
     programs: &["gemini"],
-    folders: &["/node_modules/@google/gemini-cli/"],
+    folders: &["node_modules/@google/gemini-cli"],
 };
 
 const HOOKS: HooksFile = HooksFile {

@@ -10,7 +10,7 @@ use super::hooks_file::{self, HooksFile, Shape, installation};
 use super::install::Scope;
 use super::reading::{self, ChainFrom, Means, PromptBy, Reading, Subagents};
 use super::wire::Wire;
-use super::{Doctor, HostSpec, Variables, Wording, skills};
+use super::{Doctor, HostSpec, Variables, Wording, files, skills};
 use crate::env::Environment;
 use crate::transcript::UNREAD;
 
@@ -73,7 +73,7 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     marks: &["GROK_AGENT"],
     shell_only: &["GROK_AGENT"],
     programs: &["grok"],
-    folders: &["/node_modules/@xai-official/grok/"],
+    folders: &["node_modules/@xai-official/grok"],
 };
 
 /// The session's id, in hooks and in the agent's shell.
@@ -96,7 +96,8 @@ const HOOKS: HooksFile = HooksFile {
 
 fn sent(env: &Environment, wire: &Wire<'_>) -> bool {
     let path = wire.transcript_path.text().unwrap_or_default();
-    path.contains("/.grok/sessions/") || path.is_empty() && env.is_set("GROK_HOOK_EVENT")
+    files::leads_through(&path, ".grok/sessions")
+        || path.is_empty() && env.is_set("GROK_HOOK_EVENT")
 }
 
 /// It tells of the end of a sub-agent as of a prompt.

@@ -7,6 +7,7 @@ use mainspring_platform::program;
 use serde_json::{Map, Value};
 
 use crate::host::call::{self, HOOK, PROGRAM, SHARED};
+use crate::host::files;
 use crate::host::install::{Calls, Handler, Script};
 
 /// What this handler is for; `None` if it is not ours.
@@ -39,7 +40,7 @@ pub(in crate::host) fn public_script(fields: &Map<String, Value>) -> Option<Scri
     let words = called(fields);
     let of_word = |word: &Cow<'_, str>| {
         let path = word.to_lowercase();
-        match path.rsplit('/').next()? {
+        match files::name_in(&path) {
             "check-completion.sh" => Some(Script::Taskmaster),
             "agent-sync.sh" => Some(Script::AgentSync),
             "hydrate-tasks.py" => Some(Script::Fsm),

@@ -76,7 +76,7 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     marks: &["OPENCODE", "OPENCODE_PID"],
     shell_only: &[],
     programs: &["opencode"],
-    folders: &["/node_modules/opencode-ai/"],
+    folders: &["node_modules/opencode-ai"],
 };
 
 pub(super) const PLUGIN: PluginFile = PluginFile {

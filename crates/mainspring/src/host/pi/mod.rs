@@ -72,7 +72,7 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     marks: &[],
     shell_only: &[],
     programs: &["pi"],
-    folders: &["/pi-coding-agent/"],
+    folders: &["pi-coding-agent"],
 };
 
 pub(super) const PLUGIN: PluginFile = PluginFile {

@@ -13,7 +13,7 @@ use super::hooks_file::{self, HooksFile, Shape, installation};
 use super::install::Scope;
 use super::reading::{self, ChainFrom, Means, PromptBy, Reading, SkillTool, Subagents};
 use super::wire::Wire;
-use super::{Doctor, HostSpec, Variables, Wording, skills};
+use super::{Doctor, HostSpec, Variables, Wording, files, skills};
 use crate::env::Environment;
 
 pub(super) static SPEC: HostSpec = HostSpec {
@@ -79,7 +79,7 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     marks: &["QWEN_CODE"],
     shell_only: &["QWEN_CODE"],
     programs: &["qwen"],
-    folders: &["/node_modules/@qwen-code/qwen-code/"],
+    folders: &["node_modules/@qwen-code/qwen-code"],
 };
 
 /// The session's id, in hooks and in the agent's shell.
@@ -107,7 +107,7 @@ fn sent(env: &Environment, wire: &Wire<'_>) -> bool {
     }
     let path = wire.transcript_path.text().unwrap_or_default();
     let session = wire.session_id.text();
-    path.contains("/.qwen/")
+    files::leads_through(&path, ".qwen")
         || session.is_some() && env.var(SESSION).as_deref() == session.as_deref()
 }
 

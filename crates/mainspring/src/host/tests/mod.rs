@@ -56,6 +56,68 @@ fn what_a_host_tells_its_hooks_is_asked_of_every_host() {
     assert_eq!(client(&given(&[])), None);
 }
 
+/// A client that an agent started has inherited what the agent's host told.
+#[test]
+fn what_another_host_tells_is_not_the_senders() {
+    let of = |host: &HostSpec| {
+        let told = [
+            (host.variables.project, "/p"),
+            (host.variables.client, "42"),
+            (host.variables.attended, "0"),
+        ];
+        let named = told.into_iter();
+        named.filter_map(|(name, value)| Some((name?, value)))
+    };
+    for sender in HOSTS {
+        let others = HOSTS.iter().filter(|other| other.program != sender.program);
+        let inherited: Vec<_> = others.flat_map(|other| of(other)).collect();
+        let env = given(&inherited);
+        let name = sender.agent.name;
+        assert_eq!(sender.project_dir(&env), None, "{name}");
+        assert_eq!(sender.client(&env), None, "{name}");
+        assert!(sender.is_attended(&env), "{name}");
+        let own: Vec<_> = inherited.into_iter().chain(of(sender)).collect();
+        let env = given(&own);
+        let told = sender.variables.project.map(|_| PathBuf::from("/p"));
+        assert_eq!(sender.project_dir(&env), told, "{name}");
+        assert_eq!(
+            sender.is_attended(&env),
+            sender.variables.attended.is_none(),
+            "{name}"
+        );
+    }
+}
+
+/// Windows separates folders with backslashes.
+#[test]
+fn a_host_is_recognised_by_the_place_of_its_transcript_on_every_system() {
+    let sent = |path: &str, has_mode: bool| {
+        let mut stop = serde_json::json!({
+            "hook_event_name": "Stop",
+            "transcript_path": path,
+            "timestamp": "2026-11-18T00:00:00.000Z",
+        });
+        if has_mode {
+            stop["permission_mode"] = "default".into();
+        }
+        let bytes = stop.to_string().into_bytes();
+        let payload = decode(&given(&[]), bytes, DecodeAs::Named, None);
+        payload.unwrap().host.program
+    };
+    for (program, path, has_mode) in [
+        ("qwen", ".qwen/projects/p/chats/s.jsonl", true),
+        ("copilot", ".copilot/session-state/s/events.jsonl", false),
+        ("droid", ".factory/sessions/p/s.jsonl", true),
+        ("grok", ".grok/sessions/p/s/updates.jsonl", true),
+        (DEFAULT.program, ".claude/projects/p/s.jsonl", true),
+    ] {
+        let unix = format!("/home/a/{path}");
+        let windows = format!(r"C:\Users\a\{}", path.replace('/', r"\"));
+        assert_eq!(sent(&unix, has_mode), program, "{unix}");
+        assert_eq!(sent(&windows, has_mode), program, "{windows}");
+    }
+}
+
 #[test]
 fn the_default_host_overrides_after_eight_holds_unless_it_is_told_otherwise() {
     let variable = DEFAULT.installation.variables;

@@ -39,7 +39,6 @@ use mainspring_store::{Trouble, atomic, digest, path_text, read_json};
 use self::places::memory_path;
 use super::{FoundFile, Loaded, MachineShell, Spec, json_state};
 use crate::event_context::EventContext;
-use crate::host;
 use crate::limits;
 use crate::permit::Permit;
 use crate::sessions::{self, Life};
@@ -270,7 +269,7 @@ fn read(context: &EventContext<'_>, bytes: &[u8]) -> Result<file::Read, String> 
 
 /// Is this a stop at which nobody attends, so that no watcher waits for news?
 fn is_headless(context: &EventContext<'_>) -> bool {
-    context.at_stop() && !context.is_by_command() && !host::is_attended(context.env)
+    context.at_stop() && !context.is_by_command() && !context.is_attended()
 }
 
 /// The configuration is read only if the kernel will need the board, which it does not at a

@@ -25,7 +25,6 @@ use super::{Loaded, MachineShell, Spec, final_message, other_sessions};
 use crate::config::{Key, Kind as Sort, Reach, Value};
 use crate::env::name;
 use crate::event_context::EventContext;
-use crate::host;
 use crate::permit::Permit;
 use crate::signal::Signal;
 
@@ -234,7 +233,7 @@ fn heard(context: &EventContext<'_>, mode: Mode) -> SpokenSignal<Ending> {
 
 /// The host's process, if the host tells its id.
 pub(crate) fn client(context: &EventContext<'_>) -> Option<Client> {
-    host::client(context.env).map(Client)
+    context.client().map(Client)
 }
 
 pub(crate) fn running(state: &State) -> Option<&Run> {

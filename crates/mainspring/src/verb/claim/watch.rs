@@ -20,14 +20,15 @@ use crate::config::Value;
 use crate::env::Environment;
 use crate::event_context::EventContext;
 use crate::exit::Exit;
-use crate::host::{self, DecodeAs, Payload};
+use crate::host::{self, DecodeAs, HostSpec, Payload};
 use crate::limits;
 use crate::machine::claim;
 use crate::notify;
 use crate::output;
 use crate::project;
 use crate::store::{ProjectStore, StateDir};
-use crate::verb::hook::{Input, decide_all, read_stdin};
+use crate::verb::hook::decide_all;
+use crate::verb::input::{self, Input};
 
 /// How often the watcher checks the host and the claim between two calls to GitHub.
 const STEP: Duration = Duration::from_millis(500);
@@ -43,8 +44,8 @@ const LONGEST: Millis = Millis::seconds(12 * 60 * 60);
 
 /// Exit code 2, with the news on stderr, wakes the agent.
 pub(crate) fn run(env: &Environment) -> Exit {
-    let input = read_stdin();
-    if env.silenced() || !host::is_attended(env) {
+    let input = input::event();
+    if env.silenced() {
         return Exit::Success;
     }
     let Input::Bytes(bytes) = input else {
@@ -53,7 +54,8 @@ pub(crate) fn run(env: &Environment) -> Exit {
     let Ok(mut payload) = host::decode(env, bytes, DecodeAs::Named, None) else {
         return Exit::Success;
     };
-    if !(payload.host.rewakes)(env, payload.event.session.as_ref()) {
+    let host = payload.host;
+    if !host.is_attended(env) || !(host.rewakes)(env, payload.event.session.as_ref()) {
         return Exit::Success;
     }
     payload.event.kind = Kind::Watch;
@@ -75,7 +77,7 @@ fn watch(env: &Environment, payload: &Payload) -> Result<Option<String>, Trouble
         return Ok(None);
     };
     let session = payload.event.session.as_ref();
-    let project = project::find(env, &state, session, payload.cwd.as_deref())?;
+    let project = project::of_event(env, &state, session, payload)?;
     let store = ProjectStore::new(state, &project.root);
     let context = EventContext::new(env, &project, &store, Some(payload));
     let now = env.now();
@@ -107,7 +109,7 @@ fn wait_for_news(
     let mut unread = 0;
     // The claim at the last look.
     let mut looked_at = None;
-    while env.later() < until && client_lives(env) {
+    while env.later() < until && client_lives(env, payload.host) {
         let state = match claim::state(context) {
             Ok((state, _)) => state,
             // Another program may be writing it at this moment, and not atomically.
@@ -173,7 +175,7 @@ fn lease(
 }
 
 /// If the client is not known, the host's own limit ends the watcher.
-fn client_lives(env: &Environment) -> bool {
-    let pid = host::client(env);
+fn client_lives(env: &Environment, host: &HostSpec) -> bool {
+    let pid = host.client(env);
     pid.is_none_or(process::exists)
 }

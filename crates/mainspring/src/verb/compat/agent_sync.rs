@@ -15,7 +15,8 @@ use mainspring_store::ShownPath as _;
 use crate::env::Environment;
 use crate::host::text::clean;
 use crate::host::{self, DecodeAs, Payload, Wording};
-use crate::verb::hook::{Input, decide_among};
+use crate::verb::hook::decide_among;
+use crate::verb::input::Input;
 
 pub(super) fn run(env: &Environment, args: &[OsString], input: Input) -> Reply {
     let event = match args.first().and_then(|arg| arg.to_str()) {
@@ -51,7 +52,8 @@ fn answer(env: &Environment, event: DecodeAs, input: Input) -> Result<(Answer, P
         .or_else(|_| host::decode(env, b"{}".to_vec(), event, None))
         .map_err(|problem| problem.to_string())?;
     if payload.cwd.is_none() {
-        let project = host::project_dir(env).unwrap_or_else(|| ".".into());
+        let project = payload.host.project_dir(env);
+        let project = project.unwrap_or_else(|| ".".into());
         let project =
             path::real(&project).map_err(|problem| format!("{}: {problem}", project.shown()))?;
         payload.cwd = Some(project);

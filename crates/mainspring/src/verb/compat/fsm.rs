@@ -18,7 +18,8 @@ use crate::env::name::{FSM_PLUGINS, FSM_TASKS, FSM_USER_SKILLS};
 use crate::host::task_files::list::ClientList;
 use crate::host::{self, DecodeAs, Payload};
 use crate::machine::tasks;
-use crate::verb::hook::{Input, decide_among};
+use crate::verb::hook::decide_among;
+use crate::verb::input::Input;
 
 pub(super) fn run(env: &Environment, _: &[OsString], input: Input) -> Reply {
     let mut log = Log::default();

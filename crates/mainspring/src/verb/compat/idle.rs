@@ -7,7 +7,7 @@ use mainspring_kernel::Name;
 
 use super::{Reply, stop};
 use crate::env::Environment;
-use crate::verb::hook::Input;
+use crate::verb::input::Input;
 
 const SCRIPT: &str = "idle";
 

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use clap::builder::PossibleValuesParser;
 use serde_json::Value;
 
-use super::hook::{self, Input};
+use super::input::{self, Input};
 use crate::env::Environment;
 use crate::output::{self, Paint};
 
@@ -85,7 +85,7 @@ const SCRIPTS: &[Script] = &[
 pub(crate) fn run(env: &Environment, args: &[OsString]) -> Option<ExitCode> {
     let (name, rest) = args.split_first()?;
     let script = SCRIPTS.iter().find(|script| name == script.name)?;
-    let input = hook::read_stdin();
+    let input = input::event();
     if env.silenced() {
         return Some(ExitCode::SUCCESS);
     }

@@ -10,7 +10,8 @@ use super::Reply;
 use crate::drive;
 use crate::env::Environment;
 use crate::host::{self, DecodeAs, Payload};
-use crate::verb::hook::{Input, decide_among};
+use crate::verb::hook::decide_among;
+use crate::verb::input::Input;
 
 /// The payload of a script that is registered for stops. Without a directory, it is the one that
 /// the script would run in.

@@ -23,7 +23,8 @@ use crate::host::{self, DecodeAs, Payload};
 use crate::machine;
 use crate::project::{Bound, Contents, Project};
 use crate::store::{ProjectStore, StateDir};
-use crate::verb::hook::{Input, forged};
+use crate::verb::hook::forged;
+use crate::verb::input::Input;
 
 /// Input that it cannot use. The script lets the agent stop all the same.
 const UNUSABLE: u8 = 2;

@@ -7,7 +7,7 @@ use mainspring_kernel::{Name, SessionId};
 
 use super::{Reply, stop};
 use crate::env::Environment;
-use crate::verb::hook::Input;
+use crate::verb::input::Input;
 
 const SCRIPT: &str = "taskmaster";
 /// The session of a payload that names none, in the token and in the counter's name.

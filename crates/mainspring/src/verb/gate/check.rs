@@ -11,7 +11,7 @@ use crate::limits;
 use crate::machine::gate::token;
 use crate::signal::{self, Sighting, Signal};
 use crate::transcript::{LastBlock, Transcript};
-use crate::verb::hook::{Input, read_stdin};
+use crate::verb::input::{self, Input};
 use crate::verb::{CommandContext, Result, session};
 
 #[derive(Debug, clap::Args)]
@@ -73,7 +73,7 @@ fn transcript_of(cmd: &CommandContext, id: &SessionId) -> Result<PathBuf> {
 }
 
 fn stdin() -> Result<Vec<u8>> {
-    match read_stdin() {
+    match input::whole() {
         Input::Bytes(bytes) => Ok(bytes),
         Input::TooLarge => Err(CliError::new(format!(
             "stdin has more than {} bytes",
