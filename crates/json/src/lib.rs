@@ -117,6 +117,17 @@ mod tests {
         }
 
         #[test]
+        fn an_object_is_whole_at_its_last_byte_and_not_before(key in ".*", word in ".*", number: i64) {
+            let value = json!({ key: [word, number, null, { "a": [] }], "b": {} });
+            let written = text(&value).unwrap();
+            prop_assert!(is_whole_object(written.as_bytes()));
+            prop_assert!(is_whole_object(format!("\u{feff}{written}\n").as_bytes()));
+            for end in 0..written.len() {
+                prop_assert!(!is_whole_object(&written.as_bytes()[..end]));
+            }
+        }
+
+        #[test]
         fn garbage_is_an_error_or_a_value(bytes: Vec<u8>) {
             let text = str::from_utf8(&bytes);
             match read::<Value>(&bytes) {

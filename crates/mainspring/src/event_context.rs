@@ -1,5 +1,6 @@
 //! All that a machine's loader may look at for one event or command.
 
+use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::path::Path;
 use std::time::Instant;
@@ -21,6 +22,7 @@ use crate::orders;
 use crate::ownership::Ignored;
 use crate::permit::{Denied, Permit};
 use crate::project::{Contents, Project};
+use crate::sessions::{self, Session};
 use crate::store::{ProjectStore, installs};
 use crate::transcript::{LastBlock, Shows, Tail, Transcript, expand_home, look_again};
 use crate::trust::{Before, Permission, ProjectSettings, TrustNotice};
@@ -40,6 +42,8 @@ pub(crate) struct EventContext<'a> {
     tail: OnceCell<Option<Tail>>,
     /// The same, once it was waited for.
     late_tail: OnceCell<Tail>,
+    /// For a view, which looks once.
+    live_here: OnceCell<Vec<Session>>,
     /// The lines before this stop are written, or were waited for.
     lines_arrived: Cell<bool>,
     /// What the person must hear of how something was loaded.
@@ -77,6 +81,7 @@ impl<'a> EventContext<'a> {
             config: OnceCell::new(),
             tail: OnceCell::new(),
             late_tail: OnceCell::new(),
+            live_here: OnceCell::new(),
             lines_arrived: Cell::new(false),
             told: RefCell::default(),
             registered: None,
@@ -131,6 +136,11 @@ impl<'a> EventContext<'a> {
     pub(crate) fn about(mut self, session: Option<SessionId>) -> Self {
         self.about = session;
         self
+    }
+
+    /// The same for the next session of a view that is about several.
+    pub(crate) fn turn_to(&mut self, session: SessionId) {
+        self.about = Some(session);
     }
 
     /// For a command that names its plan.
@@ -411,6 +421,16 @@ impl<'a> EventContext<'a> {
         match self.sender() {
             Some(host) => host.client(self.env),
             None => host::client(self.env),
+        }
+    }
+
+    /// The live sessions of this project. An event looks each time, because an effect of it may have
+    /// taken minutes.
+    pub(crate) fn live_here(&self) -> Cow<'_, [Session]> {
+        let look = || sessions::live_in(self.env, self.store.state(), self.root());
+        match self.payload {
+            Some(_) => look().into(),
+            None => self.live_here.get_or_init(look).into(),
         }
     }
 

@@ -9,17 +9,10 @@ pub(crate) fn of(context: &EventContext<'_>) -> OtherSessions {
     let Some(session) = context.session() else {
         return OtherSessions::Alone;
     };
-    let state = context.store.state();
-    let rivals = sessions::rivals(
-        context.env,
-        state,
-        context.root(),
-        &session,
-        context.is_attended(),
-    );
-    if rivals.is_empty() {
-        OtherSessions::Alone
-    } else {
+    let here = context.live_here();
+    if sessions::has_rivals(context.env, &here, &session, context.is_attended()) {
         OtherSessions::Several
+    } else {
+        OtherSessions::Alone
     }
 }

@@ -12,6 +12,7 @@
 
 mod record;
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -207,13 +208,9 @@ pub(crate) fn live(env: &Environment, state: &StateDir) -> Vec<Session> {
     live.sort_by_key(|session| (std::cmp::Reverse(session.at), session.id.clone()));
     // A client has one session at a time. If the end of an earlier one was missed, the later
     // file tells.
-    let mut clients = Vec::new();
+    let mut clients = HashSet::new();
     live.retain(|session| match &session.client {
-        Some(client) if clients.contains(client) => false,
-        Some(client) => {
-            clients.push(client.clone());
-            true
-        }
+        Some(client) => clients.insert(client.clone()),
         None => true,
     });
     live
@@ -227,25 +224,26 @@ pub(crate) fn live_in(env: &Environment, state: &StateDir, root: &Path) -> Vec<S
     live(env, state).into_iter().filter(here).collect()
 }
 
-/// The live sessions of a project beside this one, as far as they are rivals for state without an
-/// owner. A helper, which an agent started, is none; nor is a headless session beside this one, if
-/// a person attends this one.
-pub(crate) fn rivals(
+/// Is one of the project's live sessions a rival of this one for state without an owner? A helper,
+/// which an agent started, is none; nor is a headless session beside an attended one.
+pub(crate) fn has_rivals(
     env: &Environment,
-    state: &StateDir,
-    root: &Path,
+    here: &[Session],
     me: &SessionId,
     is_attended: bool,
-) -> Vec<Session> {
-    let mine = attendance(env, is_attended);
+) -> bool {
+    let own = here.iter().find(|session| session.id == *me);
+    let mine = own.map_or_else(
+        || attendance(env, is_attended),
+        |session| session.attendance,
+    );
     let rivals = |session: &Session| match session.attendance {
         Attendance::Attended => true,
         Attendance::Headless => mine != Attendance::Attended,
         Attendance::Helper => false,
     };
-    let all = live_in(env, state, root).into_iter();
-    all.filter(|session| session.id != *me && rivals(session))
-        .collect()
+    let mut here = here.iter();
+    here.any(|session| session.id != *me && rivals(session))
 }
 
 /// Is this session there? For whoever asks whether the owner of something can come back.

@@ -36,7 +36,7 @@ pub(crate) enum Attendance {
 }
 
 /// A client's process, told from a later one with the same number.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Client {
     pub(crate) pid: u32,
     started: u64,

@@ -135,7 +135,9 @@ fn decode(
             )));
         }
         Input::Unreadable(error) => {
-            return Err(fault(format!("cannot read the hook's input: {error}")));
+            return Err(fault(format!(
+                "cannot read the hook's input: {error}: nothing was checked"
+            )));
         }
     };
     host::decode(env, bytes, DecodeAs::Named, named)

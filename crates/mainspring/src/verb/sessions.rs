@@ -1,7 +1,10 @@
 //! `mainspring sessions`: who is live, in which host, and held by what.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use mainspring_kernel::hidden::escape_name;
-use mainspring_kernel::{Millis, Name};
+use mainspring_kernel::{Millis, Name, SessionId};
 use mainspring_store::ShownPath as _;
 use serde::Serialize;
 
@@ -50,15 +53,22 @@ struct Work {
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let state = cmd.state()?;
     let here = cmd.project().ok().map(|(project, _)| project.root);
-    let mut all: Vec<View> = Vec::new();
+    // What is the same for all sessions of a project is read once.
+    let mut places: BTreeMap<(PathBuf, PathBuf), (Project, Vec<Session>)> = BTreeMap::new();
     for live in sessions::live(&cmd.env, &state) {
         let Some(project) = sessions::project_of(&cmd.env, &state, &live) else {
             continue;
         };
-        all.push(View {
-            here: here.as_ref() == Some(&project.root),
-            ..view(cmd, &state, &live, &project)
-        });
+        let place = (project.root.clone(), project.worktree.clone());
+        let (_, there) = places.entry(place).or_insert((project, Vec::new()));
+        there.push(live);
+    }
+    let mut all: Vec<View> = Vec::new();
+    for (project, there) in places.values() {
+        let is_here = here.as_ref() == Some(&project.root);
+        let mut views = views(cmd, &state, project, there);
+        views.iter_mut().for_each(|view| view.here = is_here);
+        all.append(&mut views);
     }
     all.sort_by_key(|view| (!view.here, std::cmp::Reverse(view.at)));
     if args.json {
@@ -67,29 +77,44 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     Ok(cmd.fitted(&render(cmd, &all)))
 }
 
-fn view(cmd: &CommandContext, state: &StateDir, live: &Session, project: &Project) -> View {
+fn views(
+    cmd: &CommandContext,
+    state: &StateDir,
+    project: &Project,
+    there: &[Session],
+) -> Vec<View> {
     let store = ProjectStore::new(state.clone(), &project.root);
-    let recorded = session::last_events(&store).remove(&live.id);
-    let at = live.at.max(recorded.unwrap_or_default());
-    let context = EventContext::new(&cmd.env, project, &store, None).about(Some(live.id.clone()));
+    let recorded = session::last_events(&store);
+    let mut context = EventContext::new(&cmd.env, project, &store, None);
+    let view = |live: &Session| {
+        context.turn_to(live.id.clone());
+        let at = live
+            .at
+            .max(recorded.get(&live.id).copied().unwrap_or_default());
+        View {
+            session: live.id.to_string(),
+            host: live.host.clone(),
+            client: live.client.as_ref().map(|client| client.pid),
+            attendance: live.attendance,
+            machines: at_work(&context, &live.id),
+            project: project.root.shown(),
+            here: false,
+            last_event: timestamp(at),
+            at,
+        }
+    };
+    there.iter().map(view).collect()
+}
+
+fn at_work(context: &EventContext<'_>, session: &SessionId) -> Vec<Work> {
     let at_work = Name::ALL.iter().filter_map(|name| {
-        let input = machine::view(*name, &context).ok()??;
-        machine::works_for(&input, &live.id).then(|| Work {
+        let input = machine::view(*name, context).ok()??;
+        machine::works_for(&input, session).then(|| Work {
             name: name.as_str(),
             state: input.label(),
         })
     });
-    View {
-        session: live.id.to_string(),
-        host: live.host.clone(),
-        client: live.client.as_ref().map(|client| client.pid),
-        attendance: live.attendance,
-        machines: at_work.collect(),
-        project: project.root.shown(),
-        here: false,
-        last_event: timestamp(at),
-        at,
-    }
+    at_work.collect()
 }
 
 fn render(cmd: &CommandContext, all: &[View]) -> String {

@@ -5,7 +5,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use crate::env::{MAINSPRING, Ran, TestEnv, finish};
+use serde_json::json;
+
+use crate::env::{MAINSPRING, Ran, TestEnv, finish, payload};
 
 /// Commands that end or weaken something for a person.
 const A_PERSONS: [&[&str]; 10] = [
@@ -120,4 +122,36 @@ fn a_folder_by_the_name_of_a_client_makes_nobody_an_agent() {
     fs::create_dir(env.root().join("claude")).unwrap();
     symlink("/bin/sh", env.root().join("claude/shell")).unwrap();
     below("claude/shell", &env, &["stop"]).ok();
+}
+
+/// It has inherited the variables of the client above it.
+#[test]
+fn a_client_that_another_vendors_agent_started_belongs_to_its_own_project() {
+    let env = TestEnv::new();
+    env.run(&["gate", "on", "--project"]).ok();
+    let elsewhere = env.root().join("elsewhere");
+    std::fs::create_dir_all(elsewhere.join(".git")).unwrap();
+    let send = |host: &str, event: &str| {
+        let fields = json!({ "session_id": host, "last_assistant_message": "Done." });
+        let event = payload(&elsewhere, event, fields);
+        let mut command = env.command();
+        command
+            .args(["hook", "--host", host])
+            .env("CLAUDE_PROJECT_DIR", env.project())
+            .env("CLAUDE_CODE_SESSION_ATTENDED", "0");
+        finish(&mut command, event.to_string().as_bytes())
+    };
+    send("claude", "Stop").held();
+    send("codex", "SessionStart").ok();
+    assert_eq!(send("codex", "Stop").let_go(), "");
+    let all = env.run(&["sessions", "--json"]).json();
+    let all = all["sessions"].as_array().unwrap();
+    let about = |id: &str| {
+        let session = all.iter().find(|one| one["session"] == id).unwrap();
+        let project = session["project"].as_str().unwrap();
+        let name = project.rsplit('/').next().unwrap().to_owned();
+        (name, session["attendance"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(about("claude"), ("project".into(), "headless".into()));
+    assert_eq!(about("codex"), ("elsewhere".into(), "attended".into()));
 }

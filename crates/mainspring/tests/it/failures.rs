@@ -153,6 +153,44 @@ fn a_state_directory_that_others_can_write_to_is_refused() {
     assert!(said.contains("can be written by others"), "{said}");
 }
 
+#[test]
+fn a_state_directory_that_others_can_read_is_closed_and_the_person_hears_of_it_once() {
+    let env = beating();
+    let open = |mode| fs::set_permissions(env.state(), fs::Permissions::from_mode(mode)).unwrap();
+    let mode = || fs::metadata(env.state()).unwrap().permissions().mode() & 0o777;
+    open(0o755);
+    let doctor = env.run(&["doctor"]).stdout;
+    assert!(
+        doctor.contains("can be read by others (mode 755)"),
+        "{doctor}"
+    );
+    assert!(doctor.contains("→ chmod 700 "), "{doctor}");
+    assert_eq!(mode(), 0o755, "doctor only looks");
+
+    let answer = env.stop("done").json();
+    assert_eq!(answer["decision"], "block", "{answer}");
+    let told = answer["systemMessage"].as_str().unwrap();
+    assert!(
+        told.contains("could be read by other users (mode 755)"),
+        "{told}"
+    );
+    assert_eq!(mode(), 0o700);
+
+    open(0o711);
+    let ran = env.run(&["pulse", "2"]);
+    assert!(
+        ran.stderr
+            .contains("could be read by other users (mode 711)"),
+        "{ran:?}"
+    );
+    assert_eq!(mode(), 0o700);
+    env.run(&["pulse", "3"]).ok();
+
+    open(0o750);
+    let fixed = env.run(&["doctor", "--fix"]);
+    assert_eq!(mode(), 0o700, "{fixed:?}");
+}
+
 /// A file system mounted over the home, until this value is dropped.
 struct Mounted(std::path::PathBuf);
 

@@ -39,6 +39,7 @@ mod loop_stores;
 mod looping;
 mod manual;
 mod notices;
+mod open_stdin;
 mod orders;
 mod orders_programs;
 mod plugin_taskie;

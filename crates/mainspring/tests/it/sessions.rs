@@ -409,3 +409,58 @@ fn a_project_knows_its_sessions_in_every_folder_of_its_repository() {
     let reason = held(client.hook_in(&env, &deep, "s", ("Stop", json!({}))));
     assert!(reason.starts_with("TASKMASTER (1)"), "{reason}");
 }
+
+/// The system calls of `mainspring sessions`, one on a line.
+fn traced(env: &TestEnv) -> Option<String> {
+    let trace = env.root().join("trace");
+    let plain = env.command();
+    let mut strace = Command::new("strace");
+    strace
+        .args(["-qq", "-o"])
+        .arg(&trace)
+        .arg(plain.get_program())
+        .arg("sessions")
+        .env_clear()
+        .envs(
+            plain
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .current_dir(env.project());
+    if Command::new("strace").arg("-V").output().is_err() {
+        eprintln!("skipped: strace is not installed");
+        return None;
+    }
+    finish(&mut strace, b"").ok();
+    Some(fs::read_to_string(trace).unwrap())
+}
+
+/// A loop that nobody owns asks at every session who else is there.
+#[test]
+fn the_list_costs_the_same_for_each_session_however_many_there_are() {
+    let env = TestEnv::new();
+    env.run(&["gate", "on", "--project"]).ok();
+    env.run(&["loop", "start"]).ok();
+    let mut counts = Vec::new();
+    for number in 0..80 {
+        let session = format!("s-{number}");
+        for event in ["SessionStart", "Stop"] {
+            let fields = json!({ "session_id": session, "last_assistant_message": "Done." });
+            let event = payload(&env.project(), event, fields).to_string();
+            // A host that does not tell its process.
+            let mut hook = env.command();
+            hook.args(["hook", "--host", "codex"]);
+            assert_eq!(finish(&mut hook, event.as_bytes()).code, Some(0));
+        }
+        if [20, 40, 80].contains(&(number + 1)) {
+            let Some(trace) = traced(&env) else { return };
+            let journals = trace.matches("journal.jsonl").count();
+            counts.push((trace.lines().count(), journals));
+        }
+    }
+    let [(few, journals), (more, _), (many, later)] = counts[..] else {
+        panic!("{counts:?}")
+    };
+    assert_eq!(journals, later, "the journal is read once");
+    assert!(many - more <= 2 * (more - few) + 40, "{counts:?}");
+}
