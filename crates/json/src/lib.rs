@@ -121,7 +121,8 @@ mod tests {
             let value = json!({ key: [word, number, null, { "a": [] }], "b": {} });
             let written = text(&value).unwrap();
             prop_assert!(is_whole_object(written.as_bytes()));
-            prop_assert!(is_whole_object(format!("\u{feff}{written}\n").as_bytes()));
+            let with_rest = ["\u{feff}", &written, "\n"].concat();
+            prop_assert!(is_whole_object(with_rest.as_bytes()));
             for end in 0..written.len() {
                 prop_assert!(!is_whole_object(&written.as_bytes()[..end]));
             }

@@ -301,7 +301,7 @@ fn files() {
         .collect();
     let mut out = format!(
         "# Files\n\n## Mainspring's own\n\nPlain files that only you can read (0700), in `$XDG_STATE_HOME` (by default \
-         `~/.local/state`; on macOS `~/Library/Application Support`, on Windows `%LOCALAPPDATA%`). A project's folder is named after a digest of its path; the file `root` in it has the path.\n\n```text\n{}\n```\n",
+         `~/.local/state`; on macOS `~/Library/Application Support`, on Windows `%LOCALAPPDATA%`). A project's folder is named after a digest of its path; the file `root` in it has the path. If others can read the folder, the next event or command that uses it makes it yours alone and says so; if others can write to it, it is not used until you `chmod 700` it.\n\n```text\n{}\n```\n",
         tree.join("\n")
     );
     out += "\n## In a project\n\nA folder with one of these files is a project. Unknown fields in them are kept; a file that cannot \

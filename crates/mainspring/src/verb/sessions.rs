@@ -66,9 +66,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let mut all: Vec<View> = Vec::new();
     for (project, there) in places.values() {
         let is_here = here.as_ref() == Some(&project.root);
-        let mut views = views(cmd, &state, project, there);
-        views.iter_mut().for_each(|view| view.here = is_here);
-        all.append(&mut views);
+        all.extend(views(cmd, &state, (project, is_here), there));
     }
     all.sort_by_key(|view| (!view.here, std::cmp::Reverse(view.at)));
     if args.json {
@@ -80,7 +78,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 fn views(
     cmd: &CommandContext,
     state: &StateDir,
-    project: &Project,
+    (project, here): (&Project, bool),
     there: &[Session],
 ) -> Vec<View> {
     let store = ProjectStore::new(state.clone(), &project.root);
@@ -98,7 +96,7 @@ fn views(
             attendance: live.attendance,
             machines: at_work(&context, &live.id),
             project: project.root.shown(),
-            here: false,
+            here,
             last_event: timestamp(at),
             at,
         }

@@ -323,7 +323,8 @@ fn the_table_is_of_hosts_and_each_sign_is_one_hosts() {
             .chain(agent.marks)
             .chain(agent.programs)
             .chain(agent.folders);
-        for sign in signs {
+        // A program may be in a folder of its own name.
+        for sign in signs.collect::<BTreeSet<_>>() {
             assert!(seen.insert(*sign), "{sign} is there twice");
         }
     }
