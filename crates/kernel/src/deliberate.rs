@@ -60,9 +60,9 @@ pub struct Case {
     /// Machines whose state could not be read. They let the agent go, and the person is told.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub broken: Vec<Broken>,
-    /// The machine whose result came after another event had taken over its work.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub overtaken: Option<Name>,
+    /// The machines whose results came after another event had taken over their work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overtaken: Vec<Name>,
     pub ledger: BlockLedger,
     pub cap: Cap,
     pub tools: ToolUse,
@@ -448,8 +448,8 @@ fn opening_notes(case: &Case) -> Vec<Note> {
         by: Voice::Machine(broken.machine),
         text: broken.cause.clone(),
     });
-    let overtaken = case.overtaken.map(|machine| Note {
-        by: Voice::Machine(machine),
+    let overtaken = case.overtaken.iter().map(|machine| Note {
+        by: Voice::Machine(*machine),
         text: "a result came too late: another event had taken over the work".into(),
     });
     broken

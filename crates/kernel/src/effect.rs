@@ -128,8 +128,8 @@ impl<M: HasEffects> EffectStatus<M> {
         }
     }
 
-    /// The intent that stays recorded if this turn changes nothing.
-    pub fn recorded(&self) -> Option<&Intent<M>> {
+    /// The intent that is recorded of it.
+    pub(crate) fn recorded(&self) -> Option<&Intent<M>> {
         match self {
             Self::Clear => None,
             Self::Done(intent, _) if M::only_looks(&intent.effect) => None,

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Data;
-use crate::effect::{EffectStatus, HasEffects, Returned};
+use crate::effect::{EffectStatus, HasEffects, Intent, Returned};
 use crate::event::Event;
 use crate::ids::Millis;
 use crate::name::Name;
@@ -110,6 +110,9 @@ pub struct InputOf<M: Machine> {
     pub state: M::State,
     pub facts: M::Facts,
     pub effect_status: EffectStatus<M>,
+    /// An effect whose process is gone, if this turn has only looked since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) left_behind: Option<Intent<M>>,
 }
 
 impl<M: Machine> InputOf<M> {
@@ -119,13 +122,40 @@ impl<M: Machine> InputOf<M> {
             state,
             facts,
             effect_status: EffectStatus::Clear,
+            left_behind: None,
         }
+    }
+
+    /// The intent that stays recorded if this turn changes nothing.
+    pub fn recorded(&self) -> Option<&Intent<M>> {
+        self.effect_status.recorded().or(self.left_behind.as_ref())
+    }
+
+    /// Every intent in it, whatever became of its effect.
+    pub(crate) fn intents_mut(&mut self) -> impl Iterator<Item = &mut Intent<M>> {
+        let left_behind = self.left_behind.as_mut();
+        self.effect_status
+            .intent_mut()
+            .into_iter()
+            .chain(left_behind)
+    }
+
+    /// The intent that stays recorded once the machine has spoken. What came back is taken in with
+    /// its step, and what runs elsewhere goes on.
+    pub(crate) fn recorded_after(&self, abandoned: Abandoned) -> Option<&Intent<M>> {
+        let recorded = match &self.effect_status {
+            EffectStatus::Running(_) => return self.recorded(),
+            EffectStatus::Abandoned(intent) => Some(intent),
+            EffectStatus::Clear | EffectStatus::Done(..) => self.left_behind.as_ref(),
+        };
+        recorded.filter(|_| abandoned == Abandoned::Keep)
     }
 
     /// Takes in a result, if it belongs to the intent that is still recorded here, or to an effect
     /// that only reads.
     pub(crate) fn accept(&mut self, returned: &Returned<M>) -> bool {
-        let current = if M::only_looks(&returned.intent.effect) {
+        let looks = M::only_looks(&returned.intent.effect);
+        let current = if looks {
             // It was not recorded. If another process has started an effect meanwhile, that one
             // counts.
             let status = &self.effect_status;
@@ -135,8 +165,11 @@ impl<M: Machine> InputOf<M> {
             recorded.is_some_and(|recorded| recorded.fence == returned.intent.fence)
         };
         if current {
-            self.effect_status =
-                EffectStatus::Done(returned.intent.clone(), returned.outcome.clone());
+            let done = EffectStatus::Done(returned.intent.clone(), returned.outcome.clone());
+            let before = core::mem::replace(&mut self.effect_status, done);
+            if let (EffectStatus::Abandoned(intent), true) = (before, looks) {
+                self.left_behind = Some(intent);
+            }
         }
         current
     }
@@ -158,8 +191,17 @@ pub struct Step<M: Machine, V> {
     /// The arrow of the table that was taken; `""` if the event was ignored.
     pub rule: &'static str,
     pub verdict: Verdict<M, V>,
+    pub abandoned: Abandoned,
     /// For the person.
     pub notes: Vec<String>,
+}
+
+/// What becomes of the intent of an effect whose process is gone. It may have happened, and may
+/// have cost money, so only a machine that has dealt with it lets it be forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Abandoned {
+    Keep,
+    Drop,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -185,6 +227,7 @@ impl<M: Machine, V> Step<M, V> {
             state,
             rule,
             verdict: Verdict::Say(say),
+            abandoned: Abandoned::Keep,
             notes: Vec::new(),
         }
     }
@@ -194,8 +237,16 @@ impl<M: Machine, V> Step<M, V> {
             state,
             rule,
             verdict: Verdict::Need { effect, limit },
+            abandoned: Abandoned::Keep,
             notes: Vec::new(),
         }
+    }
+
+    /// An effect whose process is gone is not needed any more: its intent is forgotten.
+    #[must_use]
+    pub const fn drop_abandoned(mut self) -> Self {
+        self.abandoned = Abandoned::Drop;
+        self
     }
 
     #[must_use]

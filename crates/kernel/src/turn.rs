@@ -157,7 +157,7 @@ impl Turn {
             .iter()
             .filter(|result| !case.inputs.iter_mut().any(|part| part.accept(result)))
             .map(Finished::name)
-            .last();
+            .collect();
         let ruling = deliberate(&case);
         let next = match &ruling {
             Ruling::Repeated(answer) => return self.unlock(Next::Answer(answer.clone())),

@@ -73,7 +73,7 @@ fn case(verdict: Verdict, max: u32) -> Case {
             MachineInput::Pulse(InputOf::new(last_beat, ())),
         ],
         broken: vec![],
-        overtaken: None,
+        overtaken: Vec::new(),
         registration: None,
         said: None,
         ledger: BlockLedger::default(),

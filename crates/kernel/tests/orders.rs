@@ -49,7 +49,7 @@ fn case(state: State, orders: Orders) -> Case {
         delivery: Digest("one".into()),
         inputs: vec![MachineInput::Pulse(InputOf::new(state, ()))],
         broken: vec![],
-        overtaken: None,
+        overtaken: Vec::new(),
         registration: None,
         said: None,
         ledger: BlockLedger::default(),

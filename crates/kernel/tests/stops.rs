@@ -109,7 +109,7 @@ impl Session {
                 MachineInput::Loop(InputOf::new(self.looping.clone(), seen)),
             ],
             broken: vec![],
-            overtaken: None,
+            overtaken: Vec::new(),
             registration: None,
             said: self.said.clone(),
             ledger: self.ledger.clone(),

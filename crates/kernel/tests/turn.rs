@@ -64,7 +64,7 @@ impl Disk {
             delivery: Digest(delivery.into()),
             inputs: vec![input],
             broken: Vec::new(),
-            overtaken: None,
+            overtaken: Vec::new(),
             registration: None,
             said: None,
             ledger: self.ledger.clone(),
@@ -251,7 +251,6 @@ fn a_result_whose_intent_is_no_longer_the_current_one_is_dropped() {
     };
     disk.commit(&entry);
     let after = disk.clone();
-
     slow.next(ran(&pending));
     slow.next(Reply::Done);
     let ask = slow.next(Reply::Loaded(Box::new(disk.case("one", 1, Life::Alive))));

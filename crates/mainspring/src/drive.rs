@@ -178,7 +178,7 @@ impl<'a> Driver<'a> {
             delivery: self.delivery(),
             inputs,
             broken,
-            overtaken: None,
+            overtaken: Vec::new(),
             registration: self.registration(),
             said,
             cap,

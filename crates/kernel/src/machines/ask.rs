@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::{InputOf, Name, Pending, Transition, TransitionOf};
 use crate::decision::{Decision, Reasons};
-use crate::effect::{EffectOwner, EffectStatus, Fence, Intent};
+use crate::effect::{EffectOwner, Fence, Intent};
 use crate::event::{Event, Kind, Speaker};
 use crate::ids::{Millis, Uptime};
 use crate::machine::{
@@ -93,7 +93,7 @@ pub(crate) fn stay<M: Machine>(found: &InputOf<M>, kind: &Kind, rule: &str) -> T
         from: M::label(&found.state).into(),
         to: M::label(&found.state).into(),
         state: found.state.clone(),
-        intent: found.effect_status.recorded().cloned(),
+        intent: found.recorded().cloned(),
         said: Decision::nothing(kind),
     }
 }
@@ -113,12 +113,7 @@ fn finish<M: Machine, V: Say>(
             transition.to = M::label(&step.state).into();
             transition.state = step.state;
             transition.said = verdict.say(M::NAME);
-            // What came back is taken in with this step; what runs elsewhere goes on; what
-            // was abandoned is forgotten only by a machine that has dealt with it.
-            transition.intent = match &found.effect_status {
-                EffectStatus::Clear | EffectStatus::Done(..) | EffectStatus::Abandoned(_) => None,
-                EffectStatus::Running(intent) => Some(intent.clone()),
-            };
+            transition.intent = found.recorded_after(step.abandoned).cloned();
         }
         Verdict::Need { effect, limit } => {
             vote.need = Some(Intent {

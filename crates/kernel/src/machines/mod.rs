@@ -55,7 +55,7 @@ impl<M: Machine> TransitionOf<M> {
     }
 
     fn changes_intent(&self, input: &InputOf<M>) -> bool {
-        self.intent.as_ref() != input.effect_status.recorded()
+        self.intent.as_ref() != input.recorded()
     }
 
     /// Tells a machine how the stop ended, if it took one of its arrows. A machine that ignored the
@@ -212,7 +212,7 @@ macro_rules! machines {
 
             /// The intent that was recorded before this event.
             pub fn recorded(&self) -> Option<Pending> {
-                match self { $(Self::$variant(input) => input.effect_status.recorded().cloned().map(Pending::$variant),)* }
+                match self { $(Self::$variant(input) => input.recorded().cloned().map(Pending::$variant),)* }
             }
 
             /// Did its effect come back in this turn? One that only reads does not count: it can
@@ -228,7 +228,7 @@ macro_rules! machines {
                     $((Self::$variant(input), Transition::$variant(mut transition)) => {
                         if !input.effect_status.is_irrevocable() {
                             transition.state = input.state.clone();
-                            transition.intent = input.effect_status.recorded().cloned();
+                            transition.intent = input.recorded().cloned();
                         }
                         Transition::$variant(transition)
                     })*

@@ -101,9 +101,11 @@ impl Machine for Pulse {
             return Step::ignore(state, OnStop::Pass);
         };
         match state {
-            State::Still => Step::take("still", State::Still, OnStop::Pass),
+            State::Still => Step::take("still", State::Still, OnStop::Pass).drop_abandoned(),
             State::Spent { session, .. } if session != here => Step::ignore(state, OnStop::Pass),
-            State::Spent { .. } => Step::take("spent", state.clone(), OnStop::Pass),
+            State::Spent { .. } => {
+                Step::take("spent", state.clone(), OnStop::Pass).drop_abandoned()
+            }
             State::Beating {
                 session: Some(owner),
                 ..

@@ -103,7 +103,7 @@ impl World {
             delivery: Digest(format!("stop {}", self.stops)),
             inputs,
             broken: self.broken.clone(),
-            overtaken: None,
+            overtaken: Vec::new(),
             registration: None,
             said: None,
             ledger: self.ledger.clone(),

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use mainspring_kernel::block_ledger::BlockLedger;
 use mainspring_kernel::deliberate::Ruling;
+use mainspring_kernel::effect::EffectStatus;
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::machines::tasks::task_list::{Entry as Row, Maker, Source, TaskList};
 use mainspring_kernel::machines::{MachineInput, Name, Pending, Transition};
@@ -228,6 +229,13 @@ impl Disk {
                 let mut changes = VecDeque::new();
                 for (input, moved) in case.inputs.iter().zip(&settlement.transitions) {
                     let at = position(&found.inputs, input.name());
+                    if without == Without::KeptIntent && is_abandoned(input) {
+                        changes.push_back(Change::Intent {
+                            at,
+                            was: found.intents[at].clone(),
+                            now: None,
+                        });
+                    }
                     if !input.changed_by(moved) {
                         continue;
                     }
@@ -255,6 +263,10 @@ impl Disk {
 fn position(inputs: &[MachineInput], name: Name) -> usize {
     let at = inputs.iter().position(|input| input.name() == name);
     at.expect("only what is there is loaded")
+}
+
+fn is_abandoned(input: &MachineInput) -> bool {
+    matches!(input, MachineInput::Review(input) if matches!(input.effect_status, EffectStatus::Abandoned(_)))
 }
 
 fn moves(found: &Disk, at: usize, input: &MachineInput, moved: &Transition) -> Vec<Change> {

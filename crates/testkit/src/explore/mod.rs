@@ -80,6 +80,7 @@ const REVIEW: Protocol = Protocol {
     properties: &[
         "I12 one review counts once",
         "I8 one reviewer per need: no second one without a fault between",
+        "what a dead hook's reviewer wrote is taken over or set aside",
         "no review is ever overwritten",
         "no more reviews than max_reviews",
         "I2 nothing printed without its record",
@@ -93,6 +94,7 @@ const REVIEW: Protocol = Protocol {
         Without::Intent,
         Without::Lock,
         Without::Adoption,
+        Without::KeptIntent,
         Without::Recheck,
     ],
     weaken: |without| nearest(&review::Reviews::racing(without, Size::Quick)),

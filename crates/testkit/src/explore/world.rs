@@ -46,6 +46,8 @@ pub(super) enum Without {
     ServerKey,
     /// What a dead process left behind is not examined.
     Adoption,
+    /// What a dead process had begun is forgotten by any event that its machine hears of.
+    KeptIntent,
     /// A hook that was paused does not check whether its work was taken over.
     Recheck,
     /// A layout takes none of the client's locks.
@@ -75,6 +77,7 @@ impl Without {
             Self::Probe => "a look before the request",
             Self::ServerKey => "the server's key",
             Self::Adoption => "a look at what a dead process left",
+            Self::KeptIntent => "the memory of what a dead process had begun",
             Self::Recheck => "the look at its intent before it acts",
             Self::ClientLocks => "the client's locks",
             Self::HighWater => "the client's high-water mark",

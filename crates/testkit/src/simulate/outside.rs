@@ -204,6 +204,8 @@ fn fault() -> Outcome {
 #[derive(Debug, Default)]
 pub(super) struct Folder {
     written: BTreeMap<u32, (u64, Option<Verdict>)>,
+    /// A finished review whose process died before it could count.
+    unheard: Option<u32>,
 }
 
 impl Folder {
@@ -211,10 +213,18 @@ impl Folder {
         self.written.keys().copied().collect()
     }
 
+    /// Somebody changed the plan by hand, so the review is about nothing any more.
+    pub(super) fn plan_changed(&mut self) {
+        self.unheard = None;
+    }
+
     /// Adopts the review of a dead process.
-    pub(super) fn taken_over(&self, asked: &Request) -> Option<review::Outcome> {
+    pub(super) fn taken_over(&mut self, asked: &Request) -> Option<review::Outcome> {
         if asked.resumes.is_empty() {
             return None;
+        }
+        if self.unheard == Some(asked.iteration) {
+            self.unheard = None;
         }
         let (attempt, said) = self.written.get(&asked.iteration)?;
         let known = asked.resumes.iter().any(|fence| fence.0 == *attempt);
@@ -229,6 +239,11 @@ impl Folder {
         attempt: u64,
         random: &mut Random,
     ) -> Result<(Life, review::Outcome), String> {
+        if let Some(unheard) = self.unheard {
+            return Err(format!(
+                "a reviewer starts, and nobody has taken in review {unheard}, which was paid for"
+            ));
+        }
         let failed = || {
             outcome(Finding::NotDone(Failure::Exit {
                 status: "1".into(),
@@ -250,6 +265,9 @@ impl Folder {
         let before = self.written.insert(asked.iteration, (attempt, said));
         if before.is_some() {
             return Err("a review was overwritten".into());
+        }
+        if life == Life::Dies && said.is_some() {
+            self.unheard = Some(asked.iteration);
         }
         Ok((life, outcome(Finding::Reviewed(verdict))))
     }

@@ -76,6 +76,7 @@ fn plan(simulation: &mut Simulation, at: usize) -> Result<(), String> {
     }
     plan.memory.owner = Some(simulation.sessions[at].id.clone());
     simulation.oracle.cycle += 1;
+    simulation.folder.plan_changed();
     simulation.answered = false;
     simulation.note("the plan is set by hand");
     edit(&path, &json(&Review::Plan(plan))?)

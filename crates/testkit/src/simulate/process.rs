@@ -262,11 +262,10 @@ fn load(
     let mut files = Vec::new();
     for machine in [Name::Gate, Name::Loop, Name::Review, Name::Claim] {
         let path = simulation.file(machine, delivery.session);
-        let Some((input, state)) = input(simulation, machine, path, delivery)? else {
+        let Some((mut input, state)) = input(simulation, machine, path, delivery)? else {
             continue;
         };
         let intent = simulation.project.intent(machine)?;
-        let mut input = input;
         if let Some(pending) = &intent.value {
             let alive = simulation.alive.contains(&pending.owner().pid);
             let life = if alive && pending.is_in_time(Uptime(now.0)) {
@@ -297,7 +296,7 @@ fn load(
         delivery: delivery.id.clone(),
         inputs,
         broken: Vec::new(),
-        overtaken: None,
+        overtaken: Vec::new(),
         registration: None,
         said: None,
         ledger: ledger.value.clone().unwrap_or_default(),

@@ -75,11 +75,12 @@ fn due<'a>(state: &State, facts: &'a Facts) -> Vec<&'a Defined> {
 fn fresh(state: State, input: &In<'_>) -> Stop {
     let due = due(&state, input.facts);
     if due.is_empty() {
-        return match state.memory.stage {
+        let step = match state.memory.stage {
             // No check is for this occasion.
             Stage::Owed => settle("green", state, Stage::Quiet, OnStop::Pass),
             Stage::Quiet | Stage::Red | Stage::GaveUp => Step::take("idle", state, OnStop::Pass),
         };
+        return step.drop_abandoned();
     }
     look("look", state, &due, (None, input))
 }
@@ -189,7 +190,7 @@ fn judge(mut state: State, run: &Run, ran: &[Ran], input: &In<'_>) -> Stop {
         settle("green", state, Stage::Quiet, OnStop::Pass)
     };
     step.notes.splice(0..0, notes);
-    step
+    step.drop_abandoned()
 }
 
 /// Keeps what came of the runs: what each means here, and what the person is told of it once.

@@ -343,9 +343,10 @@ impl Machine for Claim {
         if let EffectStatus::Done(_, outcome) = &mut input.effect_status {
             outcome.reduce(reducer);
         }
-        let intent = input.effect_status.intent_mut();
-        if let Some(Effect::Open(open)) = intent.map(|intent| &mut intent.effect) {
-            reducer.text(&mut open.summary);
+        for intent in input.intents_mut() {
+            if let Effect::Open(open) = &mut intent.effect {
+                reducer.text(&mut open.summary);
+            }
         }
     }
 

@@ -63,7 +63,7 @@ fn unclaimed(memory: &ClaimMemory, input: &In<'_>) -> Stop {
                 let state = State::Unclaimed(memory.clone());
                 Step::need("give-back", state, effect, BEAT_LIMIT)
             }
-            None => quiet("unclaimed", State::Unclaimed(memory.clone()), input),
+            None => quiet("unclaimed", State::Unclaimed(memory.clone()), input).drop_abandoned(),
         },
         EffectStatus::Running(_) => quiet("unclaimed", State::Unclaimed(memory.clone()), input),
     }
@@ -266,7 +266,7 @@ fn resting(claim: ClaimFile, memory: ClaimMemory, input: &In<'_>) -> Stop {
         Phase::MergedDetected => "asked",
         Phase::ReadyForPr | Phase::Done | Phase::Failed(_) => "late",
     };
-    quiet(rule, State::Claimed { claim, memory }, input)
+    quiet(rule, State::Claimed { claim, memory }, input).drop_abandoned()
 }
 
 /// Lets the agent go, or holds it for mail that is worth a turn. The person is told once of red CI

@@ -29,6 +29,8 @@ mod counts;
 #[cfg(test)]
 mod histories;
 #[cfg(test)]
+mod killed;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod tests;
@@ -452,8 +454,8 @@ impl Machine for Review {
                 reducer.text(&mut found.evidence);
             }
         }
-        let intent = input.effect_status.intent_mut();
-        if let Some(ledger) = intent.and_then(|intent| intent.effect.ledger.as_mut()) {
+        let ledgers = input.intents_mut();
+        for ledger in ledgers.filter_map(|intent| intent.effect.ledger.as_mut()) {
             for entry in ledger.open.iter_mut().chain(&mut ledger.dismissed) {
                 entry.reduce(reducer);
             }

@@ -173,12 +173,12 @@ fn decide(mut plan: Plan, input: &Input<'_, Review>) -> Stop {
     }
     let step = match fields.due() {
         Some(Kind::AllCode) if let Some(task) = plan.added_task(&input.facts.tasks) => {
-            task_added(plan, task)
+            task_added(plan, task).drop_abandoned()
         }
         Some(review) => return due(plan, review, input),
         None => {
             plan.memory.leave();
-            idle(plan, input)
+            idle(plan, input).drop_abandoned()
         }
     };
     with_notes(step, late(input))
@@ -359,7 +359,7 @@ fn at_due(plan: Plan, review: Kind, input: &Input<'_, Review>) -> Stop {
         return conclude(plan, &intent.effect, outcome, input);
     }
     let step = match due.next() {
-        Next::Pass(rule, target) => pass(plan, rule, target),
+        Next::Pass(rule, target) => pass(plan, rule, target).drop_abandoned(),
         Next::Wait(still) => wait(plan, review, &still, input),
         Next::LetGo(rule, note) => with_notes(
             Step::take(rule, State::Plan(plan.into()), OnStop::Pass),

@@ -140,27 +140,6 @@ fn a_review_that_lies_there_is_never_written_over() {
 }
 
 #[test]
-fn a_killed_review_is_resumed_under_its_own_number() {
-    let mut world = World::due(Kind::Code);
-    let first = world.runs();
-    world.effect_status = EffectStatus::Abandoned(first.clone());
-    world.facts.written = vec![1];
-    let second = world.runs();
-    assert_eq!(second.effect.iteration, 1, "never skipped");
-    assert_eq!(second.effect.resumes, [first.fence]);
-    world.effect_status = EffectStatus::Abandoned(second.clone());
-    assert_eq!(world.runs().effect.resumes, [first.fence, second.fence]);
-    world.begin(1, 0);
-    world.effect_status = EffectStatus::Abandoned(second);
-    let fresh = world.runs().effect;
-    assert_eq!(
-        (fresh.iteration, fresh.resumes.len()),
-        (2, 0),
-        "somebody moved the plan"
-    );
-}
-
-#[test]
 fn a_result_for_a_plan_that_moved_on_changes_nothing_but_the_bill() {
     let mut world = World::due(Kind::Code);
     let intent = world.runs();

@@ -141,7 +141,7 @@ impl World {
             delivery: Digest(format!("{:?}", self.now)),
             inputs: vec![MachineInput::Review(input)],
             broken: vec![],
-            overtaken: None,
+            overtaken: Vec::new(),
             registration: None,
             said: None,
             ledger: BlockLedger::default(),
@@ -176,7 +176,10 @@ impl World {
                 };
                 assert_eq!(plan.passing, None, "a target outlives its turn");
                 self.plan = Plan::clone(plan);
-                self.effect_status = EffectStatus::Clear;
+                self.effect_status = match &moved.intent {
+                    Some(intent) => EffectStatus::Abandoned(intent.clone()),
+                    None => EffectStatus::Clear,
+                };
                 let hold = match &settled.answer.decision {
                     Decision::Stop { hold } => hold.text(),
                     Decision::Context { tell } => tell.text(),

@@ -73,6 +73,29 @@ impl Point {
 
     /// A stop, under strace if something is injected.
     fn stop(&self, world: &World, turn: usize, inject: Option<(&Path, &str)>) -> Ran {
+        let stop = json!({
+            "session_id": "s", "cwd": self.place, "hook_event_name": "Stop",
+            "stop_hook_active": turn > 0, "last_assistant_message": format!("stop {turn}"),
+        });
+        self.hook(world, &stop, inject)
+    }
+
+    /// What may come between a kill and the next stop of the same session.
+    fn between(&self, world: &World, index: usize) {
+        let event = match index % 4 {
+            0 => json!({"hook_event_name": "UserPromptSubmit", "prompt": "How far are you?"}),
+            1 => json!({"hook_event_name": "SessionEnd", "reason": "other"}),
+            2 => json!({"hook_event_name": "SessionStart", "source": "startup", "session_id": "t"}),
+            _ => return,
+        };
+        let mut all = json!({"session_id": "s", "cwd": self.place});
+        for (key, value) in event.as_object().unwrap() {
+            all[key] = value.clone();
+        }
+        drop(self.hook(world, &all, None));
+    }
+
+    fn hook(&self, world: &World, event: &Value, inject: Option<(&Path, &str)>) -> Ran {
         let mut command = match inject {
             None => Command::new(MAINSPRING),
             Some((trace, inject)) => {
@@ -93,11 +116,7 @@ impl Point {
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", &self.home)
             .current_dir(&self.place);
-        let stop = json!({
-            "session_id": "s", "cwd": self.place, "hook_event_name": "Stop",
-            "stop_hook_active": turn > 0, "last_assistant_message": format!("stop {turn}"),
-        });
-        finish(&mut command, stop.to_string().as_bytes())
+        finish(&mut command, event.to_string().as_bytes())
     }
 
     fn claim(&self) -> Option<Value> {
@@ -208,6 +227,7 @@ fn sweep(
                 .unwrap()
                 .contains("killed by SIGKILL"),
         );
+        point.between(world, index);
         let mut stops = 0;
         let end = loop {
             match check(&point, stops) {
@@ -251,8 +271,10 @@ fn a_pull_request_is_created_once_wherever_the_hook_is_killed() {
             .filter(|pull| pull.head == branch(point.issue))
             .map(|pull| pull.number)
             .collect();
+        // A session that started has looked at it.
+        let opened = ["pr_created", "checks_running"].contains(&claim["phase"].as_str().unwrap());
         match pulls.as_slice() {
-            [one] if claim["phase"] == "pr_created" && claim["pr_number"] == *one => {}
+            [one] if opened && claim["pr_number"] == *one => {}
             [] | [_] => return Err(format!("{pulls:?} {claim}")),
             more => panic!("{} pull requests for one claim: {more:?}", more.len()),
         }

@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 
 use mainspring_testkit::process::wait_until;
 use pretty_assertions::assert_eq;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{stop, trusted};
 use crate::env::{Ran, payload};
@@ -124,28 +124,32 @@ fn a_killed_hook_takes_its_reviewer_along_and_the_review_is_done_again() {
 }
 
 /// The reviewer writes half its review, or all of it and its verdict, and does not come to its end:
-/// it is killed with its hook. That leaves no review.
+/// it is killed with its hook.
+fn killed_in_mid_write(taskie: &Taskie, half: bool) {
+    let own = taskie.env.root().join("bin/claude");
+    let normal = fs::read_to_string(&own).unwrap();
+    let waits = "touch \"${0%/*}/there\"; sleep 300\n";
+    let before = if half {
+        "if [ -z \"$MOCK_CLAUDE_OUTPUT\" ]"
+    } else {
+        "[ \"${MOCK_CLAUDE_EXIT_CODE:-0}\" = 0 ] ||"
+    };
+    write(&own, &normal.replace(before, &format!("{waits}{before}")));
+    taskie.verdict("PASS");
+    let mut hook = start(taskie, "s", "one");
+    let there = taskie.env.root().join("bin/there");
+    wait_until("the reviewer has written", || there.exists());
+    assert!(taskie.has("plan-review-1.md"));
+    hook.kill().unwrap();
+    hook.wait().unwrap();
+    write(&own, &normal);
+}
+
 #[test]
 fn a_reviewer_killed_in_mid_write_leaves_no_review() {
     for half in [true, false] {
         let taskie = trusted(json!({"next_phase": "plan-review"}));
-        let own = taskie.env.root().join("bin/claude");
-        let normal = fs::read_to_string(&own).unwrap();
-        let waits = "touch \"${0%/*}/there\"; sleep 300\n";
-        let before = if half {
-            "if [ -z \"$MOCK_CLAUDE_OUTPUT\" ]"
-        } else {
-            "[ \"${MOCK_CLAUDE_EXIT_CODE:-0}\" = 0 ] ||"
-        };
-        write(&own, &normal.replace(before, &format!("{waits}{before}")));
-        taskie.verdict("PASS");
-        let mut hook = start(&taskie, "s", "one");
-        let there = taskie.env.root().join("bin/there");
-        wait_until("the reviewer has written", || there.exists());
-        assert!(taskie.has("plan-review-1.md"));
-        hook.kill().unwrap();
-        hook.wait().unwrap();
-        write(&own, &normal);
+        killed_in_mid_write(&taskie, half);
         let held = stop(&taskie, "s", "two").held();
         assert!(held.contains("plan-review-1.md"), "{held}");
         assert!(taskie.has(".review-1.partial"), "what was written is kept");
@@ -155,6 +159,58 @@ fn a_reviewer_killed_in_mid_write_leaves_no_review() {
             json!({"phase_iteration": 1, "consecutive_clean": 1, "review_model": "sonnet"}),
             "it counts once"
         );
+    }
+}
+
+/// What may come between a kill and the next stop of the same session.
+type Between = fn(&Taskie);
+
+fn event(taskie: &Taskie, name: &str, fields: Value) {
+    let event = payload(&taskie.env.project(), name, fields);
+    let _ = taskie.run(&["hook"], event.to_string().as_bytes()).ok();
+}
+
+const BETWEEN: &[Between] = &[
+    |taskie| {
+        let prompt = json!({"session_id": "s", "prompt": "How far are you?"});
+        event(taskie, "UserPromptSubmit", prompt);
+    },
+    |taskie| {
+        let end = json!({"session_id": "s", "reason": "other"});
+        event(taskie, "SessionEnd", end);
+    },
+    |taskie| {
+        let _ = stop(taskie, "another", "one").let_go();
+    },
+];
+
+#[test]
+fn a_review_is_paid_for_once_whatever_comes_between_the_kill_and_the_next_stop() {
+    for between in BETWEEN {
+        let taskie = trusted(json!({"next_phase": "plan-review"}));
+        let _ = taskie.env.agent("s", &["plan", "adopt"]).ok();
+        taskie.verdict("PASS");
+        unseen_end(&taskie);
+        between(&taskie);
+        stop(&taskie, "s", "two").held();
+        assert_eq!(taskie.calls().len(), 1, "it was not paid for twice");
+        assert_eq!(taskie.state_now()["consecutive_clean"], 1);
+    }
+}
+
+#[test]
+fn a_half_written_review_is_set_aside_whatever_comes_between_the_kill_and_the_next_stop() {
+    for between in BETWEEN {
+        let taskie = trusted(json!({"next_phase": "plan-review"}));
+        let _ = taskie.env.agent("s", &["plan", "adopt"]).ok();
+        killed_in_mid_write(&taskie, true);
+        between(&taskie);
+        let held = stop(&taskie, "s", "two").held();
+        assert!(held.contains("plan-review-1.md"), "{held}");
+        assert!(taskie.has(".review-1.partial"), "what was written is kept");
+        assert!(!taskie.has("plan-review-2.md"), "no number is skipped");
+        assert_eq!(taskie.calls().len(), 2, "it was done again, once");
+        assert_eq!(taskie.state_now()["phase_iteration"], 1);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the agent, its reviewers and a person can do, one act at a time.
 
-use mainspring_kernel::event::{Background, Chain, Kind};
+use mainspring_kernel::event::{Author, Background, Chain, EndReason, Kind};
 use mainspring_kernel::machines::review::{Fields, Kind as Review, Phase, Record, State, Verdict};
 use mainspring_kernel::machines::{InputOf, MachineInput};
 
@@ -28,6 +28,9 @@ impl Reviews {
         };
         if room && stops {
             acts.push(Act::Stop);
+        }
+        if room && env.asides > 0 {
+            acts.extend([Act::Prompt, Act::End, Act::OtherStop]);
         }
         if let Some(iteration) = waits {
             acts.push(Act::Answer(iteration));
@@ -64,6 +67,21 @@ impl Reviews {
                 };
                 world.start(0, kind, number, 0);
             }
+            Act::Prompt => {
+                let author = Author::Person;
+                aside(world, 0, Kind::Prompt { author });
+            }
+            Act::End => {
+                let reason = EndReason::Other;
+                aside(world, 0, Kind::SessionEnd { reason });
+            }
+            Act::OtherStop => {
+                let kind = Kind::Stop {
+                    chain: Chain::First,
+                    background: Background::Quiet,
+                };
+                aside(world, 1, kind);
+            }
             Act::Answer(iteration) => {
                 world.env().answers.insert(*iteration);
             }
@@ -86,22 +104,38 @@ impl Reviews {
             Act::Follow(at) => {
                 world.env().reviewers.remove(*at);
             }
-            Act::Turn => {
-                world.spent.edits += 1;
-                if let MachineInput::Review(InputOf {
-                    state: State::Plan(plan),
-                    ..
-                }) = &mut world.disk().inputs[0]
-                    && let Record::Fields(fields) = &mut plan.record
-                {
-                    fields.next_phase = match fields.next_phase {
-                        None => Some(Phase::Review(Review::Plan)),
-                        Some(_) => None,
-                    };
-                }
-            }
+            Act::Turn => edit(world),
         }
     }
+}
+
+/// The person ends the cycle, or starts it again.
+fn edit(world: &mut World<Env, Work>) {
+    world.spent.edits += 1;
+    if let MachineInput::Review(InputOf {
+        state: State::Plan(plan),
+        ..
+    }) = &mut world.disk().inputs[0]
+        && let Record::Fields(fields) = &mut plan.record
+    {
+        fields.next_phase = match fields.next_phase {
+            None => Some(Phase::Review(Review::Plan)),
+            Some(_) => None,
+        };
+    }
+}
+
+/// An event that is no stop of the plan's session.
+fn aside(world: &mut World<Env, Work>, session: usize, kind: Kind) {
+    let env = world.env();
+    let mut number = env.asides;
+    env.asides -= 1;
+    if session == 0 {
+        env.chain = Chain::First;
+        env.events += 1;
+        number = env.events;
+    }
+    world.start(session, kind, number.into(), 0);
 }
 
 impl Act {
@@ -117,6 +151,9 @@ impl Act {
         };
         match self {
             Act::Stop => format!("session {} stops", NAMES[0]),
+            Act::Prompt => format!("the person types a prompt in session {}", NAMES[0]),
+            Act::End => format!("session {} ends", NAMES[0]),
+            Act::OtherStop => format!("session {} stops", NAMES[1]),
             Act::Answer(iteration) => format!("the agent answers review {iteration}"),
             Act::Write(at) => format!(
                 "{} writes review {}",

@@ -2,6 +2,7 @@
 //! while the reviewer writes. Another hook takes over, and each review counts once.
 
 mod acts;
+mod effect;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,12 +10,12 @@ use std::sync::Arc;
 use mainspring_kernel::block_ledger::{Cap, ToolUse};
 use mainspring_kernel::decision::Answer;
 use mainspring_kernel::deliberate::Ruling;
-use mainspring_kernel::effect::{EffectStatus, Fence};
+use mainspring_kernel::effect::EffectStatus;
 use mainspring_kernel::event::Chain;
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::machines::review::{
     AnswerFile, Counting, Door, Facts, Failure, Fields, Finding, Kind as Review, Memory, OnFailure,
-    OtherSessions, Outcome, Phase, Plan, Record, Request, Settings, State, StreakRule, Verdict,
+    OtherSessions, Outcome, Phase, Plan, Record, Settings, State, StreakRule, Verdict,
 };
 use mainspring_kernel::machines::{Finished, InputOf, MachineInput, Pending, Returned};
 use mainspring_kernel::{Ask, Millis};
@@ -22,6 +23,7 @@ use mainspring_kernel::{Ask, Millis};
 use super::Size;
 use super::disk::Disk;
 use super::world::{self, Bounds, Hook, OWN, Protocol, Racing, Without, World, session};
+use effect::killed;
 
 const SITUATIONS: &[&str] = &[
     "a reviewer outlived its hook",
@@ -43,6 +45,8 @@ pub(super) struct Reviews {
     pub(super) without: Without,
     pub(super) bounds: Bounds,
     pub(super) stops: u8,
+    /// Events besides the stops.
+    pub(super) asides: u8,
     pub(super) most: u32,
     /// The agent continues only if it was held.
     pub(super) paced: bool,
@@ -51,6 +55,7 @@ pub(super) struct Reviews {
 #[derive(Debug, Clone, Hash)]
 pub(super) struct Env {
     stops: u8,
+    asides: u8,
     events: u8,
     chain: Chain,
     /// The reviews in the plan's folder, and which attempt wrote each.
@@ -86,6 +91,12 @@ pub(super) enum Work {
 #[derive(Debug, Clone)]
 pub(super) enum Act {
     Stop,
+    /// The person types a prompt.
+    Prompt,
+    /// The session ends, and may be resumed.
+    End,
+    /// Another session stops.
+    OtherStop,
     /// The agent answers the review that waits for it.
     Answer(u32),
     /// A reviewer writes its file.
@@ -100,10 +111,10 @@ pub(super) enum Act {
 
 impl Reviews {
     pub(super) fn racing(without: Without, size: Size) -> Racing<Self> {
-        let (stops, crashes, losses, edits, most) = match size {
-            Size::Quick => (2, 1, 0, 0, 2),
-            Size::Wide => (3, 1, 1, 1, 2),
-            Size::Long => (4, 1, 0, 0, 3),
+        let (stops, asides, crashes, losses, edits, most) = match size {
+            Size::Quick => (2, 1, 1, 0, 0, 2),
+            Size::Wide => (3, 1, 1, 1, 1, 2),
+            Size::Long => (4, 2, 1, 0, 0, 3),
         };
         Racing(Self {
             without,
@@ -115,6 +126,7 @@ impl Reviews {
                 edits,
             },
             stops,
+            asides,
             most,
             paced: false,
         })
@@ -125,6 +137,7 @@ impl Reviews {
             without: Without::Nothing,
             bounds: Bounds::FAULTLESS,
             stops: 0,
+            asides: 0,
             most: 3,
             paced: true,
         })
@@ -157,102 +170,6 @@ fn memory(disk: &Disk) -> Option<&Memory> {
 /// The number of the last review's file.
 fn number(disk: &Disk) -> Option<u32> {
     Some(memory(disk)?.number(fields(disk)?))
-}
-
-impl Reviews {
-    /// Does a hook notice that its intent is no longer the current one?
-    fn heeds(&self, world: &World<Env, Work>, attempt: u64) -> bool {
-        let current = match world.disk.intents[0].as_deref() {
-            Some(Pending::Review(intent)) => intent.fence.0 == attempt,
-            _ => false,
-        };
-        let checks = !matches!(self.without, Without::Intent | Without::Recheck);
-        checks && !current
-    }
-}
-
-impl Reviews {
-    /// Ends the reviewers that this attempt replaces, and adopts a review that one of them
-    /// has written.
-    fn take_over(
-        &self,
-        world: &mut World<Env, Work>,
-        at: usize,
-        asked: &Request,
-    ) -> Option<Finding> {
-        let resumes: &[Fence] = match self.without {
-            Without::Adoption => &[],
-            _ => &asked.resumes,
-        };
-        for fence in resumes.iter().rev() {
-            let before = world.env.reviewers.len();
-            world.env().reviewers.retain(|one| one.attempt != fence.0);
-            if world.env.reviewers.len() < before {
-                world.moment |= ENDED;
-            }
-        }
-        let by = world.env.written.get(&asked.iteration).copied();
-        let by = by.filter(|by| resumes.iter().any(|fence| fence.0 == *by));
-        match by.map(|by| world.env.said.get(&by).copied()) {
-            Some(Some(verdict)) => {
-                world.moment |= ADOPTED;
-                return Some(Finding::Reviewed(verdict));
-            }
-            // What a kill interrupted is no review. It is set aside.
-            Some(None) => {
-                world.env().written.remove(&asked.iteration);
-            }
-            None => {}
-        }
-        world.hook(at).work = Some(Work::Start);
-        None
-    }
-
-    fn start_reviewer(
-        &self,
-        world: &mut World<Env, Work>,
-        at: usize,
-        attempt: u64,
-        iteration: u32,
-    ) -> Option<Finding> {
-        let there = world.env.written.contains_key(&iteration);
-        if there && self.without != Without::Adoption {
-            return Some(Finding::NotDone(Failure::Fault("it is there".into())));
-        }
-        let hook = world.hooks[at].pid();
-        let env = world.env();
-        env.reviewers.push(Reviewer {
-            attempt,
-            iteration,
-            hook,
-            wrote: false,
-        });
-        *env.started.entry(iteration).or_default() += 1;
-        world.hook(at).work = Some(Work::Wait);
-        None
-    }
-
-    fn ended(&self, world: &mut World<Env, Work>, attempt: u64, iteration: u32) -> Finding {
-        let mine = world.env.written.get(&iteration) == Some(&attempt);
-        if mine && let Some(verdict) = world.env.said.get(&attempt) {
-            return Finding::Reviewed(*verdict);
-        }
-        // Another hook ended the reviewer. The file of a failed reviewer is set aside.
-        if !self.heeds(world, attempt)
-            && let Some(by) = world.env().written.remove(&iteration)
-            && by != attempt
-        {
-            world.break_("a hook never sets another one's review aside");
-        }
-        killed()
-    }
-}
-
-fn killed() -> Finding {
-    Finding::NotDone(Failure::Exit {
-        status: "137".into(),
-        said: String::new(),
-    })
 }
 
 fn facts() -> Facts {
@@ -317,6 +234,7 @@ impl Protocol for Reviews {
         let input = MachineInput::Review(InputOf::new(State::Plan(Box::new(plan)), facts()));
         let env = Env {
             stops: self.stops,
+            asides: self.asides,
             events: 0,
             chain: Chain::First,
             written: BTreeMap::new(),
@@ -326,7 +244,7 @@ impl Protocol for Reviews {
             started: BTreeMap::new(),
             counted: BTreeMap::new(),
         };
-        World::new(Disk::new(vec![input], 1), env)
+        World::new(Disk::new(vec![input], 2), env)
     }
 
     fn see(&self, world: &World<Env, Work>, _: &Hook<Work>, input: &mut MachineInput) -> ToolUse {
@@ -444,7 +362,7 @@ impl Protocol for Reviews {
 
     fn answered(&self, world: &mut World<Env, Work>, hook: &Hook<Work>, answer: &Answer) {
         // A host ignores the answer of a hook that was interrupted.
-        if hook.number() != world.env.events {
+        if hook.session != 0 || hook.number() != world.env.events {
             return;
         }
         world.env().chain = if world::holds(answer) {
@@ -454,8 +372,10 @@ impl Protocol for Reviews {
         };
     }
 
-    fn crashed(&self, world: &mut World<Env, Work>, _: &Hook<Work>) {
-        world.env().chain = Chain::First;
+    fn crashed(&self, world: &mut World<Env, Work>, hook: &Hook<Work>) {
+        if hook.session == 0 {
+            world.env().chain = Chain::First;
+        }
     }
 
     fn check(&self, world: &World<Env, Work>) -> Option<&'static str> {

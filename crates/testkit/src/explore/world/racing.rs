@@ -98,7 +98,7 @@ impl<P: Protocol> Racing<P> {
             delivery: hook.delivery.clone(),
             inputs,
             broken: Vec::new(),
-            overtaken: None,
+            overtaken: Vec::new(),
             registration: None,
             said: None,
             ledger,
@@ -119,7 +119,7 @@ impl<P: Protocol> Racing<P> {
         if let Ask::Commit(entry) = &now.ask
             && let Entry::Turn { case, ruling } = &**entry
         {
-            if case.overtaken.is_some() {
+            if !case.overtaken.is_empty() {
                 world.moment |= FENCED;
             }
             if takes_over(case, ruling) {

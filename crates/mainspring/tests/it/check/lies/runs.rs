@@ -262,6 +262,12 @@ fn l55_a_hook_that_is_killed_in_the_middle_leaves_no_pass() {
         mainspring_testkit::process::Running::start_with(command.arg("hook"), payload.to_string());
     mainspring_testkit::process::wait_until("the check runs", || checked.runs() == 1);
     running.kill();
+    let prompt = serde_json::json!({"prompt": "How far are you?"});
+    checked.env.hook("UserPromptSubmit", prompt).ok();
+    let end = serde_json::json!({"reason": "other"});
+    checked.env.hook("SessionEnd", end).ok();
+    let start = serde_json::json!({"source": "startup", "session_id": "another"});
+    checked.env.hook("SessionStart", start).ok();
     checked.write("good.txt", BAD);
     checked.write("test.sh", SCRIPT);
     lie(&checked, Comes::Runs);
