@@ -181,6 +181,25 @@ fn log_has_a_line_per_decision_and_filters() {
     }
 }
 
+#[test]
+fn log_and_why_print_our_own_phrases_and_nobody_elses_text() {
+    let env = TestEnv::new();
+    env.agent("s", &["loop", "start", "--max", "4"]).ok();
+    env.run(&["loop", "abort"]).ok();
+    let told = env.stop("one").let_go();
+    assert!(told.contains("by a person"), "{told}");
+    env.agent("s", &["loop", "start", "--max", "4"]).ok();
+    env.run(&["loop", "abort", "my", "secret"]).ok();
+    let told = env.stop("two").let_go();
+    assert!(told.contains("by a person: my secret"), "{told}");
+    for view in [&["log"][..], &["why", "-n", "2"]] {
+        let text = env.run(view).ok();
+        assert!(text.contains("aborted: by a person\n"), "{text}");
+        assert!(text.contains("by a person: [text of 9 bytes"), "{text}");
+        assert!(!text.contains("secret"), "{text}");
+    }
+}
+
 /// A machine's log has all of its commands, whatever they are called, and no others.
 #[test]
 fn the_log_of_a_machine_has_the_commands_about_it() {

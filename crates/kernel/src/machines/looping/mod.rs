@@ -286,9 +286,8 @@ impl Machine for Loop {
         for text in texts.into_iter().flatten() {
             reducer.text(text);
         }
-        // Why somebody aborted it is in that person's or agent's words.
         if let State::Aborted { cause, .. } = &mut input.state {
-            reducer.text(cause);
+            verbs::reduce_cause(cause, reducer);
         }
     }
 }

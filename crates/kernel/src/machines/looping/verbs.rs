@@ -1,5 +1,6 @@
 //! The commands of the loop.
 
+use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,6 +8,7 @@ use alloc::vec::Vec;
 use super::{Client, Frame, Loop, LoopOwner, MOST_FRAMES, Past, Run, State};
 use crate::ids::{Millis, SessionId};
 use crate::machine::{Nothing, Step};
+use crate::reduce::Reducer;
 use crate::verbs::{Actor, Refusal, VerbStep};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
@@ -164,6 +166,29 @@ pub fn adopt(
     Ok(Step::take("adopt", State::Active(run), Nothing))
 }
 
+const BY_AGENT: &str = "by the agent";
+const BY_PERSON: &str = "by a person";
+
+/// Reduces the reason that somebody gave. Who aborted it is in our own words.
+pub(super) fn reduce_cause(cause: &mut String, reducer: Reducer) {
+    for by in [BY_AGENT, BY_PERSON] {
+        let Some(rest) = cause.strip_prefix(by) else {
+            continue;
+        };
+        if rest.is_empty() {
+            return;
+        }
+        if let Some(reason) = rest.strip_prefix(": ") {
+            let mut reason = reason.to_owned();
+            reducer.text(&mut reason);
+            *cause = format!("{by}: {reason}");
+            return;
+        }
+    }
+    // Another program wrote it.
+    reducer.text(cause);
+}
+
 /// Ends every frame. The owner's next stop passes, and its person is told why. If the state cannot
 /// be read, there is no owner to tell.
 pub fn abort(state: &State, actor: &Actor, reason: &str) -> Result<VerbStep<Loop>, Refused> {
@@ -175,8 +200,8 @@ pub fn abort(state: &State, actor: &Actor, reason: &str) -> Result<VerbStep<Loop
         State::Idle(_) | State::Aborted { .. } => return Err(Refused::NoLoop),
     };
     let by = match actor {
-        Actor::Agent(_) => "by the agent",
-        Actor::Person => "by a person",
+        Actor::Agent(_) => BY_AGENT,
+        Actor::Person => BY_PERSON,
     };
     let aborted = State::Aborted {
         cause: match reason {
@@ -201,4 +226,28 @@ fn runnable(frame: Frame) -> Result<Frame, Refused> {
         return Err(Refused::NoIterations);
     }
     Ok(frame)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::Digest;
+
+    #[test]
+    fn who_aborted_a_loop_is_not_reduced_and_what_they_wrote_is() {
+        for (cause, kept) in [
+            ("by a person", "by a person"),
+            ("by the agent", "by the agent"),
+            (
+                "by a person: enough",
+                "by a person: [text of 6 bytes, digest d]",
+            ),
+            ("by a personal friend", "[text of 20 bytes, digest d]"),
+            ("enough", "[text of 6 bytes, digest d]"),
+        ] {
+            let mut cause = String::from(cause);
+            reduce_cause(&mut cause, Reducer::new(|_| Digest("d".into())));
+            assert_eq!(cause, kept);
+        }
+    }
 }

@@ -87,10 +87,18 @@ pub enum Fault {
 impl Fault {
     pub(super) fn reduce(&mut self, reducer: Reducer) {
         match self {
-            Self::NotATask(found) | Self::Wrong(found) | Self::NotAnId(found) => {
+            // Only a text of the file is in quotes. What else was found is said in our own words.
+            Self::NotATask(found) | Self::Wrong(found) | Self::NotAnId(found)
+                if found.starts_with('"') =>
+            {
                 reducer.text(found);
             }
-            Self::Missing | Self::Duplicate(_) | Self::Dangling(_) => {}
+            Self::NotATask(_)
+            | Self::Wrong(_)
+            | Self::NotAnId(_)
+            | Self::Missing
+            | Self::Duplicate(_)
+            | Self::Dangling(_) => {}
         }
     }
 }

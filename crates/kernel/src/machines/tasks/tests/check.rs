@@ -3,10 +3,12 @@ use alloc::vec;
 
 use insta::assert_snapshot;
 
-use super::super::check::{MOST_LOCAL, check};
+use super::super::check::{Fault, MOST_LOCAL, check};
 use super::super::draft::{Draft, Field, Row, Status};
 use super::super::text::EXCERPT;
 use super::{ids, item, lines, plain, row};
+use crate::ids::Digest;
+use crate::reduce::Reducer;
 
 fn wrong<T>(found: &str) -> Field<T> {
     Field::Wrong(found.into())
@@ -112,4 +114,20 @@ fn a_subject_is_kept_short_in_what_is_remembered() {
     let items = check(&rows).unwrap().items;
     assert_eq!(items[0].subject.chars().count(), EXCERPT + 1);
     assert_ne!(items[0], item(1, &[]));
+}
+
+#[test]
+fn what_was_found_instead_of_a_text_is_not_reduced() {
+    let reducer = Reducer::new(|_| Digest("d".into()));
+    for (found, kept) in [
+        ("a list", "a list"),
+        ("an empty one", "an empty one"),
+        ("null", "null"),
+        ("12", "12"),
+        ("\"my secret\"", "[text of 11 bytes, digest d]"),
+    ] {
+        let mut fault = Fault::Wrong(found.into());
+        fault.reduce(reducer);
+        assert_eq!(fault, Fault::Wrong(kept.into()));
+    }
 }
