@@ -99,6 +99,7 @@ pub(crate) fn main() -> ExitCode {
         Some((verb, rest)) if verb == guard::VERB => {
             return guard::main(rest.iter().cloned());
         }
+        Some((verb, rest)) if verb == guard::KEEPER => return guard::keep(rest.first()),
         Some((verb, [what])) if verb == "claim" && what == "watch" => {
             return verb::claim::watch::run(&env).into();
         }

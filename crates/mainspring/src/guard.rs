@@ -4,17 +4,20 @@
 //! guard, starts the child and then only waits: for the end of the child, and for the end of a
 //! pipe that only the hook holds open. When either comes, the guard ends every process that the
 //! child has left, and then itself.
+//!
+//! A child that should end in a moment, such as `git`, is started without a guard. If it takes
+//! longer, a [`Keeper`] is started beside it, which does the same from then on.
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mainspring_platform::process::{
-    Group, adopt_orphans, end_below, end_own_group, end_tree, exit_code,
+    GROUPS_OUTLIVE_US, Group, adopt_orphans, end_below, end_own_group, end_tree, exit_code,
 };
 
 use mainspring_store::{ShownPath as _, atomic, digest, path_text};
@@ -26,6 +29,8 @@ use crate::{limits, output};
 
 /// The hidden verb.
 pub(crate) const VERB: &str = "__guard";
+/// The keeper's.
+pub(crate) const KEEPER: &str = "__keeper";
 /// The exit code of a shell whose program cannot be started.
 const CANNOT_START: u8 = 127;
 
@@ -237,4 +242,56 @@ pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(status) => ExitCode::from(u8::try_from(exit_code(status)).unwrap_or(u8::MAX)),
         Err(_) => ExitCode::from(CANNOT_START),
     }
+}
+
+/// Ends a child with everything below it when we are killed.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    child: Child,
+    lifeline: Option<ChildStdin>,
+}
+
+impl Keeper {
+    /// For the group of this leader. If it cannot be started, the child is not kept.
+    pub(crate) fn start(leader: u32) -> Option<Self> {
+        if !GROUPS_OUTLIVE_US {
+            return None;
+        }
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "children start here and in process.rs"
+        )]
+        let mut command = Command::new(std::env::current_exe().ok()?);
+        command
+            .args([KEEPER, &leader.to_string()])
+            .env_clear()
+            .env(name::DEPTH, "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        // Whoever kills our group does not kill the keeper with it.
+        let (mut child, _) = Group::start(&mut command).ok()?;
+        let lifeline = child.stdin.take();
+        Some(Self { child, lifeline })
+    }
+}
+
+impl Drop for Keeper {
+    /// The child has ended: a byte tells the keeper, before the pipe is closed.
+    fn drop(&mut self) {
+        if let Some(mut lifeline) = self.lifeline.take() {
+            let _ = lifeline.write_all(b".");
+        }
+        let _ = self.child.wait();
+    }
+}
+
+/// The keeper: `mainspring __keeper LEADER`. Its stdin is the pipe from the hook.
+pub(crate) fn keep(leader: Option<&OsString>) -> ExitCode {
+    let leader = leader.and_then(|text| text.to_str()?.parse().ok());
+    let told = io::stdin().read(&mut [0]);
+    if let (Some(leader), Ok(0)) = (leader, told) {
+        end_tree(leader);
+    }
+    ExitCode::SUCCESS
 }

@@ -13,8 +13,12 @@ use mainspring_platform::process::{Group, end_process};
 use mainspring_store::ShownPath as _;
 
 use crate::env::name;
+use crate::guard::Keeper;
 use crate::limits;
 use crate::permit::{GLANCE, Permit, Revoked};
+
+/// Most children have ended by then, and need no keeper.
+const MOMENT: Duration = Duration::from_millis(25);
 
 /// What to run. The child inherits nothing of our environment: it gets the variables that are
 /// given here, and our depth variable, so that a hook in it does nothing.
@@ -221,7 +225,7 @@ impl Job {
         let waiter = std::thread::spawn(move || {
             let _ = ended.send(child.wait());
         });
-        let status = self.wait(&wait);
+        let status = self.wait(&wait, leader);
         group.end();
         let status = match status {
             Ok(status) => status,
@@ -247,10 +251,15 @@ impl Job {
         })
     }
 
-    /// Waits for the end of the child.
-    fn wait(&mut self, ended: &mpsc::Receiver<Ended>) -> Result<Ended, Early> {
+    /// Waits for the end of the child. If it takes longer than a moment, it is kept from outliving
+    /// us.
+    fn wait(&mut self, ended: &mpsc::Receiver<Ended>, leader: u32) -> Result<Ended, Early> {
         let start = Instant::now();
+        if let Ok(status) = ended.recv_timeout(self.limit.min(MOMENT)) {
+            return Ok(status);
+        }
         let (tell, found) = mpsc::sync_channel(1);
+        let _keeper = Keeper::start(leader);
         loop {
             let left = self.limit.saturating_sub(start.elapsed());
             match ended.recv_timeout(left.min(GLANCE)) {

@@ -31,13 +31,23 @@ fn started(taskie: &Taskie) -> usize {
 
 /// The processes of the endless program that live.
 fn living(taskie: &Taskie) -> usize {
-    let marker = taskie.env.root().join("bin/");
-    let marker = marker.to_string_lossy();
-    fs::read_dir("/proc")
-        .unwrap()
-        .filter_map(|entry| fs::read(entry.ok()?.path().join("cmdline")).ok())
-        .filter(|line| String::from_utf8_lossy(line).contains(&*marker))
-        .count()
+    running(&taskie.env.root().join("bin/").to_string_lossy())
+}
+
+/// The processes with this in their command line.
+fn running(marker: &str) -> usize {
+    numbers_of(marker).len()
+}
+
+fn numbers_of(marker: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap();
+    let numbers = processes.filter_map(|entry| {
+        let entry = entry.ok()?;
+        let line = fs::read(entry.path().join("cmdline")).ok()?;
+        let is_it = String::from_utf8_lossy(&line).contains(marker);
+        is_it.then(|| entry.file_name().to_string_lossy().into_owned())
+    });
+    numbers.collect()
 }
 
 /// Starts an event and does not wait for its answer.
@@ -207,13 +217,13 @@ fn a_person_who_started_a_review_under_an_order_ends_it_with_the_next_one() {
         started(&taskie) == 1
     });
     let _ = taskie.run(&["stop", "review"], b"").ok();
-    let said = ended(review).ok();
+    let said = ended(review).failed();
     assert!(said.contains("cancelled"), "{said}");
     wait_until("its processes are gone", || living(&taskie) == 0);
 }
 
-#[test]
-fn stop_ends_what_claim_runs_too() {
+/// A claim whose pull request is opened at the next stop, with programs that do not end.
+fn ready_claim() -> Taskie {
     let taskie = Taskie::new();
     let claim = json!({
         "schema_version": 1, "item_id": "", "issue_number": 42, "branch": "fix-42",
@@ -227,6 +237,28 @@ fn stop_ends_what_claim_runs_too() {
     );
     endless(&taskie, "git");
     endless(&taskie, "gh");
+    taskie
+}
+
+/// A host that has waited long enough kills its hook.
+#[test]
+fn a_killed_hook_leaves_none_of_its_programs() {
+    let taskie = ready_claim();
+    let mut hook = begin(&taskie, "Stop", json!({"last_assistant_message": "done"}));
+    wait_until("git starts", || started(&taskie) == 1);
+    let programs = taskie.env.root().join("bin/");
+    let git = numbers_of(&programs.to_string_lossy()).remove(0);
+    let keeper = format!("__keeper\0{git}\0");
+    wait_until("it takes longer than a moment", || running(&keeper) == 1);
+    hook.kill().unwrap();
+    hook.wait().unwrap();
+    wait_until("git dies with it", || living(&taskie) == 0);
+    wait_until("and so does who saw to it", || running(&keeper) == 0);
+}
+
+#[test]
+fn stop_ends_what_claim_runs_too() {
+    let taskie = ready_claim();
     let hook = begin(&taskie, "Stop", json!({"last_assistant_message": "done"}));
     wait_until("git starts", || started(&taskie) == 1);
     let line = taskie.run(&["status", "--line"], b"").ok();

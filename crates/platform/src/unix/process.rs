@@ -25,6 +25,9 @@ pub struct Ancestor {
     pub args: Vec<String>,
 }
 
+/// Does a group go on when the process that started it is killed?
+pub const GROUPS_OUTLIVE_US: bool = true;
+
 /// A child with everything that it starts.
 #[derive(Debug)]
 pub struct Group {

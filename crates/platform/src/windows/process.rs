@@ -25,6 +25,10 @@ pub struct Ancestor {
     pub args: Vec<String>,
 }
 
+/// Does a group go on when the process that started it is killed? The system ends a job with the
+/// last handle to it.
+pub const GROUPS_OUTLIVE_US: bool = false;
+
 /// A child with everything that it starts, which ends at the latest with us.
 #[derive(Debug)]
 pub struct Group {
