@@ -72,6 +72,9 @@ pub struct Case {
     pub trust: Trust,
     #[serde(default, skip_serializing_if = "Orders::is_empty")]
     pub orders: Orders,
+    /// A command makes this stop: no agent stops, so nobody is kept going by it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub by_command: bool,
     /// The last fence number that was given out.
     pub fence: Fence,
     /// The process that would run an effect; nobody, if nothing can be started.
@@ -175,10 +178,17 @@ pub enum Outcome {
     Capped,
     /// A machine held the agent, but it gave the same answer again and again.
     SameAnswer,
-    /// Something was said at an event other than a stop.
+    /// Something was said at an event other than a stop, or to who typed a command.
     Told,
     /// Something would have been said or started, but the person only wants to observe.
     Observed,
+}
+
+impl Outcome {
+    /// Of an event at which nobody can be kept going.
+    const fn of_saying(said: bool) -> Self {
+        if said { Self::Told } else { Self::Passed }
+    }
 }
 
 pub fn deliberate(case: &Case) -> Ruling {
@@ -295,22 +305,22 @@ fn settle(
     mut notes: Vec<Note>,
     mut transitions: Vec<Transition>,
 ) -> Settlement {
-    let mut ledger = case
-        .ledger
-        .clone()
-        .opened(&case.event.kind, case.tools, case.cap);
+    let mut ledger = case.ledger.clone();
+    if !case.by_command {
+        ledger = ledger.opened(&case.event.kind, case.tools, case.cap);
+    }
     let Decision::Stop { hold } = decision else {
-        let outcome = if decision.is_nothing() {
-            Outcome::Passed
-        } else {
-            Outcome::Told
-        };
+        let outcome = Outcome::of_saying(!decision.is_nothing());
         let answer = Answer { decision, notes };
         return answered(case, answer, transitions, ledger, outcome);
     };
     let sends_on = hold.is_empty() && !next.is_empty();
     let reasons = if sends_on { next } else { hold };
-    let (outcome, note) = settle_stop(case, &reasons, &mut ledger);
+    let (outcome, note) = if case.by_command {
+        (Outcome::of_saying(!reasons.is_empty()), None)
+    } else {
+        settle_stop(case, &reasons, &mut ledger)
+    };
     notes.extend(note);
     let notices = case.inputs.iter().filter_map(MachineInput::notice);
     notes.extend(notices.map(Note::desktop));
@@ -326,7 +336,7 @@ fn settle(
             Settled::Continued
         }
     };
-    let held = outcome == Outcome::Held;
+    let said = matches!(outcome, Outcome::Held | Outcome::Told);
     for transition in &mut transitions {
         match case.allowance(transition.name()) {
             Allowance::Act => transition.settle(settled),
@@ -338,13 +348,13 @@ fn settle(
         let by = transition.name();
         let onward = reasons
             .iter()
-            .find(|reason| held && sends_on && reason.by == by);
+            .find(|reason| said && sends_on && reason.by == by);
         if let Some(reason) = onward {
             let hold = Reasons::one(by, reason.text.clone());
             transition.send_on(Decision::Stop { hold });
         }
     }
-    let hold = if held { reasons } else { Reasons::default() };
+    let hold = if said { reasons } else { Reasons::default() };
     let decision = Decision::Stop { hold };
     let answer = Answer { decision, notes };
     answered(case, answer, transitions, ledger, outcome)
@@ -368,7 +378,10 @@ fn answered(
         answer,
         transitions,
         ledger,
-        repeatable: counts && case.broken.is_empty() && case.event.kind != Kind::Watch,
+        repeatable: counts
+            && case.broken.is_empty()
+            && case.event.kind != Kind::Watch
+            && !case.by_command,
         outcome,
     }
 }

@@ -11,4 +11,7 @@ pub enum Door {
     /// plans need no owner, its payload need not name a session, and its agent writes a claim's
     /// phase itself.
     Compat,
+    /// A command that asks for now what is otherwise done at a stop. Nobody stops, and whose plan it
+    /// is does not matter.
+    Command,
 }

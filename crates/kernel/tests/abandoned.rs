@@ -73,6 +73,7 @@ fn case(kind: Kind, inputs: Vec<MachineInput>) -> Case {
         inputs,
         broken: Vec::new(),
         overtaken: Vec::new(),
+        by_command: false,
         registration: None,
         said: None,
         ledger: BlockLedger::default(),

@@ -74,6 +74,7 @@ fn case(verdict: Verdict, max: u32) -> Case {
         ],
         broken: vec![],
         overtaken: Vec::new(),
+        by_command: false,
         registration: None,
         said: None,
         ledger: BlockLedger::default(),

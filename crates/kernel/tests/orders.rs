@@ -50,6 +50,7 @@ fn case(state: State, orders: Orders) -> Case {
         inputs: vec![MachineInput::Pulse(InputOf::new(state, ()))],
         broken: vec![],
         overtaken: Vec::new(),
+        by_command: false,
         registration: None,
         said: None,
         ledger: BlockLedger::default(),

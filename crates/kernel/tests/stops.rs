@@ -110,6 +110,7 @@ impl Session {
             ],
             broken: vec![],
             overtaken: Vec::new(),
+            by_command: false,
             registration: None,
             said: self.said.clone(),
             ledger: self.ledger.clone(),
@@ -205,6 +206,26 @@ fn outcomes(session: &mut Session, acts: impl IntoIterator<Item = Act>) -> Vec<O
     acts.into_iter()
         .map(|act| session.stop(&act).outcome)
         .collect()
+}
+
+#[test]
+fn a_stop_that_a_command_makes_keeps_nobody_going_and_counts_for_nobody() {
+    let mut session = Session::new(waiting(), no_loop());
+    session.stop(&IDLE);
+    let before = session.ledger.clone();
+    let stop = Kind::Stop {
+        chain: Chain::First,
+        background: Background::Quiet,
+    };
+    let mut case = session.case(&IDLE, stop);
+    case.by_command = true;
+    let Ruling::Settled(settlement) = deliberate(&case) else {
+        panic!("neither machine has an effect")
+    };
+    assert_eq!(settlement.outcome, Outcome::Told);
+    assert!(!settlement.answer.decision.is_nothing(), "it is answered");
+    assert_eq!(settlement.answer.notes, [], "no hold is told");
+    assert_eq!(settlement.stored_ledger(&case), before);
 }
 
 #[test]

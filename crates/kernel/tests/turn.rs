@@ -65,6 +65,7 @@ impl Disk {
             inputs: vec![input],
             broken: Vec::new(),
             overtaken: Vec::new(),
+            by_command: false,
             registration: None,
             said: None,
             ledger: self.ledger.clone(),

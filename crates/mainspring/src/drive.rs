@@ -1,12 +1,14 @@
 //! Interprets a turn: does what the kernel asks for, and reports what came of it.
 
+mod entry;
+
 use std::time::Instant;
 
 use mainspring_kernel::block_ledger::{BlockLedger, Cap, Mark, ToolUse};
 use mainspring_kernel::deliberate::{Broken, Outcome, Ruling, Trust};
 use mainspring_kernel::effect::{EffectOwner, Fence, Life};
 use mainspring_kernel::journal::{Entry, FileChange};
-use mainspring_kernel::machines::{MachineInput, Moved, Name, Pending};
+use mainspring_kernel::machines::{MachineInput, Name, Pending};
 use mainspring_kernel::orders::{Orders, Scope, Until};
 use mainspring_kernel::{Answer, Ask, Case, Kind, Millis, Note, Reply, Turn, Uptime};
 use mainspring_store::{Locked, Trouble, digest, json_change};
@@ -18,6 +20,7 @@ use crate::host::Payload;
 use crate::machine::{self, Found, final_message};
 use crate::permit::Denied;
 use crate::transcript::{self, Shows};
+use entry::{moves, rule};
 
 /// The case as this event would find it. Takes no lock and records nothing.
 pub(crate) fn look(
@@ -30,33 +33,54 @@ pub(crate) fn look(
 
 /// Runs these machines on one event and returns the answer.
 pub(crate) fn drive(context: &EventContext<'_>, payload: &Payload, machines: &[Name]) -> Answer {
-    let mut driver = Driver::new(context, payload, machines);
-    let (mut turn, mut ask) = Turn::begin(payload.event.kind.clone());
-    let mut failed = None;
-    loop {
-        let reply = match ask {
-            Ask::Answer(answer) => {
-                let answer = failed
-                    .and_then(|trouble| {
-                        machine::fail_closed(machines, context.env, payload, &trouble)
-                    })
-                    .unwrap_or(answer);
-                return driver.with_notes(answer);
-            }
-            Ask::Lock => driver.lock().map(|()| Reply::Done),
-            Ask::Load => driver.load().map(|case| Reply::Loaded(Box::new(case))),
-            Ask::Commit(entry) => driver.commit(*entry).map(|()| Reply::Done),
-            Ask::Unlock => {
-                driver.unlock();
-                Ok(Reply::Done)
-            }
-            Ask::Run(pending) => Ok(driver.run(&pending)),
-        };
-        ask = turn.next(reply.unwrap_or_else(|trouble| {
-            let cause = trouble.to_string();
-            failed = Some(trouble);
-            Reply::Failed(cause)
-        }));
+    Driver::new(context, payload, machines).drive().0
+}
+
+/// Runs one machine on a stop that a command makes. Returns the rule that it took, too; it is empty
+/// if nothing was recorded.
+pub(crate) fn drive_by_command(
+    context: &EventContext<'_>,
+    payload: &Payload,
+    machine: Name,
+) -> (Answer, String) {
+    Driver::new(context, payload, &[machine]).drive()
+}
+
+impl Driver<'_> {
+    fn drive(mut self) -> (Answer, String) {
+        let (mut turn, mut ask) = Turn::begin(self.payload.event.kind.clone());
+        let mut failed = None;
+        loop {
+            let reply = match ask {
+                Ask::Answer(answer) => {
+                    let answer = failed
+                        .and_then(|trouble| {
+                            machine::fail_closed(
+                                self.machines,
+                                self.context.env,
+                                self.payload,
+                                &trouble,
+                            )
+                        })
+                        .unwrap_or(answer);
+                    let rule = std::mem::take(&mut self.rule);
+                    return (self.with_notes(answer), rule);
+                }
+                Ask::Lock => self.lock().map(|()| Reply::Done),
+                Ask::Load => self.load().map(|case| Reply::Loaded(Box::new(case))),
+                Ask::Commit(entry) => self.commit(*entry).map(|()| Reply::Done),
+                Ask::Unlock => {
+                    self.unlock();
+                    Ok(Reply::Done)
+                }
+                Ask::Run(pending) => Ok(self.run(&pending)),
+            };
+            ask = turn.next(reply.unwrap_or_else(|trouble| {
+                let cause = trouble.to_string();
+                failed = Some(trouble);
+                Reply::Failed(cause)
+            }));
+        }
     }
 }
 
@@ -93,6 +117,8 @@ struct Driver<'a> {
     uptime: Uptime,
     /// An effect has run at this event.
     has_run: bool,
+    /// The rule that was recorded last, for a command.
+    rule: String,
 }
 
 struct FoundIntent {
@@ -123,6 +149,7 @@ impl<'a> Driver<'a> {
             now: context.env.now(),
             uptime: Uptime::default(),
             has_run: false,
+            rule: String::new(),
         }
     }
 
@@ -179,6 +206,7 @@ impl<'a> Driver<'a> {
             inputs,
             broken,
             overtaken: Vec::new(),
+            by_command: self.context.is_by_command(),
             registration: self.registration(),
             said,
             cap,
@@ -349,6 +377,9 @@ impl<'a> Driver<'a> {
         };
         let (kept, whole) = entry.reduced(digest::REDUCER);
         let record = lock.commit(self.now, kept, files)?;
+        if self.context.is_by_command() {
+            self.rule = rule(&record.entry);
+        }
         for moved in moves(whole.as_ref().unwrap_or(&record.entry))? {
             if let Err(trouble) = self.found.after_commit(self.context, moved) {
                 self.notes.push(trouble.to_string());
@@ -443,23 +474,4 @@ fn cancelled(pending: &Pending) -> String {
         pending.name(),
         pending.at_work(Uptime::default()).work.name()
     )
-}
-
-/// The transitions that change something.
-fn moves(entry: &Entry) -> Result<Vec<Moved<'_>>, Trouble> {
-    let mut moves = Vec::new();
-    if let Entry::Turn { case, ruling } = entry
-        && let Ruling::Settled(settlement) = &**ruling
-    {
-        for (input, transition) in case.inputs.iter().zip(&settlement.transitions) {
-            let moved = Moved::pair(input, transition).ok_or_else(|| {
-                let (asked, answered) = (input.name(), transition.name());
-                Trouble::Other(format!("internal: {answered} answered for {asked}"))
-            })?;
-            if moved.is_change() {
-                moves.push(moved);
-            }
-        }
-    }
-    Ok(moves)
 }

@@ -34,6 +34,14 @@ impl CliError {
         }
     }
 
+    /// A command that did not do what it was for. `said` is what its machine said about it.
+    pub(crate) fn undone(what: &str, said: &str) -> Self {
+        Self::new(match said.trim_end() {
+            "" => what,
+            said => said,
+        })
+    }
+
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());

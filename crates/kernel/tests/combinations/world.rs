@@ -104,6 +104,7 @@ impl World {
             inputs,
             broken: self.broken.clone(),
             overtaken: Vec::new(),
+            by_command: false,
             registration: None,
             said: None,
             ledger: self.ledger.clone(),

@@ -102,10 +102,13 @@ fn render(args: &Args, cmd: &CommandContext, record: &Record) -> Result {
     let head = format!("{time} #{:<4} {session:<8}", record.seq);
     let line = match &record.entry {
         Entry::Verb { command, did, .. } => {
-            format!("{head} {:<13} mainspring {command}: {did}\n", "command")
+            format!(
+                "{head} {:<13} mainspring {command}: {did}\n",
+                records::COMMAND
+            )
         }
         Entry::Turn { case, ruling } => {
-            let event = case.event.kind.name();
+            let event = records::event(case);
             let word = records::outcome(ruling);
             let word = match word {
                 "held" => cmd.paint.warn(word),

@@ -5,7 +5,7 @@ use std::path::Path;
 use mainspring_kernel::deliberate::{Outcome, Ruling, Settlement};
 use mainspring_kernel::journal::{Entry, Record};
 use mainspring_kernel::machines::Name;
-use mainspring_kernel::{Millis, Note, Voice};
+use mainspring_kernel::{Case, Millis, Note, Voice};
 
 use super::journal_cursor::JournalCursor;
 use super::{CommandContext, Result, session};
@@ -118,6 +118,18 @@ pub(crate) const fn effect(name: Name) -> &'static str {
         Name::Claim => "its work on GitHub or the git server",
         Name::Pulse => "a child process",
         Name::Gate | Name::Loop | Name::Tasks => "an effect",
+    }
+}
+
+/// The event of a stop that a command made: no agent stopped.
+pub(crate) const COMMAND: &str = "command";
+
+/// The event, as views name it.
+pub(crate) fn event(case: &Case) -> &str {
+    if case.by_command {
+        COMMAND
+    } else {
+        case.event.kind.name()
     }
 }
 

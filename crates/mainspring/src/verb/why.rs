@@ -48,10 +48,14 @@ const STOP: &str = "stop";
 const ANY: &str = "any";
 
 fn event_name(text: &str) -> std::result::Result<String, String> {
-    if text == ANY || Kind::NAMES.contains(&text) {
+    if [ANY, records::COMMAND].contains(&text) || Kind::NAMES.contains(&text) {
         return Ok(text.to_owned());
     }
-    Err(format!("use one of {}, {ANY}", Kind::NAMES.join(", ")))
+    Err(format!(
+        "use one of {}, {}, {ANY}",
+        Kind::NAMES.join(", "),
+        records::COMMAND
+    ))
 }
 
 /// The number of a simulated record; those in the journal begin with 1.
@@ -102,7 +106,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         }
         let record = record.shareable(digest::REDUCER);
         if let Entry::Turn { case, ruling } = &record.entry
-            && (args.event == ANY || case.event.kind.name() == args.event)
+            && (args.event == ANY || records::event(case) == args.event)
         {
             explained.push(explain(&record, case, ruling));
         }
@@ -199,7 +203,7 @@ pub(super) fn explain(record: &Record, case: &Case, ruling: &Ruling) -> Explanat
         seq: record.seq,
         at: timestamp(record.at),
         time: record.at,
-        event: case.event.kind.name().to_owned(),
+        event: records::event(case).to_owned(),
         session: case.event.session.as_ref().map(ToString::to_string),
         outcome: records::outcome(ruling),
         sentence: String::new(),
@@ -239,6 +243,11 @@ fn sentence(case: &Case, settlement: &Settlement) -> String {
         .map(|moved| moved.name().as_str())
         .collect();
     match settlement.outcome {
+        Outcome::Passed if case.by_command => "No agent stopped: a command ran this.".into(),
+        Outcome::Told if case.by_command => format!(
+            "No agent stopped: a command ran this, and {} answered it.",
+            holding.join(" and ")
+        ),
         Outcome::Passed if at_stop => let_go(case, settlement),
         Outcome::Passed => "Nothing was said to the agent.".into(),
         Outcome::Held => format!("{} kept the agent going.", holding.join(" and ")),
@@ -247,6 +256,9 @@ fn sentence(case: &Case, settlement: &Settlement) -> String {
         }
         Outcome::SameAnswer => {
             "The agent was let go, because it gave the same answer again and again.".into()
+        }
+        Outcome::Told if case.event.kind == Kind::Watch => {
+            format!("{} woke the agent.", holding.join(" and "))
         }
         Outcome::Told => format!("{} told the agent something.", holding.join(" and ")),
         Outcome::Observed => {

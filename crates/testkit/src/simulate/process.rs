@@ -297,6 +297,7 @@ fn load(
         inputs,
         broken: Vec::new(),
         overtaken: Vec::new(),
+        by_command: false,
         registration: None,
         said: None,
         ledger: ledger.value.clone().unwrap_or_default(),

@@ -106,7 +106,7 @@ fn polled(claim: &ClaimFile, memory: &ClaimMemory, pull: &Pull, input: &In<'_>) 
 /// What is said now: to the person, or, by the drop-in, to the agent.
 fn notice(seen: &PullNews, pull: &Pull, door: Door) -> Option<String> {
     match door {
-        Door::Hook => (!seen.notices.is_empty()).then(|| seen.notices.join("; ")),
+        Door::Hook | Door::Command => (!seen.notices.is_empty()).then(|| seen.notices.join("; ")),
         // The public script tells at every poll that checks still run.
         Door::Compat => seen.wake().or_else(|| {
             let running = pull.state == PullState::Open && pull.ci() == Ci::Running;
@@ -118,7 +118,7 @@ fn notice(seen: &PullNews, pull: &Pull, door: Door) -> Option<String> {
 /// Red CI that waits for the person. The drop-in speaks to the agent.
 fn waits(claim: &ClaimFile, memory: &mut ClaimMemory, input: &In<'_>) -> Option<String> {
     match input.facts.door {
-        Door::Hook => rounds::untold(claim, memory, input.facts.max_ci_rounds),
+        Door::Hook | Door::Command => rounds::untold(claim, memory, input.facts.max_ci_rounds),
         Door::Compat => None,
     }
 }

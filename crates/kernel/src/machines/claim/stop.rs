@@ -149,7 +149,7 @@ fn close(rule: &'static str, claim: &ClaimFile, mut memory: ClaimMemory, input: 
             };
             Step::need(rule, state(memory), Effect::Close(close), CLOSE_LIMIT)
         }
-        (Consent::NotAsked | Consent::Asked | Consent::Spoken, Door::Hook) => {
+        (Consent::NotAsked | Consent::Asked | Consent::Spoken, Door::Hook | Door::Command) => {
             let text = format!(
                 "issue #{} is not closed: its claim file says `done`, but the user has not said \
                  that it may be closed. When the pull request is merged, ask the user; after \

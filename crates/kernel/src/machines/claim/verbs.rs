@@ -135,6 +135,11 @@ pub fn handoff(
     ))
 }
 
+/// Was the issue closed? `rule` is the arrow that was taken.
+pub fn is_closed(rule: &str) -> bool {
+    rule == "closed"
+}
+
 /// The issue may be closed. A person confirms that with `--yes`, whatever the phase. For an agent,
 /// the pull request must have been seen merged, and the user's last message must let the issue be
 /// closed, by the host's own transcript.

@@ -189,7 +189,15 @@ fn failed(mut plan: Plan, asked: &Request, failure: &Failure, input: &Input<'_, 
     );
     // If the program is missing now, it will still be missing in a moment.
     let hopeless = matches!(failure, Failure::NoProgram(_));
+    let tries = || command(&asked.plan, "review --now");
     match on_failure {
+        OnFailure::Approve | OnFailure::Retry if input.facts.door == Door::Command => {
+            examine(plan, input, "failed").note(format!(
+                "{cause}. The review stays due: it is tried at the agent's next stop, and {} tries \
+                 it now",
+                tries()
+            ))
+        }
         OnFailure::Retry if failures <= RETRIES && !hopeless => {
             let reason = format!(
                 "{cause}. You need not do anything: change nothing and stop again; then it \
@@ -207,13 +215,11 @@ fn failed(mut plan: Plan, asked: &Request, failure: &Failure, input: &Input<'_, 
             plan.memory.waiting = Some(Waiting::Untold);
             examine(plan, input, "failed").note(format!(
                 "{cause}. That was the third failure in a row, so it is parked: {} tries again",
-                command(&asked.plan, "review --now")
+                tries()
             ))
         }
-        OnFailure::Park => examine(plan, input, "failed").note(format!(
-            "{cause}. It is parked: {} tries again",
-            command(&asked.plan, "review --now")
-        )),
+        OnFailure::Park => examine(plan, input, "failed")
+            .note(format!("{cause}. It is parked: {} tries again", tries())),
     }
 }
 
@@ -276,7 +282,8 @@ pub(super) fn examine(mut plan: Plan, input: &Input<'_, Review>, rule: &'static 
         session: input.event.session.clone(),
         text: text.clone(),
     };
-    let again = plan.memory.complaint.as_ref() == Some(&complaint) && !(compat && first);
+    let asked = facts.door != Door::Hook && first;
+    let again = plan.memory.complaint.as_ref() == Some(&complaint) && !asked;
     let step = if again {
         notes.push(format!("still broken, as said before: {text}"));
         let rule = if was_due {

@@ -84,7 +84,7 @@ impl DueReview<'_> {
             return Next::LetGo("no-subject", Some(note));
         }
         if let EffectStatus::Running(intent) = input.effect_status {
-            return Next::LetGo("busy", Some(busy_note(&intent.effect)));
+            return Next::LetGo("busy", Some(busy_note(&intent.effect, facts.door)));
         }
         if let Some(still) = Standstill::parked(plan, &self.key()) {
             return Next::Wait(still);
@@ -249,9 +249,13 @@ fn is_waiting(input: &Input<'_, Review>) -> bool {
     ) && input.facts.door == Door::Hook
 }
 
-fn busy_note(running: &Request) -> String {
+fn busy_note(running: &Request, door: Door) -> String {
+    let then = match door {
+        Door::Hook | Door::Compat => "this stop goes through, and the review stays due",
+        Door::Command => "`mainspring status` says when it is back",
+    };
     format!(
-        "a reviewer is already at work on {}/{}: this stop goes through, and the review stays due",
+        "a reviewer is already at work on {}/{}: {then}",
         directory(&running.plan),
         running.file()
     )

@@ -78,7 +78,7 @@ enum Ownership {
 }
 
 fn ownership(mut plan: Plan, input: &Input<'_, Review>) -> Ownership {
-    if input.facts.door == Door::Compat {
+    if input.facts.door != Door::Hook {
         return Ownership::Ours(plan, Vec::new());
     }
     let Some(here) = &input.event.session else {

@@ -401,6 +401,15 @@ pub fn review_now(plan: &Plan, actor: &Actor) -> Result<VerbStep<Review>, Refuse
     Ok(moved("review-now", plan, actor))
 }
 
+/// Did the review happen that was asked for, or is none needed any more? `rule` is the arrow that
+/// was taken.
+pub fn is_done(rule: &str) -> bool {
+    matches!(
+        rule,
+        "issues" | "clean" | "escalated" | "passed" | "passed-last" | "skip" | "skip-last"
+    )
+}
+
 fn fields(plan: &Plan) -> Result<&Fields, Refused> {
     match &plan.record {
         Record::Fields(fields) => Ok(fields),

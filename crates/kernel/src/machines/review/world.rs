@@ -142,6 +142,7 @@ impl World {
             inputs: vec![MachineInput::Review(input)],
             broken: vec![],
             overtaken: Vec::new(),
+            by_command: false,
             registration: None,
             said: None,
             ledger: BlockLedger::default(),

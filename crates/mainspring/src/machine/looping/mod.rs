@@ -166,7 +166,9 @@ fn facts(context: &EventContext<'_>, kept: &StoredLoop) -> Result<Facts, Trouble
     // every live session.
     let company = match (door, run.map(|run| &run.owner)) {
         (Door::Hook, Some(LoopOwner::Nobody)) => other_sessions::of(context),
-        (Door::Compat, _) | (_, Some(LoopOwner::Session { .. }) | None) => OtherSessions::Alone,
+        (Door::Compat | Door::Command, _) | (_, Some(LoopOwner::Session { .. }) | None) => {
+            OtherSessions::Alone
+        }
     };
     let hook = door == Door::Hook;
     let repeat = config.get("loop.repeat_prompt").is_some_and(Value::switch);
@@ -196,7 +198,7 @@ fn facts(context: &EventContext<'_>, kept: &StoredLoop) -> Result<Facts, Trouble
         },
         door,
         worktree: match door {
-            Door::Hook => None,
+            Door::Hook | Door::Command => None,
             Door::Compat => worktree::text(kept),
         },
     })

@@ -324,8 +324,10 @@ fn facts(
         tasks,
     };
     let mut facts = Facts {
-        door: if context.is_registered(Name::Review) || context.is_by_command() {
+        door: if context.is_registered(Name::Review) {
             Door::Compat
+        } else if context.is_by_command() {
+            Door::Command
         } else {
             Door::Hook
         },

@@ -11,7 +11,7 @@ use mainspring_kernel::verbs::Actor;
 use mainspring_kernel::{Decision, Event, Name, Note, SessionId, Voice};
 
 use super::{CommandContext, Result};
-use crate::drive::drive;
+use crate::drive::drive_by_command;
 use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::host::Payload;
@@ -133,16 +133,23 @@ fn close_now(cmd: &CommandContext, actor: &Actor) -> Result {
     let context = EventContext::new(&cmd.env, &project, &store, Some(&payload))
         .registered(Name::Claim)
         .by_command();
-    let answer = drive(&context, &payload, &[Name::Claim]);
+    let (answer, rule) = drive_by_command(&context, &payload, Name::Claim);
+    let is_closed = verbs::is_closed(&rule);
     let mut out = String::new();
-    if let Decision::Stop { hold } = &answer.decision {
+    if let Decision::Stop { hold } = &answer.decision
+        && !hold.is_empty()
+    {
         out += &hold.text();
         out.push('\n');
     }
-    // Other notes are about an agent, and there is none here.
-    let ours = |note: &&Note| note.by == Voice::Machine(Name::Claim);
-    for note in answer.notes.iter().filter(ours) {
+    // Other notes are about an agent, and there is none here, or say why it failed.
+    let matters = |note: &&Note| !is_closed || note.by == Voice::Machine(Name::Claim);
+    for note in answer.notes.iter().filter(matters) {
         out += &format!("{}\n", note.text);
     }
-    Ok(out)
+    if is_closed {
+        return Ok(out);
+    }
+    Err(CliError::undone("the issue was not closed", &out)
+        .hint("`mainspring claim status` says what it waits for"))
 }

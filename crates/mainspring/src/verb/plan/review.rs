@@ -7,7 +7,8 @@ use mainspring_kernel::{Decision, Event, Name};
 
 use super::change::{task_id, told};
 use super::{Asker, Which, changes, remembered};
-use crate::drive::drive;
+use crate::drive::drive_by_command;
+use crate::error::CliError;
 use crate::event_context::EventContext;
 use crate::host::Payload;
 use crate::verb::{CommandContext, Result};
@@ -108,7 +109,7 @@ fn now(args: &Args, cmd: &CommandContext) -> Result {
     let context = EventContext::new(&cmd.env, &project, &store, Some(&payload))
         .by_command()
         .about_subject(&opened.dir.id);
-    let answer = drive(&context, &payload, &[Name::Review]);
+    let (answer, rule) = drive_by_command(&context, &payload, Name::Review);
     let mut out = String::new();
     if let Decision::Stop { hold } = &answer.decision
         && !hold.is_empty()
@@ -118,5 +119,9 @@ fn now(args: &Args, cmd: &CommandContext) -> Result {
     for note in &answer.notes {
         out += &format!("{}\n", note.text);
     }
-    Ok(out)
+    if verbs::is_done(&rule) {
+        return Ok(out);
+    }
+    Err(CliError::undone("the review did not start", &out)
+        .hint("`mainspring plan status` says what the plan waits for"))
 }

@@ -14,9 +14,6 @@ use super::super::records::{self, Shown};
 use crate::host::text::excerpt;
 use crate::machine::review::history as reviews;
 
-/// What the timeline shows of a command in the place of an event and an outcome.
-pub(super) const COMMAND: &str = "command";
-
 #[derive(Debug, Default)]
 pub(super) struct History {
     projects: BTreeMap<String, Journal>,
@@ -37,7 +34,7 @@ pub(super) struct Row {
     pub(super) seq: u64,
     pub(super) at: Millis,
     pub(super) session: Option<SessionId>,
-    /// The event's name, or [`COMMAND`].
+    /// The event's name, or [`records::COMMAND`].
     pub(super) event: String,
     /// The outcome in one word; empty for a command.
     pub(super) outcome: &'static str,
@@ -65,14 +62,19 @@ impl Row {
             Entry::Verb { command, did, .. } => {
                 let said = format!("mainspring {command}: {}", excerpt(did));
                 let about = records::machine_of(&record).map(Step::by_command);
-                (COMMAND.into(), "", about.into_iter().collect(), vec![said])
+                (
+                    records::COMMAND.into(),
+                    "",
+                    about.into_iter().collect(),
+                    vec![said],
+                )
             }
             Entry::Turn { case, ruling } => {
                 let (steps, mut notes) = told(ruling);
                 notes.extend(case.inputs.iter().filter_map(reviews::came_back));
                 let broken = case.broken.iter();
                 notes.extend(broken.map(|one| format!("{}: {}", one.machine, one.cause)));
-                let event = case.event.kind.name().to_owned();
+                let event = records::event(case).to_owned();
                 (event, records::outcome(ruling), steps, notes)
             }
         };

@@ -1,6 +1,6 @@
 //! An issue is closed on its user's word, and on nothing that an agent can write.
 
-use mainspring_testkit::github::IssueState;
+use mainspring_testkit::github::{Fault, IssueState, on};
 use serde_json::json;
 
 use super::world::{World, context, world};
@@ -142,4 +142,46 @@ fn the_user_may_say_it_in_their_own_language() {
     assert!(said.contains("`ja`, `schließe #42`"), "{said}");
     drop(world.prompt("Schließe #42!"));
     assert!(world.done().ok().contains("Issue #42 closed."));
+}
+
+/// An issue is closed as at a stop, but no agent stops.
+#[test]
+fn a_close_by_command_is_recorded_as_a_command_and_not_as_an_agent_that_was_held() {
+    let Some(world) = world() else { return };
+    world.with_pull_request();
+    world.let_close();
+    let ledger = |world: &World| {
+        let path = world.env.project_state().join("sessions/s.json");
+        std::fs::read_to_string(path).unwrap_or_default()
+    };
+    let before = ledger(&world);
+    assert!(world.done().ok().contains("Issue #42 closed."));
+    assert_eq!(ledger(&world), before, "no hold was counted");
+    let log = world.env.run(&["log", "--last", "1"]).ok();
+    assert!(log.contains(" command       told  claim:"), "{log}");
+    assert!(log.contains("(closed)") && !log.contains("held"), "{log}");
+    let why = world.env.run(&["why", "--event", "command"]).ok();
+    let sentence = "No agent stopped: a command ran this, and claim answered it.";
+    assert!(why.contains(sentence), "{why}");
+    let why = world.env.run(&["why"]).ok();
+    assert!(!why.contains("(closed)"), "{why}");
+    let page = crate::view::view(&world.env).get("").body;
+    assert!(!page.contains("kept going"), "{page}");
+}
+
+#[test]
+fn a_close_that_fails_is_no_success() {
+    let Some(world) = world() else { return };
+    world.with_pull_request();
+    world.let_close();
+    for _ in 0..4 {
+        world.github.fault(on("closeIssue"), Fault::Server(500));
+    }
+    let error = world.done().failed();
+    assert!(
+        error.starts_with("error: Failed closing the issue for issue #42"),
+        "{error}"
+    );
+    assert!(error.contains("`mainspring claim retry`"), "{error}");
+    assert!(is_open(&world));
 }

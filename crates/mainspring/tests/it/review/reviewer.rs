@@ -166,6 +166,39 @@ fn retry_holds_the_agent_and_park_waits_for_a_person() {
 }
 
 #[test]
+fn a_review_by_command_that_does_not_happen_is_no_success() {
+    for on_failure in ["approve", "retry", "park"] {
+        let taskie = trusted(json!({"next_phase": "plan-review"}));
+        config(
+            &taskie,
+            &format!("[review]\non_failure = \"{on_failure}\"\n"),
+        );
+        taskie.set("MOCK_CLAUDE_EXIT_CODE", "3");
+        let error = taskie.run(&["plan", "review", "--now"], b"").failed();
+        assert!(
+            error.starts_with(
+                "error: the plan review (iteration 1, opus) of plan 'demo' did not happen"
+            ),
+            "{error}"
+        );
+        assert!(
+            error.contains("`mainspring plan review --now --plan demo` tries"),
+            "{error}"
+        );
+        for lie in ["validated successfully", "stop goes through", "stop again"] {
+            assert!(!error.contains(lie), "{error}");
+        }
+        let log = taskie.run(&["log", "--last", "1"], b"").ok();
+        assert!(log.contains(" command ") && !log.contains("held"), "{log}");
+    }
+    let taskie = trusted(json!({"next_phase": "plan-review", "max_reviews": 1}));
+    let _ = stop(&taskie, "s", "one").held();
+    taskie.post_review();
+    let error = taskie.run(&["plan", "review", "--now"], b"").failed();
+    assert!(error.contains("1 of 1 plan reviews are done"), "{error}");
+}
+
+#[test]
 fn costs_are_shown_and_capped() {
     let taskie = trusted(json!({"next_phase": "plan-review"}));
     config(&taskie, "[review]\nmax_cost_usd = 0.5\n");

@@ -10,7 +10,7 @@ use mainspring_testkit::view::View;
 use crate::env::TestEnv;
 
 /// The page, started by a person.
-fn view(env: &TestEnv) -> View {
+pub(crate) fn view(env: &TestEnv) -> View {
     View::start(&mut env.command())
 }
 

@@ -99,6 +99,7 @@ impl<P: Protocol> Racing<P> {
             inputs,
             broken: Vec::new(),
             overtaken: Vec::new(),
+            by_command: false,
             registration: None,
             said: None,
             ledger,
