@@ -32,7 +32,7 @@ use crate::event::{Event, Kind, Speaker};
 use crate::ids::{Digest, Millis, Uptime};
 use crate::machine::Settled;
 use crate::machines::{MachineInput, Name, Occasion, Pending, SUSPENDED, Transition, Vote};
-use crate::orders::{Allowance, Mode, Orders, Until};
+use crate::orders::{Allowance, Mode, Orders, TypedHere, Until};
 use notes::{names, untrusted_note};
 use receipts::settle_stop;
 use time::{out_of_time, postponed};
@@ -75,6 +75,9 @@ pub struct Case {
     /// A command makes this stop: no agent stops, so nobody is kept going by it.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub by_command: bool,
+    /// What a person must do before an order that they type in this client reaches us.
+    #[serde(default, skip_serializing_if = "TypedHere::is_at_once")]
+    pub typed_here: TypedHere,
     /// The last fence number that was given out.
     pub fence: Fence,
     /// The process that would run an effect; nobody, if nothing can be started.

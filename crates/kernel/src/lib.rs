@@ -16,6 +16,7 @@ extern crate alloc;
 pub mod at_work;
 pub mod authority;
 pub mod block_ledger;
+pub mod client_queue;
 pub mod data;
 pub mod decision;
 pub mod deliberate;

@@ -83,6 +83,87 @@ pub enum Scope {
     Machine(Name),
 }
 
+/// An order, as a person gives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Order {
+    Stop(Scope),
+    /// For this long.
+    Pause(Scope, Millis),
+    Resume(Scope),
+}
+
+/// An order, and when it was typed or carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Given {
+    pub order: Order,
+    pub at: Millis,
+}
+
+/// How far an order comes that a person types in the client while the agent is held.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TypedHere {
+    /// It brakes at the agent's next stop; or the client's user can type none at all.
+    #[default]
+    AtOnce,
+    /// It waits, where nobody sees it, until the turn is over: Esc ends the turn.
+    AfterEsc,
+}
+
+impl TypedHere {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    pub(crate) fn is_at_once(&self) -> bool {
+        *self == Self::AtOnce
+    }
+}
+
+impl Scope {
+    /// Is an order about this also about that?
+    fn covers(self, other: Self) -> bool {
+        self == Self::Everything || self == other
+    }
+}
+
+impl Order {
+    pub const fn scope(self) -> Scope {
+        match self {
+            Self::Stop(scope) | Self::Pause(scope, _) | Self::Resume(scope) => scope,
+        }
+    }
+
+    const fn brakes(self) -> bool {
+        match self {
+            Self::Stop(_) | Self::Pause(..) => true,
+            Self::Resume(_) => false,
+        }
+    }
+}
+
+impl Given {
+    /// Is this about the same, and no earlier?
+    fn replaces(&self, earlier: &Self) -> bool {
+        self.at >= earlier.at && self.order.scope().covers(earlier.order.scope())
+    }
+}
+
+/// Which of the orders that wait in a client's queue (`typed`, oldest first) brake now. One counts
+/// until another one about the same was given after it (`given`, by any way): then it was carried
+/// out, or the person changed their mind. To resume waits for its turn.
+pub fn due(typed: &[Given], given: &[Given]) -> Vec<Order> {
+    let stands = |(at, order): &(usize, &Given)| {
+        let later = typed.iter().skip(at + 1).chain(given);
+        order.order.brakes() && !later.clone().any(|other| other.replaces(order))
+    };
+    let standing = typed.iter().enumerate().filter(stands);
+    standing.map(|(_, given)| given.order).collect()
+}
+
+/// Did a person resume after they had typed this? It waited in the client's queue until now.
+pub fn is_undone(typed: &Given, given: &[Given]) -> bool {
+    let undoes = |other: &Given| !other.order.brakes() && other.replaces(typed);
+    typed.order.brakes() && given.iter().any(undoes)
+}
+
 impl Until {
     pub fn holds(self, now: Millis) -> bool {
         match self {
@@ -131,6 +212,16 @@ impl Orders {
         match self.allowance(machine, now) {
             Allowance::Act => Ok(()),
             allowance => Err(Forbidden { machine, allowance }),
+        }
+    }
+
+    /// The orders once this one is carried out.
+    #[must_use]
+    pub fn after(self, order: Order, now: Millis) -> Self {
+        match order {
+            Order::Stop(scope) => self.stopped(scope, Until::Resumed),
+            Order::Pause(scope, span) => self.stopped(scope, Until::At(now.plus(span))),
+            Order::Resume(scope) => self.resumed(scope, now),
         }
     }
 
@@ -204,116 +295,4 @@ impl core::fmt::Display for Forbidden {
 }
 
 #[cfg(test)]
-mod tests {
-    use alloc::string::ToString;
-
-    use super::*;
-
-    const NOW: Millis = Millis(1_000);
-
-    #[test]
-    fn a_machine_is_suspended_until_the_time_is_over() {
-        for (until, holds) in [
-            (Until::Resumed, true),
-            (Until::FileGone, true),
-            (Until::At(Millis(1_001)), true),
-            (Until::At(NOW), false),
-            (Until::At(Millis(0)), false),
-        ] {
-            let everything = Orders::default().stopped(Scope::Everything, until);
-            let one = Orders::default().stopped(Scope::Machine(Name::Loop), until);
-            for &name in Name::ALL {
-                let all = holds && name != Name::Tasks;
-                assert_eq!(everything.suspension(name, NOW).is_some(), all, "{until:?}");
-                let only = holds && name == Name::Loop;
-                assert_eq!(
-                    one.suspension(name, NOW).is_some(),
-                    only,
-                    "{name} {until:?}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn an_expired_pause_of_everything_does_not_end_that_of_one_machine() {
-        let orders = Orders::default()
-            .stopped(Scope::Everything, Until::At(Millis(1)))
-            .stopped(Scope::Machine(Name::Gate), Until::Resumed);
-        assert_eq!(orders.suspension(Name::Gate, NOW), Some(Until::Resumed));
-        assert_eq!(orders.suspension(Name::Loop, NOW), None);
-    }
-
-    #[test]
-    fn one_machine_may_resume_while_all_others_stay_suspended() {
-        let orders = Orders::default()
-            .stopped(Scope::Everything, Until::Resumed)
-            .resumed(Scope::Machine(Name::Review), NOW);
-        for &name in Name::ALL {
-            let free = matches!(name, Name::Review | Name::Tasks);
-            assert_eq!(orders.suspension(name, NOW).is_none(), free, "{name}");
-        }
-        let free = orders.resumed(Scope::Everything, NOW);
-        assert!(free.is_empty(), "{free:?}");
-    }
-
-    #[test]
-    fn hydration_goes_on_under_every_order_that_does_not_name_it() {
-        let mut everything = Orders::default().stopped(Scope::Everything, Until::FileGone);
-        everything.mode = Mode::Observe;
-        assert_eq!(everything.allowance(Name::Tasks, NOW), Allowance::Act);
-        for &name in Name::ALL.iter().filter(|name| **name != Name::Tasks) {
-            assert_eq!(
-                everything.allowance(name, NOW),
-                Allowance::Suspended(Until::FileGone)
-            );
-        }
-        let named = Orders::default().stopped(Scope::Machine(Name::Tasks), Until::Resumed);
-        assert_eq!(
-            named.allowance(Name::Tasks, NOW),
-            Allowance::Suspended(Until::Resumed)
-        );
-        assert_eq!(named.allowance(Name::Claim, NOW), Allowance::Act);
-    }
-
-    #[test]
-    fn nothing_is_started_for_an_agent_under_an_order_and_everything_for_a_person() {
-        let observing = Orders {
-            mode: Mode::Observe,
-            ..Orders::default()
-        };
-        for (orders, said) in [
-            (
-                Orders::default().stopped(Scope::Everything, Until::Resumed),
-                "nothing is started for claim: a person stopped it",
-            ),
-            (
-                Orders::default().stopped(Scope::Machine(Name::Claim), Until::At(Millis(1_001))),
-                "nothing is started for claim: a person paused it",
-            ),
-            (
-                Orders::default().stopped(Scope::Everything, Until::FileGone),
-                "nothing is started for claim: .mainspring-off is in this project",
-            ),
-            (
-                observing,
-                "nothing is started for claim: a person set observe mode",
-            ),
-        ] {
-            let agent = orders.clone().binding(&Actor::Agent(None));
-            let forbidden = agent.may_start(Name::Claim, NOW).expect_err("an order");
-            assert_eq!(forbidden.to_string(), said);
-            let person = orders.binding(&Actor::Person);
-            assert_eq!(person.may_start(Name::Claim, NOW), Ok(()));
-        }
-        assert_eq!(Orders::default().may_start(Name::Claim, NOW), Ok(()));
-    }
-
-    #[test]
-    fn going_on_with_one_does_not_revive_a_pause_that_is_over() {
-        let orders = Orders::default()
-            .stopped(Scope::Everything, Until::At(Millis(1)))
-            .resumed(Scope::Machine(Name::Review), NOW);
-        assert!(orders.is_empty(), "{orders:?}");
-    }
-}
+mod tests;

@@ -82,6 +82,7 @@ fn case(kind: Kind, inputs: Vec<MachineInput>) -> Case {
         transcript: None,
         trust: Trust::Trusted,
         orders: Orders::default(),
+        typed_here: mainspring_kernel::orders::TypedHere::AtOnce,
         fence: Fence(7),
         me: EffectOwner {
             pid: 1,

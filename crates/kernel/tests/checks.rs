@@ -83,6 +83,7 @@ fn case(verdict: Verdict, max: u32) -> Case {
         transcript: None,
         trust: Trust::Trusted,
         orders: Orders::default(),
+        typed_here: mainspring_kernel::orders::TypedHere::AtOnce,
         fence: Fence(1),
         me: EffectOwner {
             pid: 1,

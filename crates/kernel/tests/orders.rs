@@ -6,7 +6,7 @@ use mainspring_kernel::effect::{EffectOwner, Fence, Intent, Life};
 use mainspring_kernel::event::{Background, Chain, Speaker};
 use mainspring_kernel::machines::pulse::{Probe, Probed, Pulse, State};
 use mainspring_kernel::machines::{Finished, InputOf, Pending, Returned, Transition};
-use mainspring_kernel::orders::{Mode, Scope, Until};
+use mainspring_kernel::orders::{Mode, Scope, TypedHere, Until};
 use mainspring_kernel::turn::{Ask, Reply, Turn};
 use mainspring_kernel::{
     Case, Digest, Event, Kind, MachineInput, Millis, Name, Orders, Ruling, SessionId, Uptime,
@@ -59,6 +59,7 @@ fn case(state: State, orders: Orders) -> Case {
         transcript: None,
         trust: Trust::Trusted,
         orders,
+        typed_here: TypedHere::AtOnce,
         fence: Fence(0),
         me: me(),
     }
@@ -288,6 +289,32 @@ fn a_run_of_holds_is_announced_once_and_ends_with_a_receipt() {
         ]
     );
     assert_eq!(ledger.receipt, None);
+}
+
+#[test]
+fn where_a_typed_order_waits_unseen_the_person_reads_to_press_esc_first() {
+    let mut held = case(beating(0), Orders::default());
+    held.typed_here = TypedHere::AfterEsc;
+    assert_eq!(
+        notes(&settled(&held)),
+        [
+            "pulse keeps the agent going. `mainspring why` tells more, `mainspring stop` in a \
+          terminal ends it; here, press Esc first and then type `mainspring stop`"
+        ]
+    );
+}
+
+#[test]
+fn an_order_can_change_a_ruling_that_lets_the_agent_go_on_or_starts_something() {
+    let held = case(beating(0), Orders::default());
+    assert!(deliberate(&held).goes_on());
+    let stopped = Orders::default().stopped(Scope::Everything, Until::Resumed);
+    assert!(!deliberate(&case(beating(0), stopped)).goes_on());
+    assert!(!deliberate(&case(State::Still, Orders::default())).goes_on());
+    let mut again = case(beating(0), Orders::default());
+    again.ledger = settled(&held).stored_ledger(&held);
+    assert!(matches!(deliberate(&again), Ruling::Repeated(_)));
+    assert!(deliberate(&again).goes_on());
 }
 
 #[test]

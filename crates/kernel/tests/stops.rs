@@ -122,6 +122,7 @@ impl Session {
             }),
             trust: Trust::Untrusted,
             orders: mainspring_kernel::Orders::default(),
+            typed_here: mainspring_kernel::orders::TypedHere::AtOnce,
             fence: Fence(0),
             me: Process {
                 pid: 1,

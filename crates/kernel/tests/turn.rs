@@ -74,6 +74,7 @@ impl Disk {
             transcript: None,
             trust: Trust::Trusted,
             orders: mainspring_kernel::Orders::default(),
+            typed_here: mainspring_kernel::orders::TypedHere::AtOnce,
             fence: Fence(self.journal.len() as u64),
             me: EffectOwner {
                 pid: me,

@@ -10,10 +10,11 @@ use mainspring_kernel::effect::{EffectOwner, Fence, Life};
 use mainspring_kernel::journal::{Entry, FileChange};
 use mainspring_kernel::machines::{MachineInput, Name, Pending};
 use mainspring_kernel::orders::{Orders, Scope, Until};
-use mainspring_kernel::{Answer, Ask, Case, Kind, Millis, Note, Reply, Turn, Uptime};
+use mainspring_kernel::{Answer, Ask, Case, Kind, Millis, Note, Reply, Turn, Uptime, deliberate};
 use mainspring_store::{Locked, Trouble, digest, json_change};
 
 use crate::at_work;
+use crate::client_queue;
 use crate::effect_owner;
 use crate::event_context::EventContext;
 use crate::host::Payload;
@@ -67,7 +68,7 @@ impl Driver<'_> {
                     return (self.with_notes(answer), rule);
                 }
                 Ask::Lock => self.lock().map(|()| Reply::Done),
-                Ask::Load => self.load().map(|case| Reply::Loaded(Box::new(case))),
+                Ask::Load => self.load_anew().map(|case| Reply::Loaded(Box::new(case))),
                 Ask::Commit(entry) => self.commit(*entry).map(|()| Reply::Done),
                 Ask::Unlock => {
                     self.unlock();
@@ -171,6 +172,18 @@ impl<'a> Driver<'a> {
         }
     }
 
+    /// The case, once every order is carried out that waits in the client's queue. They are looked
+    /// for only where they change something.
+    fn load_anew(&mut self) -> Result<Case, Trouble> {
+        let mut case = self.load()?;
+        let at_stop = self.context.at_stop() && !self.context.is_subagents();
+        if at_stop && (self.has_run || deliberate(&case).goes_on()) {
+            client_queue::carry_out(self.context, self.lock.as_mut())?;
+            case.orders = self.orders()?;
+        }
+        Ok(case)
+    }
+
     fn load(&mut self) -> Result<Case, Trouble> {
         self.found = Found::default();
         self.intents.clear();
@@ -214,6 +227,7 @@ impl<'a> Driver<'a> {
             transcript,
             trust,
             orders: self.orders()?,
+            typed_here: self.payload.host.typed_here(),
             fence: self.lock.as_ref().map_or(Fence(0), Locked::fence),
             me: if self.may_start(trust) {
                 effect_owner::me()

@@ -5,6 +5,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::path::Path;
 use std::time::Instant;
 
+use mainspring_kernel::block_ledger::Mark;
 use mainspring_kernel::deliberate::Trust;
 use mainspring_kernel::event::{Chain, Kind, Speaker};
 use mainspring_kernel::verbs::Actor;
@@ -367,31 +368,29 @@ impl<'a> EventContext<'a> {
 
     /// The end of the transcript as it is now.
     pub(crate) fn read_tail(&self) -> Option<Tail> {
-        let payload = self.payload?;
         let transcript = self.transcript()?;
-        let mark = match (&payload.event.kind, &payload.event.session) {
-            (
-                Kind::Stop {
-                    chain: Chain::Continued,
-                    ..
-                },
-                Some(session),
-            ) => {
-                self.store
-                    .ledger(session)
-                    .ok()?
-                    .value
-                    .unwrap_or_default()
-                    .mark
-            }
-            _ => None,
-        };
-        let last_block = mark.map_or(LastBlock::None, |mark| LastBlock::At {
-            size: mark.size,
-            unrecorded: mark.unrecorded,
-        });
+        let last_block = self
+            .last_mark()
+            .map_or(LastBlock::None, |mark| LastBlock::At {
+                size: mark.size,
+                unrecorded: mark.unrecorded,
+            });
         let entry = self.host().transcript.entry;
         transcript.tail(entry, last_block).ok()
+    }
+
+    /// How far the transcript had come when we last held the agent in this turn.
+    pub(crate) fn last_mark(&self) -> Option<Mark> {
+        let event = &self.payload?.event;
+        let Kind::Stop {
+            chain: Chain::Continued,
+            ..
+        } = event.kind
+        else {
+            return None;
+        };
+        let ledger = self.store.ledger(event.session.as_ref()?).ok()?;
+        ledger.value?.mark
     }
 
     /// The host that sent the event, or in whose agent's shell the command was typed.

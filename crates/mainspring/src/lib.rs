@@ -12,6 +12,7 @@
 mod at_work;
 mod child_env;
 mod cli;
+mod client_queue;
 mod config;
 mod diff;
 mod drive;

@@ -8,6 +8,7 @@ use crate::block_ledger::{BlockLedger, Cap, SAME_ANSWERS};
 use crate::decision::{Note, Reasons, Voice, listed};
 use crate::event::Kind;
 use crate::name::Name;
+use crate::orders::TypedHere;
 
 fn speakers(reasons: &Reasons) -> Vec<&'static str> {
     let mut names: Vec<&str> = reasons.iter().map(|reason| reason.by.as_str()).collect();
@@ -31,7 +32,7 @@ pub(super) fn untrusted_note(name: Name, kind: &Kind) -> Option<Note> {
 }
 
 /// Said once for several holds in a row; at every hold it would only be noise.
-pub(super) fn held_note(hold: &Reasons) -> Note {
+pub(super) fn held_note(hold: &Reasons, typed: TypedHere) -> Note {
     let speakers = speakers(hold);
     let keep = match speakers.len() {
         1 => "keeps",
@@ -42,8 +43,14 @@ pub(super) fn held_note(hold: &Reasons) -> Note {
         [one] if *one == Name::Loop.as_str() => "loop abort",
         _ => "stop",
     };
+    let here = match typed {
+        TypedHere::AtOnce => "ends it",
+        TypedHere::AfterEsc => {
+            "in a terminal ends it; here, press Esc first and then type `mainspring stop`"
+        }
+    };
     Note::optional(format!(
-        "{} {keep} the agent going. `mainspring why` tells more, `mainspring {end}` ends it",
+        "{} {keep} the agent going. `mainspring why` tells more, `mainspring {end}` {here}",
         listed(&speakers)
     ))
 }

@@ -1,12 +1,23 @@
 //! What a stop adds to the counts of a session, and the receipt at the end.
 
 use super::notes::{capped_note, held_note, same_answer_note};
-use super::{Case, Outcome};
+use super::{Case, Outcome, Ruling};
 use crate::block_ledger::BlockLedger;
 use crate::decision::{Note, Reasons};
 use crate::event::Speaker;
 use crate::machines::MachineInput;
 use crate::receipt::Receipt;
+
+impl Ruling {
+    /// Does the agent go on, or is something started? Then a person's order may still change it.
+    pub fn goes_on(&self) -> bool {
+        match self {
+            Self::Repeated(answer) => !answer.decision.is_nothing(),
+            Self::Intends(_) => true,
+            Self::Settled(settlement) => settlement.outcome == Outcome::Held,
+        }
+    }
+}
 
 /// Counts the hold, or ends the count, and writes the receipt. The note is for the person.
 pub(super) fn settle_stop(
@@ -49,7 +60,7 @@ pub(super) fn settle_stop(
     });
     receipt.hold(hold);
     take_in(receipt, &case.inputs);
-    let note = (receipt.holds == 1).then(|| held_note(hold));
+    let note = (receipt.holds == 1).then(|| held_note(hold, case.typed_here));
     (Outcome::Held, note)
 }
 

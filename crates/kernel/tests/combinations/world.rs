@@ -113,6 +113,7 @@ impl World {
             transcript: None,
             trust: self.trust,
             orders: Orders::default(),
+            typed_here: mainspring_kernel::orders::TypedHere::AtOnce,
             fence: Fence(self.journal.len() as u64),
             me: EffectOwner {
                 pid: 1,

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-use super::{file, key};
+use super::file;
+use crate::timestamp;
 
 pub(crate) const SECTION: &str = "check";
 
@@ -220,7 +221,7 @@ fn occasions(value: &Spanned<DeValue<'_>>) -> Read<Vec<Occasion>> {
 
 fn timeout(value: &Spanned<DeValue<'_>>) -> Read<Millis> {
     let start = value.span().start;
-    let span = key::span(&string(value)?).map_err(|problem| bad(start, problem))?;
+    let span = timestamp::span(&string(value)?).map_err(|problem| bad(start, problem))?;
     if span < Millis::seconds(1) || span > LONGEST {
         return Err(bad(start, "a timeout is from 1s to 48m"));
     }

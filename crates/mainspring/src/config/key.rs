@@ -6,6 +6,8 @@ use mainspring_kernel::Millis;
 use mainspring_kernel::retention::DAY;
 use serde::Serialize;
 
+use crate::timestamp::span;
+
 /// One setting. Machines bring their own; the reference and the schema are made from it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Key {
@@ -186,20 +188,6 @@ fn amount(text: &str) -> Result<u64, String> {
     Ok(whole * 1_000_000 + part)
 }
 
-/// `90s`, `30m`, `2h`, `1h 30m`, `90d`.
-pub(crate) fn span(text: &str) -> Result<Millis, String> {
-    // A day of a calendar may have another length, so the parser has none.
-    if let Some(days) = text.strip_suffix('d').and_then(|days| days.parse().ok()) {
-        return Ok(Millis(DAY.0.saturating_mul(days)));
-    }
-    let parsed: jiff::SignedDuration = text
-        .parse()
-        .map_err(|_| format!("{text:?} is no time span: write 90s, 30m, 2h or 90d"))?;
-    u64::try_from(parsed.as_millis())
-        .map(Millis)
-        .map_err(|_| format!("{text:?} is negative"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,21 +211,6 @@ mod tests {
         }
         for wrong in ["", "-1", "1.", ".5", "1e3", "1.0000001", "9999999999"] {
             assert!(amount(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn spans_are_what_people_write() {
-        for (text, expected) in [
-            ("90s", Ok(Millis(90_000))),
-            ("2h", Ok(Millis(7_200_000))),
-            ("1h 30m", Ok(Millis(5_400_000))),
-            ("90d", Ok(Millis(7_776_000_000))),
-        ] {
-            assert_eq!(span(text), expected);
-        }
-        for wrong in ["", "2", "-1s", "soon", "1 fortnight", "d", "-1d"] {
-            assert!(span(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use crate::markers::PROJECT_FILE;
 pub(crate) use file::unknown;
-pub(crate) use key::{Key, Kind, Reach, Value, span};
+pub(crate) use key::{Key, Kind, Reach, Value};
 pub(crate) use trust_roots::{is_below, trust_roots};
 
 use mainspring_store::{ShownPath as _, Trouble};

@@ -206,18 +206,6 @@ fn recognise(is_set: impl Fn(&'static str) -> bool, ancestors: &[Ancestor]) -> O
     })
 }
 
-/// Did this host's client itself start this process, as it starts a hook? Not a shell of its
-/// agent's, nor a client that an agent started.
-fn is_run_by(host: &KnownAgent, process: &Started<'_>) -> bool {
-    let Some(parent) = process.ancestors.first() else {
-        return false;
-    };
-    let in_shell = host.shell_only.iter().any(|name| (process.is_set)(name));
-    let mut others = KNOWN.iter().filter(|other| other.name != host.name);
-    let below_another = others.any(|other| other.variables().any(|name| (process.is_set)(name)));
-    host.runs_as(parent) && !in_shell && !below_another && !is_nested(process)
-}
-
 /// Did an agent start the client that is nearest above? Many clients are two processes: npm's
 /// script that starts the program, or a program that starts itself again with other options. Such
 /// a pair is one client. Its inner process has none of the variables of its own agent's shell.
@@ -342,11 +330,6 @@ impl Environment {
     /// Did an agent start the client that runs this process?
     pub(crate) fn is_nested(&self) -> bool {
         self.started(&self.ancestors(), is_nested)
-    }
-
-    /// Did this host's client start this process as a hook?
-    pub(crate) fn is_run_by(&self, host: &KnownAgent) -> bool {
-        self.started(&self.ancestors(), |process| is_run_by(host, process))
     }
 
     fn started(&self, ancestors: &[Ancestor], ask: impl Fn(&Started<'_>) -> bool) -> bool {

@@ -18,7 +18,7 @@ pub(crate) struct Answers {
 /// it from the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OrdersBy {
-    /// As a command of ours. A message that a hook ends would come back into the input.
+    /// As a command of ours, or as a message that is nothing else.
     Command,
     /// As a message that is nothing else.
     Message,

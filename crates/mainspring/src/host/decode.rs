@@ -87,8 +87,9 @@ fn to_us(means: Option<Means>, wire: &Wire<'_>) -> Option<String> {
     }
     let prompt = wire.prompt.text()?;
     let message = prompt.trim();
-    let is_short = message.starts_with("mainspring ") && message.len() < 100;
-    is_short.then(|| message.to_owned())
+    let begins = ["mainspring ", "/mainspring:"];
+    let is_ours = begins.iter().any(|begin| message.starts_with(begin));
+    (is_ours && message.len() < 100).then(|| message.to_owned())
 }
 
 /// A text that is not empty.

@@ -1,17 +1,31 @@
 //! Encodes an answer as a host's JSON: exactly the fields that the host understands at this
 //! event, because some hosts ignore an answer with any other.
 
-use mainspring_kernel::{Answer, Decision, Reasons, Voice};
+use mainspring_kernel::{Answer, Decision, Kind, Reasons, Voice};
 use serde_json::{Map, Value, json};
 
-use super::answers::{Answers, ContextIn, DenyBy, ObjectBy};
+use super::answers::{Answers, ContextIn, DenyBy, ObjectBy, OrdersBy};
 use super::text::{self, clean};
-use super::{Wording, own_reason};
+use super::{Payload, Wording, own_reason};
 
-/// One line of JSON that keeps a prompt from the model, with what its user reads instead.
-pub(crate) fn handled(said: &str) -> String {
+/// One line of JSON that keeps an order from the model, with what its user reads instead.
+pub(crate) fn handled(payload: &Payload, said: &str) -> String {
     let mut out = Map::new();
-    block(&mut out, said);
+    match (payload.host.answers.orders, &payload.event.kind) {
+        // A message that is blocked would come back into the input.
+        (OrdersBy::Command, Kind::Prompt { .. }) => {
+            out.insert("continue".into(), false.into());
+            out.insert("stopReason".into(), clean(said).into());
+        }
+        // Without the prompt, which would look as if it had been refused.
+        (OrdersBy::Command, _) => {
+            block(&mut out, said);
+            let event = payload.wire_name.as_str();
+            let output = json!({ "hookEventName": event, "suppressOriginalPrompt": true });
+            out.insert("hookSpecificOutput".into(), output);
+        }
+        (OrdersBy::Message | OrdersBy::Nowhere, _) => block(&mut out, said),
+    }
     Value::Object(out).to_string()
 }
 

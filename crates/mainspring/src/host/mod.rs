@@ -33,6 +33,7 @@ mod wire;
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::block_ledger::Cap;
+use mainspring_kernel::orders::TypedHere;
 use mainspring_kernel::{Answer, Digest, Event, Millis, SessionId};
 use mainspring_store::digest;
 
@@ -125,6 +126,15 @@ fn nothing_else(_: &Environment, _: &Path) -> Vec<Advice> {
 }
 
 impl HostSpec {
+    /// What a person must do before an order that they type in the client reaches us, while the
+    /// agent is held.
+    pub(crate) fn typed_here(&self) -> TypedHere {
+        match (self.answers.orders, self.transcript.queue) {
+            (OrdersBy::Message, None) => TypedHere::AfterEsc,
+            (OrdersBy::Command | OrdersBy::Message | OrdersBy::Nowhere, _) => TypedHere::AtOnce,
+        }
+    }
+
     /// Does it tell us before its agent uses a tool?
     pub(crate) fn tells_of_tools(&self) -> bool {
         !self.reading.name_of(reading::Means::BeforeTool).is_empty()

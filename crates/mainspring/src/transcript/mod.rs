@@ -13,11 +13,13 @@ mod entry;
 mod file;
 mod late;
 mod prompts;
+mod queue;
 mod repair;
 mod tail;
 
 use std::path::PathBuf;
 
+use mainspring_kernel::client_queue::QueueLine;
 use mainspring_kernel::{Millis, SessionId};
 
 use crate::env::Environment;
@@ -40,6 +42,9 @@ pub(crate) struct TranscriptFormat {
     pub(crate) entry: fn(&[u8]) -> Option<Entry>,
     /// What the user wrote, if the line is a message of theirs.
     pub(crate) prompt: fn(&[u8]) -> Option<PromptLine>,
+    /// What the line says about the queue of what a person types while the agent is at work;
+    /// `None` if the transcript does not show that queue.
+    pub(crate) queue: Option<ReadQueue>,
     /// The host's name for the prompt whose turn the line is of, where it says so.
     pub(crate) turn: fn(&[u8]) -> Option<String>,
     /// For a host that writes the lines before a stop later than it sends the stop: is this the
@@ -61,10 +66,14 @@ pub(crate) enum Shows {
     Holds,
 }
 
+/// What a line says about the queue, if anything.
+pub(crate) type ReadQueue = fn(&[u8]) -> Option<QueueLine>;
+
 /// For a host whose transcripts we do not read: its events say what we need.
 pub(crate) const UNREAD: TranscriptFormat = TranscriptFormat {
     entry: |_| Some(Entry::Other),
     prompt: |_| None,
+    queue: None,
     turn: |_| None,
     about_stop: None,
     shows: Shows::Nothing,

@@ -12,7 +12,7 @@ pub(crate) struct Exchange {
 }
 
 /// A turn of some hours may have written this much since its prompt.
-const TURN: usize = 16 << 20;
+pub(super) const TURN: usize = 16 << 20;
 
 /// More than the first line of any transcript that has something to say there.
 const HEAD: usize = 16 << 10;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use mainspring_kernel::authority::Grounds;
-use mainspring_kernel::orders::{Mode, Scope, Until};
+use mainspring_kernel::orders::{Mode, Order, Scope, Until};
 use mainspring_kernel::{Millis, Name, Orders};
 use mainspring_store::ShownPath as _;
 
@@ -27,7 +27,7 @@ use crate::timestamp;
 )]
 pub(crate) struct StopArgs {
     /// Only this machine
-    #[arg(value_parser = super::records::machine)]
+    #[arg(value_parser = orders::machine)]
     machine: Option<Name>,
 }
 
@@ -36,24 +36,11 @@ pub(crate) struct StopArgs {
 #[command(after_help = "Examples:\n  mainspring pause 30m\n  mainspring pause 2h gate")]
 pub(crate) struct PauseArgs {
     /// For how long
-    #[arg(value_name = "SPAN", value_parser = pause_span)]
+    #[arg(value_name = "SPAN", value_parser = orders::pause_span)]
     pub(super) span: Millis,
     /// Only this machine
-    #[arg(value_parser = super::records::machine)]
+    #[arg(value_parser = orders::machine)]
     pub(super) machine: Option<Name>,
-}
-
-/// A year, which is longer than anybody means.
-const LONGEST: Millis = Millis::seconds(365 * 24 * 60 * 60);
-
-fn pause_span(text: &str) -> std::result::Result<Millis, String> {
-    match crate::config::span(text)? {
-        Millis(0) => Err("a pause of no time changes nothing: write 90s, 30m or 2h".into()),
-        span if span > LONGEST => {
-            Err("a pause lasts a year at most; `mainspring stop` has no end".into())
-        }
-        span => Ok(span),
-    }
 }
 
 /// Undo `mainspring stop` or `mainspring pause`.
@@ -63,42 +50,35 @@ fn pause_span(text: &str) -> std::result::Result<Millis, String> {
 )]
 pub(crate) struct ResumeArgs {
     /// Only this machine
-    #[arg(value_parser = super::records::machine)]
+    #[arg(value_parser = orders::machine)]
     pub(super) machine: Option<Name>,
 }
 
 pub(crate) fn stop(args: &StopArgs, cmd: &CommandContext) -> Result {
-    let typed = command("stop", args.machine);
-    let said = order(cmd, args.machine, &typed, |orders| {
-        let what = match args.machine {
-            None => "nothing here holds the agent any more".to_owned(),
-            Some(name) => format!("{name} is stopped"),
-        };
-        let resume = command("resume", args.machine);
-        let did = format!("{what}; `mainspring {resume}` undoes this");
-        Ok((orders.stopped(scope(args.machine), Until::Resumed), did))
-    })?;
-    Ok(format!(
-        "{said}{}{}",
-        but_observed(&cmd.project()?.1)?,
-        elsewhere(cmd, &typed)?
-    ))
+    give(Order::Stop(scope(args.machine)), cmd)
 }
 
 pub(crate) fn pause(args: &PauseArgs, cmd: &CommandContext) -> Result {
-    let end = cmd.env.now().plus(args.span);
-    let typed = command(&format!("pause {}s", args.span.0 / 1_000), args.machine);
-    let said = order(cmd, args.machine, &typed, |orders| {
-        let what = match args.machine {
-            None => "nothing here holds the agent".to_owned(),
-            Some(name) => format!("{name} is paused"),
-        };
-        let (time, resume) = (
-            timestamp::until(cmd.env.now(), end),
-            command("resume", args.machine),
-        );
-        let did = format!("{what} until {time}; `mainspring {resume}` ends the pause");
-        Ok((orders.stopped(scope(args.machine), Until::At(end)), did))
+    give(Order::Pause(scope(args.machine), args.span), cmd)
+}
+
+pub(crate) fn resume(args: &ResumeArgs, cmd: &CommandContext) -> Result {
+    give(Order::Resume(scope(args.machine)), cmd)
+}
+
+/// Carries out an order, whoever brings it.
+pub(super) fn give(order: Order, cmd: &CommandContext) -> Result {
+    match order {
+        Order::Stop(_) | Order::Pause(..) => brake(order, cmd),
+        Order::Resume(_) => release(order, cmd),
+    }
+}
+
+fn brake(given: Order, cmd: &CommandContext) -> Result {
+    let now = cmd.env.now();
+    let typed = orders::command(given);
+    let said = order(cmd, orders::machine_of(given), &typed, |orders| {
+        Ok((orders.after(given, now), orders::effect(given, now)))
     })?;
     Ok(format!(
         "{said}{}{}",
@@ -107,7 +87,7 @@ pub(crate) fn pause(args: &PauseArgs, cmd: &CommandContext) -> Result {
     ))
 }
 
-pub(crate) fn resume(args: &ResumeArgs, cmd: &CommandContext) -> Result {
+fn release(given: Order, cmd: &CommandContext) -> Result {
     let (project, _) = cmd.project()?;
     let off = project.file(OFF_FILE);
     if std::fs::symlink_metadata(&off).is_ok() {
@@ -117,23 +97,21 @@ pub(crate) fn resume(args: &ResumeArgs, cmd: &CommandContext) -> Result {
         );
     }
     let now = cmd.env.now();
-    let typed = command("resume", args.machine);
-    let said = order(cmd, args.machine, &typed, |orders| {
+    let machine = orders::machine_of(given);
+    let said = order(cmd, machine, &orders::command(given), |orders| {
         let suspended = |name: &Name| orders.suspension(*name, now).is_some();
-        let any = match args.machine {
+        let any = match machine {
             Some(name) => suspended(&name),
             None => Name::ALL.iter().any(suspended),
         };
         if !any {
-            let did = match args.machine {
+            let did = match machine {
                 Some(name) => format!("{name} is neither stopped nor paused here"),
                 None => "nothing is stopped or paused here".into(),
             };
             return Ok((orders, did));
         }
-        let what = args.machine.map_or("everything here", Name::as_str);
-        let did = format!("{what} is resumed");
-        Ok((orders.resumed(scope(args.machine), now), did))
+        Ok((orders.after(given, now), orders::effect(given, now)))
     })?;
     Ok(format!("{said}{}", but_observed(&cmd.project()?.1)?))
 }
@@ -161,11 +139,12 @@ pub(super) fn but_suspended(
     let one = machine.and_then(|name| Some((name, *orders.machines.get(&name)?)));
     let one = one.filter(|(_, until)| holds(until));
     let everything = orders.everything.filter(holds);
-    let (what, resume, until) = match (everything, one) {
-        (Some(until), _) => ("everything", command("resume", None), until),
-        (None, Some((name, until))) => (name.as_str(), command("resume", Some(name)), until),
+    let (what, scope, until) = match (everything, one) {
+        (Some(until), _) => ("everything", Scope::Everything, until),
+        (None, Some((name, until))) => (name.as_str(), Scope::Machine(name), until),
         (None, None) => return Ok(String::new()),
     };
+    let resume = orders::command(Order::Resume(scope));
     Ok(match until {
         Until::Resumed => {
             format!("but {what} is stopped here: `mainspring {resume}` undoes that\n")
@@ -240,8 +219,4 @@ fn elsewhere(cmd: &CommandContext, typed: &str) -> Result {
 
 fn scope(machine: Option<Name>) -> Scope {
     machine.map_or(Scope::Everything, Scope::Machine)
-}
-
-fn command(verb: &str, machine: Option<Name>) -> String {
-    machine.map_or_else(|| verb.to_owned(), |name| format!("{verb} {name}"))
 }

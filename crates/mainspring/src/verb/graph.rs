@@ -19,7 +19,7 @@ use crate::machine;
 )]
 pub(crate) struct Args {
     /// Which machine; default: all of them
-    #[arg(value_parser = super::records::machine)]
+    #[arg(value_parser = crate::orders::machine)]
     machine: Option<Name>,
     /// How to draw it
     #[arg(long, value_enum, default_value_t = Form::Text)]

@@ -27,7 +27,7 @@ use crate::sessions;
 use crate::store::{ProjectStore, StateDir};
 use crate::told;
 use crate::verb::input::{self, Input};
-use crate::verb::typed;
+use crate::verb::typed::{self, Handled};
 
 /// Answer a host's hook: one event on stdin, one decision on stdout
 #[derive(Debug, clap::Args)]
@@ -146,8 +146,10 @@ fn decode(
 
 /// The line for the host, `None` where there is nothing to say; and what was decided.
 fn answer(env: &Environment, payload: &Payload) -> (Option<String>, Option<Answer>) {
-    if let Some(line) = typed::carry_out(env, payload) {
-        return (Some(line), None);
+    match typed::carry_out(env, payload) {
+        Some(Handled::Now(line)) => return (Some(line), None),
+        Some(Handled::Next) => return (None, None),
+        None => {}
     }
     let Spoken { answer, wording } = spoken(env, payload);
     (payload.encode(&answer, wording), Some(answer))

@@ -274,10 +274,11 @@ impl CommandContext {
         let machine = machine.into();
         // A claim's command changes the git server, too.
         let only_files = then.is_none() && machine != Some(Name::Claim);
-        let did = if only_files && !files.is_empty() && files.iter().all(leaves_as_it_is) {
-            format!("nothing changed: {did}")
-        } else {
-            did
+        let unchanged = only_files && !files.is_empty() && files.iter().all(leaves_as_it_is);
+        let did = match self.typed_in {
+            TypedIn::Shell if unchanged => format!("nothing changed: {did}"),
+            // It may have waited in the client's queue, and was carried out at a stop.
+            TypedIn::Shell | TypedIn::Client => did,
         };
         let session = self.env.agent_session();
         let entry = Entry::Verb {

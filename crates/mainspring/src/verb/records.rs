@@ -15,23 +15,14 @@ use crate::error::CliError;
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Filter {
     /// Only what this machine said or did
-    #[arg(long, value_parser = machine)]
+    #[arg(long, value_parser = crate::orders::machine)]
     pub(crate) machine: Option<Name>,
     /// Only this session: its id, the beginning of it, or `last` for the latest one here
     #[arg(long, value_name = session::VALUE)]
     pub(crate) session: Option<String>,
     /// Only what happened in this span until now: 90s, 30m, 2h
-    #[arg(long, value_name = "SPAN", value_parser = crate::config::span)]
+    #[arg(long, value_name = "SPAN", value_parser = crate::timestamp::span)]
     pub(crate) since: Option<Millis>,
-}
-
-/// A machine's name, as a person types it.
-pub(crate) fn machine(text: &str) -> std::result::Result<Name, String> {
-    let known = Name::ALL.iter().find(|name| name.as_str() == text);
-    known.copied().ok_or_else(|| {
-        let names: Vec<&str> = Name::ALL.iter().map(|name| name.as_str()).collect();
-        format!("use one of {}", names.join(", "))
-    })
 }
 
 impl Filter {

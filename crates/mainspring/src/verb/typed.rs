@@ -1,58 +1,58 @@
 //! An order that is typed in the client, as the command `/mainspring:stop` or as the message
 //! `mainspring stop`: the hook carries it out itself, with no model in the path.
+//!
+//! The host's event says that a person typed it. Nothing else is asked, neither which program
+//! started the hook nor whether somebody attends: a brake that is not sure brakes.
 
 use std::path::PathBuf;
 
-use clap::Parser;
 use mainspring_kernel::Kind;
 use mainspring_kernel::event::{Author, Speaker};
+use mainspring_kernel::orders::{Given, Order, is_undone};
 
-use super::brake::{self, PauseArgs, ResumeArgs, StopArgs};
-use super::{CommandContext, Result, TypedIn};
+use super::{CommandContext, Result, TypedIn, brake};
+use crate::client_queue;
 use crate::env::Environment;
 use crate::error::CliError;
+use crate::event_context::EventContext;
 use crate::host::{self, OrdersBy, Payload};
+use crate::orders;
 use crate::output::Paint;
 use crate::project::{self, Bound};
 use crate::store::StateDir;
 
-/// What the client calls our commands.
-const PREFIX: &str = "mainspring:";
-
-/// The commands that are carried out.
-#[derive(Debug, Parser)]
-#[command(name = "mainspring")]
-enum Order {
-    Stop(StopArgs),
-    Pause(PauseArgs),
-    Resume(ResumeArgs),
+/// What comes of an event that is an order.
+#[derive(Debug)]
+pub(super) enum Handled {
+    /// It was carried out, or what is wrong with it: the line for the host, which then keeps it
+    /// from the model.
+    Now(String),
+    /// It is carried out at the event that follows. Here it is nobody's prompt.
+    Next,
 }
 
-impl Order {
-    fn parse(words: &[&str]) -> Result<Self> {
-        let words = ["mainspring"].iter().chain(words);
-        Self::try_parse_from(words).map_err(|error| CliError::new(error.render()))
-    }
-
-    fn run(&self, cmd: &CommandContext) -> Result {
-        match self {
-            Self::Stop(args) => brake::stop(args, cmd),
-            Self::Pause(args) => brake::pause(args, cmd),
-            Self::Resume(args) => brake::resume(args, cmd),
-        }
-    }
-}
-
-/// For how long, if the user does not say.
-const PAUSE: &str = "30m";
-
-/// Carries out an order that the user typed; the line for the host, which then keeps it from
-/// the model. `None` for everything else, and where nothing shows that a user typed it: the
-/// agent then reads it, and is refused the command if it tries.
-pub(super) fn carry_out(env: &Environment, payload: &Payload) -> Option<String> {
-    let order = order(payload)?;
-    if !was_typed(env, payload) {
+/// Carries out an order that the user typed. `None` for everything else.
+pub(super) fn carry_out(env: &Environment, payload: &Payload) -> Option<Handled> {
+    if payload.event.speaker != Speaker::Main {
         return None;
+    }
+    let (text, by) = match &payload.event.kind {
+        Kind::Expansion { command } => {
+            let args = payload.command_args.as_deref().unwrap_or_default();
+            (format!("/{command} {args}"), OrdersBy::Command)
+        }
+        Kind::Prompt {
+            author: Author::Person,
+        } => (payload.to_us.clone()?, OrdersBy::Message),
+        _ => return None,
+    };
+    let order = orders::typed(&text)?;
+    match (payload.host.answers.orders, by) {
+        (OrdersBy::Nowhere, _) | (OrdersBy::Message, OrdersBy::Command) => return None,
+        (OrdersBy::Command, OrdersBy::Message) if text.starts_with('/') => {
+            return Some(Handled::Next);
+        }
+        _ => {}
     }
     let cmd = CommandContext {
         env: env.clone(),
@@ -62,9 +62,29 @@ pub(super) fn carry_out(env: &Environment, payload: &Payload) -> Option<String> 
         typed_in: TypedIn::Client,
         typed: String::new(),
     };
-    let said = order.and_then(|order| order.run(&cmd));
-    let said = said.unwrap_or_else(|error| error.to_string());
-    Some(host::handled(said.trim()))
+    let said = order
+        .map_err(CliError::new)
+        .and_then(|order| give(order, text.trim(), payload, &cmd));
+    let said = match said {
+        Ok(did) => format!("done: {}", did.trim()),
+        Err(error) => format!("not done: {}", error.to_string().trim()),
+    };
+    Some(Handled::Now(host::handled(payload, &said)))
+}
+
+/// Carries it out, unless it waited in the client's queue and the person resumed since.
+fn give(order: Order, text: &str, payload: &Payload, cmd: &CommandContext) -> Result {
+    let (project, store) = cmd.project()?;
+    let context = EventContext::new(&cmd.env, &project, &store, Some(payload));
+    if let Some(at) = client_queue::typed_at(&context, text)
+        && is_undone(&Given { order, at }, &orders::given_since(&store, at))
+    {
+        return Err(CliError::new(
+            "you resumed after you had typed this, while it waited in the client's queue",
+        )
+        .hint("type it again to stop"));
+    }
+    brake::give(order, cmd)
 }
 
 /// The order is about the session's project, wherever its agent has gone.
@@ -77,46 +97,4 @@ fn folder(env: &Environment, payload: &Payload) -> PathBuf {
         Some(project) if project.bound == Bound::Yes => project.root,
         Some(_) | None => cwd,
     }
-}
-
-/// The order in an event, or what is wrong with it. A message that is no order to the letter is
-/// for the agent.
-fn order(payload: &Payload) -> Option<Result<Order>> {
-    if payload.event.speaker != Speaker::Main {
-        return None;
-    }
-    match (payload.host.answers.orders, &payload.event.kind) {
-        (OrdersBy::Command, Kind::Expansion { command }) => {
-            let args = payload.command_args.as_deref().unwrap_or_default();
-            parse(command.strip_prefix(PREFIX)?, args)
-        }
-        (
-            OrdersBy::Message,
-            Kind::Prompt {
-                author: Author::Person,
-            },
-        ) => {
-            let (_, order) = payload.to_us.as_deref()?.split_once(' ')?;
-            let (verb, args) = order.trim().split_once(' ').unwrap_or((order.trim(), ""));
-            parse(verb, args).filter(Result::is_ok)
-        }
-        _ => None,
-    }
-}
-
-fn parse(verb: &str, args: &str) -> Option<Result<Order>> {
-    if !matches!(verb, "stop" | "pause" | "resume") {
-        return None;
-    }
-    let mut words = vec![verb];
-    words.extend(args.split_whitespace());
-    if words == ["pause"] {
-        words.push(PAUSE);
-    }
-    Some(Order::parse(&words))
-}
-
-/// Did the client itself run this hook, for a user who attends?
-fn was_typed(env: &Environment, payload: &Payload) -> bool {
-    payload.host.is_attended(env) && env.is_run_by(payload.host.agent)
 }

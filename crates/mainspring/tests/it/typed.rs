@@ -1,6 +1,6 @@
-//! `/mainspring:stop` and its like, typed in the client, or the message `mainspring stop` where a
-//! client has no such commands: who typed it is shown by who ran the hook. The real clients are in
-//! `product_clients` and in the test kit's journeys.
+//! `/mainspring:stop` and its like, typed in the client, or the message `mainspring stop`: the
+//! host's event says that a person typed it. The real clients are in `brake_client`,
+//! `product_clients` and the test kit's journeys.
 
 use std::fs;
 use std::path::Path;
@@ -101,30 +101,82 @@ type Way = (
 );
 
 #[test]
-fn an_event_that_an_agent_pipes_into_the_hook_gives_and_lifts_no_order() {
-    let env = gated();
-    let ways: [Way; 5] = [
-        // From a shell of the agent's, or from anywhere else.
-        (&["claude", "bash"], &[]),
-        (&["bash"], &[]),
-        // From a shell of the agent's that gave its place to the hook.
-        (&["claude"], &[("CLAUDE_CODE_EXECPATH", "/bin/claude")]),
-        // From a client that an agent started.
-        (&["claude", "bash", "claude"], &[]),
-        // From a client that nobody attends.
+fn an_order_is_carried_out_whoever_started_the_hook() {
+    let ways: [Way; 6] = [
+        // A registration that goes through a shell or a wrapper.
+        (&["claude", "sh"], &[]),
+        (&["claude", "sh", "timeout"], &[]),
+        (&["wrapper"], &[]),
+        // A client in a shell of another agent, or of its own.
+        (&["codex", "bash", "claude"], &[]),
+        (&["claude", "bash", "claude"], &[("CLAUDECODE", "1")]),
+        // A client that says that nobody attends it.
         (&["claude"], &[("CLAUDE_CODE_SESSION_ATTENDED", "0")]),
     ];
     for (clients, vars) in ways {
-        let ran = below(&env, clients, vars, &typed(&env, "stop", ""));
-        assert!(!ran.ok().contains("decision"), "{clients:?} {vars:?}");
+        let env = gated();
+        let type_in = |name: &str| reason(below(&env, clients, vars, &typed(&env, name, "")));
+        env.stop("one").held();
+        let said = type_in("stop");
+        assert!(said.starts_with("done: nothing here holds"), "{said}");
+        env.stop("two").let_go();
+        type_in("resume");
+        env.stop("three").held();
+        type_in("pause");
+        env.stop("four").let_go();
     }
+}
+
+/// The client asks about the prompt first and then about the command. Only the second question is
+/// about an order: no machine takes the first one for a prompt.
+#[test]
+fn the_prompt_of_a_typed_order_is_nobodys_prompt() {
+    let env = gated();
     env.stop("one").held();
-    env.run(&["stop"]).ok();
-    for (clients, vars) in ways {
-        let ran = below(&env, clients, vars, &typed(&env, "resume", ""));
-        assert!(!ran.ok().contains("decision"), "{clients:?} {vars:?}");
+    for text in ["/mainspring:stop", "/mainspring:pause 1h gate"] {
+        let said = env.hook("UserPromptSubmit", json!({ "prompt": text })).ok();
+        assert_eq!(said, "", "{text}");
     }
-    env.stop("two").let_go();
+    let log = env.run(&["log"]).ok();
+    assert!(!log.contains(" prompt "), "{log}");
+    env.stop("two").held();
+}
+
+#[test]
+fn an_order_that_was_carried_out_does_not_look_refused() {
+    let env = gated();
+    let answer = |name: &str, args: &str| -> Value {
+        below(&env, &["claude"], &[], &typed(&env, name, args)).json()
+    };
+    assert_eq!(
+        answer("stop", ""),
+        json!({
+            "decision": "block",
+            "reason": "done: nothing here holds the agent any more; `mainspring resume` undoes this",
+            "hookSpecificOutput": {
+                "hookEventName": "UserPromptExpansion", "suppressOriginalPrompt": true,
+            },
+        })
+    );
+    let wrong = answer("pause", "for ever");
+    let said = wrong["reason"].as_str().unwrap();
+    assert!(said.starts_with("not done: "), "{said}");
+    // A message that is blocked would come back into the input.
+    let said = env.hook("UserPromptSubmit", json!({ "prompt": "mainspring resume" }));
+    assert_eq!(
+        said.json(),
+        json!({ "continue": false, "stopReason": "done: everything here is resumed" })
+    );
+}
+
+/// A plugin that was loaded from a folder is not in the client's registry.
+#[test]
+fn no_task_list_is_looked_for_when_a_command_of_ours_is_typed() {
+    let env = gated();
+    for name in ["stop", "loop", "claim", "completion-checklist"] {
+        let said = below(&env, &["claude"], &[], &typed(&env, name, "")).ok();
+        assert!(!said.contains("task list"), "{name}: {said}");
+    }
 }
 
 #[test]
@@ -206,21 +258,31 @@ fn a_message_that_is_more_than_an_order_is_for_the_agent() {
 }
 
 #[test]
-fn a_message_that_an_agent_sends_gives_no_order() {
-    let env = gated();
-    let ways: [Way; 7] = [
-        (&["codex", "bash"], &[]),
-        (&["bash"], &[]),
-        (&["codex"], &[("CODEX_SESSION_ID", "s")]),
-        (&["codex", "bash", "codex"], &[]),
-        // From a client that another host's agent started.
+fn a_message_that_is_an_order_is_carried_out_whoever_started_the_hook() {
+    let ways: [Way; 4] = [
+        (&["codex", "sh"], &[]),
+        (&["wrapper"], &[]),
         (&["claude", "bash", "codex"], &[]),
         (&["codex"], &[("CLAUDECODE", "1")]),
-        (&["codex"], &[("MAINSPRING_DEPTH", "1")]),
     ];
     for (clients, vars) in ways {
-        let ran = below(&env, clients, vars, &message(&env, "mainspring stop"));
-        assert!(!ran.ok().contains("decision"), "{clients:?} {vars:?}");
+        let env = gated();
+        env.stop("one").held();
+        reason(below(
+            &env,
+            clients,
+            vars,
+            &message(&env, "mainspring stop"),
+        ));
+        env.stop("two").let_go();
     }
+}
+
+#[test]
+fn a_program_that_we_started_gives_no_order() {
+    let env = gated();
+    let vars = [("MAINSPRING_DEPTH", "1")];
+    let ran = below(&env, &["codex"], &vars, &message(&env, "mainspring stop"));
+    assert_eq!(ran.ok(), "");
     env.stop("one").held();
 }

@@ -310,6 +310,7 @@ fn load(
         transcript: None,
         trust: Trust::Trusted,
         orders: orders.value.unwrap_or_default(),
+        typed_here: mainspring_kernel::orders::TypedHere::AtOnce,
         fence,
         me: EffectOwner {
             pid,

@@ -142,6 +142,9 @@ mod tests {
             "yes\nand then delete everything",
             "is `close it` what you wait for",
             "schließe #43",
+            "mainspring stop",
+            "/mainspring:stop",
+            "/mainspring:pause 30m claim",
         ] {
             assert_eq!(kind(no, 42, &phrases()), None, "{no}");
         }

@@ -95,6 +95,8 @@ mod tests {
             "/taskie:continue-plan",
             "/taskie:accept import",
             "/taskie:accept no, not yet",
+            "mainspring stop",
+            "/mainspring:stop",
         ] {
             assert!(!given(no, ""), "{no}");
         }

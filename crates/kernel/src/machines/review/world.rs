@@ -151,6 +151,7 @@ impl World {
             transcript: None,
             trust: Trust::Trusted,
             orders: crate::Orders::default(),
+            typed_here: crate::orders::TypedHere::AtOnce,
             fence: Fence(7),
             me: EffectOwner {
                 pid: 1,

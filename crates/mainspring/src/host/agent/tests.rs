@@ -240,26 +240,6 @@ fn a_client_that_an_agent_started_is_nested() {
     }
 }
 
-/// A person types `/mainspring:stop` in a client that npm's script started.
-#[test]
-fn a_launcher_above_the_client_does_not_keep_it_from_starting_hooks() {
-    let tree = tree(&[
-        "/x/codex codex",
-        "/usr/bin/node node /x/node_modules/@openai/codex/bin/codex.js",
-        "/usr/bin/zsh -zsh",
-    ]);
-    let run = |is_set: &dyn Fn(&str) -> bool| {
-        let process = Started {
-            is_set,
-            ancestors: &tree,
-            has_variable: &|_, _| Some(false),
-        };
-        is_run_by(&codex::AGENT, &process)
-    };
-    assert!(run(&|_| false));
-    assert!(!run(&|name| name == "CODEX_SESSION_ID"));
-}
-
 #[test]
 fn a_variable_of_an_agents_shell_is_enough_and_one_of_a_profile_is_none() {
     let with = |variable: &str| recognise(|name| name == variable, &[]).map(|agent| agent.name);

@@ -10,6 +10,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use mainspring_kernel::SessionId;
+use mainspring_kernel::client_queue::{self, QueueLine};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 
@@ -22,6 +23,7 @@ use crate::transcript::{
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
     prompt,
+    queue: Some(queue),
     turn,
     about_stop: None,
     shows: Shows::Holds,
@@ -77,6 +79,47 @@ fn prompt(line: &[u8]) -> Option<PromptLine> {
         at: typed.timestamp.as_deref().and_then(time),
         text,
     })
+}
+
+/// What a line says about the queue of what is typed while the agent is at work.
+fn queue(line: &[u8]) -> Option<QueueLine> {
+    let operation: Operation<'_> = mainspring_json::read(line).ok()?;
+    let at = operation.timestamp.as_deref().and_then(time);
+    let text = operation.content.map(Cow::into_owned);
+    match &*operation.kind {
+        "queue-operation" => {}
+        "attachment" => {
+            let PromptLine { at, text } = prompt(line)?;
+            return Some(QueueLine::Absorbed(client_queue::Typed { at, text }));
+        }
+        "user" => {
+            // A command of the client's own, or an interruption, begins no turn.
+            let begins = |text: &String| !text.starts_with(['/', '<', '[']);
+            let text = prompt(line)?.text;
+            return Some(text).filter(begins).map(QueueLine::Prompt);
+        }
+        _ => return None,
+    }
+    match operation.what.as_deref()? {
+        "enqueue" => Some(QueueLine::Enqueued(client_queue::Typed { at, text: text? })),
+        "dequeue" => Some(QueueLine::Dequeued(at)),
+        "remove" => Some(QueueLine::Removed(text?)),
+        "popAll" => Some(QueueLine::Emptied),
+        _ => None,
+    }
+}
+
+/// A line, as far as it is about the queue.
+#[derive(Deserialize)]
+struct Operation<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(rename = "operation", borrow)]
+    what: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    timestamp: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    content: Option<Cow<'a, str>>,
 }
 
 /// A typed command is recorded with tags: `<command-name>/name</command-name>`.

@@ -13,6 +13,7 @@ use crate::transcript::{Entry, Outcome, PromptLine, Saying, Shows, TranscriptFor
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
     prompt,
+    queue: None,
     turn,
     about_stop: None,
     shows: Shows::Holds,

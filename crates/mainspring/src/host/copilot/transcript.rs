@@ -16,6 +16,7 @@ pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
     // The reason of any hook looks like a prompt here, so no line is a person's word.
     prompt: |_| None,
+    queue: None,
     turn: |_| None,
     about_stop: Some(about_stop),
     shows: Shows::Holds,

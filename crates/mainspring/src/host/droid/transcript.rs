@@ -16,6 +16,7 @@ use crate::transcript::{
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
     prompt,
+    queue: None,
     turn: |_| None,
     about_stop: None,
     shows: Shows::Talk,

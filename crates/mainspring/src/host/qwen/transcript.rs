@@ -14,6 +14,7 @@ use crate::transcript::{Entry, Outcome, PromptLine, Saying, Shows, TranscriptFor
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
     prompt,
+    queue: None,
     turn: |_| None,
     about_stop: None,
     shows: Shows::Talk,

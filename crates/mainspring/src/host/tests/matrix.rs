@@ -70,9 +70,17 @@ const MACHINES: &[Row] = &[
     (
         "what you type in the client to stop it, without the model",
         |host| match host.answers.orders {
-            OrdersBy::Command => "`/mainspring:stop`".into(),
+            OrdersBy::Command => "`/mainspring:stop` or `mainspring stop`".into(),
             OrdersBy::Message => "`mainspring stop`".into(),
             OrdersBy::Nowhere => "–".into(),
+        },
+    ),
+    (
+        "the same while the agent is at work or held",
+        |host| match (host.answers.orders, host.typed_here()) {
+            (OrdersBy::Nowhere, _) => "–".into(),
+            (_, TypedHere::AtOnce) => "works at its next stop".into(),
+            (_, TypedHere::AfterEsc) => "press Esc first".into(),
         },
     ),
 ];

@@ -203,6 +203,9 @@ fn concerns(env: &Environment, payload: &Payload) -> bool {
     invocation(env, payload).is_some_and(|(_, place)| !matches!(place, Ok(None)))
 }
 
+/// The commands and skills of our own plugin have no lists.
+const OWN_PLUGIN: &str = "mainspring:";
+
 /// The invoked skill, and where its list is. A sub-agent's skill does not count: its list would
 /// replace the one that the agent works on.
 fn invocation<'a>(
@@ -214,6 +217,9 @@ fn invocation<'a>(
         (Kind::Expansion { command }, Speaker::Main) => command.as_str(),
         _ => return None,
     };
+    if skill.starts_with(OWN_PLUGIN) {
+        return None;
+    }
     let origin = match payload.command_source.as_deref() {
         None | Some("plugin") => Origin::Unsaid,
         Some(_) => Origin::Own,

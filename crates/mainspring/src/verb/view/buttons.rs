@@ -5,13 +5,13 @@ use super::super::{CommandContext, Result, TypedIn};
 use super::http::{Response, Status};
 use super::route::{Press, to};
 use super::site::Site;
-use crate::config;
 use crate::output::Paint;
+use crate::timestamp;
 
 type Pressed = std::result::Result<Response, (Status, String)>;
 
 pub(super) fn pause(site: &Site, press: &Press) -> Pressed {
-    let span = config::span(&press.span).map_err(|problem| (Status::BadRequest, problem))?;
+    let span = timestamp::span(&press.span).map_err(|problem| (Status::BadRequest, problem))?;
     let args = PauseArgs {
         span,
         machine: press.machine,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mainspring_kernel::Name;
 
-use super::super::records;
+use crate::orders;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Route {
@@ -67,7 +67,7 @@ impl Values {
     /// `Err` if the value is no machine's name.
     fn machine(&mut self) -> Result<Option<Name>, String> {
         let name = self.take("machine");
-        name.map(|name| records::machine(&name)).transpose()
+        name.map(|name| orders::machine(&name)).transpose()
     }
 }
 

@@ -108,6 +108,7 @@ impl<P: Protocol> Racing<P> {
             transcript: None,
             trust: Trust::Trusted,
             orders: disk.orders.clone(),
+            typed_here: mainspring_kernel::orders::TypedHere::AtOnce,
             fence: Fence(disk.seq),
             me: hook.me.clone(),
         };

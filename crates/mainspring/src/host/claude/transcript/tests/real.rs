@@ -1,7 +1,7 @@
 //! Transcripts of the real client, cut to what they contained when each Stop hook ran.
 
 use super::script::{tail_after, tail_of_bytes};
-use crate::transcript::{LastBlock, Run, Tail, ToolUse};
+use crate::transcript::{Entry, LastBlock, Run, Tail, ToolUse};
 
 /// What the ledger would ask and learn at each stop of a session. `visible` is how many lines
 /// the transcript had then; every stop but the last was blocked.
@@ -191,4 +191,12 @@ fn only_a_persons_queued_message_is_a_prompt() {
     ] {
         assert_eq!(text(host.clone()), None, "{host}");
     }
+}
+
+/// Nobody has read it yet, and it may be taken back: it is an order or nothing.
+#[test]
+fn what_waits_in_the_queue_is_nobodys_word() {
+    let line = br#"{"type":"queue-operation","operation":"enqueue","timestamp":"2026-11-18T16:15:03.676Z","sessionId":"s","content":"yes, close #42"}"#;
+    assert_eq!((super::super::TRANSCRIPT.prompt)(line), None);
+    assert_eq!((super::super::TRANSCRIPT.entry)(line), Some(Entry::Other));
 }
