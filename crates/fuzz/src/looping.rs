@@ -29,8 +29,7 @@ fn document(text: &str) {
             "it is left alone"
         );
     }
-    let (State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. }) = state
-    else {
+    let (State::Active(run) | State::Completing { run, .. } | State::Stuck(run)) = state else {
         return;
     };
     assert!(run.outer.len() < MOST_FRAMES);
@@ -65,8 +64,7 @@ fn page(text: &str) {
             "it is left alone"
         );
     }
-    let (State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. }) = state
-    else {
+    let (State::Active(run) | State::Completing { run, .. } | State::Stuck(run)) = state else {
         return;
     };
     let run = whole_seconds(run);

@@ -15,6 +15,9 @@ pub struct BlockLedger {
     /// What the agent said at the last hold since a prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<Said>,
+    /// A machine would have held the last stop, but the agent was let go: it waits for the person.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub let_go: bool,
     /// The transcript at the last hold since a prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<Mark>,
@@ -152,6 +155,7 @@ impl BlockLedger {
             self.said = None;
         }
         if new_chain {
+            self.let_go = false;
             self.mark = None;
             self.receipt = None;
         }

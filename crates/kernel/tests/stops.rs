@@ -182,6 +182,7 @@ fn a_loop(outer: Vec<Frame>) -> looping::State {
             iter: 1,
             max: 100,
         },
+        adopted: false,
     })
 }
 
@@ -198,6 +199,7 @@ fn loop_facts(act: &Act) -> looping::Facts {
         outer_prompt: None,
         outer: looping::OuterGoesOn::AtOnce,
         owner: looping::OwnerLife::Live,
+        waits: false,
         door: mainspring_kernel::Door::Hook,
         worktree: None,
     }

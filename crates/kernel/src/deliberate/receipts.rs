@@ -42,11 +42,13 @@ pub(super) fn settle_stop(
         });
         return (Outcome::Passed, note);
     }
-    if ledger.exhausted(case.cap) {
+    let exhausted = ledger.exhausted(case.cap);
+    ledger.let_go = exhausted || ledger.is_futile(case.said.as_ref());
+    if exhausted {
         ledger.receipt = None;
         return (Outcome::Capped, Some(capped_note(hold, ledger, case.cap)));
     }
-    if ledger.is_futile(case.said.as_ref()) {
+    if ledger.let_go {
         ledger.receipt = None;
         return (Outcome::SameAnswer, Some(same_answer_note(hold)));
     }

@@ -186,6 +186,7 @@ pub(crate) fn looping(stand: Stand) -> looping::Facts {
         outer_prompt: None,
         outer: looping::OuterGoesOn::AtOnce,
         owner: looping::OwnerLife::Live,
+        waits: false,
         door: Door::Hook,
         worktree: None,
     }
@@ -206,6 +207,7 @@ fn a_loop() -> looping::State {
             iter: 1,
             max: 100,
         },
+        adopted: false,
     })
 }
 

@@ -151,7 +151,8 @@ fn end(
     fs::remove_file(&path).map_err(Trouble::io("delete", &path))
 }
 
-fn attendance(env: &Environment, is_attended: bool) -> Attendance {
+/// Who attends the session whose client runs this process.
+pub(crate) fn attendance(env: &Environment, is_attended: bool) -> Attendance {
     if env.is_nested() {
         Attendance::Helper
     } else if is_attended {

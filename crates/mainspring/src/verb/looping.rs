@@ -99,9 +99,10 @@ struct Push {
 struct Start {
     #[command(flatten)]
     shape: Shape,
-    /// Which session: its id, the beginning of it, or `last` for the live one here; default:
-    /// the agent's own; in your terminal the only one here, or the next one that starts
-    #[arg(long, value_name = session::VALUE)]
+    /// Which session: its id, the beginning of it, `last` for the live one here, or `next` for the
+    /// next one that starts, also a headless run; default: the agent's own; in your terminal the
+    /// only one here that you attend, or the next one
+    #[arg(long, value_name = "last|next|PREFIX|ID")]
     session: Option<String>,
     /// Where its state is kept: a file of Mainspring's, a topic of jwz, or
     /// .claude/idle-loop.local.md
@@ -184,7 +185,8 @@ fn abort(cmd: &CommandContext, which: &Which, all: bool, reason: &str) -> Result
         let (mut files, mut did, mut message) = (Vec::new(), Vec::new(), None);
         for kept in &loops {
             cmd.may("loop abort", grounds(&kept.state))?;
-            let state = match verbs::abort(&kept.state, &cmd.actor(), &reason) {
+            let life = loop_store::owner_life(context, &kept.state);
+            let state = match verbs::abort(&kept.state, &cmd.actor(), life, &reason) {
                 Ok(step) => step.state,
                 Err(Refused::NoLoop) => continue,
                 Err(refused) => return Err(refused.into()),
@@ -228,8 +230,10 @@ fn adopt(cmd: &CommandContext, named: Option<&str>) -> Result {
         let kept = only(meant.find(|loops| !loops.is_empty()).unwrap_or_default())?;
         cmd.may(&command, grounds(&kept.state))?;
         cmd.may(&command, Grounds::BegunBy(&session))?;
+        start::heeded(context, kept.place)?;
         let own = cmd.env.agent_session().as_ref() == Some(&session);
         let client = client(context).filter(|_| own);
+        let client = client.or_else(|| whose::client_of(context, &session));
         let state = verbs::adopt(&kept.state, session.clone(), client, cmd.env.now())?.state;
         let did = format!("the loop now belongs to {named}");
         let message = posted(&kept, || kept.written(&state, cmd.env.now()));
@@ -274,10 +278,17 @@ fn one(
     if cmd.env.agent_session().is_some() {
         return Ok(loop_store::find(context)?);
     }
-    if loops.is_empty() {
-        return Ok(loop_store::find(context)?);
+    // What a command has ended is over; its session's person only has to hear of it.
+    let (mut over, running): (Vec<_>, Vec<_>) = loops.into_iter().partition(is_aborted);
+    match (running.is_empty(), over.is_empty()) {
+        (false, _) => only(running),
+        (true, false) => Ok(over.remove(0)),
+        (true, true) => Ok(loop_store::find(context)?),
     }
-    only(loops)
+}
+
+fn is_aborted(kept: &StoredLoop) -> bool {
+    matches!(kept.state, State::Aborted { .. })
 }
 
 /// The message for `jwz`, if it keeps this loop.

@@ -11,7 +11,7 @@ use mainspring_kernel::ids;
 use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::machines::claim::{State as Claim, rounds};
 use mainspring_kernel::machines::gate::verbs::Switch;
-use mainspring_kernel::machines::looping::{LoopOwner, State as Loop};
+use mainspring_kernel::machines::looping::State as Loop;
 use mainspring_kernel::machines::pulse::State as Pulse;
 use mainspring_kernel::orders::{Mode, Until};
 use serde::Serialize;
@@ -169,10 +169,9 @@ fn go_on(stopped: &str, machine: &str) -> String {
 /// Is this a loop or a pulse of another session than the view is about?
 fn is_anothers(view: &View, machine: &Machine) -> bool {
     let owner = match &machine.details {
-        Some(MachineInput::Loop(input)) => match running(&input.state).map(|run| &run.owner) {
-            Some(LoopOwner::Session { id, .. }) => Some(id),
-            Some(LoopOwner::Nobody) | None => None,
-        },
+        Some(MachineInput::Loop(input)) => {
+            running(&input.state).and_then(|run| run.owner.session())
+        }
         Some(MachineInput::Pulse(input)) => match &input.state {
             Pulse::Beating { session, .. } => session.as_ref(),
             Pulse::Spent { session, .. } => Some(session),

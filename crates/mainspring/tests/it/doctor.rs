@@ -312,7 +312,7 @@ fn loops_of_nobody_and_loops_that_stand_still_are_named() {
         &env,
         "loop",
         "warning",
-        "belongs to no session, and goes on only if one session is alone here → mainspring loop adopt",
+        "belongs to no session, and goes on only if one that you attend is alone here → mainspring loop adopt",
     );
     let file = env.project_state().join("loop.json");
     let text = fs::read_to_string(&file).unwrap();

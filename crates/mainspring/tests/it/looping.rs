@@ -28,13 +28,18 @@ fn loop_file(env: &TestEnv) -> Option<Value> {
 }
 
 #[test]
-fn the_block_is_the_seeds_json() {
+fn the_block_is_the_seeds_sentence_and_the_first_one_says_how_it_ends() {
     let env = started(&[]);
-    assert_eq!(
-        env.stop("not yet").held(),
-        "[ITERATION 1/10] Continue working on the task. Check your progress and either complete \
-         the task or keep iterating."
-    );
+    let sentence = |iteration: &str| {
+        format!(
+            "[ITERATION {iteration}] Continue working on the task. Check your progress and either \
+             complete the task or keep iterating."
+        )
+    };
+    let first = env.stop("not yet").held();
+    assert!(first.starts_with(&sentence("1/10")), "{first}");
+    assert!(first.contains(DONE), "{first}");
+    assert_eq!(env.stop("nor now").held(), sentence("2/10"));
 }
 
 #[test]
@@ -279,19 +284,16 @@ fn the_prompt_is_given_again_if_that_is_wanted() {
     )
     .unwrap();
     env.trust();
+    env.stop("x").held();
     assert!(
-        env.stop("x")
+        env.stop("xx")
             .held()
             .ends_with("keep iterating.\n\nFix the tests.")
     );
     fs::write(env.project().join("todo.md"), "Do this.\n").unwrap();
     env.agent("s", &["loop", "push", "--prompt-file", "todo.md"])
         .ok();
-    assert!(
-        env.stop("y")
-            .held()
-            .ends_with("keep iterating.\n\nDo this.")
-    );
+    assert!(env.stop("y").held().ends_with("\n\nDo this."));
     fs::write(env.project().join("todo.md"), "Do that.\n").unwrap();
     assert!(
         env.stop("z").held().ends_with("\n\nDo that."),

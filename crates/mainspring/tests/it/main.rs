@@ -36,6 +36,8 @@ mod install_words;
 mod json_views;
 mod late_transcript;
 mod loop_daily;
+mod loop_over;
+mod loop_owners;
 mod loop_stores;
 mod looping;
 mod manual;

@@ -101,7 +101,7 @@ fn whoever_starts_something_under_an_order_reads_that_nothing_is_held() {
     let typed = [
         (&["gate", "on"][..], "gate"),
         (&["gate", "on", "--session", "s"], "gate"),
-        (&["loop", "start"], "loop"),
+        (&["loop", "start", "--session", "next"], "loop"),
         (&["loop", "push"], "loop"),
         (&["loop", "adopt", "--session", "s"], "loop"),
         (&["pulse", "1"], "pulse"),

@@ -38,6 +38,7 @@ const fn row(
 
 const GATE: &[&str] = &["gate", "on", "--project"];
 const LOOP: &[&str] = &["loop", "start", "--max", "3", "--session", "s"];
+const NEXT: &[&str] = &["loop", "start", "--session", "next"];
 const TRUST: &[&str] = &["trust", "--yes"];
 const PLAN: &[&str] = &["plan", "init", "demo"];
 const GUARD: &[&str] = &["config", "set", "tasks.guard_files", "true"];
@@ -54,7 +55,7 @@ const COMMANDS: &[Row] = &[
     row(&[LOOP],                &["loop", "push", "--max", "2"],                   Again::Changes),
     row(&[LOOP],                &["loop", "abort"],                                Again::Nothing),
     row(&[LOOP],                &["loop", "abort", "--all"],                       Again::Nothing),
-    row(&[&["loop", "start"]],  &["loop", "adopt", "--session", "s"],              Again::Nothing),
+    row(&[NEXT],                &["loop", "adopt", "--session", "s"],              Again::Nothing),
     row(&[],                    TRUST,                                             Again::Nothing),
     row(&[TRUST],               &["untrust"],                                      Again::Nothing),
     row(&[],                    &["stop"],                                         Again::Nothing),

@@ -353,10 +353,12 @@ impl Simulation {
                     Err(_) => return Ok(()),
                 }
             }
-            Err(_) => match looping::verbs::abort(&before, &Actor::Person, "") {
-                Ok(aborted) => ("loop abort", aborted),
-                Err(_) => return Ok(()),
-            },
+            Err(_) => {
+                match looping::verbs::abort(&before, &Actor::Person, looping::OwnerLife::Live, "") {
+                    Ok(aborted) => ("loop abort", aborted),
+                    Err(_) => return Ok(()),
+                }
+            }
         };
         let after = step.state;
         self.note(words);

@@ -40,7 +40,7 @@ pub(super) fn holds(answer: &Answer) -> bool {
 /// The iterations of a loop's frames.
 pub(super) fn stack(state: &State) -> Vec<u32> {
     match state {
-        State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => {
+        State::Active(run) | State::Completing { run, .. } | State::Stuck(run) => {
             let outer = run.outer.iter().map(|frame| frame.iter);
             outer.chain([run.top.iter]).collect()
         }
@@ -118,7 +118,9 @@ impl Oracle {
                     ("signal" | "completing" | "max-inner", Outcome::Passed | Outcome::Capped) => {
                         self.stack.pop();
                     }
-                    ("max" | "stale" | "stuck", Outcome::Passed) => self.stack.clear(),
+                    ("max" | "stale", Outcome::Passed | Outcome::Held | Outcome::Told) => {
+                        self.stack.clear();
+                    }
                     _ => {}
                 }
                 let found = stack(&moved.state);

@@ -385,6 +385,7 @@ fn loop_facts(delivery: &Delivery) -> looping::Facts {
         outer_prompt: None,
         outer: looping::OuterGoesOn::AtOnce,
         owner: looping::OwnerLife::Live,
+        waits: false,
         door: Door::Hook,
         worktree: None,
     }

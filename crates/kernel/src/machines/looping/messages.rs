@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{Door, Ending, Facts, Frame, Mode, Run, Welcome};
-use crate::ids::SessionId;
+use crate::ids::{Millis, SessionId};
 
 /// What the agent reads at an iteration: the same sentence as the script that `loop` replaces, and
 /// what else it has to know.
@@ -17,9 +17,16 @@ pub(super) fn continuation(run: &Run, facts: &Facts, welcome: Welcome) -> String
         return reason;
     }
     reason.push_str(&facts.heard.near_miss());
-    if welcome == Welcome::New {
-        reason.push_str("\n\n");
-        reason.push_str(&given(run));
+    match welcome {
+        Welcome::Known => {}
+        Welcome::First => {
+            reason.push(' ');
+            reason.push_str(&ends(run.top.mode));
+        }
+        Welcome::New => {
+            reason.push_str("\n\n");
+            reason.push_str(&given(run));
+        }
     }
     append(&mut reason, facts.prompt.as_deref());
     reason
@@ -119,6 +126,20 @@ pub(super) fn goes_on(run: &Run) -> String {
     format!(
         "the loop goes on in this session: iteration {} of {}. `mainspring loop abort` ends it",
         run.top.iter, run.top.max
+    )
+}
+
+pub(super) fn stale(run: &Run, here: Option<&SessionId>, now: Millis) -> String {
+    let whose = match run.owner.session() {
+        Some(id) if here != Some(id) => format!(" of session {id}"),
+        Some(_) => String::new(),
+        None => " without an owner".into(),
+    };
+    format!(
+        "the loop{whose} is off: it made no progress for {} minutes (iteration {} of {})",
+        now.since(run.updated).0 / 60_000,
+        run.top.iter,
+        run.top.max
     )
 }
 

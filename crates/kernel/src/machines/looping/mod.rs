@@ -18,7 +18,7 @@ use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
-pub use run::{Client, Ending, Frame, LoopOwner, MOST_FRAMES, Mode, Past, Run, State, Stuck};
+pub use run::{Client, Ending, Frame, LoopOwner, MOST_FRAMES, Mode, Past, Run, State};
 
 use self::owner::Ownership;
 use super::{InputOf, Name};
@@ -26,7 +26,7 @@ use crate::data::Never;
 pub use crate::door::Door;
 use crate::effect::HasEffects;
 use crate::event::{Author, Background, Kind};
-use crate::ids::{Millis, SessionId};
+use crate::ids::Millis;
 use crate::machine::{Arrow, Input, Machine, Nothing, OnContext, OnStop, SAME, Settled, Step};
 use crate::reduce::Reducer;
 use crate::spoken_signal::SpokenSignal;
@@ -53,6 +53,9 @@ pub struct Facts {
     /// Whether the loop's owner can come back.
     #[serde(default)]
     pub owner: OwnerLife,
+    /// The agent was let go although a machine would hold it, and waits for its person.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub waits: bool,
     #[serde(default)]
     pub door: Door,
     /// For the drop-in: where the work on the frame's issue is done.
@@ -60,13 +63,25 @@ pub struct Facts {
     pub worktree: Option<String>,
 }
 
-/// Who else works in this project.
+/// How this session stands among those that work in its project: what a person began and gave to
+/// nobody is for a session that somebody attends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OtherSessions {
     /// This session is the only active one.
     Alone,
     Several,
+    /// Nobody attends this session.
+    Headless,
+    /// An agent started this session.
+    Helper,
+}
+
+impl OtherSessions {
+    /// Would a person read what this session is told?
+    const fn is_attended(self) -> bool {
+        matches!(self, Self::Alone | Self::Several)
+    }
 }
 
 /// When an outer frame goes on after its inner one has ended.
@@ -108,22 +123,22 @@ impl Machine for Loop {
             when: "`loop adopt`", does: "give it to a session, forget a signal", remedy: "`mainspring loop abort`" },
         Arrow { rule: "abort",        on: "verb",          from: &["active", "completing", "stuck"], to: "aborted",
             when: "`loop abort`", does: "end every frame", remedy: "`mainspring loop start` begins another" },
+        Arrow { rule: "end",          on: "verb",          from: &["active", "completing", "stuck"], to: "idle",
+            when: "a person's `loop abort`, and nobody else is to be told: its session is gone, or it has none", does: "end every frame", remedy: "`mainspring loop start` begins another" },
         Arrow { rule: "abort",        on: "verb",          from: &["corrupt"], to: "idle",
             when: "`loop abort`", does: "move aside what cannot be read", remedy: "`mainspring loop start` begins another" },
         Arrow { rule: "idle",         on: "stop",          from: &["idle"], to: SAME,
             when: "no loop, or an empty stack", does: "pass", remedy: "`mainspring loop start` begins one" },
-        Arrow { rule: "aborted",      on: "stop",          from: &["aborted"], to: SAME,
-            when: "an abort event is in the store", does: "pass, tell the person", remedy: "`mainspring loop start` begins another" },
-        Arrow { rule: "corruption",   on: "stop",          from: &["corrupt"], to: "aborted",
+        Arrow { rule: "aborted",      on: "stop",          from: &["aborted"], to: "idle",
+            when: "it was ended by a command", does: "pass, tell the person", remedy: "`mainspring loop start` begins another" },
+        Arrow { rule: "corruption",   on: "stop",          from: &["corrupt"], to: "idle",
             when: "the state cannot be read", does: "pass, move it aside, tell the person", remedy: "repair the file that was moved aside, or start another loop" },
-        Arrow { rule: "retired",      on: "stop, session_start", from: &["active", "completing"], to: "idle",
-            when: "another session's loop, stale, and that session is gone", does: "end the loop, move its state aside, tell the person", remedy: "`mainspring loop start` begins another" },
+        Arrow { rule: "stale",        on: "stop, session_start, prompt, expansion", from: &["active", "completing"], to: "idle",
+            when: "no progress for longer than the ttl; another session's loop also needs that session to be gone", does: "end the loop, move its state aside, tell the person", remedy: "raise `[loop] ttl`, or start another loop" },
         Arrow { rule: "not-ours",     on: "stop",          from: &["active"], to: SAME,
-            when: "another session's loop", does: "pass", remedy: "`mainspring loop adopt` takes it over" },
+            when: "another session's loop, or nobody's where nobody attends", does: "pass", remedy: "`mainspring loop adopt` takes it over" },
         Arrow { rule: "unclaimed",    on: "stop",          from: &["active"], to: SAME,
             when: "nobody's loop, and several sessions", does: "pass, tell the person", remedy: "`mainspring loop adopt` takes it" },
-        Arrow { rule: "stale",        on: "stop",          from: &["active"], to: "stuck",
-            when: "no progress for longer than the ttl", does: "pass, tell the person", remedy: "raise `[loop] ttl`, or start another loop" },
         Arrow { rule: "background",   on: "stop",          from: &["active"], to: SAME,
             when: "a sub-agent or workflow still runs", does: "pass, spend nothing", remedy: "the host wakes the agent when it ends" },
         Arrow { rule: "signal",       on: "stop",          from: &["active"], to: "completing",
@@ -136,20 +151,18 @@ impl Machine for Loop {
             when: "no signal", does: "hold, count one iteration", remedy: "give the signal on a line of its own, or `mainspring loop abort`" },
         Arrow { rule: "completing",   on: "stop",          from: &["completing"], to: SAME,
             when: "another machine held the last stop", does: "pass, or send it on to the outer frame", remedy: "a new prompt before the end takes it back" },
-        Arrow { rule: "stuck",        on: "stop",          from: &["stuck"], to: SAME,
-            when: "another machine held the last stop", does: "pass", remedy: "`mainspring loop start` begins another" },
         Arrow { rule: "pop-last",     on: "released",      from: &["completing"], to: "idle",
             when: "no frame is left", does: "end the loop", remedy: "`mainspring loop start` begins another" },
         Arrow { rule: "pop-outer",    on: "released",      from: &["completing"], to: "active",
             when: "an outer frame is left", does: "end the frame; the outer goes on", remedy: "`mainspring loop abort` ends all" },
         Arrow { rule: "give-up",      on: "released",      from: &["stuck"], to: "idle",
             when: "every machine lets the agent stop", does: "end the loop, move its state aside", remedy: "`mainspring loop start` begins another" },
-        Arrow { rule: "not-yet",      on: "continued",     from: &["stuck"], to: "active",
-            when: "another machine holds", does: "look again at the next stop", remedy: "`mainspring loop start` begins another" },
-        Arrow { rule: "cleared-away", on: "released",      from: &["aborted"], to: "idle",
-            when: "every machine lets the agent stop", does: "forget the abort", remedy: "`mainspring loop start` begins another" },
+        Arrow { rule: "over",         on: "continued",     from: &["stuck"], to: "idle",
+            when: "another machine holds", does: "end the loop all the same, move its state aside", remedy: "`mainspring loop start` begins another" },
         Arrow { rule: "taken-back",   on: "prompt",        from: &["completing"], to: "active",
             when: "the owner's person prompts", does: "forget the signal", remedy: "give the signal again" },
+        Arrow { rule: "renewed",      on: "prompt, expansion", from: &["active"], to: SAME,
+            when: "the owner's person prompts", does: "count it as progress", remedy: "`mainspring loop abort`" },
         Arrow { rule: "typed",        on: "expansion",     from: &["completing"], to: "active",
             when: "the owner's person types a command", does: "forget the signal", remedy: "give the signal again" },
         Arrow { rule: "follow",       on: "session_start", from: &["active", "completing"], to: "active",
@@ -159,9 +172,11 @@ impl Machine for Loop {
         Arrow { rule: "remind",       on: "session_start", from: &["active", "completing"], to: SAME,
             when: "the owner was compacted", does: "tell it", remedy: "`mainspring loop abort`" },
         Arrow { rule: "take",         on: "session_start", from: &["active", "completing"], to: "active",
-            when: "nobody's loop, and a new session", does: "give it to the session, tell it, forget a signal", remedy: "`mainspring loop abort`" },
+            when: "nobody's loop, and a new session that somebody attends; or a loop for the next session", does: "give it to the session, tell it, forget a signal", remedy: "`mainspring loop abort`" },
         Arrow { rule: "leave",        on: "session_end",   from: &["active", "completing"], to: "active",
             when: "the owner is cleared", does: "remember its client, forget a signal", remedy: "`mainspring loop abort`" },
+        Arrow { rule: "forget",       on: "session_end",   from: &["aborted"], to: "idle",
+            when: "the owner ends", does: "forget the abort", remedy: "`mainspring loop start` begins another" },
     ];
 
     type State = State;
@@ -172,7 +187,7 @@ impl Machine for Loop {
             State::Idle(_) => "idle",
             State::Active(_) => "active",
             State::Completing { .. } => "completing",
-            State::Stuck { .. } => "stuck",
+            State::Stuck(_) => "stuck",
             State::Aborted { .. } => "aborted",
             State::Corrupt(_) => "corrupt",
         }
@@ -184,19 +199,17 @@ impl Machine for Loop {
             return Step::ignore(state, OnStop::Pass);
         }
         let is_ours = |owner: &LoopOwner| here.is_none_or(|here| owner.is(here));
+        if let Some(run) = owner::over(state, input) {
+            return owner::end(run, input, OnStop::Pass);
+        }
+        let over = || State::Idle(Past::Aborted);
         match state {
             State::Idle(_) => Step::take("idle", state.clone(), OnStop::Pass),
-            State::Corrupt(cause) => {
-                let aborted = State::Aborted {
-                    cause: cause.clone(),
-                    owner: LoopOwner::Nobody,
-                };
-                Step::take("corruption", aborted, OnStop::Pass).note(format!(
-                    "the loop is off, because its state cannot be read: {cause}"
-                ))
-            }
-            State::Aborted { cause, owner } if is_ours(owner) || *owner == LoopOwner::Nobody => {
-                Step::take("aborted", state.clone(), OnStop::Pass)
+            State::Corrupt(cause) => Step::take("corruption", over(), OnStop::Pass).note(format!(
+                "the loop is off, because its state cannot be read: {cause}"
+            )),
+            State::Aborted { cause, owner } if is_ours(owner) || owner.session().is_none() => {
+                Step::take("aborted", over(), OnStop::Pass)
                     .note(format!("the loop was aborted: {cause}"))
             }
             State::Completing { run, ending } if is_ours(&run.owner) => {
@@ -206,13 +219,8 @@ impl Machine for Loop {
                 };
                 complete("completing", run, *ending, input)
             }
-            State::Active(run) | State::Completing { run, .. } if owner::is_left(run, input) => {
-                owner::retire(run, input, OnStop::Pass)
-            }
-            State::Stuck { run, .. } if is_ours(&run.owner) => {
-                Step::take("stuck", state.clone(), OnStop::Pass)
-            }
-            State::Aborted { .. } | State::Completing { .. } | State::Stuck { .. } => {
+            // The end of a stop never leaves one stuck.
+            State::Aborted { .. } | State::Completing { .. } | State::Stuck(_) => {
                 Step::ignore(state, OnStop::Pass)
             }
             State::Active(run) => match owner::ownership(run, here, input.facts) {
@@ -237,13 +245,13 @@ impl Machine for Loop {
         match &input.event.kind {
             Kind::Prompt {
                 author: Author::Person,
-            } => take_back("taken-back", state, input.event.session.as_ref()),
+            } => owner::on_persons_word("taken-back", state, input),
             _ => Step::ignore(state, OnContext::Pass),
         }
     }
 
     fn on_expansion(state: &State, input: &Input<'_, Self>) -> Step<Self, OnContext> {
-        take_back("typed", state, input.event.session.as_ref())
+        owner::on_persons_word("typed", state, input)
     }
 
     fn settle(state: State, settled: Settled) -> State {
@@ -252,14 +260,14 @@ impl Machine for Loop {
                 Some(outer) => State::Active(outer),
                 None => State::Idle(Past::Done(ending)),
             },
-            (State::Stuck { why, .. }, Settled::Released) => State::Idle(Past::Done(match why {
-                Stuck::MaxIterations => Ending::MaxIterations,
-                Stuck::Stale => Ending::Stuck,
-            })),
-            (State::Stuck { run, .. }, Settled::Continued) => State::Active(run),
-            (State::Aborted { .. }, Settled::Released) => State::Idle(Past::Aborted),
+            (State::Stuck(_), Settled::Released | Settled::Continued) => {
+                State::Idle(Past::Done(Ending::MaxIterations))
+            }
             (
-                state @ (State::Idle(_) | State::Active(_) | State::Corrupt(_)),
+                state @ (State::Idle(_)
+                | State::Active(_)
+                | State::Aborted { .. }
+                | State::Corrupt(_)),
                 Settled::Released,
             )
             | (state, Settled::Continued) => state,
@@ -292,27 +300,19 @@ impl Machine for Loop {
     }
 }
 
-/// Is the session told that the loop is its own?
+/// What the agent knows of its loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Welcome {
     Known,
+    /// Nobody told it yet how the loop ends.
+    First,
+    /// Nor that it has one.
     New,
 }
 
 /// The owner stops while a frame runs. The checks are in the order of the table.
 fn advance(mut run: Run, input: &Input<'_, Loop>, welcome: Welcome) -> Step<Loop, OnStop> {
     let facts = input.facts;
-    let age = input.now.since(run.updated);
-    if age > facts.ttl {
-        let note = format!(
-            "the loop is off: it made no progress for {} minutes (iteration {} of {})",
-            age.0 / 60_000,
-            run.top.iter,
-            run.top.max
-        );
-        let why = Stuck::Stale;
-        return Step::take("stale", State::Stuck { run, why }, OnStop::Pass).note(note);
-    }
     let said = match facts.heard {
         SpokenSignal::Said(ending) => Some(ending),
         SpokenSignal::Near(_) | SpokenSignal::Nothing => None,
@@ -337,12 +337,17 @@ fn advance(mut run: Run, input: &Input<'_, Loop>, welcome: Welcome) -> Step<Loop
         _ if run.top.is_spent() => return give_up(run, input),
         Some(_) | None => {}
     }
+    let welcome = match welcome {
+        Welcome::Known if run.is_unheard() => Welcome::First,
+        welcome => welcome,
+    };
     run.top.iter += 1;
     run.updated = input.now;
+    run.adopted = false;
     let reason = messages::continuation(&run, facts, welcome);
     let step = Step::take("iterate", State::Active(run), OnStop::Hold(reason));
     match welcome {
-        Welcome::Known => step,
+        Welcome::Known | Welcome::First => step,
         Welcome::New => step.note(
             "a loop without an owner was given to this session; `mainspring loop abort` ends it",
         ),
@@ -370,24 +375,9 @@ fn complete(
 fn give_up(mut run: Run, input: &Input<'_, Loop>) -> Step<Loop, OnStop> {
     if run.outer.is_empty() || input.facts.door == Door::Compat {
         let note = messages::spent(&run);
-        let why = Stuck::MaxIterations;
-        return Step::take("max", State::Stuck { run, why }, OnStop::Pass).note(note);
+        return Step::take("max", State::Stuck(run), OnStop::Pass).note(note);
     }
     run.updated = input.now;
     let note = messages::inner_spent(&run);
     complete("max-inner", run, Ending::MaxIterations, input).note(note)
-}
-
-/// The person asks for something new, so a signal from before no longer counts.
-fn take_back(
-    rule: &'static str,
-    state: &State,
-    session: Option<&SessionId>,
-) -> Step<Loop, OnContext> {
-    match (state, session) {
-        (State::Completing { run, .. }, Some(here)) if run.owner.is(here) => {
-            Step::take(rule, State::Active(run.clone()), OnContext::Pass)
-        }
-        _ => Step::ignore(state, OnContext::Pass),
-    }
 }

@@ -1,7 +1,5 @@
 //! Who owns a loop. A loop never holds another session's stop.
 
-use alloc::format;
-
 use super::{
     Client, Door, Ending, Facts, Loop, LoopOwner, OtherSessions, OwnerLife, Past, Run, State,
     messages,
@@ -15,6 +13,7 @@ pub(super) enum Ownership {
     Ours(Run),
     /// The loop had no owner; now it is this session's.
     Taken(Run),
+    /// Another session's, or not for this one.
     Others,
     /// The loop has no owner, and several sessions could become it.
     Unclear,
@@ -30,42 +29,88 @@ pub(super) fn ownership(run: &Run, here: Option<&SessionId>, facts: &Facts) -> O
         (LoopOwner::Session { id, client }, _) if id == here => {
             Ownership::Ours(owned(run, here, facts.client.or(*client)))
         }
-        (LoopOwner::Session { .. }, _) => Ownership::Others,
-        (LoopOwner::Nobody, _) if facts.door == Door::Compat => {
+        (LoopOwner::Nobody | LoopOwner::Next, company)
+            if facts.door == Door::Compat && company != OtherSessions::Helper =>
+        {
             Ownership::Ours(owned(run, here, facts.client))
         }
         (LoopOwner::Nobody, OtherSessions::Alone) => {
             Ownership::Taken(owned(run, here, facts.client))
         }
         (LoopOwner::Nobody, OtherSessions::Several) => Ownership::Unclear,
+        (LoopOwner::Nobody, OtherSessions::Headless | OtherSessions::Helper)
+        | (LoopOwner::Session { .. } | LoopOwner::Next, _) => Ownership::Others,
     }
 }
 
-/// Is this the loop of a session that is gone, and did it not move for too long? Then nobody waits
-/// for it.
-pub(super) fn is_left(run: &Run, input: &Input<'_, Loop>) -> bool {
-    let another = match (&run.owner, &input.event.session) {
-        (LoopOwner::Session { id, .. }, Some(here)) => id != here,
-        _ => false,
+/// The loop, if it is stale and this event ends it. The person must read that, so where nobody
+/// would, it only holds nobody. Another session's is left to it as long as it can come back. One
+/// that waits for its person does so until they prompt.
+pub(super) fn over<'a>(state: &'a State, input: &Input<'_, Loop>) -> Option<&'a Run> {
+    let (run, facts) = (run(state)?, input.facts);
+    if !run.is_stale(input.now, facts.ttl) {
+        return None;
+    }
+    let here = input.event.session.as_ref();
+    let prompted = matches!(
+        input.event.kind,
+        Kind::Prompt { .. } | Kind::Expansion { .. }
+    );
+    let compat = facts.door == Door::Compat;
+    let ends = match (run.owner.session(), here) {
+        (_, None) => compat,
+        (Some(id), Some(here)) if id == here => !(prompted && facts.waits),
+        (Some(_), Some(_)) => {
+            let gone = facts.owner == OwnerLife::Gone && facts.company.is_attended();
+            gone || was_cleared(run, input)
+        }
+        (None, Some(_)) => compat || facts.company.is_attended(),
     };
-    let stale = input.now.since(run.updated) > input.facts.ttl;
-    another && stale && input.facts.owner == OwnerLife::Gone
+    ends.then_some(run)
 }
 
-pub(super) fn retire<V>(run: &Run, input: &Input<'_, Loop>, pass: V) -> Step<Loop, V> {
-    let whose = match &run.owner {
-        LoopOwner::Session { id, .. } => id.as_str(),
-        LoopOwner::Nobody => "nobody",
-    };
-    let note = format!(
-        "the loop of session {whose} was ended: the session is gone, and the loop did not move for \
-         {} minutes (iteration {} of {})",
-        input.now.since(run.updated).0 / 60_000,
-        run.top.iter,
-        run.top.max
-    );
+pub(super) fn end<V>(run: &Run, input: &Input<'_, Loop>, pass: V) -> Step<Loop, V> {
     let over = State::Idle(Past::Done(Ending::Stuck));
-    Step::take("retired", over, pass).note(note)
+    let note = messages::stale(run, input.event.session.as_ref(), input.now);
+    Step::take("stale", over, pass).note(note)
+}
+
+/// Did the owner go on in this client under the session's new id?
+fn was_cleared(run: &Run, input: &Input<'_, Loop>) -> bool {
+    let source = StartSource::Clear;
+    match &run.owner {
+        LoopOwner::Session { client: last, .. } => {
+            let here = last.is_some() && *last == input.facts.client;
+            here && input.event.kind == Kind::SessionStart { source }
+        }
+        LoopOwner::Nobody | LoopOwner::Next => false,
+    }
+}
+
+/// The person asks for something new: a signal from before no longer counts, and the loop's time
+/// begins again.
+pub(super) fn on_persons_word(
+    taken_back: &'static str,
+    state: &State,
+    input: &Input<'_, Loop>,
+) -> Step<Loop, OnContext> {
+    if let Some(run) = over(state, input) {
+        return end(run, input, OnContext::Pass);
+    }
+    match (run(state), &input.event.session) {
+        (Some(run), Some(here)) if run.owner.is(here) => {
+            let rule = match state {
+                State::Completing { .. } => taken_back,
+                _ => "renewed",
+            };
+            let run = Run {
+                updated: input.now,
+                ..run.clone()
+            };
+            Step::take(rule, State::Active(run), OnContext::Pass)
+        }
+        _ => Step::ignore(state, OnContext::Pass),
+    }
 }
 
 /// A session starts. It may be the owner under a new id, or the first session that an ownerless
@@ -77,14 +122,15 @@ pub(super) fn on_start(state: &State, input: &Input<'_, Loop>) -> Step<Loop, OnC
     let Kind::SessionStart { source } = input.event.kind else {
         return Step::ignore(state, OnContext::Pass);
     };
-    if is_left(run, input) {
-        return retire(run, input, OnContext::Pass);
+    if let Some(run) = over(state, input) {
+        return end(run, input, OnContext::Pass);
     }
     let client = input.facts.client;
     let prompt = input.facts.prompt.as_deref();
     let moved = |rule, by: Option<Client>| {
         let run = Run {
             updated: input.now,
+            adopted: false,
             ..owned(run, here, by)
         };
         let note = messages::goes_on(&run);
@@ -98,13 +144,8 @@ pub(super) fn on_start(state: &State, input: &Input<'_, Loop>) -> Step<Loop, OnC
         }
         (_, StartSource::Compact | StartSource::Fork) => Step::ignore(state, OnContext::Pass),
         (LoopOwner::Session { id, .. }, _) if id == here => moved("return", client),
-        (LoopOwner::Session { client: last, .. }, StartSource::Clear)
-            if last.is_some() && *last == client =>
-        {
-            moved("follow", client)
-        }
-        (LoopOwner::Session { .. }, _) => Step::ignore(state, OnContext::Pass),
-        (LoopOwner::Nobody, _) => {
+        (LoopOwner::Session { .. }, _) if was_cleared(run, input) => moved("follow", client),
+        (LoopOwner::Nobody | LoopOwner::Next, _) if takes(run, input) => {
             let run = Run {
                 updated: input.now,
                 ..owned(run, here, client)
@@ -116,11 +157,23 @@ pub(super) fn on_start(state: &State, input: &Input<'_, Loop>) -> Step<Loop, OnC
             }
             Step::take("take", State::Active(run), OnContext::Tell(tell))
         }
+        _ => Step::ignore(state, OnContext::Pass),
     }
 }
 
+/// May this session, which starts, have the loop that is nobody's?
+fn takes(run: &Run, input: &Input<'_, Loop>) -> bool {
+    let company = input.facts.company;
+    let may = match run.owner {
+        LoopOwner::Nobody => company.is_attended(),
+        LoopOwner::Next => company != OtherSessions::Helper,
+        LoopOwner::Session { .. } => false,
+    };
+    may && !run.is_stale(input.now, input.facts.ttl)
+}
+
 /// A session that is cleared goes on under a new id in the same client, so its client is
-/// remembered.
+/// remembered. Of a loop that a command ended, nobody is left to be told.
 pub(super) fn on_end(state: &State, input: &Input<'_, Loop>) -> Step<Loop, Nothing> {
     let cleared = Kind::SessionEnd {
         reason: EndReason::Clear,
@@ -129,6 +182,9 @@ pub(super) fn on_end(state: &State, input: &Input<'_, Loop>) -> Step<Loop, Nothi
         (Some(run), Some(here)) if run.owner.is(here) && input.event.kind == cleared => {
             let next = State::Active(owned(run, here, input.facts.client));
             Step::take("leave", next, Nothing)
+        }
+        (None, Some(here)) if matches!(state, State::Aborted { owner, .. } if owner.is(here)) => {
+            Step::take("forget", State::Idle(Past::Aborted), Nothing)
         }
         _ => Step::ignore(state, Nothing),
     }
@@ -150,6 +206,6 @@ fn owned(run: &Run, by: &SessionId, client: Option<Client>) -> Run {
 fn run(state: &State) -> Option<&Run> {
     match state {
         State::Active(run) | State::Completing { run, .. } => Some(run),
-        State::Idle(_) | State::Stuck { .. } | State::Aborted { .. } | State::Corrupt(_) => None,
+        State::Idle(_) | State::Stuck(_) | State::Aborted { .. } | State::Corrupt(_) => None,
     }
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::tests::{facts, owner};
+use super::tests::{COMPANIES, facts, owner};
 use super::*;
 use crate::event::Event;
 use crate::machines::conformance::{event, every_kind, settle, step, stop};
@@ -27,7 +27,8 @@ fn owners() -> impl Strategy<Value = LoopOwner> {
     prop_oneof![
         Just(owner("mine")),
         Just(owner("theirs")),
-        Just(LoopOwner::Nobody)
+        Just(LoopOwner::Nobody),
+        Just(LoopOwner::Next)
     ]
 }
 
@@ -44,6 +45,7 @@ fn runs() -> impl Strategy<Value = Run> {
             owner,
             outer,
             top,
+            adopted: false,
         })
 }
 
@@ -71,15 +73,15 @@ fn seen() -> impl Strategy<Value = Facts> {
     ];
     let doors = prop::sample::select(Vec::from([Door::Hook, Door::Compat]));
     let client = prop::option::of(5..9_u32);
-    let seen = (heard, any::<bool>(), client, doors);
-    seen.prop_map(|(heard, alone, client, door)| Facts {
+    let companies = prop::sample::select(COMPANIES.to_vec());
+    let lives = prop::sample::select(Vec::from([OwnerLife::Live, OwnerLife::Gone]));
+    let seen = (heard, companies, client, doors, lives, any::<bool>());
+    seen.prop_map(|(heard, company, client, door, owner, waits)| Facts {
         heard,
         door,
-        company: if alone {
-            OtherSessions::Alone
-        } else {
-            OtherSessions::Several
-        },
+        company,
+        owner,
+        waits,
         client: client.map(Client),
         ..facts()
     })
@@ -95,9 +97,7 @@ fn events() -> impl Strategy<Value = Event> {
 
 fn depth(state: &State) -> usize {
     match state {
-        State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => {
-            run.depth()
-        }
+        State::Active(run) | State::Completing { run, .. } | State::Stuck(run) => run.depth(),
         State::Idle(_) | State::Aborted { .. } | State::Corrupt(_) => 0,
     }
 }
@@ -122,7 +122,10 @@ proptest! {
         prop_assert!(before.top.iter < before.top.max, "spent");
         if let Some(here) = &event.session {
             prop_assert!(after.owner.is(here), "not its own");
-            prop_assert!(before.owner == LoopOwner::Nobody || before.owner.is(here));
+            prop_assert!(before.owner.session().is_none_or(|owner| owner == here));
+            prop_assert!(before.owner.is(here) || facts.company != OtherSessions::Helper);
+            let attended = facts.company.is_attended() || facts.door == Door::Compat;
+            prop_assert!(before.owner.is(here) || attended);
         } else {
             prop_assert_eq!(facts.door, Door::Compat);
             prop_assert_eq!(&after.owner, &before.owner);
@@ -148,13 +151,42 @@ proptest! {
             };
             prop_assert!(used_up || matches!(facts.heard, SpokenSignal::Said(_)));
         }
-        let ended = matches!(taken.state, State::Aborted { .. });
+        let ended = matches!(taken.rule, "stale" | "corruption" | "aborted");
         prop_assert!(ended || depth(&taken.state) == depth(&state), "popped by an event");
-        prop_assert_eq!(
-            depth(&settle::<Loop>(&taken.state, Settled::Continued).0),
-            depth(&taken.state),
+        let spent = matches!(taken.state, State::Stuck(_));
+        prop_assert!(
+            spent || depth(&settle::<Loop>(&taken.state, Settled::Continued).0) == depth(&taken.state),
             "popped although the agent goes on"
         );
+    }
+
+    /// 1., at every event: a stale loop is neither given to anybody nor called one that goes on,
+    /// unless it waited for the person who now prompts. Whoever ends it says so, once.
+    #[test]
+    fn what_is_stale_is_over(run in runs(), event in events(), facts in seen(), late in 1..20_000_u64) {
+        let now = run.updated.plus(facts.ttl).plus(Millis(late));
+        for state in [
+            State::Active(run.clone()),
+            State::Completing { run: run.clone(), ending: Ending::Complete },
+        ] {
+            let taken = step::<Loop>(&state, &event, &facts, now);
+            prop_assert!(!taken.holds());
+            match &taken.state {
+                State::Idle(_) => {
+                    prop_assert_eq!(taken.rule, "stale");
+                    prop_assert_eq!(taken.notes.len(), 1);
+                }
+                after if facts.waits && matches!(taken.rule, "renewed" | "taken-back" | "typed") => {
+                    prop_assert!(matches!(after, State::Active(run) if run.updated == now));
+                }
+                State::Active(after) => {
+                    prop_assert_eq!(after.updated, run.updated, "it does not become young again");
+                    prop_assert!(!taken.notes.iter().any(|note| note.contains("goes on")));
+                    prop_assert_eq!(after.owner.session(), run.owner.session());
+                }
+                after => prop_assert_eq!(after, &state),
+            }
+        }
     }
 
     /// Another session's events do not change a loop that has an owner.
@@ -164,7 +196,8 @@ proptest! {
         let cleared_here = facts.client == Some(Client(7))
             && event.kind == Kind::SessionStart { source: crate::event::StartSource::Clear };
         let nameless = facts.door == Door::Compat && event.session.is_none();
-        prop_assume!(!cleared_here && !nameless);
+        let left = facts.owner == OwnerLife::Gone && run.is_stale(Millis::seconds(now), facts.ttl);
+        prop_assume!(!cleared_here && !nameless && !left);
         for state in [
             State::Active(run.clone()),
             State::Completing { run: run.clone(), ending: Ending::Complete },

@@ -18,12 +18,9 @@ pub enum State {
         run: Run,
         ending: Ending,
     },
-    /// It must not go on by itself: a person has to look at it.
-    Stuck {
-        run: Run,
-        why: Stuck,
-    },
-    /// It was ended by a person, or because its state could not be read. Nobody was told yet.
+    /// Its iterations are used up: it must not go on by itself, and a person has to look at it.
+    Stuck(Run),
+    /// It was ended by a command, and its session's person was not told yet.
     Aborted {
         cause: String,
         owner: LoopOwner,
@@ -82,13 +79,6 @@ impl Ending {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stuck {
-    MaxIterations,
-    Stale,
-}
-
 /// The limit for loops within loops: a deeper stack is a mistake that repeats itself.
 pub const MOST_FRAMES: usize = 16;
 
@@ -102,9 +92,23 @@ pub struct Run {
     pub outer: Vec<Frame>,
     /// The frame that runs. Every loop has one.
     pub top: Frame,
+    /// A command gave it to its session, whose agent was not told yet.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub adopted: bool,
 }
 
 impl Run {
+    /// Is it over, because it did not move for longer than its time? This is the only rule about
+    /// a loop's age.
+    pub fn is_stale(&self, now: Millis, ttl: Millis) -> bool {
+        now.since(self.updated) > ttl
+    }
+
+    /// Was its agent never sent on with this frame, or not since a command gave it the loop?
+    pub fn is_unheard(&self) -> bool {
+        self.top.iter == 0 || self.adopted
+    }
+
     pub fn depth(&self) -> usize {
         self.outer.len() + 1
     }
@@ -187,7 +191,10 @@ impl Mode {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoopOwner {
+    /// A session that somebody attends may take it.
     Nobody,
+    /// The next session that starts takes it, also a headless one.
+    Next,
     Session {
         id: SessionId,
         /// The client that the session was last seen in. A session that is cleared goes on there
@@ -209,7 +216,14 @@ impl Frame {
 }
 
 impl LoopOwner {
+    pub fn session(&self) -> Option<&SessionId> {
+        match self {
+            Self::Session { id, .. } => Some(id),
+            Self::Nobody | Self::Next => None,
+        }
+    }
+
     pub fn is(&self, session: &SessionId) -> bool {
-        matches!(self, Self::Session { id, .. } if id == session)
+        self.session() == Some(session)
     }
 }

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Client, Frame, Loop, LoopOwner, MOST_FRAMES, Past, Run, State};
+use super::{Client, Frame, Loop, LoopOwner, MOST_FRAMES, OwnerLife, Past, Run, State};
 use crate::ids::{Millis, SessionId};
 use crate::machine::{Nothing, Step};
 use crate::reduce::Reducer;
@@ -42,6 +42,9 @@ pub enum Refused {
     Several(Vec<SessionId>),
     #[error("session {0} has a loop already")]
     HasOne(SessionId),
+    /// What it says holds nobody before a person trusts it.
+    #[error("a loop in {store} would hold nobody: this project is not trusted")]
+    Untrusted { store: &'static str },
     /// The store can hold only one.
     #[error("{store} holds {by}")]
     Taken { store: &'static str, by: String },
@@ -88,13 +91,17 @@ impl Refusal for Refused {
             Self::NoIterations => &["`--max N` says how many"],
             Self::TooDeep => &["`mainspring loop abort` ends all of them"],
             Self::NoSession => &[
-                "start the agent here: a loop that is nobody's goes to the next session",
+                "start the agent here: a loop that is nobody's goes to the next session that you attend",
                 "`mainspring loop adopt --session ID` gives it to a session that is not live",
                 ENDS,
             ],
             Self::NoLoopOf(_) => &["`mainspring loop status --all` shows the loops here"],
             Self::Several(_) | Self::SeveralSessions(_) => &[],
             Self::HasOne(_) => &["`mainspring loop abort --session ID` ends it"],
+            Self::Untrusted { .. } => &[
+                "`mainspring trust` makes the files of this project count",
+                "`mainspring loop start --store own` keeps the loop in Mainspring's own store, which needs no trust",
+            ],
             Self::Taken { .. } => &["`--store own` keeps the loop in Mainspring's own store"],
         };
         lines.iter().copied().map(Into::into).collect()
@@ -122,14 +129,14 @@ pub fn start(
                 owner,
                 outer: Vec::new(),
                 top: runnable(frame)?,
+                adopted: false,
             };
             Ok(Step::take("start", State::Active(run), Nothing))
         }
-        State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => {
-            Err(match (&run.owner, owner) {
-                (LoopOwner::Session { .. }, _) => Refused::Running,
-                (LoopOwner::Nobody, LoopOwner::Session { id, .. }) => Refused::Unowned(Some(id)),
-                (LoopOwner::Nobody, LoopOwner::Nobody) => Refused::Unowned(None),
+        State::Active(run) | State::Completing { run, .. } | State::Stuck(run) => {
+            Err(match run.owner.session() {
+                Some(_) => Refused::Running,
+                None => Refused::Unowned(owner.session().cloned()),
             })
         }
         State::Corrupt(cause) => Err(Refused::Corrupt(cause.clone())),
@@ -163,6 +170,7 @@ pub fn adopt(
         client,
     };
     run.updated = now;
+    run.adopted = true;
     Ok(Step::take("adopt", State::Active(run), Nothing))
 }
 
@@ -189,18 +197,26 @@ pub(super) fn reduce_cause(cause: &mut String, reducer: Reducer) {
     reducer.text(cause);
 }
 
-/// Ends every frame. The owner's next stop passes, and its person is told why. If the state cannot
-/// be read, there is no owner to tell.
-pub fn abort(state: &State, actor: &Actor, reason: &str) -> Result<VerbStep<Loop>, Refused> {
+/// Ends every frame. The owner's next stop passes, and its person is told why; so is a person whose
+/// agent ended nobody's loop. If a person ends what holds no session that is there, or if the state
+/// cannot be read, there is nobody else to tell.
+pub fn abort(
+    state: &State,
+    actor: &Actor,
+    owner: OwnerLife,
+    reason: &str,
+) -> Result<VerbStep<Loop>, Refused> {
+    let over = |rule| Step::take(rule, State::Idle(Past::Aborted), Nothing);
     let run = match state {
-        State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => run,
-        State::Corrupt(_) => {
-            return Ok(Step::take("abort", State::Idle(Past::Aborted), Nothing));
-        }
+        State::Active(run) | State::Completing { run, .. } | State::Stuck(run) => run,
+        State::Corrupt(_) => return Ok(over("abort")),
         State::Idle(_) | State::Aborted { .. } => return Err(Refused::NoLoop),
     };
     let by = match actor {
         Actor::Agent(_) => BY_AGENT,
+        Actor::Person if run.owner.session().is_none() || owner == OwnerLife::Gone => {
+            return Ok(over("end"));
+        }
         Actor::Person => BY_PERSON,
     };
     let aborted = State::Aborted {
@@ -215,7 +231,7 @@ pub fn abort(state: &State, actor: &Actor, reason: &str) -> Result<VerbStep<Loop
 
 fn running(state: &State) -> Result<&Run, Refused> {
     match state {
-        State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => Ok(run),
+        State::Active(run) | State::Completing { run, .. } | State::Stuck(run) => Ok(run),
         State::Idle(_) | State::Aborted { .. } => Err(Refused::NoLoop),
         State::Corrupt(cause) => Err(Refused::Corrupt(cause.clone())),
     }

@@ -108,6 +108,9 @@ fn ownership(mut plan: Plan, input: &Input<'_, Review>) -> Ownership {
             if matters && plan.memory.tell(here) {
                 let whose = match &plan.memory.owner {
                     Some(owner) => format!("belongs to session {owner}"),
+                    None if input.facts.company == OtherSessions::Helper => {
+                        String::from("belongs to no session, and an agent started this one")
+                    }
                     None => String::from("belongs to no session, and several are at work here"),
                 };
                 notes.push(format!(

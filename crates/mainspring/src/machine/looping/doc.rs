@@ -63,6 +63,7 @@ fn state(doc: &Fields<'_>) -> Result<State, String> {
                     .map(|text| frame(text))
                     .collect::<Result<_, _>>()?,
                 top: frame(top)?,
+                adopted: doc.known("adopted") == Some("true"),
             };
             let accepted = text(doc, "accepted")?;
             Ok(match accepted.as_deref().and_then(Ending::parse) {
@@ -140,6 +141,7 @@ fn text(fields: &Fields<'_>, name: &str) -> Result<Option<String>, String> {
 fn owner(doc: &Fields<'_>) -> Result<LoopOwner, String> {
     let id = text(doc, "session")?.and_then(|id| SessionId::parse(&id));
     Ok(match id {
+        None if doc.known("next") == Some("true") => LoopOwner::Next,
         None => LoopOwner::Nobody,
         Some(id) => LoopOwner::Session {
             id,
@@ -161,12 +163,13 @@ pub fn write(before: Option<&str>, state: &State, now: Millis) -> String {
     }
     doc.remove("reason");
     doc.remove("accepted");
+    doc.remove("adopted");
     let stamped = |doc: &mut Fields<'_>, event: &str, at: Millis| {
         doc.set("event", event);
         doc.set("updated_at", &stamp(at));
     };
     match state {
-        State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => {
+        State::Active(run) | State::Completing { run, .. } | State::Stuck(run) => {
             doc.set("event", "STATE");
             doc.set("run_id", &run.id);
             doc.set("updated_at", &stamp(run.updated));
@@ -175,6 +178,9 @@ pub fn write(before: Option<&str>, state: &State, now: Millis) -> String {
             doc.set_text("stack", stack.into());
             if let State::Completing { ending, .. } = state {
                 doc.set("accepted", ending.as_str());
+            }
+            if run.adopted {
+                doc.set("adopted", &true);
             }
         }
         State::Aborted { cause, owner } => {
@@ -205,10 +211,15 @@ pub fn write(before: Option<&str>, state: &State, now: Millis) -> String {
 fn set_owner(doc: &mut Fields<'_>, owner: &LoopOwner) {
     doc.remove("session");
     doc.remove("client");
-    if let LoopOwner::Session { id, client } = owner {
-        doc.set("session", id);
-        if let Some(Client(pid)) = client {
-            doc.set("client", pid);
+    doc.remove("next");
+    match owner {
+        LoopOwner::Nobody => {}
+        LoopOwner::Next => doc.set("next", &true),
+        LoopOwner::Session { id, client } => {
+            doc.set("session", id);
+            if let Some(Client(pid)) = client {
+                doc.set("client", pid);
+            }
         }
     }
 }

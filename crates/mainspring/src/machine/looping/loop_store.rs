@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use mainspring_kernel::event::{Kind, StartSource};
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::Name;
-use mainspring_kernel::machines::looping::{LoopOwner, Past, State};
+use mainspring_kernel::machines::looping::{LoopOwner, OwnerLife, Past, State};
 use mainspring_kernel::{Millis, SessionId};
 use mainspring_store::{CHECKSUM, ShownPath as _, Trouble, atomic, file_name, no_symlink, seal};
 
@@ -159,12 +159,12 @@ fn read_at(context: &EventContext<'_>, place: Place) -> Result<StoredLoop, Troub
 /// Does this loop concern the session: is it its own, or nobody's, or unreadable?
 fn is_for(state: &State, here: Option<&SessionId>) -> bool {
     let owner = match state {
-        State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => &run.owner,
+        State::Active(run) | State::Completing { run, .. } | State::Stuck(run) => &run.owner,
         State::Aborted { owner, .. } => owner,
         State::Idle(_) => return false,
         State::Corrupt(_) => return true,
     };
-    here.is_none_or(|here| owner.is(here)) || *owner == LoopOwner::Nobody
+    here.is_none_or(|here| owner.is(here)) || owner.session().is_none()
 }
 
 /// Did the owner go on in this client under the session's new id?
@@ -178,27 +178,38 @@ fn was_cleared_here(context: &EventContext<'_>, state: &State) -> bool {
         Some(LoopOwner::Session { client: last, .. }) => {
             clears && last.is_some() && *last == client
         }
-        Some(LoopOwner::Nobody) | None => false,
+        Some(LoopOwner::Nobody | LoopOwner::Next) | None => false,
     }
 }
 
-/// The session that left this loop behind: it is gone, and the loop has not moved for too long.
+/// The session that left this loop behind: it is gone, and the loop is stale.
 pub(crate) fn left_for(context: &EventContext<'_>, kept: &StoredLoop) -> Option<SessionId> {
     let run = super::running(&kept.state)?;
-    let LoopOwner::Session { id, .. } = &run.owner else {
-        return None;
-    };
-    let stale = context.env.now().since(run.updated) > super::ttl(context);
+    let id = run.owner.session()?;
+    let stale = run.is_stale(context.env.now(), super::ttl(context));
     let state = context.store.state();
     let is_live = || sessions::life(context.env, state, id) == sessions::Life::Live;
     (stale && !is_live()).then(|| id.clone())
 }
 
+/// Does this loop only wait for somebody to notice that it is over? It is stale, and is nobody's,
+/// this session's, or one's that is gone.
+pub(crate) fn is_over(
+    context: &EventContext<'_>,
+    kept: &StoredLoop,
+    here: Option<&SessionId>,
+) -> bool {
+    let Some(run) = super::running(&kept.state) else {
+        return false;
+    };
+    let owner = run.owner.session();
+    run.is_stale(context.env.now(), super::ttl(context))
+        && (owner.is_none() || owner == here || left_for(context, kept).is_some())
+}
+
 /// The session that owns a loop, if it is known to be gone: it ended, or its client died.
 pub(crate) fn gone_owner(context: &EventContext<'_>, state: &State) -> Option<SessionId> {
-    let LoopOwner::Session { id, .. } = &super::running(state)?.owner else {
-        return None;
-    };
+    let id = super::running(state)?.owner.session()?;
     let is_gone = match sessions::life(context.env, context.store.state(), id) {
         sessions::Life::Ended(_) | sessions::Life::Gone => true,
         sessions::Life::Live | sessions::Life::Unknown => false,
@@ -206,6 +217,14 @@ pub(crate) fn gone_owner(context: &EventContext<'_>, state: &State) -> Option<Se
     // An agent is there while it runs a command.
     let is_here = context.env.agent_session().as_ref() == Some(id);
     (is_gone && !is_here).then(|| id.clone())
+}
+
+/// Whether a loop's owner can be told something.
+pub(crate) fn owner_life(context: &EventContext<'_>, state: &State) -> OwnerLife {
+    match gone_owner(context, state) {
+        Some(_) => OwnerLife::Gone,
+        None => OwnerLife::Live,
+    }
 }
 
 /// The file of a session's loop. A loop that was started for nobody has the machine's file, and
@@ -422,7 +441,7 @@ fn aside(before: &State, after: &State) -> Aside {
             State::Idle(_)
             | State::Active(_)
             | State::Completing { .. }
-            | State::Stuck { .. }
+            | State::Stuck(_)
             | State::Aborted { .. },
             _,
         ) => Aside::Drop,

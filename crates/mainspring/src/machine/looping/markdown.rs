@@ -127,6 +127,7 @@ fn run(page: &Page, modified: Millis) -> Result<Run, String> {
             .transpose()
     };
     let owner = match page.get("session").as_deref().and_then(SessionId::parse) {
+        None if page.get("next").as_deref() == Some("true") => LoopOwner::Next,
         None => LoopOwner::Nobody,
         Some(id) => LoopOwner::Session {
             id,
@@ -149,6 +150,7 @@ fn run(page: &Page, modified: Millis) -> Result<Run, String> {
             iter: count("iteration")?.unwrap_or(1),
             max: count("max_iterations")?.unwrap_or(mode.default_max()),
         },
+        adopted: page.get("adopted").as_deref() == Some("true"),
     })
 }
 
@@ -159,9 +161,10 @@ pub fn write(before: Option<&str>, state: &State) -> String {
         rest: format!("{FENCE}\n"),
     });
     page.remove("accepted");
+    page.remove("adopted");
     page.remove("ended");
     match state {
-        State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => {
+        State::Active(run) | State::Completing { run, .. } | State::Stuck(run) => {
             page.set("active", "true");
             page.set("mode", run.top.mode.as_str());
             page.set("iteration", &run.top.iter.to_string());
@@ -169,11 +172,19 @@ pub fn write(before: Option<&str>, state: &State) -> String {
             page.set("updated_at", &doc::stamp(run.updated));
             page.remove("session");
             page.remove("client");
-            if let LoopOwner::Session { id, client } = &run.owner {
-                page.set("session", id.as_str());
-                if let Some(Client(pid)) = client {
-                    page.set("client", &pid.to_string());
+            page.remove("next");
+            match &run.owner {
+                LoopOwner::Nobody => {}
+                LoopOwner::Next => page.set("next", "true"),
+                LoopOwner::Session { id, client } => {
+                    page.set("session", id.as_str());
+                    if let Some(Client(pid)) = client {
+                        page.set("client", &pid.to_string());
+                    }
                 }
+            }
+            if run.adopted {
+                page.set("adopted", "true");
             }
             if let State::Completing { ending, .. } = state {
                 page.set("accepted", ending.as_str());

@@ -162,14 +162,6 @@ fn facts(context: &EventContext<'_>, kept: &StoredLoop) -> Result<Facts, Trouble
     } else {
         Door::Hook
     };
-    // Other sessions matter only to a loop without an owner, and to find them means a look at
-    // every live session.
-    let company = match (door, run.map(|run| &run.owner)) {
-        (Door::Hook, Some(LoopOwner::Nobody)) => other_sessions::of(context),
-        (Door::Compat | Door::Command, _) | (_, Some(LoopOwner::Session { .. }) | None) => {
-            OtherSessions::Alone
-        }
-    };
     let hook = door == Door::Hook;
     let repeat = config.get("loop.repeat_prompt").is_some_and(Value::switch);
     let repeat = repeat || run.is_some_and(|run| is_unheard(context, kept, run));
@@ -178,7 +170,7 @@ fn facts(context: &EventContext<'_>, kept: &StoredLoop) -> Result<Facts, Trouble
     Ok(Facts {
         heard,
         ttl: ttl(context),
-        company,
+        company: run.map_or(OtherSessions::Alone, |run| company(context, run)),
         client: client(context),
         prompt: (repeat && hook)
             .then(|| prompt::text(context, kept, 0))
@@ -196,12 +188,36 @@ fn facts(context: &EventContext<'_>, kept: &StoredLoop) -> Result<Facts, Trouble
         } else {
             OwnerLife::Live
         },
+        waits: run.is_some_and(|run| waits(context, run)),
         door,
         worktree: match door {
             Door::Hook | Door::Command => None,
             Door::Compat => worktree::text(kept),
         },
     })
+}
+
+/// Other sessions matter only to a loop that is not this session's, and to find them means a look
+/// at every live session.
+fn company(context: &EventContext<'_>, run: &Run) -> OtherSessions {
+    let own = context.session().is_some_and(|here| run.owner.is(&here));
+    let unattended = || other_sessions::unattended(context);
+    match run.owner {
+        _ if own => OtherSessions::Alone,
+        LoopOwner::Nobody if !context.is_drop_in() => {
+            unattended().unwrap_or_else(|| other_sessions::of(context))
+        }
+        _ => unattended().unwrap_or(OtherSessions::Alone),
+    }
+}
+
+/// Was the owner's agent let go, so that it waits for its person, who prompts now?
+fn waits(context: &EventContext<'_>, run: &Run) -> bool {
+    let kind = context.payload.map(|payload| &payload.event.kind);
+    let prompted = matches!(kind, Some(Kind::Prompt { .. } | Kind::Expansion { .. }));
+    let owner = run.owner.session().filter(|_| prompted);
+    let ledger = owner.and_then(|owner| context.store.ledger(owner).ok()?.value);
+    ledger.is_some_and(|ledger| ledger.let_go)
 }
 
 /// May the agent not know the prompt? Somebody else may have started the loop, or the session has
@@ -214,7 +230,7 @@ fn is_unheard(context: &EventContext<'_>, kept: &StoredLoop, run: &Run) -> bool 
     let starts = context
         .payload
         .is_some_and(|payload| matches!(payload.event.kind, Kind::SessionStart { .. }));
-    run.owner == LoopOwner::Nobody || run.top.iter <= first || starts
+    run.owner.session().is_none() || run.is_unheard() || run.top.iter <= first || starts
 }
 
 fn heard(context: &EventContext<'_>, mode: Mode) -> SpokenSignal<Ending> {
@@ -240,7 +256,7 @@ pub(crate) fn client(context: &EventContext<'_>) -> Option<Client> {
 
 pub(crate) fn running(state: &State) -> Option<&Run> {
     match state {
-        State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => Some(run),
+        State::Active(run) | State::Completing { run, .. } | State::Stuck(run) => Some(run),
         State::Idle(_) | State::Aborted { .. } | State::Corrupt(_) => None,
     }
 }
@@ -248,6 +264,11 @@ pub(crate) fn running(state: &State) -> Option<&Run> {
 /// The same, with what to type if nobody is there to go on with it.
 pub(crate) fn describe_here(context: &EventContext<'_>, state: &State) -> String {
     let said = describe(state);
+    if running(state).is_some_and(|run| run.is_stale(context.env.now(), ttl(context))) {
+        return format!(
+            "{said}; it made no progress for longer than `loop.ttl`, so it is over and holds nobody"
+        );
+    }
     match loop_store::gone_owner(context, state) {
         Some(_) => format!(
             "{said}; its session is gone: `mainspring loop adopt` or `mainspring loop abort`"
@@ -269,13 +290,14 @@ pub(crate) fn describe(state: &State) -> String {
         State::Completing { run, ending } => {
             format!("{}; {} was said", frame_line(run), ending.as_str())
         }
-        State::Active(run) | State::Stuck { run, .. } => frame_line(run),
+        State::Active(run) | State::Stuck(run) => frame_line(run),
     }
 }
 
 fn frame_line(run: &Run) -> String {
     let whose = match &run.owner {
         LoopOwner::Nobody => "bound to no session".to_owned(),
+        LoopOwner::Next => "for the next session that starts".to_owned(),
         LoopOwner::Session { id, .. } => format!("session {}", id.short()),
     };
     let outer = match run.outer.len() {

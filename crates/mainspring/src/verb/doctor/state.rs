@@ -271,14 +271,13 @@ fn plans(cmd: &CommandContext, project: &Project, store: &ProjectStore, findings
 
 /// A loop that nobody continues any more, or whose state cannot be read.
 fn looping(cmd: &CommandContext, state: &Loop, ttl: Millis, findings: &mut Findings) {
-    let (Loop::Active(run) | Loop::Completing { run, .. } | Loop::Stuck { run, .. }) = state else {
+    let (Loop::Active(run) | Loop::Completing { run, .. } | Loop::Stuck(run)) = state else {
         if let Loop::Corrupt(what) = state {
             findings.error("loop", what.clone(), "mainspring loop abort");
         }
         return;
     };
-    let idle = cmd.env.now().since(run.updated);
-    if idle > ttl {
+    if run.is_stale(cmd.env.now(), ttl) {
         findings.warn(
             "loop",
             format!("it has not advanced since {}", timestamp(run.updated)),
@@ -288,9 +287,10 @@ fn looping(cmd: &CommandContext, state: &Loop, ttl: Millis, findings: &mut Findi
     match &run.owner {
         LoopOwner::Nobody => findings.warn(
             "loop",
-            "it belongs to no session, and goes on only if one session is alone here",
+            "it belongs to no session, and goes on only if one that you attend is alone here",
             "mainspring loop adopt --session last",
         ),
+        LoopOwner::Next => {}
         LoopOwner::Session { id, client } => {
             let gone = |client: &Client| !process::exists(client.0);
             if client.as_ref().is_some_and(gone) {

@@ -6,23 +6,42 @@ use mainspring_kernel::machines::looping::verbs::{self, Refused};
 use mainspring_kernel::machines::looping::{Ending, LoopOwner, Past, State};
 use mainspring_kernel::{Name, SessionId};
 
-use super::whose::{owner, started};
-use super::{Start, Store, change, frame, new_id, posted, prompted};
+use super::whose::{self, owner, started};
+use super::{Start, Store, change, frame, is_aborted, new_id, posted, prompted};
 use crate::event_context::EventContext;
 use crate::machine::looping::client;
 use crate::machine::looping::loop_store::{self, LoopStore, StoredLoop};
 use crate::markers;
 use crate::verb::{Change, CommandContext, Result, brake, session};
 
+/// What `--session` names whichever session starts next.
+const NEXT: &str = "next";
+
 pub(super) fn run(cmd: &CommandContext, start: &Start) -> Result {
-    let named = session::wanted(cmd, start.session.as_deref())?;
+    let is_next = start.session.as_deref() == Some(NEXT);
+    let named = match start.session.as_deref() {
+        Some(NEXT) => None,
+        named => session::wanted(cmd, named)?,
+    };
     let place = match &named {
         Some(named) => session::project_of(cmd, &named.id)?,
         None => cmd.project()?,
     };
-    let owner = named.map(|named| named.id);
+    let named = named.map(|named| named.id);
     let did = cmd.commit_in(&place, Name::Loop, "loop start", |context| {
-        begin(cmd, start, context, owner.as_ref())
+        let only = match (
+            &named,
+            whose::attended(context.env, context.store).as_slice(),
+        ) {
+            (None, [only]) if !is_next => Some(only.clone()),
+            _ => None,
+        };
+        let owner = match named.as_ref().or(only.as_ref()) {
+            Some(id) => owned_by(id.clone(), context),
+            None if is_next => LoopOwner::Next,
+            None => LoopOwner::Nobody,
+        };
+        begin(cmd, start, context, (named.as_ref(), owner))
     })?;
     let but = brake::but_ordered(cmd, &place, Name::Loop)?;
     Ok(format!("{did}\n{but}"))
@@ -32,23 +51,25 @@ fn begin(
     cmd: &CommandContext,
     start: &Start,
     context: &EventContext<'_>,
-    session: Option<&SessionId>,
+    (named, owner): (Option<&SessionId>, LoopOwner),
 ) -> Result<Change> {
-    let loops = Loops::find(context)?;
-    let before = loops.of(context, session)?;
+    let session = owner.session().cloned();
+    let session = session.as_ref();
+    let loops = Loops::find(context, session)?;
+    let before = loops.of(context, named)?;
     let gone = before.and_then(|kept| loop_store::gone_owner(context, &kept.state));
     if let Some(gone) = gone.filter(|gone| Some(gone) != session) {
         return Err(Refused::Gone(gone).into());
     }
-    let target = target(context, start.store, &loops)?;
     let state = verbs::start(
         before.map_or(&State::Idle(Past::Blank), |kept| &kept.state),
         new_id("loop", cmd),
         frame(&start.shape, cmd),
-        (owner_of(session.cloned(), context), &cmd.actor()),
+        (owner.clone(), &cmd.actor()),
         cmd.env.now(),
     )?
     .state;
+    let target = target(context, start.store, &loops)?;
     let kept = match target {
         LoopStore::Own => loop_store::blank(context, session)?,
         LoopStore::Jwz | LoopStore::Markdown => loop_store::read(context, target)?,
@@ -56,9 +77,9 @@ fn begin(
     let text = prompted(&kept, &state, &start.shape, cmd, context.root())?;
     let mut files = Vec::new();
     let mut message = None;
-    // An aborted loop of the same session, and those that were left behind, make room.
+    // An aborted loop of the same session, and those that are stale, make room.
     let aborted = before.into_iter();
-    for gone in aborted.chain(&loops.left) {
+    for gone in aborted.chain(&loops.over) {
         if gone.file.path == kept.file.path {
             files.extend(gone.aside().filter(|_| !is_aborted(gone)));
             continue;
@@ -80,21 +101,21 @@ fn begin(
 /// The loops that are here when another is to start.
 struct Loops {
     running: Vec<StoredLoop>,
-    /// Nobody comes back for these.
-    left: Vec<StoredLoop>,
+    /// These are stale, and nobody was told yet.
+    over: Vec<StoredLoop>,
 }
 
 impl Loops {
     /// What a repository brings does not count before a person trusts it.
-    fn find(context: &EventContext<'_>) -> Result<Self> {
+    fn find(context: &EventContext<'_>, session: Option<&SessionId>) -> Result<Self> {
         let counts = |kept: &StoredLoop| {
             kept.place != LoopStore::Markdown
                 || context.is_trusted()
                 || owner(&kept.state).is_some()
         };
         let all = loop_store::all(context)?.into_iter().filter(counts);
-        let (left, running) = all.partition(|kept| loop_store::left_for(context, kept).is_some());
-        Ok(Self { running, left })
+        let (over, running) = all.partition(|kept| loop_store::is_over(context, kept, session));
+        Ok(Self { running, over })
     }
 
     /// The loop that keeps this session from having another: its own, or one that is nobody's. A
@@ -130,7 +151,7 @@ impl Loops {
             Some(kept) if wanted.is_none() => format!(
                 ". {} holds {}, so this one is in Mainspring's own store",
                 store_name(kept.place),
-                whose(kept)
+                holder(kept)
             ),
             Some(_) | None => String::new(),
         }
@@ -138,18 +159,30 @@ impl Loops {
 
     fn retired(&self) -> String {
         let mut out = String::new();
-        for id in self.left.iter().filter_map(|kept| owner(&kept.state)) {
-            let _ = write!(
-                out,
-                ". The loop of session {id}, which is gone, was put aside"
-            );
+        for kept in &self.over {
+            let whose = match owner(&kept.state) {
+                Some(id) => format!("of session {id}"),
+                None => "that was nobody's".into(),
+            };
+            let _ = write!(out, ". The stale loop {whose} was put aside");
         }
         out
     }
 }
 
-fn is_aborted(kept: &StoredLoop) -> bool {
-    matches!(kept.state, State::Aborted { .. })
+/// Does a loop in this store hold anybody? What a repository's files say, and a program that is
+/// started for it, wait for a person's trust.
+pub(super) fn heeded(
+    context: &EventContext<'_>,
+    place: LoopStore,
+) -> std::result::Result<(), Refused> {
+    match place {
+        LoopStore::Own => Ok(()),
+        LoopStore::Jwz | LoopStore::Markdown if context.is_trusted() => Ok(()),
+        LoopStore::Jwz | LoopStore::Markdown => Err(Refused::Untrusted {
+            store: store_name(place),
+        }),
+    }
 }
 
 /// Where the new loop goes. The topic and the Markdown file hold one loop each.
@@ -166,10 +199,11 @@ fn target(
         }
         Some(Store::Own) | None => return Ok(LoopStore::Own),
     };
+    heeded(context, place)?;
     match loops.in_store(place) {
         Some(kept) if !is_aborted(kept) => Err(Refused::Taken {
             store: store_name(place),
-            by: whose(kept),
+            by: holder(kept),
         }),
         Some(_) | None => Ok(place),
     }
@@ -183,19 +217,18 @@ fn store_name(place: LoopStore) -> &'static str {
     }
 }
 
-fn whose(kept: &StoredLoop) -> String {
+fn holder(kept: &StoredLoop) -> String {
     match owner(&kept.state) {
         Some(id) => format!("the loop of session {id}"),
         None => "a loop that is nobody's".into(),
     }
 }
 
-fn owner_of(session: Option<SessionId>, context: &EventContext<'_>) -> LoopOwner {
-    match session {
-        None => LoopOwner::Nobody,
-        Some(id) => LoopOwner::Session {
-            client: client(context).filter(|_| context.env.agent_session().as_ref() == Some(&id)),
-            id,
-        },
+fn owned_by(id: SessionId, context: &EventContext<'_>) -> LoopOwner {
+    let own = context.env.agent_session().as_ref() == Some(&id);
+    let client = client(context).filter(|_| own);
+    LoopOwner::Session {
+        client: client.or_else(|| whose::client_of(context, &id)),
+        id,
     }
 }

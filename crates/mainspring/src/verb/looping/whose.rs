@@ -3,14 +3,14 @@
 use mainspring_kernel::SessionId;
 use mainspring_kernel::authority::Grounds;
 use mainspring_kernel::machines::looping::verbs::Refused;
-use mainspring_kernel::machines::looping::{LoopOwner, Run, State};
+use mainspring_kernel::machines::looping::{Client, LoopOwner, Run, State};
 
 use super::how_to_end;
 use crate::env::Environment;
 use crate::event_context::EventContext;
 use crate::machine::looping::loop_store::StoredLoop;
 use crate::machine::looping::running;
-use crate::sessions::Attendance;
+use crate::sessions::{self, Attendance};
 use crate::store::ProjectStore;
 use crate::verb::session::{self, Named};
 use crate::verb::{CommandContext, Result};
@@ -29,13 +29,9 @@ pub(super) fn only(mut loops: Vec<StoredLoop>) -> Result<StoredLoop> {
 
 /// The session that a loop belongs to.
 pub(super) fn owner(state: &State) -> Option<&SessionId> {
-    let owner = match state {
-        State::Aborted { owner, .. } => owner,
-        state => &running(state)?.owner,
-    };
-    match owner {
-        LoopOwner::Session { id, .. } => Some(id),
-        LoopOwner::Nobody => None,
+    match state {
+        State::Aborted { owner, .. } => owner.session(),
+        state => running(state)?.owner.session(),
     }
 }
 
@@ -45,20 +41,15 @@ pub(super) fn is_of(state: &State, session: &SessionId) -> bool {
 
 /// Whose loop it is. One that cannot be read holds nobody.
 pub(super) fn grounds(state: &State) -> Grounds<'_> {
-    match running(state).map(|run| &run.owner) {
-        Some(LoopOwner::Session { id, .. }) => Grounds::BegunBy(id),
-        Some(LoopOwner::Nobody) | None => Grounds::Nobodys,
-    }
+    let owner = running(state).and_then(|run| run.owner.session());
+    owner.map_or(Grounds::Nobodys, Grounds::BegunBy)
 }
 
-/// The live sessions that a loop without an owner could hold, the one with the latest event first.
-/// A headless one does not count beside one that somebody attends.
-fn candidates(env: &Environment, store: &ProjectStore) -> Vec<SessionId> {
-    let here = session::here(env, store);
-    let is_attended = |attendance: Attendance| attendance == Attendance::Attended;
-    let any_attended = here.iter().any(|(one, _)| is_attended(one.attendance));
-    here.into_iter()
-        .filter(|(one, _)| !any_attended || is_attended(one.attendance))
+/// The live sessions that a loop without an owner is for: those that somebody attends, the one with
+/// the latest event first.
+pub(super) fn attended(env: &Environment, store: &ProjectStore) -> Vec<SessionId> {
+    let here = session::here(env, store).into_iter();
+    here.filter(|(one, _)| one.attendance == Attendance::Attended)
         .map(|(one, _)| one.id)
         .collect()
 }
@@ -66,11 +57,17 @@ fn candidates(env: &Environment, store: &ProjectStore) -> Vec<SessionId> {
 /// The session that a person means who names none.
 pub(super) fn only_session(cmd: &CommandContext) -> Result<Named> {
     let (_, store) = cmd.project()?;
-    match candidates(&cmd.env, &store).as_slice() {
+    match attended(&cmd.env, &store).as_slice() {
         [] => Err(Refused::NoSession.into()),
         [one] => Ok(Named::live(&cmd.env, one.clone())),
         several => Err(Refused::SeveralSessions(several.to_vec()).into()),
     }
+}
+
+/// The client of a live session: after `/clear`, the loop goes on there.
+pub(super) fn client_of(context: &EventContext<'_>, session: &SessionId) -> Option<Client> {
+    let found = sessions::find(context.store.state(), session)?;
+    Some(Client(found.client?.pid))
 }
 
 /// What a loop that was started does from now on.
@@ -80,11 +77,11 @@ pub(super) fn started(context: &EventContext<'_>, state: &State) -> String {
     };
     let what = match &run.owner {
         LoopOwner::Session { id, .. } => keeps(&format!("session {id}"), run),
-        LoopOwner::Nobody => match candidates(context.env, context.store).as_slice() {
-            [] | [_] => keeps(
-                "the only session here, or else the next one that starts,",
-                run,
-            ),
+        LoopOwner::Next => keeps("the next session that starts here", run),
+        LoopOwner::Nobody => match attended(context.env, context.store).as_slice() {
+            [] => keeps("the next session that you attend here", run),
+            // Only a push: a start gives it to this one.
+            [_] => keeps("the only session that you attend here", run),
             several => format!(
                 "the loop may run for {}, but {} sessions are live here, so it holds none of them \
                  yet: `mainspring loop adopt --session last` gives it to the one with the latest \

@@ -92,7 +92,7 @@ pub(super) fn by_time(input: &MachineInput, now: Millis) -> Vec<Due> {
             }
             Loop::Idle(_)
             | Loop::Completing { .. }
-            | Loop::Stuck { .. }
+            | Loop::Stuck(_)
             | Loop::Aborted { .. }
             | Loop::Corrupt(_) => Vec::new(),
         },

@@ -15,7 +15,7 @@ mod posing;
 mod reviewer;
 mod secrets;
 mod settings;
-mod shells;
+pub(crate) mod shells;
 mod supply;
 mod terminal;
 mod trust;

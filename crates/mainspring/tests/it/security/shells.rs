@@ -14,7 +14,7 @@ use crate::taskie::Taskie;
 
 /// A script below these programs, the outermost first: a shell stands for each client. `$1` is
 /// Mainspring.
-fn below(env: &TestEnv, clients: &[&str], script: &str) -> Ran {
+pub(crate) fn below(env: &TestEnv, clients: &[&str], script: &str) -> Ran {
     let client = env.root().join("claude");
     if !client.exists() {
         fs::copy("/bin/sh", &client).unwrap();

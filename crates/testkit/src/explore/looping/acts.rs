@@ -2,7 +2,7 @@
 
 use mainspring_kernel::event::{Author, Chain, Kind};
 use mainspring_kernel::machines::MachineInput;
-use mainspring_kernel::machines::looping::{self, State};
+use mainspring_kernel::machines::looping::{self, OwnerLife, State};
 use mainspring_kernel::orders::{Scope, Until};
 use mainspring_kernel::verbs::Actor;
 
@@ -98,7 +98,7 @@ impl Loops {
             }
             Act::Abort => {
                 run_verb(world, |state| {
-                    looping::verbs::abort(state, &Actor::Person, "")
+                    looping::verbs::abort(state, &Actor::Person, OwnerLife::Live, "")
                 });
                 world.env().oracle.stack.clear();
                 world.moment |= ABORTED;

@@ -161,7 +161,7 @@ impl Loops {
 
 fn stack(state: &State) -> Vec<u32> {
     match state {
-        State::Active(run) | State::Completing { run, .. } | State::Stuck { run, .. } => {
+        State::Active(run) | State::Completing { run, .. } | State::Stuck(run) => {
             let outer = run.outer.iter().map(|frame| frame.iter);
             outer.chain([run.top.iter]).collect()
         }
@@ -187,7 +187,9 @@ impl Oracle {
             ("signal" | "completing" | "max-inner", Outcome::Passed | Outcome::Capped) => {
                 self.stack.pop();
             }
-            ("max" | "stale" | "stuck", Outcome::Passed) => self.stack.clear(),
+            ("max" | "stale", Outcome::Passed | Outcome::Held | Outcome::Told) => {
+                self.stack.clear();
+            }
             _ => {}
         }
     }
@@ -257,6 +259,7 @@ impl Protocol for Loops {
             },
             outer: vec![self.frame("outer")],
             top: self.frame("inner"),
+            adopted: false,
         };
         let gate = MachineInput::Gate(InputOf::new(
             gate::State::Waiting { held: 0 },
@@ -282,6 +285,7 @@ impl Protocol for Loops {
                 outer_prompt: None,
                 outer: looping::OuterGoesOn::AtOnce,
                 owner: looping::OwnerLife::Live,
+                waits: false,
                 door: looping::Door::Hook,
                 worktree: None,
             },

@@ -1,5 +1,6 @@
 mod drop_in;
 mod owners;
+mod stale;
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -27,10 +28,18 @@ pub(super) fn facts() -> Facts {
         outer_prompt: None,
         outer: OuterGoesOn::AtOnce,
         owner: OwnerLife::Live,
+        waits: false,
         door: Door::Hook,
         worktree: None,
     }
 }
+
+pub(super) const COMPANIES: [OtherSessions; 4] = [
+    OtherSessions::Alone,
+    OtherSessions::Several,
+    OtherSessions::Headless,
+    OtherSessions::Helper,
+];
 
 pub(super) fn frame(mode: Mode, iter: u32, max: u32) -> Frame {
     Frame {
@@ -55,6 +64,7 @@ pub(super) fn run(top: Frame) -> Run {
         owner: owner("mine"),
         outer: Vec::new(),
         top,
+        adopted: false,
     }
 }
 
@@ -94,7 +104,12 @@ fn states() -> Vec<State> {
         within(frame(Mode::Grind, 3, 100), frame(Mode::Issue, 5, 5)),
     ];
     for run in runs {
-        for owner in [owner("mine"), owner("theirs"), LoopOwner::Nobody] {
+        for owner in [
+            owner("mine"),
+            owner("theirs"),
+            LoopOwner::Nobody,
+            LoopOwner::Next,
+        ] {
             let run = Run {
                 owner: owner.clone(),
                 ..run.clone()
@@ -104,10 +119,7 @@ fn states() -> Vec<State> {
                 run: run.clone(),
                 ending: Ending::Complete,
             });
-            for why in [Stuck::Stale, Stuck::MaxIterations] {
-                let run = run.clone();
-                all.push(State::Stuck { run, why });
-            }
+            all.push(State::Stuck(run.clone()));
             all.push(State::Aborted {
                 cause: "by a person".to_string(),
                 owner,
@@ -124,7 +136,7 @@ fn all_facts() -> Vec<Facts> {
         SpokenSignal::Near("token in backticks, line 1: say it bare".to_string()),
         SpokenSignal::Nothing,
     ] {
-        for company in [OtherSessions::Alone, OtherSessions::Several] {
+        for company in COMPANIES {
             for client in [None, Some(Client(7)), Some(Client(8))] {
                 for (door, owner) in [
                     (Door::Hook, OwnerLife::Live),
@@ -185,7 +197,9 @@ fn every_state_and_event_follows_the_table() {
             adopt(&state, session("next"), None, NOW),
         );
         for actor in actors() {
-            verb(&mut coverage, &state, abort(&state, &actor, "enough"));
+            for life in [OwnerLife::Live, OwnerLife::Gone] {
+                verb(&mut coverage, &state, abort(&state, &actor, life, "enough"));
+            }
         }
     }
     coverage.assert_complete::<Loop>();
@@ -220,6 +234,29 @@ fn the_block_is_the_seeds_sentence() {
 }
 
 #[test]
+fn the_first_hold_and_the_first_after_adopt_name_the_signals() {
+    for mode in Mode::ALL {
+        let mut state = State::Active(run(frame(mode, 0, 5)));
+        for told in [true, false, true, false] {
+            let taken = at_stop(&state, &facts());
+            for (element, ending) in mode.signals() {
+                let signal = format!("<{element}>{}</{element}>", ending.as_str());
+                assert_eq!(
+                    taken.said.contains(&signal),
+                    told,
+                    "{mode:?}: {}",
+                    taken.said
+                );
+            }
+            state = taken.state;
+            if !told {
+                state = adopt(&state, session("mine"), None, NOW).unwrap().state;
+            }
+        }
+    }
+}
+
+#[test]
 fn a_loop_of_five_holds_four_stops_and_ends_at_its_maximum() {
     let mut state = State::Active(run(frame(Mode::Loop, 1, 5)));
     for iteration in 2..=5 {
@@ -235,8 +272,8 @@ fn a_loop_of_five_holds_four_stops_and_ends_at_its_maximum() {
     );
     let ended = State::Idle(Past::Done(Ending::MaxIterations));
     assert_eq!(settle::<Loop>(&taken.state, Settled::Released).0, ended);
-    // If another machine holds this stop, the loop looks again at the next one.
-    assert_eq!(settle::<Loop>(&taken.state, Settled::Continued).0, state);
+    let held = settle::<Loop>(&taken.state, Settled::Continued).0;
+    assert_eq!(held, ended, "told once, also if another machine holds");
 }
 
 #[test]
@@ -309,26 +346,6 @@ fn each_mode_has_its_own_signals() {
 }
 
 #[test]
-fn stale_is_more_than_the_ttl() {
-    for (age, rule) in [(7_200, "iterate"), (7_201, "stale")] {
-        let aged = Run {
-            updated: Millis(NOW.0 - age * 1_000),
-            ..run(frame(Mode::Loop, 1, 5))
-        };
-        assert_eq!(at_stop(&State::Active(aged), &facts()).rule, rule, "{age}");
-    }
-    let ahead = Run {
-        updated: NOW.plus(TTL).plus(TTL),
-        ..run(frame(Mode::Loop, 1, 5))
-    };
-    assert_eq!(
-        at_stop(&State::Active(ahead), &facts()).rule,
-        "iterate",
-        "a clock that was set back makes nothing stale"
-    );
-}
-
-#[test]
 fn a_loop_is_started_pushed_adopted_and_aborted() {
     let idle = State::Idle(Past::Blank);
     let first = frame(Mode::Grind, 1, 100);
@@ -346,7 +363,9 @@ fn a_loop_is_started_pushed_adopted_and_aborted() {
     );
 
     let adopted = adopt(&pushed, session("next"), None, NOW).unwrap().state;
-    let aborted = abort(&adopted, &Actor::Person, "enough").unwrap().state;
+    let aborted = abort(&adopted, &Actor::Person, OwnerLife::Live, "enough")
+        .unwrap()
+        .state;
     assert_eq!(
         aborted,
         State::Aborted {
@@ -360,6 +379,40 @@ fn a_loop_is_started_pushed_adopted_and_aborted() {
 }
 
 #[test]
+fn an_abort_is_told_once_and_only_where_somebody_does_not_know() {
+    let of = |owner| {
+        State::Active(Run {
+            owner,
+            ..run(frame(Mode::Loop, 1, 5))
+        })
+    };
+    let (person, agent) = (Actor::Person, Actor::Agent(None));
+    let over = State::Idle(Past::Aborted);
+    for (owner, actor, life, told) in [
+        (owner("mine"), &person, OwnerLife::Live, true),
+        (owner("mine"), &person, OwnerLife::Gone, false),
+        (LoopOwner::Nobody, &person, OwnerLife::Live, false),
+        (LoopOwner::Nobody, &agent, OwnerLife::Live, true),
+    ] {
+        let state = abort(&of(owner), actor, life, "").unwrap().state;
+        if !told {
+            assert_eq!(state, over);
+            continue;
+        }
+        let taken = at_stop(&state, &facts());
+        assert_eq!(taken.notes.len(), 1);
+        let held = settle::<Loop>(&taken.state, Settled::Continued).0;
+        assert_eq!(held, over, "also if another machine holds");
+    }
+    let aborted = abort(&of(owner("mine")), &person, OwnerLife::Live, "").unwrap();
+    let ends = Kind::SessionEnd {
+        reason: EndReason::Other,
+    };
+    let ended = step::<Loop>(&aborted.state, &event("mine", ends), &facts(), NOW);
+    assert_eq!(ended.state, over, "nobody is left to be told");
+}
+
+#[test]
 fn a_verb_that_makes_no_sense_is_refused() {
     let idle = State::Idle(Past::Blank);
     let active = State::Active(run(frame(Mode::Loop, 1, 5)));
@@ -370,7 +423,9 @@ fn a_verb_that_makes_no_sense_is_refused() {
         let whose = (LoopOwner::Nobody, &Actor::Person);
         start(state, "loop-1".into(), frame, whose, NOW)
     };
-    let aborted = abort(&active, &Actor::Person, "enough").unwrap().state;
+    let aborted = abort(&active, &Actor::Person, OwnerLife::Live, "enough")
+        .unwrap()
+        .state;
     assert!(begin(&aborted, one()).is_ok());
     let agents = (LoopOwner::Nobody, &Actor::Agent(None));
     assert_eq!(
@@ -389,7 +444,8 @@ fn a_verb_that_makes_no_sense_is_refused() {
     );
     assert_eq!(push(&idle, one(), NOW), Err(Refused::NoLoop));
     assert_eq!(push(&corrupt, one(), NOW), Err(torn()));
-    assert_eq!(abort(&idle, &Actor::Person, "x"), Err(Refused::NoLoop));
+    let none = abort(&idle, &Actor::Person, OwnerLife::Live, "x");
+    assert_eq!(none, Err(Refused::NoLoop));
     assert_eq!(adopt(&idle, session("s"), None, NOW), Err(Refused::NoLoop));
 
     let mut deep = active;
@@ -451,27 +507,5 @@ fn an_outer_frame_goes_on_at_once_unless_it_is_used_up_or_the_person_chose_other
     ] {
         let taken = at_stop(&State::Active(within(outer, inner())), &facts);
         assert_eq!(taken.said.starts_with("Next"), at_once, "{}", taken.said);
-    }
-}
-
-#[test]
-fn a_stale_loop_of_a_session_that_is_gone_is_retired_by_whoever_comes() {
-    let theirs = |updated| {
-        State::Active(Run {
-            owner: owner("theirs"),
-            updated,
-            ..run(frame(Mode::Loop, 1, 5))
-        })
-    };
-    for (updated, life, rule) in [
-        (Millis(0), OwnerLife::Gone, "retired"),
-        (Millis(0), OwnerLife::Live, "not-ours"),
-        (NOW, OwnerLife::Gone, "not-ours"),
-    ] {
-        let facts = Facts {
-            owner: life,
-            ..facts()
-        };
-        assert_eq!(at_stop(&theirs(updated), &facts).rule, rule);
     }
 }

@@ -131,3 +131,37 @@ fn the_next_session_that_starts_takes_nobodys_loop_and_is_told() {
         assert_eq!(taken.said.contains("NO_MORE_ISSUES"), takes, "{source:?}");
     }
 }
+
+#[test]
+fn what_nobody_owns_goes_to_no_helper_and_to_a_headless_run_only_if_that_was_said() {
+    use OtherSessions::{Alone, Headless, Helper, Several};
+    let starts = Kind::SessionStart {
+        source: StartSource::Startup,
+    };
+    let stops = stop(Background::Quiet);
+    for (owner, company, at_start, at_stop) in [
+        (LoopOwner::Nobody, Alone, true, true),
+        (LoopOwner::Nobody, Several, true, false),
+        (LoopOwner::Nobody, Headless, false, false),
+        (LoopOwner::Nobody, Helper, false, false),
+        (LoopOwner::Next, Alone, true, false),
+        (LoopOwner::Next, Several, true, false),
+        (LoopOwner::Next, Headless, true, false),
+        (LoopOwner::Next, Helper, false, false),
+    ] {
+        let state = State::Active(Run {
+            owner: owner.clone(),
+            ..run(frame(Mode::Loop, 0, 5))
+        });
+        let facts = Facts { company, ..facts() };
+        for (kind, takes) in [(&starts, at_start), (&stops, at_stop)] {
+            let taken = step::<Loop>(&state, &event("mine", kind.clone()), &facts, NOW);
+            let State::Active(run) = &taken.state else {
+                panic!("{taken:?}")
+            };
+            let why = format!("{owner:?} {company:?} {kind:?}");
+            assert_eq!(run.owner.is(&session("mine")), takes, "{why}");
+            assert_eq!(taken.said != "Pass", takes, "{why}");
+        }
+    }
+}
