@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use mainspring_kernel::hidden::escape_name;
+use mainspring_kernel::hidden::{escape_name, name};
 use mainspring_kernel::{Millis, Name, SessionId};
 use mainspring_store::ShownPath as _;
 use serde::Serialize;
@@ -134,7 +134,7 @@ fn render(cmd: &CommandContext, all: &[View]) -> String {
             escape_name(&view.host),
             session::ago(cmd.env.now(), view.at)
         );
-        out += &format!("  {}{place}\n", escape_name(&view.project));
+        out += &format!("  {}{place}\n", name(&view.project));
         let machines: Vec<String> = view
             .machines
             .iter()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mainspring_kernel::Name;
 use mainspring_kernel::at_work::AtWork;
-use mainspring_kernel::hidden::escape_name;
+use mainspring_kernel::hidden::{escape_name, name};
 use mainspring_kernel::ids;
 use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::machines::claim::{State as Claim, rounds};
@@ -301,9 +301,9 @@ fn render(cmd: &CommandContext, view: &View) -> String {
     } else {
         "not trusted: nothing that the project brings counts until `mainspring trust`".into()
     };
-    let mut out = format!("{}  {trusted}\n", paint.bold(&escape_name(&view.project)));
+    let mut out = format!("{}  {trusted}\n", paint.bold(&name(&view.project)));
     if let Some(worktree) = &view.worktree {
-        out += &format!("worktree {}\n", escape_name(worktree));
+        out += &format!("worktree {}\n", name(worktree));
     }
     if let Some(session) = &view.session {
         let heard = view.heard_ago.as_ref();

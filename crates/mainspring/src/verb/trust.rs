@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::authority::Grounds;
-use mainspring_kernel::hidden::escape_name;
+use mainspring_kernel::hidden;
 use mainspring_platform::path;
 use mainspring_store::{ShownPath as _, path_text};
 use serde::Serialize;
@@ -105,7 +105,11 @@ fn list(args: &Args, cmd: &CommandContext) -> Result {
     let mut out = String::new();
     for one in &trusted {
         let gone = if one.exists { "" } else { "  (gone)" };
-        out += &format!("{}  since {}{gone}\n", escape_name(&one.project), one.since);
+        out += &format!(
+            "{}  since {}{gone}\n",
+            hidden::name(&one.project),
+            one.since
+        );
     }
     Ok(out)
 }
@@ -141,11 +145,11 @@ fn show(cmd: &CommandContext, project: &Project, proposal: &Proposal) -> String 
         out += &format!("{line}\n");
     }
     for check in proposal.checks(&project.root) {
-        let words = check.run.join(" ");
+        let words = hidden::escape_name(&check.run.join(" ")).into_owned();
         out += &format!("\nat a stop it runs {}: {}\n", check.name, words);
     }
     for (name, before, after) in proposal.changed_pins() {
-        out += &format!("\n{}\n", cmd.paint.bold(&escape_name(name)));
+        out += &format!("\n{}\n", cmd.paint.bold(&hidden::name(name)));
         let changes = diff::lines(before, after);
         if changes.is_empty() {
             out += "it is not as you trusted it: read it first\n";

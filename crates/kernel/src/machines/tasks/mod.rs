@@ -187,8 +187,9 @@ impl Machine for Tasks {
             return Step::ignore(state, BeforeTool::Pass);
         };
         let deny = alloc::format!(
-            "{file} belongs to the skill's machinery: its tasks are laid out for you when the \
-             skill is invoked. Work from the skill's instructions and the task list."
+            "{} belongs to the skill's machinery: its tasks are laid out for you when the skill \
+             is invoked. Work from the skill's instructions and the task list.",
+            crate::hidden::name(file)
         );
         Step::take("peek", state.clone(), BeforeTool::Deny(deny))
     }
@@ -273,6 +274,7 @@ impl Invocation {
         let mut notes: Vec<String> = invoked
             .strangers
             .iter()
+            .map(|file| crate::hidden::name(file))
             .map(|file| alloc::format!("left alone, because it is not a task: {file}"))
             .collect();
         // The skill's list was not laid out, so the person is told too.

@@ -169,3 +169,28 @@ fn a_pull_request_is_opened_when_the_checks_pass_and_carries_their_receipt() {
         .ok();
     assert!(told.contains("tests: pass, over this tree"), "{told}");
 }
+
+#[test]
+fn no_pull_request_is_opened_on_a_check_that_was_red_and_cannot_run_now() {
+    let Some(world) = world() else { return };
+    let project = world.env.project();
+    fs::write(project.join("mainspring.toml"), CHECK).unwrap();
+    fs::write(project.join("state.txt"), "bad\n").unwrap();
+    world.env.trust();
+    git(&project, &["switch", "--quiet", "-c", BRANCH]);
+    git(&project, &["add", "--all"]);
+    git(&project, &["commit", "--quiet", "-m", "Fix"]);
+    world.write("coding");
+    world
+        .env
+        .agent("s", &["handoff", "--summary", "Fix the race", "--push"])
+        .ok();
+    let text = world.env.stop("handed over").held();
+    assert!(text.contains("`tests` fails"), "{text}");
+    let gone = CHECK.replace("\"sh\"", "\"no-such-program\"");
+    fs::write(project.join("mainspring.toml"), gone).unwrap();
+    world.env.trust();
+    let said = world.env.stop("handed over again").let_go();
+    assert!(said.contains("no pull request is opened"), "{said}");
+    assert_eq!(world.github.prs_created(), 0);
+}
