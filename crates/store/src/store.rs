@@ -9,7 +9,7 @@ use mainspring_kernel::Millis;
 use mainspring_kernel::effect::Fence;
 use mainspring_kernel::journal::{Entry, FORMAT, FileChange, Record};
 use mainspring_platform::host::boot_id;
-use mainspring_platform::{rename, sync};
+use mainspring_platform::{file, rename, sync};
 
 use crate::atomic::{self, Projected};
 use crate::head::Head;
@@ -71,7 +71,7 @@ impl Store {
     pub fn unfinished(&self) -> bool {
         let journal = std::fs::symlink_metadata(self.dir.join(journal::CURRENT));
         let Ok(journal) = journal else { return false };
-        let head = File::open(self.dir.join(LOCK)).ok();
+        let head = file::open(&self.dir.join(LOCK)).ok();
         let head = head.and_then(|lock| Head::read(&lock));
         // From another boot: a power loss may have torn files that nobody else examines.
         head.is_none_or(|head| head.size != journal.len() || head.boot != boot_id())

@@ -1,8 +1,6 @@
 //! Locks: Mainspring's own, which end with their process, and the client's on its task lists,
 //! which are directories and stay when their holder dies.
 
-use std::fs::File;
-
 use mainspring_store::ShownPath as _;
 
 use super::{Findings, Repair};
@@ -30,7 +28,7 @@ pub(super) fn examine(cmd: &CommandContext, repair: Repair, findings: &mut Findi
 
 /// A lock ends with its process, so whoever holds one is still running.
 fn ours(path: &std::path::Path, findings: &mut Findings) {
-    let Ok(file) = File::open(path) else {
+    let Ok(file) = mainspring_platform::file::open(path) else {
         return;
     };
     match mainspring_platform::lock::try_take(&file) {
