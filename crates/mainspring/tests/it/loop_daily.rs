@@ -271,7 +271,7 @@ fn a_finished_inner_loop_continues_the_outer_one_at_once() {
     assert!(env.stop("x").held().starts_with("[ITERATION 1/2]"));
     assert_eq!(
         env.stop(ISSUE_DONE).held(),
-        "[ITERATION 1/100] The inner loop is over (DONE, after 1 iterations). Go on with the outer \
+        "[ITERATION 1/100] The inner loop is over (DONE, after 1 iteration). Go on with the outer \
          one, a grind. To end it say one of `<grind-done>NO_MORE_ISSUES</grind-done>`, \
          `<grind-done>MAX_ISSUES</grind-done>` on a line of its own.\n\nAll issues."
     );

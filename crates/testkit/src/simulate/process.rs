@@ -38,6 +38,16 @@ pub(super) struct Spoken {
     pub(super) tools: bool,
 }
 
+impl Spoken {
+    fn tool_use(self) -> ToolUse {
+        if self.tools {
+            ToolUse::Seen
+        } else {
+            ToolUse::NotSeen
+        }
+    }
+}
+
 /// One event on its way to a process.
 #[derive(Debug, Clone)]
 pub(super) struct Delivery {
@@ -302,11 +312,7 @@ fn load(
         said: None,
         ledger: ledger.value.clone().unwrap_or_default(),
         cap: Cap::After(CAP),
-        tools: if delivery.spoken.tools {
-            ToolUse::Seen
-        } else {
-            ToolUse::NotSeen
-        },
+        tools: delivery.spoken.tool_use(),
         transcript: None,
         trust: Trust::Trusted,
         orders: orders.value.unwrap_or_default(),

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::{Door, Ending, Facts, Frame, Mode, Run, Welcome};
 use crate::ids::{Millis, SessionId};
+use crate::receipt::times;
 
 /// What the agent reads at an iteration: the same sentence as the script that `loop` replaces, and
 /// what else it has to know.
@@ -46,11 +47,11 @@ pub(super) fn onward(inner: &Frame, outer: &Frame, ending: Ending, facts: &Facts
         ..outer.clone()
     };
     let mut reason = format!(
-        "{} The inner loop is over ({}, after {} iterations). Go on with the outer one, {}. \
+        "{} The inner loop is over ({}, after {}). Go on with the outer one, {}. \
          To end it say one of {} on a line of its own.",
         label(&outer),
         ending.as_str(),
-        inner.iter,
+        times(inner.iter, "iteration"),
         kind(outer.mode),
         signals(outer.mode)
     );

@@ -11,7 +11,7 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
     stage.agent_runs("loop start --mode grind --max 20")?;
     stage.agent_runs("loop push --mode issue --max 3")?;
     stage.agent_is_held("Reproduced the first bug.")?;
-    stage.narrate("The signal ends the inner loop; at the next stop the outer one goes on.");
+    stage.narrate("The signal ends the inner loop, and the agent is sent on to the outer one.");
     stage.agent_is_held("Fixed and tested.\n\n<issue-complete>DONE</issue-complete>")?;
     stage.agent_is_held("What is next?")?;
     stage.expect("[ITERATION 2/20]")?;
