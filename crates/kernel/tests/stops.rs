@@ -81,6 +81,7 @@ impl Session {
     fn case(&mut self, act: &Act, kind: Kind) -> Case {
         self.deliveries += 1;
         let said = gate::Facts {
+            door: mainspring_kernel::Door::Hook,
             token: "TASKMASTER_DONE::mine".into(),
             heard: match act.says {
                 Says::Token => SpokenSignal::Said(Token),

@@ -85,14 +85,6 @@ impl Driver<'_> {
     }
 }
 
-/// How the note about a machine ends whose state could not be read.
-const LET_GO: &str = "It was left as it is, and the agent was let go";
-
-/// Does this note say that a machine's state could not be read?
-pub(crate) fn is_broken(note: &Note) -> bool {
-    note.text.ends_with(LET_GO)
-}
-
 struct Driver<'a> {
     context: &'a EventContext<'a>,
     payload: &'a Payload,
@@ -203,7 +195,7 @@ impl<'a> Driver<'a> {
                 Ok(input) => inputs.extend(input),
                 Err(trouble) => broken.push(Broken {
                     machine: *name,
-                    cause: format!("{trouble}. {LET_GO}"),
+                    cause: format!("{trouble}. It was left as it is, and the agent was let go"),
                 }),
             }
         }

@@ -25,7 +25,7 @@ use crate::permit::{Denied, Permit};
 use crate::project::{Contents, Project};
 use crate::sessions::{self, Session};
 use crate::store::{ProjectStore, installs};
-use crate::transcript::{LastBlock, Shows, Tail, Transcript, expand_home, look_again};
+use crate::transcript::{self, LastBlock, Shows, Tail, Transcript, expand_home};
 use crate::trust::{Before, Permission, ProjectSettings, TrustNotice};
 
 #[derive(Debug)]
@@ -47,6 +47,8 @@ pub(crate) struct EventContext<'a> {
     live_here: OnceCell<Vec<Session>>,
     /// The lines before this stop are written, or were waited for.
     lines_arrived: Cell<bool>,
+    /// A transcript was waited for in vain.
+    waited: Cell<bool>,
     /// What the person must hear of how something was loaded.
     told: RefCell<Vec<String>>,
     /// The only machine that gets this event, if a drop-in received it. Whoever registered the
@@ -84,6 +86,7 @@ impl<'a> EventContext<'a> {
             late_tail: OnceCell::new(),
             live_here: OnceCell::new(),
             lines_arrived: Cell::new(false),
+            waited: Cell::new(false),
             told: RefCell::default(),
             registered: None,
             by_command: false,
@@ -336,8 +339,19 @@ impl<'a> EventContext<'a> {
             is_there.then_some(())
         };
         if !self.lines_arrived.replace(true) {
-            look_again(arrived);
+            self.look_again(arrived);
         }
+    }
+
+    /// Looks into a transcript until it shows this. What did not come in time is not waited for a
+    /// second time: an event that runs a check is looked at again when the check has ended.
+    pub(crate) fn look_again<T>(&self, look: impl Fn() -> Option<T>) -> Option<T> {
+        if self.waited.get() {
+            return look();
+        }
+        let found = transcript::look_again(look);
+        self.waited.set(found.is_none());
+        found
     }
 
     /// The end of the transcript at a stop. Read once, when it is first needed.
@@ -360,7 +374,7 @@ impl<'a> EventContext<'a> {
         if self.tail().is_some_and(is_whole) {
             return;
         }
-        let whole = look_again(|| self.read_tail().filter(is_whole));
+        let whole = self.look_again(|| self.read_tail().filter(is_whole));
         if let Some(tail) = whole.or_else(|| self.read_tail()) {
             let _ = self.late_tail.set(tail);
         }

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Name;
 use crate::data::Never;
+use crate::door::Door;
 use crate::effect::HasEffects;
 use crate::event::{Author, Background, Kind};
 use crate::machine::{ANY, Arrow, Input, Machine, OnContext, OnStop, SAME, Settled, Step};
@@ -43,6 +44,8 @@ pub enum State {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Facts {
+    #[serde(default)]
+    pub door: Door,
     /// What the agent has to say: `<prefix>::<session>`.
     pub token: String,
     pub heard: SpokenSignal<Token>,
@@ -163,6 +166,8 @@ impl Machine for Gate {
             when: "the count reaches the maximum", does: "pass, tell the person", remedy: "raise `[gate] max`, or 0 for none" },
         Arrow { rule: "block",      on: "stop",      from: &["waiting", "kept"], to: "waiting",
             when: "the token was not said", does: "hold and count", remedy: "say the token on a line of its own, or `mainspring gate off`" },
+        Arrow { rule: "registered", on: "stop",      from: &["waiting", "kept"], to: "waiting",
+            when: "the token was not said; `compat taskmaster` asks for it, which its registration switches on", does: "hold and count", remedy: "say the token on a line of its own, or take the registration out with `mainspring uninstall` (`gate off` does not end it)" },
         Arrow { rule: "gave-up",    on: "stop",      from: &["gave_up"], to: SAME,
             when: "another machine held the last stop", does: "pass", remedy: "raise `[gate] max`, or 0 for none" },
         Arrow { rule: "kept",       on: "prompt",    from: &["said"], to: "kept",
@@ -278,7 +283,11 @@ fn await_at_stop(state: State, held: u32, input: &Input<'_, Gate>) -> Step<Gate,
     if works_on(&input.event.kind) {
         return Step::take("background", state, OnStop::Pass);
     }
-    refuse("block", next, facts)
+    let rule = match facts.door {
+        Door::Hook | Door::Command => "block",
+        Door::Compat => "registered",
+    };
+    refuse(rule, next, facts)
 }
 
 /// Holds the stop as number `count`, unless that reaches the maximum.

@@ -153,6 +153,7 @@ pub(crate) fn input(name: Name, stand: Stand, price: Price) -> Option<MachineInp
 
 pub(crate) fn gate(stand: Stand) -> gate::Facts {
     gate::Facts {
+        door: mainspring_kernel::Door::Hook,
         token: "TASKMASTER_DONE::s".into(),
         heard: match stand {
             Stand::Passing => SpokenSignal::Said(Token),

@@ -19,6 +19,7 @@ pub(super) use self::switches::off_command;
 use super::session::{self, Named};
 use super::{CommandContext, Result, brake};
 use crate::event_context::EventContext;
+use crate::host::{self, install};
 use crate::machine::gate::switch::{self, GateSwitch, Progress, SwitchedBy, Switches};
 use crate::machine::gate::{self, counter, token};
 use crate::project::Project;
@@ -254,7 +255,18 @@ struct View {
     project: &'static str,
     /// What switched it.
     by: &'static str,
+    /// The settings in which the drop-in for its script is registered: it holds whatever the
+    /// switches say.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    registered: Vec<Registration>,
     session: Option<Session>,
+}
+
+/// A settings file that registers `compat taskmaster`.
+#[derive(Serialize)]
+struct Registration {
+    host: &'static str,
+    scope: String,
 }
 
 #[derive(Serialize)]
@@ -300,29 +312,59 @@ fn status(cmd: &CommandContext, named: Option<&str>, json: bool) -> Result {
     let view = View {
         project: switch.as_str(),
         by,
+        registered: registrations(cmd, &project),
         session,
     };
     if json {
         return super::json(&view);
     }
+    Ok(cmd.fitted(&shown(&view, here.len())))
+}
+
+/// The view for a person; `live` sessions are here, of which nobody named one.
+fn shown(view: &View, live: usize) -> String {
     let mut out = match view.by {
         "" => format!("project  {}\n", view.project),
         by => format!("project  {} (set by {by})\n", view.project),
     };
+    for Registration { host, scope } in &view.registered {
+        let _ = writeln!(
+            out,
+            "`compat taskmaster` is switched on by its registration in the {scope} settings of {host}, \
+             whatever the switches say: `mainspring uninstall --scope {scope}` ends it"
+        );
+    }
     if let Some(session) = &view.session {
         let own = if session.own { " (its own switch)" } else { "" };
         let gate = session.gate.as_str();
         let _ = writeln!(out, "session  {gate} for {}{own}", session.id);
         let _ = writeln!(out, "token    {}", session.token);
-    } else if !here.is_empty() {
+    } else if live > 0 {
         let _ = writeln!(
             out,
-            "{} sessions are live here: `mainspring gate status --session last` shows the one with \
-             the latest event",
-            here.len()
+            "{live} sessions are live here: `mainspring gate status --session last` shows the one \
+             with the latest event"
         );
     }
-    Ok(cmd.fitted(&out))
+    out
+}
+
+/// Where the drop-in is registered for this project.
+fn registrations(cmd: &CommandContext, project: &Project) -> Vec<Registration> {
+    let mut found = Vec::new();
+    for host in host::HOSTS {
+        for (scope, file) in install::files(&host.installation, &cmd.env, &project.worktree) {
+            let is_ours = |one: &install::Handler| {
+                let script = one.args.get(1);
+                script.is_some_and(|script| script == install::Script::Taskmaster.name())
+            };
+            if file.is_ok_and(|file| file.found.drop_ins.iter().any(is_ours)) {
+                let (host, scope) = (host.agent.name, scope.to_string());
+                found.push(Registration { host, scope });
+            }
+        }
+    }
+    found
 }
 
 /// The switch for every session that has none of its own, and what set it.

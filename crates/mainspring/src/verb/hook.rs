@@ -349,20 +349,23 @@ fn with_ignored(context: &EventContext<'_>, mut answer: Answer) -> Answer {
 }
 
 /// What waits for the person to trust it, and what does not happen until then: said at a stop,
-/// once in a session. The agent hears nothing of it.
+/// once in a session. The agent hears nothing of it. A drop-in says only what its machine waits for.
 fn with_trust_notice(context: &EventContext<'_>, mut answer: Answer) -> Answer {
-    if !context.at_stop() || context.is_drop_in() || context.is_subagents() {
+    if !context.at_stop() || context.is_subagents() {
         return answer;
     }
-    let Ok(Some(notice)) = context.trust_notice() else {
-        return answer;
-    };
     let is_news = |about: &str| is_news(context, &context.root().join(about));
-    if notice.is_urgent() || is_news(notice.name()) {
-        answer.notes.push(Note::ours(notice.to_string()));
+    if !context.is_drop_in() {
+        let Ok(Some(notice)) = context.trust_notice() else {
+            return answer;
+        };
+        if notice.is_urgent() || is_news(notice.name()) {
+            answer.notes.push(Note::ours(notice.to_string()));
+        }
     }
     if !context.is_trusted() {
-        for name in Name::ALL {
+        let asked = |name: &&Name| !context.is_drop_in() || context.is_registered(**name);
+        for name in Name::ALL.iter().filter(asked) {
             let waits = machine::waits_for_trust(*name, context);
             let news = waits.filter(|_| is_news(&format!("untrusted {name}")));
             answer.notes.extend(news.map(Note::ours));

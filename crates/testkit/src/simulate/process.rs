@@ -364,6 +364,7 @@ fn gate_facts(spoken: Spoken) -> gate::Facts {
         SpokenSignal::Nothing
     };
     gate::Facts {
+        door: mainspring_kernel::Door::Hook,
         token: "T".into(),
         heard,
         errors: RecentErrors::NotSeen,

@@ -12,6 +12,7 @@ const NOW: crate::ids::Millis = crate::ids::Millis(1_000_000);
 
 fn facts() -> Facts {
     Facts {
+        door: Door::Hook,
         token: "TASKMASTER_DONE::s-1".into(),
         heard: SpokenSignal::Nothing,
         errors: RecentErrors::NotSeen,
@@ -44,6 +45,10 @@ fn states() -> Vec<State> {
 
 fn all_facts() -> Vec<Facts> {
     let mut all = Vec::new();
+    all.push(Facts {
+        door: Door::Compat,
+        ..facts()
+    });
     for heard in [
         SpokenSignal::Said(Token),
         SpokenSignal::Near("token in backticks, line 2: say it bare".into()),

@@ -10,7 +10,7 @@ use mainspring_kernel::Digest;
 use mainspring_platform::path;
 use mainspring_platform::program::{find, is_path};
 use mainspring_platform::stamp::{self, Stamp};
-use mainspring_store::{digest, no_symlink};
+use mainspring_store::{ShownPath as _, digest, no_symlink};
 use serde::{Deserialize, Serialize};
 
 use super::tree::{self, Contents, Files, Tree};
@@ -129,10 +129,8 @@ impl Keys {
         let inputs: Vec<&[String]> = wanted.iter().map(|one| one.inputs.as_slice()).collect();
         let all = Arc::new(self.read(&inputs)?);
         let toolchain = self.toolchain();
-        Ok(wanted
-            .iter()
-            .map(|check| self.one(checks, check, &all, &toolchain))
-            .collect())
+        let one = |check: &&CheckDefinition| self.one(checks, check, &all, &toolchain);
+        wanted.iter().map(one).collect()
     }
 
     /// Everything that a check without inputs of its own depends on.
@@ -157,7 +155,7 @@ impl Keys {
         check: &CheckDefinition,
         all: &Arc<Contents>,
         toolchain: &str,
-    ) -> Taken {
+    ) -> Result<Taken, String> {
         let is_input = |path: &[u8]| tree::is_input(&check.inputs, path);
         let files = all.files.iter().filter(|input| is_input(&input.path));
         let env = child_env::of_check(&self.env, &check.env, &host::variables());
@@ -171,14 +169,14 @@ impl Keys {
             definition: definition(check),
             pins: digest::of(&[format!("{pins:?}").as_bytes()]).0,
             toolchain: self.own_program(&check.run[0], toolchain),
-            environment: environment(&env, program.as_deref()),
+            environment: environment(&env, program.as_deref())?,
             inputs: tree::digest_of(files, &all.rules),
         };
         let trusted = |(name, now): &(String, Option<Digest>)| {
             checks.pins.get(name).map(|pin| &pin.digest) == now.as_ref()
         };
         let changed = pins.iter().filter(|pin| !trusted(pin));
-        Taken {
+        Ok(Taken {
             key: parts.key(),
             parts,
             contents: all.clone(),
@@ -187,7 +185,7 @@ impl Keys {
             program,
             env,
             dir: self.dir.clone(),
-        }
+        })
     }
 
     /// The program: a path from the tree's folder, or a name on the check's PATH.
@@ -255,7 +253,7 @@ fn definition(check: &CheckDefinition) -> String {
 }
 
 /// The variables, and which program it is: another version of it has another size or time.
-fn environment(env: &[(OsString, OsString)], program: Option<&Path>) -> String {
+fn environment(env: &[(OsString, OsString)], program: Option<&Path>) -> Result<String, String> {
     let mut text = Vec::new();
     for (variable, value) in env {
         for part in [
@@ -269,11 +267,12 @@ fn environment(env: &[(OsString, OsString)], program: Option<&Path>) -> String {
     }
     if let Some(program) = program {
         let real = path::real(program).unwrap_or_else(|_| program.to_owned());
-        let stamp = stamp::of(&real).ok().flatten();
+        let stamp = stamp::of(&real);
+        let stamp = stamp.map_err(|error| format!("cannot look at {}: {error}", real.shown()))?;
         let stamp = stamp.map(|stamp| (stamp.size, stamp.modified));
         text.extend_from_slice(format!("{} {stamp:?}", real.display()).as_bytes());
     }
-    digest::of(&[&text]).0
+    Ok(digest::of(&[&text]).0)
 }
 
 fn content(path: &Path) -> Option<Digest> {

@@ -40,7 +40,7 @@ use crate::effect_owner;
 use crate::event_context::EventContext;
 use crate::git::Git;
 use crate::permit::Permit;
-use crate::transcript::{Tail, ToolUse, look_again};
+use crate::transcript::{Tail, ToolUse};
 use crate::trust::{ProjectSettings, TrustedChecks};
 
 #[derive(Debug)]
@@ -254,7 +254,7 @@ fn activity(context: &EventContext<'_>) -> Activity {
         return Activity::Unknown;
     }
     let shown = || context.read_tail().and_then(|tail| shown(&tail));
-    look_again(shown).unwrap_or(Activity::Unknown)
+    context.look_again(shown).unwrap_or(Activity::Unknown)
 }
 
 /// What the transcript shows of the turn, if its end is written.

@@ -6,6 +6,7 @@ pub(crate) mod switch;
 
 use mainspring_kernel::SessionId;
 use mainspring_kernel::data::Never;
+use mainspring_kernel::door::Door;
 use mainspring_kernel::effect::Intent;
 use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
@@ -247,6 +248,11 @@ fn facts(context: &EventContext<'_>, session: &SessionId, state: State) -> Resul
     let max = config.get("gate.max").and_then(Value::number);
     let first = matches!(state, State::Waiting { held: 0 } | State::Kept);
     Ok(Facts {
+        door: if context.is_registered(Name::Gate) {
+            Door::Compat
+        } else {
+            Door::Hook
+        },
         token: token.line().to_owned(),
         heard,
         errors,

@@ -185,6 +185,11 @@ pub(crate) fn store_dir(context: &EventContext<'_>) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
+/// Are the tool and its store here, in a project that nobody trusted?
+pub(super) fn is_left_alone(context: &EventContext<'_>) -> bool {
+    !context.is_trusted() && store_dir(context).is_some() && context.env.program("jwz").is_some()
+}
+
 /// The message that is to be posted, and the file that it is in.
 pub(crate) fn outbox(context: &EventContext<'_>) -> Result<(Option<Outgoing>, FoundFile), Trouble> {
     let found = read_json(context.store.dir().join("loop-outbox.json"))?;

@@ -121,6 +121,14 @@ impl MachineShell for Shell {
         match intent.effect {}
     }
 
+    fn waits_for_trust(context: &EventContext<'_>) -> Option<String> {
+        jwz::is_left_alone(context).then(|| {
+            "a loop in the store of `jwz` does not count: that program is started only in a project \
+             that you have trusted. `mainspring trust` shows what that would allow"
+                .into()
+        })
+    }
+
     fn works_for(input: &InputOf<Loop>, session: &SessionId) -> bool {
         running(&input.state).is_some_and(|run| run.owner.is(session))
     }

@@ -9,7 +9,7 @@ use mainspring_kernel::{Answer, Decision, Name};
 use mainspring_platform::path;
 use serde_json::{Map, Value, json};
 
-use super::Reply;
+use super::{Reply, stop};
 use mainspring_store::ShownPath as _;
 
 use crate::env::Environment;
@@ -33,11 +33,14 @@ pub(super) fn run(env: &Environment, args: &[OsString], input: Input) -> Reply {
     };
     match answer(env, event, input) {
         Ok((answer, payload)) => reply(answer, &payload),
-        Err(cause) => Reply {
-            stdout: String::new(),
-            stderr: format!("[agent-sync] {cause}"),
-            code: 0,
-        },
+        Err(cause) => {
+            let text = format!("[agent-sync] {cause}");
+            Reply {
+                stdout: stop::message(&text),
+                stderr: text,
+                code: 0,
+            }
+        }
     }
 }
 
@@ -86,6 +89,10 @@ fn reply(mut answer: Answer, payload: &Payload) -> Reply {
             line.and_then(|line| serde_json::from_str::<Map<_, _>>(&line).ok())
                 .unwrap_or_default(),
         );
+    }
+    // A host shows nobody the stderr of a hook that succeeded.
+    if !stderr.is_empty() {
+        out.insert("systemMessage".into(), json!(stderr));
     }
     Reply {
         stdout: if out.is_empty() {

@@ -3,11 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use mainspring_kernel::{Answer, Decision, Name, Note, SessionId, Voice};
+use mainspring_kernel::{Answer, Decision, Name, SessionId};
 use serde_json::Value;
 
 use super::Reply;
-use crate::drive;
 use crate::env::Environment;
 use crate::host::{self, DecodeAs, Payload};
 use crate::verb::hook::decide_among;
@@ -70,34 +69,24 @@ pub(super) fn held(answer: &Answer) -> Option<String> {
     }
 }
 
-/// What a person should know, on stderr: stdout is the script's contract.
+/// What a person should know, one line for each note.
 pub(super) fn notes(script: &str, answer: &Answer) -> String {
-    let lines: Vec<String> = answer.notes.iter().map(|note| line(script, note)).collect();
-    lines.join("\n")
+    let lines = answer.notes.iter();
+    let lines = lines.map(|note| format!("{script}: {}", crate::host::text::clean(&note.text)));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
-fn line(script: &str, note: &Note) -> String {
-    format!("{script}: {}", crate::host::text::clean(&note.text))
-}
-
-/// The reply for an agent that may go. What the document does not know, our own failures and the
-/// host's limit, is said on stdout as well: a host shows nobody the stderr of a hook that
-/// succeeded.
+/// The reply for an agent that may go. What a person should know is on stderr, as the scripts have
+/// it, and on stdout as well: a host shows nobody the stderr of a hook that succeeded.
 pub(super) fn let_go(script: &str, answer: &Answer) -> Reply {
-    let unknown = |note: &&Note| note.by == Voice::Mainspring || drive::is_broken(note);
-    let lines: Vec<String> = answer
-        .notes
-        .iter()
-        .filter(unknown)
-        .map(|note| line(script, note))
-        .collect();
+    let notes = notes(script, answer);
     Reply {
-        stdout: if lines.is_empty() {
+        stdout: if notes.is_empty() {
             String::new()
         } else {
-            message(&lines.join("\n"))
+            message(&notes)
         },
-        stderr: notes(script, answer),
+        stderr: notes,
         code: 0,
     }
 }
@@ -112,7 +101,7 @@ pub(super) fn failed(script: &str, cause: &str) -> Reply {
     }
 }
 
-fn message(text: &str) -> String {
+pub(super) fn message(text: &str) -> String {
     super::spaced(&[("systemMessage", text.into())])
 }
 

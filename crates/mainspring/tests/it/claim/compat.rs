@@ -81,9 +81,35 @@ fn what_is_wrong_never_stops_the_agent() {
     let Some(world) = untrusted() else { return };
     std::fs::write(world.file(), "{").unwrap();
     let ran = sync(&world, "on-stop");
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.stderr.contains(".agent-claim.json"), "{}", ran.stderr);
+    let shown: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(shown["systemMessage"], ran.stderr.trim_end());
     let usage = sync(&world, "on-fire");
     assert_eq!(usage.code, Some(1));
     assert!(usage.stderr.starts_with("Usage:"), "{}", usage.stderr);
+}
+
+/// A host shows nobody the stderr of a hook that succeeded.
+#[test]
+fn what_keeps_it_from_working_is_told_where_a_person_reads_it() {
+    let Some(world) = untrusted() else { return };
+    world.work();
+    world.write("ready_for_pr");
+    let told = |ran: Ran| {
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let shown: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(shown["systemMessage"], ran.stderr.trim_end());
+        ran.stderr
+    };
+    let said = told(sync(&world, "on-stop"));
+    assert!(said.contains("mainspring trust"), "{said}");
+    world.env.trust();
+    let mut command = world.env.command();
+    command
+        .args(["compat", "agent-sync", "on-stop"])
+        .env("CLAUDE_PROJECT_DIR", ".")
+        .env("PATH", "/nonexistent");
+    let said = told(finish(&mut command, b"{}"));
+    assert!(said.contains("gh") || said.contains("git"), "{said}");
 }

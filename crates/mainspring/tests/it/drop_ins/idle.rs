@@ -44,8 +44,13 @@ fn assert_held(ran: &Ran, reason: &str, why: &str) {
 }
 
 #[track_caller]
+/// What there is to say stands on stderr, as the script has it, and where the person reads it.
 fn assert_let_go(ran: &Ran, stderr: &str, why: &str) {
-    assert_eq!(ran.stdout, "", "{why}");
+    let shown = match stderr.trim_end() {
+        "" => String::new(),
+        text => format!("{{\"systemMessage\": {}}}\n", json!(text)),
+    };
+    assert_eq!(ran.stdout, shown, "{why}");
     assert_eq!(ran.stderr, stderr, "{why}");
     assert_eq!(ran.code, Some(0), "{why}");
 }
@@ -192,8 +197,10 @@ fn a_count_that_is_no_number_aborts() {
     let env = TestEnv::new();
     page(&env, "loop", "five", "9");
     let ran = stop(&env, &json!({}));
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.stderr.contains("its state cannot be read"), "{ran:?}");
+    let shown: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(shown["systemMessage"], ran.stderr.trim_end());
     assert_let_go(&stop(&env, &json!({})), "", "it is cleaned up");
 }
 
@@ -359,4 +366,16 @@ fn the_worktree_of_an_issue_is_in_the_reason() {
         sentence("3/10")
     );
     assert_held(&stop(&env, &json!({})), &reason, "it is there");
+}
+
+#[test]
+fn a_loop_in_jwz_that_waits_for_trust_is_told_once_where_a_person_reads_it() {
+    let env = with_jwz();
+    env.run(&["untrust"]).ok();
+    let first = stop(&env, &json!({ "session_id": "s" }));
+    assert_eq!(first.code, Some(0), "{first:?}");
+    let shown: Value = serde_json::from_str(&first.stdout).unwrap();
+    let shown = shown["systemMessage"].as_str().unwrap();
+    assert!(shown.contains("`mainspring trust`"), "{shown}");
+    assert_let_go(&stop(&env, &json!({ "session_id": "s" })), "", "told once");
 }

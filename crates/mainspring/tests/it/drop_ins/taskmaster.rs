@@ -205,8 +205,9 @@ fn the_maximum_is_what_a_shell_takes_for_a_number() {
         let second = stop();
         if at_two == "let go" {
             let note = "taskmaster: let go at stop 2 of 2 although the agent never said \
-                        TASKMASTER_DONE::s\n";
-            assert_said(&second, "", note, max);
+                        TASKMASTER_DONE::s";
+            let shown = format!("{{\"systemMessage\": {}}}\n", json!(note));
+            assert_said(&second, &shown, &format!("{note}\n"), max);
             assert!(!env.tmp().join("taskmaster/s").exists(), "{max}");
         } else {
             assert_said(&second, &block(at_two, token), "", max);
@@ -293,4 +294,27 @@ fn it_expands_the_home_in_the_transcripts_path() {
         &json!({ "session_id": "s", "transcript_path": "~/t.jsonl" }),
     );
     assert_said(&ran, "", "", "19 lines");
+}
+
+/// Its registration is its switch: `gate off` does not end it, and nobody is told so.
+#[test]
+fn what_switches_it_on_is_named_and_what_ends_it() {
+    let env = TestEnv::new();
+    env.run(&["install", "--compat", "taskmaster", "--yes"])
+        .ok();
+    let fields = json!({ "session_id": "s", "cwd": env.project() });
+    assert!(stop(&env, &fields).stdout.contains("\"block\""));
+    let why = env.run(&["why"]).ok();
+    assert!(why.contains("by rule registered"), "{why}");
+    assert!(why.contains("mainspring uninstall"), "{why}");
+    let status = env.run(&["gate", "status"]).ok();
+    let end = "`mainspring uninstall --scope local` ends it";
+    assert!(
+        status.contains("switched on by its registration"),
+        "{status}"
+    );
+    assert!(status.replace('\n', " ").contains(end), "{status}");
+    env.run(&["uninstall", "--scope", "local", "--yes"]).ok();
+    let status = env.run(&["gate", "status"]).ok();
+    assert!(!status.contains("registration"), "{status}");
 }

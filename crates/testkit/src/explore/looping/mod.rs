@@ -264,6 +264,7 @@ impl Protocol for Loops {
         let gate = MachineInput::Gate(InputOf::new(
             gate::State::Waiting { held: 0 },
             gate::Facts {
+                door: mainspring_kernel::Door::Hook,
                 token: "T".into(),
                 heard: SpokenSignal::Nothing,
                 errors: RecentErrors::NotSeen,
