@@ -366,6 +366,7 @@ impl<'a> EventContext<'a> {
         let shows = self.host().transcript.shows;
         let words = self
             .payload
+            .filter(|payload| payload.transcript.is_some())
             .and_then(|payload| payload.last_message.as_ref());
         let Some(words) = words.filter(|_| shows != Shows::Nothing && !self.looking) else {
             return;

@@ -134,11 +134,12 @@ pub(super) const CAPPED: Path = Path {
     ..HOOK
 };
 
+/// A stop without a transcript: at the host's limit the hook would wait for one that is not there.
 fn continued(world: &World, words: &str) -> Vec<u8> {
-    world.event(
-        "Stop",
-        json!({"stop_hook_active": true, "last_assistant_message": words}),
-    )
+    let fields = json!({
+        "stop_hook_active": true, "last_assistant_message": words, "transcript_path": null,
+    });
+    world.event("Stop", fields)
 }
 
 fn over(world: &World, said: &str) -> Result<(), String> {
