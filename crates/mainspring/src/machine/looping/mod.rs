@@ -175,10 +175,11 @@ fn facts(context: &EventContext<'_>, kept: &StoredLoop) -> Result<Facts, Trouble
     let repeat = repeat || run.is_some_and(|run| is_unheard(context, kept, run));
     let nested = run.is_some_and(|run| !run.outer.is_empty());
     let at_once = config.get("loop.outer").and_then(Value::text) == Some(AT_ONCE);
+    let left = hook && loop_store::left_for(context, kept).is_some();
     Ok(Facts {
         heard,
         ttl: ttl(context),
-        company: run.map_or(OtherSessions::Alone, |run| company(context, run)),
+        company: run.map_or(OtherSessions::Alone, |run| company(context, run, left)),
         client: client(context),
         prompt: (repeat && hook)
             .then(|| prompt::text(context, kept, 0))
@@ -191,7 +192,7 @@ fn facts(context: &EventContext<'_>, kept: &StoredLoop) -> Result<Facts, Trouble
         } else {
             OuterGoesOn::NextStop
         },
-        owner: if hook && loop_store::left_for(context, kept).is_some() {
+        owner: if left {
             OwnerLife::Gone
         } else {
             OwnerLife::Live
@@ -205,9 +206,9 @@ fn facts(context: &EventContext<'_>, kept: &StoredLoop) -> Result<Facts, Trouble
     })
 }
 
-/// Other sessions matter only to a loop that is not this session's, and to find them means a look
-/// at every live session.
-fn company(context: &EventContext<'_>, run: &Run) -> OtherSessions {
+/// Other sessions matter only to a loop that is nobody's yet or was left behind, and to find them means
+/// a look at every live session.
+fn company(context: &EventContext<'_>, run: &Run, left: bool) -> OtherSessions {
     let own = context.session().is_some_and(|here| run.owner.is(&here));
     let unattended = || other_sessions::unattended(context);
     match run.owner {
@@ -215,6 +216,7 @@ fn company(context: &EventContext<'_>, run: &Run) -> OtherSessions {
         LoopOwner::Nobody if !context.is_drop_in() => {
             unattended().unwrap_or_else(|| other_sessions::of(context))
         }
+        LoopOwner::Session { .. } if !left && !context.is_drop_in() => OtherSessions::Alone,
         _ => unattended().unwrap_or(OtherSessions::Alone),
     }
 }
