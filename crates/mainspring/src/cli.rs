@@ -11,15 +11,16 @@ use mainspring_platform::terminal;
 
 use mainspring_platform::program;
 
+use crate::children::guard;
+use crate::command::{CommandContext, TypedIn};
 use crate::env::Environment;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::guard;
-use crate::host::{self, CalledBy, HostSpec, call};
+use crate::hosts::{self, CalledBy, HostSpec, call};
 use crate::output::{self, Paint};
 use crate::pager;
-use crate::verb::{self, CommandContext, TypedIn};
 use crate::wrap::wrap;
+use crate::{compat, debug, demo, hook, machines, people, setup, show};
 
 const START_HERE: &str = "Start here:
   mainspring demo                 watch a scripted agent run into every machine
@@ -44,40 +45,40 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    Demo(verb::demo::Args),
-    Install(verb::install::Args),
-    Uninstall(verb::install::UninstallArgs),
-    Doctor(verb::doctor::Args),
-    Pulse(verb::pulse::Args),
-    Status(verb::status::Args),
-    Sessions(verb::sessions::Args),
-    Why(verb::why::Args),
-    Log(verb::log::Args),
-    View(verb::view::Args),
-    Stop(verb::brake::StopArgs),
-    Pause(verb::brake::PauseArgs),
-    Resume(verb::brake::ResumeArgs),
-    Observe(verb::observe::Args),
-    Trust(verb::trust::Args),
-    Untrust(verb::trust::UntrustArgs),
-    Tasks(verb::tasks::Args),
-    Gate(verb::gate::Args),
-    Loop(verb::looping::Args),
-    Check(verb::check::Args),
-    Plan(verb::plan::Args),
-    Claim(verb::claim::Args),
-    Handoff(verb::handoff::Args),
-    Graph(verb::graph::Args),
-    Simulate(verb::simulate::Args),
-    Replay(verb::replay::Args),
-    Config(verb::config::Args),
-    State(verb::state::Args),
+    Demo(demo::Args),
+    Install(setup::install::Args),
+    Uninstall(setup::install::UninstallArgs),
+    Doctor(setup::doctor::Args),
+    Pulse(machines::pulse::commands::Args),
+    Status(show::status::Args),
+    Sessions(show::sessions::Args),
+    Why(show::why::Args),
+    Log(show::log::Args),
+    View(show::view::Args),
+    Stop(people::brake::StopArgs),
+    Pause(people::brake::PauseArgs),
+    Resume(people::brake::ResumeArgs),
+    Observe(people::observe::Args),
+    Trust(people::trust_command::Args),
+    Untrust(people::trust_command::UntrustArgs),
+    Tasks(machines::tasks::commands::Args),
+    Gate(machines::gate::commands::Args),
+    Loop(machines::looping::commands::Args),
+    Check(machines::check::commands::Args),
+    Plan(machines::review::commands::Args),
+    Claim(machines::claim::commands::Args),
+    Handoff(machines::claim::commands::handoff::Args),
+    Graph(show::graph::Args),
+    Simulate(debug::simulate::Args),
+    Replay(debug::replay::Args),
+    Config(setup::config::Args),
+    State(debug::state::Args),
     #[command(name = "self")]
-    Myself(verb::myself::Args),
-    Completions(verb::completions::Args),
-    Man(verb::man::Args),
-    Hook(verb::hook::Args),
-    Compat(verb::compat::Args),
+    Myself(debug::myself::Args),
+    Completions(setup::completions::Args),
+    Man(setup::man::Args),
+    Hook(hook::Args),
+    Compat(compat::Args),
 }
 
 pub(crate) fn main() -> ExitCode {
@@ -88,11 +89,11 @@ pub(crate) fn main() -> ExitCode {
     // A hook must be fast, so it does not wait for the parser. A drop-in takes the arguments
     // of another program, which the parser does not know.
     if let Some((by, host)) = called_as_hook(&name, &args) {
-        return verb::hook::run(&env, by, host).into();
+        return hook::run(&env, by, host).into();
     }
     match args.split_first() {
         None if !std::io::stdin().is_terminal() => {
-            if let Some(exit) = verb::hook::run_bare(&env) {
+            if let Some(exit) = hook::run_bare(&env) {
                 return exit.into();
             }
         }
@@ -101,10 +102,10 @@ pub(crate) fn main() -> ExitCode {
         }
         Some((verb, rest)) if verb == guard::KEEPER => return guard::keep(rest.first()),
         Some((verb, [what])) if verb == "claim" && what == "watch" => {
-            return verb::claim::watch::run(&env).into();
+            return machines::claim::commands::watch::run(&env).into();
         }
         Some((verb, rest)) if verb == "compat" => {
-            if let Some(code) = verb::compat::run(&env, rest) {
+            if let Some(code) = compat::run(&env, rest) {
                 return code;
             }
         }
@@ -141,7 +142,7 @@ fn called_as_hook(
     match args {
         [verb] if verb == "hook" => return Some((CalledBy::Name, None)),
         [verb, option, host] if verb == "hook" && option == "--host" => {
-            return Some((CalledBy::Name, Some(host::named(host.to_str()?)?)));
+            return Some((CalledBy::Name, Some(hosts::named(host.to_str()?)?)));
         }
         _ => {}
     }
@@ -252,37 +253,37 @@ fn run(cli: Cli, cmd: &CommandContext) -> Result<String, CliError> {
         Verb::Compat(_) => Err(CliError::new(
             "`mainspring compat` answers a host, and cannot run in the demo",
         )),
-        Verb::Install(args) => verb::install::run(&args, cmd),
-        Verb::Uninstall(args) => verb::install::uninstall(&args, cmd),
-        Verb::Doctor(args) => verb::doctor::run(&args, cmd),
-        Verb::Status(args) => verb::status::run(&args, cmd),
-        Verb::Sessions(args) => verb::sessions::run(&args, cmd),
-        Verb::Why(args) => verb::why::run(&args, cmd),
-        Verb::Log(args) => verb::log::run(&args, cmd),
-        Verb::View(args) => verb::view::run(&args, cmd),
-        Verb::Replay(args) => verb::replay::run(&args, cmd),
-        Verb::Simulate(args) => verb::simulate::run(&args, cmd),
-        Verb::Stop(args) => verb::brake::stop(&args, cmd),
-        Verb::Pause(args) => verb::brake::pause(&args, cmd),
-        Verb::Resume(args) => verb::brake::resume(&args, cmd),
-        Verb::Observe(args) => verb::observe::run(&args, cmd),
-        Verb::Config(args) => verb::config::run(&args, cmd),
-        Verb::State(args) => verb::state::run(&args, cmd),
-        Verb::Myself(args) => verb::myself::run(&args, cmd),
-        Verb::Tasks(args) => verb::tasks::run(&args, cmd),
-        Verb::Trust(args) => verb::trust::run(&args, cmd),
-        Verb::Untrust(args) => verb::trust::untrust(&args, cmd),
-        Verb::Gate(args) => verb::gate::run(&args, cmd),
-        Verb::Loop(args) => verb::looping::run(&args, cmd),
-        Verb::Check(args) => verb::check::run(&args, cmd),
-        Verb::Graph(args) => verb::graph::run(&args, cmd),
-        Verb::Plan(args) => verb::plan::run(&args, cmd),
-        Verb::Claim(args) => verb::claim::run(&args, cmd),
-        Verb::Handoff(args) => verb::handoff::run(&args, cmd),
-        Verb::Pulse(args) => verb::pulse::run(&args, cmd),
-        Verb::Completions(args) => verb::completions::run(&args, &command()),
-        Verb::Man(args) => verb::man::run(&args, cmd, command()),
-        Verb::Demo(args) => verb::demo::run(&args, cmd, dispatch),
+        Verb::Install(args) => setup::install::run(&args, cmd),
+        Verb::Uninstall(args) => setup::install::uninstall(&args, cmd),
+        Verb::Doctor(args) => setup::doctor::run(&args, cmd),
+        Verb::Status(args) => show::status::run(&args, cmd),
+        Verb::Sessions(args) => show::sessions::run(&args, cmd),
+        Verb::Why(args) => show::why::run(&args, cmd),
+        Verb::Log(args) => show::log::run(&args, cmd),
+        Verb::View(args) => show::view::run(&args, cmd),
+        Verb::Replay(args) => debug::replay::run(&args, cmd),
+        Verb::Simulate(args) => debug::simulate::run(&args, cmd),
+        Verb::Stop(args) => people::brake::stop(&args, cmd),
+        Verb::Pause(args) => people::brake::pause(&args, cmd),
+        Verb::Resume(args) => people::brake::resume(&args, cmd),
+        Verb::Observe(args) => people::observe::run(&args, cmd),
+        Verb::Config(args) => setup::config::run(&args, cmd),
+        Verb::State(args) => debug::state::run(&args, cmd),
+        Verb::Myself(args) => debug::myself::run(&args, cmd),
+        Verb::Tasks(args) => machines::tasks::commands::run(&args, cmd),
+        Verb::Trust(args) => people::trust_command::run(&args, cmd),
+        Verb::Untrust(args) => people::trust_command::untrust(&args, cmd),
+        Verb::Gate(args) => machines::gate::commands::run(&args, cmd),
+        Verb::Loop(args) => machines::looping::commands::run(&args, cmd),
+        Verb::Check(args) => machines::check::commands::run(&args, cmd),
+        Verb::Graph(args) => show::graph::run(&args, cmd),
+        Verb::Plan(args) => machines::review::commands::run(&args, cmd),
+        Verb::Claim(args) => machines::claim::commands::run(&args, cmd),
+        Verb::Handoff(args) => machines::claim::commands::handoff::run(&args, cmd),
+        Verb::Pulse(args) => machines::pulse::commands::run(&args, cmd),
+        Verb::Completions(args) => setup::completions::run(&args, &command()),
+        Verb::Man(args) => setup::man::run(&args, cmd, command()),
+        Verb::Demo(args) => demo::run(&args, cmd, dispatch),
     }
 }
 

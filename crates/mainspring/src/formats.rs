@@ -5,11 +5,11 @@
 
 /// A hook's stdin.
 pub mod event {
-    pub use crate::host::{DecodeAs, DecodeError, Payload};
+    pub use crate::hosts::{DecodeAs, DecodeError, Payload};
 
     pub fn decode(bytes: Vec<u8>, known: DecodeAs) -> Result<Payload, DecodeError> {
         let env = crate::env::Environment::real();
-        crate::host::decode(&env, bytes, known, None)
+        crate::hosts::decode(&env, bytes, known, None)
     }
 }
 
@@ -19,7 +19,7 @@ pub mod transcript {
     pub use crate::transcript::{Tail, Transcript, repair};
 
     pub fn tail(transcript: &Transcript) -> Option<Tail> {
-        let entry = crate::host::DEFAULT.transcript.entry;
+        let entry = crate::hosts::DEFAULT.transcript.entry;
         transcript.tail(entry, LastBlock::None).ok()
     }
 }
@@ -31,32 +31,32 @@ pub mod signal {
 
 /// A skill's `fsm.json`, and the position of a value in it.
 pub mod task_list {
-    pub use crate::machine::tasks::source::{Fault, Source};
-    pub use crate::verb::tasks::spans::{Element, elements, place};
+    pub use crate::machines::tasks::commands::spans::{Element, elements, place};
+    pub use crate::machines::tasks::source::{Fault, Source};
 }
 
 /// The client's list of installed plugins.
 pub mod plugins {
-    pub use crate::host::plugins::{Install, applicable, parse};
+    pub use crate::hosts::plugins::{Install, applicable, parse};
 }
 
 /// A plan's `state.json`.
 pub mod plan {
-    pub use crate::machine::review::record::{read, write};
+    pub use crate::machines::review::record::{read, write};
 }
 
 /// What a reviewer printed.
 pub mod verdict {
-    pub use crate::host::reviewer::Said;
+    pub use crate::hosts::reviewer::Said;
 
     pub fn read(stdout: &[u8]) -> Option<Said> {
-        (crate::host::reviewer::DEFAULT.read)(stdout)
+        (crate::hosts::reviewer::DEFAULT.read)(stdout)
     }
 }
 
 /// `.agent-claim.json`.
 pub mod claim {
-    pub use crate::machine::claim::file::{Read, read, write};
+    pub use crate::machines::claim::file::{Read, read, write};
 }
 
 /// A project's checks, what they print, and the receipt in a pull request.
@@ -65,7 +65,7 @@ pub mod check {
 
     use mainspring_kernel::Millis;
 
-    pub use crate::machine::check::pattern::matches as is_input;
+    pub use crate::machines::check::pattern::matches as is_input;
 
     /// The name, the timeout and the pinned files of each check.
     pub fn definitions(text: &str) -> Result<Vec<(String, Millis, Vec<String>)>, String> {
@@ -78,27 +78,27 @@ pub mod check {
 
     /// What an agent reads of it.
     pub fn output(bytes: &[u8]) -> String {
-        crate::machine::check::quoted_output(bytes)
+        crate::machines::check::quoted_output(bytes)
     }
 
     /// The receipt as it stands in a pull request.
     pub fn receipt(text: &str) -> Result<String, String> {
-        crate::machine::check::CheckReceipt::read(text).map(|receipt| receipt.markdown())
+        crate::machines::check::CheckReceipt::read(text).map(|receipt| receipt.markdown())
     }
 }
 
 /// What `gh api --include` printed.
 pub mod github {
-    pub use crate::machine::claim::gh::{Reply, parse};
-    pub use crate::machine::claim::poll::read as pull_request;
+    pub use crate::machines::claim::gh::{Reply, parse};
+    pub use crate::machines::claim::poll::read as pull_request;
 }
 
 /// A loop's state as a JSON document.
 pub mod loop_document {
-    pub use crate::machine::looping::doc::{read, write};
+    pub use crate::machines::looping::doc::{read, write};
 }
 
 /// A loop's state as a page of Markdown.
 pub mod loop_page {
-    pub use crate::machine::looping::markdown::{prompt, read, write};
+    pub use crate::machines::looping::markdown::{prompt, read, write};
 }

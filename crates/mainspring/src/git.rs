@@ -32,13 +32,13 @@ use std::time::{Duration, Instant};
 use mainspring_kernel::deliberate::Trust;
 use mainspring_store::Trouble;
 
-use crate::child_env::{self, GH, NETWORK, Names, PERSON};
+use crate::children::child_env::{self, GH, NETWORK, Names, PERSON};
+use crate::children::permit::{Permit, Revoked};
+use crate::children::process::{Failure, Finished, Job};
 use crate::config::{Config, Value};
+use crate::context::EventContext;
 use crate::env::Environment;
-use crate::event_context::EventContext;
-use crate::host::text::excerpt;
-use crate::permit::{Permit, Revoked};
-use crate::process::{Failure, Finished, Job};
+use crate::hosts::text::excerpt;
 
 /// What no configuration may change, whatever the command.
 const ALWAYS: &[&str] = &[

@@ -16,12 +16,12 @@ use mainspring_kernel::machines::tasks::text as task_text;
 use mainspring_store::Trouble;
 use serde_json::{Value, json};
 
-use crate::host::reviewer::DEFAULT;
-use crate::host::reviewer::{Permissions, Task};
-use crate::host::text::{clean, excerpt};
+use crate::hosts::reviewer::DEFAULT;
+use crate::hosts::reviewer::{Permissions, Task};
+use crate::hosts::text::{clean, excerpt};
 use crate::limits;
-use crate::machine::claim::{file, gh};
-use crate::machine::review::reviewer;
+use crate::machines::claim::{file, gh};
+use crate::machines::review::reviewer;
 
 const NOW: Millis = Millis(1_767_600_000_000);
 

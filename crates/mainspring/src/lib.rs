@@ -9,49 +9,41 @@
 //! It is a library so that fuzz targets and tests can call the functions that read foreign
 //! bytes: [`formats`] has them all, and nothing else is public but the program.
 
-mod at_work;
-mod child_env;
+mod children;
 mod cli;
-mod client_queue;
+mod command;
+mod compat;
 mod config;
+mod context;
+mod debug;
+mod demo;
 mod diff;
-mod drive;
-mod effect_owner;
 mod env;
 mod error;
-mod event_context;
 mod exit;
 pub mod formats;
 mod git;
-mod guard;
-mod host;
+mod hook;
 #[cfg(test)]
 mod hostile;
+mod hosts;
 mod limits;
-mod machine;
+mod machines;
 mod markers;
-mod notify;
-mod orders;
 mod output;
-mod own_files;
-mod ownership;
 mod pager;
-mod panic;
 mod path_contains;
-mod permit;
-mod process;
+mod people;
 mod project;
 #[cfg(test)]
 mod reference;
 mod retention;
-mod sessions;
+mod setup;
+mod show;
 mod signal;
 mod store;
 mod timestamp;
-mod told;
 mod transcript;
-mod trust;
-mod verb;
 mod wrap;
 
 use std::process::ExitCode;

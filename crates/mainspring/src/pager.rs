@@ -4,10 +4,10 @@ use std::io::{self, IsTerminal as _};
 
 use mainspring_platform::terminal;
 
+use crate::children::permit::Permit;
+use crate::children::process;
 use crate::env::{Environment, name};
 use crate::output::Paint;
-use crate::permit::Permit;
-use crate::process;
 
 /// Shows a text that is longer than the window in a pager: `$PAGER`, or `less`. Returns false if
 /// the text must be printed instead.

@@ -24,8 +24,8 @@ use serde::{Deserialize, Serialize};
 
 use self::checkout::Checkout;
 use crate::env::Environment;
-use crate::host::{self, Payload};
-use crate::ownership::Ignored;
+use crate::hosts::{self, Payload};
+use crate::people::ownership::Ignored;
 use crate::store::StateDir;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,7 +170,7 @@ pub(crate) fn of_command(
 ) -> Result<Project, Trouble> {
     let place = Place {
         cwd: Some(cwd),
-        started: host::project_dir(env),
+        started: hosts::project_dir(env),
     };
     widened(env, find(Choice::PersonsFirst, env, state, session, place)?)
 }
@@ -199,7 +199,7 @@ pub(crate) fn to_trust(
 ) -> Result<Project, Trouble> {
     let place = Place {
         cwd: Some(cwd),
-        started: host::project_dir(env),
+        started: hosts::project_dir(env),
     };
     widened(env, find(Choice::Nearest, env, state, None, place)?)
 }

@@ -80,7 +80,7 @@ fn with_json(command: &Command, words: &[&str], found: &mut Vec<String>) {
 fn version_of(command: &str) -> (&'static str, u64) {
     match command {
         "log" => ("v", mainspring_kernel::journal::FORMAT.into()),
-        _ => ("version", crate::verb::VIEW_VERSION.into()),
+        _ => ("version", crate::command::VIEW_VERSION.into()),
     }
 }
 
@@ -141,7 +141,7 @@ fn configuration() {
          [schema/mainspring.schema.json](../../schema/mainspring.schema.json) is the schema for editors.\n",
     );
     let mut section = "";
-    for key in crate::machine::keys() {
+    for key in crate::machines::keys() {
         let (here, name) = key.name.split_once('.').unwrap();
         if here != section {
             section = here;
@@ -177,7 +177,7 @@ fn configuration() {
         );
     }
     keep("docs/reference/configuration.md", &out);
-    let schema = crate::config::schema::schema(crate::machine::keys());
+    let schema = crate::config::schema::schema(crate::machines::keys());
     let schema = serde_json::to_string_pretty(&schema).unwrap();
     keep("schema/mainspring.schema.json", &format!("{schema}\n"));
 }
@@ -207,7 +207,7 @@ fn environment() {
     let source = include_str!("env.rs");
     let names = source.split_once("pub(crate) mod name {").unwrap().1;
     let names = names.split_once("\n}").unwrap().0;
-    let names = [names, include_str!("host/claude/name.rs")].join("\n");
+    let names = [names, include_str!("hosts/claude/name.rs")].join("\n");
     let listed = documented(&names, |line| {
         let value = line
             .strip_prefix("pub(crate) const ")?
@@ -219,7 +219,7 @@ fn environment() {
         .into_iter()
         .map(|(name, about)| (name.to_owned(), about))
         .collect();
-    for key in crate::machine::keys() {
+    for key in crate::machines::keys() {
         let Some(name) = key.variable else { continue };
         match rows.iter_mut().find(|(known, _)| known == name) {
             Some((_, about)) if about.is_empty() => key.about.clone_into(about),
@@ -311,7 +311,7 @@ fn files() {
         crate::config::PROJECT_FILE
     );
     for name in mainspring_kernel::Name::ALL {
-        let spec = crate::machine::spec(*name);
+        let spec = crate::machines::spec(*name);
         for marker in crate::markers::of(*name) {
             out += &format!("| `{marker}` | `{name}`: {} |\n", spec.about);
         }
@@ -320,7 +320,7 @@ fn files() {
         "\nWhile `{}` exists, every machine is stopped, except for the task lists of skills.\n\n## The host's\n\n`mainspring install` changes \
          `~/.claude/settings.json` (or `.claude/settings.json`, `.claude/settings.local.json` in a project) and keeps the \
          original file under `installs/`. `tasks` writes the host's own task lists in `~/.claude/tasks/`.\n",
-        crate::orders::OFF_FILE
+        crate::people::orders::OFF_FILE
     );
     keep("docs/reference/files.md", &out);
 }

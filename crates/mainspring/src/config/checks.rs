@@ -1,5 +1,5 @@
 //! `[[check]]` in a project's `mainspring.toml`: the commands that must pass before the agent may
-//! stop. They count only as a person trusted them (`crate::trust`).
+//! stop. They count only as a person trusted them (`crate::people::trust`).
 
 use std::path::{Component, Path};
 

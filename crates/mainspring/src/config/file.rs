@@ -10,9 +10,9 @@ use toml::de::{DeTable, DeValue};
 use super::checks;
 use super::key::{Key, Kind, Reach, Value};
 use crate::env::Environment;
-use crate::host::text::excerpt;
-use crate::own_files::{self, Check, OwnFile};
-use crate::ownership::{self, Ignored};
+use crate::hosts::text::excerpt;
+use crate::people::own_files::{self, Check, OwnFile};
+use crate::people::ownership::{self, Ignored};
 use crate::{limits, project};
 
 /// What a file says.
@@ -114,7 +114,7 @@ fn parse(
         for (name, value) in body {
             let full = format!("{}.{}", section.get_ref(), name.get_ref());
             let start = name.span().start;
-            let Some(key) = crate::machine::keys().find(|key| key.name == full) else {
+            let Some(key) = crate::machines::keys().find(|key| key.name == full) else {
                 warn(start, &|| unknown(&full));
                 continue;
             };
@@ -182,7 +182,7 @@ pub(super) fn place(text: &str, offset: usize) -> String {
 
 /// What to say about a setting that does not exist.
 pub(crate) fn unknown(full: &str) -> String {
-    let nearest = crate::machine::keys()
+    let nearest = crate::machines::keys()
         .filter(|_| full.len() <= LONGEST_NAME)
         .map(|key| (distance(key.name, full), key.name))
         .min()

@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn every_default_is_a_value_of_its_kind() {
-        for key in crate::machine::keys() {
+        for key in crate::machines::keys() {
             assert!(key.parse(key.default).is_ok(), "{}", key.name);
         }
     }

@@ -22,9 +22,9 @@ pub(crate) use trust_roots::{is_below, trust_roots};
 use mainspring_store::{ShownPath as _, Trouble};
 
 use crate::env::Environment;
-use crate::own_files::OwnFile;
-use crate::ownership::Ignored;
-use crate::trust::ProjectSettings;
+use crate::people::own_files::OwnFile;
+use crate::people::ownership::Ignored;
+use crate::people::trust::ProjectSettings;
 
 /// The project's `mainspring.toml`, if its owner allows that it counts.
 pub(crate) fn project_file(env: &Environment, root: &Path) -> Result<OwnFile, Trouble> {
@@ -124,7 +124,7 @@ pub(crate) struct InForce<'a> {
 pub(crate) struct Config {
     /// Values that were set somewhere; the last one counts.
     written: Vec<Setting>,
-    /// The defaults, in the order of [`crate::machine::keys`]. Each is made when it is first
+    /// The defaults, in the order of [`crate::machines::keys`]. Each is made when it is first
     /// needed: most events need one or two.
     defaults: Vec<OnceCell<Value>>,
     /// Problems: unknown keys, values that only the user may set.
@@ -148,7 +148,7 @@ impl Config {
     ) -> Result<Self, Trouble> {
         let mut config = Self {
             written: Vec::new(),
-            defaults: crate::machine::keys().map(|_| OnceCell::new()).collect(),
+            defaults: crate::machines::keys().map(|_| OnceCell::new()).collect(),
             warnings: Vec::new(),
             ignored: Vec::new(),
         };
@@ -164,7 +164,7 @@ impl Config {
             let said = file::read(env, &path, Reach::User)?;
             config.take(&path, said);
         }
-        for key in crate::machine::keys() {
+        for key in crate::machines::keys() {
             let Some(name) = key.variable else { continue };
             let Some(text) = env.var(name) else {
                 continue;
@@ -208,7 +208,7 @@ impl Config {
 
     /// Every setting, in the order of the keys' names.
     pub(crate) fn all(&self) -> Vec<InForce<'_>> {
-        let mut all: Vec<_> = crate::machine::keys()
+        let mut all: Vec<_> = crate::machines::keys()
             .zip(&self.defaults)
             .map(|(key, default)| self.in_force(key, default))
             .collect();
@@ -217,7 +217,7 @@ impl Config {
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
-        crate::machine::keys()
+        crate::machines::keys()
             .zip(&self.defaults)
             .find(|(key, _)| key.name == name)
             .map(|(key, default)| self.in_force(key, default).value)

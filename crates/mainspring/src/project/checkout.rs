@@ -12,7 +12,7 @@ use mainspring_store::{ShownPath as _, Trouble, atomic};
 use super::{Bound, Choice, Contents, Project, exists};
 use crate::env::Environment;
 use crate::markers;
-use crate::ownership::{self, Doubt, Ignored};
+use crate::people::ownership::{self, Doubt, Ignored};
 use crate::store::StateDir;
 
 #[derive(Debug)]

@@ -188,7 +188,7 @@ fn where_the_session_started_counts_when_the_agent_moved_before_anything_was_bou
     disk.dir("home/repo/.git");
     disk.mark("home/repo");
     disk.dir("home/repo/nested/.git");
-    let variable = |host: &host::HostSpec| {
+    let variable = |host: &hosts::HostSpec| {
         let variables = [
             (name::HOME, disk.path("home").to_str().unwrap().to_owned()),
             (
@@ -205,15 +205,15 @@ fn where_the_session_started_counts_when_the_agent_moved_before_anything_was_bou
         nested.display()
     );
     let of_stop = |env: &Environment| {
-        let payload = host::decode(env, stop.clone().into(), host::DecodeAs::Named, None);
+        let payload = hosts::decode(env, stop.clone().into(), hosts::DecodeAs::Named, None);
         of_event(env, &disk.state(), None, &payload.unwrap()).unwrap()
     };
-    assert_eq!(of_stop(&variable(host::DEFAULT)).root, root);
+    assert_eq!(of_stop(&variable(hosts::DEFAULT)).root, root);
     // A client of another vendor, in whose agent's shell this one was started, tells nothing.
-    let is_other = |host: &&&host::HostSpec| {
-        host.program != host::DEFAULT.program && host.variables.project.is_some()
+    let is_other = |host: &&&hosts::HostSpec| {
+        host.program != hosts::DEFAULT.program && host.variables.project.is_some()
     };
-    let other = variable(host::HOSTS.iter().find(is_other).unwrap());
+    let other = variable(hosts::HOSTS.iter().find(is_other).unwrap());
     assert_eq!(of_stop(&other).root, nested);
     // A command may be typed in any of them.
     let command = of_command(&other, &disk.state(), None, &nested);

@@ -15,10 +15,10 @@ use serde::Deserialize;
 
 use super::files::{self, File, Kind, PATH_BYTES, session_of};
 use super::{changed, names};
-use crate::effect_owner;
 use crate::limits;
-use crate::machine::gate::switch::{GateSwitch, SwitchedBy};
-use crate::machine::looping::loop_store;
+use crate::machines::effect_owner;
+use crate::machines::gate::switch::{GateSwitch, SwitchedBy};
+use crate::machines::looping::loop_store;
 use crate::project;
 use crate::store::StateDir;
 

@@ -7,7 +7,7 @@ use mainspring_kernel::retention::Rules;
 
 use super::survey::Size;
 use super::{listed, projects, weigh};
-use crate::sessions;
+use crate::people::sessions;
 use crate::store::StateDir;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -104,9 +104,23 @@ fn module_of<'a>(path: &'a str, known: &BTreeSet<&str>) -> &'a str {
     at
 }
 
+/// Folders of the program that hold several modules which know nothing of each other: each of
+/// these counts by itself.
+const ROOMS: [&str; 7] = [
+    "children", "debug", "hook", "machines", "people", "setup", "show",
+];
+
+/// The module that this one counts as. A machine's commands count apart from the machine: they
+/// are above everything that it does at an event.
 fn shortened(module: &str, depth: usize) -> String {
-    let names: Vec<&str> = module.split("::").take(depth).collect();
-    names.join("::")
+    let names: Vec<&str> = module.split("::").collect();
+    let in_a_room = names.first().is_some_and(|first| ROOMS.contains(first));
+    let of_commands = names.iter().position(|name| *name == "commands");
+    let kept = match of_commands {
+        Some(at) => at + depth,
+        None => depth + usize::from(in_a_room),
+    };
+    names.get(..kept).unwrap_or(&names).join("::")
 }
 
 /// Is it the other module, or does it contain the other?
@@ -158,12 +172,15 @@ mod tests {
         folder
     }
 
-    /// The one cycle, and why it is there: docs/design/modules.md.
-    const WANTED: [&str; 5] = ["config", "event_context", "git", "machine", "trust"];
+    /// The cycles, and why they are there: docs/design/modules.md.
+    const WANTED: [&[&str]; 2] = [
+        &["config", "context", "machines", "people::trust"],
+        &["machines::check", "machines::claim", "machines::review"],
+    ];
 
     /// In a cycle, no module can be read without the code that calls it.
     #[test]
-    fn no_crate_has_a_cycle_but_the_one_that_the_design_names() {
+    fn no_crate_has_a_cycle_but_those_that_the_design_names() {
         for name in [
             "fuzz",
             "json",
@@ -176,7 +193,9 @@ mod tests {
             let path = crate::clients::workspace().join("crates").join(name);
             let cycles = cycles(&graph(&source::of_crate(&path), 1));
             let wanted = |cycle: &BTreeSet<String>| {
-                name == "mainspring" && cycle.iter().all(|one| WANTED.contains(&one.as_str()))
+                let is_within =
+                    |wanted: &&[&str]| cycle.iter().all(|one| wanted.contains(&one.as_str()));
+                name == "mainspring" && WANTED.iter().any(is_within)
             };
             assert!(cycles.iter().all(wanted), "{name}: {cycles:?}");
         }

@@ -12,7 +12,7 @@ use crate::env::finish;
 /// A stop of the main agent, as the host's client sent it, in this project.
 fn recorded(host: &str, project: &Path) -> Value {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let file = here.join(format!("src/host/fixtures/{host}.jsonl"));
+    let file = here.join(format!("src/hosts/fixtures/{host}.jsonl"));
     let text = fs::read_to_string(file).unwrap();
     let events = text
         .lines()

@@ -434,20 +434,20 @@ fn git_commands_are_made_in_one_place() {
             children.push(name.clone());
         }
         let names_git = product.contains("\"git\"") || product.contains("\"claim.git\"");
-        let may = ["git.rs", "machine/claim/settings.rs"].contains(&name.as_str());
+        let may = ["git.rs", "machines/claim/settings.rs"].contains(&name.as_str());
         assert!(!names_git || may, "{name} names the program git");
     }
     let known = [
         "git.rs",
-        "machine/claim/programs.rs",
-        "machine/looping/jwz.rs",
-        "machine/pulse.rs",
+        "machines/claim/programs.rs",
+        "machines/looping/jwz.rs",
+        "machines/pulse/mod.rs",
         "notify.rs",
-        "verb/check/attest.rs",
-        "verb/doctor/programs.rs",
-        "verb/install/uninstall.rs",
-        "verb/man.rs",
-        "verb/trial.rs",
+        "machines/check/commands/attest.rs",
+        "setup/doctor/programs.rs",
+        "setup/install/uninstall.rs",
+        "setup/man.rs",
+        "setup/trial.rs",
     ];
     children.retain(|name| name != "process.rs");
     assert_eq!(children, known, "who starts a child");

@@ -1,0 +1,212 @@
+//! `mainspring state`: how much is kept, for which project, and how to end it.
+
+mod purge;
+
+use std::path::PathBuf;
+
+use mainspring_kernel::retention::{Folder, Open};
+use mainspring_platform::path;
+use mainspring_store::ShownPath as _;
+use serde::Serialize;
+
+use crate::command::{CommandContext, Result};
+use crate::config::{Config, Value};
+use crate::retention::survey::{self, Kinds, ProjectSize, Shared, Size};
+use crate::retention::{self, KEEP};
+
+/// Show what Mainspring keeps for each project, how large it is, and what will be deleted next.
+///
+/// State that was not used for 90 days (`state.keep`) is deleted once a day, when a session
+/// starts. What is still open stays.
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  mainspring state                  every project, and what will be deleted next\n  mainspring state purge            delete the state of this project\n  mainspring state purge ~/old      of a project that was moved or deleted\n  mainspring state purge --all      of every project whose folder is gone"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    task: Option<Task>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Task {
+    Purge(purge::Args),
+}
+
+#[derive(Debug, Serialize)]
+struct View {
+    folder: String,
+    /// As it is set: 90d.
+    keep: String,
+    total: Size,
+    /// What the next sweeps delete.
+    swept: Size,
+    projects: Vec<Row>,
+    shared: Shared,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    /// The project's path, or the folder of its state if the path is not known.
+    project: String,
+    /// Is its folder there? Not said where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exists: Option<bool>,
+    total: Size,
+    kinds: Kinds,
+    swept: Size,
+    open: Vec<String>,
+}
+
+impl Row {
+    fn of(project: &ProjectSize) -> Self {
+        let ProjectSize { stored, facts, .. } = project;
+        Self {
+            project: stored.root.as_ref().unwrap_or(&stored.dir).shown(),
+            exists: match facts.folder {
+                Folder::There => Some(true),
+                Folder::Gone => Some(false),
+                Folder::Unknown => None,
+            },
+            total: project.kinds.total(),
+            kinds: project.kinds,
+            swept: project.swept,
+            open: facts.open.iter().map(Open::what).collect(),
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
+    if let Some(Task::Purge(args)) = &args.task {
+        return purge::run(args, cmd);
+    }
+    let state = cmd.state()?;
+    let rules = retention::rules(&cmd.env)?;
+    let keep = Config::of_user(&cmd.env)?;
+    let keep = keep.get(KEEP).map(Value::to_string).unwrap_or_default();
+    let projects = survey::projects(&state, &rules);
+    let shared = survey::shared(&state, &rules);
+    let projects: Vec<Row> = projects.iter().map(Row::of).collect();
+    let rows = projects.iter();
+    let (total, swept) = rows.fold((shared.total(), shared.swept), |(total, swept), row| {
+        (total.plus(row.total), swept.plus(row.swept))
+    });
+    let view = View {
+        folder: state.root().shown(),
+        keep: keep.trim_matches('"').into(),
+        total,
+        swept,
+        projects,
+        shared,
+    };
+    if args.json {
+        return crate::command::json(&view);
+    }
+    Ok(table(cmd, &view))
+}
+
+fn table(cmd: &CommandContext, view: &View) -> String {
+    let mut out = format!(
+        "{}  {} in {}, kept for {} after the last change\n",
+        cmd.paint.bold(&view.folder),
+        bytes(view.total.bytes),
+        files(view.total),
+        view.keep
+    );
+    if !view.projects.is_empty() {
+        out += &format!(
+            "\n{:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  project\n",
+            "journal", "sessions", "reviews", "checks", "machines", "total", "goes"
+        );
+    }
+    for row in &view.projects {
+        out += &line(row);
+    }
+    let Shared {
+        bindings,
+        live,
+        told,
+        tasks,
+        trusted,
+        installs,
+        swept,
+    } = view.shared;
+    out += &format!(
+        "\nbindings {}, live {}, told {}, task lists {}, trusted {}, installs {}\n",
+        files(bindings),
+        files(live),
+        files(told),
+        files(tasks),
+        files(trusted),
+        files(installs)
+    );
+    let of_all = view.swept;
+    out += &if of_all.files == 0 {
+        "nothing goes yet\n".to_owned()
+    } else {
+        format!(
+            "{} of {} go as sessions start, {} of them bindings and marks\n",
+            files(of_all),
+            bytes(of_all.bytes),
+            swept.files
+        )
+    };
+    out
+}
+
+/// One project: what it takes by kind, and what is open in it.
+fn line(row: &Row) -> String {
+    let kinds = &row.kinds;
+    let kinds = [
+        kinds.journal,
+        kinds.sessions,
+        kinds.reviews,
+        kinds.checks,
+        kinds.machines,
+    ];
+    let mut out = String::new();
+    for size in kinds.into_iter().chain([row.total, row.swept]) {
+        out += &format!("{:>9} ", bytes(size.bytes));
+    }
+    let gone = if row.exists == Some(false) {
+        " (gone)"
+    } else {
+        ""
+    };
+    let open = if row.open.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", row.open.join(", "))
+    };
+    out + &format!(" {}{gone}{open}\n", row.project)
+}
+
+/// The project that a path or this place names.
+fn root_of(path: Option<&PathBuf>, cmd: &CommandContext) -> Result<PathBuf> {
+    match path {
+        Some(path) => {
+            let path = cmd.cwd.join(path);
+            Ok(path::real(&path).unwrap_or(path))
+        }
+        None => Ok(cmd.project()?.0.root),
+    }
+}
+
+fn files(size: Size) -> String {
+    match size.files {
+        1 => "1 file".into(),
+        count => format!("{count} files"),
+    }
+}
+
+/// `12 B`, `3.4 kB`, `5.6 MB`.
+fn bytes(count: u64) -> String {
+    match count {
+        0..1_000 => format!("{count} B"),
+        1_000..1_000_000 => format!("{}.{} kB", count / 1_000, count % 1_000 / 100),
+        _ => format!("{}.{} MB", count / 1_000_000, count % 1_000_000 / 100_000),
+    }
+}

@@ -1,0 +1,151 @@
+//! What each check has shown.
+
+use std::path::PathBuf;
+
+use mainspring_kernel::Digest;
+use mainspring_kernel::authority::Grounds;
+use mainspring_kernel::hidden::{escape_name, name};
+use mainspring_kernel::machines::check::messages::short;
+use mainspring_kernel::machines::check::results::EndedAs;
+use serde::Serialize;
+
+use super::{attest, permit};
+use crate::command::{CommandContext, Result, timestamp};
+use crate::context::EventContext;
+use crate::machines::check;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ViewArgs {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+    /// Write an in-toto statement of the results to this file, and sign it with your SSH key if
+    /// you have one
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    attest: Option<PathBuf>,
+}
+
+/// One check, for a view.
+#[derive(Debug, Serialize)]
+struct Row {
+    name: String,
+    run: Vec<String>,
+    when: Vec<&'static str>,
+    /// The key of this tree, unless it could not be taken.
+    key: Option<Digest>,
+    /// `pass`, `fail`, `flaky`, `could not run`; or `unknown`, if it did not run over this tree.
+    now: &'static str,
+    /// Its pinned files that are not as they were trusted.
+    changed_pins: Vec<String>,
+    last: Option<Last>,
+}
+
+/// Its last run, over whatever tree.
+#[derive(Debug, Serialize)]
+struct Last {
+    result: EndedAs,
+    cause: String,
+    key: Digest,
+    at: String,
+    took_ms: u64,
+    log: String,
+}
+
+pub(super) fn run(args: &ViewArgs, cmd: &CommandContext) -> Result {
+    let (project, store) = cmd.project()?;
+    let context = EventContext::new(&cmd.env, &project, &store, None);
+    if let Some(file) = &args.attest {
+        cmd.may("check --attest", Grounds::Nothing)?;
+        return attest::write(cmd, &context, file);
+    }
+    let (rows, problem) = rows(&context)?;
+    if args.json {
+        return crate::command::json_list("checks", &rows);
+    }
+    super::trusted(&context)?;
+    let mut out = String::new();
+    let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+    for row in &rows {
+        out += &line(cmd, row, width);
+    }
+    if let Some(problem) = problem {
+        out += &format!("the keys could not be taken: {}\n", escape_name(&problem));
+    }
+    Ok(cmd.fitted(&out))
+}
+
+/// The rows, and why there are no keys, if there are none.
+fn rows(context: &EventContext<'_>) -> Result<(Vec<Row>, Option<String>)> {
+    let checks = context.permission().checks(context.root())?;
+    let results = check::results(context)?;
+    let taken = match permit(context) {
+        Ok(permit) => check::taken(context, &permit, &checks),
+        Err(error) => Err(error.cause),
+    };
+    let (taken, problem) = match taken {
+        Ok(taken) => (taken, None),
+        Err(cause) => (Vec::new(), Some(cause)),
+    };
+    let rows = checks.definitions.iter().enumerate().map(|(at, check)| {
+        let taken = taken.get(at);
+        let kept = results.of(&check.name);
+        let last = kept.map(|kept| &kept.last);
+        let key = taken.map(|taken| taken.key.clone());
+        let passed =
+            taken.is_some_and(|taken| check::green(&results, &check.name, taken).is_some());
+        let same = last.filter(|last| Some(&last.key) == key.as_ref());
+        Row {
+            name: check.name.clone(),
+            run: check.run.clone(),
+            when: check.when.iter().map(|one| one.as_str()).collect(),
+            now: match same {
+                _ if passed => "pass",
+                Some(last) => last.result.as_str(),
+                None => "unknown",
+            },
+            key,
+            changed_pins: taken.map_or_else(Vec::new, |taken| taken.pins.clone()),
+            last: last.map(|last| Last {
+                result: last.result,
+                cause: last.cause.clone(),
+                key: last.key.clone(),
+                at: timestamp(last.at),
+                took_ms: last.took.0,
+                log: last.log.clone(),
+            }),
+        }
+    });
+    Ok((rows.collect(), problem))
+}
+
+fn line(cmd: &CommandContext, row: &Row, width: usize) -> String {
+    let paint = cmd.paint;
+    let now = match row.now {
+        "pass" => paint.good("pass"),
+        "unknown" => paint.dim("not run over this tree"),
+        other => paint.warn(other),
+    };
+    let mut out = format!("{:<width$}  {now}", row.name);
+    if let Some(key) = &row.key {
+        out += &format!("  at {}", short(key));
+    }
+    out += &format!("  {}\n", paint.dim(&escape_name(&row.run.join(" "))));
+    for pin in &row.changed_pins {
+        let pin = name(pin);
+        out += &format!("  {pin} is not as you trusted it: `mainspring trust` shows the change\n");
+    }
+    if let Some(last) = &row.last {
+        let cause = match last.cause.as_str() {
+            "" => String::new(),
+            cause => format!(" ({})", escape_name(cause)),
+        };
+        let took = mainspring_kernel::Millis(last.took_ms).in_words();
+        out += &paint.dim(&format!(
+            "  last: {}{cause}, {took}, {}\n  log: {}\n",
+            last.result.as_str(),
+            last.at,
+            name(&last.log)
+        ));
+    }
+    out
+}

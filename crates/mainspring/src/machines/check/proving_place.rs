@@ -1,0 +1,96 @@
+//! The place for a commit in a worktree of its own: one for each project, used by one command at a
+//! time. A command that was killed leaves its worktree there; the next one, or the next stop, takes
+//! it away.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use mainspring_platform::{file, lock, path};
+use mainspring_store::Trouble;
+
+use super::folder;
+use crate::children::permit::Permit;
+use crate::context::EventContext;
+use crate::git::Git;
+
+/// To check out, or delete, a large tree.
+const LIMIT: Duration = Duration::from_secs(300);
+
+#[derive(Debug)]
+pub(crate) struct ProvingPlace {
+    pub(crate) git: Git,
+    /// It exists while there is anything to take away.
+    dir: PathBuf,
+    /// It ends with this process.
+    _lock: File,
+}
+
+impl ProvingPlace {
+    /// Takes the place, empty; `None` if another process uses it.
+    pub(crate) fn take(
+        context: &EventContext<'_>,
+        permit: &Permit,
+    ) -> Result<Option<Self>, Trouble> {
+        let folder = folder(context);
+        context.store.state().create(&folder)?;
+        let path = folder.join("tree.lock");
+        let lock = file::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(Trouble::io("open", &path))?;
+        if !lock::try_take(&lock).map_err(Trouble::io("lock", &path))? {
+            return Ok(None);
+        }
+        let place = Self {
+            git: Git::of(context, permit.clone(), Instant::now() + LIMIT)?,
+            dir: folder.join("tree"),
+            _lock: lock,
+        };
+        place.clear()?;
+        Ok(Some(place))
+    }
+
+    /// Makes the worktree, and returns its folder.
+    pub(crate) fn fill(
+        &self,
+        context: &EventContext<'_>,
+        commit: &str,
+    ) -> Result<PathBuf, Trouble> {
+        context.store.state().create(&self.dir)?;
+        let work = self.work();
+        let added = self.git.add_detached(&work.to_string_lossy(), commit);
+        added.map_err(Trouble::Other)?;
+        path::real(&work).map_err(Trouble::io("find", &work))
+    }
+
+    fn work(&self) -> PathBuf {
+        self.dir.join("work")
+    }
+
+    /// Takes away what is there, and what git knows of it.
+    fn clear(&self) -> Result<(), Trouble> {
+        if fs::symlink_metadata(&self.dir).is_err() {
+            return Ok(());
+        }
+        // It may be half a worktree, or none: then git refuses, and its folder goes all the same.
+        let _ = self.git.remove_worktree(&self.work().to_string_lossy());
+        fs::remove_dir_all(&self.dir).map_err(Trouble::io("delete", &self.dir))
+    }
+}
+
+impl Drop for ProvingPlace {
+    fn drop(&mut self) {
+        // What cannot be taken away now is taken away by the next one.
+        let _ = self.clear();
+    }
+}
+
+/// Takes away what a killed command left, unless one is at work.
+pub(super) fn sweep(context: &EventContext<'_>, permit: &Permit) {
+    if fs::symlink_metadata(folder(context).join("tree")).is_ok() {
+        let _ = ProvingPlace::take(context, permit);
+    }
+}

@@ -1,0 +1,133 @@
+//! `mainspring claim list`: who has which issue, as the git server knows it.
+
+use mainspring_kernel::Millis;
+use mainspring_kernel::hidden::escape_name;
+use serde_json::json;
+
+use super::{CommandContext, Result, github_context};
+use crate::context::EventContext;
+use crate::error::CliError;
+use crate::machines::claim::lease::{self, Holder};
+
+/// Show every claim on the git server: issue, who, since when, last heard, phase, branch.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
+    cmd.permit(mainspring_kernel::Name::Claim)?;
+    let (project, store) = cmd.project()?;
+    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let github_context = github_context(&context)?;
+    let mut claims = Vec::new();
+    for remote in github_context.claim_remotes() {
+        let listed = lease::list(&github_context.programs.git, &remote.name);
+        let listed = listed.map_err(CliError::new)?.into_iter();
+        let repository = remote.repository.to_string();
+        claims.extend(listed.map(|(issue, holder)| Claim {
+            issue,
+            holder,
+            repository: repository.clone(),
+        }));
+    }
+    claims.sort_by_key(|claim| claim.issue);
+    if args.json {
+        let claims: Vec<_> = claims.iter().map(Claim::json).collect();
+        return crate::command::json_list("claims", &claims);
+    }
+    if claims.is_empty() {
+        return Ok(format!(
+            "no issue of {} is claimed\n",
+            github_context.base.repository
+        ));
+    }
+    let base = github_context.base.repository.to_string();
+    Ok(table(&claims, &base, cmd.env.now()))
+}
+
+/// A claim, and the repository whose git server has it.
+struct Claim {
+    issue: u64,
+    holder: Holder,
+    repository: String,
+}
+
+impl Claim {
+    fn json(&self) -> serde_json::Value {
+        let holder = &self.holder;
+        json!({
+            "issue": self.issue,
+            "owner": holder.owner,
+            "agent": holder.agent,
+            "since": crate::command::timestamp(holder.at),
+            "heard": crate::command::timestamp(holder.heard),
+            "phase": holder.phase,
+            "branch": holder.branch,
+            "generation": holder.generation,
+            "repository": self.repository,
+        })
+    }
+}
+
+/// One line for each; of a claim in a fork, the branch is named with its repository.
+fn table(claims: &[Claim], base: &str, now: Millis) -> String {
+    let unknown = |text: &str| {
+        if text.is_empty() {
+            "?".to_owned()
+        } else {
+            escape_name(text).into_owned()
+        }
+    };
+    let head = ["issue", "who", "since", "heard", "phase", "branch"].map(str::to_owned);
+    let rows = claims.iter().map(|claim| {
+        let Claim {
+            issue,
+            holder,
+            repository,
+        } = claim;
+        let branch = unknown(&holder.branch);
+        [
+            format!("#{issue}"),
+            unknown(&holder.owner),
+            age(holder.at, now),
+            age(holder.heard, now),
+            unknown(&holder.phase),
+            if repository == base {
+                branch
+            } else {
+                format!("{branch} in {repository}")
+            },
+        ]
+    });
+    let rows: Vec<[String; 6]> = std::iter::once(head).chain(rows).collect();
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..6).map(width).collect();
+    let lines: Vec<String> = rows
+        .iter()
+        .map(|row| {
+            let cells = row.iter().zip(&widths);
+            let line: Vec<String> = cells
+                .map(|(cell, width)| format!("{cell:width$}"))
+                .collect();
+            line.join("  ").trim_end().to_owned() + "\n"
+        })
+        .collect();
+    lines.concat()
+}
+
+/// How long ago, in the largest unit that is not zero.
+fn age(at: Millis, now: Millis) -> String {
+    let minutes = now.since(at).0 / 60_000;
+    match (minutes / 1_440, minutes / 60, minutes) {
+        (0, 0, 0) => "now".into(),
+        (0, 0, minutes) => format!("{minutes} min ago"),
+        (0, hours, _) => format!("{hours} h ago"),
+        (days, ..) => format!("{days} d ago"),
+    }
+}

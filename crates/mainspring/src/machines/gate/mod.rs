@@ -1,0 +1,332 @@
+//! The shell of `gate`: who switched it on, how often it held, and what the agent said.
+
+mod checklist;
+pub(crate) mod commands;
+pub(crate) mod counter;
+pub(crate) mod switch;
+
+use mainspring_kernel::SessionId;
+use mainspring_kernel::data::Never;
+use mainspring_kernel::door::Door;
+use mainspring_kernel::effect::Intent;
+use mainspring_kernel::event::Kind;
+use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::gate::verbs::{Switch, in_force};
+use mainspring_kernel::machines::gate::{
+    Checklist, Facts, Gate, OpenTaskRule, OpenTasks, RecentErrors, State, Talk, Token, Transcript,
+};
+use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
+use mainspring_kernel::spoken_signal::SpokenSignal;
+use mainspring_store::{Trouble, atomic};
+
+use self::switch::{GateSwitch, Progress, Switches};
+use super::{FoundFile, Loaded, MachineShell, Spec, final_message, tasks};
+use crate::children::permit::Permit;
+use crate::config::{Config, Key, Kind as Sort, Reach, Value};
+use crate::context::EventContext;
+use crate::signal::Signal;
+use crate::transcript::{self, ToolUse};
+
+#[derive(Debug)]
+pub(crate) struct Shell;
+
+#[derive(Debug)]
+pub(crate) struct Found {
+    switch: GateSwitch,
+    switch_file: FoundFile,
+    counter: FoundFile,
+}
+
+impl MachineShell for Shell {
+    type Machine = Gate;
+    type Found = Found;
+
+    const SPEC: Spec = Spec {
+        about: "holds every stop until the agent says its done token",
+        keys: &[
+            Key {
+                name: "gate.enabled",
+                kind: Sort::Switch,
+                default: "false",
+                reach: Reach::Anyone,
+                variable: None,
+                about: "hold every session here until it says its done token",
+            },
+            Key {
+                name: "gate.max",
+                kind: Sort::Number {
+                    most: i64::MAX.unsigned_abs(),
+                },
+                default: "0",
+                reach: Reach::Anyone,
+                variable: Some("TASKMASTER_MAX"),
+                about: "the stop at which the gate gives up; 0 for never",
+            },
+            Key {
+                name: "gate.prefix",
+                kind: Sort::Text,
+                default: PREFIX,
+                reach: Reach::Anyone,
+                variable: Some("TASKMASTER_DONE_PREFIX"),
+                about: "the start of the done token; `::` and the session's id follow",
+            },
+            Key {
+                name: "gate.open_tasks",
+                kind: Sort::Choice(&["name", "hold", "ignore"]),
+                default: "name",
+                reach: Reach::Anyone,
+                variable: None,
+                about: "open tasks of the agent's list: `name` names them when it holds, `hold` holds until they are completed, `ignore` does not look",
+            },
+            Key {
+                name: "gate.talk",
+                kind: Sort::Choice(&["hold", "pass"]),
+                default: "hold",
+                reach: Reach::Anyone,
+                variable: None,
+                about: "`pass`: right after the token was said, a turn without any tool use is not held",
+            },
+        ],
+    };
+
+    fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
+        let Some(payload) = context.payload else {
+            return Ok(false);
+        };
+        let listens = matches!(
+            payload.event.kind,
+            Kind::Stop { .. } | Kind::Prompt { .. } | Kind::Expansion { .. }
+        );
+        let Some(session) = payload.event.session.as_ref().filter(|_| listens) else {
+            return Ok(false);
+        };
+        Ok(context.is_registered(Name::Gate)
+            || (!context.is_vacant() && switch::any(context, session))
+            || enabled(context.config()?))
+    }
+
+    fn load(context: &EventContext<'_>, _: Option<&str>) -> Result<Option<Loaded<Self>>, Trouble> {
+        let Some(session) = context.session() else {
+            return Ok(None);
+        };
+        let switches = Switches::read(context, &session)?;
+        let on = is_on(context, &switches)?;
+        let ended = switches.session.stage == Progress::Ended;
+        if !on && !ended {
+            return Ok(None);
+        }
+        let (held, counter) = counter::read(context, &session)?;
+        let state = match switches.session.stage {
+            // The drop-in gets no prompt event, so nothing would end the `Said` state.
+            _ if context.is_registered(Name::Gate) => State::Waiting { held },
+            // Somebody else switched it on since.
+            Progress::Ended if on => State::Waiting { held },
+            stage => stage.state(held),
+        };
+        let facts = facts(context, &session, state)?;
+        Ok(Some(Loaded {
+            input: InputOf::new(state, facts),
+            found: Found {
+                switch: switches.session,
+                switch_file: switches.session_file,
+                counter,
+            },
+        }))
+    }
+
+    fn files(
+        context: &EventContext<'_>,
+        _: &InputOf<Gate>,
+        found: &Found,
+        transition: &TransitionOf<Gate>,
+    ) -> Result<Vec<FileChange>, Trouble> {
+        let (held, stage) = match transition.state {
+            State::Off | State::Ended | State::Kept => (0, Progress::of(transition.state)),
+            State::Waiting { held } => (held, Progress::Waiting),
+            State::Said { held } => (held, Progress::Said),
+            State::GaveUp { held } => (held, Progress::GaveUp),
+        };
+        let counter = &found.counter;
+        // If a count was read, its folder exists and has been checked.
+        if held > 0 && counter.bytes.is_none() {
+            counter::prepare(&counter.path)?;
+        }
+        let count = (held > 0).then(|| counter::text(&counter.path, held));
+        let mut changes = vec![atomic::change(
+            &counter.path,
+            counter.bytes.as_deref(),
+            count.transpose()?,
+        )];
+        if !context.is_registered(Name::Gate) {
+            let switch = GateSwitch {
+                stage,
+                ..found.switch.clone()
+            };
+            changes.push(switch::change(&found.switch_file, &switch)?);
+        }
+        Ok(changes)
+    }
+
+    /// The document removes the count whenever the stop is allowed.
+    fn files_at_cap(context: &EventContext<'_>, found: &Found) -> Vec<FileChange> {
+        let counter = &found.counter;
+        if !context.is_registered(Name::Gate) || counter.bytes.is_none() {
+            return Vec::new();
+        }
+        vec![atomic::change(
+            &counter.path,
+            counter.bytes.as_deref(),
+            None,
+        )]
+    }
+
+    fn run(_: &EventContext<'_>, _: Permit, intent: &Intent<Gate>) -> Never {
+        match intent.effect {}
+    }
+
+    fn works_for(input: &InputOf<Gate>, _: &SessionId) -> bool {
+        !matches!(input.state, State::Off | State::Ended)
+    }
+
+    fn summary(input: &InputOf<Gate>) -> String {
+        match input.state {
+            State::Off => "off".into(),
+            State::Ended => "off, by the agent that had switched it on".into(),
+            State::Waiting { held } => {
+                format!("waits for {}; stops held for it: {held}", input.facts.token)
+            }
+            State::Kept => format!(
+                "waits for {}, unless the agent only talks",
+                input.facts.token
+            ),
+            State::Said { .. } => format!(
+                "{} was said; it counts until the next prompt",
+                input.facts.token
+            ),
+            State::GaveUp { held } => format!("gave up after {held} stops"),
+        }
+    }
+}
+
+const PREFIX: &str = "TASKMASTER_DONE";
+/// If the host does not name sub-agents, a transcript with fewer lines counts as a sub-agent's.
+const SHORT: usize = 20;
+
+fn enabled(config: &Config) -> bool {
+    config.get("gate.enabled").is_some_and(Value::switch)
+}
+
+/// Is the gate on for this session? The session's own switch overrides the project's.
+pub(crate) fn is_on(context: &EventContext<'_>, switches: &Switches) -> Result<bool, Trouble> {
+    if context.is_registered(Name::Gate) {
+        return Ok(true);
+    }
+    let configured = if enabled(context.config()?) {
+        Switch::On
+    } else {
+        Switch::Off
+    };
+    let in_force = in_force(switches.session.switch, switches.project.switch, configured);
+    Ok(in_force == Switch::On)
+}
+
+fn facts(context: &EventContext<'_>, session: &SessionId, state: State) -> Result<Facts, Trouble> {
+    let config = context.config()?;
+    let token = token(config, session);
+    let listening = context.at_stop() && !matches!(state, State::Said { .. });
+    let heard = if listening {
+        final_message::heard(context, std::slice::from_ref(&token), |_| Token)
+    } else {
+        SpokenSignal::Nothing
+    };
+    let said = matches!(heard, SpokenSignal::Said(_));
+    // The transcript is read only if its errors will be mentioned.
+    let owes = listening && !said;
+    let errors = match context.tail().filter(|_| owes) {
+        Some(tail) if tail.recent_error => RecentErrors::Seen,
+        Some(_) | None => RecentErrors::NotSeen,
+    };
+    let max = config.get("gate.max").and_then(Value::number);
+    let first = matches!(state, State::Waiting { held: 0 } | State::Kept);
+    Ok(Facts {
+        door: if context.is_registered(Name::Gate) {
+            Door::Compat
+        } else {
+            Door::Hook
+        },
+        token: token.line().to_owned(),
+        heard,
+        errors,
+        max: max.unwrap_or(0),
+        transcript: length(context),
+        checklist: if owes && first && !context.is_drop_in() {
+            checklist::find(context)
+        } else {
+            Checklist::Skill
+        },
+        open_tasks: if listening {
+            open_tasks(context, config, said)
+        } else {
+            OpenTasks::default()
+        },
+        talk: talk(context, config, state),
+    })
+}
+
+/// The open tasks of the agent's list, as far as they matter. A list that cannot be read holds
+/// nobody: `tasks` reports it.
+fn open_tasks(context: &EventContext<'_>, config: &Config, said: bool) -> OpenTasks {
+    let wanted = config.get("gate.open_tasks").and_then(Value::text);
+    let rule = match wanted {
+        _ if context.is_drop_in() => return OpenTasks::default(),
+        Some("ignore") => return OpenTasks::default(),
+        Some("hold") => OpenTaskRule::Hold,
+        Some(_) | None => OpenTaskRule::Name,
+    };
+    if said && rule == OpenTaskRule::Name {
+        return OpenTasks::default();
+    }
+    let list = tasks::list(context);
+    let ids = list.map(|list| list.open().into_iter().collect());
+    OpenTasks {
+        ids: ids.unwrap_or_default(),
+        rule,
+    }
+}
+
+/// May a turn without tool use pass, and is this one? The end of the transcript may not be written
+/// yet; it is, if the agent's last words are there.
+fn talk(context: &EventContext<'_>, config: &Config, state: State) -> Talk {
+    let passes = config.get("gate.talk").and_then(Value::text) == Some("pass");
+    if !passes || context.is_drop_in() {
+        return Talk::Held;
+    }
+    let asked = context.at_stop() && state == State::Kept;
+    match context.tail().filter(|_| asked) {
+        Some(tail) if tail.turn == ToolUse::No && !tail.final_texts.is_empty() => Talk::OnlyTalked,
+        Some(_) | None => Talk::Worked,
+    }
+}
+
+/// The token that the agent has to say.
+pub(crate) fn token(config: &Config, session: &SessionId) -> Signal {
+    let prefix = config
+        .get("gate.prefix")
+        .and_then(Value::text)
+        .filter(|prefix| !prefix.trim().is_empty() && !prefix.contains(char::is_control))
+        .unwrap_or(PREFIX);
+    Signal::token(prefix, session.as_str())
+}
+
+/// Only the drop-in uses the length, because Claude Code names its sub-agents.
+fn length(context: &EventContext<'_>) -> Transcript {
+    if !context.is_registered(Name::Gate) {
+        return Transcript::Long;
+    }
+    let has_lines = |transcript: transcript::Transcript| transcript.has_lines(SHORT);
+    match context.transcript().map(has_lines) {
+        Some(Ok(false)) => Transcript::Short,
+        // Only a transcript that can be read is a short one.
+        Some(Ok(true) | Err(_)) | None => Transcript::Long,
+    }
+}

@@ -1,0 +1,495 @@
+//! The shell of `review`: it reads plans and their `state.json`, and runs reviewers.
+
+pub(crate) mod attempt;
+pub(crate) mod commands;
+pub(crate) mod directory;
+pub(crate) mod history;
+mod library;
+pub(crate) mod memories;
+mod reading;
+pub(crate) mod record;
+pub(crate) mod reviewer;
+mod settings;
+mod subject;
+
+use std::path::{Path, PathBuf};
+
+use mainspring_kernel::SessionId;
+use mainspring_kernel::effect::Intent;
+use mainspring_kernel::event::Kind as EventKind;
+use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::review::findings::{self, Reply};
+use mainspring_kernel::machines::review::standstill::Standstill;
+use mainspring_kernel::machines::review::table::Tasks;
+use mainspring_kernel::machines::review::{
+    AnswerFile, Counting, Door, Facts, Fields, Kind, Memory, OtherSessions, Outcome, Plan, Record,
+    Review, Settings, State, messages, structure,
+};
+use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
+use mainspring_store::{Trouble, atomic, no_symlink};
+
+use self::directory::{PLANS, PlanDir, STATE};
+use self::memories::Memories;
+use super::{FoundFile, Loaded, MachineShell, Spec};
+use crate::children::permit::Permit;
+use crate::context::EventContext;
+use crate::limits;
+use crate::people::orders;
+use crate::people::sessions;
+
+#[derive(Debug)]
+pub(crate) struct Shell;
+
+impl MachineShell for Shell {
+    type Machine = Review;
+    type Found = Found;
+
+    const SPEC: Spec = Spec {
+        about: "reviews plan, tasks and code until two reviews in a row are clean",
+        keys: settings::KEYS,
+    };
+
+    fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
+        let concerns = context.payload.is_none_or(|payload| {
+            matches!(
+                payload.event.kind,
+                EventKind::Stop { .. }
+                    | EventKind::SessionStart { .. }
+                    | EventKind::SessionEnd { .. }
+                    | EventKind::Prompt { .. }
+            )
+        });
+        Ok(concerns
+            && !context.is_vacant()
+            && context.project.has(PLANS)
+            && context.heeds_repository())
+    }
+
+    fn load(
+        context: &EventContext<'_>,
+        subject: Option<&str>,
+    ) -> Result<Option<Loaded<Self>>, Trouble> {
+        let Some(opened) = open(context, subject)? else {
+            return Ok(None);
+        };
+        let tasks = tasks(&opened.dir)?;
+        let facts = facts(context, &opened, tasks.as_deref())?;
+        let plan = Plan {
+            memory: opened.memory(),
+            id: opened.dir.id,
+            record: opened.record,
+            passing: None,
+        };
+        Ok(Some(Loaded {
+            found: Found {
+                plan: plan.id.clone(),
+                memories: opened.memories,
+                state_file: opened.state_file,
+            },
+            input: InputOf::new(State::Plan(plan.into()), facts),
+        }))
+    }
+
+    fn subject(found: &Found) -> Option<&str> {
+        Some(&found.plan)
+    }
+
+    fn files(
+        _: &EventContext<'_>,
+        input: &InputOf<Review>,
+        found: &Found,
+        transition: &TransitionOf<Review>,
+    ) -> Result<Vec<FileChange>, Trouble> {
+        let (State::Plan(before), State::Plan(after)) = (&input.state, &transition.state) else {
+            return Err(Trouble::Other(
+                "internal: a plan appeared or disappeared".into(),
+            ));
+        };
+        let mut changes = Vec::new();
+        if before.memory != after.memory {
+            let memory = after.memory.clone();
+            changes.push(found.memories.remember(&after.id, memory)?);
+        }
+        if before.record != after.record
+            && let Record::Fields(fields) = &after.record
+        {
+            changes.push(write_state(&found.state_file, fields));
+        }
+        Ok(changes)
+    }
+
+    fn run(context: &EventContext<'_>, permit: Permit, intent: &Intent<Review>) -> Outcome {
+        reviewer::run(context, &permit, intent)
+    }
+
+    fn waits_for_trust(context: &EventContext<'_>) -> Option<String> {
+        let brought = context.project.has(PLANS).then(|| open(context, None));
+        let plan = brought?.ok()??.plan();
+        match standstill(context, &plan).ok()?? {
+            (review, still @ Standstill::Untrusted) => Some(still.sentence(&plan.id, review)),
+            _ => None,
+        }
+    }
+
+    fn works_for(input: &InputOf<Review>, session: &SessionId) -> bool {
+        match &input.state {
+            State::Nothing => false,
+            State::Plan(plan) => plan.memory.owner.as_ref() == Some(session),
+        }
+    }
+
+    fn summary(input: &InputOf<Review>) -> String {
+        match &input.state {
+            State::Nothing => "no plan".into(),
+            State::Plan(plan) => {
+                let (counting, settings) = (input.facts.counting, &input.facts.settings);
+                describe(plan, settings, Standstill::of(plan, counting, settings))
+            }
+        }
+    }
+
+    fn summary_here(context: &EventContext<'_>, input: &InputOf<Review>) -> String {
+        let State::Plan(plan) = &input.state else {
+            return Self::summary(input);
+        };
+        match standstill(context, plan) {
+            Ok(still) => describe(plan, &input.facts.settings, still),
+            Err(_) => Self::summary(input),
+        }
+    }
+}
+
+/// What a plan was loaded from.
+#[derive(Debug)]
+pub(crate) struct Found {
+    plan: String,
+    memories: Memories,
+    state_file: FoundFile,
+}
+
+/// A plan, and the files that a change of it needs.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) dir: PlanDir,
+    pub(crate) record: Record,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) memories: Memories,
+    pub(crate) state_file: FoundFile,
+}
+
+impl Opened {
+    pub(crate) fn memory(&self) -> Memory {
+        self.memories.of(&self.dir.id)
+    }
+
+    /// The plan as it was found.
+    pub(crate) fn plan(&self) -> Plan {
+        Plan {
+            id: self.dir.id.clone(),
+            record: self.record.clone(),
+            memory: self.memory(),
+            passing: None,
+        }
+    }
+}
+
+/// The folder that `.taskie` is in.
+pub(crate) fn home_of_plans(context: &EventContext<'_>) -> PathBuf {
+    let plans = context.project.file(PLANS);
+    let home = plans.ancestors().nth(2).map(Path::to_owned);
+    home.unwrap_or_else(|| context.root().to_owned())
+}
+
+/// The plan of that name. Without a name, the most recently changed plan that does not belong
+/// to another session.
+pub(crate) fn open(
+    context: &EventContext<'_>,
+    named: Option<&str>,
+) -> Result<Option<Opened>, Trouble> {
+    let memories = Memories::read(context)?;
+    let mut plans = directory::all(&context.project.file(PLANS))?;
+    let Some(at) = choose(context, named, &plans, &memories) else {
+        return Ok(None);
+    };
+    let dir = plans.swap_remove(at);
+    let path = dir.path.join(STATE);
+    let bytes = no_symlink::read(&path, limits::STATE_FILE)?;
+    let (record, warnings) = record::read(bytes.as_deref());
+    Ok(Some(Opened {
+        record,
+        warnings,
+        memories,
+        state_file: FoundFile { path, bytes },
+        dir,
+    }))
+}
+
+fn choose(
+    context: &EventContext<'_>,
+    named: Option<&str>,
+    plans: &[PlanDir],
+    memories: &Memories,
+) -> Option<usize> {
+    if let Some(id) = named {
+        return plans.iter().position(|plan| plan.id == id);
+    }
+    if plans.len() < 2 {
+        return (!plans.is_empty()).then_some(0);
+    }
+    let session = context.session();
+    let foreign = |plan: &PlanDir| {
+        let owner = memories.owner(&plan.id);
+        owner.is_some() && session.is_some() && owner != session.as_ref()
+    };
+    let own = |plan: &PlanDir| session.is_some() && memories.owner(&plan.id) == session.as_ref();
+    plans
+        .iter()
+        .position(|plan| own(plan) && awaits_review(plan))
+        .or_else(|| plans.iter().position(|plan| !foreign(plan)))
+        .or(Some(0))
+}
+
+/// The plans whose `state.json` does not say what comes next, and why.
+pub(crate) fn broken_states(context: &EventContext<'_>) -> Result<Vec<(String, String)>, Trouble> {
+    let mut broken = Vec::new();
+    for dir in directory::all(&context.project.file(PLANS))? {
+        let bytes = no_symlink::read(&dir.path.join(STATE), limits::STATE_FILE)?;
+        let problem = match record::read(bytes.as_deref()).0 {
+            Record::Missing => None,
+            Record::Unreadable(problem) => Some(problem),
+            Record::Fields(fields) => fields.undecidable().map(|(field, phase)| {
+                format!("{field} in state.json is {phase:?}, which is no phase")
+            }),
+        };
+        broken.extend(problem.map(|problem| (dir.id, problem)));
+    }
+    Ok(broken)
+}
+
+/// Is a review due, or the answer to one?
+fn awaits_review(plan: &PlanDir) -> bool {
+    let bytes = no_symlink::read(&plan.path.join(STATE), limits::STATE_FILE);
+    match record::read(bytes.ok().flatten().as_deref()).0 {
+        Record::Fields(fields) => fields.awaited().is_some(),
+        Record::Missing | Record::Unreadable(_) => false,
+    }
+}
+
+/// Does this stop start a review, and does it complete a task, if nothing holds it?
+pub(crate) fn wishes(context: &EventContext<'_>) -> (bool, bool) {
+    if !context.project.has(PLANS) {
+        return (false, false);
+    }
+    match open(context, None) {
+        Ok(Some(opened)) => match &opened.record {
+            Record::Fields(fields) => (fields.due().is_some(), fields.completes_task()),
+            Record::Missing | Record::Unreadable(_) => (false, false),
+        },
+        Ok(None) | Err(_) => (false, false),
+    }
+}
+
+/// The models of the reviewers; they take turns.
+pub(crate) fn models(context: &EventContext<'_>) -> Result<Vec<String>, Trouble> {
+    Ok(settings::of(context)?.models)
+}
+
+/// The limit on the cost of a plan's reviews, in millionths of a dollar.
+pub(crate) fn max_cost(context: &EventContext<'_>) -> Result<Option<u64>, Trouble> {
+    Ok(settings::of(context)?.max_cost)
+}
+
+/// The text of one of a plan's files; `None` if it does not exist.
+pub(crate) fn text(dir: &PlanDir, name: &str) -> Result<Option<String>, Trouble> {
+    if !dir.has(name) {
+        return Ok(None);
+    }
+    let bytes = no_symlink::read(&dir.path.join(name), limits::STATE_FILE)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn tasks(dir: &PlanDir) -> Result<Option<String>, Trouble> {
+    text(dir, "tasks.md")
+}
+
+fn facts(
+    context: &EventContext<'_>,
+    opened: &Opened,
+    tasks: Option<&str>,
+) -> Result<Facts, Trouble> {
+    let settings = settings::of(context)?;
+    let table = tasks.map(Tasks::parse).unwrap_or_default();
+    let directory = structure::Directory {
+        names: &opened.dir.names,
+        nested: opened.dir.nested,
+        tasks,
+    };
+    let mut facts = Facts {
+        door: if context.is_registered(Name::Review) {
+            Door::Compat
+        } else if context.is_by_command() {
+            Door::Command
+        } else {
+            Door::Hook
+        },
+        tells_progress: true,
+        counting: if context.is_registered(Name::Review) {
+            Counting::Files
+        } else {
+            Counting::Cycles
+        },
+        company: OtherSessions::Alone,
+        violations: structure::violations(directory),
+        warnings: opened.warnings.clone(),
+        tasks: table,
+        written: Vec::new(),
+        answer: AnswerFile::Missing,
+        replies: Vec::new(),
+        unrecorded: opened.record == Record::Missing && is_new(context, &opened.dir),
+        settings,
+    };
+    if let Record::Fields(fields) = &opened.record {
+        if let Some(review) = fields.due().or_else(|| fields.unanswered()) {
+            facts.written = written(&opened.dir, fields, review);
+            if opened.memory().owner.is_none() {
+                facts.company = super::other_sessions::of(context);
+            }
+        }
+        facts.replies = replies(opened, fields)?;
+        if let Some(review) = fields.unanswered() {
+            let number = opened.memory().number(fields);
+            facts.answer = answer(&opened.dir, fields, review, number);
+        }
+    }
+    Ok(facts)
+}
+
+/// Was `plan.md` written since this session began, which is alone here?
+fn is_new(context: &EventContext<'_>, dir: &PlanDir) -> bool {
+    let session = context.session();
+    let began = session.and_then(|id| sessions::find(context.store.state(), &id));
+    let written = directory::written(&dir.path.join("plan.md"));
+    let (Some(began), Some(written)) = (began, written) else {
+        return false;
+    };
+    let since = written
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    since.as_millis() >= u128::from(began.at.0)
+        && super::other_sessions::of(context) == OtherSessions::Alone
+}
+
+/// The numbers of the existing reviews of this kind.
+fn written(dir: &PlanDir, fields: &Fields, review: Kind) -> Vec<u32> {
+    let task = fields.task();
+    let sample = review.file(task.as_ref(), 0);
+    let Some(stem) = sample.strip_suffix("0.md") else {
+        return Vec::new();
+    };
+    dir.names
+        .iter()
+        .filter_map(|name| name.strip_prefix(stem)?.strip_suffix(".md")?.parse().ok())
+        .collect()
+}
+
+/// The agent's answers to findings, in the post-review file of the last review.
+fn replies(opened: &Opened, fields: &Fields) -> Result<Vec<Reply>, Trouble> {
+    let memory = opened.memory();
+    let Some(key) = fields.cycle() else {
+        return Ok(Vec::new());
+    };
+    let open: Vec<&str> = memory
+        .open_findings(&key)
+        .map(|entry| entry.id.as_str())
+        .collect();
+    if open.is_empty() {
+        return Ok(Vec::new());
+    }
+    let name = key
+        .review
+        .answer_file(key.task.as_ref(), memory.number(fields));
+    let text = text(&opened.dir, &name)?;
+    Ok(text.map_or_else(Vec::new, |text| findings::replies(&text, &open)))
+}
+
+/// Does the answer to the current review exist, and is it newer than the review?
+fn answer(dir: &PlanDir, fields: &Fields, review: Kind, number: u32) -> AnswerFile {
+    let task = fields.task();
+    let time = |name: String| directory::written(&dir.path.join(name));
+    let asked = time(review.file(task.as_ref(), number));
+    let answered = time(review.answer_file(task.as_ref(), number));
+    match answered {
+        Some(answered) if asked.is_none_or(|asked| answered >= asked) => AnswerFile::Written,
+        Some(_) | None => AnswerFile::Missing,
+    }
+}
+
+pub(crate) fn write_state(file: &FoundFile, fields: &Fields) -> FileChange {
+    let text = record::write(file.bytes.as_deref(), fields);
+    atomic::change(&file.path, file.bytes.as_deref(), Some(text))
+}
+
+/// A plan in one line, with why its review does not start.
+fn describe(plan: &Plan, settings: &Settings, still: Option<(Kind, Standstill)>) -> String {
+    let where_it_is = match &plan.record {
+        Record::Missing => "no state.json".to_owned(),
+        Record::Unreadable(problem) => problem.clone(),
+        Record::Fields(fields) => {
+            let stage = fields
+                .phase
+                .as_ref()
+                .map_or("no phase", |phase| phase.stage().as_str());
+            let next = fields
+                .next_phase
+                .as_ref()
+                .map_or("nothing", |phase| phase.as_str());
+            format!(
+                "{stage}, next {next}, review {} of {}, {} clean in a row, {} next",
+                fields.phase_iteration.unwrap_or(0),
+                fields.max_reviews,
+                fields.consecutive_clean,
+                fields.review_model
+            )
+        }
+    };
+    let spent = match (plan.memory.spent, settings.max_cost) {
+        (0, None) => String::new(),
+        (spent, None) => format!(", {} spent", messages::dollars(spent)),
+        (spent, Some(most)) => {
+            format!(
+                ", {} of {} spent",
+                messages::dollars(spent),
+                messages::dollars(most)
+            )
+        }
+    };
+    let still = still.map_or_else(String::new, |(review, still)| {
+        format!("; {}", still.sentence(&plan.id, review))
+    });
+    format!("plan '{}': {where_it_is}{spent}{still}", plan.id)
+}
+
+/// Why the review that is due does not start, if only a person can change that.
+pub(crate) fn standstill(
+    context: &EventContext<'_>,
+    plan: &Plan,
+) -> Result<Option<(Kind, Standstill)>, Trouble> {
+    let Record::Fields(fields) = &plan.record else {
+        return Ok(None);
+    };
+    let Some(review) = fields.awaited().filter(|_| fields.max_reviews > 0) else {
+        return Ok(None);
+    };
+    if !context.is_trusted() {
+        return Ok(Some((review, Standstill::Untrusted)));
+    }
+    let orders = orders::in_force(context.project, context.store)?;
+    if orders.may_start(Name::Review, context.env.now()).is_err() {
+        return Ok(Some((review, Standstill::Paused)));
+    }
+    Ok(Standstill::of(
+        plan,
+        Counting::Cycles,
+        &settings::of(context)?,
+    ))
+}

@@ -1,0 +1,68 @@
+//! Which records a view is asked for.
+
+use mainspring_kernel::Millis;
+use mainspring_kernel::deliberate::Ruling;
+use mainspring_kernel::journal::{Entry, Record};
+use mainspring_kernel::machines::Name;
+
+use super::records::machine_of;
+use crate::command::{CommandContext, Result};
+use crate::people::which_session;
+
+/// Which records a person wants to see.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Filter {
+    /// Only what this machine said or did
+    #[arg(long, value_parser = crate::people::orders::machine)]
+    pub(crate) machine: Option<Name>,
+    /// Only this session: its id, the beginning of it, or `last` for the latest one here
+    #[arg(long, value_name = which_session::VALUE)]
+    pub(crate) session: Option<String>,
+    /// Only what happened in this span until now: 90s, 30m, 2h
+    #[arg(long, value_name = "SPAN", value_parser = crate::timestamp::span)]
+    pub(crate) since: Option<Millis>,
+}
+
+impl Filter {
+    /// With the id that `last` stands for. A journal is about sessions that ended, too.
+    pub(crate) fn resolved(&self, cmd: &CommandContext) -> Result<Self> {
+        let (_, store) = cmd.project()?;
+        let session = match self.session.as_deref() {
+            Some("last") => which_session::latest(&cmd.env, &store).map(|(id, _)| id.to_string()),
+            Some(_) | None => self.session.clone(),
+        };
+        Ok(Self {
+            session,
+            ..self.clone()
+        })
+    }
+
+    pub(crate) fn takes(&self, record: &Record, now: Millis) -> bool {
+        let session = self.session.as_ref().is_none_or(|wanted| {
+            record
+                .session()
+                .is_some_and(|id| id.as_str().starts_with(wanted.as_str()))
+        });
+        let young = self.since.is_none_or(|span| now.since(record.at) <= span);
+        session && young && self.machine.is_none_or(|name| concerns(record, name))
+    }
+}
+
+/// Did this machine take an arrow, ask for an effect, or get a command?
+fn concerns(record: &Record, name: Name) -> bool {
+    match &record.entry {
+        Entry::Verb { .. } => machine_of(record) == Some(name),
+        Entry::Turn { case, ruling } => {
+            let broken = case.broken.iter().any(|broken| broken.machine == name);
+            broken
+                || match &**ruling {
+                    Ruling::Repeated(_) => false,
+                    Ruling::Intends(pending) => pending.name() == name,
+                    Ruling::Settled(settlement) => settlement
+                        .transitions
+                        .iter()
+                        .any(|moved| moved.name() == name && !moved.rule().is_empty()),
+                }
+        }
+    }
+}
