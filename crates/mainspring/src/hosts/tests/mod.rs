@@ -203,7 +203,7 @@ fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
         if path.is_dir() {
-            if !matches!(name, "host" | "fuzz" | "tests") {
+            if !matches!(name, "hosts" | "fuzz" | "tests") {
                 sources(&path, out);
             }
         } else if name.ends_with(".rs")
