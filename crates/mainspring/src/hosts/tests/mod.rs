@@ -139,7 +139,7 @@ fn the_default_host_overrides_after_eight_holds_unless_it_is_told_otherwise() {
 
 /// A host's variables, paths, event names and fields.
 const A_HOSTS: &[&str] = &[
-    "host::claude",
+    "hosts::claude",
     "CLAUDE_",
     "CLAUDECODE",
     ".claude",
