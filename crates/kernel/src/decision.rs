@@ -2,7 +2,7 @@
 //!
 //! A decision is a variant per kind of event that carries only what the host can act on
 //! there, so one that makes no sense for its event cannot be written down. Inside, all
-//! of them are sets of [`Reasons`], and sets have one join: union. It is associative,
+//! of them are sets of [`HoldTexts`], and sets have one join: union. It is associative,
 //! commutative and idempotent, so neither the order of machines nor an answer given
 //! twice can change what the agent reads.
 
@@ -15,9 +15,10 @@ use serde::{Deserialize, Serialize};
 use crate::event::Kind;
 use crate::name::Name;
 
-/// One thing that a machine says, to the agent or to the person.
+/// One text that a machine answers with: why it holds, or what it tells, to the agent or to the
+/// person.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Reason {
+pub struct HoldText {
     pub by: Name,
     pub text: String,
 }
@@ -25,11 +26,11 @@ pub struct Reason {
 /// All that was said, once each, in the machines' fixed order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Reasons(BTreeSet<Reason>);
+pub struct HoldTexts(BTreeSet<HoldText>);
 
-impl Reasons {
+impl HoldTexts {
     pub fn one(by: Name, text: String) -> Self {
-        Self(BTreeSet::from([Reason { by, text }]))
+        Self(BTreeSet::from([HoldText { by, text }]))
     }
 
     /// The one join.
@@ -43,33 +44,33 @@ impl Reasons {
         self.0.is_empty()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Reason> {
+    pub fn iter(&self) -> impl Iterator<Item = &HoldText> {
         self.0.iter()
     }
 
     /// The text for the agent: a paragraph per machine.
     pub fn text(&self) -> String {
-        let texts: Vec<&str> = self.0.iter().map(|reason| reason.text.as_str()).collect();
+        let texts: Vec<&str> = self.0.iter().map(|one| one.text.as_str()).collect();
         texts.join("\n\n")
     }
 }
 
-/// What the host is asked to do. An empty set of reasons asks for nothing.
+/// What the host is asked to do. An empty set of texts asks for nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// Keep the agent going for these reasons; without reasons, it may stop.
-    Stop { hold: Reasons },
+    /// Keep the agent going with these texts; without any, it may stop.
+    Stop { hold: HoldTexts },
     /// Text for the agent at a start, a prompt or a typed command.
-    Context { tell: Reasons },
+    Context { tell: HoldTexts },
     /// Text for the agent after a tool ran. Objections reach it as the tool's failure.
-    AfterTool { tell: Reasons, object: Reasons },
-    /// Refuse the tool for these reasons; without reasons, it may run.
-    BeforeTool { deny: Reasons },
+    AfterTool { tell: HoldTexts, object: HoldTexts },
+    /// Refuse the tool with these texts; without any, it may run.
+    BeforeTool { deny: HoldTexts },
     /// A desktop notice for a person who is away.
-    Idle { notify: Reasons },
+    Idle { notify: HoldTexts },
     /// Wake an agent that has stopped, with this text; without text, let it rest.
-    Watch { wake: Reasons },
+    Watch { wake: HoldTexts },
     /// The host accepts no answer to this event.
     Silent,
 }
@@ -79,25 +80,25 @@ impl Decision {
     pub fn nothing(kind: &Kind) -> Self {
         match kind {
             Kind::Stop { .. } => Self::Stop {
-                hold: Reasons::default(),
+                hold: HoldTexts::default(),
             },
             Kind::SessionStart { .. } | Kind::Prompt { .. } | Kind::Expansion { .. } => {
                 Self::Context {
-                    tell: Reasons::default(),
+                    tell: HoldTexts::default(),
                 }
             }
             Kind::AfterTool { .. } => Self::AfterTool {
-                tell: Reasons::default(),
-                object: Reasons::default(),
+                tell: HoldTexts::default(),
+                object: HoldTexts::default(),
             },
             Kind::BeforeTool { .. } => Self::BeforeTool {
-                deny: Reasons::default(),
+                deny: HoldTexts::default(),
             },
             Kind::Idle => Self::Idle {
-                notify: Reasons::default(),
+                notify: HoldTexts::default(),
             },
             Kind::Watch => Self::Watch {
-                wake: Reasons::default(),
+                wake: HoldTexts::default(),
             },
             Kind::SessionEnd { .. } | Kind::Other { .. } => Self::Silent,
         }
@@ -130,7 +131,7 @@ impl Decision {
     }
 
     /// Everything that is said in it.
-    pub fn reasons(&self) -> impl Iterator<Item = &Reason> {
+    pub fn texts(&self) -> impl Iterator<Item = &HoldText> {
         let (one, other) = match self {
             Self::Stop { hold: one }
             | Self::Context { tell: one }
@@ -141,11 +142,11 @@ impl Decision {
             Self::Silent => (None, None),
         };
         let sets = one.into_iter().chain(other);
-        sets.flat_map(Reasons::iter)
+        sets.flat_map(HoldTexts::iter)
     }
 
     pub fn is_nothing(&self) -> bool {
-        self.reasons().next().is_none()
+        self.texts().next().is_none()
     }
 }
 

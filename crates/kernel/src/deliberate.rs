@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::block_ledger::{BlockLedger, Cap, Delivered, Delivery, Mark, ToolUse};
-use crate::decision::{Answer, Decision, Note, Reasons, Voice};
+use crate::decision::{Answer, Decision, HoldTexts, Note, Voice};
 use crate::effect::{EffectOwner, Fence};
 use crate::event::{Event, Kind, Speaker};
 use crate::ids::{Digest, Millis, Uptime};
@@ -211,7 +211,7 @@ pub fn deliberate(case: &Case) -> Ruling {
     let would = said(case, &votes, Allowance::Observe);
 
     let mut starts = Vec::new();
-    let mut next = Reasons::default();
+    let mut next = HoldTexts::default();
     let mut alone = false;
     let mut transitions = Vec::with_capacity(votes.len());
     for (input, one) in case.inputs.iter().zip(votes) {
@@ -223,7 +223,7 @@ pub fn deliberate(case: &Case) -> Ruling {
         let by = Voice::Machine(input.name());
         notes.extend(one.notes.into_iter().map(|text| Note { by, text }));
         if let Some(text) = one.next {
-            next = next.join(Reasons::one(input.name(), text));
+            next = next.join(HoldTexts::one(input.name(), text));
         }
         match one.need {
             None => transitions.push(one.transition),
@@ -250,7 +250,7 @@ pub fn deliberate(case: &Case) -> Ruling {
         }
         // A machine that gave up wants a person to look, so nobody is sent on.
         Mode::Act | Mode::Observe if alone => {
-            settle(case, decision, Reasons::default(), notes, transitions)
+            settle(case, decision, HoldTexts::default(), notes, transitions)
         }
         Mode::Act | Mode::Observe => settle(case, decision, next, notes, transitions),
     })
@@ -258,8 +258,8 @@ pub fn deliberate(case: &Case) -> Ruling {
 
 /// May this answer still be given? Not if a person has since suspended a machine that spoke in it.
 fn stands(answer: &Answer, case: &Case) -> bool {
-    let mut reasons = answer.decision.reasons();
-    reasons.all(|reason| case.allowance(reason.by) == Allowance::Act)
+    let mut texts = answer.decision.texts();
+    texts.all(|one| case.allowance(one.by) == Allowance::Act)
 }
 
 /// Joins what the machines with this allowance say.
@@ -304,7 +304,7 @@ fn suspended(input: &MachineInput, case: &Case) -> Vote {
 fn settle(
     case: &Case,
     decision: Decision,
-    next: Reasons,
+    next: HoldTexts,
     mut notes: Vec<Note>,
     mut transitions: Vec<Transition>,
 ) -> Settlement {
@@ -318,11 +318,11 @@ fn settle(
         return answered(case, answer, transitions, ledger, outcome);
     };
     let sends_on = hold.is_empty() && !next.is_empty();
-    let reasons = if sends_on { next } else { hold };
+    let texts = if sends_on { next } else { hold };
     let (outcome, note) = if case.by_command {
-        (Outcome::of_saying(!reasons.is_empty()), None)
+        (Outcome::of_saying(!texts.is_empty()), None)
     } else {
-        settle_stop(case, &reasons, &mut ledger)
+        settle_stop(case, &texts, &mut ledger)
     };
     notes.extend(note);
     let notices = case.inputs.iter().filter_map(MachineInput::notice);
@@ -349,15 +349,13 @@ fn settle(
             Allowance::Observe => {}
         }
         let by = transition.name();
-        let onward = reasons
-            .iter()
-            .find(|reason| said && sends_on && reason.by == by);
-        if let Some(reason) = onward {
-            let hold = Reasons::one(by, reason.text.clone());
+        let onward = texts.iter().find(|one| said && sends_on && one.by == by);
+        if let Some(one) = onward {
+            let hold = HoldTexts::one(by, one.text.clone());
             transition.send_on(Decision::Stop { hold });
         }
     }
-    let hold = if said { reasons } else { Reasons::default() };
+    let hold = if said { texts } else { HoldTexts::default() };
     let decision = Decision::Stop { hold };
     let answer = Answer { decision, notes };
     answered(case, answer, transitions, ledger, outcome)

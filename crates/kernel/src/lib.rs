@@ -38,7 +38,7 @@ pub mod spoken_signal;
 pub mod turn;
 pub mod verbs;
 
-pub use decision::{Answer, Decision, Note, Reasons, Voice};
+pub use decision::{Answer, Decision, HoldTexts, Note, Voice};
 pub use deliberate::{Case, Ruling, deliberate};
 pub use door::Door;
 pub use event::{Event, Kind};

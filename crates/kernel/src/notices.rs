@@ -15,8 +15,8 @@ pub fn of(kind: &Kind, answer: &Answer) -> Vec<String> {
         // A hold is between Mainspring and the agent, but for the news of a pull request. What the
         // person should know of the others, such as a reviewer's verdict, is in the notes.
         Decision::Stop { hold } => {
-            let news = hold.iter().filter(|reason| reason.by == Name::Claim);
-            notices.extend(news.map(|reason| first_line(&reason.text).into()));
+            let news = hold.iter().filter(|one| one.by == Name::Claim);
+            notices.extend(news.map(|one| first_line(&one.text).into()));
         }
         Decision::Idle { notify } => notices.extend(notify.iter().map(|one| one.text.clone())),
         Decision::Watch { wake } => {
@@ -52,7 +52,7 @@ fn first_line(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decision::{Note, Reasons};
+    use crate::decision::{HoldTexts, Note};
     use crate::event::{Chain, Event};
 
     fn stop() -> Kind {
@@ -72,7 +72,7 @@ mod tests {
         let failed = note(Voice::Machine(Name::Review), "the reviewer failed");
         let verdict = note(Voice::Machine(Name::Review), "opus: FAIL");
         let hold = |by: Name| Decision::Stop {
-            hold: Reasons::one(by, "Fix this. Now.\nThere.".into()),
+            hold: HoldTexts::one(by, "Fix this. Now.\nThere.".into()),
         };
         let answer = |decision: Decision, notes: &[&Note]| Answer {
             decision,
@@ -95,7 +95,7 @@ mod tests {
             assert_eq!(of(&stop(), &answer), expected, "{answer:?}");
         }
         let wake = Decision::Watch {
-            wake: Reasons::one(Name::Claim, "CI failed\nlog".into()),
+            wake: HoldTexts::one(Name::Claim, "CI failed\nlog".into()),
         };
         assert_eq!(of(&Kind::Watch, &answer(wake, &[])), ["CI failed"]);
         let waits = note(Voice::Machine(Name::Claim), "CI waits for you");

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::decision::Reasons;
+use crate::decision::HoldTexts;
 use crate::ids::Millis;
 use crate::name::Name;
 
@@ -67,10 +67,10 @@ impl Receipt {
         self.since = prompted.map_or(self.since, |prompted| prompted.min(self.since));
     }
 
-    pub(crate) fn hold(&mut self, reasons: &Reasons) {
+    pub(crate) fn hold(&mut self, texts: &HoldTexts) {
         self.holds = self.holds.saturating_add(1);
-        for reason in reasons.iter() {
-            let count = self.by.entry(reason.by).or_default();
+        for one in texts.iter() {
+            let count = self.by.entry(one.by).or_default();
             *count = count.saturating_add(1);
         }
     }
@@ -148,13 +148,13 @@ mod tests {
     #[test]
     fn a_receipt_names_holds_reviews_cost_pull_request_and_time() {
         let mut receipt = Receipt::begin(Millis(0));
-        let gate = Reasons::one(Name::Gate, "token".into());
+        let gate = HoldTexts::one(Name::Gate, "token".into());
         receipt.hold(&gate);
         assert_eq!(
             receipt.line(Millis::seconds(9)),
             "let go after 1 held stop (gate 1), 9s"
         );
-        receipt.hold(&gate.join(Reasons::one(Name::Loop, "go on".into())));
+        receipt.hold(&gate.join(HoldTexts::one(Name::Loop, "go on".into())));
         receipt.review(Reviewed::WithFindings);
         receipt.spend(310_000);
         receipt.review(Reviewed::Clean);

@@ -1,19 +1,19 @@
 //! The join: neither order nor repetition changes what the agent reads, and nothing is lost.
 
 use mainspring_kernel::event::{Author, Background, Chain, EndReason};
-use mainspring_kernel::{Decision, Kind, Name, Reasons};
+use mainspring_kernel::{Decision, HoldTexts, Kind, Name};
 use proptest::prelude::*;
 
 fn name() -> impl Strategy<Value = Name> {
     prop::sample::select(Name::ALL)
 }
 
-fn reasons() -> impl Strategy<Value = Reasons> {
+fn reasons() -> impl Strategy<Value = HoldTexts> {
     let said = prop::collection::vec((name(), "[a-c]{0,2}"), 0..5);
     said.prop_map(|said| {
         said.into_iter()
-            .fold(Reasons::default(), |all, (by, text)| {
-                all.join(Reasons::one(by, text))
+            .fold(HoldTexts::default(), |all, (by, text)| {
+                all.join(HoldTexts::one(by, text))
             })
     })
 }
@@ -44,7 +44,7 @@ fn kinds() -> [Kind; 7] {
 }
 
 /// What a machine may say at such an event.
-fn said(kind: &Kind, one: Reasons, other: Reasons) -> Decision {
+fn said(kind: &Kind, one: HoldTexts, other: HoldTexts) -> Decision {
     match Decision::nothing(kind) {
         Decision::Stop { .. } => Decision::Stop { hold: one },
         Decision::Context { .. } => Decision::Context { tell: one },

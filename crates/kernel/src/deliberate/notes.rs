@@ -5,19 +5,19 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::block_ledger::{BlockLedger, Cap, SAME_ANSWERS};
-use crate::decision::{Note, Reasons, Voice, listed};
+use crate::decision::{HoldTexts, Note, Voice, listed};
 use crate::event::Kind;
 use crate::name::Name;
 use crate::orders::TypedHere;
 
-fn speakers(reasons: &Reasons) -> Vec<&'static str> {
-    let mut names: Vec<&str> = reasons.iter().map(|reason| reason.by.as_str()).collect();
+fn speakers(texts: &HoldTexts) -> Vec<&'static str> {
+    let mut names: Vec<&str> = texts.iter().map(|one| one.by.as_str()).collect();
     names.dedup();
     names
 }
 
-pub(super) fn names(reasons: &Reasons) -> String {
-    listed(&speakers(reasons))
+pub(super) fn names(texts: &HoldTexts) -> String {
+    listed(&speakers(texts))
 }
 
 /// Nobody reads the notes of a watcher.
@@ -32,7 +32,7 @@ pub(super) fn untrusted_note(name: Name, kind: &Kind) -> Option<Note> {
 }
 
 /// Said once for several holds in a row; at every hold it would only be noise.
-pub(super) fn held_note(hold: &Reasons, typed: TypedHere) -> Note {
+pub(super) fn held_note(hold: &HoldTexts, typed: TypedHere) -> Note {
     let speakers = speakers(hold);
     let keep = match speakers.len() {
         1 => "keeps",
@@ -55,7 +55,7 @@ pub(super) fn held_note(hold: &Reasons, typed: TypedHere) -> Note {
     ))
 }
 
-pub(super) fn capped_note(hold: &Reasons, ledger: &BlockLedger, cap: Cap) -> Note {
+pub(super) fn capped_note(hold: &HoldTexts, ledger: &BlockLedger, cap: Cap) -> Note {
     let why = match cap {
         Cap::After(_) | Cap::Never => {
             " without tool use, because the host would override the next one"
@@ -71,7 +71,7 @@ pub(super) fn capped_note(hold: &Reasons, ledger: &BlockLedger, cap: Cap) -> Not
     ))
 }
 
-pub(super) fn same_answer_note(hold: &Reasons) -> Note {
+pub(super) fn same_answer_note(hold: &HoldTexts) -> Note {
     Note::ours(format!(
         "let go, because the agent gave the same answer {SAME_ANSWERS} times in a row and used no \
          tool. Still waiting: {}. Tell it what to do, or `mainspring why` for the reasons",

@@ -3,7 +3,7 @@
 use super::notes::{capped_note, held_note, same_answer_note};
 use super::{Case, Outcome, Ruling};
 use crate::block_ledger::BlockLedger;
-use crate::decision::{Note, Reasons};
+use crate::decision::{HoldTexts, Note};
 use crate::event::Speaker;
 use crate::machines::MachineInput;
 use crate::receipt::Receipt;
@@ -22,7 +22,7 @@ impl Ruling {
 /// Counts the hold, or ends the count, and writes the receipt. The note is for the person.
 pub(super) fn settle_stop(
     case: &Case,
-    hold: &Reasons,
+    hold: &HoldTexts,
     ledger: &mut BlockLedger,
 ) -> (Outcome, Option<Note>) {
     let seeks = ledger.seeks_prompt(&case.event, false);

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Case, Trust};
-use crate::decision::{Decision, Reasons, listed};
+use crate::decision::{Decision, HoldTexts, listed};
 use crate::event::Kind;
 use crate::machines::Pending;
 use crate::name::Name;
@@ -31,6 +31,6 @@ pub(super) fn postponed(case: &Case, by: Name) -> Decision {
          need not do anything: stop again."
     );
     Decision::Stop {
-        hold: Reasons::one(by, text),
+        hold: HoldTexts::one(by, text),
     }
 }

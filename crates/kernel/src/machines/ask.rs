@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{InputOf, Name, Pending, Transition, TransitionOf};
-use crate::decision::{Decision, Reasons};
+use crate::decision::{Decision, HoldTexts};
 use crate::effect::{EffectOwner, Fence, Intent};
 use crate::event::{Event, Kind, Speaker};
 use crate::ids::{Millis, Uptime};
@@ -148,8 +148,8 @@ impl Say for OnStop {
     fn say(self, by: Name) -> Decision {
         Decision::Stop {
             hold: match self {
-                Self::Pass | Self::PassAlone | Self::Next(_) => Reasons::default(),
-                Self::Hold(text) => Reasons::one(by, text),
+                Self::Pass | Self::PassAlone | Self::Next(_) => HoldTexts::default(),
+                Self::Hold(text) => HoldTexts::one(by, text),
             },
         }
     }
@@ -170,8 +170,8 @@ impl Say for OnContext {
     fn say(self, by: Name) -> Decision {
         Decision::Context {
             tell: match self {
-                Self::Pass => Reasons::default(),
-                Self::Tell(text) => Reasons::one(by, text),
+                Self::Pass => HoldTexts::default(),
+                Self::Tell(text) => HoldTexts::one(by, text),
             },
         }
     }
@@ -180,9 +180,9 @@ impl Say for OnContext {
 impl Say for AfterTool {
     fn say(self, by: Name) -> Decision {
         let (tell, object) = match self {
-            Self::Pass => (Reasons::default(), Reasons::default()),
-            Self::Tell(text) => (Reasons::one(by, text), Reasons::default()),
-            Self::Object(text) => (Reasons::default(), Reasons::one(by, text)),
+            Self::Pass => (HoldTexts::default(), HoldTexts::default()),
+            Self::Tell(text) => (HoldTexts::one(by, text), HoldTexts::default()),
+            Self::Object(text) => (HoldTexts::default(), HoldTexts::one(by, text)),
         };
         Decision::AfterTool { tell, object }
     }
@@ -192,8 +192,8 @@ impl Say for BeforeTool {
     fn say(self, by: Name) -> Decision {
         Decision::BeforeTool {
             deny: match self {
-                Self::Pass => Reasons::default(),
-                Self::Deny(text) => Reasons::one(by, text),
+                Self::Pass => HoldTexts::default(),
+                Self::Deny(text) => HoldTexts::one(by, text),
             },
         }
     }
@@ -203,8 +203,8 @@ impl Say for OnIdle {
     fn say(self, by: Name) -> Decision {
         Decision::Idle {
             notify: match self {
-                Self::Pass => Reasons::default(),
-                Self::Notify(text) => Reasons::one(by, text),
+                Self::Pass => HoldTexts::default(),
+                Self::Notify(text) => HoldTexts::one(by, text),
             },
         }
     }
@@ -214,8 +214,8 @@ impl Say for OnWatch {
     fn say(self, by: Name) -> Decision {
         Decision::Watch {
             wake: match self {
-                Self::Pass => Reasons::default(),
-                Self::Wake(text) => Reasons::one(by, text),
+                Self::Pass => HoldTexts::default(),
+                Self::Wake(text) => HoldTexts::one(by, text),
             },
         }
     }

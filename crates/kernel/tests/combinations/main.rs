@@ -7,7 +7,7 @@ mod oracle;
 mod people;
 mod world;
 
-use mainspring_kernel::decision::{Decision, Reasons, Voice};
+use mainspring_kernel::decision::{Decision, HoldTexts, Voice};
 use mainspring_kernel::deliberate::{Outcome, Trust};
 use mainspring_kernel::{Answer, Name};
 use oracle::expected;
@@ -147,7 +147,7 @@ fn an_invoked_skill_concerns_no_other_machine() {
                 vec![]
             }
         };
-        let by = |reasons: &Reasons| reasons.iter().map(|one| one.by).collect::<Vec<_>>();
+        let by = |reasons: &HoldTexts| reasons.iter().map(|one| one.by).collect::<Vec<_>>();
         assert_eq!(by(tell), speaks(Stand::Passing), "{combination:?}");
         assert_eq!(by(object), speaks(Stand::Blocking), "{combination:?}");
         for name in FIVE {

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::event::{Author, Chain};
-use mainspring_kernel::{Answer, Decision, Event, Kind, Millis, Reasons, SessionId};
+use mainspring_kernel::{Answer, Decision, Event, HoldTexts, Kind, Millis, SessionId};
 use mainspring_platform::path;
 use mainspring_store::{Trouble, atomic};
 
@@ -259,7 +259,7 @@ impl Stage {
 
     fn show(&mut self, answer: &Answer) {
         self.said.clear();
-        let nothing = Reasons::default();
+        let nothing = HoldTexts::default();
         let (held, told) = match &answer.decision {
             Decision::Stop { hold } => (hold, &nothing),
             Decision::BeforeTool { deny } => (deny, &nothing),

@@ -1,7 +1,7 @@
 //! Encodes an answer as a host's JSON: exactly the fields that the host understands at this
 //! event, because some hosts ignore an answer with any other.
 
-use mainspring_kernel::{Answer, Decision, Kind, Reasons, Voice};
+use mainspring_kernel::{Answer, Decision, HoldTexts, Kind, Voice};
 use serde_json::{Map, Value, json};
 
 use super::answers::{Answers, ContextIn, DenyBy, ObjectBy, OrdersBy};
@@ -75,7 +75,7 @@ pub(crate) fn encode(
     mainspring_json::text(&out).ok().map(|line| line + "\n")
 }
 
-fn hold_text(host: &Answers, hold: &Reasons) -> String {
+fn hold_text(host: &Answers, hold: &HoldTexts) -> String {
     let text = hold.text();
     if host.reason_is_prompt && !text.is_empty() {
         own_reason::marked(&text)
@@ -148,8 +148,8 @@ mod tests {
     use super::*;
     use crate::hosts::DEFAULT;
 
-    fn said(text: &str) -> Reasons {
-        Reasons::one(Name::Gate, text.into())
+    fn said(text: &str) -> HoldTexts {
+        HoldTexts::one(Name::Gate, text.into())
     }
 
     #[test]
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_decision_without_reasons_prints_nothing() {
-        let nothing = Reasons::default;
+        let nothing = HoldTexts::default;
         for silent in [
             Decision::Stop { hold: nothing() },
             Decision::Context { tell: nothing() },
@@ -228,7 +228,7 @@ mod tests {
     fn a_hold_may_be_worded_as_context() {
         let answer = Answer {
             decision: Decision::Stop {
-                hold: Reasons::one(Name::Gate, "go on".into()),
+                hold: HoldTexts::one(Name::Gate, "go on".into()),
             },
             notes: Vec::new(),
         };

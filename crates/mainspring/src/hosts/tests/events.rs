@@ -1,7 +1,7 @@
 //! What the real clients sent, decoded.
 
 use mainspring_kernel::event::{Author, Background, Chain, Kind, Speaker};
-use mainspring_kernel::{Answer, Decision, Millis, Name, Note, Reasons};
+use mainspring_kernel::{Answer, Decision, HoldTexts, Millis, Name, Note};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -246,7 +246,7 @@ fn a_prompt_that_is_our_own_reason_is_nobodys() {
         let host = named(program).unwrap();
         let answer = Answer {
             decision: Decision::Stop {
-                hold: Reasons::one(Name::Gate, "go on".into()),
+                hold: HoldTexts::one(Name::Gate, "go on".into()),
             },
             notes: Vec::new(),
         };
@@ -276,7 +276,7 @@ fn a_prompt_that_is_our_own_reason_is_nobodys() {
 
 /// Every answer for each of these hosts.
 fn answers(hosts: &[&HostSpec]) -> String {
-    let said = |text: &str| Reasons::one(Name::Gate, text.into());
+    let said = |text: &str| HoldTexts::one(Name::Gate, text.into());
     let decisions = [
         ("hold", Decision::Stop { hold: said("R") }),
         ("tell", Decision::Context { tell: said("C") }),
@@ -376,7 +376,7 @@ pi
 fn assert_note_is_beside_the_hold(host: &HostSpec) {
     let note = Answer {
         decision: Decision::Stop {
-            hold: Reasons::one(Name::Gate, "R".into()),
+            hold: HoldTexts::one(Name::Gate, "R".into()),
         },
         notes: vec![Note::ours("for the person")],
     };

@@ -24,7 +24,7 @@ use mainspring_kernel::machines::tasks::draft::Status;
 use mainspring_kernel::machines::tasks::task_list::{Reset, TaskList};
 use mainspring_kernel::machines::tasks::{Facts, Guard, Invoked, Offer, Tasks, messages};
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
-use mainspring_kernel::{Answer, Decision, Note, Reasons, Voice};
+use mainspring_kernel::{Answer, Decision, HoldTexts, Note, Voice};
 use mainspring_store::{ShownPath as _, Trouble};
 
 pub(crate) use self::folders::{all_lists, folder_named, folder_of, list_folder, newest_lists};
@@ -411,11 +411,11 @@ fn not_laid_out(payload: &Payload, trouble: &Trouble) -> Answer {
         }),
         refusal => messages::refused(skill, &refusal.to_string()),
     };
-    let said = Reasons::one(Name::Tasks, text.clone());
+    let said = HoldTexts::one(Name::Tasks, text.clone());
     Answer {
         decision: match kind {
             Kind::AfterTool { .. } => Decision::AfterTool {
-                tell: Reasons::default(),
+                tell: HoldTexts::default(),
                 object: said,
             },
             _ => Decision::Context { tell: said },
