@@ -23,6 +23,7 @@ mod error;
 mod exit;
 pub mod formats;
 mod git;
+mod git_dir;
 mod hook;
 #[cfg(test)]
 mod hostile;

@@ -4,9 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mainspring_platform::no_symlink;
-use mainspring_store::atomic;
 
-use crate::limits;
+use crate::git_dir;
 
 /// Files of a checkout that git opens by name, in every folder.
 const OF_FOLDERS: [&str; 2] = [".gitignore", ".gitattributes"];
@@ -80,15 +79,10 @@ fn repositories(top: &Path) -> Vec<PathBuf> {
     if git.is_dir() {
         return vec![git];
     }
-    let read = |path: &Path| atomic::read_text(path, limits::CONFIG).ok().flatten();
-    let named = read(&git);
-    let named = named
-        .as_deref()
-        .and_then(|text| text.strip_prefix("gitdir:"));
-    let Some(own) = named.map(|path| top.join(path.trim())) else {
+    let Some(own) = git_dir::named(&git) else {
         return Vec::new();
     };
-    let shared = read(&own.join("commondir")).map(|path| own.join(path.trim()));
+    let shared = git_dir::shared(&own).filter(|shared| *shared != own);
     [own].into_iter().chain(shared).collect()
 }
 

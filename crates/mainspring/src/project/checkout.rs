@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use mainspring_platform::owner::Owner;
 use mainspring_platform::path;
-use mainspring_platform::path::of_bytes;
-use mainspring_store::{ShownPath as _, Trouble, atomic};
+use mainspring_store::{ShownPath as _, Trouble};
 
 use super::{Bound, Choice, Contents, Project, exists};
 use crate::env::Environment;
+use crate::git_dir;
 use crate::markers;
 use crate::people::ownership::{self, Doubt, Ignored};
 use crate::store::StateDir;
@@ -198,23 +198,10 @@ fn holds_something(folder: &Path, state: &StateDir) -> bool {
 /// <checkout>/.git/worktrees/<name>`. Anybody who packs an archive can write such a file, so
 /// the repository's own `worktrees/<name>/gitdir` must name this worktree, too.
 fn primary_checkout(git_file: &Path) -> Option<PathBuf> {
-    let line = first_line(git_file)?;
-    let named = line.strip_prefix(b"gitdir:")?.trim_ascii();
-    let admin = path::real(&git_file.parent()?.join(of_bytes(named))).ok()?;
+    let admin = path::real(&git_dir::named(git_file)?).ok()?;
     let worktrees = admin.parent().filter(|dir| dir.ends_with("worktrees"))?;
     let git = worktrees.parent().filter(|dir| dir.ends_with(".git"))?;
-    let back = first_line(&admin.join("gitdir"))?;
-    let back = admin.join(of_bytes(back.trim_ascii()));
+    let back = git_dir::worktree_of(&admin)?;
     let is_this_one = path::real(&back).ok()? == path::real(git_file).ok()?;
     git.parent().filter(|_| is_this_one).map(Path::to_path_buf)
-}
-
-/// A path has at most this many bytes.
-const PATH_LIMIT: u64 = 8 * 1024;
-
-fn first_line(path: &Path) -> Option<Vec<u8>> {
-    let mut bytes = atomic::read(path, PATH_LIMIT).ok()??;
-    let end = bytes.iter().position(|byte| *byte == b'\n');
-    bytes.truncate(end.unwrap_or(bytes.len()));
-    Some(bytes)
 }

@@ -354,9 +354,7 @@ fn current_branch(context: &EventContext<'_>) -> Option<String> {
     let folder = if git.is_dir() {
         git
     } else {
-        let text = atomic::read_text(&git, limits::CONFIG).ok()??;
-        let path = PathBuf::from(text.strip_prefix("gitdir:")?.trim());
-        context.project.worktree.join(path)
+        git_dir::named(&git)?
     };
     let head = atomic::read_text(&folder.join("HEAD"), limits::CONFIG).ok()??;
     let branch = head.trim().strip_prefix("ref: refs/heads/")?;

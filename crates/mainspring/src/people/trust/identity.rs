@@ -12,6 +12,7 @@ use mainspring_platform::identity;
 use mainspring_store::{Trouble, atomic};
 use serde::{Deserialize, Serialize};
 
+use crate::git_dir;
 use crate::limits;
 
 const ID_FILE: &str = "mainspring-id";
@@ -72,10 +73,7 @@ fn git_common_dir(root: &Path) -> Option<PathBuf> {
     if is_folder(&git) {
         return Some(git);
     }
-    let text = atomic::read_text(&git, limits::CONFIG).ok()??;
-    let dir = root.join(text.strip_prefix("gitdir:")?.trim());
-    let shared = atomic::read_text(&dir.join("commondir"), limits::CONFIG).ok()?;
-    let dir = shared.map_or_else(|| dir.clone(), |shared| dir.join(shared.trim()));
+    let dir = git_dir::shared(&git_dir::named(&git)?)?;
     dir.is_dir().then_some(dir)
 }
 
