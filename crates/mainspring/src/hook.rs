@@ -89,7 +89,9 @@ fn answer_to(
         return Exit::Success;
     }
     let payload = match decode(env, host, input) {
-        Ok(payload) if (payload.host.outranked)(env, &payload, by) => return Exit::Success,
+        Ok(payload) if (payload.host.installation.outranked)(env, &payload, by) => {
+            return Exit::Success;
+        }
         Ok(payload) => payload,
         Err(fault) => return print(fault),
     };
@@ -224,7 +226,9 @@ pub(super) fn wording(context: &EventContext<'_>) -> Wording {
     match chosen {
         Some("block") => Wording::Block,
         Some("context") => Wording::Context,
-        _ => (context.host().wording)(context.env, context.session().as_ref()),
+        _ => context
+            .host()
+            .wording(context.env, context.session().as_ref()),
     }
 }
 

@@ -102,7 +102,7 @@ fn registered(cmd: &CommandContext) -> Result<Vec<Registration>> {
     let mut found = Vec::new();
     for host in HOSTS {
         let name = host.agent.name;
-        let files: Vec<_> = hosts::files(&host.installation, &cmd.env, here)
+        let files: Vec<_> = hosts::files(host, &cmd.env, here)
             .into_iter()
             .filter_map(|(scope, file)| Some((scope, file.ok()?)))
             .collect();
@@ -119,7 +119,7 @@ fn registered(cmd: &CommandContext) -> Result<Vec<Registration>> {
             }
         }
         let settings = files.iter().map(|(_, file)| file);
-        let plugin = hosts::plugin(&host.installation, &cmd.env, here, settings);
+        let plugin = hosts::plugin(host, &cmd.env, here, settings);
         if let PluginState::Loads(handlers) = plugin {
             found.push(Registration {
                 host: name,

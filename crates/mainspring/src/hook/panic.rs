@@ -48,7 +48,11 @@ mod tests {
         )]
         let mut panics = Command::new(std::env::current_exe().unwrap());
         let ran = panics
-            .args(["--exact", "hook::panic::tests::a_hook_that_panics", "--ignored"])
+            .args([
+                "--exact",
+                "hook::panic::tests::a_hook_that_panics",
+                "--ignored",
+            ])
             .stdin(Stdio::null())
             .output()
             .unwrap();

@@ -14,6 +14,18 @@ pub(crate) struct Answers {
     pub(crate) orders: OrdersBy,
 }
 
+impl Answers {
+    /// As most hosts want it.
+    pub(super) const USUAL: Self = Self {
+        context: ContextIn::Output,
+        deny: DenyBy::Permission,
+        object: ObjectBy::Block,
+        notifies: false,
+        reason_is_prompt: false,
+        orders: OrdersBy::Message,
+    };
+}
+
 /// How a user types an order (`stop`, `pause`, `resume`) so that a hook can carry it out and keep
 /// it from the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use mainspring_platform::path;
 use mainspring_store::{ShownPath as _, Trouble, atomic};
 
 use super::call::Caller;
+use super::{CalledBy, HostSpec, Payload};
 use crate::env::Environment;
 use crate::error::CliError;
 use crate::limits;
@@ -39,25 +40,29 @@ impl fmt::Display for Scope {
     }
 }
 
-/// How a host is told to call us. Except for `file`, `plugin` and `own_files`, the functions
+/// How a host is told to call us. Except for `outranked`, `plugin` and `own_files`, the functions
 /// only work on text.
 #[derive(Debug)]
 pub(crate) struct Installation {
-    /// The settings file of a scope, for the project at this path. `None` if the host has no
-    /// such file.
-    pub(crate) file: fn(Scope, &Environment, &Path) -> Option<PathBuf>,
+    pub(crate) files: SettingsFiles,
+    pub(crate) shape: Shape,
+    /// How many units of the host's are a second.
+    pub(crate) units: u64,
     /// What a settings file says about us.
-    pub(crate) look: fn(&str) -> Result<Found, String>,
+    pub(crate) look: fn(&HostSpec, &str) -> Result<Found, String>,
     /// The text with what is wished for. Entries that are as wanted stay untouched.
-    pub(crate) register: fn(&str, &Wish<'_>) -> Result<String, String>,
+    pub(crate) register: fn(&HostSpec, &str, &Wish<'_>) -> Result<String, String>,
     /// The text with the drop-in for this script registered as its document says. A drop-in
     /// that is already there stays untouched. `None` if the public scripts are not for this host.
     pub(crate) register_drop_in: Option<RegisterDropIn>,
     /// The text without our entries, drop-ins and our status line included, and without these
     /// variables, unless their value has changed since we set them.
-    pub(crate) unregister: fn(&str, &[String]) -> Result<String, String>,
+    pub(crate) unregister: fn(&HostSpec, &str, &[String]) -> Result<String, String>,
     /// What `register` writes.
-    pub(crate) wanted: fn(&Caller) -> Vec<Handler>,
+    pub(crate) wanted: fn(&HostSpec, &Caller) -> Vec<Handler>,
+    /// Is a hook that was called like this not to answer, because another registration of ours
+    /// answers the same event?
+    pub(crate) outranked: fn(&Environment, &Payload, CalledBy) -> bool,
     /// Our plugin for this host, if there is one.
     pub(crate) plugin: Option<Plugin>,
     pub(crate) variables: &'static [Variable],
@@ -67,6 +72,27 @@ pub(crate) struct Installation {
     /// checklist. Without a home there are none.
     pub(crate) own_files: fn(&Environment) -> Vec<(PathBuf, &'static str)>,
     pub(crate) trial: Trial,
+}
+
+/// The host's settings files, as far as there are any.
+#[derive(Debug)]
+pub(crate) struct SettingsFiles {
+    /// Below the host's own folder.
+    pub(crate) user: &'static str,
+    /// Below the project's folder, both.
+    pub(crate) project: Option<&'static str>,
+    pub(crate) local: Option<&'static str>,
+}
+
+/// How we are written into a settings file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// As Claude Code has it: handlers in groups.
+    Groups,
+    /// Handlers without groups, with the host's own field names, in a file with a version.
+    Flat,
+    /// The file is a plugin of ours, with this text.
+    Plugin(&'static str),
 }
 
 pub(crate) type RegisterDropIn = fn(&str, &Caller, Script) -> Result<String, String>;
@@ -116,13 +142,13 @@ pub(crate) enum PluginState {
     Fails(String),
 }
 
-/// A stop to try a registration with.
+/// A stop to try a registration with: what the host sends at the first stop of a session.
 #[derive(Debug)]
 pub(crate) struct Trial {
-    /// The host's name for the event.
-    pub(crate) event: &'static str,
-    /// What the host sends at the first stop of a session in this folder.
-    pub(crate) stop: fn(&Path) -> String,
+    /// The transcript that it names, from the project's folder.
+    pub(crate) transcript: Option<&'static str>,
+    /// Fields of its own.
+    pub(crate) also: &'static [(&'static str, &'static str)],
     /// Does this answer keep the agent going?
     pub(crate) holds: fn(&str) -> bool,
 }
@@ -241,6 +267,34 @@ pub(crate) struct Handler {
     pub(crate) timeout: Option<u64>,
 }
 
+impl HostSpec {
+    /// The settings file of a scope, for the project at this path. `None` if the host has no such
+    /// file.
+    pub(crate) fn settings_file(
+        &self,
+        scope: Scope,
+        env: &Environment,
+        here: &Path,
+    ) -> Option<PathBuf> {
+        let files = &self.installation.files;
+        match scope {
+            Scope::User => Some(self.own_folder(env)?.join(files.user)),
+            Scope::Project => Some(here.join(files.project?)),
+            Scope::Local => Some(here.join(files.local?)),
+        }
+    }
+
+    /// What a settings file says about us.
+    pub(crate) fn look(&self, text: &str) -> Result<Found, String> {
+        (self.installation.look)(self, text)
+    }
+
+    /// What `install` writes into a settings file.
+    pub(crate) fn wanted(&self, caller: &Caller) -> Vec<Handler> {
+        (self.installation.wanted)(self, caller)
+    }
+}
+
 /// A settings file.
 #[derive(Debug)]
 pub(crate) struct Settings {
@@ -253,14 +307,15 @@ pub(crate) struct Settings {
 impl Settings {
     /// Reads the file. If it is a symlink, as with dotfiles that are kept elsewhere, the file
     /// behind it is read, and later replaced.
-    pub(crate) fn read(host: &Installation, path: &Path) -> Result<Self, CliError> {
+    pub(crate) fn read(host: &HostSpec, path: &Path) -> Result<Self, CliError> {
         let path = match path::real(path) {
             Ok(real) => real,
             Err(error) if error.kind() == ErrorKind::NotFound => path.to_owned(),
             Err(error) => return Err(Trouble::io("find", path)(error).into()),
         };
         let text = atomic::read_text(&path, limits::CONFIG)?;
-        let found = (host.look)(text.as_deref().unwrap_or_default())
+        let found = host
+            .look(text.as_deref().unwrap_or_default())
             .map_err(|problem| left_alone(&path, &problem))?;
         Ok(Self { path, text, found })
     }
@@ -286,11 +341,11 @@ fn left_alone(path: &Path, problem: &str) -> CliError {
 /// The settings files of a host, from the widest scope to the narrowest, as far as they can be
 /// read.
 pub(crate) fn files(
-    host: &Installation,
+    host: &HostSpec,
     env: &Environment,
     here: &Path,
 ) -> Vec<(Scope, Result<Settings, CliError>)> {
-    let paths = Scope::ALL.map(|scope| Some((scope, (host.file)(scope, env, here)?)));
+    let paths = Scope::ALL.map(|scope| Some((scope, host.settings_file(scope, env, here)?)));
     let read = |(scope, path): (Scope, PathBuf)| (scope, Settings::read(host, &path));
     paths.into_iter().flatten().map(read).collect()
 }
@@ -298,32 +353,31 @@ pub(crate) fn files(
 /// Does the host load our plugin? The narrowest file that names it decides whether it is
 /// enabled.
 pub(crate) fn plugin<'a>(
-    host: &Installation,
+    host: &HostSpec,
     env: &Environment,
     here: &Path,
     files: impl DoubleEndedIterator<Item = &'a Settings>,
 ) -> PluginState {
     let enabled = files.rev().find_map(|file| file.found.plugin);
-    match &host.plugin {
+    match &host.installation.plugin {
         Some(plugin) if enabled == Some(true) => (plugin.state)(env, here),
         Some(_) | None => PluginState::Absent,
     }
 }
 
 /// The command that removes our plugin from this host.
-pub(crate) fn remove_plugin(host: &super::HostSpec) -> Option<String> {
+pub(crate) fn remove_plugin(host: &HostSpec) -> Option<String> {
     let plugin = host.installation.plugin.as_ref()?;
     Some(format!("{} {}", host.program, plugin.remove.join(" ")))
 }
 
 /// Where else we are registered, and the command that ends each registration.
 pub(crate) fn elsewhere(
-    spec: &super::HostSpec,
+    host: &HostSpec,
     env: &Environment,
     here: &Path,
     scope: Scope,
 ) -> Vec<String> {
-    let host = &spec.installation;
     let files: Vec<(Scope, Settings)> = files(host, env, here)
         .into_iter()
         .filter_map(|(scope, file)| Some((scope, file.ok()?)))
@@ -337,15 +391,15 @@ pub(crate) fn elsewhere(
         })
         .collect();
     let plugin = plugin(host, env, here, files.iter().map(|(_, file)| file));
-    if let (PluginState::Loads(_), Some(remove)) = (plugin, remove_plugin(spec)) {
+    if let (PluginState::Loads(_), Some(remove)) = (plugin, remove_plugin(host)) {
         found.push(format!("by the plugin; `{remove}`"));
     }
     found
 }
 
 /// Is this host on this computer: its program, or a folder of its settings?
-pub(crate) fn is_here(host: &super::HostSpec, env: &Environment) -> bool {
-    let settings = (host.installation.file)(Scope::User, env, Path::new(""));
+pub(crate) fn is_here(host: &HostSpec, env: &Environment) -> bool {
+    let settings = host.settings_file(Scope::User, env, Path::new(""));
     let folder = settings.as_deref().and_then(Path::parent);
     env.program(host.program).is_some() || folder.is_some_and(Path::is_dir)
 }

@@ -47,7 +47,7 @@ pub(crate) use self::encode::handled;
 use self::install::Installation;
 use self::reading::Reading;
 pub(crate) use self::reading::Subagents;
-use self::task_files::TaskFiles;
+use self::task_files::{Roots, TaskFiles};
 use self::wire::Wire;
 use crate::env::Environment;
 use crate::transcript::TranscriptFormat;
@@ -59,6 +59,10 @@ pub(crate) struct HostSpec {
     pub(crate) folder: &'static str,
     /// The name of the client's program.
     pub(crate) program: &'static str,
+    /// The host's own folder, with what is a person's, in the home.
+    pub(crate) in_home: &'static str,
+    /// The variable that names another place for it, and the part of the path that it stands for.
+    pub(crate) moved: Option<(&'static str, &'static str)>,
     /// Its name, and how to recognise its agents.
     pub(crate) agent: &'static KnownAgent,
     /// Is this a payload of its hooks? `None` for the host whose format is assumed if no other
@@ -66,14 +70,6 @@ pub(crate) struct HostSpec {
     pub(crate) sent: Option<fn(&Environment, &Wire<'_>) -> bool>,
     pub(crate) reading: Reading,
     pub(crate) answers: Answers,
-    /// How a hold is worded in this session, if the person did not choose.
-    pub(crate) wording: fn(&Environment, Option<&SessionId>) -> Wording,
-    /// Does the host wake its agent when a background hook says so? Elsewhere such a hook would
-    /// run as any other, and hold the stop.
-    pub(crate) rewakes: fn(&Environment, Option<&SessionId>) -> bool,
-    /// Is a hook that was called like this not to answer, because another registration of ours
-    /// answers the same event?
-    pub(crate) outranked: fn(&Environment, &Payload, CalledBy) -> bool,
     /// How many holds in a row the host accepts before it overrides us.
     pub(crate) cap: fn(&Environment) -> Cap,
     pub(crate) variables: Variables,
@@ -86,6 +82,9 @@ pub(crate) struct HostSpec {
 /// The variables that a host sets for its hooks, if it does.
 #[derive(Debug)]
 pub(crate) struct Variables {
+    /// The id of the session that an event is of. By it the sender is known for sure: another host
+    /// with the same payloads may understand less.
+    pub(crate) session: Option<&'static str>,
     /// The folder in which the session was started.
     pub(crate) project: Option<&'static str>,
     /// The id of the client's process.
@@ -96,13 +95,21 @@ pub(crate) struct Variables {
     pub(crate) plugin: Option<&'static str>,
 }
 
+impl Variables {
+    const NONE: Self = Self {
+        session: None,
+        project: None,
+        client: None,
+        attended: None,
+        plugin: None,
+    };
+}
+
 /// What `doctor` asks the client and tells the person.
 #[derive(Debug)]
 pub(crate) struct Doctor {
     /// The command that installs the client.
     pub(crate) get: &'static str,
-    /// The arguments that make it print its version.
-    pub(crate) version: &'static [&'static str],
     /// The oldest version that was tried.
     pub(crate) oldest: &'static str,
     /// The command that resumes a session.
@@ -138,6 +145,45 @@ impl HostSpec {
     /// Does it tell us before its agent uses a tool?
     pub(crate) fn tells_of_tools(&self) -> bool {
         !self.reading.name_of(reading::Means::BeforeTool).is_empty()
+    }
+
+    /// The host's own folder; `None` without a home.
+    pub(crate) fn own_folder(&self, env: &Environment) -> Option<PathBuf> {
+        let set = |(name, part)| Some((env.dir(name)?, part));
+        match self.moved.and_then(set) {
+            Some((mut folder, part)) => {
+                folder.extend(Path::new(self.in_home).strip_prefix(part).ok()?);
+                Some(folder)
+            }
+            None => Some(env.home()?.join(self.in_home)),
+        }
+    }
+
+    /// The folders of skills and task lists.
+    pub(crate) fn roots(&self, env: &Environment, cwd: Option<&Path>) -> Option<Roots> {
+        (self.task_files.roots)(self, env, cwd)
+    }
+
+    /// Was this session's event sent by this very host, so that it understands everything?
+    fn is_sender(&self, env: &Environment, session: Option<&SessionId>) -> bool {
+        let named = self.variables.session.and_then(|name| env.var(name));
+        let named = named.and_then(|id| SessionId::parse(&id));
+        named.is_some() && named.as_ref() == session
+    }
+
+    /// How a hold is worded in this session, if the person did not choose.
+    pub(crate) fn wording(&self, env: &Environment, session: Option<&SessionId>) -> Wording {
+        if self.is_sender(env, session) {
+            Wording::Context
+        } else {
+            Wording::Block
+        }
+    }
+
+    /// Does the host wake its agent when a background hook says so? Elsewhere such a hook would
+    /// run as any other, and hold the stop.
+    pub(crate) fn rewakes(&self, env: &Environment, session: Option<&SessionId>) -> bool {
+        self.is_sender(env, session)
     }
 
     /// The folder in which the session was started, if the host tells its hooks.

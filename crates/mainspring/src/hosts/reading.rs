@@ -78,6 +78,25 @@ pub(crate) enum Subagents {
 }
 
 impl Reading {
+    /// As most hosts do it, with the names that Claude Code gave the events.
+    pub(super) const USUAL: Self = Self {
+        events: &[
+            ("SessionStart", Means::Start),
+            ("UserPromptSubmit", Means::Prompt),
+            ("PreToolUse", Means::BeforeTool),
+            ("PostToolUse", Means::AfterTool),
+            ("Stop", Means::Stop),
+            ("SessionEnd", Means::End),
+        ],
+        prompt: |_| PromptBy::Person,
+        is_stop: |_| true,
+        chain: ChainFrom::Payload,
+        last_words: |wire| wire.last_assistant_message.words(),
+        prompt_id: |_| None,
+        skill: None,
+        subagents: Subagents::Marked,
+    };
+
     pub(crate) fn means(&self, event: &str) -> Option<Means> {
         let known = self.events.iter().find(|(name, _)| *name == event);
         known.map(|(_, means)| *means)
@@ -90,22 +109,8 @@ impl Reading {
     }
 }
 
-/// The message that most hosts send with a stop.
-pub(super) fn last_assistant_message(wire: &Wire<'_>) -> Option<String> {
-    wire.last_assistant_message.words()
-}
-
-/// For a host whose stops are all the agent's.
-pub(super) fn every_stop(_: &Wire<'_>) -> bool {
-    true
-}
-
 pub(super) fn prompt_id(wire: &Wire<'_>) -> Option<String> {
     given(&wire.prompt_id)
-}
-
-pub(super) fn no_prompt_id(_: &Wire<'_>) -> Option<String> {
-    None
 }
 
 /// For a host that sends our own reason back as a prompt.

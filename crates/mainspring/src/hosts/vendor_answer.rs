@@ -1,11 +1,13 @@
 //! The answer of a reviewer that only reads: one JSON object, with its verdict and its review. We
 //! check it ourselves, because no vendor's client does it in every case.
 
+use std::ffi::{OsStr, OsString};
+
 use mainspring_kernel::machines::review::Verdict;
 use serde_json::Value;
 
 use super::claude::reviewer::verdict::{unambiguous, verdict};
-use super::reviewer::{End, Said, report};
+use super::reviewer::{End, Said, Task, report};
 
 /// The schema with findings for an API that allows no other field and requires every one.
 pub(crate) const STRICT: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]},"findings":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"severity":{"type":"string","enum":["blocker","major","minor"]},"path":{"type":["string","null"]},"line":{"type":["integer","null"]},"claim":{"type":"string"},"evidence":{"type":"string"}},"required":["id","severity","path","line","claim","evidence"],"additionalProperties":false}},"earlier":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"status":{"type":"string","enum":["fixed","not_fixed","withdrawn"]}},"required":["id","status"],"additionalProperties":false}}},"required":["verdict","findings","earlier"],"additionalProperties":false}"#;
@@ -43,6 +45,30 @@ fn parse(text: &str) -> Option<Value> {
         .and_then(|rest| rest.strip_suffix("```"))
         .unwrap_or(text);
     unambiguous(text).filter(Value::is_object)
+}
+
+/// The arguments of such a client: the words of this line and one more, the model if one is named,
+/// and the prompt, after what comes before it.
+pub(super) fn args(
+    task: &Task<'_>,
+    line: &str,
+    more: Option<&OsStr>,
+    before_prompt: Option<&str>,
+) -> Vec<OsString> {
+    let mut args: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+    args.extend(more.map(OsString::from));
+    if !task.model.is_empty() {
+        args.extend(["--model", task.model].map(OsString::from));
+    }
+    args.extend(before_prompt.map(OsString::from));
+    args.push(task.prompt.clone().into());
+    args
+}
+
+/// The last of the lines' error messages, by the names of its fields.
+pub(super) fn complaint(stdout: &[u8], path: &[&str]) -> Option<String> {
+    let mut lines = lines(stdout).into_iter().rev();
+    lines.find_map(|line| text(&line, path))
 }
 
 /// The objects of an output with one per line; other lines are passed over.

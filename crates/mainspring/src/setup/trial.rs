@@ -38,13 +38,13 @@ pub(super) fn run(
     handlers: &[Handler],
     variables: &BTreeMap<String, String>,
 ) -> Result<(), String> {
-    let trial = &host.installation.trial;
+    let stop = host.stop_event();
     let answers = |one: &&Handler| {
         let calls = matches!(one.calls, Calls::Hook | Calls::SharedHook);
-        one.event == trial.event && calls
+        one.event == stop && calls
     };
     let handler = handlers.iter().find(answers);
-    let handler = handler.ok_or_else(|| format!("no command is registered for {}", trial.event))?;
+    let handler = handler.ok_or_else(|| format!("no command is registered for {stop}"))?;
     let place = Place::new()?;
     let env = place.env(cmd, variables);
     place.begin(cmd, &env)?;
@@ -55,12 +55,12 @@ pub(super) fn run(
     let done = job
         .env(env)
         .current_dir(&place.project)
-        .stdin((trial.stop)(&place.project).into_bytes())
+        .stdin(host.trial_stop(&place.project).into_bytes())
         .like_a_host()
         .run()
         .map_err(|failure| failure.to_string())?;
     let said = String::from_utf8_lossy(&done.stdout);
-    if done.code == Some(0) && (trial.holds)(&said) {
+    if done.code == Some(0) && (host.installation.trial.holds)(&said) {
         return Ok(());
     }
     let stderr = String::from_utf8_lossy(&done.stderr);

@@ -29,6 +29,12 @@ pub(crate) enum Outcome {
     Failed,
 }
 
+impl Outcome {
+    pub(crate) const fn failed_if(failed: bool) -> Self {
+        if failed { Self::Failed } else { Self::Fine }
+    }
+}
+
 /// One or more blocks of one message of the agent's. The host writes each block on its own
 /// line.
 #[derive(Debug, PartialEq, Eq)]

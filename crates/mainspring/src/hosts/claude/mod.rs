@@ -11,16 +11,13 @@ mod settings;
 mod status_line;
 pub(super) mod transcript;
 
-use std::path::PathBuf;
-
-use mainspring_kernel::SessionId;
 use mainspring_kernel::block_ledger::Cap;
 
 use super::agent::KnownAgent;
-use super::answers::{Answers, ContextIn, DenyBy, ObjectBy, OrdersBy};
-use super::reading::{self, ChainFrom, Means, PromptBy, Reading, SkillTool, Subagents};
+use super::answers::{Answers, OrdersBy};
+use super::reading::{self, Means, PromptBy, Reading, SkillTool};
 use super::wire::Wire;
-use super::{Doctor, HostSpec, Variables, Wording};
+use super::{Doctor, HostSpec, Variables};
 use crate::env::Environment;
 
 pub(super) const PROGRAM: &str = "claude";
@@ -28,22 +25,19 @@ pub(super) const PROGRAM: &str = "claude";
 pub(super) static SPEC: HostSpec = HostSpec {
     folder: ".claude/",
     program: PROGRAM,
+    in_home: ".claude",
+    moved: Some((name::CONFIG, ".claude")),
     agent: &AGENT,
     sent: None,
     reading: READING,
     answers: Answers {
-        context: ContextIn::Output,
-        deny: DenyBy::Permission,
-        object: ObjectBy::Block,
         notifies: true,
-        reason_is_prompt: false,
         orders: OrdersBy::Command,
+        ..Answers::USUAL
     },
-    wording,
-    rewakes,
-    outranked: rank::outranked,
     cap,
     variables: Variables {
+        session: Some(name::SESSION),
         project: Some(name::PROJECT),
         client: Some(name::CLIENT),
         attended: Some(name::ATTENDED),
@@ -54,7 +48,6 @@ pub(super) static SPEC: HostSpec = HostSpec {
     installation: settings::INSTALLATION,
     doctor: Doctor {
         get: "npm install --global @anthropic-ai/claude-code",
-        version: &["--version"],
         oldest: "2.1.197",
         resume: "claude --continue",
         also: super::nothing_else,
@@ -73,15 +66,12 @@ const READING: Reading = Reading {
         ("Notification", Means::Notification),
     ],
     prompt,
-    is_stop: reading::every_stop,
-    chain: ChainFrom::Payload,
-    last_words: reading::last_assistant_message,
     prompt_id: reading::prompt_id,
     skill: Some(SkillTool {
         tool: "Skill",
         field: "skill",
     }),
-    subagents: Subagents::Marked,
+    ..Reading::USUAL
 };
 
 /// When a background task ends, the host sends a prompt that no person wrote.
@@ -113,30 +103,4 @@ fn cap(env: &Environment) -> Cap {
         Some(limit) => Cap::After(limit),
         None => Cap::After(BLOCKS),
     }
-}
-
-/// Claude Code names the current session to its hooks. Another host with the same payloads may
-/// know only blocks, even if an agent of Claude Code started it.
-fn wording(env: &Environment, session: Option<&SessionId>) -> Wording {
-    if is_sender(env, session) {
-        Wording::Context
-    } else {
-        Wording::Block
-    }
-}
-
-fn rewakes(env: &Environment, session: Option<&SessionId>) -> bool {
-    is_sender(env, session)
-}
-
-/// Was this session's event sent by Claude Code itself?
-fn is_sender(env: &Environment, session: Option<&SessionId>) -> bool {
-    let named = env.var(name::SESSION).and_then(|id| SessionId::parse(&id));
-    named.is_some() && named.as_ref() == session
-}
-
-/// The host's own folder.
-fn config_dir(env: &Environment) -> Option<PathBuf> {
-    let set = env.dir(name::CONFIG);
-    set.or_else(|| Some(env.home()?.join(".claude")))
 }

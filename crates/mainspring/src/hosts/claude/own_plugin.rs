@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_plugins::COMMANDS;
 
-use super::{config_dir, plugins, settings};
+use super::{SPEC, plugins};
 use mainspring_store::ShownPath as _;
 
 use crate::env::Environment;
@@ -21,7 +21,7 @@ const HOOKS: &str = "hooks/hooks.json";
 /// The plugin's commands and its skill. In this folder of commands they have the same names as
 /// the plugin's, so that the client shows each once if it has both.
 pub(super) fn files(env: &Environment) -> Vec<(PathBuf, &'static str)> {
-    let Some(folder) = config_dir(env) else {
+    let Some(folder) = SPEC.own_folder(env) else {
         return Vec::new();
     };
     let folder = folder.join("commands").join(NAME);
@@ -43,7 +43,7 @@ pub(super) fn state(env: &Environment, here: &Path) -> PluginState {
 }
 
 fn hooks(env: &Environment, here: &Path) -> Result<Vec<Handler>, String> {
-    let list = config_dir(env).map(|dir| dir.join(plugins::FILE));
+    let list = SPEC.own_folder(env).map(|dir| dir.join(plugins::FILE));
     let list = list.ok_or("there is no home")?;
     let installed = plugins::parse(&read(env, &list)?)
         .map_err(|problem| format!("{}: {problem}", list.shown()))?;
@@ -52,7 +52,9 @@ fn hooks(env: &Environment, here: &Path) -> Result<Vec<Handler>, String> {
     let file = ours.path.join(HOOKS);
     let text = String::from_utf8(read(env, &file)?);
     let text = text.map_err(|_| format!("{} is not UTF-8 text", file.shown()))?;
-    let found = settings::look(&text).map_err(|problem| format!("{}: {problem}", file.shown()))?;
+    let found = SPEC
+        .look(&text)
+        .map_err(|problem| format!("{}: {problem}", file.shown()))?;
     Ok(found.handlers)
 }
 

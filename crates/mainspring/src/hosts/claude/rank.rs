@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::{is_sender, name, settings};
+use super::{SPEC, name, settings};
 use crate::env::Environment;
 use crate::hosts::install::{Calls, Scope};
 use crate::hosts::{CalledBy, Payload};
@@ -14,7 +14,7 @@ use crate::people::own_files::{self, Check, OwnFile};
 /// Does a registration that comes before this one answer the event?
 pub(super) fn outranked(env: &Environment, payload: &Payload, by: CalledBy) -> bool {
     let is_plugins = env.var_os(name::PLUGIN).is_some();
-    if by == CalledBy::Name && !is_plugins || !is_sender(env, payload.event.session.as_ref()) {
+    if by == CalledBy::Name && !is_plugins || !SPEC.is_sender(env, payload.event.session.as_ref()) {
         return false;
     }
     // Without it, the client's settings of the project cannot be found: only the person's count.
@@ -25,7 +25,7 @@ pub(super) fn outranked(env: &Environment, payload: &Payload, by: CalledBy) -> b
             (_, Some(project)) => project,
             (_, None) => return false,
         };
-        settings::file(scope, env, root)
+        SPEC.settings_file(scope, env, root)
             .is_some_and(|path| registers(env, &path, &payload.wire_name, calls))
     };
     let own = || answers(Scope::User, Calls::Hook) || answers(Scope::Local, Calls::Hook);

@@ -7,12 +7,13 @@ use mainspring_kernel::machines::tasks::TaskTools;
 use super::{name, plugins};
 use crate::env::Environment;
 use crate::env::name::{FSM_PLUGINS, FSM_TASKS, FSM_USER_SKILLS};
+use crate::hosts::HostSpec;
 use crate::hosts::task_files::{Roots, TaskFiles};
 
 pub(super) const TASK_FILES: TaskFiles = TaskFiles {
+    skills: ".claude/skills",
     roots,
     named: |env| env.var(name::TASK_LIST),
-    folder: sanitised,
     tools,
     of_plugin: plugins::folders,
 };
@@ -26,8 +27,8 @@ fn tools(env: &Environment) -> TaskTools {
     }
 }
 
-fn roots(env: &Environment, cwd: Option<&Path>) -> Option<Roots> {
-    let client = super::config_dir(env)?;
+fn roots(host: &HostSpec, env: &Environment, cwd: Option<&Path>) -> Option<Roots> {
+    let client = host.own_folder(env)?;
     let cwd = cwd.map_or_else(PathBuf::new, PathBuf::from);
     // After the agent ran `cd`, it still has the skills of the folder in which it was started.
     let started = env.dir(name::PROJECT);
@@ -37,8 +38,9 @@ fn roots(env: &Environment, cwd: Option<&Path>) -> Option<Roots> {
         .filter(|folder| folder.is_absolute())
         .collect();
     folders.dedup();
-    let kinds =
-        |folder: PathBuf| [".claude/skills", ".claude/commands"].map(|kind| folder.join(kind));
+    let kinds = |folder: PathBuf| {
+        [host.task_files.skills, ".claude/commands"].map(|kind| folder.join(kind))
+    };
     let mut skills: Vec<PathBuf> = folders.into_iter().flat_map(kinds).collect();
     skills.push(
         env.dir(FSM_USER_SKILLS)
@@ -55,26 +57,14 @@ fn roots(env: &Environment, cwd: Option<&Path>) -> Option<Roots> {
     })
 }
 
-/// The client's own rule for a list's folder, so that we use the same one: every character but
-/// `A-Z a-z 0-9 _ -` becomes a dash, for each UTF-16 code unit.
-fn sanitised(id: &str) -> String {
-    let mut name = String::with_capacity(id.len());
-    for character in id.chars() {
-        if character.is_ascii_alphanumeric() || matches!(character, '_' | '-') {
-            name.push(character);
-        } else {
-            name.extend(std::iter::repeat_n('-', character.len_utf16()));
-        }
-    }
-    name
-}
-
 #[cfg(test)]
 mod tests {
     use mainspring_kernel::Millis;
     use proptest::prelude::*;
 
-    use super::{roots as roots_of, *};
+    use super::*;
+    use crate::hosts::DEFAULT;
+    use crate::hosts::task_files::list_folder;
 
     #[test]
     fn a_lists_name_is_the_clients() {
@@ -84,7 +74,7 @@ mod tests {
             ("my list", "my-list"),
             ("é🙂", "---"),
         ] {
-            assert_eq!(sanitised(id), name);
+            assert_eq!(list_folder(id), name);
         }
     }
 
@@ -92,7 +82,9 @@ mod tests {
     fn the_roots_are_the_clients_unless_they_are_moved() {
         let cwd = Path::new("/p");
         let roots = |vars: &[(&str, &str)]| {
-            let roots = roots_of(&Environment::given(vars, Millis(0)), Some(cwd)).unwrap();
+            let roots = DEFAULT
+                .roots(&Environment::given(vars, Millis(0)), Some(cwd))
+                .unwrap();
             let text = |path: &PathBuf| path.display().to_string();
             let skills: Vec<String> = roots.skills.iter().map(text).collect();
             format!(
@@ -119,13 +111,17 @@ mod tests {
             ]),
             @"/t /r.json /p/.claude/skills /p/.claude/commands /s /h/.claude/commands"
         );
-        assert!(roots_of(&Environment::given(&[], Millis(0)), Some(cwd)).is_none());
+        assert!(
+            DEFAULT
+                .roots(&Environment::given(&[], Millis(0)), Some(cwd))
+                .is_none()
+        );
     }
 
     proptest! {
         #[test]
         fn no_id_leaves_the_folder_of_lists(id in ".{1,80}") {
-            let name = sanitised(&id);
+            let name = list_folder(&id);
             let path = Path::new("/tasks").join(&name);
             prop_assert_eq!(path.parent(), Some(Path::new("/tasks")));
             prop_assert!(!name.contains('.'));

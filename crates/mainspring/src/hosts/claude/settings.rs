@@ -2,35 +2,39 @@
 //! stays as it is.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::{config_dir, name, own_plugin, status_line};
-use crate::env::Environment;
+use super::{name, own_plugin, rank, status_line};
+use crate::hosts::HostSpec;
 use crate::hosts::call::{self, Caller};
 use crate::hosts::hooks_file::handlers::{
-    calls_of, handler, handlers, handlers_of_drop_ins, is_drop_in, is_ours, is_public_script,
-    public_script, without_guard,
+    calls_of, handlers, handlers_of_drop_ins, is_drop_in, is_ours, is_public_script, public_script,
 };
-use crate::hosts::hooks_file::{GUARD_TIMEOUT, put_in, take_out};
+use crate::hosts::hooks_file::{self, GUARD_TIMEOUT, put_in, take_out};
 use crate::hosts::install::{
-    Calls, Found, Handler, Hooks, Installation, Plugin, Purpose, Scope, Script, Trial, Variable,
-    Wish,
+    Calls, Found, Handler, Hooks, Installation, Plugin, Purpose, Script, SettingsFiles, Trial,
+    Variable, Wish,
 };
 use crate::hosts::jsonc;
+use crate::hosts::reading::Means;
 
 /// `install` registers the same hooks as the plugin: one list, in the plugin's own file, which
 /// calls us by our names on the PATH.
 const PLUGIN_HOOKS: &str = mainspring_plugins::HOOKS;
 
 pub(super) const INSTALLATION: Installation = Installation {
-    file,
+    files: SettingsFiles {
+        user: "settings.json",
+        project: Some(".claude/settings.json"),
+        local: Some(".claude/settings.local.json"),
+    },
     look,
     register,
     register_drop_in: Some(register_drop_in),
     unregister,
     wanted,
+    outranked: rank::outranked,
     plugin: Some(Plugin {
         state: own_plugin::state,
         remove: &["plugin", "uninstall", "mainspring@mainspring"],
@@ -38,9 +42,9 @@ pub(super) const INSTALLATION: Installation = Installation {
     has_status_line: true,
     own_files: own_plugin::files,
     trial: Trial {
-        event: "Stop",
-        stop: trial_stop,
+        transcript: Some("transcript.jsonl"),
         holds,
+        ..hooks_file::TRIAL
     },
     variables: &[
         // The host ends a turn after eight blocks without tool use. Our own limits let the
@@ -58,20 +62,11 @@ pub(super) const INSTALLATION: Installation = Installation {
             question: "A skill's task list needs Claude Code's task tools, which may be off. Switch them on?",
         },
     ],
+    ..hooks_file::installation("", "")
 };
 
-pub(super) fn file(scope: Scope, env: &Environment, here: &Path) -> Option<PathBuf> {
-    Some(match scope {
-        Scope::User => config_dir(env)?.join("settings.json"),
-        Scope::Project => here.join(".claude/settings.json"),
-        Scope::Local => here.join(".claude/settings.local.json"),
-    })
-}
-
-pub(super) fn look(text: &str) -> Result<Found, String> {
+fn look(host: &HostSpec, text: &str) -> Result<Found, String> {
     let root = jsonc::read(text)?;
-    let (handlers, guard) = without_guard(&root, BEFORE_TOOL);
-    let drop_ins = handlers_of_drop_ins(&root);
     let variables = root.get("env").and_then(Value::as_object);
     let variables: BTreeMap<String, String> = variables
         .into_iter()
@@ -83,29 +78,19 @@ pub(super) fn look(text: &str) -> Result<Found, String> {
     let plugin = plugins.find(|(name, _)| name.starts_with("mainspring@"));
     let mut scripts: Vec<Script> = all_handlers(&root).filter_map(public_script).collect();
     scripts.dedup();
-    let off = root.get(HOOKS_OFF).and_then(Value::as_bool) == Some(true);
     Ok(Found {
-        stop_timeout: stop_timeout(handlers.iter().chain(&drop_ins)),
-        handlers,
-        guard,
-        drop_ins,
         variables,
-        hooks_off: off.then_some(HOOKS_OFF),
         scripts,
         plugin: plugin.map(|(_, on)| on.as_bool() != Some(false)),
         status_line: status_line::of(&root),
         empty: text.split_whitespace().collect::<String>() == "{}",
+        ..hooks_file::found(host, &root)
     })
 }
 
 fn all_handlers(root: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Value>> {
     let all = handlers(root, |_| true).into_iter();
     all.map(|(_, fields)| fields)
-}
-
-fn stop_timeout<'a>(ours: impl Iterator<Item = &'a Handler>) -> Option<u64> {
-    let at_stop = ours.filter(|one| one.event == "Stop" && one.calls != Calls::Watch);
-    at_stop.filter_map(|one| one.timeout).min()
 }
 
 /// Does this text call us like this at an event?
@@ -116,35 +101,22 @@ pub(super) fn calls_at(text: &str, event: &str, calls: Calls) -> bool {
         .any(|(at, fields)| at == event && calls_of(fields) == Some(calls))
 }
 
-const HOOKS_OFF: &str = "disableAllHooks";
-
-/// What the client sends at the first stop of a session that is not one of its own.
-fn trial_stop(project: &Path) -> String {
-    let transcript = project.join("transcript.jsonl");
-    let payload = json!({
-        "session_id": "mainspring-trial",
-        "transcript_path": transcript.to_str(),
-        "cwd": project.to_str(),
-        "hook_event_name": "Stop",
-        "stop_hook_active": false,
-        "last_assistant_message": "",
-    });
-    payload.to_string()
-}
-
 fn holds(answer: &str) -> bool {
     let answer: Value = serde_json::from_str(answer).unwrap_or_default();
     let context = &answer["hookSpecificOutput"]["additionalContext"];
     answer["decision"] == "block" || context.is_string()
 }
 
-fn register(text: &str, wish: &Wish<'_>) -> Result<String, String> {
+fn register(host: &HostSpec, text: &str, wish: &Wish<'_>) -> Result<String, String> {
     let mut wanted = match wish.hooks {
         Hooks::File => hooks(wish.caller),
         Hooks::Plugin => Map::new(),
     };
     if wish.guard {
-        wanted.insert(BEFORE_TOOL.into(), guard(wish.caller));
+        wanted.insert(
+            host.reading.name_of(Means::BeforeTool).into(),
+            guard(wish.caller),
+        );
     }
     let have = jsonc::read(text)?;
     let same = {
@@ -235,13 +207,11 @@ fn guard(caller: &Caller) -> Value {
     json!([{ "hooks": [handler] }])
 }
 
-const BEFORE_TOOL: &str = "PreToolUse";
-
 /// In seconds. At a stop checks and a reviewer may run, one after the other.
 const STOP_TIMEOUT: u64 = 3000;
 const TIMEOUT: u64 = 30;
 
-fn unregister(text: &str, variables: &[String]) -> Result<String, String> {
+fn unregister(_: &HostSpec, text: &str, variables: &[String]) -> Result<String, String> {
     let given = |name: &String| {
         let mut all = INSTALLATION.variables.iter();
         all.find(|variable| variable.name == name)
@@ -297,11 +267,8 @@ fn hooks(caller: &Caller) -> Map<String, Value> {
     hooks
 }
 
-fn wanted(caller: &Caller) -> Vec<Handler> {
-    let mut root = Map::new();
-    root.insert("hooks".into(), Value::Object(hooks(caller)));
-    let all = handlers(&root, is_ours).into_iter();
-    all.filter_map(handler).collect()
+fn wanted(_: &HostSpec, caller: &Caller) -> Vec<Handler> {
+    hooks_file::ours_in(hooks(caller)).collect()
 }
 
 #[cfg(test)]

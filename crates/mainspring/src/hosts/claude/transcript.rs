@@ -36,7 +36,7 @@ fn find(env: &Environment, session: &SessionId) -> Option<PathBuf> {
     if !session.as_str().bytes().all(plain) {
         return None;
     }
-    let folders = std::fs::read_dir(super::config_dir(env)?.join("projects")).ok()?;
+    let folders = std::fs::read_dir(super::SPEC.own_folder(env)?.join("projects")).ok()?;
     folders
         .filter_map(Result::ok)
         .map(|folder| folder.path().join(format!("{session}.jsonl")))

@@ -5,7 +5,7 @@ use mainspring_platform::process;
 use mainspring_store::atomic;
 use serde::Deserialize;
 
-use super::{Advice, config_dir};
+use super::{Advice, SPEC};
 use crate::env::Environment;
 use crate::limits;
 
@@ -79,7 +79,7 @@ pub(super) fn advice(env: &Environment) -> Advice {
 }
 
 fn find(env: &Environment) -> Option<Daemon> {
-    let file = config_dir(env)?.join("app-server-daemon/daemon.pid");
+    let file = SPEC.own_folder(env)?.join("app-server-daemon/daemon.pid");
     let text = atomic::read_text(&file, limits::CONFIG).ok()??;
     serde_json::from_str(&text).ok()
 }

@@ -4,70 +4,48 @@ mod daemon;
 pub(super) mod reviewer;
 mod transcript;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use mainspring_kernel::block_ledger::Cap;
 use mainspring_store::atomic;
 
 use super::agent::KnownAgent;
-use super::answers::{Answers, ContextIn, DenyBy, ObjectBy, OrdersBy};
+use super::answers::Answers;
 use super::decode::given;
-use super::hooks_file::{self, HooksFile, Shape, installation};
-use super::install::Scope;
-use super::reading::{self, ChainFrom, Means, PromptBy, Reading, Subagents};
+use super::install::{Installation, Trial};
+use super::reading::Reading;
 use super::wire::Wire;
-use super::{Advice, Doctor, HostSpec, OWN_CAP, Variables, Wording, skills};
+use super::{Advice, Doctor, HostSpec, OWN_CAP, Variables, hooks_file, skills};
 use crate::env::Environment;
 use crate::limits;
 
 pub(super) static SPEC: HostSpec = HostSpec {
     folder: ".codex/",
     program: "codex",
+    in_home: ".codex",
+    moved: Some(("CODEX_HOME", ".codex")),
     agent: &AGENT,
     sent: Some(sent),
     reading: Reading {
-        events: &[
-            ("SessionStart", Means::Start),
-            ("SessionEnd", Means::End),
-            ("UserPromptSubmit", Means::Prompt),
-            ("PreToolUse", Means::BeforeTool),
-            ("PostToolUse", Means::AfterTool),
-            ("Stop", Means::Stop),
-        ],
-        prompt: |_| PromptBy::Person,
-        is_stop: reading::every_stop,
-        chain: ChainFrom::Payload,
-        last_words: reading::last_assistant_message,
         prompt_id: |wire| given(&wire.turn_id),
         // The model reads a skill's file in its shell.
-        skill: None,
-        subagents: Subagents::Marked,
+        ..Reading::USUAL
     },
     // A block with an unknown field counts for nothing.
-    answers: Answers {
-        context: ContextIn::Output,
-        deny: DenyBy::Permission,
-        object: ObjectBy::Block,
-        notifies: false,
-        reason_is_prompt: false,
-        orders: OrdersBy::Message,
-    },
-    wording: |_, _| Wording::Block,
-    rewakes: |_, _| false,
-    outranked: |_, _, _| false,
+    answers: Answers::USUAL,
     cap: |_| Cap::Ours(OWN_CAP),
-    variables: Variables {
-        project: None,
-        client: None,
-        attended: None,
-        plugin: None,
-    },
+    variables: Variables::NONE,
     transcript: transcript::TRANSCRIPT,
-    task_files: skills::in_folder!(".codex/skills", |env| Some(config_dir(env)?.join("skills"))),
-    installation: installation!(file, HOOKS, trial),
+    task_files: skills::in_folder(".codex/skills"),
+    installation: Installation {
+        trial: Trial {
+            also: &[("turn_id", "trial")],
+            ..hooks_file::TRIAL
+        },
+        ..hooks_file::installation("hooks.json", ".codex/hooks.json")
+    },
     doctor: Doctor {
         get: "npm install --global @openai/codex",
-        version: &["--version"],
         oldest: "0.166.0",
         resume: "codex resume --last",
         also: trust_and_daemon,
@@ -81,18 +59,6 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     shell_only: &["CODEX_SESSION_ID"],
     programs: &["codex"],
     folders: &["node_modules/@openai/codex"],
-};
-
-const HOOKS: HooksFile = HooksFile {
-    events: &[
-        ("SessionStart", None, 15),
-        ("UserPromptSubmit", None, 25),
-        ("Stop", None, 3000),
-        ("SessionEnd", None, 2),
-    ],
-    before_tool: "PreToolUse",
-    shape: Shape::Groups,
-    units: 1,
 };
 
 /// Most of its events have the turn's id, and all name a transcript of this kind, unless the
@@ -111,7 +77,9 @@ fn sent(env: &Environment, wire: &Wire<'_>) -> bool {
 /// It runs no hook that the person has not reviewed. In a terminal it runs hooks in a process of
 /// its own, which stays.
 fn trust_and_daemon(env: &Environment, file: &Path) -> Vec<Advice> {
-    let config = config_dir(env).map(|folder| folder.join("config.toml"));
+    let config = SPEC
+        .own_folder(env)
+        .map(|folder| folder.join("config.toml"));
     let config = config.and_then(|path| atomic::read_text(&path, limits::CONFIG).ok()?);
     let config = config.unwrap_or_default();
     let trusts = |event: &str| config.contains(&format!("{}:{event}:", file.display()));
@@ -132,25 +100,4 @@ fn trust_and_daemon(env: &Environment, file: &Path) -> Vec<Advice> {
         }
     };
     vec![trust, daemon::advice(env)]
-}
-
-/// A stop as the host sends it, to try a registration with.
-fn trial(project: &Path) -> String {
-    let mut stop = hooks_file::trial_stop("Stop", project);
-    stop["turn_id"] = "trial".into();
-    stop.to_string()
-}
-
-fn file(scope: Scope, env: &Environment, here: &Path) -> Option<PathBuf> {
-    match scope {
-        Scope::User => Some(config_dir(env)?.join("hooks.json")),
-        Scope::Project => Some(here.join(".codex/hooks.json")),
-        Scope::Local => None,
-    }
-}
-
-/// The host's own folder.
-fn config_dir(env: &Environment) -> Option<PathBuf> {
-    let set = env.dir("CODEX_HOME");
-    set.or_else(|| Some(env.home()?.join(".codex")))
 }

@@ -1,17 +1,15 @@
 //! Codex as a reviewer. Its sandbox lets it read everything and write nothing; the client does
 //! not check the schema.
 
-use std::ffi::OsString;
-
 use serde_json::Value;
 
 use crate::children::child_env::VendorEnv;
-use crate::hosts::reviewer::{Reviewer, Task};
-use crate::hosts::vendor_answer::{Printed, lines, text};
+use crate::hosts::reviewer::Reviewer;
+use crate::hosts::vendor_answer::{Printed, args, complaint, lines, text};
 
 pub(in crate::hosts) static REVIEWER: Reviewer = Reviewer {
     program: "codex",
-    args,
+    args: |task| args(task, LINE, Some(task.schema_file.as_os_str()), Some("--")),
     env: VendorEnv {
         family: &["CODEX_*"],
         always: &[
@@ -28,31 +26,12 @@ pub(in crate::hosts) static REVIEWER: Reviewer = Reviewer {
     has_shell: true,
     read: |stdout| Some(printed(stdout).said()),
     writes: false,
-    complaint,
+    complaint: |stdout| complaint(stdout, &["error", "message"]),
     may_skip_permissions: |_| false,
 };
 
-fn args(task: &Task<'_>) -> Vec<OsString> {
-    let mut args: Vec<OsString> = [
-        "exec",
-        "--json",
-        "--ephemeral",
-        "--skip-git-repo-check",
-        "--disable",
-        "hooks",
-        "--sandbox",
-        "read-only",
-        "--output-schema",
-    ]
-    .map(OsString::from)
-    .into();
-    args.push(task.schema_file.as_os_str().to_owned());
-    if !task.model.is_empty() {
-        args.extend(["--model", task.model].map(OsString::from));
-    }
-    args.extend(["--".into(), task.prompt.clone().into()]);
-    args
-}
+const LINE: &str = "exec --json --ephemeral --skip-git-repo-check --disable hooks --sandbox \
+             read-only --output-schema";
 
 fn printed(stdout: &[u8]) -> Printed {
     let lines = lines(stdout);
@@ -68,9 +47,4 @@ fn printed(stdout: &[u8]) -> Printed {
         cost: 0,
         failed: lines.iter().any(failed),
     }
-}
-
-fn complaint(stdout: &[u8]) -> Option<String> {
-    let mut lines = lines(stdout).into_iter().rev();
-    lines.find_map(|line| text(&line, &["error", "message"]))
 }

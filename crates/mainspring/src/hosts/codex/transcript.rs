@@ -8,21 +8,22 @@ use serde::Deserialize;
 
 use crate::env::Environment;
 use crate::hosts::files;
-use crate::transcript::{Entry, Outcome, PromptLine, Saying, Shows, TranscriptFormat, time};
+use crate::transcript::{
+    Entry, Outcome, PromptLine, Saying, Shows, TranscriptFormat, UNREAD, time,
+};
 
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
     prompt,
-    queue: None,
     turn,
-    about_stop: None,
     shows: Shows::Holds,
     find,
+    ..UNREAD
 };
 
 /// Rollouts are in a folder per day, and their names end in the session's id.
 fn find(env: &Environment, session: &SessionId) -> Option<PathBuf> {
-    let sessions = super::config_dir(env)?.join("sessions");
+    let sessions = super::SPEC.own_folder(env)?.join("sessions");
     let end = format!("-{session}.jsonl");
     files::newest_below(&sessions, 3, |name| name.ends_with(&end))
 }
@@ -95,10 +96,7 @@ fn outcome(output: &Output<'_>) -> Outcome {
         return Outcome::Fine;
     };
     let code = text.lines().find_map(|line| line.strip_prefix(ENDED));
-    match code.map(str::trim) {
-        None | Some("0") => Outcome::Fine,
-        Some(_) => Outcome::Failed,
-    }
+    Outcome::failed_if(code.is_some_and(|code| code.trim() != "0"))
 }
 
 enum Line<'a> {

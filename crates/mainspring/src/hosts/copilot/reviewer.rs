@@ -1,17 +1,15 @@
 //! Copilot CLI as a reviewer: it may look, and run git. Its hooks cannot be switched off: ours
 //! see that they are in a reviewer, and leave.
 
-use std::ffi::OsString;
-
 use serde_json::Value;
 
 use crate::children::child_env::VendorEnv;
-use crate::hosts::reviewer::{Reviewer, Task};
-use crate::hosts::vendor_answer::{Printed, lines, text};
+use crate::hosts::reviewer::Reviewer;
+use crate::hosts::vendor_answer::{Printed, args, complaint, lines, text};
 
 pub(in crate::hosts) static REVIEWER: Reviewer = Reviewer {
     program: "copilot",
-    args,
+    args: |task| args(task, LINE, None, Some("--prompt")),
     env: VendorEnv {
         family: &["COPILOT_*"],
         always: &[
@@ -29,31 +27,12 @@ pub(in crate::hosts) static REVIEWER: Reviewer = Reviewer {
     has_shell: true,
     read: |stdout| Some(printed(stdout).said()),
     writes: false,
-    complaint,
+    complaint: |stdout| complaint(stdout, &["data", "message"]),
     may_skip_permissions: |_| false,
 };
 
-fn args(task: &Task<'_>) -> Vec<OsString> {
-    let mut args: Vec<OsString> = [
-        "--output-format",
-        "json",
-        "--no-custom-instructions",
-        "--disable-builtin-mcps",
-        "--no-ask-user",
-        "--no-auto-update",
-        "--allow-tool",
-        "shell(git:*)",
-        "--deny-tool",
-        "write",
-    ]
-    .map(OsString::from)
-    .into();
-    if !task.model.is_empty() {
-        args.extend(["--model", task.model].map(OsString::from));
-    }
-    args.extend(["--prompt".into(), task.prompt.clone().into()]);
-    args
-}
+const LINE: &str = "--output-format json --no-custom-instructions --disable-builtin-mcps \
+             --no-ask-user --no-auto-update --allow-tool shell(git:*) --deny-tool write";
 
 fn printed(stdout: &[u8]) -> Printed {
     let lines = lines(stdout);
@@ -70,9 +49,4 @@ fn printed(stdout: &[u8]) -> Printed {
         cost: 0,
         failed: lines.iter().any(failed),
     }
-}
-
-fn complaint(stdout: &[u8]) -> Option<String> {
-    let mut lines = lines(stdout).into_iter().rev();
-    lines.find_map(|line| text(&line, &["data", "message"]))
 }

@@ -10,17 +10,15 @@ use serde::de::IgnoredAny;
 
 use crate::env::Environment;
 use crate::hosts::own_reason;
-use crate::transcript::{Entry, Outcome, Saying, Shows, TranscriptFormat};
+use crate::transcript::{Entry, Outcome, Saying, Shows, TranscriptFormat, UNREAD};
 
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
     // The reason of any hook looks like a prompt here, so no line is a person's word.
-    prompt: |_| None,
-    queue: None,
-    turn: |_| None,
     about_stop: Some(about_stop),
     shows: Shows::Holds,
     find,
+    ..UNREAD
 };
 
 fn find(env: &Environment, session: &SessionId) -> Option<PathBuf> {
@@ -28,7 +26,7 @@ fn find(env: &Environment, session: &SessionId) -> Option<PathBuf> {
     if !session.as_str().bytes().all(plain) {
         return None;
     }
-    let folder = super::config_dir(env)?.join("session-state");
+    let folder = super::SPEC.own_folder(env)?.join("session-state");
     let path = folder.join(session.as_str()).join("events.jsonl");
     path.is_file().then_some(path)
 }
@@ -116,11 +114,7 @@ impl Data<'_> {
             .shell_execution
             .as_ref()
             .and_then(|shell| shell.exit_code);
-        if self.success == Some(false) || code.is_some_and(|code| code != 0) {
-            Outcome::Failed
-        } else {
-            Outcome::Fine
-        }
+        Outcome::failed_if(self.success == Some(false) || code.is_some_and(|code| code != 0))
     }
 
     fn into_saying(self) -> Entry {

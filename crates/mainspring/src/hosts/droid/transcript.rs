@@ -10,21 +10,19 @@ use serde::de::IgnoredAny;
 use crate::env::Environment;
 use crate::hosts::{files, own_reason};
 use crate::transcript::{
-    Entry, Outcome, PromptLine, Saying, Shows, Transcript, TranscriptFormat, time,
+    Entry, Outcome, PromptLine, Saying, Shows, Transcript, TranscriptFormat, UNREAD, time,
 };
 
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
     prompt,
-    queue: None,
-    turn: |_| None,
-    about_stop: None,
     shows: Shows::Talk,
     find,
+    ..UNREAD
 };
 
 fn find(env: &Environment, session: &SessionId) -> Option<PathBuf> {
-    let sessions = super::config_dir(env)?.join("sessions");
+    let sessions = super::SPEC.own_folder(env)?.join("sessions");
     let name = format!("{session}.jsonl");
     files::newest_below(&sessions, 2, |found| found == name)
 }
@@ -147,11 +145,7 @@ impl Message<'_> {
         let first = results.next()?;
         let failed =
             first.is_error == Some(true) || results.any(|part| part.is_error == Some(true));
-        Some(if failed {
-            Outcome::Failed
-        } else {
-            Outcome::Fine
-        })
+        Some(Outcome::failed_if(failed))
     }
 
     fn into_saying(self, id: Option<Cow<'_, str>>) -> Entry {

@@ -1,17 +1,15 @@
 //! Gemini CLI as a reviewer, in its plan mode, which has no shell and writes nothing. Its hooks
 //! cannot be switched off by an argument: ours see that they are in a reviewer, and leave.
 
-use std::ffi::OsString;
-
 use serde_json::Value;
 
 use crate::children::child_env::VendorEnv;
-use crate::hosts::reviewer::{Reviewer, Task};
-use crate::hosts::vendor_answer::{Printed, text};
+use crate::hosts::reviewer::Reviewer;
+use crate::hosts::vendor_answer::{Printed, args, text};
 
 pub(in crate::hosts) static REVIEWER: Reviewer = Reviewer {
     program: "gemini",
-    args,
+    args: |task| args(task, LINE, None, Some("--prompt")),
     env: VendorEnv {
         family: &["GEMINI_*"],
         always: &[
@@ -36,22 +34,7 @@ pub(in crate::hosts) static REVIEWER: Reviewer = Reviewer {
     may_skip_permissions: |_| false,
 };
 
-fn args(task: &Task<'_>) -> Vec<OsString> {
-    let mut args: Vec<OsString> = [
-        "--approval-mode",
-        "plan",
-        "--skip-trust",
-        "--output-format",
-        "json",
-    ]
-    .map(OsString::from)
-    .into();
-    if !task.model.is_empty() {
-        args.extend(["--model", task.model].map(OsString::from));
-    }
-    args.extend(["--prompt".into(), task.prompt.clone().into()]);
-    args
-}
+const LINE: &str = "--approval-mode plan --skip-trust --output-format json";
 
 /// A failure is on stderr, and nothing on stdout.
 fn printed(stdout: &[u8]) -> Option<Printed> {

@@ -8,24 +8,21 @@ use serde::Deserialize;
 
 use crate::env::Environment;
 use crate::hosts::{files, own_reason};
-use crate::transcript::{Entry, Outcome, Saying, Shows, Transcript, TranscriptFormat};
+use crate::transcript::{Entry, Outcome, Saying, Shows, Transcript, TranscriptFormat, UNREAD};
 
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
     // The reason of any hook looks like a prompt here, so no line is a person's word.
-    prompt: |_| None,
-    queue: None,
-    turn: |_| None,
-    about_stop: None,
     shows: Shows::Holds,
     find,
+    ..UNREAD
 };
 
 /// A chat's name ends in the first part of the session's id.
 fn find(env: &Environment, session: &SessionId) -> Option<PathBuf> {
     let first = session.as_str().split('-').next()?;
     let end = format!("-{first}.jsonl");
-    let projects = super::config_dir(env)?.join("tmp");
+    let projects = super::SPEC.own_folder(env)?.join("tmp");
     files::newest_below(&projects, 2, |name| name.ends_with(&end))
 }
 
@@ -105,11 +102,7 @@ impl User<'_> {
                 let response = result.response.as_ref();
                 response.is_some_and(|response| response.error.is_some() || has_code(response))
             });
-            return Entry::ToolResults(if failed {
-                Outcome::Failed
-            } else {
-                Outcome::Fine
-            });
+            return Entry::ToolResults(Outcome::failed_if(failed));
         }
         let ours = |part: &Part<'_>| part.text.as_deref().is_some_and(own_reason::is_marked);
         if self.content.iter().any(ours) {

@@ -1,66 +1,49 @@
 //! Grok Build, as version 1.0.41 does it.
 
-use std::path::{Path, PathBuf};
-
 use mainspring_kernel::block_ledger::Cap;
 
 use super::agent::KnownAgent;
-use super::answers::{Answers, ContextIn, DenyBy, ObjectBy, OrdersBy};
-use super::hooks_file::{self, HooksFile, Shape, installation};
-use super::install::Scope;
-use super::reading::{self, ChainFrom, Means, PromptBy, Reading, Subagents};
+use super::answers::{Answers, OrdersBy};
+use super::install::{Installation, Trial};
+use super::reading::{PromptBy, Reading, Subagents};
 use super::wire::Wire;
-use super::{Doctor, HostSpec, Variables, Wording, files, skills};
+use super::{Doctor, HostSpec, Variables, files, hooks_file, skills};
 use crate::env::Environment;
 use crate::transcript::UNREAD;
 
 pub(super) static SPEC: HostSpec = HostSpec {
     folder: ".grok/",
     program: "grok",
+    in_home: ".grok",
+    moved: Some(("GROK_HOME", ".grok")),
     agent: &AGENT,
     sent: Some(sent),
     reading: Reading {
-        events: &[
-            ("SessionStart", Means::Start),
-            ("SessionEnd", Means::End),
-            ("UserPromptSubmit", Means::Prompt),
-            ("PreToolUse", Means::BeforeTool),
-            ("PostToolUse", Means::AfterTool),
-            ("Stop", Means::Stop),
-        ],
         prompt,
         // A second stop comes when the client ends.
         is_stop: |wire| wire.reason.text().as_deref() != Some("shutdown"),
-        chain: ChainFrom::Payload,
         last_words: |wire| wire.last_assistant_message_camel.words(),
-        prompt_id: reading::no_prompt_id,
-        skill: None,
         subagents: Subagents::InOwnSession,
+        ..Reading::USUAL
     },
     answers: Answers {
-        context: ContextIn::Output,
-        deny: DenyBy::Permission,
-        object: ObjectBy::Block,
-        notifies: false,
-        reason_is_prompt: false,
         orders: OrdersBy::Nowhere,
+        ..Answers::USUAL
     },
-    wording: |_, _| Wording::Block,
-    rewakes: |_, _| false,
-    outranked: |_, _, _| false,
     cap: |_| Cap::InTurn(HOLDS),
-    variables: Variables {
-        project: None,
-        client: None,
-        attended: None,
-        plugin: None,
-    },
+    variables: Variables::NONE,
     transcript: UNREAD,
-    task_files: skills::in_folder!(".grok/skills", |env| Some(config_dir(env)?.join("skills"))),
-    installation: installation!(file, HOOKS, trial),
+    task_files: skills::in_folder(".grok/skills"),
+    installation: Installation {
+        trial: Trial {
+            transcript: Some("/.grok/sessions/trial/updates.jsonl"),
+            also: &[("reason", "end_turn")],
+            ..hooks_file::TRIAL
+        },
+        ..hooks_file::installation("hooks/mainspring.json", ".grok/hooks/mainspring.json")
+    },
     doctor: Doctor {
         get: "npm install --global @xai-official/grok",
-        version: &["--version"],
         oldest: "1.0.41",
         resume: "grok --continue",
         also: super::nothing_else,
@@ -82,18 +65,6 @@ const SESSION: &str = "GROK_SESSION_ID";
 /// It runs the hook nine times, and drops the ninth block.
 const HOLDS: u32 = 8;
 
-const HOOKS: HooksFile = HooksFile {
-    events: &[
-        ("SessionStart", None, 15),
-        ("UserPromptSubmit", None, 25),
-        ("Stop", None, 3000),
-        ("SessionEnd", None, 2),
-    ],
-    before_tool: "PreToolUse",
-    shape: Shape::Groups,
-    units: 1,
-};
-
 fn sent(env: &Environment, wire: &Wire<'_>) -> bool {
     let path = wire.transcript_path.text().unwrap_or_default();
     files::leads_through(&path, ".grok/sessions")
@@ -109,26 +80,4 @@ fn prompt(wire: &Wire<'_>) -> PromptBy {
     } else {
         PromptBy::Person
     }
-}
-
-/// A stop as the host sends it, to try a registration with.
-fn trial(project: &Path) -> String {
-    let mut stop = hooks_file::trial_stop("Stop", project);
-    stop["transcript_path"] = "/.grok/sessions/trial/updates.jsonl".into();
-    stop["reason"] = "end_turn".into();
-    stop.to_string()
-}
-
-fn file(scope: Scope, env: &Environment, here: &Path) -> Option<PathBuf> {
-    match scope {
-        Scope::User => Some(config_dir(env)?.join("hooks/mainspring.json")),
-        Scope::Project => Some(here.join(".grok/hooks/mainspring.json")),
-        Scope::Local => None,
-    }
-}
-
-/// The host's own folder.
-fn config_dir(env: &Environment) -> Option<PathBuf> {
-    let set = env.dir("GROK_HOME");
-    set.or_else(|| Some(env.home()?.join(".grok")))
 }

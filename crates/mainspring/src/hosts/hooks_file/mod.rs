@@ -10,80 +10,94 @@ use serde_json::{Map, Value, json};
 
 use self::handlers::{handler, handlers, handlers_of_drop_ins, is_drop_in, is_ours, without_guard};
 use super::call::Caller;
-use super::install::{Calls, Found, Handler, Hooks, Wish};
-use super::jsonc;
+use super::install::{
+    Calls, Found, Handler, Hooks, Installation, SettingsFiles, Shape, Trial, Wish,
+};
+use super::reading::Means;
+use super::{HostSpec, jsonc};
 
-/// What differs between the files.
-#[derive(Debug)]
-pub(super) struct HooksFile {
-    /// The events to register, each with a pattern for tools and with how many seconds the host
-    /// is to wait for us.
-    pub(super) events: &'static [(&'static str, Option<&'static str>, u64)],
-    /// The event before a tool.
-    pub(super) before_tool: &'static str,
-    pub(super) shape: Shape,
-    /// How many units of the host's are a second.
-    pub(super) units: u64,
-}
-
-/// How a handler is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
-    /// As Claude Code has it.
-    Groups,
-    /// Handlers without groups, with the host's own field names, in a file with a version.
-    Flat,
-}
-
-/// The installation of a host whose settings are such a file.
-macro_rules! installation {
-    ($file:path, $hooks:expr, $trial:path) => {{
-        use $crate::hosts::hooks_file;
-        use $crate::hosts::install::{Installation, Trial};
-        Installation {
-            file: $file,
-            look: |text| hooks_file::look(&$hooks, text),
-            register: |text, wish| hooks_file::register(&$hooks, text, wish),
-            register_drop_in: None,
-            unregister: |text, _| hooks_file::unregister(text),
-            wanted: |caller| hooks_file::wanted(&$hooks, caller),
-            plugin: None,
-            variables: &[],
-            has_status_line: false,
-            own_files: |_| Vec::new(),
-            trial: Trial {
-                event: hooks_file::longest(&$hooks),
-                stop: $trial,
-                holds: hooks_file::holds,
-            },
-        }
-    }};
-}
-pub(super) use installation;
-
-/// The event that the host waits longest for: the stop.
-pub(super) const fn longest(file: &HooksFile) -> &'static str {
-    let mut stop = file.events[0];
-    let mut at = 1;
-    while at < file.events.len() {
-        if file.events[at].2 > stop.2 {
-            stop = file.events[at];
-        }
-        at += 1;
+/// The installation of a host with such a file: in its own folder, and in a project.
+pub(super) const fn installation(user: &'static str, project: &'static str) -> Installation {
+    Installation {
+        files: SettingsFiles {
+            user,
+            project: Some(project),
+            local: None,
+        },
+        shape: Shape::Groups,
+        units: 1,
+        look,
+        register,
+        register_drop_in: None,
+        unregister,
+        wanted,
+        outranked: |_, _, _| false,
+        plugin: None,
+        variables: &[],
+        has_status_line: false,
+        own_files: |_| Vec::new(),
+        trial: TRIAL,
     }
-    stop.0
 }
 
-/// What every host has in the first stop of a session.
-pub(super) fn trial_stop(event: &str, project: &Path) -> Value {
-    json!({
-        "session_id": "mainspring-trial",
-        "transcript_path": null,
-        "cwd": project.to_str(),
-        "hook_event_name": event,
-        "stop_hook_active": false,
-        "last_assistant_message": "",
-    })
+pub(super) const TRIAL: Trial = Trial {
+    transcript: None,
+    also: &[],
+    holds,
+};
+
+impl HostSpec {
+    /// The host's name for a stop.
+    pub(crate) fn stop_event(&self) -> &'static str {
+        self.reading.name_of(Means::Stop)
+    }
+
+    /// What the host sends at the first stop of a session in this folder.
+    pub(crate) fn trial_stop(&self, project: &Path) -> String {
+        let Trial {
+            transcript, also, ..
+        } = &self.installation.trial;
+        let transcript = transcript.map(|name| project.join(name));
+        let mut stop = json!({
+            "session_id": "mainspring-trial",
+            "transcript_path": transcript.as_deref().and_then(Path::to_str),
+            "cwd": project.to_str(),
+            "hook_event_name": self.stop_event(),
+            "stop_hook_active": false,
+            "last_assistant_message": "",
+        });
+        for (name, value) in *also {
+            stop[*name] = (*value).into();
+        }
+        stop.to_string()
+    }
+
+    /// The events to register, each with the tool that it is about and with how many seconds the
+    /// host is to wait for us.
+    pub(super) fn registered(
+        &self,
+    ) -> impl Iterator<Item = (&'static str, Option<&'static str>, u64)> {
+        let skill = self.reading.skill.as_ref().map(|skill| skill.tool);
+        self.reading.events.iter().filter_map(move |(name, means)| {
+            let tool = match means {
+                Means::AfterTool => Some(skill?),
+                _ => None,
+            };
+            Some((*name, tool, seconds(*means)?))
+        })
+    }
+}
+
+/// How long a host is to wait for us; `None` if the event is not registered. At a stop checks and a
+/// reviewer may run, one after the other.
+const fn seconds(means: Means) -> Option<u64> {
+    match means {
+        Means::Stop => Some(3000),
+        Means::Prompt => Some(25),
+        Means::Start | Means::Expansion | Means::AfterTool => Some(15),
+        Means::End => Some(2),
+        Means::BeforeTool | Means::Notification => None,
+    }
 }
 
 pub(super) fn holds(answer: &str) -> bool {
@@ -92,30 +106,37 @@ pub(super) fn holds(answer: &str) -> bool {
 }
 
 /// A handler as the file has it, with its timeout in seconds.
-fn in_seconds(file: &HooksFile, mut handler: Handler) -> Handler {
-    handler.timeout = handler.timeout.map(|timeout| timeout / file.units);
+fn in_seconds(host: &HostSpec, mut handler: Handler) -> Handler {
+    handler.timeout = handler
+        .timeout
+        .map(|timeout| timeout / host.installation.units);
     handler
 }
 
-pub(super) fn look(file: &HooksFile, text: &str) -> Result<Found, String> {
-    let root = jsonc::read(text)?;
-    let in_seconds = |one: Handler| in_seconds(file, one);
-    let (ours, guard) = without_guard(&root, file.before_tool);
-    let ours: Vec<Handler> = ours.into_iter().map(in_seconds).collect();
-    let stop = longest(file);
-    let at_stop = ours
-        .iter()
-        .filter(|one| one.event == stop && one.calls != Calls::Watch);
+pub(super) fn look(host: &HostSpec, text: &str) -> Result<Found, String> {
+    Ok(found(host, &jsonc::read(text)?))
+}
+
+/// What every such file may say about us.
+pub(super) fn found(host: &HostSpec, root: &Map<String, Value>) -> Found {
+    let in_seconds = |one: Handler| in_seconds(host, one);
+    let (ours, guard) = without_guard(root, host.reading.name_of(Means::BeforeTool));
+    let handlers: Vec<Handler> = ours.into_iter().map(in_seconds).collect();
+    let drop_ins = handlers_of_drop_ins(root).into_iter().map(in_seconds);
+    let drop_ins: Vec<Handler> = drop_ins.collect();
+    let stop = host.stop_event();
+    let all = handlers.iter().chain(&drop_ins);
+    let at_stop = all.filter(|one| one.event == stop && one.calls != Calls::Watch);
     let off = root.get(HOOKS_OFF).and_then(Value::as_bool) == Some(true);
-    Ok(Found {
+    Found {
         stop_timeout: at_stop.filter_map(|one| one.timeout).min(),
-        handlers: ours,
+        handlers,
         guard: guard.map(in_seconds),
-        drop_ins: handlers_of_drop_ins(&root),
+        drop_ins,
         hooks_off: off.then_some(HOOKS_OFF),
-        empty: is_empty(&root),
+        empty: is_empty(root),
         ..Found::default()
-    })
+    }
 }
 
 const HOOKS_OFF: &str = "disableAllHooks";
@@ -125,14 +146,14 @@ fn is_empty(root: &Map<String, Value>) -> bool {
     root.keys().all(|key| key == "version")
 }
 
-pub(super) fn register(file: &HooksFile, text: &str, wish: &Wish<'_>) -> Result<String, String> {
+pub(super) fn register(host: &HostSpec, text: &str, wish: &Wish<'_>) -> Result<String, String> {
     let mut wanted = match wish.hooks {
-        Hooks::File => hooks(file, wish.caller),
+        Hooks::File => hooks(host, wish.caller),
         Hooks::Plugin => Map::new(),
     };
     if wish.guard {
-        let guard = hook(file, wish.caller, None, GUARD_TIMEOUT);
-        wanted.insert(file.before_tool.into(), guard);
+        let guard = hook(host, wish.caller, None, GUARD_TIMEOUT);
+        wanted.insert(host.reading.name_of(Means::BeforeTool).into(), guard);
     }
     let have = jsonc::read(text)?;
     let mut want = Map::new();
@@ -142,34 +163,38 @@ pub(super) fn register(file: &HooksFile, text: &str, wish: &Wish<'_>) -> Result<
     }
     jsonc::edit(text, |root| {
         take_out(root, is_ours);
-        if file.shape == Shape::Flat && jsonc::member(root, "version").is_none() {
+        if host.installation.shape == Shape::Flat && jsonc::member(root, "version").is_none() {
             root.append("version", jsonc::input(&json!(1)));
         }
         put_in(root, &wanted)
     })
 }
 
-pub(super) fn unregister(text: &str) -> Result<String, String> {
+fn unregister(_: &HostSpec, text: &str, _: &[String]) -> Result<String, String> {
     jsonc::edit(text, |root| {
         take_out(root, |fields| is_ours(fields) || is_drop_in(fields));
         Ok(())
     })
 }
 
-pub(super) fn wanted(file: &HooksFile, caller: &Caller) -> Vec<Handler> {
+pub(super) fn wanted(host: &HostSpec, caller: &Caller) -> Vec<Handler> {
+    let in_seconds = |one| in_seconds(host, one);
+    ours_in(hooks(host, caller)).map(in_seconds).collect()
+}
+
+/// Our handlers among these hooks.
+pub(super) fn ours_in(hooks: Map<String, Value>) -> impl Iterator<Item = Handler> {
     let mut root = Map::new();
-    root.insert("hooks".into(), Value::Object(hooks(file, caller)));
-    let all = handlers(&root, is_ours).into_iter();
-    all.filter_map(handler)
-        .map(|one| in_seconds(file, one))
-        .collect()
+    root.insert("hooks".into(), Value::Object(hooks));
+    let all = handlers(&root, is_ours).into_iter().filter_map(handler);
+    all.collect::<Vec<_>>().into_iter()
 }
 
 /// The hooks to register.
-fn hooks(file: &HooksFile, caller: &Caller) -> Map<String, Value> {
-    let hooks = file.events.iter().map(|(event, matcher, seconds)| {
-        let groups = hook(file, caller, *matcher, *seconds);
-        ((*event).to_owned(), groups)
+fn hooks(host: &HostSpec, caller: &Caller) -> Map<String, Value> {
+    let hooks = host.registered().map(|(event, tool, seconds)| {
+        let groups = hook(host, caller, tool, seconds);
+        (event.to_owned(), groups)
     });
     hooks.collect()
 }
@@ -178,20 +203,17 @@ fn hooks(file: &HooksFile, caller: &Caller) -> Map<String, Value> {
 pub(super) const GUARD_TIMEOUT: u64 = 15;
 
 /// What an event's list gets.
-fn hook(file: &HooksFile, caller: &Caller, matcher: Option<&str>, seconds: u64) -> Value {
+fn hook(host: &HostSpec, caller: &Caller, matcher: Option<&str>, seconds: u64) -> Value {
     let line = caller.hook();
-    let timeout = seconds * file.units;
-    match (file.shape, matcher) {
-        (Shape::Flat, _) => json!([{ "type": "command", "bash": line, "timeoutSec": timeout }]),
-        (Shape::Groups, None) => json!([{ "hooks": [handler_of(&line, timeout)] }]),
-        (Shape::Groups, Some(matcher)) => {
-            json!([{ "matcher": matcher, "hooks": [handler_of(&line, timeout)] }])
-        }
+    let timeout = seconds * host.installation.units;
+    if host.installation.shape == Shape::Flat {
+        return json!([{ "type": "command", "bash": line, "timeoutSec": timeout }]);
     }
-}
-
-fn handler_of(line: &str, timeout: u64) -> Value {
-    json!({ "type": "command", "command": line, "timeout": timeout })
+    let handler = json!({ "type": "command", "command": line, "timeout": timeout });
+    match matcher {
+        None => json!([{ "hooks": [handler] }]),
+        Some(matcher) => json!([{ "matcher": matcher, "hooks": [handler] }]),
+    }
 }
 
 /// Appends these hooks to what is there.

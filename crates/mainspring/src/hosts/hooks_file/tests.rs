@@ -23,12 +23,12 @@ fn register_with(host: &crate::hosts::HostSpec, text: &str, hooks: Hooks, guard:
         status_line: false,
         replace: false,
     };
-    (host.installation.register)(text, &wish).unwrap()
+    (host.installation.register)(host, text, &wish).unwrap()
 }
 
 /// The hosts that have such a file, and no plugin of ours.
 fn hosts() -> impl Iterator<Item = &'static &'static crate::hosts::HostSpec> {
-    let has_hooks = |host: &&&crate::hosts::HostSpec| (host.installation.look)("{}").is_ok();
+    let has_hooks = |host: &&&crate::hosts::HostSpec| host.look("{}").is_ok();
     HOSTS.iter().filter(has_hooks)
 }
 
@@ -44,19 +44,18 @@ const THEIRS: &[&str] = &[
 fn every_host_registers_once_and_leaves_what_is_not_ours() {
     for host in hosts() {
         let name = host.agent.name;
-        let file = &host.installation;
         for theirs in THEIRS {
             let once = register(host, theirs);
             let twice = register(host, &once);
             assert_eq!(once, twice, "{name}");
-            let found = (file.look)(&once).unwrap();
+            let found = host.look(&once).unwrap();
             let events: Vec<&str> = found.handlers.iter().map(|one| &*one.event).collect();
             let stop = host.reading.name_of(crate::hosts::reading::Means::Stop);
             assert!(events.contains(&stop), "{name}: {events:?}");
             assert_eq!(found.stop_timeout, Some(3000), "{name}");
             assert!(!found.empty, "{name}");
-            let out = (file.unregister)(&once, &[]).unwrap();
-            let left = (file.look)(&out).unwrap();
+            let out = (host.installation.unregister)(host, &once, &[]).unwrap();
+            let left = host.look(&out).unwrap();
             assert_eq!(left.handlers, [], "{name}");
             assert_eq!(
                 out.contains("say done"),
@@ -83,24 +82,20 @@ fn every_host_can_call_us_before_a_tool_and_stop_doing_so() {
                 guarded,
                 "{name}"
             );
-            let found = (host.installation.look)(&guarded).unwrap();
+            let found = host.look(&guarded).unwrap();
             let guard = found.guard.unwrap();
             assert_eq!(guard.event, before_tool, "{name}");
             assert_eq!(guard.timeout, Some(GUARD_TIMEOUT), "{name}");
-            let usual = (host.installation.look)(&plain).unwrap();
+            let usual = host.look(&plain).unwrap();
             assert_eq!(found.handlers, usual.handlers, "{name}");
             assert_eq!(usual.guard, None, "{name}");
             assert_eq!(register(host, &guarded), plain, "{name}");
             let alone = register_with(host, theirs, Hooks::Plugin, true);
-            let found = (host.installation.look)(&alone).unwrap();
+            let found = host.look(&alone).unwrap();
             assert_eq!(found.handlers, [], "{name}");
             assert!(found.guard.is_some(), "{name}");
-            let out = (host.installation.unregister)(&alone, &[]).unwrap();
-            assert_eq!(
-                (host.installation.look)(&out).unwrap().guard,
-                None,
-                "{name}"
-            );
+            let out = (host.installation.unregister)(host, &alone, &[]).unwrap();
+            assert_eq!(host.look(&out).unwrap().guard, None, "{name}");
         }
     }
 }
@@ -131,11 +126,14 @@ fn every_host_gets_its_own_unit_and_one_shell_line() {
 fn a_trial_is_its_hosts_stop() {
     let env = crate::env::Environment::given(&[], mainspring_kernel::Millis(0));
     for host in hosts() {
-        let stop = (host.installation.trial.stop)(std::path::Path::new("/p"));
+        let stop = host.trial_stop(std::path::Path::new("/p"));
         let known = crate::hosts::DecodeAs::Named;
         let payload = crate::hosts::decode(&env, stop.into_bytes(), known, None).unwrap();
         assert_eq!(payload.host.program, host.program);
-        assert_eq!(payload.wire_name, host.installation.trial.event);
+        assert_eq!(
+            payload.wire_name,
+            host.reading.name_of(crate::hosts::reading::Means::Stop)
+        );
         let is_stop = matches!(payload.event.kind, mainspring_kernel::Kind::Stop { .. });
         assert!(is_stop, "{}", host.program);
     }

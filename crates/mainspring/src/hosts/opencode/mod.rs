@@ -3,67 +3,29 @@
 
 pub(super) mod reviewer;
 
-use std::path::{Path, PathBuf};
-
 use mainspring_kernel::block_ledger::Cap;
 
 use super::agent::KnownAgent;
-use super::answers::{Answers, ContextIn, DenyBy, ObjectBy, OrdersBy};
-use super::install::Scope;
-use super::plugin_file::{PluginFile, installation};
-use super::reading::{self, ChainFrom, Means, Reading, Subagents};
-use super::{Doctor, HostSpec, OWN_CAP, Variables, Wording, skills};
-use crate::env::Environment;
+use super::{Doctor, HostSpec, OWN_CAP, Variables, plugin_file, skills};
 use crate::transcript::UNREAD;
 
 pub(super) static SPEC: HostSpec = HostSpec {
     folder: ".opencode/",
     program: "opencode",
+    in_home: ".config/opencode",
+    moved: Some(("XDG_CONFIG_HOME", ".config")),
     agent: &AGENT,
     // Our plugin says whose its events are.
     sent: Some(|_, _| false),
-    reading: Reading {
-        events: &[
-            ("SessionStart", Means::Start),
-            ("SessionEnd", Means::End),
-            ("UserPromptSubmit", Means::Prompt),
-            ("Stop", Means::Stop),
-        ],
-        prompt: reading::not_our_reason,
-        is_stop: reading::every_stop,
-        chain: ChainFrom::Payload,
-        last_words: reading::last_assistant_message,
-        prompt_id: reading::no_prompt_id,
-        skill: None,
-        // The plugin tells nothing of theirs.
-        subagents: Subagents::Untold,
-    },
-    answers: Answers {
-        context: ContextIn::Nowhere,
-        deny: DenyBy::Permission,
-        object: ObjectBy::Context,
-        notifies: false,
-        reason_is_prompt: true,
-        orders: OrdersBy::Nowhere,
-    },
-    wording: |_, _| Wording::Block,
-    rewakes: |_, _| false,
-    outranked: |_, _, _| false,
+    reading: plugin_file::READING,
+    answers: plugin_file::ANSWERS,
     cap: |_| Cap::Ours(OWN_CAP),
-    variables: Variables {
-        project: None,
-        client: None,
-        attended: None,
-        plugin: None,
-    },
+    variables: Variables::NONE,
     transcript: UNREAD,
-    task_files: skills::in_folder!(".opencode/skills", |env| Some(
-        config_dir(env)?.join("skills")
-    )),
-    installation: installation!(file, PLUGIN),
+    task_files: skills::in_folder(".opencode/skills"),
+    installation: plugin_file::installation("plugins/mainspring.js", include_str!("plugin.js")),
     doctor: Doctor {
         get: "npm install --global opencode-ai",
-        version: &["--version"],
         oldest: "1.18.33",
         resume: "opencode --continue",
         also: super::nothing_else,
@@ -78,22 +40,3 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     programs: &["opencode"],
     folders: &["node_modules/opencode-ai"],
 };
-
-pub(super) const PLUGIN: PluginFile = PluginFile {
-    host: "opencode",
-    text: include_str!("plugin.js"),
-};
-
-fn file(scope: Scope, env: &Environment, _: &Path) -> Option<PathBuf> {
-    match scope {
-        Scope::User => Some(config_dir(env)?.join("plugins/mainspring.js")),
-        Scope::Project | Scope::Local => None,
-    }
-}
-
-/// The host's own folder.
-fn config_dir(env: &Environment) -> Option<PathBuf> {
-    let config = env.dir("XDG_CONFIG_HOME");
-    let config = config.or_else(|| Some(env.home()?.join(".config")));
-    Some(config?.join("opencode"))
-}

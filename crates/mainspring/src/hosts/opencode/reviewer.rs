@@ -1,18 +1,16 @@
 //! opencode as a reviewer, without plugins, so without hooks. It may look, and run git's commands
 //! that only read.
 
-use std::ffi::OsString;
-
 use serde_json::Value;
 
 use crate::children::child_env::VendorEnv;
 use crate::hosts::claude::reviewer::verdict::micros;
-use crate::hosts::reviewer::{Reviewer, Task};
-use crate::hosts::vendor_answer::{Printed, lines, text};
+use crate::hosts::reviewer::Reviewer;
+use crate::hosts::vendor_answer::{Printed, args, complaint, lines, text};
 
 pub(in crate::hosts) static REVIEWER: Reviewer = Reviewer {
     program: "opencode",
-    args,
+    args: |task| args(task, LINE, None, None),
     env: VendorEnv {
         family: &["OPENCODE*"],
         always: &[
@@ -32,23 +30,14 @@ pub(in crate::hosts) static REVIEWER: Reviewer = Reviewer {
     has_shell: true,
     read: |stdout| Some(printed(stdout).said()),
     writes: false,
-    complaint,
+    complaint: |stdout| complaint(stdout, &["error", "data", "message"]),
     may_skip_permissions: |_| false,
 };
 
+const LINE: &str = "run --pure --format json --agent plan";
+
 /// Its last rule that fits counts.
 const ONLY_READS: &str = r#"{"edit":"deny","webfetch":"deny","bash":{"*":"deny","git diff*":"allow","git log*":"allow","git show*":"allow","git status*":"allow","git blame*":"allow","git ls-files*":"allow"}}"#;
-
-fn args(task: &Task<'_>) -> Vec<OsString> {
-    let mut args: Vec<OsString> = ["run", "--pure", "--format", "json", "--agent", "plan"]
-        .map(OsString::from)
-        .into();
-    if !task.model.is_empty() {
-        args.extend(["--model", task.model].map(OsString::from));
-    }
-    args.push(task.prompt.clone().into());
-    args
-}
 
 fn printed(stdout: &[u8]) -> Printed {
     let lines = lines(stdout);
@@ -64,9 +53,4 @@ fn printed(stdout: &[u8]) -> Printed {
         cost: micros(cost),
         failed: lines.iter().any(failed),
     }
-}
-
-fn complaint(stdout: &[u8]) -> Option<String> {
-    let mut lines = lines(stdout).into_iter().rev();
-    lines.find_map(|line| text(&line, &["error", "data", "message"]))
 }

@@ -1,17 +1,17 @@
 //! Qwen Code as a reviewer, in its plan mode, which has no shell and writes nothing. An answer
 //! that is not in the schema is an error of the client's.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 
 use serde_json::Value;
 
 use crate::children::child_env::VendorEnv;
-use crate::hosts::reviewer::{Reviewer, Task};
-use crate::hosts::vendor_answer::{Printed, text};
+use crate::hosts::reviewer::Reviewer;
+use crate::hosts::vendor_answer::{Printed, args, text};
 
 pub(in crate::hosts) static REVIEWER: Reviewer = Reviewer {
     program: "qwen",
-    args,
+    args: |task| args(task, LINE, Some(OsStr::new(task.schema)), None),
     env: VendorEnv {
         family: &["QWEN_*"],
         always: &[
@@ -31,25 +31,7 @@ pub(in crate::hosts) static REVIEWER: Reviewer = Reviewer {
     may_skip_permissions: |_| false,
 };
 
-fn args(task: &Task<'_>) -> Vec<OsString> {
-    let mut args: Vec<OsString> = [
-        "--approval-mode",
-        "plan",
-        "--output-format",
-        "json",
-        "--chat-recording",
-        "false",
-        "--json-schema",
-        task.schema,
-    ]
-    .map(OsString::from)
-    .into();
-    if !task.model.is_empty() {
-        args.extend(["--model", task.model].map(OsString::from));
-    }
-    args.push(task.prompt.clone().into());
-    args
-}
+const LINE: &str = "--approval-mode plan --output-format json --chat-recording false --json-schema";
 
 /// The last object of the list that it prints.
 fn result(stdout: &[u8]) -> Option<Value> {

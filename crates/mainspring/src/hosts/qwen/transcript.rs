@@ -9,21 +9,21 @@ use serde::de::IgnoredAny;
 
 use crate::env::Environment;
 use crate::hosts::{files, own_reason};
-use crate::transcript::{Entry, Outcome, PromptLine, Saying, Shows, TranscriptFormat, time};
+use crate::transcript::{
+    Entry, Outcome, PromptLine, Saying, Shows, TranscriptFormat, UNREAD, time,
+};
 
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
     prompt,
-    queue: None,
-    turn: |_| None,
-    about_stop: None,
     shows: Shows::Talk,
     find,
+    ..UNREAD
 };
 
 /// Chats are in one folder per project and named by the session's id.
 fn find(env: &Environment, session: &SessionId) -> Option<PathBuf> {
-    let projects = super::config_dir(env)?.join("projects");
+    let projects = super::SPEC.own_folder(env)?.join("projects");
     let name = format!("{session}.jsonl");
     files::newest_below(&projects, 2, |found| found == name)
 }
@@ -103,10 +103,8 @@ impl Line<'_> {
 
     fn outcome(&self) -> Outcome {
         let called = self.tool_call_result.as_ref();
-        match called.and_then(|called| called.status.as_deref()) {
-            Some("error") => Outcome::Failed,
-            Some(_) | None => Outcome::Fine,
-        }
+        let status = called.and_then(|called| called.status.as_deref());
+        Outcome::failed_if(status == Some("error"))
     }
 
     fn into_saying(self) -> Entry {

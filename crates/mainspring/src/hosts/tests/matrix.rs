@@ -29,7 +29,7 @@ fn event(host: &HostSpec, means: Means) -> String {
 
 fn file(host: &HostSpec, scope: Scope) -> String {
     let here = Path::new("");
-    match (host.installation.file)(scope, &empty(), here) {
+    match host.settings_file(scope, &empty(), here) {
         Some(path) => format!("`{}`", path.display()).replace(HOME, "~"),
         None => "–".into(),
     }

@@ -37,6 +37,7 @@ fn what_a_host_tells_its_hooks_is_asked_of_every_host() {
             project,
             client: process,
             attended,
+            session: _,
             plugin: _,
         } = &host.variables;
         if let Some(name) = project {

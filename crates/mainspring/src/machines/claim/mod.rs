@@ -22,7 +22,7 @@ pub(crate) use effect::release;
 pub(crate) use places::place;
 pub(crate) use settings::{max_ci_rounds, phrases};
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use mainspring_kernel::effect::Intent;
 use mainspring_kernel::journal::FileChange;
@@ -41,6 +41,7 @@ use self::places::memory_path;
 use super::{FoundFile, Loaded, MachineShell, Spec, json_state};
 use crate::children::permit::Permit;
 use crate::context::EventContext;
+use crate::git_dir;
 use crate::limits;
 use crate::people::sessions::{self, Life};
 use crate::people::told;

@@ -22,7 +22,7 @@ pub(super) fn find(context: &EventContext<'_>) -> Checklist {
         return Checklist::Skill;
     }
     let cwd = context.payload.and_then(|payload| payload.cwd.as_deref());
-    let Some(roots) = (host.task_files.roots)(env, cwd) else {
+    let Some(roots) = host.roots(env, cwd) else {
         return Checklist::InReason;
     };
     let installed = || (host.task_files.of_plugin)(env, &roots, PLUGIN).unwrap_or_default();

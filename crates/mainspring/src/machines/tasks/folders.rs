@@ -25,16 +25,15 @@ pub(crate) fn folder_of(env: &Environment, id: Option<String>) -> Result<PathBuf
 }
 
 pub(crate) fn folder_named(env: &Environment, id: &str) -> Result<PathBuf, Trouble> {
-    let host = &hosts::of_environment(env).task_files;
-    let roots = (host.roots)(env, None).ok_or_else(|| {
+    let lists = all_lists(env).ok_or_else(|| {
         Trouble::Other("there is no home directory, so there are no task lists".into())
     })?;
-    Ok(roots.tasks.join((host.folder)(id)))
+    Ok(lists.join(hosts::task_files::list_folder(id)))
 }
 
 /// The folder that holds all lists; `None` without a home.
 pub(crate) fn all_lists(env: &Environment) -> Option<PathBuf> {
-    let roots = (hosts::of_environment(env).task_files.roots)(env, None)?;
+    let roots = hosts::of_environment(env).roots(env, None)?;
     Some(roots.tasks)
 }
 

@@ -194,7 +194,7 @@ fn has_list(env: &Environment, payload: &Payload) -> bool {
 
 /// Could a plugin's skill have a list, although the client's registry cannot be read?
 fn may_have_list(env: &Environment, payload: &Payload, skill: &str) -> bool {
-    let roots = (payload.host.task_files.roots)(env, payload.cwd.as_deref());
+    let roots = payload.host.roots(env, payload.cwd.as_deref());
     roots.is_some_and(|roots| locate::is_anywhere(&roots, skill))
 }
 
@@ -225,9 +225,12 @@ fn invocation<'a>(
         None | Some("plugin") => Origin::Unsaid,
         Some(_) => Origin::Own,
     };
-    let host = &payload.host.task_files;
-    let roots = (host.roots)(env, payload.cwd.as_deref())?;
-    Some((skill, locate::locate(host, env, &roots, skill, origin)))
+    let host = payload.host;
+    let roots = host.roots(env, payload.cwd.as_deref())?;
+    Some((
+        skill,
+        locate::locate(&host.task_files, env, &roots, skill, origin),
+    ))
 }
 
 /// Loads the list of an invoked skill, and the client's.

@@ -250,7 +250,7 @@ pub(super) fn client(cmd: &CommandContext, host: &'static HostSpec, findings: &m
     };
     let known = tested(name);
     let env = child_env::listed(&cmd.env, &[PERSON]);
-    let said = match ask(permit, &program, host.doctor.version, env) {
+    let said = match ask(permit, &program, &["--version"], env) {
         Err(cause) => return findings.warn(name, excerpt(&cause), host.doctor.get),
         Ok(said) => said,
     };

@@ -13,9 +13,7 @@ use crate::command::CommandContext;
 use crate::env::name;
 use crate::hosts::HostSpec;
 use crate::hosts::call::{self, Caller};
-use crate::hosts::install::{
-    self, Calls, Handler, Installation, PluginState, Purpose, Scope, Settings,
-};
+use crate::hosts::install::{self, Calls, Handler, PluginState, Purpose, Scope, Settings};
 use crate::project::Project;
 use crate::setup::install::{guard, report};
 use crate::setup::trial;
@@ -35,18 +33,19 @@ pub(super) fn examine(
     findings: &mut Findings,
 ) {
     let here = &project.worktree;
-    let spec = &host.installation;
     let mut files = Vec::new();
-    for (scope, file) in install::files(spec, &cmd.env, here) {
+    for (scope, file) in install::files(host, &cmd.env, here) {
         match file {
             Ok(file) => files.push((scope, file)),
             Err(error) => {
-                let path = (spec.file)(scope, &cmd.env, here).unwrap_or_default();
+                let path = host
+                    .settings_file(scope, &cmd.env, here)
+                    .unwrap_or_default();
                 findings.error("settings", error.cause, &edit(&path));
             }
         }
     }
-    let plugin = install::plugin(spec, &cmd.env, here, files.iter().map(|(_, file)| file));
+    let plugin = install::plugin(host, &cmd.env, here, files.iter().map(|(_, file)| file));
     let registered = Registered {
         cmd,
         host,
@@ -70,10 +69,6 @@ pub(super) fn edit(path: &Path) -> String {
 }
 
 impl Registered<'_> {
-    fn spec(&self) -> &'static Installation {
-        &self.host.installation
-    }
-
     /// The files that have our hooks.
     fn with_hooks(&self) -> Vec<&(Scope, Settings)> {
         let files = self.files.iter();
@@ -184,7 +179,9 @@ impl Registered<'_> {
             let mut ours = ours.iter();
             ours.any(|one| one.event == wanted.event && is_watch(one) == is_watch(wanted))
         };
-        let mut missing: Vec<String> = (self.spec().wanted)(&Caller::by_name())
+        let mut missing: Vec<String> = self
+            .host
+            .wanted(&Caller::by_name())
             .into_iter()
             .filter(|wanted| !is_there(wanted))
             .map(|handler| handler.event)
@@ -220,7 +217,7 @@ impl Registered<'_> {
                  file drop"
             )));
         }
-        let wanted = (self.spec().wanted)(&Caller::by_name());
+        let wanted = self.host.wanted(&Caller::by_name());
         let is_watch = handler.calls == Calls::Watch;
         let same = |one: &&Handler| one.event == *event && (one.calls == Calls::Watch) == is_watch;
         let least = wanted.iter().find(same)?.timeout?;
@@ -310,7 +307,7 @@ impl Registered<'_> {
     }
 
     fn variables(&self, findings: &mut Findings) {
-        for variable in self.spec().variables {
+        for variable in self.host.installation.variables {
             let found = self.variable(variable.name);
             let file = found.as_ref().and_then(|(_, file)| *file);
             let fix = match (&found, file) {

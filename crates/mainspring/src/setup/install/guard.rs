@@ -48,13 +48,12 @@ pub(crate) fn is_missing(
     if !host.tells_of_tools() {
         return false;
     }
-    let spec = &host.installation;
-    let files = install::files(spec, &cmd.env, &project.worktree);
+    let files = install::files(host, &cmd.env, &project.worktree);
     let files: Vec<Settings> = files
         .into_iter()
         .filter_map(|(_, file)| file.ok())
         .collect();
-    let plugin = install::plugin(spec, &cmd.env, &project.worktree, files.iter());
+    let plugin = install::plugin(host, &cmd.env, &project.worktree, files.iter());
     let calls_us = |file: &Settings| !file.found.handlers.is_empty();
     let registered = files.iter().any(calls_us) || matches!(plugin, install::PluginState::Loads(_));
     let has_guard = |file: &Settings| file.found.guard.is_some();

@@ -18,7 +18,7 @@ pub(crate) use self::uninstall::{UninstallArgs, uninstall};
 use crate::command::{CommandContext, Result};
 use crate::error::CliError;
 use crate::hosts::call::{self, Caller};
-use crate::hosts::install::{self, Installation, Purpose, Scope, Script, Settings, Variable};
+use crate::hosts::install::{self, Purpose, Scope, Script, Settings, Variable};
 use crate::hosts::{self, HostSpec};
 use crate::limits;
 use crate::output::Paint;
@@ -251,9 +251,9 @@ fn offered(args: &Args, hosts: Vec<&'static HostSpec>) -> Result<Vec<&'static Ho
 
 fn print(args: &Args, hosts: &[&'static HostSpec], caller: &Caller) -> Result {
     let host = hosts.first().map_or(hosts::DEFAULT, |host| host);
-    let names = names(&variables(&host.installation, args));
+    let names = names(&variables(host, args));
     let request = Request::of(args, caller, &names);
-    let printed = request.register(&host.installation, "", install::Hooks::File);
+    let printed = request.register(host, "", install::Hooks::File);
     printed.map_err(CliError::new)
 }
 
@@ -268,8 +268,8 @@ fn plan(
     let Some(path) = file(args.scope(), cmd, host, &project.worktree)? else {
         return Ok(None);
     };
-    let before = Settings::read(&host.installation, &path)?;
-    let mut variables = variables(&host.installation, args);
+    let before = Settings::read(host, &path)?;
+    let mut variables = variables(host, args);
     let names = names(&variables);
     let mut request = Request::of(args, caller, &names);
     request.status_line &= host.installation.has_status_line;
@@ -291,7 +291,7 @@ fn plan(
 /// The settings that count in a person's local ones, too: what they decide is not asked again and
 /// not written twice. Others who read a shared file may not have the person's own.
 fn wider(scope: Scope, cmd: &CommandContext, host: &HostSpec, project: &Project) -> Vec<Settings> {
-    let files = install::files(&host.installation, &cmd.env, &project.worktree);
+    let files = install::files(host, &cmd.env, &project.worktree);
     let counts = |at: Scope| scope == Scope::Local && at != Scope::Local;
     let wider = files.into_iter().filter(|(at, _)| counts(*at));
     wider.filter_map(|(_, file)| file.ok()).collect()
@@ -342,8 +342,9 @@ fn refuse_twice(
     };
     let here = &project.worktree;
     let scope = args.scope();
-    let own = (host.installation.file)(scope, &cmd.env, here)
-        .and_then(|path| Settings::read(&host.installation, &path).ok())
+    let own = host
+        .settings_file(scope, &cmd.env, here)
+        .and_then(|path| Settings::read(host, &path).ok())
         .filter(|file| !file.found.handlers.is_empty());
     let place = match own {
         None => install::elsewhere(host, &cmd.env, here, scope)
@@ -371,7 +372,7 @@ fn file(
     host: &HostSpec,
     here: &Path,
 ) -> Result<Option<PathBuf>> {
-    let path = (host.installation.file)(scope, &cmd.env, here);
+    let path = host.settings_file(scope, &cmd.env, here);
     let Some(path) = path else {
         if cmd.env.home().is_none() {
             return Err(CliError::new("there is no home to install into").hint("set HOME"));
@@ -387,8 +388,8 @@ fn file(
     }))
 }
 
-fn variables(host: &Installation, args: &Args) -> Vec<&'static Variable> {
-    let all = host.variables.iter();
+fn variables(host: &HostSpec, args: &Args) -> Vec<&'static Variable> {
+    let all = host.installation.variables.iter();
     all.filter(|variable| args.wants(variable.purpose))
         .collect()
 }

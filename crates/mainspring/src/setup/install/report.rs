@@ -111,7 +111,7 @@ pub(super) fn report(
 
 /// That a second settings file of the person's calls us, in the words of `doctor`.
 fn beside_others(cmd: &CommandContext, project: &Project, target: &Target) -> String {
-    let files = install::files(&target.host.installation, &cmd.env, &project.worktree);
+    let files = install::files(target.host, &cmd.env, &project.worktree);
     let ours = files.into_iter().filter(|(_, file)| {
         let read = file.as_ref().ok();
         read.is_some_and(|file| !file.found.handlers.is_empty())

@@ -13,8 +13,7 @@ use crate::error::CliError;
 use crate::hosts::HostSpec;
 use crate::hosts::call::Caller;
 use crate::hosts::install::{
-    self, Found, Handler, Hooks, Installation, PluginState, Purpose, Scope, Script, Settings,
-    StatusLine, Wish,
+    self, Found, Handler, Hooks, PluginState, Purpose, Scope, Script, Settings, StatusLine, Wish,
 };
 use crate::limits;
 use crate::project::Project;
@@ -57,13 +56,14 @@ impl<'a> Request<'a> {
     /// The text of a settings file with what is to be registered.
     pub(super) fn register(
         &self,
-        host: &Installation,
+        host: &HostSpec,
         text: &str,
         hooks: Hooks,
     ) -> std::result::Result<String, String> {
-        match (self.compat, host.register_drop_in) {
+        match (self.compat, host.installation.register_drop_in) {
             (Some(script), Some(register)) => register(text, self.caller, script),
-            (Some(_) | None, _) => (host.register)(
+            (Some(_) | None, _) => (host.installation.register)(
+                host,
                 text,
                 &Wish {
                     caller: self.caller,
@@ -113,11 +113,10 @@ impl Target {
         request: &Request<'_>,
         project: &Project,
     ) -> Result<Self> {
-        let spec = &host.installation;
         let here = &project.worktree;
-        let files = install::files(spec, &cmd.env, here);
+        let files = install::files(host, &cmd.env, here);
         let read = files.iter().filter_map(|(_, file)| file.as_ref().ok());
-        let plugin = install::plugin(spec, &cmd.env, here, read);
+        let plugin = install::plugin(host, &cmd.env, here, read);
         // Others who read a shared file may not have the plugin.
         let by_plugin = matches!(plugin, PluginState::Loads(_)) && request.scope != Scope::Project;
         let hooks = if by_plugin {
@@ -125,10 +124,10 @@ impl Target {
         } else {
             Hooks::File
         };
-        let after = before.changed(request.register(spec, before.text(), hooks))?;
+        let after = before.changed(request.register(host, before.text(), hooks))?;
         let earlier = InstallRecord::of(&cmd.state()?, &before.path).load()?;
         let mut files = Vec::new();
-        for (path, text) in (spec.own_files)(&cmd.env) {
+        for (path, text) in (host.installation.own_files)(&cmd.env) {
             let wanted = request.commands.then_some(text).filter(|_| !by_plugin);
             files.extend(file_change(path, wanted, earlier.as_ref())?);
         }
@@ -195,7 +194,7 @@ impl Target {
     }
 
     pub(super) fn after_found(&self) -> Result<Found> {
-        (self.host.installation.look)(&self.after).map_err(CliError::new)
+        self.host.look(&self.after).map_err(CliError::new)
     }
 
     /// The handlers that answer now.
@@ -260,7 +259,7 @@ impl Target {
         let earlier = place.load()?.filter(|earlier| has_us(earlier, before));
         let kept = match &earlier {
             None => before.text.clone(),
-            Some(earlier) => restored(&self.host.installation, &place, Some(earlier), before)?,
+            Some(earlier) => restored(self.host, &place, Some(earlier), before)?,
         };
         if let Some(earlier) = earlier {
             installed.variables.extend(earlier.variables);

@@ -13,7 +13,7 @@ use crate::children::permit::Permit;
 use crate::children::process::Job;
 use crate::diff;
 use crate::error::CliError;
-use crate::hosts::install::{self, Installation, PluginState, Scope, Settings};
+use crate::hosts::install::{self, PluginState, Scope, Settings};
 use crate::hosts::reviewer;
 use crate::hosts::text::excerpt;
 use crate::hosts::{self, HostSpec};
@@ -148,7 +148,7 @@ fn owns(host: &HostSpec, cmd: &CommandContext, path: &Path) -> bool {
     path.ancestors().skip(1).any(|folder| {
         let mut files = scopes
             .iter()
-            .filter_map(|scope| (host.installation.file)(*scope, &cmd.env, folder));
+            .filter_map(|scope| host.settings_file(*scope, &cmd.env, folder));
         files.any(|file| file == path)
     })
 }
@@ -159,7 +159,6 @@ fn removal(
     path: &Path,
     state: &StateDir,
 ) -> Result<Option<Removal>> {
-    let host = &host.installation;
     let now = Settings::read(host, path)?;
     let place = InstallRecord::of(state, &now.path);
     let installed = place.load()?;
@@ -280,7 +279,7 @@ fn take_away(path: &Path, written: &mainspring_kernel::Digest) -> Result {
 /// no file, if we made it and nothing else is in it. If the bytes of before were damaged, only our
 /// entries go.
 pub(super) fn restored(
-    host: &Installation,
+    host: &HostSpec,
     place: &InstallRecord,
     installed: Option<&Installed>,
     now: &Settings,
@@ -297,8 +296,8 @@ pub(super) fn restored(
         return Ok(before);
     }
     let variables = installed.map_or(&[][..], |installed| &installed.variables);
-    let text = now.changed((host.unregister)(now.text(), variables))?;
-    let is_empty = |text: &str| (host.look)(text).is_ok_and(|found| found.empty);
+    let text = now.changed((host.installation.unregister)(host, now.text(), variables))?;
+    let is_empty = |text: &str| host.look(text).is_ok_and(|found| found.empty);
     if installed.is_none() || !is_whole || !is_empty(&text) {
         return Ok(Some(text));
     }
@@ -314,9 +313,9 @@ fn plugins(cmd: &CommandContext) -> Result<Vec<&'static HostSpec>> {
     let (project, _) = cmd.project()?;
     let here = &project.worktree;
     let has_plugin = |host: &&&'static HostSpec| {
-        let files = install::files(&host.installation, &cmd.env, here);
+        let files = install::files(host, &cmd.env, here);
         let read = files.iter().filter_map(|(_, file)| file.as_ref().ok());
-        install::plugin(&host.installation, &cmd.env, here, read) != PluginState::Absent
+        install::plugin(host, &cmd.env, here, read) != PluginState::Absent
     };
     Ok(hosts::HOSTS.iter().filter(has_plugin).copied().collect())
 }

@@ -1,9 +1,12 @@
+use std::path::Path;
+
 use jsonc_parser::cst::{CstNode, CstRootNode};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::hosts::DEFAULT;
 
 fn caller() -> Caller {
     Caller::Own {
@@ -29,12 +32,12 @@ fn wish<'a>(caller: &'a Caller, variables: &'a [&'a str]) -> Wish<'a> {
 }
 
 fn put_in(text: &str) -> String {
-    register(text, &wish(&caller(), &both())).unwrap()
+    register(DEFAULT, text, &wish(&caller(), &both())).unwrap()
 }
 
 fn taken_out(text: &str) -> String {
     let names: Vec<String> = both().into_iter().map(str::to_owned).collect();
-    unregister(text, &names).unwrap()
+    unregister(DEFAULT, text, &names).unwrap()
 }
 
 /// Everything but space and commas, in order; comments count.
@@ -62,7 +65,7 @@ fn is_subsequence(part: &[String], whole: &[String]) -> bool {
 
 #[test]
 fn every_event_is_registered_once_with_a_time_limit_longer_than_our_own() {
-    let handlers = look(&put_in("")).unwrap().handlers;
+    let handlers = look(DEFAULT, &put_in("")).unwrap().handlers;
     let times = |event: &str| handlers.iter().filter(|one| one.event == event).count();
     for event in [
         "SessionStart",
@@ -84,7 +87,7 @@ fn every_event_is_registered_once_with_a_time_limit_longer_than_our_own() {
         assert!(handler.timeout.unwrap() > 0, "{handler:?}");
         assert!(!handler.needs_list, "{handler:?}");
     }
-    assert_eq!(handlers, wanted(&caller()));
+    assert_eq!(handlers, wanted(DEFAULT, &caller()));
 }
 
 /// Hosts that read this file, or take it over, drop `args`: what is left must be the same
@@ -191,7 +194,7 @@ fn twice_is_once_and_another_program_of_ours_is_replaced() {
     assert_eq!(keys, ["model", "hooks", "env"]);
     let theirs = root["hooks"]["Stop"][0]["hooks"].as_array().unwrap();
     assert_eq!(theirs.len(), 1);
-    let handlers = look(&once).unwrap().handlers;
+    let handlers = look(DEFAULT, &once).unwrap().handlers;
     assert!(handlers.iter().all(|one| one.program.starts_with("/bin")));
 }
 
@@ -199,10 +202,10 @@ fn twice_is_once_and_another_program_of_ours_is_replaced() {
 fn a_persons_own_value_of_a_variable_stays() {
     let text = json!({"env": {name::BLOCK_CAP: "20"}}).to_string();
     let text = put_in(&text);
-    let variables = look(&text).unwrap().variables;
+    let variables = look(DEFAULT, &text).unwrap().variables;
     assert_eq!(variables[name::BLOCK_CAP], "20");
     assert_eq!(variables[name::TODO_TOOLS], "1");
-    let variables = look(&taken_out(&text)).unwrap().variables;
+    let variables = look(DEFAULT, &taken_out(&text)).unwrap().variables;
     assert_eq!(variables[name::BLOCK_CAP], "20");
     assert_eq!(variables.get(name::TODO_TOOLS), None);
 }
@@ -232,7 +235,11 @@ fn what_is_put_in_and_taken_out_again_leaves_every_byte() {
             is_subsequence(&words(text), &words(&with_us)),
             "{text}\n{with_us}"
         );
-        assert_eq!(look(&with_us).unwrap().handlers.len(), 8, "{with_us}");
+        assert_eq!(
+            look(DEFAULT, &with_us).unwrap().handlers.len(),
+            8,
+            "{with_us}"
+        );
         assert_eq!(taken_out(&with_us), text, "{with_us}");
     }
 }
@@ -258,7 +265,7 @@ fn a_comment_inside_our_own_entries_stays_when_they_go() {
     let text = put_in("{}").replacen("\"Stop\": [", "\"Stop\": [ // no noise please", 1);
     let without = taken_out(&text);
     assert!(without.contains("// no noise please"), "{without}");
-    assert_eq!(look(&without).unwrap().handlers, []);
+    assert_eq!(look(DEFAULT, &without).unwrap().handlers, []);
 }
 
 #[test]
@@ -272,11 +279,11 @@ fn what_cannot_be_read_or_has_another_shape_is_named() {
         ("{\"hooks\": {\"Stop\": {}}}", "hooks.Stop is not a list"),
         ("{\"env\": 7}", "env is not an object"),
     ] {
-        let problem = register(text, &wish(&caller(), &both())).unwrap_err();
+        let problem = register(DEFAULT, text, &wish(&caller(), &both())).unwrap_err();
         assert!(problem.starts_with(said), "{problem}");
     }
     let deep = format!("{{\"a\": {}1{}}}", "[".repeat(5_000), "]".repeat(5_000));
-    assert!(look(&deep).unwrap_err().contains("depth"));
+    assert!(look(DEFAULT, &deep).unwrap_err().contains("depth"));
 }
 
 /// If two members have one name, the last counts, for the host and for us.
@@ -284,7 +291,11 @@ fn what_cannot_be_read_or_has_another_shape_is_named() {
 fn of_two_lists_of_hooks_the_one_that_counts_is_changed() {
     let text = "{\"hooks\": {}, \"hooks\": {\"Stop\": []}}";
     let with_us = put_in(text);
-    assert_eq!(look(&with_us).unwrap().handlers.len(), 8, "{with_us}");
+    assert_eq!(
+        look(DEFAULT, &with_us).unwrap().handlers.len(),
+        8,
+        "{with_us}"
+    );
     assert!(with_us.contains("\"hooks\": {},"), "{with_us}");
 }
 
@@ -342,7 +353,7 @@ proptest! {
         prop_assert!(is_subsequence(&words(&text), &words(&with_us)), "{}\n{}", text, with_us);
         prop_assert_eq!(&put_in(&with_us), &with_us);
         let after = taken_out(&with_us);
-        prop_assert_eq!(look(&after).unwrap().handlers, vec![]);
+        prop_assert_eq!(look(DEFAULT, &after).unwrap().handlers, vec![]);
         // An object or list that was empty before may be gone, and one that we created may stay
         // empty if it has a comment. Nothing else may differ.
         let thin = |text: &str| {

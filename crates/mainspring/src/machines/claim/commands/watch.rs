@@ -55,7 +55,7 @@ pub(crate) fn run(env: &Environment) -> Exit {
         return Exit::Success;
     };
     let host = payload.host;
-    if !host.is_attended(env) || !(host.rewakes)(env, payload.event.session.as_ref()) {
+    if !host.is_attended(env) || !host.rewakes(env, payload.event.session.as_ref()) {
         return Exit::Success;
     }
     payload.event.kind = Kind::Watch;

@@ -354,7 +354,7 @@ fn shown(view: &View, live: usize) -> String {
 fn registrations(cmd: &CommandContext, project: &Project) -> Vec<Registration> {
     let mut found = Vec::new();
     for host in hosts::HOSTS {
-        for (scope, file) in install::files(&host.installation, &cmd.env, &project.worktree) {
+        for (scope, file) in install::files(host, &cmd.env, &project.worktree) {
             let is_ours = |one: &install::Handler| {
                 let script = one.args.get(1);
                 script.is_some_and(|script| script == install::Script::Taskmaster.name())
