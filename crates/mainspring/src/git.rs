@@ -35,7 +35,7 @@ use mainspring_store::Trouble;
 use crate::children::child_env::{self, GH, NETWORK, Names, PERSON};
 use crate::children::permit::{Permit, Revoked};
 use crate::children::process::{Failure, Finished, Job};
-use crate::config::{Config, Value};
+use crate::config::Config;
 use crate::context::EventContext;
 use crate::env::Environment;
 use crate::hosts::text::excerpt;
@@ -110,7 +110,7 @@ pub(crate) const NAME: &str = "git";
 
 /// Is the program here?
 pub(crate) fn is_here(env: &Environment, config: &Config) -> bool {
-    find(env, config, "claim.git").is_ok()
+    find(env, "claim.git", &config.claim.git).is_ok()
 }
 
 /// git in one folder, with one deadline for everything that is asked.
@@ -147,7 +147,7 @@ impl Git {
     ) -> Result<Self, Trouble> {
         Ok(Self {
             permit,
-            program: find(env, config, "claim.git")?,
+            program: find(env, "claim.git", &config.claim.git)?,
             dir: dir.into(),
             env: env.clone(),
             trust: Trust::Untrusted,
@@ -424,13 +424,9 @@ fn reason(stderr: &str) -> Option<String> {
     })
 }
 
-/// An absolute path, from the user's configuration or from `PATH`.
-pub(crate) fn find(
-    env: &Environment,
-    config: &Config,
-    key: &'static str,
-) -> Result<PathBuf, Trouble> {
-    let wanted = config.get(key).and_then(Value::text).unwrap_or_default();
+/// The program that this key of the user's configuration wants: an absolute path, or a name on
+/// `PATH`.
+pub(crate) fn find(env: &Environment, key: &'static str, wanted: &str) -> Result<PathBuf, Trouble> {
     let path = Path::new(wanted);
     if path.is_absolute() {
         return Ok(path.into());

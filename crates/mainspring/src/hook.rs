@@ -222,14 +222,12 @@ impl Spoken {
 /// How a hold is worded to this host, by the person's choice or by what the host is.
 pub(super) fn wording(context: &EventContext<'_>) -> Wording {
     let config = context.config().ok();
-    let chosen = config.and_then(|config| config.get("host.continue_as")?.text());
-    match chosen {
-        Some("block") => Wording::Block,
-        Some("context") => Wording::Context,
-        _ => context
+    let chosen = config.and_then(|config| config.host.continue_as);
+    chosen.unwrap_or_else(|| {
+        context
             .host()
-            .wording(context.env, context.session().as_ref()),
-    }
+            .wording(context.env, context.session().as_ref())
+    })
 }
 
 /// The answer of this machine alone, for a drop-in. `named` is the session that the host named.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Command;
 
-use crate::config::{Kind, Reach};
+use crate::config::Reach;
+use crate::config::setting::Kind;
 use crate::env::Environment;
 
 /// The width at which help texts are rendered.
@@ -141,8 +142,8 @@ fn configuration() {
          [schema/mainspring.schema.json](../../schema/mainspring.schema.json) is the schema for editors.\n",
     );
     let mut section = "";
-    for key in crate::machines::keys() {
-        let (here, name) = key.name.split_once('.').unwrap();
+    for key in crate::config::keys() {
+        let (here, name) = key.halves();
         if here != section {
             section = here;
             out += &format!(
@@ -172,12 +173,12 @@ fn configuration() {
         let variable = code(key.variable.unwrap_or_default());
         out += &format!(
             "| `{name}` | {kind} | {} | {who} | {variable} | {} |\n",
-            code(key.default),
+            code(&key.default().plain()),
             key.about.replace('|', "\\|")
         );
     }
     keep("docs/reference/configuration.md", &out);
-    let schema = crate::config::schema::schema(crate::machines::keys());
+    let schema = crate::config::schema::schema();
     let schema = serde_json::to_string_pretty(&schema).unwrap();
     keep("schema/mainspring.schema.json", &format!("{schema}\n"));
 }
@@ -219,7 +220,7 @@ fn environment() {
         .into_iter()
         .map(|(name, about)| (name.to_owned(), about))
         .collect();
-    for key in crate::machines::keys() {
+    for key in crate::config::keys() {
         let Some(name) = key.variable else { continue };
         match rows.iter_mut().find(|(known, _)| known == name) {
             Some((_, about)) if about.is_empty() => key.about.clone_into(about),
@@ -311,9 +312,9 @@ fn files() {
         crate::config::PROJECT_FILE
     );
     for name in mainspring_kernel::Name::ALL {
-        let spec = crate::machines::spec(*name);
+        let about = crate::machines::about(*name);
         for marker in crate::markers::of(*name) {
-            out += &format!("| `{marker}` | `{name}`: {} |\n", spec.about);
+            out += &format!("| `{marker}` | `{name}`: {about} |\n");
         }
     }
     out += &format!(

@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::checks;
-use super::key::{Key, Kind, Reach, Value};
+use super::setting::{Key, Kind, Reach, Value};
 use crate::env::Environment;
 use crate::hosts::text::excerpt;
 use crate::people::own_files::{self, Check, OwnFile};
@@ -114,7 +114,7 @@ fn parse(
         for (name, value) in body {
             let full = format!("{}.{}", section.get_ref(), name.get_ref());
             let start = name.span().start;
-            let Some(key) = crate::machines::keys().find(|key| key.name == full) else {
+            let Some(key) = super::keys().find(|key| key.name == full) else {
                 warn(start, &|| unknown(&full));
                 continue;
             };
@@ -126,7 +126,7 @@ fn parse(
                 });
                 continue;
             }
-            let value = convert(key, value)
+            let value = convert(key.kind, value)
                 .map_err(|problem| format!("{}: {full}: {problem}", at(value.span().start)))?;
             settings.push((key, value));
         }
@@ -141,22 +141,22 @@ fn parse(
 /// How many problems of one file are named.
 const MOST_WARNINGS: usize = 10;
 
-fn convert(key: &Key, value: &Spanned<DeValue<'_>>) -> Result<Value, String> {
-    match (key.kind, value.get_ref()) {
+fn convert(kind: Kind, value: &Spanned<DeValue<'_>>) -> Result<Value, String> {
+    match (kind, value.get_ref()) {
         (Kind::Switch, DeValue::Boolean(on)) => Ok(Value::Switch(*on)),
         (Kind::Number { .. } | Kind::Amount, DeValue::Integer(number)) => {
-            key.parse(number.as_str())
+            kind.parse(number.as_str())
         }
-        (Kind::Amount, DeValue::Float(number)) => key.parse(number.as_str()),
-        (Kind::Text | Kind::Choice(_) | Kind::Span, DeValue::String(text)) => key.parse(text),
+        (Kind::Amount, DeValue::Float(number)) => kind.parse(number.as_str()),
+        (Kind::Text | Kind::Choice(_) | Kind::Span, DeValue::String(text)) => kind.parse(text),
         (Kind::List, DeValue::Array(items)) => items
             .iter()
             .map(|item| match item.get_ref() {
-                DeValue::String(text) => Ok(text.clone().into_owned()),
+                DeValue::String(text) => Ok(text.clone().into_owned().into()),
                 _ => Err("a list of texts is wanted".to_owned()),
             })
             .collect::<Result<_, _>>()
-            .map(Value::List),
+            .map(|items: Vec<_>| Value::List(items.into())),
         (kind, _) => Err(format!("{} is wanted", wanted(kind))),
     }
 }
@@ -182,7 +182,7 @@ pub(super) fn place(text: &str, offset: usize) -> String {
 
 /// What to say about a setting that does not exist.
 pub(crate) fn unknown(full: &str) -> String {
-    let nearest = crate::machines::keys()
+    let nearest = super::keys()
         .filter(|_| full.len() <= LONGEST_NAME)
         .map(|key| (distance(key.name, full), key.name))
         .min()

@@ -6,22 +6,31 @@
 
 pub(crate) mod checks;
 mod file;
-mod key;
 pub(crate) mod schema;
+pub(crate) mod setting;
 mod trust_roots;
 
-use std::cell::OnceCell;
 use std::fmt;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 pub(crate) use crate::markers::PROJECT_FILE;
 pub(crate) use file::unknown;
-pub(crate) use key::{Key, Kind, Reach, Value};
+pub(crate) use setting::{Amount, Choice, Key, List, Reach, Setting, Text, Value, owned, settings};
 pub(crate) use trust_roots::{is_below, trust_roots};
 
+use mainspring_kernel::Millis;
 use mainspring_store::{ShownPath as _, Trouble};
 
 use crate::env::Environment;
+use crate::hosts::Wording;
+use crate::machines::check::CheckSettings;
+use crate::machines::claim::ClaimSettings;
+use crate::machines::gate::GateSettings;
+use crate::machines::looping::LoopSettings;
+use crate::machines::pulse::PulseSettings;
+use crate::machines::review::ReviewSettings;
+use crate::machines::tasks::TaskSettings;
 use crate::people::own_files::OwnFile;
 use crate::people::ownership::Ignored;
 use crate::people::trust::ProjectSettings;
@@ -31,57 +40,80 @@ pub(crate) fn project_file(env: &Environment, root: &Path) -> Result<OwnFile, Tr
     file::of_project(env, &root.join(PROJECT_FILE))
 }
 
-/// Keys that belong to no machine.
-pub(crate) const KEYS: &[Key] = &[
-    Key {
-        name: trust_roots::NAME,
-        kind: Kind::List,
-        default: "",
-        reach: Reach::User,
-        variable: None,
-        about: "folders, from / or ~/: you trust every project in them, and what its files start",
-    },
-    Key {
-        name: "state.keep",
-        kind: Kind::Span,
-        default: "90d",
-        reach: Reach::User,
-        variable: None,
-        about: "how long state that nobody uses is kept: of sessions that ended, of projects whose folder is gone, old decisions; at least a day",
-    },
-    Key {
-        name: "notify.desktop",
-        kind: Kind::Switch,
-        default: "false",
-        reach: Reach::User,
-        variable: None,
-        about: "a notice on the desktop (notify-send) when the agent needs you, a review ends, the checks of a pull request change, or a limit lets the agent go",
-    },
-    Key {
-        name: "notify.command",
-        kind: Kind::List,
-        default: "",
-        reach: Reach::User,
-        variable: None,
-        about: "a program and its arguments that are run for each notice; the text is added as the last argument",
-    },
-    Key {
-        name: "host.continue_as",
-        kind: Kind::Choice(&["auto", "block", "context"]),
-        default: "auto",
-        reach: Reach::Anyone,
-        variable: Some("MAINSPRING_CONTINUE_AS"),
-        about: "how the agent is told to go on: context (quiet in Claude Code), block (what every host understands), auto (context where Claude Code runs us)",
-    },
-    Key {
-        name: "host.cap",
-        kind: Kind::Number { most: 10_000 },
-        default: "100",
-        reach: Reach::User,
-        variable: None,
-        about: "how many times in a row an agent is held without using a tool, in a host that has no limit of its own (Codex, Gemini CLI); 0: no limit",
-    },
-];
+/// All settings, by section, and the keys of all.
+macro_rules! sections {
+    ($($place:ident: $section:ty,)+) => {
+        #[derive(Debug)]
+        pub(crate) struct Settings {
+            $(pub(crate) $place: $section,)+
+        }
+
+        impl Settings {
+            const DEFAULT: Self = Self { $($place: <$section>::DEFAULT,)+ };
+        }
+
+        pub(crate) fn keys() -> impl Iterator<Item = &'static Key> {
+            [$(<$section>::KEYS,)+].into_iter().flatten()
+        }
+    };
+}
+
+sections! {
+    trust: TrustSettings,
+    state: StateSettings,
+    notify: NotifySettings,
+    host: HostSettings,
+    gate: GateSettings,
+    looping: LoopSettings,
+    checks: CheckSettings,
+    review: ReviewSettings,
+    claim: ClaimSettings,
+    tasks: TaskSettings,
+    pulse: PulseSettings,
+}
+
+settings! {
+    [trust] TrustSettings at trust {
+        /// folders, from / or ~/: you trust every project in them, and what its files start
+        roots: List = List::Borrowed(&[]), User;
+    }
+}
+
+settings! {
+    [state] StateSettings at state {
+        /// how long state that nobody uses is kept: of sessions that ended, of projects whose
+        /// folder is gone, old decisions; at least a day
+        keep: Millis = Millis::seconds(90 * 86_400), User;
+    }
+}
+
+settings! {
+    [notify] NotifySettings at notify {
+        /// a notice on the desktop (notify-send) when the agent needs you, a review ends, the
+        /// checks of a pull request change, or a limit lets the agent go
+        desktop: bool = false, User;
+        /// a program and its arguments that are run for each notice; the text is added as the last
+        /// argument
+        command: List = List::Borrowed(&[]), User;
+    }
+}
+
+settings! {
+    [host] HostSettings at host {
+        /// how the agent is told to go on: context (quiet in Claude Code), block (what every host
+        /// understands), auto (context where Claude Code runs us)
+        continue_as: Option<Wording> = None, Anyone, variable "MAINSPRING_CONTINUE_AS";
+        /// how many times in a row an agent is held without using a tool, in a host that has no
+        /// limit of its own (Codex, Gemini CLI); 0: no limit
+        cap: u32 = 100, User, most 10_000;
+    }
+}
+
+/// `None`: as the host is best told.
+impl Choice for Option<Wording> {
+    const WORDS: &'static [&'static str] = &["auto", "block", "context"];
+    const VALUES: &'static [Self] = &[None, Some(Wording::Block), Some(Wording::Context)];
+}
 
 /// Can this text be read as a settings file? What is ignored in it is no mistake.
 pub(crate) fn check_text(path: &Path, text: &str, writer: Reach) -> Result<(), Trouble> {
@@ -105,32 +137,32 @@ impl fmt::Display for Source {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct Setting {
-    pub(crate) key: &'static Key,
-    pub(crate) value: Value,
-    pub(crate) source: Source,
-}
-
-/// A setting in force, borrowed.
+/// A setting, its value, and where that comes from.
 #[derive(Debug)]
 pub(crate) struct InForce<'a> {
     pub(crate) key: &'static Key,
-    pub(crate) value: &'a Value,
+    pub(crate) value: Value,
     pub(crate) source: &'a Source,
 }
 
+/// The settings in force. Its fields are the sections.
 #[derive(Debug)]
 pub(crate) struct Config {
-    /// Values that were set somewhere; the last one counts.
-    written: Vec<Setting>,
-    /// The defaults, in the order of [`crate::machines::keys`]. Each is made when it is first
-    /// needed: most events need one or two.
-    defaults: Vec<OnceCell<Value>>,
+    settings: Settings,
+    /// Who set what; the last one counts.
+    sources: Vec<(&'static Key, Source)>,
     /// Problems: unknown keys, values that only the user may set.
     pub(crate) warnings: Vec<String>,
     /// Files that were ignored because of their owner.
     pub(crate) ignored: Vec<Ignored>,
+}
+
+impl Deref for Config {
+    type Target = Settings;
+
+    fn deref(&self) -> &Settings {
+        &self.settings
+    }
 }
 
 impl Config {
@@ -147,8 +179,8 @@ impl Config {
         project: &ProjectSettings,
     ) -> Result<Self, Trouble> {
         let mut config = Self {
-            written: Vec::new(),
-            defaults: crate::machines::keys().map(|_| OnceCell::new()).collect(),
+            settings: Settings::DEFAULT,
+            sources: Vec::new(),
             warnings: Vec::new(),
             ignored: Vec::new(),
         };
@@ -164,12 +196,12 @@ impl Config {
             let said = file::read(env, &path, Reach::User)?;
             config.take(&path, said);
         }
-        for key in crate::machines::keys() {
-            let Some(name) = key.variable else { continue };
+        let variables = keys().filter_map(|key| key.variable.map(|name| (key, name)));
+        for (key, name) in variables {
             let Some(text) = env.var(name) else {
                 continue;
             };
-            match key.parse(&text) {
+            match key.kind.parse(&text) {
                 Ok(value) => config.set(key, value, Source::Variable(name)),
                 Err(problem) => config.warnings.push(format!("${name}: {problem}")),
             }
@@ -203,34 +235,24 @@ impl Config {
     }
 
     fn set(&mut self, key: &'static Key, value: Value, source: Source) {
-        self.written.push(Setting { key, value, source });
+        (key.set)(&mut self.settings, value);
+        self.sources.push((key, source));
     }
 
     /// Every setting, in the order of the keys' names.
     pub(crate) fn all(&self) -> Vec<InForce<'_>> {
-        let mut all: Vec<_> = crate::machines::keys()
-            .zip(&self.defaults)
-            .map(|(key, default)| self.in_force(key, default))
-            .collect();
+        let mut all: Vec<_> = keys().map(|key| self.in_force(key)).collect();
         all.sort_by_key(|setting| setting.key.name);
         all
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
-        crate::machines::keys()
-            .zip(&self.defaults)
-            .find(|(key, _)| key.name == name)
-            .map(|(key, default)| self.in_force(key, default).value)
-    }
-
-    fn in_force<'a>(&'a self, key: &'static Key, default: &'a OnceCell<Value>) -> InForce<'a> {
-        match self.written.iter().rfind(|setting| setting.key == key) {
-            Some(Setting { value, source, .. }) => InForce { key, value, source },
-            None => InForce {
-                key,
-                value: default.get_or_init(|| key.default_value()),
-                source: &Source::Default,
-            },
+    pub(crate) fn in_force(&self, key: &'static Key) -> InForce<'_> {
+        let mut sources = self.sources.iter();
+        let set = sources.rfind(|(set, _)| set.name == key.name);
+        InForce {
+            key,
+            value: (key.get)(&self.settings),
+            source: set.map_or(&Source::Default, |(_, source)| source),
         }
     }
 }

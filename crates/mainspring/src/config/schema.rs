@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::key::{Key, Kind};
+use super::setting::{Key, Kind};
 
 /// One object per section, one property per setting.
-pub(crate) fn schema<'a>(keys: impl Iterator<Item = &'a Key>) -> Value {
+pub(crate) fn schema() -> Value {
     let mut sections = Map::new();
-    for key in keys {
-        let (section, name) = key.name.split_once('.').unwrap_or(("", key.name));
+    for key in super::keys() {
+        let (section, name) = key.halves();
         let section = sections.entry(section).or_insert_with(
             || json!({ "type": "object", "additionalProperties": false, "properties": {} }),
         );
@@ -38,8 +38,8 @@ fn property(key: &Key) -> Value {
     property["description"] = key.about.into();
     property["default"] = match key.kind {
         // As it is written, and not in milliseconds.
-        Kind::Span => key.default.into(),
-        _ => serde_json::to_value(key.default_value()).unwrap_or_default(),
+        Kind::Span => key.default().plain().into(),
+        _ => serde_json::to_value(key.default()).unwrap_or_default(),
     };
     property
 }

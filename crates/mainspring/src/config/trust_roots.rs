@@ -8,18 +8,15 @@ use std::path::{Path, PathBuf};
 use mainspring_platform::path;
 use mainspring_store::Trouble;
 
-use super::{Config, Value};
+use super::Config;
 use crate::env::Environment;
 use crate::path_contains::path_contains;
-
-pub(super) const NAME: &str = "trust.roots";
 
 /// The folders with their symlinks resolved. A folder that does not exist is left out.
 pub(crate) fn trust_roots(env: &Environment) -> Result<Vec<PathBuf>, Trouble> {
     let config = Config::of_user(env)?;
-    let named = config.get(NAME).and_then(Value::list).unwrap_or_default();
     let mut folders = Vec::new();
-    for name in named {
+    for name in &*config.trust.roots {
         let path = expand(name, env.home().as_deref())?;
         match path::real(&path) {
             Ok(folder) => folders.push(folder),
@@ -51,7 +48,7 @@ fn expand(name: &str, home: Option<&Path>) -> Result<PathBuf, Trouble> {
         return Ok(path);
     }
     Err(Trouble::Other(format!(
-        "{NAME}: {name:?} is no absolute path: write it from / or ~/"
+        "trust.roots: {name:?} is no absolute path: write it from / or ~/"
     )))
 }
 

@@ -10,9 +10,9 @@ use mainspring_store::ShownPath as _;
 use serde::Serialize;
 
 use crate::command::{CommandContext, Result};
-use crate::config::{Config, Value};
+use crate::config::{Config, Setting as _};
+use crate::retention;
 use crate::retention::survey::{self, Kinds, ProjectSize, Shared, Size};
-use crate::retention::{self, KEEP};
 
 /// Show what Mainspring keeps for each project, how large it is, and what will be deleted next.
 ///
@@ -85,8 +85,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
     let state = cmd.state()?;
     let rules = retention::rules(&cmd.env)?;
-    let keep = Config::of_user(&cmd.env)?;
-    let keep = keep.get(KEEP).map(Value::to_string).unwrap_or_default();
+    let keep = Config::of_user(&cmd.env)?.state.keep;
     let projects = survey::projects(&state, &rules);
     let shared = survey::shared(&state, &rules);
     let projects: Vec<Row> = projects.iter().map(Row::of).collect();
@@ -96,7 +95,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     });
     let view = View {
         folder: state.root().shown(),
-        keep: keep.trim_matches('"').into(),
+        keep: keep.value().plain(),
         total,
         swept,
         projects,

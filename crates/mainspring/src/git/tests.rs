@@ -5,11 +5,10 @@ use super::*;
 #[test]
 fn a_relative_entry_of_path_is_not_searched() {
     let env = Environment::given(&[("PATH", ".:bin:/usr/bin:/bin")], Millis(0));
-    let config = Config::of_user(&env).unwrap();
-    let git = find(&env, &config, "claim.git").unwrap();
+    let git = find(&env, "claim.git", "git").unwrap();
     assert!(git.is_absolute(), "{git:?}");
     let nowhere = Environment::given(&[("PATH", ".")], Millis(0));
-    let error = find(&nowhere, &config, "claim.git").unwrap_err();
+    let error = find(&nowhere, "claim.git", "git").unwrap_err();
     assert!(error.to_string().contains("claim.git"), "{error}");
 }
 

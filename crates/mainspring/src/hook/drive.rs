@@ -294,11 +294,10 @@ impl<'a> Driver<'a> {
         let cap = (self.payload.host.cap)(self.context.env);
         let Cap::Ours(usual) = cap else { return cap };
         let config = self.context.config().ok();
-        let chosen = config.and_then(|config| config.get("host.cap")?.number());
-        match chosen.map(u32::try_from) {
-            Some(Ok(0)) => Cap::Never,
-            Some(Ok(limit)) => Cap::Ours(limit),
-            Some(Err(_)) | None => Cap::Ours(usual),
+        match config.map(|config| config.host.cap) {
+            Some(0) => Cap::Never,
+            Some(limit) => Cap::Ours(limit),
+            None => Cap::Ours(usual),
         }
     }
 

@@ -29,7 +29,6 @@ use mainspring_kernel::{Answer, SessionId};
 use mainspring_store::{Trouble, digest};
 
 use crate::children::permit::Permit;
-use crate::config::{self, Key};
 use crate::context::EventContext;
 use crate::env::Environment;
 use crate::hosts::Payload;
@@ -41,7 +40,8 @@ pub(crate) trait MachineShell {
     /// of other programs, which are held until the change is made.
     type Found: Debug;
 
-    const SPEC: Spec;
+    /// What the machine does, in one sentence, for views.
+    const ABOUT: &'static str;
 
     /// Can this event concern the machine? This is asked at every event, before the lock is
     /// taken, so it checks which files exist and does not read them.
@@ -115,14 +115,6 @@ pub(crate) trait MachineShell {
     fn fail_closed(_: &Environment, _: &Payload, _: &Trouble) -> Option<Answer> {
         None
     }
-}
-
-/// What is known about a machine before anything is loaded.
-#[derive(Debug)]
-pub(crate) struct Spec {
-    /// What the machine does, in one sentence, for views.
-    pub(crate) about: &'static str,
-    pub(crate) keys: &'static [Key],
 }
 
 /// A machine's input, and what it was loaded from.
@@ -217,8 +209,8 @@ macro_rules! shells {
             }
         }
 
-        pub(crate) const fn spec(name: Name) -> &'static Spec {
-            match name { $(Name::$variant => &<$module::Shell as MachineShell>::SPEC,)* }
+        pub(crate) const fn about(name: Name) -> &'static str {
+            match name { $(Name::$variant => <$module::Shell as MachineShell>::ABOUT,)* }
         }
 
         pub(crate) fn applies(name: Name, context: &EventContext<'_>) -> Result<bool, Trouble> {
@@ -309,10 +301,4 @@ pub(crate) fn fail_closed(
 ) -> Option<Answer> {
     let mut machines = machines.iter();
     machines.find_map(|name| fails_closed(*name, env, payload, trouble))
-}
-
-/// The settings of all machines.
-pub(crate) fn keys() -> impl Iterator<Item = &'static Key> {
-    let machines = Name::ALL.iter().flat_map(|name| spec(*name).keys);
-    config::KEYS.iter().chain(machines)
 }

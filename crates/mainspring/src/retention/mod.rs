@@ -24,12 +24,9 @@ use mainspring_store::{Trouble, atomic};
 
 use self::survey::Size;
 use self::sweep::{Sweep, Swept};
-use crate::config::{Config, Value};
+use crate::config::Config;
 use crate::env::Environment;
 use crate::store::StateDir;
-
-/// The setting that says how long state is kept.
-pub(crate) const KEEP: &str = "state.keep";
 
 /// Names of a folder that are read at once. More are never there, unless somebody else put them
 /// there.
@@ -37,8 +34,7 @@ const NAMES: usize = 100_000;
 
 /// The rules as the person set them.
 pub(crate) fn rules(env: &Environment) -> Result<Rules, Trouble> {
-    let config = Config::of_user(env)?;
-    let keep = config.get(KEEP).and_then(Value::span).unwrap_or_default();
+    let keep = Config::of_user(env)?.state.keep;
     Ok(Rules::new(env.now(), keep))
 }
 

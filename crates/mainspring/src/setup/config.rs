@@ -10,7 +10,7 @@ use mainspring_store::ShownPath as _;
 
 use self::change::Which;
 use crate::command::{CommandContext, Result};
-use crate::config::{self, Config, Key, PROJECT_FILE, Reach, Value, schema};
+use crate::config::{self, Config, InForce, Key, PROJECT_FILE, Reach, Value, schema};
 use crate::error::CliError;
 use crate::exit::Exit;
 
@@ -73,16 +73,27 @@ enum Task {
 
 #[derive(Serialize)]
 struct View<'a> {
-    settings: Vec<Row<'a>>,
+    settings: Vec<Row>,
     warnings: &'a [String],
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
-    name: &'a str,
-    value: &'a Value,
+struct Row {
+    name: &'static str,
+    value: Value,
     from: String,
-    about: &'a str,
+    about: &'static str,
+}
+
+impl Row {
+    fn of(setting: InForce<'_>) -> Self {
+        Self {
+            name: setting.key.name,
+            value: setting.value,
+            from: setting.source.to_string(),
+            about: setting.key.about,
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
@@ -108,13 +119,13 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
                 Some(exit) => Err(CliError::shown(text, exit)),
             }
         }
-        Some(Task::Schema) => crate::command::plain_json(&schema::schema(crate::machines::keys())),
+        Some(Task::Schema) => crate::command::plain_json(&schema::schema()),
     }
 }
 
 /// The setting of this name.
 fn known(name: &str) -> Result<&'static Key> {
-    let known = crate::machines::keys().find(|key| key.name == name);
+    let known = config::keys().find(|key| key.name == name);
     known.ok_or_else(|| CliError::new(config::unknown(name)))
 }
 
@@ -122,25 +133,11 @@ fn get(name: &str, json: bool, cmd: &CommandContext) -> Result {
     let key = known(name)?;
     let (project, store) = cmd.project()?;
     let config = cmd.config(&project, &store)?;
-    let mut all = config.all().into_iter();
-    let setting = all.find(|setting| setting.key == key);
-    let Some(setting) = setting else {
-        return Err(CliError::new(config::unknown(name)));
-    };
+    let setting = config.in_force(key);
     if json {
-        return crate::command::json(&Row {
-            name: key.name,
-            value: setting.value,
-            from: setting.source.to_string(),
-            about: key.about,
-        });
+        return crate::command::json(&Row::of(setting));
     }
-    Ok(match setting.value {
-        Value::Text(text) => format!("{text}\n"),
-        Value::List(list) => format!("{}\n", list.join(",")),
-        value @ Value::Span(_) => format!("{}\n", value.to_string().trim_matches('"')),
-        value => format!("{value}\n"),
-    })
+    Ok(format!("{}\n", setting.value.plain()))
 }
 
 /// One file, as it was found.
@@ -223,16 +220,7 @@ fn show(args: &Args, cmd: &CommandContext) -> Result {
     let (project, store) = cmd.project()?;
     let config = cmd.config(&project, &store)?;
     if args.json {
-        let settings = config
-            .all()
-            .into_iter()
-            .map(|setting| Row {
-                name: setting.key.name,
-                value: setting.value,
-                from: setting.source.to_string(),
-                about: setting.key.about,
-            })
-            .collect();
+        let settings = config.all().into_iter().map(Row::of).collect();
         return crate::command::json(&View {
             settings,
             warnings: &config.warnings,
@@ -241,11 +229,7 @@ fn show(args: &Args, cmd: &CommandContext) -> Result {
     let mut out = String::new();
     let mut section = "";
     for setting in config.all() {
-        let (here, name) = setting
-            .key
-            .name
-            .split_once('.')
-            .unwrap_or(("", setting.key.name));
+        let (here, name) = setting.key.halves();
         if here != section {
             if !section.is_empty() {
                 out.push('\n');

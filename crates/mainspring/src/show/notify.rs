@@ -8,7 +8,7 @@ use mainspring_kernel::{Answer, Kind, notices};
 use crate::children::child_env::{self, Names, PERSON};
 use crate::children::permit::Permit;
 use crate::children::process::Job;
-use crate::config::{Config, Value};
+use crate::config::{self, Config};
 use crate::env::Environment;
 use crate::hosts::text::clean;
 
@@ -57,12 +57,10 @@ pub(crate) fn send(env: &Environment, kind: &Kind, answer: &Answer) {
 
 /// The programs that tell the person, with their arguments.
 fn commands(config: &Config) -> Vec<Vec<String>> {
-    let desktop = config.get("notify.desktop").is_some_and(Value::switch);
+    let desktop = config.notify.desktop;
     let desktop = desktop.then(|| DESKTOP.map(str::to_owned).to_vec());
-    let own = config.get("notify.command").and_then(Value::list);
-    let own = own
-        .filter(|words| !words.is_empty())
-        .map(<[String]>::to_vec);
+    let own = config::owned(&config.notify.command);
+    let own = Some(own).filter(|words| !words.is_empty());
     desktop.into_iter().chain(own).collect()
 }
 

@@ -225,7 +225,7 @@ fn line(view: &View) -> String {
 pub(super) fn machine(name: Name, context: &EventContext<'_>) -> Machine {
     let mut machine = Machine {
         name: name.as_str(),
-        about: machines::spec(name).about,
+        about: machines::about(name),
         begin: begin(name),
         state: None,
         summary: String::new(),

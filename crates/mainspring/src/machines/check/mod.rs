@@ -35,9 +35,9 @@ pub(crate) use self::receipt::CheckReceipt;
 use self::receipt::Entry;
 use self::run::Runner;
 pub(crate) use self::stored::Stored;
-use super::{FoundFile, Loaded, MachineShell, Spec, json_state};
+use super::{FoundFile, Loaded, MachineShell, json_state};
 use crate::children::permit::Permit;
-use crate::config::{Config, Key, Kind as Sort, Reach, Value};
+use crate::config::{Config, settings};
 use crate::context::EventContext;
 use crate::git::Git;
 use crate::machines::effect_owner;
@@ -60,31 +60,21 @@ const NO_HOST: Millis = Millis::seconds(24 * 60 * 60);
 /// How often a run of another process is looked at.
 const GLANCE: Duration = Duration::from_millis(100);
 
+settings! {
+    [checks] CheckSettings at checks {
+        /// after how many red stops since a prompt the agent is let go; 0: never
+        max: u32 = 5, Anyone, most 1_000;
+        /// how many checks run side by side
+        parallel: u32 = 2, Anyone, most 64;
+    }
+}
+
 impl MachineShell for Shell {
     type Machine = Check;
     type Found = Found;
 
-    const SPEC: Spec = Spec {
-        about: "holds every stop while a check that you trusted is red over this tree",
-        keys: &[
-            Key {
-                name: "checks.max",
-                kind: Sort::Number { most: 1_000 },
-                default: "5",
-                reach: Reach::Anyone,
-                variable: None,
-                about: "after how many red stops since a prompt the agent is let go; 0: never",
-            },
-            Key {
-                name: "checks.parallel",
-                kind: Sort::Number { most: 64 },
-                default: "2",
-                reach: Reach::Anyone,
-                variable: None,
-                about: "how many checks run side by side",
-            },
-        ],
-    };
+    const ABOUT: &'static str =
+        "holds every stop while a check that you trusted is red over this tree";
 
     fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
         let has_state = || {
@@ -180,13 +170,12 @@ impl MachineShell for Shell {
 fn facts(context: &EventContext<'_>, checks: &TrustedChecks) -> Result<Facts, Trouble> {
     let asked = context.is_by_command().then(|| context.subject());
     let config = config(context)?;
-    let max = config.get("checks.max").and_then(Value::number);
     Ok(Facts {
         checks: checks.definitions.iter().map(defined).collect(),
         occasions: occasions(context),
         tree: path_text::to_text(&context.project.worktree),
         activity: activity(context),
-        max: max.and_then(|max| u32::try_from(max).ok()).unwrap_or(5),
+        max: config.checks.max,
         // Less than the kernel compares it with: time goes by.
         left: Millis(
             context
@@ -408,9 +397,7 @@ fn config(context: &EventContext<'_>) -> Result<Config, Trouble> {
 }
 
 pub(crate) fn parallel(context: &EventContext<'_>) -> Result<usize, Trouble> {
-    let config = config(context)?;
-    let parallel = config.get("checks.parallel").and_then(Value::number);
-    let parallel = parallel.unwrap_or(2);
+    let parallel = config(context)?.checks.parallel;
     Ok(usize::try_from(parallel).unwrap_or(2).max(1))
 }
 

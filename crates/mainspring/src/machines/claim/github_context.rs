@@ -12,7 +12,7 @@ use super::programs::Programs;
 use super::query::{self, BoardName, Found, Head};
 use super::route::{Remote, Remotes};
 use crate::children::permit::Permit;
-use crate::config::{Config, Value};
+use crate::config::Config;
 use crate::context::EventContext;
 use crate::git::is_remote;
 
@@ -146,39 +146,30 @@ impl GitHubContext {
 
 /// The name of the configured remote, if one is configured; a repository may do that, too.
 fn remote(config: &Config) -> Result<String, String> {
-    match config.get("claim.remote").and_then(Value::text) {
-        None | Some("") => Ok(String::new()),
-        Some(remote) if is_remote(remote) => Ok(remote.to_owned()),
-        other => Err(format!(
-            "claim.remote is {other:?}, which is not the name of a remote"
-        )),
+    let remote = &*config.claim.remote;
+    if remote.is_empty() || is_remote(remote) {
+        return Ok(remote.to_owned());
     }
+    Err(format!(
+        "claim.remote is {remote:?}, which is not the name of a remote"
+    ))
 }
 
 /// The configured board: its owner (empty: the repository's) and its number.
 pub(crate) fn board_name(context: &EventContext<'_>) -> Result<Option<(String, u64)>, Trouble> {
-    let config = context.config()?;
-    let number = config
-        .get("claim.project")
-        .and_then(Value::number)
-        .unwrap_or(0);
-    let owner = config
-        .get("claim.owner")
-        .and_then(Value::text)
-        .unwrap_or_default();
-    Ok((number > 0).then(|| (owner.to_owned(), number)))
+    let set = &context.config()?.claim;
+    Ok((set.project > 0).then(|| (set.owner.to_string(), set.project)))
 }
 
 /// The board's columns, in the order of a claim's life.
 fn columns(config: &Config) -> Result<Columns, String> {
-    let list = config.get("claim.columns").and_then(Value::list);
-    match list.unwrap_or_default() {
+    match &*config.claim.columns {
         [] => Ok(Columns::default()),
         [todo, in_progress, in_review, done] => Ok(Columns([
-            (status::TODO, todo.clone()),
-            (status::IN_PROGRESS, in_progress.clone()),
-            (status::IN_REVIEW, in_review.clone()),
-            (status::DONE, done.clone()),
+            (status::TODO, todo.to_string()),
+            (status::IN_PROGRESS, in_progress.to_string()),
+            (status::IN_REVIEW, in_review.to_string()),
+            (status::DONE, done.to_string()),
         ])),
         other => Err(format!(
             "claim.columns has {} names; it needs four: for Todo, In Progress, In Review and Done",

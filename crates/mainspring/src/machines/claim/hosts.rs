@@ -4,15 +4,14 @@ use std::path::PathBuf;
 
 use mainspring_store::{Trouble, atomic};
 
-use crate::config::Value;
+use crate::config;
 use crate::context::EventContext;
 use crate::limits;
 
 /// The servers that the person named: in our configuration, to `gh` when they signed in, or in
 /// this shell's variables.
 pub(super) fn known(context: &EventContext<'_>) -> Result<Vec<String>, Trouble> {
-    let listed = context.config()?.get("claim.hosts").and_then(Value::list);
-    let mut hosts = listed.unwrap_or_default().to_vec();
+    let mut hosts = config::owned(&context.config()?.claim.hosts);
     hosts.extend(context.env.var("GH_HOST"));
     if let Some(folder) = folder(context)
         && let Ok(Some(text)) = atomic::read_text(&folder.join("hosts.yml"), limits::CONFIG)

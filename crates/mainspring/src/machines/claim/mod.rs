@@ -20,7 +20,7 @@ mod settings;
 pub(crate) use change::Change;
 pub(crate) use effect::release;
 pub(crate) use places::place;
-pub(crate) use settings::{max_ci_rounds, phrases};
+pub(crate) use settings::{ClaimSettings, phrases};
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ use mainspring_kernel::{Kind, Millis, SessionId};
 use mainspring_store::{Trouble, atomic, digest, path_text, read_json};
 
 use self::places::memory_path;
-use super::{FoundFile, Loaded, MachineShell, Spec, json_state};
+use super::{FoundFile, Loaded, MachineShell, json_state};
 use crate::children::permit::Permit;
 use crate::context::EventContext;
 use crate::git_dir;
@@ -62,10 +62,7 @@ impl MachineShell for Shell {
     type Machine = Claim;
     type Found = Found;
 
-    const SPEC: Spec = Spec {
-        about: "issue → branch → pull request → CI → merged → closed",
-        keys: settings::KEYS,
-    };
+    const ABOUT: &'static str = "issue → branch → pull request → CI → merged → closed";
 
     /// There is a claim, there are unread messages, or the event is one at which a project
     /// without a claim may be looked at.
@@ -301,7 +298,7 @@ fn facts(context: &EventContext<'_>, state: &State) -> Result<Facts, Trouble> {
     let asks = may_ask(state, headless);
     let red = |memory: &ClaimMemory| memory.mail.iter().any(|mail| mail.red);
     let max_ci_rounds = if asks || state.memory().is_some_and(red) {
-        max_ci_rounds(context.config()?)
+        context.config()?.claim.max_ci_rounds
     } else {
         rounds::MOST
     };

@@ -58,7 +58,7 @@ impl Programs {
         Ok(Self {
             permit: permit.clone(),
             git: Git::new(permit, env, config, dir, until)?,
-            gh: git::find(env, config, "claim.gh")?,
+            gh: git::find(env, "claim.gh", &config.claim.gh)?,
             ssh: env.program("ssh"),
             dir: dir.into(),
             env: child_env::listed(env, &[PERSON, NETWORK, GH]),

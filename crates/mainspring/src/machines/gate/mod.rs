@@ -20,9 +20,9 @@ use mainspring_kernel::spoken_signal::SpokenSignal;
 use mainspring_store::{Trouble, atomic};
 
 use self::switch::{GateSwitch, Progress, Switches};
-use super::{FoundFile, Loaded, MachineShell, Spec, final_message, tasks};
+use super::{FoundFile, Loaded, MachineShell, final_message, tasks};
 use crate::children::permit::Permit;
-use crate::config::{Config, Key, Kind as Sort, Reach, Value};
+use crate::config::{Choice, Config, Text, settings};
 use crate::context::EventContext;
 use crate::signal::Signal;
 use crate::transcript::{self, ToolUse};
@@ -41,53 +41,7 @@ impl MachineShell for Shell {
     type Machine = Gate;
     type Found = Found;
 
-    const SPEC: Spec = Spec {
-        about: "holds every stop until the agent says its done token",
-        keys: &[
-            Key {
-                name: "gate.enabled",
-                kind: Sort::Switch,
-                default: "false",
-                reach: Reach::Anyone,
-                variable: None,
-                about: "hold every session here until it says its done token",
-            },
-            Key {
-                name: "gate.max",
-                kind: Sort::Number {
-                    most: i64::MAX.unsigned_abs(),
-                },
-                default: "0",
-                reach: Reach::Anyone,
-                variable: Some("TASKMASTER_MAX"),
-                about: "the stop at which the gate gives up; 0 for never",
-            },
-            Key {
-                name: "gate.prefix",
-                kind: Sort::Text,
-                default: PREFIX,
-                reach: Reach::Anyone,
-                variable: Some("TASKMASTER_DONE_PREFIX"),
-                about: "the start of the done token; `::` and the session's id follow",
-            },
-            Key {
-                name: "gate.open_tasks",
-                kind: Sort::Choice(&["name", "hold", "ignore"]),
-                default: "name",
-                reach: Reach::Anyone,
-                variable: None,
-                about: "open tasks of the agent's list: `name` names them when it holds, `hold` holds until they are completed, `ignore` does not look",
-            },
-            Key {
-                name: "gate.talk",
-                kind: Sort::Choice(&["hold", "pass"]),
-                default: "hold",
-                reach: Reach::Anyone,
-                variable: None,
-                about: "`pass`: right after the token was said, a turn without any tool use is not held",
-            },
-        ],
-    };
+    const ABOUT: &'static str = "holds every stop until the agent says its done token";
 
     fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
         let Some(payload) = context.payload else {
@@ -102,7 +56,7 @@ impl MachineShell for Shell {
         };
         Ok(context.is_registered(Name::Gate)
             || (!context.is_vacant() && switch::any(context, session))
-            || enabled(context.config()?))
+            || context.config()?.gate.enabled)
     }
 
     fn load(context: &EventContext<'_>, _: Option<&str>) -> Result<Option<Loaded<Self>>, Trouble> {
@@ -212,8 +166,38 @@ const PREFIX: &str = "TASKMASTER_DONE";
 /// If the host does not name sub-agents, a transcript with fewer lines counts as a sub-agent's.
 const SHORT: usize = 20;
 
-fn enabled(config: &Config) -> bool {
-    config.get("gate.enabled").is_some_and(Value::switch)
+settings! {
+    [gate] GateSettings at gate {
+        /// hold every session here until it says its done token
+        enabled: bool = false, Anyone;
+        /// the stop at which the gate gives up; 0 for never
+        max: u64 = 0, Anyone, variable "TASKMASTER_MAX";
+        /// the start of the done token; `::` and the session's id follow
+        prefix: Text = Text::Borrowed(PREFIX), Anyone, variable "TASKMASTER_DONE_PREFIX";
+        /// open tasks of the agent's list: `name` names them when it holds, `hold` holds until they
+        /// are completed, `ignore` does not look
+        open_tasks: Option<OpenTaskRule> = Some(OpenTaskRule::Name), Anyone;
+        /// `pass`: right after the token was said, a turn without any tool use is not held
+        talk: TalkRule = TalkRule::Hold, Anyone;
+    }
+}
+
+/// `None`: nobody looks at them.
+impl Choice for Option<OpenTaskRule> {
+    const WORDS: &'static [&'static str] = &["name", "hold", "ignore"];
+    const VALUES: &'static [Self] = &[Some(OpenTaskRule::Name), Some(OpenTaskRule::Hold), None];
+}
+
+/// Is a turn without tool use held, right after the token was said?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TalkRule {
+    Hold,
+    Pass,
+}
+
+impl Choice for TalkRule {
+    const WORDS: &'static [&'static str] = &["hold", "pass"];
+    const VALUES: &'static [Self] = &[Self::Hold, Self::Pass];
 }
 
 /// Is the gate on for this session? The session's own switch overrides the project's.
@@ -221,7 +205,7 @@ pub(crate) fn is_on(context: &EventContext<'_>, switches: &Switches) -> Result<b
     if context.is_registered(Name::Gate) {
         return Ok(true);
     }
-    let configured = if enabled(context.config()?) {
+    let configured = if context.config()?.gate.enabled {
         Switch::On
     } else {
         Switch::Off
@@ -246,7 +230,6 @@ fn facts(context: &EventContext<'_>, session: &SessionId, state: State) -> Resul
         Some(tail) if tail.recent_error => RecentErrors::Seen,
         Some(_) | None => RecentErrors::NotSeen,
     };
-    let max = config.get("gate.max").and_then(Value::number);
     let first = matches!(state, State::Waiting { held: 0 } | State::Kept);
     Ok(Facts {
         door: if context.is_registered(Name::Gate) {
@@ -257,7 +240,7 @@ fn facts(context: &EventContext<'_>, session: &SessionId, state: State) -> Resul
         token: token.line().to_owned(),
         heard,
         errors,
-        max: max.unwrap_or(0),
+        max: config.gate.max,
         transcript: length(context),
         checklist: if owes && first && !context.is_drop_in() {
             checklist::find(context)
@@ -276,14 +259,10 @@ fn facts(context: &EventContext<'_>, session: &SessionId, state: State) -> Resul
 /// The open tasks of the agent's list, as far as they matter. A list that cannot be read holds
 /// nobody: `tasks` reports it.
 fn open_tasks(context: &EventContext<'_>, config: &Config, said: bool) -> OpenTasks {
-    let wanted = config.get("gate.open_tasks").and_then(Value::text);
-    let rule = match wanted {
-        _ if context.is_drop_in() => return OpenTasks::default(),
-        Some("ignore") => return OpenTasks::default(),
-        Some("hold") => OpenTaskRule::Hold,
-        Some(_) | None => OpenTaskRule::Name,
+    let Some(rule) = config.gate.open_tasks else {
+        return OpenTasks::default();
     };
-    if said && rule == OpenTaskRule::Name {
+    if context.is_drop_in() || said && rule == OpenTaskRule::Name {
         return OpenTasks::default();
     }
     let list = tasks::list(context);
@@ -297,8 +276,7 @@ fn open_tasks(context: &EventContext<'_>, config: &Config, said: bool) -> OpenTa
 /// May a turn without tool use pass, and is this one? The end of the transcript may not be written
 /// yet; it is, if the agent's last words are there.
 fn talk(context: &EventContext<'_>, config: &Config, state: State) -> Talk {
-    let passes = config.get("gate.talk").and_then(Value::text) == Some("pass");
-    if !passes || context.is_drop_in() {
+    if config.gate.talk == TalkRule::Hold || context.is_drop_in() {
         return Talk::Held;
     }
     let asked = context.at_stop() && state == State::Kept;
@@ -310,12 +288,9 @@ fn talk(context: &EventContext<'_>, config: &Config, state: State) -> Talk {
 
 /// The token that the agent has to say.
 pub(crate) fn token(config: &Config, session: &SessionId) -> Signal {
-    let prefix = config
-        .get("gate.prefix")
-        .and_then(Value::text)
-        .filter(|prefix| !prefix.trim().is_empty() && !prefix.contains(char::is_control))
-        .unwrap_or(PREFIX);
-    Signal::token(prefix, session.as_str())
+    let prefix = &*config.gate.prefix;
+    let is_usable = !prefix.trim().is_empty() && !prefix.contains(char::is_control);
+    Signal::token(if is_usable { prefix } else { PREFIX }, session.as_str())
 }
 
 /// Only the drop-in uses the length, because Claude Code names its sub-agents.

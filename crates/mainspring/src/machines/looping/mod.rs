@@ -22,9 +22,9 @@ use mainspring_kernel::{Millis, SessionId};
 use mainspring_store::Trouble;
 
 use self::loop_store::{LoopStore, StoredLoop};
-use super::{Loaded, MachineShell, Spec, final_message, other_sessions};
+use super::{Loaded, MachineShell, final_message, other_sessions};
 use crate::children::permit::Permit;
-use crate::config::{Key, Kind as Sort, Reach, Value};
+use crate::config::{Choice, settings};
 use crate::context::EventContext;
 use crate::env::name;
 use crate::signal::Signal;
@@ -36,35 +36,8 @@ impl MachineShell for Shell {
     type Machine = Loop;
     type Found = StoredLoop;
 
-    const SPEC: Spec = Spec {
-        about: "keeps the agent iterating until it gives a completion signal; loops can be nested",
-        keys: &[
-            Key {
-                name: "loop.ttl",
-                kind: Sort::Span,
-                default: "2h",
-                reach: Reach::Anyone,
-                variable: None,
-                about: "a loop without progress for longer than this is stale and does not go on",
-            },
-            Key {
-                name: "loop.repeat_prompt",
-                kind: Sort::Switch,
-                default: "false",
-                reach: Reach::Anyone,
-                variable: None,
-                about: "repeat the loop's prompt at each iteration",
-            },
-            Key {
-                name: "loop.outer",
-                kind: Sort::Choice(&[AT_ONCE, "next stop"]),
-                default: AT_ONCE,
-                reach: Reach::Anyone,
-                variable: None,
-                about: "when the outer loop goes on after an inner one has ended: `at once`, or `next stop`, which lets the agent stop in between",
-            },
-        ],
-    };
+    const ABOUT: &'static str =
+        "keeps the agent iterating until it gives a completion signal; loops can be nested";
 
     fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
         let listens = context.payload.is_some_and(|payload| {
@@ -143,15 +116,27 @@ impl MachineShell for Shell {
     }
 }
 
-/// Two hours: the default if the setting cannot be read.
-const TTL: Millis = Millis::seconds(7_200);
-const AT_ONCE: &str = "at once";
+settings! {
+    [loop] LoopSettings at looping {
+        /// a loop without progress for longer than this is stale and does not go on
+        ttl: Millis = Millis::seconds(7_200), Anyone;
+        /// repeat the loop's prompt at each iteration
+        repeat_prompt: bool = false, Anyone;
+        /// when the outer loop goes on after an inner one has ended: `at once`, or `next stop`,
+        /// which lets the agent stop in between
+        outer: OuterGoesOn = OuterGoesOn::AtOnce, Anyone;
+    }
+}
 
-/// A loop without progress for longer is stale.
+impl Choice for OuterGoesOn {
+    const WORDS: &'static [&'static str] = &["at once", "next stop"];
+    const VALUES: &'static [Self] = &[Self::AtOnce, Self::NextStop];
+}
+
+/// A loop without progress for longer is stale. If the settings cannot be read, the default counts.
 fn ttl(context: &EventContext<'_>) -> Millis {
-    let config = context.config().ok();
-    let ttl = config.and_then(|config| config.get("loop.ttl")?.span());
-    ttl.unwrap_or(TTL)
+    let config = context.config();
+    config.map_or(LoopSettings::DEFAULT.ttl, |config| config.looping.ttl)
 }
 
 /// The seed's switch, which is checked first.
@@ -172,10 +157,9 @@ fn facts(context: &EventContext<'_>, kept: &StoredLoop) -> Result<Facts, Trouble
         Door::Hook
     };
     let hook = door == Door::Hook;
-    let repeat = config.get("loop.repeat_prompt").is_some_and(Value::switch);
-    let repeat = repeat || run.is_some_and(|run| is_unheard(context, kept, run));
+    let repeat =
+        config.looping.repeat_prompt || run.is_some_and(|run| is_unheard(context, kept, run));
     let nested = run.is_some_and(|run| !run.outer.is_empty());
-    let at_once = config.get("loop.outer").and_then(Value::text) == Some(AT_ONCE);
     let left = hook && loop_store::left_for(context, kept).is_some();
     Ok(Facts {
         heard,
@@ -188,11 +172,7 @@ fn facts(context: &EventContext<'_>, kept: &StoredLoop) -> Result<Facts, Trouble
         outer_prompt: (nested && hook && context.at_stop())
             .then(|| prompt::text(context, kept, 1))
             .flatten(),
-        outer: if at_once {
-            OuterGoesOn::AtOnce
-        } else {
-            OuterGoesOn::NextStop
-        },
+        outer: config.looping.outer,
         owner: if left {
             OwnerLife::Gone
         } else {

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         let step = match args.beats {
             Some(Beats::Off) => verbs::off(&found.unwrap_or(State::Still))?,
             Some(Beats::Of(of)) => verbs::begin(of, &cmd.actor()),
-            None => verbs::begin(default_beats(context)?, &cmd.actor()),
+            None => verbs::begin(context.config()?.pulse.beats, &cmd.actor()),
         };
         // When a check is over, its file is deleted.
         let kept = (step.state != State::Still).then_some(&step.state);
@@ -87,14 +87,4 @@ fn told(state: &State) -> String {
         1 => format!("{whose} next stop here is held"),
         of => format!("{whose} next {of} stops here are held, one by one"),
     }
-}
-
-fn default_beats(context: &crate::context::EventContext<'_>) -> Result<u32> {
-    let beats = context
-        .config()?
-        .get("pulse.beats")
-        .and_then(crate::config::Value::number);
-    Ok(beats
-        .and_then(|beats| u32::try_from(beats).ok())
-        .unwrap_or(1))
 }

@@ -11,31 +11,29 @@ use mainspring_kernel::machines::pulse::{Probed, Pulse, State};
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_store::Trouble;
 
-use super::{FoundFile, Loaded, MachineShell, Spec, json_state};
+use super::{FoundFile, Loaded, MachineShell, json_state};
 use crate::children::permit::Permit;
 use crate::children::process::Job;
-use crate::config::{Key, Kind, Reach};
+use crate::config::settings;
 use crate::context::EventContext;
 use crate::hosts::text::excerpt;
 
 #[derive(Debug)]
 pub(crate) struct Shell;
 
+settings! {
+    [pulse] PulseSettings at pulse {
+        /// how many stops `mainspring pulse` holds if you give no number
+        beats: u32 = 2, Anyone, most 100;
+    }
+}
+
 impl MachineShell for Shell {
     type Machine = Pulse;
     type Found = FoundFile;
 
-    const SPEC: Spec = Spec {
-        about: "checks that Mainspring reaches the agent: it holds a few stops and says so",
-        keys: &[Key {
-            name: "pulse.beats",
-            kind: Kind::Number { most: 100 },
-            default: "2",
-            reach: Reach::Anyone,
-            variable: None,
-            about: "how many stops `mainspring pulse` holds if you give no number",
-        }],
-    };
+    const ABOUT: &'static str =
+        "checks that Mainspring reaches the agent: it holds a few stops and says so";
 
     fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
         Ok(!context.is_vacant()

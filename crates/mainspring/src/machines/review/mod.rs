@@ -30,7 +30,8 @@ use mainspring_store::{Trouble, atomic, no_symlink};
 
 use self::directory::{PLANS, PlanDir, STATE};
 use self::memories::Memories;
-use super::{FoundFile, Loaded, MachineShell, Spec};
+pub(crate) use self::settings::ReviewSettings;
+use super::{FoundFile, Loaded, MachineShell};
 use crate::children::permit::Permit;
 use crate::context::EventContext;
 use crate::limits;
@@ -44,10 +45,7 @@ impl MachineShell for Shell {
     type Machine = Review;
     type Found = Found;
 
-    const SPEC: Spec = Spec {
-        about: "reviews plan, tasks and code until two reviews in a row are clean",
-        keys: settings::KEYS,
-    };
+    const ABOUT: &'static str = "reviews plan, tasks and code until two reviews in a row are clean";
 
     fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
         let concerns = context.payload.is_none_or(|payload| {

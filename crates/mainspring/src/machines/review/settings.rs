@@ -7,131 +7,88 @@ use mainspring_kernel::{Millis, Name};
 use mainspring_store::Trouble;
 
 use crate::children::child_env::{self, NETWORK, PERSON};
-use crate::config::{Key, Kind, Reach, Value};
+use crate::config::{self, Amount, Choice, List, Text, settings};
 use crate::context::EventContext;
 use crate::hosts::reviewer::{self, Reviewer};
 
 /// The longest deadline. The hook is registered with a longer timeout.
 const LONGEST: Millis = Millis::seconds(600);
 
-pub(super) const KEYS: &[Key] = &[
-    Key {
-        name: "review.command",
-        kind: Kind::Text,
-        default: reviewer::DEFAULT.program,
-        reach: Reach::User,
-        variable: None,
-        about: "the reviewer's program: a name on the PATH, or an absolute path",
-    },
-    Key {
-        name: "review.env",
-        kind: Kind::List,
-        default: "",
-        reach: Reach::User,
-        variable: None,
-        about: "names of additional variables for the reviewer: it gets those of the person, \
-                the network and its own vendor, and no other",
-    },
-    Key {
-        name: "review.models",
-        kind: Kind::List,
-        default: "opus,sonnet",
-        reach: Reach::User,
-        variable: None,
-        about: "the models that take turns, the strongest first",
-    },
-    Key {
-        name: "review.reviewers",
-        kind: Kind::List,
-        default: "",
-        reach: Reach::User,
-        variable: None,
-        about: "the clients that take turns, each with a model if you like: claude:opus, codex, \
-                gemini, qwen, copilot, opencode:provider/model. If it is set, review.models does not \
-                count",
-    },
-    Key {
-        name: "review.permissions",
-        kind: Kind::Choice(&["skip", "scoped"]),
-        default: "skip",
-        reach: Reach::User,
-        variable: None,
-        about: "skip: the reviewer may do anything, also run commands; scoped: it may read \
-                everything and write its review. As root it is always scoped",
-    },
-    Key {
-        name: "review.deadline",
-        kind: Kind::Span,
-        default: "600s",
-        reach: Reach::Anyone,
-        variable: None,
-        about: "how long one review may take, ten minutes at most",
-    },
-    Key {
-        name: "review.on_failure",
-        kind: Kind::Choice(&["approve", "retry", "park"]),
-        default: "approve",
-        reach: Reach::Anyone,
-        variable: None,
-        about: "what to do after a failed review: let the agent go, try twice more, or wait for \
-                `mainspring plan review --now`",
-    },
-    Key {
-        name: "review.streak",
-        kind: Kind::Choice(&["subject", "any"]),
-        default: "subject",
-        reach: Reach::Anyone,
-        variable: None,
-        about: "when two clean reviews count as two in a row: if they saw the same files, or \
-                always; the drop-in counts any",
-    },
-    Key {
-        name: "review.max_cost_usd",
-        kind: Kind::Amount,
-        default: "0",
-        reach: Reach::Anyone,
-        variable: None,
-        about: "a plan gets no more reviews once they have cost this many dollars; 0: no limit",
-    },
+const MODELS: &[Text] = &[
+    Text::Borrowed(plan::DEFAULT_MODELS[0]),
+    Text::Borrowed(plan::DEFAULT_MODELS[1]),
 ];
 
+settings! {
+    [review] ReviewSettings at review {
+        /// the reviewer's program: a name on the PATH, or an absolute path
+        command: Text = Text::Borrowed(reviewer::DEFAULT.program), User;
+        /// names of additional variables for the reviewer: it gets those of the person, the network
+        /// and its own vendor, and no other
+        env: List = List::Borrowed(&[]), User;
+        /// the models that take turns, the strongest first
+        models: List = List::Borrowed(MODELS), User;
+        /// the clients that take turns, each with a model if you like: claude:opus, codex, gemini,
+        /// qwen, copilot, opencode:provider/model. If it is set, review.models does not count
+        reviewers: List = List::Borrowed(&[]), User;
+        /// skip: the reviewer may do anything, also run commands; scoped: it may read everything and
+        /// write its review. As root it is always scoped
+        permissions: Permissions = Permissions::Skipped, User;
+        /// how long one review may take, ten minutes at most
+        deadline: Millis = LONGEST, Anyone;
+        /// what to do after a failed review: let the agent go, try twice more, or wait for
+        /// `mainspring plan review --now`
+        on_failure: OnFailure = OnFailure::Approve, Anyone;
+        /// when two clean reviews count as two in a row: if they saw the same files, or always; the
+        /// drop-in counts any
+        streak: StreakRule = StreakRule::Subject, Anyone;
+        /// a plan gets no more reviews once they have cost this many dollars; 0: no limit
+        max_cost_usd: Amount = Amount(0), Anyone;
+    }
+}
+
+impl Choice for OnFailure {
+    const WORDS: &'static [&'static str] = &["approve", "retry", "park"];
+    const VALUES: &'static [Self] = &[Self::Approve, Self::Retry, Self::Park];
+}
+
+impl Choice for StreakRule {
+    const WORDS: &'static [&'static str] = &["subject", "any"];
+    const VALUES: &'static [Self] = &[Self::Subject, Self::Any];
+}
+
+/// What the reviewer may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Permissions {
+    Skipped,
+    Scoped,
+}
+
+impl Choice for Permissions {
+    const WORDS: &'static [&'static str] = &["skip", "scoped"];
+    const VALUES: &'static [Self] = &[Self::Skipped, Self::Scoped];
+}
+
 pub(super) fn of(context: &EventContext<'_>) -> Result<Settings, Trouble> {
-    let config = context.config()?;
-    let named = |key: &str| {
-        let list = config.get(key).and_then(Value::list);
-        list.filter(|list| !list.is_empty())
-    };
-    let reviewers = named("review.reviewers");
-    if let Some(unknown) = reviewers.into_iter().flatten().find(|name| !is_known(name)) {
+    let set = &context.config()?.review;
+    if let Some(unknown) = set.reviewers.iter().find(|name| !is_known(name)) {
         let known: Vec<&str> = reviewer::PROFILES.iter().map(|one| one.program).collect();
         return Err(Trouble::Other(format!(
             "[review] reviewers: there is no reviewer {unknown:?}; there are {}",
             known.join(", ")
         )));
     }
-    let models = reviewers.or_else(|| named("review.models")).map_or_else(
-        || plan::DEFAULT_MODELS.map(str::to_owned).into(),
-        <[String]>::to_vec,
-    );
-    let on_failure = match config.get("review.on_failure").and_then(Value::text) {
-        Some("retry") => OnFailure::Retry,
-        Some("park") => OnFailure::Park,
-        Some(_) | None => OnFailure::Approve,
-    };
-    let max_cost = config
-        .get("review.max_cost_usd")
-        .and_then(Value::amount)
-        .filter(|most| *most > 0);
-    let deadline = config.get("review.deadline").and_then(Value::span);
+    let lists = [&set.reviewers, &set.models, &ReviewSettings::DEFAULT.models];
+    let models = lists.into_iter().find(|list| !list.is_empty());
     Ok(Settings {
-        models,
-        on_failure,
-        max_cost,
-        deadline: deadline.unwrap_or(LONGEST).min(LONGEST),
-        streak: match config.get("review.streak").and_then(Value::text) {
-            Some("any") => StreakRule::Any,
-            Some(_) | None if context.is_registered(Name::Review) => StreakRule::Any,
-            Some(_) | None => StreakRule::Subject,
+        models: models.map(|list| config::owned(list)).unwrap_or_default(),
+        on_failure: set.on_failure,
+        max_cost: Some(set.max_cost_usd.0).filter(|most| *most > 0),
+        deadline: set.deadline.min(LONGEST),
+        streak: if context.is_registered(Name::Review) {
+            StreakRule::Any
+        } else {
+            set.streak
         },
     })
 }
@@ -146,9 +103,7 @@ pub(super) fn command(context: &EventContext<'_>, client: &Reviewer) -> Result<S
     if client.program != reviewer::DEFAULT.program {
         return Ok(client.program.to_owned());
     }
-    let config = context.config()?;
-    let command = config.get("review.command").and_then(Value::text);
-    Ok(command.unwrap_or(reviewer::DEFAULT.program).to_owned())
+    Ok(context.config()?.review.command.clone().into_owned())
 }
 
 /// Every variable that the reviewer gets.
@@ -156,24 +111,16 @@ pub(super) fn environment(
     context: &EventContext<'_>,
     client: &Reviewer,
 ) -> Result<Vec<(OsString, OsString)>, Trouble> {
-    let config = context.config()?;
-    let more = config.get("review.env").and_then(Value::list);
+    let more = &context.config()?.review.env;
     let vendor = client.env.lists(context.env);
     let mut listed = child_env::listed(context.env, &[&[PERSON, NETWORK], &vendor[..]].concat());
     let set = client.set.iter();
     listed.extend(set.map(|(name, value)| (name.into(), value.into())));
-    for name in more.unwrap_or_default() {
+    for name in &**more {
         let value = context.env.var_os(name);
-        listed.extend(value.map(|value| (name.into(), value)));
+        listed.extend(value.map(|value| (name.to_string().into(), value)));
     }
     Ok(listed)
-}
-
-/// What the reviewer may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Permissions {
-    Skipped,
-    Scoped,
 }
 
 pub(super) fn permissions(
@@ -181,16 +128,12 @@ pub(super) fn permissions(
     client: &Reviewer,
 ) -> Result<Permissions, Trouble> {
     let may_skip = (client.may_skip_permissions)(context.env);
-    let wanted = context
-        .config()?
-        .get("review.permissions")
-        .and_then(Value::text);
-    Ok(match wanted {
+    Ok(match context.config()?.review.permissions {
         // The user's stricter setting always wins.
-        Some("scoped") => Permissions::Scoped,
+        Permissions::Scoped => Permissions::Scoped,
         // The drop-in passes its document's flag, whatever comes of it.
         _ if context.is_registered(Name::Review) => Permissions::Skipped,
         _ if !may_skip => Permissions::Scoped,
-        Some(_) | None => Permissions::Skipped,
+        Permissions::Skipped => Permissions::Skipped,
     })
 }

@@ -31,9 +31,9 @@ pub(crate) use self::folders::{all_lists, folder_named, folder_of, list_folder, 
 pub(crate) use self::locate::FILE;
 use self::locate::Origin;
 use self::source::{Fault, Source};
-use super::{Loaded, MachineShell, Spec};
+use super::{Loaded, MachineShell};
 use crate::children::permit::Permit;
-use crate::config::{self, Key, Reach};
+use crate::config::{Choice, settings};
 use crate::context::EventContext;
 use crate::env::{Environment, name};
 use crate::hosts::Payload;
@@ -61,39 +61,28 @@ pub(crate) struct Lists {
     _locks: Option<Held>,
 }
 
+settings! {
+    [tasks] TaskSettings at tasks {
+        /// whose tasks are deleted when a skill lays out its list: those of all skills, or only its
+        /// own
+        reset: Reset = Reset::All, Anyone;
+        /// refuse to delete tasks that are in progress
+        guard_active: bool = false, Anyone;
+        /// do not let the agent read fsm.json and SKILL.md; `FSM_BYPASS=1` allows it
+        guard_files: bool = false, Anyone;
+    }
+}
+
+impl Choice for Reset {
+    const WORDS: &'static [&'static str] = &["all", "skill"];
+    const VALUES: &'static [Self] = &[Self::All, Self::Skill];
+}
+
 impl MachineShell for Shell {
     type Machine = Tasks;
     type Found = Found;
 
-    const SPEC: Spec = Spec {
-        about: "lays out a skill's task list when the skill is invoked",
-        keys: &[
-            Key {
-                name: "tasks.reset",
-                kind: config::Kind::Choice(&["all", "skill"]),
-                default: "all",
-                reach: Reach::Anyone,
-                variable: None,
-                about: "whose tasks are deleted when a skill lays out its list: those of all skills, or only its own",
-            },
-            Key {
-                name: "tasks.guard_active",
-                kind: config::Kind::Switch,
-                default: "false",
-                reach: Reach::Anyone,
-                variable: None,
-                about: "refuse to delete tasks that are in progress",
-            },
-            Key {
-                name: "tasks.guard_files",
-                kind: config::Kind::Switch,
-                default: "false",
-                reach: Reach::Anyone,
-                variable: None,
-                about: "do not let the agent read fsm.json and SKILL.md; FSM_BYPASS=1 allows it",
-            },
-        ],
-    };
+    const ABOUT: &'static str = "lays out a skill's task list when the skill is invoked";
 
     fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
         match context.payload {
@@ -248,7 +237,12 @@ fn invoked(
         strangers: Vec::new(),
     };
     match context.config() {
-        Ok(config) => set(&mut invoked, config),
+        Ok(config) => {
+            invoked.reset = config.tasks.reset;
+            if config.tasks.guard_active {
+                invoked.guard = Guard::Active;
+            }
+        }
         Err(trouble) => return unavailable(invoked, trouble.to_string()),
     }
     let read = path.map_err(Fault::File).and_then(|path| {
@@ -286,16 +280,6 @@ fn invoked(
             client,
             _locks: locks,
         })),
-    }
-}
-
-fn set(invoked: &mut Invoked, config: &config::Config) {
-    if config.get("tasks.reset").and_then(config::Value::text) == Some("skill") {
-        invoked.reset = Reset::Skill;
-    }
-    let guard = config.get("tasks.guard_active");
-    if guard.is_some_and(config::Value::switch) {
-        invoked.guard = Guard::Active;
     }
 }
 
@@ -386,8 +370,7 @@ fn peeks(context: &EventContext<'_>, payload: &Payload) -> Result<bool, Trouble>
     if peeked(payload).is_none() || context.env.var(name::FSM_BYPASS).as_deref() == Some("1") {
         return Ok(false);
     }
-    let guard = context.config()?.get("tasks.guard_files");
-    Ok(guard.is_some_and(config::Value::switch))
+    Ok(context.config()?.tasks.guard_files)
 }
 
 fn peeked(payload: &Payload) -> Option<&'static str> {

@@ -162,11 +162,11 @@ pub(super) fn set(name: &str, value: &str, which: Which, cmd: &CommandContext) -
         ))
         .hint(format!("mainspring config set {name} {value}")));
     }
-    let parsed = key.parse(value);
+    let parsed = key.kind.parse(value);
     let parsed = parsed.map_err(|problem| CliError::new(format!("{name}: {problem}")))?;
     let file = File::open(which, cmd)?;
     let mut document = file.document()?;
-    let (section, last) = halves(key);
+    let (section, last) = key.halves();
     let table = document.entry(section).or_insert_with(|| {
         let mut table = Table::new();
         table.set_implicit(false);
@@ -212,7 +212,7 @@ pub(super) fn unset(name: &str, which: Which, cmd: &CommandContext) -> Result {
     let key = known(name)?;
     let file = File::open(which, cmd)?;
     let mut document = file.document()?;
-    let (section, last) = halves(key);
+    let (section, last) = key.halves();
     let table = document.get_mut(section).and_then(Item::as_table_like_mut);
     let removed = table.and_then(|table| table.remove(last));
     if removed.is_none() {
@@ -266,19 +266,14 @@ pub(super) fn edit(which: Which, cmd: &CommandContext) -> Result {
     Ok(format!("{} is written\n{told}", file.path.shown()))
 }
 
-/// Section and name of a key.
-fn halves(key: &Key) -> (&'static str, &'static str) {
-    key.name.split_once('.').unwrap_or(("", key.name))
-}
-
 /// A value as it is written in the file: a span as it was typed.
 fn toml(typed: &str, value: &Value) -> Toml {
     match value {
         Value::Switch(on) => (*on).into(),
         Value::Number(number) => i64::try_from(*number).unwrap_or(i64::MAX).into(),
-        Value::Text(text) => text.as_str().into(),
+        Value::Text(text) => (&**text).into(),
         Value::Span(_) => typed.into(),
-        Value::List(list) => Toml::Array(list.iter().map(String::as_str).collect::<Array>()),
+        Value::List(list) => Toml::Array(list.iter().map(|item| &**item).collect::<Array>()),
         Value::Amount(_) => typed
             .parse()
             .unwrap_or_else(|_| Toml::from(value.to_string())),
@@ -305,12 +300,11 @@ fn is_bare(document: &DocumentMut, section: &str) -> bool {
 }
 
 /// What counts instead, if another place sets it, too.
-fn in_force(cmd: &CommandContext, key: &Key, file: &File, value: &Value) -> Result {
+fn in_force(cmd: &CommandContext, key: &'static Key, file: &File, value: &Value) -> Result {
     let (project, store) = cmd.project()?;
     let config = cmd.config(&project, &store)?;
-    let counts = config.all().into_iter().find(|one| one.key == key);
-    let other = counts.filter(|one| {
-        one.value != value && *one.source != Source::File(file.path.as_path().into())
+    let other = Some(config.in_force(key)).filter(|one| {
+        one.value != *value && *one.source != Source::File(file.path.as_path().into())
     });
     let mut told = match other {
         Some(one) if matches!(file.trust(cmd)?, Trust::Waits(_)) => match one.source {
@@ -323,9 +317,9 @@ fn in_force(cmd: &CommandContext, key: &Key, file: &File, value: &Value) -> Resu
         ),
         None => String::new(),
     };
-    if key.name == "gate.enabled" {
+    if let ("gate.enabled", Value::Switch(on)) = (key.name, value) {
         let context = EventContext::new(&cmd.env, &project, &store, None);
-        told += &overruled(&context, value.switch())?;
+        told += &overruled(&context, *on)?;
     }
     Ok(told)
 }

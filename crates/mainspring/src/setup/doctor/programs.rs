@@ -13,7 +13,7 @@ use crate::children::child_env::{self, GH, NETWORK, PERSON};
 use crate::children::permit::Permit;
 use crate::children::process::Job;
 use crate::command::CommandContext;
-use crate::config::{Config, Value};
+use crate::config::Config;
 use crate::env::name;
 use crate::git;
 use crate::hosts::text::excerpt;
@@ -176,16 +176,13 @@ fn reviewer(cmd: &CommandContext, findings: &mut Findings) {
         .project()
         .ok()
         .and_then(|(project, store)| cmd.config(&project, &store).ok());
-    let command = config.and_then(|config| {
-        let command = config.get("review.command").and_then(Value::text);
-        command.map(str::to_owned)
-    });
+    let command = config.map(|config| config.review.command.clone());
     let Some(command) = command.filter(|command| command != hosts::reviewer::DEFAULT.program)
     else {
         return;
     };
-    let found = if Path::new(&command).is_absolute() {
-        Path::new(&command).is_file()
+    let found = if Path::new(&*command).is_absolute() {
+        Path::new(&*command).is_file()
     } else {
         cmd.env.program(&command).is_some()
     };
@@ -341,8 +338,7 @@ fn has_board(cmd: &CommandContext) -> bool {
         .project()
         .ok()
         .and_then(|(project, store)| cmd.config(&project, &store).ok());
-    let number = config.and_then(|config| config.get("claim.project").and_then(Value::number));
-    number.is_some_and(|number| number > 0)
+    config.is_some_and(|config| config.claim.project > 0)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! while a setting needs it.
 
 use super::{CommandContext, Result, hosts_here};
-use crate::config::{Config, Value};
+use crate::config::Config;
 use crate::hosts::HostSpec;
 use crate::hosts::install::{self, Settings};
 use crate::people::trust::{ProjectSettings, Proposal};
@@ -24,7 +24,7 @@ pub(super) fn is_needed(
     } else {
         cmd.config(project, store)
     };
-    config.is_ok_and(|config| config.get(SETTING).is_some_and(Value::switch))
+    config.is_ok_and(|config| config.tasks.guard_files)
 }
 
 /// The settings as they will be when the project is trusted.

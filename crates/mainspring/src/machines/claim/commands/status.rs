@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let context = EventContext::new(&cmd.env, &project, &store, None);
     let here = claim::place(&context);
     let pull = args.now.then(|| look(cmd, &context)).transpose()?;
-    let most = claim::max_ci_rounds(context.config()?);
+    let most = context.config()?.claim.max_ci_rounds;
     let mut others: Vec<PathBuf> = places::all(&context);
     others.retain(|place| *place != here);
     let own = match claim::state_at(&context, &here)? {

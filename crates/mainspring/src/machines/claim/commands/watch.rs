@@ -16,7 +16,6 @@ use mainspring_kernel::{Decision, Kind, Millis, SessionId};
 use mainspring_platform::{file, lock, process};
 use mainspring_store::{Trouble, atomic};
 
-use crate::config::Value;
 use crate::context::EventContext;
 use crate::env::Environment;
 use crate::exit::Exit;
@@ -91,9 +90,8 @@ fn watch(env: &Environment, payload: &Payload) -> Result<Option<String>, Trouble
         return Ok(None);
     };
     let config = context.config()?;
-    let every = config.get("claim.watch").and_then(Value::span);
-    let every = every.unwrap_or(Millis::seconds(120));
-    wait_for_news(&context, payload, every, claim::max_ci_rounds(config))
+    let every = config.claim.watch;
+    wait_for_news(&context, payload, every, config.claim.max_ci_rounds)
 }
 
 /// Looks at regular intervals, until there is news for the agent or nothing to wait for.

@@ -371,13 +371,10 @@ fn registrations(cmd: &CommandContext, project: &Project) -> Vec<Registration> {
 /// The switch for every session that has none of its own, and what set it.
 pub(crate) fn everyone(context: &EventContext<'_>) -> Result<(Switch, &'static str)> {
     let (project, _) = switch::project(context)?;
-    let enabled = context.config()?.get("gate.enabled");
     Ok(match project.switch {
         Some(Switch::On) => (Switch::On, "`mainspring gate on --project`"),
         Some(Switch::Off) => (Switch::Off, "`mainspring gate off --project`"),
-        None if enabled.is_some_and(crate::config::Value::switch) => {
-            (Switch::On, "the configuration")
-        }
+        None if context.config()?.gate.enabled => (Switch::On, "the configuration"),
         None => (Switch::Off, ""),
     })
 }
