@@ -65,7 +65,7 @@ pub mod check {
 
     use mainspring_kernel::Millis;
 
-    pub use crate::machines::check::pattern::matches as is_input;
+    pub use crate::machines::tree::pattern::matches as is_input;
 
     /// The name, the timeout and the pinned files of each check.
     pub fn definitions(text: &str) -> Result<Vec<(String, Millis, Vec<String>)>, String> {

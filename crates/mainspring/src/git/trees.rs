@@ -23,8 +23,8 @@ impl Git {
     /// Every file below this folder that is tracked, or that no `.gitignore` of the project
     /// ignores: paths relative to the folder. A submodule or another repository is one entry. The
     /// person's own ignore rules (`info/exclude`, `core.excludesFile`) do not count, so that the
-    /// list depends on nothing but the tree.
-    pub(crate) fn files(&self) -> Result<Vec<Vec<u8>>, String> {
+    /// list depends on nothing but the tree. `None` outside of a repository.
+    pub(crate) fn files(&self) -> Result<Option<Vec<Vec<u8>>>, String> {
         let args = [
             "ls-files",
             "-z",
@@ -35,19 +35,18 @@ impl Git {
         ];
         let job = self.looking(&args, &[]).most_output(MOST_PATHS);
         let finished = job.run().map_err(|failure| failure.to_string())?;
-        if finished.code != Some(0) {
-            return said(&finished)
-                .map(|_| Vec::new())
-                .map_err(|cause| format!("git ls-files: {cause}"));
+        if let Err(cause) = said(&finished) {
+            if cause.contains("not a git repository") {
+                return Ok(None);
+            }
+            return Err(format!("git ls-files: {cause}"));
         }
         if finished.stdout.len() as u64 >= MOST_PATHS {
             return Err("the tree has too many files to list".into());
         }
         let names = finished.stdout.split(|byte| *byte == 0);
-        Ok(names
-            .filter(|name| !name.is_empty())
-            .map(<[u8]>::to_vec)
-            .collect())
+        let names = names.filter(|name| !name.is_empty());
+        Ok(Some(names.map(<[u8]>::to_vec).collect()))
     }
 }
 

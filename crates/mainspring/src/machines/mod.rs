@@ -14,6 +14,7 @@ mod other_sessions;
 pub(crate) mod pulse;
 pub(crate) mod review;
 pub(crate) mod tasks;
+pub(crate) mod tree;
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -22,6 +23,7 @@ use std::path::PathBuf;
 use mainspring_kernel::effect::{HasEffects, Intent};
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machine::Machine;
+use mainspring_kernel::machines::check::Occasion;
 use mainspring_kernel::machines::{
     Finished, InputOf, MachineInput, Moved, Name, Pending, Returned, TransitionOf,
 };
@@ -98,6 +100,11 @@ pub(crate) trait MachineShell {
     /// The same, with what keeps it from starting here and now.
     fn summary_here(_: &EventContext<'_>, input: &InputOf<Self::Machine>) -> String {
         Self::summary(input)
+    }
+
+    /// What this stop leads to, if nothing holds it: what the checks must let through first.
+    fn occasions(_: &EventContext<'_>) -> Vec<Occasion> {
+        Vec::new()
     }
 
     /// What does not happen because nobody trusted the project, for the person at a stop.
@@ -225,6 +232,14 @@ macro_rules! shells {
             match input {
                 $(MachineInput::$variant(input) => $module::Shell::summary_here(context, input),)*
             }
+        }
+
+        /// What this stop leads to, if nothing holds it.
+        pub(crate) fn occasions(context: &EventContext<'_>) -> Vec<Occasion> {
+            let mut all = Vec::new();
+            $(all.extend($module::Shell::occasions(context));)*
+            all.sort_unstable();
+            all
         }
 
         /// What does not happen because nobody trusted the project.

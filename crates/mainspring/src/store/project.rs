@@ -48,6 +48,11 @@ impl ProjectStore {
         self.dir().join(format!("{machine}.json"))
     }
 
+    /// The folder with everything that we keep about checks and trees, besides results.
+    pub(crate) fn checks(&self) -> PathBuf {
+        self.dir().join("checks")
+    }
+
     pub(crate) fn ledger_path(&self, session: &SessionId) -> PathBuf {
         let name = format!("{}.json", file_name(session.as_str()));
         self.dir().join("sessions").join(name)

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use mainspring_kernel::Digest;
 use mainspring_platform::path;
@@ -13,13 +12,11 @@ use mainspring_platform::stamp::{self, Stamp};
 use mainspring_store::{ShownPath as _, digest, no_symlink};
 use serde::{Deserialize, Serialize};
 
-use super::tree::{self, Contents, Files, Tree};
 use crate::children::child_env::{self, is_path_variable};
 use crate::config::checks::CheckDefinition;
-use crate::env::Environment;
-use crate::git::Git;
 use crate::hosts;
 use crate::limits;
+use crate::machines::tree::{self, Contents, Files, Tree};
 use crate::people::trust::TrustedChecks;
 
 /// Files that choose the version of a tool. They count for every check.
@@ -36,19 +33,6 @@ const TOOLCHAINS: [&str; 11] = [
     ".java-version",
     ".go-version",
 ];
-
-/// For git, to list the files of a large tree.
-pub(super) const LIST_LIMIT: Duration = Duration::from_secs(50);
-
-/// Takes keys. It needs no context, so that the checks can run side by side.
-#[derive(Debug, Clone)]
-pub(crate) struct Keys {
-    pub(crate) git: Git,
-    /// The folder that the checks run in.
-    pub(crate) dir: PathBuf,
-    pub(crate) index: PathBuf,
-    pub(crate) env: Environment,
-}
 
 /// What a key is made of, so that another machine can tell which part differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,9 +99,10 @@ impl Taken {
     }
 }
 
-impl Keys {
+/// Takes keys.
+impl Tree {
     /// The keys of these checks. The tree is read once for all of them.
-    pub(crate) fn take(
+    pub(crate) fn keys(
         &self,
         checks: &TrustedChecks,
         wanted: &[&CheckDefinition],
@@ -131,22 +116,6 @@ impl Keys {
         let toolchain = self.toolchain();
         let one = |check: &&CheckDefinition| self.one(checks, check, &all, &toolchain);
         wanted.iter().map(one).collect()
-    }
-
-    /// Everything that a check without inputs of its own depends on.
-    pub(crate) fn contents(&self) -> Result<Files, String> {
-        Ok(self.read(&[&[]])?.files)
-    }
-
-    fn read(&self, wanted: &[&[String]]) -> Result<Contents, String> {
-        let tree = Tree {
-            // A check may take longer than git: each time, git has its whole time again.
-            git: &self.git.clone().within(LIST_LIMIT),
-            dir: &self.dir,
-            index: &self.index,
-            env: &self.env,
-        };
-        tree.read(wanted)
     }
 
     fn one(
@@ -278,36 +247,4 @@ fn environment(env: &[(OsString, OsString)], program: Option<&Path>) -> Result<S
 fn content(path: &Path) -> Option<Digest> {
     let bytes = no_symlink::read(path, limits::STATE_FILE).ok()??;
     Some(digest::of(&[&bytes]))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Instant;
-
-    use mainspring_kernel::Millis;
-
-    use super::*;
-    use crate::children::permit::Permit;
-    use crate::config::Config;
-
-    /// The key is taken once more after the check, and a check may take longer than git may.
-    #[test]
-    fn each_key_is_taken_with_the_whole_time_for_git() {
-        let temp = tempfile::tempdir().unwrap();
-        let dir = path::real(temp.path()).unwrap();
-        let env = Environment::given(&[("PATH", "/usr/bin:/bin")], Millis(0));
-        let config = Config::of_user(&env).unwrap();
-        let over = Instant::now();
-        let git = Git::new(Permit::for_test(), &env, &config, &dir, over).unwrap();
-        git.clone().within(LIST_LIMIT).init(None).unwrap();
-        mainspring_store::atomic::replace(&dir.join("a"), b"").unwrap();
-        let keys = Keys {
-            git,
-            index: dir.join(".git/mainspring-index"),
-            dir,
-            env,
-        };
-        let files = keys.contents().unwrap();
-        assert_eq!(files.len(), 1);
-    }
 }

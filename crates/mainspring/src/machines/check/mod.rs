@@ -2,19 +2,15 @@
 //! keeps their results.
 
 pub(crate) mod commands;
-mod index;
 pub(crate) mod key;
-mod patient;
-pub(crate) mod pattern;
 mod printed;
 mod proving_place;
 pub(crate) mod receipt;
 pub(crate) mod run;
 mod stored;
-mod tree;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mainspring_kernel::Millis;
@@ -22,13 +18,12 @@ use mainspring_kernel::effect::{Fence, Intent};
 use mainspring_kernel::event::{Chain, Kind};
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::check::{
-    Activity, Check, Defined, Effect, Facts, Looked, Occasion, Outcome, Pass, Results, Run, State,
-    messages,
+    Activity, Check, Defined, Effect, Facts, Looked, Outcome, Pass, Results, Run, State, messages,
 };
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
-use mainspring_store::{Trouble, digest, path_text};
+use mainspring_store::{Trouble, path_text};
 
-use self::key::{Keys, LIST_LIMIT, Taken};
+use self::key::Taken;
 pub(crate) use self::proving_place::ProvingPlace;
 use self::proving_place::sweep;
 pub(crate) use self::receipt::CheckReceipt;
@@ -39,8 +34,8 @@ use super::{FoundFile, Loaded, MachineShell, json_state};
 use crate::children::permit::Permit;
 use crate::config::{Config, settings};
 use crate::context::EventContext;
-use crate::git::Git;
 use crate::machines::effect_owner;
+use crate::machines::tree::Tree;
 use crate::people::trust::{ProjectSettings, TrustedChecks};
 use crate::transcript::{Tail, ToolUse};
 
@@ -172,7 +167,11 @@ fn facts(context: &EventContext<'_>, checks: &TrustedChecks) -> Result<Facts, Tr
     let config = config(context)?;
     Ok(Facts {
         checks: checks.definitions.iter().map(defined).collect(),
-        occasions: occasions(context),
+        occasions: if context.at_stop() {
+            super::occasions(context)
+        } else {
+            Vec::new()
+        },
         tree: path_text::to_text(&context.project.worktree),
         activity: activity(context),
         max: config.checks.max,
@@ -203,25 +202,6 @@ pub(crate) fn defined(check: &crate::config::checks::CheckDefinition) -> Defined
         timeout: check.timeout,
         retries: check.retries,
     }
-}
-
-/// What happens at this stop, by the files of the other machines. They recorded the wish; nothing
-/// of it happens before the checks let go.
-fn occasions(context: &EventContext<'_>) -> Vec<Occasion> {
-    let mut occasions = Vec::new();
-    if context.at_stop() {
-        if super::claim::is_handing_over(context) {
-            occasions.push(Occasion::Handoff);
-        }
-        let (starts_review, completes) = super::review::wishes(context);
-        if starts_review {
-            occasions.push(Occasion::Review);
-        }
-        if completes {
-            occasions.push(Occasion::Complete);
-        }
-    }
-    occasions
 }
 
 /// Did this turn use a tool? At a later stop of the same turn it did, because something kept the
@@ -262,52 +242,6 @@ fn scope(context: &EventContext<'_>) -> Option<String> {
     (project.worktree != project.root).then(|| path_text::to_text(&project.worktree))
 }
 
-/// The folder with everything that we keep about checks, besides their results.
-pub(crate) fn folder(context: &EventContext<'_>) -> PathBuf {
-    context.store.dir().join("checks")
-}
-
-pub(crate) fn keys(context: &EventContext<'_>, permit: &Permit) -> Result<Keys, Trouble> {
-    keys_in(context, permit, context.project.worktree.clone())
-}
-
-/// The same for another checkout of the project.
-pub(crate) fn keys_in(
-    context: &EventContext<'_>,
-    permit: &Permit,
-    dir: PathBuf,
-) -> Result<Keys, Trouble> {
-    let folder = folder(context);
-    context.store.state().create(&folder)?;
-    let tree = digest::of(&[path_text::to_text(&dir).as_bytes()]).0;
-    let git = Git::of(context, permit.clone(), Instant::now() + LIST_LIMIT)?.in_dir(&dir);
-    Ok(Keys {
-        git,
-        dir,
-        index: folder.join(format!("index-{tree}")),
-        env: context.env.clone(),
-    })
-}
-
-/// The contents of the project's files, by their names: of those that are tracked or that nothing
-/// ignores, without the state of agents and their tools.
-pub(crate) fn contents(
-    context: &EventContext<'_>,
-    permit: &Permit,
-) -> Result<BTreeMap<String, Vec<u8>>, Trouble> {
-    let dir = context.project.worktree.clone();
-    let files = keys_in(context, permit, dir)?
-        .contents()
-        .map_err(Trouble::Other)?;
-    Ok(files
-        .into_iter()
-        .map(|file| {
-            let name = String::from_utf8_lossy(&file.path).into_owned();
-            (name, [&[file.kind][..], &file.content[..]].concat())
-        })
-        .collect())
-}
-
 /// Takes the keys of these checks, also in the other trees, unless those are gone.
 fn look(
     context: &EventContext<'_>,
@@ -323,9 +257,8 @@ fn look(
         .iter()
         .filter(|check| names.contains(&check.name))
         .collect();
-    let taken = keys(context, permit)
-        .map_err(fault)?
-        .take(&checks, &wanted)?;
+    let tree = Tree::here(context, permit).map_err(fault)?;
+    let taken = tree.keys(&checks, &wanted)?;
     let (stored, _) = json_state::load::<Stored>(context, Name::Check).map_err(fault)?;
     let results = stored.unwrap_or_default().results;
     let entries = wanted.iter().zip(&taken).map(|(check, taken)| {
@@ -344,8 +277,8 @@ fn look(
     for tree in others {
         let dir = path_text::from_text(tree);
         if dir.is_dir() {
-            let keys = keys_in(context, permit, dir.into_owned()).map_err(fault)?;
-            add(keys.take(&checks, &wanted)?, Some(tree));
+            let there = Tree::at(context, permit, dir.into_owned()).map_err(fault)?;
+            add(there.keys(&checks, &wanted)?, Some(tree));
         }
     }
     add(taken, None);
@@ -364,16 +297,16 @@ fn start(
     let mut others = BTreeMap::new();
     for tree in run.checks.iter().filter_map(|one| one.tree.as_ref()) {
         let dir = path_text::from_text(tree).into_owned();
-        let keys = keys_in(context, permit, dir).map_err(fault)?;
-        others.insert(tree.clone(), keys);
+        let there = Tree::at(context, permit, dir).map_err(fault)?;
+        others.insert(tree.clone(), there);
     }
     let runner = Runner {
         permit: permit.clone(),
-        keys: keys(context, permit).map_err(fault)?,
+        tree: Tree::here(context, permit).map_err(fault)?,
         others,
         checks: &checks,
         state: context.store.state(),
-        folder: folder(context),
+        folder: context.store.checks(),
         id: format!("{:06}", fence.0),
         deadline: until,
         parallel: parallel(context).map_err(fault)?,
@@ -424,8 +357,8 @@ pub(crate) fn taken(
     checks: &TrustedChecks,
 ) -> Result<Vec<Taken>, String> {
     let wanted: Vec<_> = checks.definitions.iter().collect();
-    let keys = keys(context, permit).map_err(|trouble| trouble.to_string())?;
-    keys.take(checks, &wanted)
+    let tree = Tree::here(context, permit).map_err(|trouble| trouble.to_string())?;
+    tree.keys(checks, &wanted)
 }
 
 /// The results that are kept, by check.

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use mainspring_platform::{file, lock, path};
 use mainspring_store::Trouble;
 
-use super::folder;
 use crate::children::permit::Permit;
 use crate::context::EventContext;
 use crate::git::Git;
@@ -32,7 +31,7 @@ impl ProvingPlace {
         context: &EventContext<'_>,
         permit: &Permit,
     ) -> Result<Option<Self>, Trouble> {
-        let folder = folder(context);
+        let folder = context.store.checks();
         context.store.state().create(&folder)?;
         let path = folder.join("tree.lock");
         let lock = file::options()
@@ -90,7 +89,7 @@ impl Drop for ProvingPlace {
 
 /// Takes away what a killed command left, unless one is at work.
 pub(super) fn sweep(context: &EventContext<'_>, permit: &Permit) {
-    if fs::symlink_metadata(folder(context).join("tree")).is_ok() {
+    if fs::symlink_metadata(context.store.checks().join("tree")).is_ok() {
         let _ = ProvingPlace::take(context, permit);
     }
 }

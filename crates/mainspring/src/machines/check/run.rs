@@ -11,13 +11,13 @@ use mainspring_kernel::{Digest, Millis, hidden};
 use mainspring_platform::{file, identity, path};
 use mainspring_store::{Trouble, atomic, digest};
 
-use super::key::{Keys, Taken};
+use super::key::Taken;
 use super::printed;
-use super::tree::{Files, Input, differences};
 use crate::children::guard::{Ended, Guarded, Seal};
 use crate::children::permit::{Permit, Revoked};
 use crate::config::checks::CheckDefinition;
 use crate::limits;
+use crate::machines::tree::{Files, Input, Tree, differences};
 use crate::people::trust::TrustedChecks;
 use crate::store::StateDir;
 
@@ -38,9 +38,9 @@ const SLACK: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(crate) struct Runner<'a> {
     pub(crate) permit: Permit,
-    pub(crate) keys: Keys,
-    /// The keys of other trees, by the name of the tree.
-    pub(crate) others: BTreeMap<String, Keys>,
+    pub(crate) tree: Tree,
+    /// The other trees, by their names.
+    pub(crate) others: BTreeMap<String, Tree>,
     pub(crate) checks: &'a TrustedChecks,
     pub(crate) state: &'a StateDir,
     /// The folder with a folder for each check.
@@ -159,9 +159,9 @@ impl Runner<'_> {
         let mut retries = request.retries;
         let mut moved: Option<Vec<String>> = None;
         let other = request.tree.as_ref().and_then(|tree| self.others.get(tree));
-        let keys = other.unwrap_or(&self.keys);
+        let tree = other.unwrap_or(&self.tree);
         for attempt in 1.. {
-            let before = self.key(check, keys)?;
+            let before = self.key(check, tree)?;
             if !before.pins.is_empty() {
                 let files = hidden::names(&before.pins, MOST_NAMED);
                 return Err(format!("{files} changed before it started"));
@@ -172,7 +172,7 @@ impl Runner<'_> {
                 Ok(end) => end,
                 Err(verdict) => return Ok(Judged::of(verdict, before)),
             };
-            let after = self.key(check, keys)?;
+            let after = self.key(check, tree)?;
             let rewrites = before.moved(&after);
             let stays = rewrites.is_empty() || moved.as_ref() == Some(&rewrites);
             if before.key != after.key || !stays {
@@ -210,8 +210,8 @@ impl Runner<'_> {
         Err("it was tried too often".into())
     }
 
-    fn key(&self, check: &CheckDefinition, keys: &Keys) -> Result<Taken, String> {
-        let mut taken = keys.take(self.checks, &[check])?;
+    fn key(&self, check: &CheckDefinition, tree: &Tree) -> Result<Taken, String> {
+        let mut taken = tree.keys(self.checks, &[check])?;
         taken.pop().ok_or_else(|| "it has no key".into())
     }
 
@@ -219,7 +219,7 @@ impl Runner<'_> {
     fn once(&self, check: &CheckDefinition, taken: &Taken, attempt: u32) -> (End, Option<PathBuf>) {
         let folder = self.folder.join(&check.name);
         let mut id = self.id.clone();
-        if taken.dir != self.keys.dir {
+        if taken.dir != self.tree.dir {
             let tree = digest::of(&[path::bytes(&taken.dir)]).0;
             id += &format!("-{tree}");
         }

@@ -26,6 +26,7 @@ use std::path::Path;
 
 use mainspring_kernel::effect::Intent;
 use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::check::Occasion;
 use mainspring_kernel::machines::claim::branch;
 use mainspring_kernel::machines::claim::memory::ClaimMemory;
 use mainspring_kernel::machines::claim::phase::{Phase, Task};
@@ -157,6 +158,24 @@ impl MachineShell for Shell {
     fn run(context: &EventContext<'_>, permit: Permit, intent: &Intent<Claim>) -> Outcome {
         let limit = Millis(intent.deadline.0.saturating_sub(intent.since.0));
         effect::run(context, permit, &intent.effect, limit)
+    }
+
+    fn occasions(context: &EventContext<'_>) -> Vec<Occasion> {
+        let claim = context.project.has(file::NAME).then(|| state(context));
+        let Some(Ok((State::Claimed { claim, .. }, _))) = claim else {
+            return Vec::new();
+        };
+        // Does this stop open a pull request?
+        match claim.phase {
+            Phase::ReadyForPr => vec![Occasion::Handoff],
+            Phase::Failed(failure) if failure.during == Task::Open => vec![Occasion::Handoff],
+            Phase::Failed(_)
+            | Phase::Coding
+            | Phase::PrCreated
+            | Phase::ChecksRunning
+            | Phase::MergedDetected
+            | Phase::Done => Vec::new(),
+        }
     }
 
     fn works_for(input: &InputOf<Claim>, session: &SessionId) -> bool {
@@ -361,25 +380,6 @@ fn current_branch(context: &EventContext<'_>) -> Option<String> {
 }
 
 /// The files that lead from one state to the other.
-/// Does this stop open a pull request, if nothing holds it?
-pub(crate) fn is_handing_over(context: &EventContext<'_>) -> bool {
-    if !context.project.has(file::NAME) {
-        return false;
-    }
-    match state(context) {
-        Ok((State::Claimed { claim, .. }, _)) => match claim.phase {
-            Phase::ReadyForPr => true,
-            Phase::Failed(failure) => failure.during == Task::Open,
-            Phase::Coding
-            | Phase::PrCreated
-            | Phase::ChecksRunning
-            | Phase::MergedDetected
-            | Phase::Done => false,
-        },
-        Ok(_) | Err(_) => false,
-    }
-}
-
 pub(crate) fn changes(found: &Found, old: &State, new: &State) -> Result<Vec<FileChange>, Trouble> {
     let Found {
         file: claim,

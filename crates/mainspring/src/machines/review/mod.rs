@@ -18,6 +18,7 @@ use mainspring_kernel::SessionId;
 use mainspring_kernel::effect::Intent;
 use mainspring_kernel::event::Kind as EventKind;
 use mainspring_kernel::journal::FileChange;
+use mainspring_kernel::machines::check::Occasion;
 use mainspring_kernel::machines::review::findings::{self, Reply};
 use mainspring_kernel::machines::review::standstill::Standstill;
 use mainspring_kernel::machines::review::table::Tasks;
@@ -118,6 +119,19 @@ impl MachineShell for Shell {
 
     fn run(context: &EventContext<'_>, permit: Permit, intent: &Intent<Review>) -> Outcome {
         reviewer::run(context, &permit, intent)
+    }
+
+    fn occasions(context: &EventContext<'_>) -> Vec<Occasion> {
+        if !context.project.has(PLANS) {
+            return Vec::new();
+        }
+        let opened = open(context, None).ok().flatten();
+        let Some(Record::Fields(fields)) = opened.map(|opened| opened.record) else {
+            return Vec::new();
+        };
+        let due = fields.due().map(|_| Occasion::Review);
+        let completes = fields.completes_task().then_some(Occasion::Complete);
+        due.into_iter().chain(completes).collect()
     }
 
     fn waits_for_trust(context: &EventContext<'_>) -> Option<String> {
@@ -270,20 +284,6 @@ fn awaits_review(plan: &PlanDir) -> bool {
     match record::read(bytes.ok().flatten().as_deref()).0 {
         Record::Fields(fields) => fields.awaited().is_some(),
         Record::Missing | Record::Unreadable(_) => false,
-    }
-}
-
-/// Does this stop start a review, and does it complete a task, if nothing holds it?
-pub(crate) fn wishes(context: &EventContext<'_>) -> (bool, bool) {
-    if !context.project.has(PLANS) {
-        return (false, false);
-    }
-    match open(context, None) {
-        Ok(Some(opened)) => match &opened.record {
-            Record::Fields(fields) => (fields.due().is_some(), fields.completes_task()),
-            Record::Missing | Record::Unreadable(_) => (false, false),
-        },
-        Ok(None) | Err(_) => (false, false),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::children::permit::Permit;
 use crate::context::EventContext;
 use crate::git::Git;
 use crate::limits;
-use crate::machines::check;
+use crate::machines::tree::Tree;
 
 /// How long git may take to name branches and tags.
 const REFS_LIMIT: Duration = Duration::from_secs(10);
@@ -48,7 +48,10 @@ impl Subject {
                 &["plan.md", "design.md", "tasks.md"],
                 true,
             )),
-            Kind::Code | Kind::AllCode => check::contents(context, permit).ok(),
+            Kind::Code | Kind::AllCode => {
+                let tree = Tree::here(context, permit).ok();
+                tree.and_then(|tree| tree.files().ok())
+            }
         };
         let files = files.map(|files| {
             let taken = files.into_iter();

@@ -16,6 +16,7 @@ use crate::context::EventContext;
 use crate::error::CliError;
 use crate::machines::check;
 use crate::machines::check::run::Runner;
+use crate::machines::tree::Tree;
 use crate::people::trust::TrustedChecks;
 
 /// Prove that a check can go red: run it on the last commit, then with its canary applied
@@ -95,11 +96,11 @@ fn attempt(
 ) -> Result<Ran> {
     let runner = Runner {
         permit: permit.clone(),
-        keys: check::keys_in(context, permit, tree.dir.clone())?,
+        tree: Tree::at(context, permit, tree.dir.clone())?,
         others: BTreeMap::new(),
         checks,
         state: context.store.state(),
-        folder: check::folder(context).join("proof"),
+        folder: context.store.checks().join("proof"),
         id: "proof".into(),
         deadline: Instant::now() + Duration::from_millis(definition.timeout.0.saturating_mul(2)),
         parallel: 1,

@@ -18,8 +18,9 @@ use crate::context::EventContext;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::limits;
+use crate::machines::check::CheckReceipt;
 use crate::machines::check::key::Parts;
-use crate::machines::check::{self, CheckReceipt};
+use crate::machines::tree::Tree;
 use crate::people::trust::TrustedChecks;
 
 /// Compute the keys of a commit again, and say whether a receipt of checks matches them.
@@ -76,8 +77,8 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         pins: std::collections::BTreeMap::new(),
     };
     let wanted: Vec<_> = defined.definitions.iter().collect();
-    let keys = check::keys_in(&context, &permit, tree.dir.clone())?;
-    let taken = keys.take(&defined, &wanted).map_err(CliError::new)?;
+    let there = Tree::at(&context, &permit, tree.dir.clone())?;
+    let taken = there.keys(&defined, &wanted).map_err(CliError::new)?;
     let compared = receipt.checks.iter().map(|entry| {
         let at = wanted.iter().position(|check| check.name == entry.name);
         Compared {

@@ -1,19 +1,26 @@
 //! The files of a tree and their contents, as they are on the disk: tracked or not, staged or not.
+//! A check's key and a review's subject are made from them.
 
-use std::collections::BTreeSet;
+mod index;
+mod patient;
+pub(crate) mod pattern;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use mainspring_platform::path::{bytes, from_bytes, of_bytes};
 use mainspring_platform::stamp::{Folder, Kind, Stamp};
 use mainspring_platform::{file, no_symlink, path, stamp};
-use mainspring_store::{ShownPath as _, digest};
+use mainspring_store::{ShownPath as _, Trouble, digest, path_text};
 
-use super::index::{Content, Index};
-use super::patient::Patient;
-use super::pattern;
+use self::index::{Content, Index};
+use self::patient::Patient;
+use crate::children::permit::Permit;
+use crate::context::EventContext;
 use crate::env::Environment;
 use crate::git::Git;
 use crate::hosts;
@@ -22,6 +29,8 @@ use crate::path_contains::path_contains;
 /// What no check depends on, unless it says so: the state of agents and their tools.
 const NO_INPUTS: [&str; 3] = [".taskie/", ".agent-claim.json", ".mainspring-off"];
 
+/// For git, to list the files of a large tree.
+const LIST_LIMIT: Duration = Duration::from_secs(50);
 /// How many repositories in the repository are looked into.
 const MOST_NESTED: usize = 64;
 /// How many entries of a folder without git are looked at.
@@ -33,31 +42,35 @@ const DEEPEST: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Input {
     /// Relative to the tree.
-    pub(super) path: Vec<u8>,
+    pub(crate) path: Vec<u8>,
     /// What it is.
-    pub(super) kind: u8,
-    pub(super) content: Content,
+    pub(crate) kind: u8,
+    pub(crate) content: Content,
     /// When it was last written, and what a link leads to: they move even if the content comes
     /// back.
-    pub(super) stamps: Vec<Stamp>,
+    pub(crate) stamps: Vec<Stamp>,
 }
 
 /// The files of a tree, in the order of their paths.
-pub(super) type Files = Vec<Input>;
+pub(crate) type Files = Vec<Input>;
 
 /// What a tree holds.
 #[derive(Debug)]
-pub(super) struct Contents {
-    pub(super) files: Files,
+pub(crate) struct Contents {
+    pub(crate) files: Files,
     /// The ignore files: they decide what else counts, wherever the inputs are.
-    pub(super) rules: Files,
+    pub(crate) rules: Files,
 }
 
-pub(super) struct Tree<'a> {
-    pub(super) git: &'a Git,
-    pub(super) dir: &'a Path,
-    pub(super) index: &'a Path,
-    pub(super) env: &'a Environment,
+/// A checkout. It needs no context, so that checks can run side by side over it.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree {
+    git: Git,
+    /// Its folder.
+    pub(crate) dir: PathBuf,
+    /// Our own index of it.
+    index: PathBuf,
+    pub(crate) env: Environment,
 }
 
 /// What is known while a tree is read.
@@ -74,7 +87,7 @@ struct Reading<'a> {
 }
 
 /// Does a check with these patterns depend on this file?
-pub(super) fn is_input(inputs: &[String], path: &[u8]) -> bool {
+pub(crate) fn is_input(inputs: &[String], path: &[u8]) -> bool {
     if inputs.is_empty() {
         let mut others = NO_INPUTS.into_iter().chain(hosts::folders());
         return !others.any(|one| {
@@ -98,12 +111,55 @@ fn named(pattern: &str) -> &str {
     pattern.strip_suffix('/').unwrap_or(pattern)
 }
 
-impl Tree<'_> {
-    /// The inputs of checks with these patterns, read from the disk.
-    pub(super) fn read(&self, wanted: &[&[String]]) -> Result<Contents, String> {
+impl Tree {
+    /// The worktree of the project that the event is in.
+    pub(crate) fn here(context: &EventContext<'_>, permit: &Permit) -> Result<Self, Trouble> {
+        Self::at(context, permit, context.project.worktree.clone())
+    }
+
+    /// Another checkout of the project.
+    pub(crate) fn at(
+        context: &EventContext<'_>,
+        permit: &Permit,
+        dir: PathBuf,
+    ) -> Result<Self, Trouble> {
+        let folder = context.store.checks();
+        context.store.state().create(&folder)?;
+        let name = digest::of(&[path_text::to_text(&dir).as_bytes()]).0;
+        let git = Git::of(context, permit.clone(), Instant::now() + LIST_LIMIT)?.in_dir(&dir);
+        Ok(Self {
+            git,
+            dir,
+            index: folder.join(format!("index-{name}")),
+            env: context.env.clone(),
+        })
+    }
+
+    /// Every file, but the state of agents and their tools: its name, and what it is and holds.
+    pub(crate) fn files(&self) -> Result<BTreeMap<String, Vec<u8>>, String> {
+        let named = |file: Input| {
+            let name = String::from_utf8_lossy(&file.path).into_owned();
+            (name, [&[file.kind][..], &file.content[..]].concat())
+        };
+        let contents = self.read(&[&[]])?;
+        Ok(contents.files.into_iter().map(named).collect())
+    }
+
+    /// The inputs of checks with these patterns, read from the disk. A check may take longer than
+    /// git: each time, git has its whole time again.
+    pub(crate) fn read(&self, wanted: &[&[String]]) -> Result<Contents, String> {
+        let git = self.git.clone().within(LIST_LIMIT);
+        let timed = Self {
+            git,
+            ..self.clone()
+        };
+        timed.read_now(wanted)
+    }
+
+    fn read_now(&self, wanted: &[&[String]]) -> Result<Contents, String> {
         let mut reading = Reading {
             wanted,
-            index: Index::read(self.index),
+            index: Index::read(&self.index),
             files: Files::new(),
             rules: Files::new(),
             nested: 0,
@@ -117,7 +173,7 @@ impl Tree<'_> {
         let plain = plain.map(|pattern| pattern.as_bytes().to_vec()).collect();
         self.repository(&[], plain, &mut reading, 0)?;
         // Without it, the files are read again the next time.
-        let _ = reading.index.write(self.index);
+        let _ = reading.index.write(&self.index);
         let mut files = reading.files;
         files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         files.dedup_by(|a, b| a.path == b.path);
@@ -204,25 +260,20 @@ impl Tree<'_> {
     /// The names of the files below this folder.
     fn list(&self, prefix: &[u8]) -> Result<Vec<Vec<u8>>, String> {
         let dir = if prefix.is_empty() {
-            self.dir.to_owned()
+            self.dir.clone()
         } else {
             self.dir.join(of_bytes(prefix))
         };
         let is_repository = prefix.is_empty() || fs::symlink_metadata(dir.join(".git")).is_ok();
-        let listed = if is_repository {
-            self.git.clone().in_dir(&dir).files()
-        } else {
-            Err(NO_REPOSITORY.into())
-        };
-        match listed {
-            Ok(below) => Ok(below),
-            Err(cause) if cause.contains(NO_REPOSITORY) => {
-                let mut found = Vec::new();
-                walk(&dir, &mut found, DEEPEST).map_err(|error| error.to_string())?;
-                Ok(found.iter().map(|path| bytes(path).to_vec()).collect())
+        if is_repository {
+            let listed = self.git.clone().in_dir(&dir).files()?;
+            if let Some(below) = listed {
+                return Ok(below);
             }
-            Err(cause) => Err(cause),
         }
+        let mut found = Vec::new();
+        walk(&dir, &mut found, DEEPEST).map_err(|error| error.to_string())?;
+        Ok(found.iter().map(|path| bytes(path).to_vec()).collect())
     }
 
     /// What is at this path; `None` if there is nothing.
@@ -277,7 +328,7 @@ impl Tree<'_> {
     }
 
     fn digest(&self, path: &Path) -> io::Result<Content> {
-        digest::of_reader(Patient::new(file::open(path)?, self.git))
+        digest::of_reader(Patient::new(file::open(path)?, &self.git))
     }
 
     /// A link is its target's name, and what is there. A folder of the tree itself counts by its
@@ -286,7 +337,7 @@ impl Tree<'_> {
         let target = fs::read_link(path)?;
         let mut seen = bytes(&target).to_vec();
         if let Ok(real) = path::real(path)
-            && !(real.is_dir() && path_contains(&real, self.dir))
+            && !(real.is_dir() && path_contains(&real, &self.dir))
         {
             let mut below = Vec::new();
             if real.is_dir() {
@@ -322,9 +373,6 @@ const IGNORE_FILE: &str = ".gitignore";
 /// A pipe, a socket or a device has no content that a key could have.
 const NO_FILE: &str = "it is no regular file";
 
-/// What git says outside of a repository.
-const NO_REPOSITORY: &str = "not a git repository";
-
 /// Every file below a folder without git, by its path relative to the folder.
 fn walk(top: &Path, found: &mut Vec<PathBuf>, deepest: usize) -> io::Result<()> {
     let mut folders = vec![(PathBuf::new(), 0)];
@@ -355,7 +403,7 @@ fn below(folder: &Path, name: &OsStr) -> PathBuf {
 }
 
 /// The digest of these files, and of what decides which files count.
-pub(super) fn digest_of<'a>(files: impl Iterator<Item = &'a Input>, rules: &Files) -> String {
+pub(crate) fn digest_of<'a>(files: impl Iterator<Item = &'a Input>, rules: &Files) -> String {
     let mut all = Vec::new();
     let mut add = |input: &Input, kind: u8| {
         all.extend_from_slice(&(input.path.len() as u64).to_le_bytes());
@@ -373,13 +421,13 @@ pub(super) fn digest_of<'a>(files: impl Iterator<Item = &'a Input>, rules: &File
 }
 
 /// The files whose content differs, or that only one of the two has.
-pub(super) fn differences(before: &Files, after: &Files) -> Vec<String> {
+pub(crate) fn differences(before: &Files, after: &Files) -> Vec<String> {
     let same = |one: &Input, other: &Input| one.kind == other.kind && one.content == other.content;
     unlike(before, after, same)
 }
 
 /// The files that were written since, whatever their content is.
-pub(super) fn moved(before: &Files, after: &Files) -> Vec<String> {
+pub(crate) fn moved(before: &Files, after: &Files) -> Vec<String> {
     unlike(before, after, |one, other| one.stamps == other.stamps)
 }
 
@@ -400,4 +448,33 @@ fn unlike(before: &Files, after: &Files, same: impl Fn(&Input, &Input) -> bool) 
         .into_iter()
         .map(|name| of_bytes(name).to_string_lossy().into_owned())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use mainspring_kernel::Millis;
+
+    use super::*;
+    use crate::config::Config;
+
+    /// The key is taken once more after the check, and a check may take longer than git may.
+    #[test]
+    fn each_key_is_taken_with_the_whole_time_for_git() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = path::real(temp.path()).unwrap();
+        let env = Environment::given(&[("PATH", "/usr/bin:/bin")], Millis(0));
+        let config = Config::of_user(&env).unwrap();
+        let over = Instant::now();
+        let git = Git::new(Permit::for_test(), &env, &config, &dir, over).unwrap();
+        git.clone().within(LIST_LIMIT).init(None).unwrap();
+        mainspring_store::atomic::replace(&dir.join("a"), b"").unwrap();
+        let tree = Tree {
+            git,
+            index: dir.join(".git/mainspring-index"),
+            dir,
+            env,
+        };
+        let files = tree.files().unwrap();
+        assert_eq!(files.len(), 1);
+    }
 }
