@@ -56,7 +56,7 @@ fn main() {
     }
 }
 
-/// Tells the program which commit it was built from, for `mainspring self`. A debug build is not
+/// Tells the program which commit it was built from, for `mainspring debug self`. A debug build is not
 /// told: it would be built again after each commit.
 fn commit() {
     let git = |args: &[&str]| {

@@ -51,7 +51,7 @@ pub const TABLE: &[Row] = &[
     row("untrust",                  Who::Person,          "untrust a project"),
     row("install",                  Who::ConfirmedPerson, "install"),
     row("uninstall",                Who::ConfirmedPerson, "uninstall"),
-    row("state purge",              Who::ConfirmedPerson, "purge state"),
+    row("debug state purge",        Who::ConfirmedPerson, "purge state"),
     row("stop",                     Who::Person,          "give orders"),
     row("pause",                    Who::Person,          "give orders"),
     row("resume",                   Who::Person,          "give orders"),
@@ -84,10 +84,11 @@ pub const TABLE: &[Row] = &[
     anyones("tasks list"), anyones("tasks next"), anyones("tasks start"), anyones("tasks done"),
     anyones("tasks note"), anyones("tasks add"), anyones("tasks validate"), anyones("tasks preview"),
     anyones("pulse"), anyones("hook"), anyones("compat"),
-    anyones("demo"), anyones("state"), anyones("self"), anyones("doctor"), anyones("status"), anyones("sessions"), anyones("why"), anyones("log"),
+    anyones("demo"), anyones("doctor"), anyones("status"), anyones("sessions"), anyones("why"), anyones("log"),
     // An agent that starts the page cannot use its buttons: they are `pause` and `resume`.
     anyones("view"),
-    anyones("graph"), anyones("simulate"), anyones("replay"), anyones("config"), anyones("config check"), anyones("config get"), anyones("config schema"),
+    anyones("graph"), anyones("config"), anyones("config check"), anyones("config get"), anyones("config schema"),
+    anyones("debug self"), anyones("debug state"), anyones("debug replay"), anyones("debug simulate"),
     anyones("completions"), anyones("man"),
 ];
 

@@ -1,5 +1,6 @@
 //! The command line, and nothing else.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -12,9 +13,9 @@ use mainspring_platform::terminal;
 use mainspring_platform::program;
 
 use crate::children::guard;
-use crate::command::{CommandContext, TypedIn};
+use crate::command::{CommandContext, TypedIn, json};
 use crate::env::Environment;
-use crate::error::CliError;
+use crate::error::{CliError, Failure};
 use crate::exit::Exit;
 use crate::hosts::{self, CalledBy, HostSpec, call};
 use crate::output::{self, Paint};
@@ -69,15 +70,15 @@ enum Verb {
     Claim(machines::claim::commands::Args),
     Handoff(machines::claim::commands::handoff::Args),
     Graph(show::graph::Args),
-    Simulate(debug::simulate::Args),
-    Replay(debug::replay::Args),
     Config(setup::config::Args),
-    State(debug::state::Args),
-    #[command(name = "self")]
-    Myself(debug::myself::Args),
+    Debug(debug::Args),
+    #[command(hide = true)]
     Completions(setup::completions::Args),
+    #[command(hide = true)]
     Man(setup::man::Args),
+    #[command(hide = true)]
     Hook(hook::Args),
+    #[command(hide = true)]
     Compat(compat::Args),
 }
 
@@ -157,6 +158,7 @@ fn called_as_hook(
 }
 
 fn parse_and_run(args: Vec<OsString>, cmd: &CommandContext) -> ExitCode {
+    let as_json = args.iter().any(|word| word == "--json");
     match parse(args.into_iter()) {
         // Not `Usage`: to a host that dropped our arguments, 2 would mean to block.
         Err(error) if is_bare(&error) => {
@@ -172,7 +174,7 @@ fn parse_and_run(args: Vec<OsString>, cmd: &CommandContext) -> ExitCode {
             let _ = help.print();
             Exit::Success.into()
         }
-        Ok(cli) => finish(run_fitted(cli, cmd), cmd).into(),
+        Ok(cli) => finish(run_fitted(cli, cmd), cmd, as_json).into(),
     }
 }
 
@@ -189,18 +191,15 @@ fn run_fitted(cli: Cli, cmd: &CommandContext) -> Result<String, CliError> {
         _ if is_for_a_program => text,
         _ => wrap(&text, cmd.width),
     };
-    match run(cli, cmd) {
-        Ok(text) => Ok(fitted(text)),
-        Err(CliError {
-            shown: Some((text, exit)),
-            ..
-        }) => Err(CliError::shown(fitted(text), exit)),
-        Err(error) => Err(error),
-    }
+    run(cli, cmd).map(fitted).map_err(|error| match error.kind {
+        Failure::Shown(exit) => CliError::shown(fitted(error.cause), exit),
+        _ => error,
+    })
 }
 
-/// Prints what a command said.
-fn finish(said: Result<String, CliError>, cmd: &CommandContext) -> Exit {
+/// Prints what a command said. Why it failed goes to stderr for people, and to stdout where a
+/// program reads that.
+fn finish(said: Result<String, CliError>, cmd: &CommandContext, as_json: bool) -> Exit {
     match said {
         Ok(text) if pager::shows(&cmd.env, &text, cmd.paint) => Exit::Success,
         Ok(text) => match output::stdout(&text, cmd.paint) {
@@ -215,10 +214,14 @@ fn finish(said: Result<String, CliError>, cmd: &CommandContext) -> Exit {
             }
         },
         Err(CliError {
-            shown: Some((text, exit)),
+            kind: Failure::Shown(exit),
+            cause: text,
             ..
         }) => output::stdout(&text, cmd.paint).map_or(Exit::Failure, |()| exit),
         Err(error) => {
+            if as_json && let Ok(text) = json(&BTreeMap::from([("error", &error)])) {
+                let _ = output::stdout(&text, cmd.paint);
+            }
             let at_terminal = std::io::stderr().is_terminal();
             let width = cmd.width.filter(|_| at_terminal);
             output::stderr(&wrap(&error.to_string(), width));
@@ -239,7 +242,7 @@ pub(crate) fn command() -> clap::Command {
 
 /// Runs a command line in this process, as the demo does.
 fn dispatch(args: Vec<OsString>, cmd: &CommandContext) -> Result<String, CliError> {
-    let cli = parse(args.into_iter()).map_err(|error| CliError::new(error.render()))?;
+    let cli = parse(args.into_iter()).map_err(|error| CliError::usage(error.render()))?;
     run(cli, cmd)
 }
 
@@ -250,7 +253,7 @@ fn parse(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
 fn run(cli: Cli, cmd: &CommandContext) -> Result<String, CliError> {
     match cli.verb {
         Verb::Hook(args) => Err(args.refusal()),
-        Verb::Compat(_) => Err(CliError::new(
+        Verb::Compat(_) => Err(CliError::usage(
             "`mainspring compat` answers a host, and cannot run in the demo",
         )),
         Verb::Install(args) => setup::install::run(&args, cmd),
@@ -261,15 +264,12 @@ fn run(cli: Cli, cmd: &CommandContext) -> Result<String, CliError> {
         Verb::Why(args) => show::why::run(&args, cmd),
         Verb::Log(args) => show::log::run(&args, cmd),
         Verb::View(args) => show::view::run(&args, cmd),
-        Verb::Replay(args) => debug::replay::run(&args, cmd),
-        Verb::Simulate(args) => debug::simulate::run(&args, cmd),
         Verb::Stop(args) => people::brake::stop(&args, cmd),
         Verb::Pause(args) => people::brake::pause(&args, cmd),
         Verb::Resume(args) => people::brake::resume(&args, cmd),
         Verb::Observe(args) => people::observe::run(&args, cmd),
         Verb::Config(args) => setup::config::run(&args, cmd),
-        Verb::State(args) => debug::state::run(&args, cmd),
-        Verb::Myself(args) => debug::myself::run(&args, cmd),
+        Verb::Debug(args) => debug::run(&args, cmd),
         Verb::Tasks(args) => machines::tasks::commands::run(&args, cmd),
         Verb::Trust(args) => people::trust_command::run(&args, cmd),
         Verb::Untrust(args) => people::trust_command::untrust(&args, cmd),

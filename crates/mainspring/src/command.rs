@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use mainspring_kernel::authority::{self, Grounds};
 use mainspring_kernel::journal::{Entry, FileChange};
-use mainspring_kernel::verbs::{Actor, Refusal as _};
+use mainspring_kernel::verbs::Actor;
 use mainspring_kernel::{Name, SessionId};
 use mainspring_platform::owner::Owner;
 use mainspring_store::{ShownPath as _, Trouble, atomic, digest};
@@ -104,13 +104,9 @@ impl CommandContext {
         if !is_whole && args.is_some_and(|args| args.starts_with(' ')) {
             denied.command.clone_from(&self.typed);
         }
-        let error = CliError {
-            hints: denied.next(),
-            ..CliError::new(&denied)
-        };
         // For a person who is taken for an agent.
         let reason = self.env.agent().map(|agent| agent.reason());
-        Err(reason.into_iter().fold(error, CliError::hint))
+        Err(reason.into_iter().fold(denied.into(), CliError::hint))
     }
 
     /// Permission for a command that starts programs for this machine. A person always has
@@ -119,7 +115,7 @@ impl CommandContext {
         let (project, store) = self.project()?;
         let context = EventContext::new(&self.env, &project, &store, None);
         context.permit(machine).map_err(|denied| match denied {
-            Denied::Ordered(forbidden) => CliError::new(forbidden)
+            Denied::Ordered(forbidden) => CliError::refused(forbidden)
                 .hint("a person can run this command, or end the order with `mainspring resume`"),
             Denied::Trouble(trouble) => trouble.into(),
         })
@@ -204,7 +200,7 @@ impl CommandContext {
         };
         match crate::people::sessions::poser(&self.env, state, &named) {
             None => Ok(()),
-            Some(own) => Err(CliError::new(format!(
+            Some(own) => Err(CliError::refused(format!(
                 "this shell is session {own}'s, and its variables name session {named}: nothing \
                  was changed"
             ))
@@ -259,7 +255,7 @@ impl CommandContext {
             then(&context)?;
         }
         if let Some(path) = lock.edited().first() {
-            return Err(CliError::new(format!(
+            return Err(CliError::busy(format!(
                 "somebody edited {path} in the meantime, so it was left as it is"
             ))
             .hint(format!("run `mainspring {command}` again")));
@@ -331,8 +327,7 @@ pub(crate) fn plain_json<T: Serialize>(value: &T) -> Result {
 /// Indented for people. It is made from the compact text, so that the code that writes every
 /// machine's state is in the binary only once.
 pub(crate) fn pretty<T: Serialize>(value: &T) -> Result {
-    mainspring_json::text(value)
-        .and_then(|text| serde_json::from_str::<serde_json::Value>(&text))
-        .and_then(|value| serde_json::to_string_pretty(&value))
-        .map_err(|error| CliError::new(Trouble::Other(error.to_string())))
+    let text = mainspring_json::text(value)?;
+    let value: serde_json::Value = serde_json::from_str(&text)?;
+    Ok(serde_json::to_string_pretty(&value)?)
 }

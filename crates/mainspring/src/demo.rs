@@ -58,8 +58,10 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext, dispatch: Dispatch) -> Resu
         .iter()
         .find(|wanted| !names.contains(&wanted.as_str()))
     {
-        return Err(CliError::new(format!("there is no scene {unknown:?}"))
-            .hint(format!("the scenes are {}", names.join(", "))));
+        return Err(
+            CliError::not_found(format!("there is no scene {unknown:?}"))
+                .hint(format!("the scenes are {}", names.join(", "))),
+        );
     }
     let wanted = SCENES.iter().filter(|(name, _)| {
         args.scenes.is_empty() || args.scenes.iter().any(|wanted| wanted == name)

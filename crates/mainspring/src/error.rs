@@ -1,45 +1,93 @@
 //! An error that a person reads: what went wrong, where, and what to type next.
 
 use std::fmt;
+use std::path::Path;
 
 use mainspring_kernel::machines;
 use mainspring_kernel::verbs::Refusal as _;
-use mainspring_store::Trouble;
+use mainspring_store::{ShownPath as _, Trouble};
+use serde::Serialize;
 
 use crate::exit::Exit;
 
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(crate) struct CliError {
+    pub(crate) kind: Failure,
     pub(crate) cause: String,
     pub(crate) hints: Vec<String>,
-    /// Text that goes to stdout although the command failed, and the exit code for it.
-    pub(crate) shown: Option<(String, Exit)>,
+}
+
+/// What kind of failure it is. A program reads it in the JSON of a command that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Failure {
+    /// What was typed means nothing here.
+    Usage,
+    /// It is not this caller's to do, or not now.
+    Refused,
+    /// What was named is not there.
+    NotFound,
+    /// Another process has it, or was faster.
+    Busy,
+    /// A file is not what it must be.
+    Damaged,
+    /// It was tried, and did not work.
+    Failed,
+    /// No failure of the command: the cause is what it printed, and the exit code says how bad
+    /// that is.
+    #[serde(skip)]
+    Shown(Exit),
 }
 
 impl CliError {
+    /// Something was tried, and did not work.
     pub(crate) fn new(cause: impl fmt::Display) -> Self {
-        Self {
-            cause: cause.to_string(),
-            hints: Vec::new(),
-            shown: None,
-        }
+        Self::of(Failure::Failed, cause)
+    }
+
+    pub(crate) fn usage(cause: impl fmt::Display) -> Self {
+        Self::of(Failure::Usage, cause)
+    }
+
+    pub(crate) fn refused(cause: impl fmt::Display) -> Self {
+        Self::of(Failure::Refused, cause)
+    }
+
+    pub(crate) fn not_found(cause: impl fmt::Display) -> Self {
+        Self::of(Failure::NotFound, cause)
+    }
+
+    pub(crate) fn no_file(path: &Path) -> Self {
+        Self::not_found(format!("there is no file {}", path.shown()))
+    }
+
+    pub(crate) fn busy(cause: impl fmt::Display) -> Self {
+        Self::of(Failure::Busy, cause)
+    }
+
+    pub(crate) fn damaged(cause: impl fmt::Display) -> Self {
+        Self::of(Failure::Damaged, cause)
     }
 
     /// A view whose exit code says how bad its findings are.
     pub(crate) fn shown(text: String, exit: Exit) -> Self {
-        Self {
-            cause: String::new(),
-            hints: Vec::new(),
-            shown: Some((text, exit)),
-        }
+        Self::of(Failure::Shown(exit), text)
     }
 
     /// A command that did not do what it was for. `said` is what its machine said about it.
     pub(crate) fn undone(what: &str, said: &str) -> Self {
-        Self::new(match said.trim_end() {
+        Self::refused(match said.trim_end() {
             "" => what,
             said => said,
         })
+    }
+
+    fn of(kind: Failure, cause: impl fmt::Display) -> Self {
+        Self {
+            kind,
+            cause: cause.to_string(),
+            hints: Vec::new(),
+        }
     }
 
     #[must_use]
@@ -51,23 +99,49 @@ impl CliError {
 
 /// What a machine refuses, with what to type next.
 macro_rules! refusals {
-    ($($machine:ident,)*) => {
-        $(impl From<machines::$machine::verbs::Refused> for CliError {
-            fn from(refused: machines::$machine::verbs::Refused) -> Self {
+    ($($refused:path,)*) => {
+        $(impl From<$refused> for CliError {
+            fn from(refused: $refused) -> Self {
                 Self {
                     hints: refused.next(),
-                    ..Self::new(refused)
+                    ..Self::refused(refused)
                 }
             }
         })*
     };
 }
 
-refusals! { looping, check, review, claim, tasks, pulse, }
+refusals! {
+    mainspring_kernel::authority::Denied,
+    machines::looping::verbs::Refused,
+    machines::check::verbs::Refused,
+    machines::review::verbs::Refused,
+    machines::claim::verbs::Refused,
+    machines::tasks::verbs::Refused,
+    machines::pulse::verbs::Refused,
+}
 
 impl From<Trouble> for CliError {
     fn from(trouble: Trouble) -> Self {
-        Self::new(trouble)
+        let kind = match trouble {
+            Trouble::Corrupt { .. } | Trouble::Damaged { .. } | Trouble::Newer { .. } => {
+                Failure::Damaged
+            }
+            Trouble::Unsafe { .. } => Failure::Refused,
+            Trouble::Busy { .. } => Failure::Busy,
+            Trouble::Io { .. }
+            | Trouble::TooLarge { .. }
+            | Trouble::NotAFile { .. }
+            | Trouble::Unfinished(_)
+            | Trouble::Other(_) => Failure::Failed,
+        };
+        Self::of(kind, trouble)
+    }
+}
+
+impl From<serde_json::Error> for CliError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::new(error)
     }
 }
 

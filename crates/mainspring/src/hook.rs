@@ -51,7 +51,7 @@ impl Args {
             Some(name) if hosts::named(name).is_none() => format!("there is no host {name:?}"),
             Some(_) | None => "`mainspring hook` takes nothing but `--host NAME`".into(),
         };
-        CliError::new(problem).hint(format!("the hosts are {}", known.join(", ")))
+        CliError::usage(problem).hint(format!("the hosts are {}", known.join(", ")))
     }
 }
 

@@ -50,7 +50,7 @@ fn describe(out: &mut String, command: &mut Command, name: &str) {
     let help = trimmed(&command.render_long_help().to_string());
     *out += &format!("\n## `{name}`\n\n```text\n{}\n```\n", help.trim_end());
     for sub in command.get_subcommands_mut() {
-        if sub.get_name() != "help" && !sub.is_hide_set() {
+        if sub.get_name() != "help" {
             let name = format!("{name} {}", sub.get_name());
             let mut sub = sub.clone().term_width(WIDTH);
             describe(out, &mut sub, &name);

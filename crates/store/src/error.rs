@@ -51,6 +51,8 @@ pub enum Trouble {
         path.shown(), crate::seal::FORMAT
     )]
     Newer { path: PathBuf, version: String },
+    #[error("another process has held {} for more than {seconds} seconds", path.shown())]
+    Busy { path: PathBuf, seconds: f32 },
     /// The record is durable, but one of its files could not be replaced.
     #[error("{0}; it is recorded, and the next event tries again")]
     Unfinished(Box<Self>),

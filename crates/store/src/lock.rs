@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use mainspring_platform::identity::is_at;
 use mainspring_platform::{file, lock};
 
-use crate::ShownPath as _;
 use crate::Trouble;
 
 /// How often a lock is taken that turns out to be of a deleted store. On a file system whose inode
@@ -50,10 +49,9 @@ fn take_file(path: &Path, longest: Duration) -> Result<File, Trouble> {
         .map_err(Trouble::io("wait for", path))?;
     match wait.recv_timeout(longest) {
         Ok(result) => result.map_err(Trouble::io("lock", path)),
-        Err(_) => Err(Trouble::Other(format!(
-            "another process has held {} for more than {} seconds",
-            path.shown(),
-            longest.as_secs_f32()
-        ))),
+        Err(_) => Err(Trouble::Busy {
+            path: path.to_owned(),
+            seconds: longest.as_secs_f32(),
+        }),
     }
 }

@@ -1,4 +1,4 @@
-//! `mainspring self`: this program, where it is registered, and which state it keeps.
+//! `mainspring debug self`: this program, where it is registered, and which state it keeps.
 
 use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::journal;
@@ -14,8 +14,8 @@ use crate::store::installs;
 
 /// Show this program: its version, where it is registered, and which state it keeps.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  mainspring self\n  mainspring self --json")]
-pub(crate) struct Args {
+#[command(after_help = "Examples:\n  mainspring debug self\n  mainspring debug self --json")]
+pub(super) struct Args {
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -66,7 +66,7 @@ struct State {
 /// The commit that a release was built from.
 const COMMIT: Option<&str> = option_env!("MAINSPRING_COMMIT");
 
-pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
+pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let state = cmd.state()?;
     let mut installed: Vec<Written> = installs::all(&state)
         .map(|record| Written {

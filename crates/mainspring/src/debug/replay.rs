@@ -1,4 +1,4 @@
-//! `mainspring replay`: repeat recorded decisions, and show the first that differs.
+//! `mainspring debug replay`: repeat recorded decisions, and show the first that differs.
 
 use std::path::{Path, PathBuf};
 
@@ -22,9 +22,9 @@ use crate::show::records;
 /// A message that is only worded differently is not a different decision.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mainspring replay                     this project's decisions\n  mainspring replay report.jsonl        somebody else's, from `mainspring log --json`"
+    after_help = "Examples:\n  mainspring debug replay                     this project's decisions\n  mainspring debug replay report.jsonl        somebody else's, from `mainspring log --json`"
 )]
-pub(crate) struct Args {
+pub(super) struct Args {
     /// A journal, or what `mainspring log --json` printed; default: this project's journal
     file: Option<PathBuf>,
     /// As JSON
@@ -54,7 +54,7 @@ struct Difference {
     now: [String; 2],
 }
 
-pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
+pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let lines = match &args.file {
         Some(path) => from_file(path)?,
         None => records::all(cmd.project()?.1.dir())?,
@@ -105,10 +105,10 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 }
 
 fn from_file(path: &Path) -> Result<Vec<Shown>> {
-    let Some(reader) = Reader::open(path, 0, None)? else {
-        return Err(CliError::new(format!("there is no file {}", path.shown()))
-            .hint("`mainspring replay` without a file repeats this project's journal"));
-    };
+    let reader = Reader::open(path, 0, None)?.ok_or_else(|| {
+        CliError::no_file(path)
+            .hint("`mainspring debug replay` without a file repeats this project's journal")
+    })?;
     let mut lines = Vec::new();
     for line in reader {
         lines.push(match line? {
@@ -127,7 +127,7 @@ fn from_file(path: &Path) -> Result<Vec<Shown>> {
         return Ok(lines);
     }
     Err(
-        CliError::new(format!("{} holds no record of mainspring", path.shown()))
+        CliError::not_found(format!("{} holds no record of mainspring", path.shown()))
             .hint("`mainspring log --json` prints records"),
     )
 }
@@ -152,8 +152,8 @@ fn from_log(path: &Path) -> Result<Vec<Shown>> {
 /// different decision. And records of format 1 have texts of people and agents in their messages,
 /// which must not be shown here.
 fn without_sentences(ruling: &Ruling) -> Result<Value> {
-    let text = mainspring_json::text(ruling).map_err(CliError::new)?;
-    let mut value = serde_json::from_str(&text).map_err(CliError::new)?;
+    let text = mainspring_json::text(ruling)?;
+    let mut value = serde_json::from_str(&text)?;
     drop_sentences(&mut value);
     Ok(value)
 }

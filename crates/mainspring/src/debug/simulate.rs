@@ -1,4 +1,4 @@
-//! `mainspring simulate`: what would happen at an event, without doing it.
+//! `mainspring debug simulate`: what would happen at an event, without doing it.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ use crate::machines;
 use crate::people::which_session;
 use crate::project;
 use crate::show::why;
-use crate::store::{ProjectStore, StateDir};
+use crate::store::ProjectStore;
 
 /// Show what would happen at an event, and change nothing.
 ///
@@ -30,9 +30,9 @@ use crate::store::{ProjectStore, StateDir};
 /// answer says so.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  echo '{\"last_assistant_message\":\"I am done.\"}' | mainspring simulate -\n  mainspring simulate event.json --json"
+    after_help = "Examples:\n  echo '{\"last_assistant_message\":\"I am done.\"}' | mainspring debug simulate -\n  mainspring debug simulate event.json --json"
 )]
-pub(crate) struct Args {
+pub(super) struct Args {
     /// A file with the event, or `-` for stdin
     #[arg(value_name = "EVENT.json")]
     event: PathBuf,
@@ -48,12 +48,9 @@ struct View<'a> {
     ruling: &'a Ruling,
 }
 
-pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
+pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let payload = event(&args.event, cmd)?;
-    let Some(state) = StateDir::of(&cmd.env) else {
-        return Err(CliError::new("there is no place for mainspring's state")
-            .hint("set HOME or XDG_STATE_HOME"));
-    };
+    let state = cmd.state()?;
     let session = payload.event.session.as_ref();
     let project = project::of_event(&cmd.env, &state, session, &payload)?;
     let store = ProjectStore::new(state, &project.root);
@@ -76,7 +73,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if args.json {
         let answer = answer.as_deref().unwrap_or("null");
         return crate::command::json(&View {
-            answer: serde_json::from_str(answer).map_err(CliError::new)?,
+            answer: serde_json::from_str(answer)?,
             ruling: &ruling,
         });
     }
@@ -98,6 +95,8 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     )))
 }
 
+const AN_EVENT: &str = "an event is the JSON that a host sends to a hook; `{}` is a stop";
+
 fn event(path: &Path, cmd: &CommandContext) -> Result<Payload> {
     let bytes = if path.as_os_str() == "-" {
         match input::whole() {
@@ -107,8 +106,8 @@ fn event(path: &Path, cmd: &CommandContext) -> Result<Payload> {
         }
     } else {
         atomic::read(path, limits::STDIN)?.ok_or_else(|| {
-            CliError::new(format!("there is no file {}", path.shown()))
-                .hint("`mainspring simulate -` reads the event from stdin; `{}` is a stop")
+            CliError::no_file(path)
+                .hint("`mainspring debug simulate -` reads the event from stdin; `{}` is a stop")
         })?
     };
     let source = match path.shown() {
@@ -116,12 +115,10 @@ fn event(path: &Path, cmd: &CommandContext) -> Result<Payload> {
         file => file,
     };
     let event: Value = mainspring_json::read(&bytes).map_err(|error| {
-        CliError::new(format!("{source} is not JSON: {error}"))
-            .hint("an event is the JSON that a host sends to a hook; `{}` is a stop")
+        CliError::damaged(format!("{source} is not JSON: {error}")).hint(AN_EVENT)
     })?;
     if !event.is_object() {
-        return Err(CliError::new(format!("{source} is not a JSON object"))
-            .hint("an event is the JSON that a host sends to a hook; `{}` is a stop"));
+        return Err(CliError::damaged(format!("{source} is not a JSON object")).hint(AN_EVENT));
     }
     let mut payload =
         hosts::decode(&cmd.env, bytes, DecodeAs::StopUnlessNamed, None).map_err(CliError::new)?;
@@ -133,8 +130,10 @@ fn event(path: &Path, cmd: &CommandContext) -> Result<Payload> {
     payload.event.session = payload.event.session.or(session);
     payload.cwd.get_or_insert_with(|| cmd.cwd.clone());
     match &payload.event.kind {
-        Kind::Other { name } => Err(CliError::new(format!("no machine listens to {name:?}"))
-            .hint("`mainspring graph` shows the events of each machine")),
+        Kind::Other { name } => Err(
+            CliError::not_found(format!("no machine listens to {name:?}"))
+                .hint("`mainspring graph` shows the events of each machine"),
+        ),
         _ => Ok(payload),
     }
 }

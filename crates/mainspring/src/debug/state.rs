@@ -1,4 +1,4 @@
-//! `mainspring state`: how much is kept, for which project, and how to end it.
+//! `mainspring debug state`: how much is kept, for which project, and how to end it.
 
 mod purge;
 
@@ -21,9 +21,9 @@ use crate::retention::survey::{self, Kinds, ProjectSize, Shared, Size};
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  mainspring state                  every project, and what will be deleted next\n  mainspring state purge            delete the state of this project\n  mainspring state purge ~/old      of a project that was moved or deleted\n  mainspring state purge --all      of every project whose folder is gone"
+    after_help = "Examples:\n  mainspring debug state                  every project, and what will be deleted next\n  mainspring debug state purge            delete the state of this project\n  mainspring debug state purge ~/old      of a project that was moved or deleted\n  mainspring debug state purge --all      of every project whose folder is gone"
 )]
-pub(crate) struct Args {
+pub(super) struct Args {
     #[command(subcommand)]
     task: Option<Task>,
     /// As JSON
@@ -79,7 +79,7 @@ impl Row {
     }
 }
 
-pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
+pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if let Some(Task::Purge(args)) = &args.task {
         return purge::run(args, cmd);
     }

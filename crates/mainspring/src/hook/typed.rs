@@ -64,7 +64,7 @@ pub(super) fn carry_out(env: &Environment, payload: &Payload) -> Option<Handled>
         typed: String::new(),
     };
     let said = order
-        .map_err(CliError::new)
+        .map_err(CliError::usage)
         .and_then(|order| give(order, text.trim(), payload, &cmd));
     let said = match said {
         Ok(did) => format!("done: {}", did.trim()),
@@ -80,7 +80,7 @@ fn give(order: Order, text: &str, payload: &Payload, cmd: &CommandContext) -> Re
     if let Some(at) = client_queue::typed_at(&context, text)
         && is_undone(&Given { order, at }, &orders::given_since(&store, at))
     {
-        return Err(CliError::new(
+        return Err(CliError::refused(
             "you resumed after you had typed this, while it waited in the client's queue",
         )
         .hint("type it again to stop"));

@@ -331,7 +331,7 @@ impl Settings {
 }
 
 fn left_alone(path: &Path, problem: &str) -> CliError {
-    CliError::new(format!(
+    CliError::damaged(format!(
         "{}: {problem}; the file was not changed",
         path.shown()
     ))

@@ -16,31 +16,27 @@ pub(crate) enum Enter {
 
 /// Is a person there? For what `--yes` alone does not allow.
 pub(crate) fn require_terminal() -> Result<()> {
+    require("run it in a terminal")
+}
+
+/// Nobody can be asked without a terminal: `instead` is what to type then.
+fn require(instead: &str) -> Result<()> {
     if std::io::stdin().is_terminal() {
         return Ok(());
     }
-    Err(
-        CliError::new("stdin is not a terminal, so there is nobody to confirm")
-            .hint("run it in a terminal"),
-    )
+    Err(CliError::refused("stdin is not a terminal, so there is nobody to confirm").hint(instead))
 }
 
 /// The answer to a yes-or-no question.
 pub(crate) fn yes(question: &str, enter: Enter, paint: Paint) -> Result<bool> {
-    let stdin = std::io::stdin();
-    if !stdin.is_terminal() {
-        return Err(
-            CliError::new("stdin is not a terminal, so there is nobody to confirm")
-                .hint("`--yes` goes on without asking"),
-        );
-    }
+    require("`--yes` goes on without asking")?;
     let choice = match enter {
         Enter::Yes => "[Y/n]",
         Enter::No => "[y/N]",
     };
     output::question(&format!("{question} {choice} "), paint);
     let mut answer = String::new();
-    stdin
+    std::io::stdin()
         .lock()
         .read_line(&mut answer)
         .map_err(|error| CliError::new(format!("no answer: {error}")))?;

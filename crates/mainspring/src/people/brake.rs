@@ -92,7 +92,7 @@ fn release(given: Order, cmd: &CommandContext) -> Result {
     let off = project.file(OFF_FILE);
     if std::fs::symlink_metadata(&off).is_ok() {
         return Err(
-            CliError::new(format!("{} switches everything off here", off.shown()))
+            CliError::refused(format!("{} switches everything off here", off.shown()))
                 .hint("delete that file to go on"),
         );
     }

@@ -180,7 +180,7 @@ pub(crate) fn untrust(args: &UntrustArgs, cmd: &CommandContext) -> Result {
     };
     let name = root.shown();
     if !record::revoke(&cmd.state()?, &root)? {
-        return Err(CliError::new(format!("{name} was not trusted"))
+        return Err(CliError::not_found(format!("{name} was not trusted"))
             .hint("`mainspring trust --list` shows what is"));
     }
     Ok(format!(

@@ -90,7 +90,7 @@ pub(crate) fn by_id(cmd: &CommandContext, text: &str) -> Result<Named> {
         [] if ids::is_whole(text) => Ok(named(id)),
         [] => Err(none(text)),
         several => {
-            let error = CliError::new(format!("{text:?} can mean {} sessions", several.len()));
+            let error = CliError::usage(format!("{text:?} can mean {} sessions", several.len()));
             let hints = several
                 .iter()
                 .take(5)
@@ -111,7 +111,7 @@ pub(crate) fn of_text(cmd: &CommandContext, text: &str) -> Result<SessionId> {
 }
 
 fn none(text: &str) -> CliError {
-    CliError::new(format!("no session's id is or begins with {text:?}"))
+    CliError::not_found(format!("no session's id is or begins with {text:?}"))
         .hint("`mainspring sessions` shows the sessions that are live")
 }
 
@@ -133,7 +133,7 @@ fn last(cmd: &CommandContext) -> Result<Named> {
     if let Some((session, _)) = here.into_iter().next() {
         return Ok(Named::live(&cmd.env, session.id));
     }
-    let error = CliError::new("no session is live in this project");
+    let error = CliError::not_found("no session is live in this project");
     let error = match in_journal(&store) {
         Some((id, at)) => error.hint(format!(
             "the last one here was {id}, {}: name it to mean it, with `--session {id}`",

@@ -126,7 +126,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 /// The setting of this name.
 fn known(name: &str) -> Result<&'static Key> {
     let known = config::keys().find(|key| key.name == name);
-    known.ok_or_else(|| CliError::new(config::unknown(name)))
+    known.ok_or_else(|| CliError::usage(config::unknown(name)))
 }
 
 fn get(name: &str, json: bool, cmd: &CommandContext) -> Result {
@@ -199,8 +199,9 @@ fn check(file: Option<&Path>, cmd: &CommandContext) -> Result<Vec<Checked>> {
         };
         if std::fs::symlink_metadata(&path).is_err() {
             if file.is_some() {
-                return Err(CliError::new(format!("there is no file {}", checked.file))
-                    .hint("`mainspring config check` without a name checks the project's file and yours"));
+                return Err(CliError::no_file(&path).hint(
+                    "`mainspring config check` without a name checks the project's file and yours",
+                ));
             }
         } else {
             match Config::check(&cmd.env, &path, writer) {

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext, mut cli: Command) -> Result
         Some(wanted) => {
             let found = cli.find_subcommand(wanted).filter(|one| has_page(one));
             let command = found.ok_or_else(|| {
-                CliError::new(format!("there is no command `{wanted}`"))
+                CliError::not_found(format!("there is no command `{wanted}`"))
                     .hint("`mainspring --help` lists the commands")
             })?;
             (format!("mainspring-{wanted}"), command)
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext, mut cli: Command) -> Result
 }
 
 fn has_page(command: &Command) -> bool {
-    command.get_name() != "help" && !command.is_hide_set()
+    command.get_name() != "help"
 }
 
 /// The page's source.

@@ -95,7 +95,7 @@ fn lines(
 
 fn render(args: &Args, cmd: &CommandContext, record: &Record) -> Result {
     if args.json {
-        let line = mainspring_json::text(record).map_err(crate::error::CliError::new)?;
+        let line = mainspring_json::text(record)?;
         return Ok(line + "\n");
     }
     let session = record.session().map_or("-", |id| id.as_str());

@@ -22,7 +22,7 @@ pub(crate) fn machine_of(record: &Record) -> Option<Name> {
 /// All lines of a project's journal.
 pub(crate) fn all(dir: &Path) -> Result<Vec<Shown>> {
     if std::fs::symlink_metadata(dir).is_err() {
-        return Err(CliError::new("nothing has been decided in this project yet")
+        return Err(CliError::not_found("nothing has been decided in this project yet")
             .hint("`mainspring pulse 1` checks that the hooks work; `mainspring demo` shows what they do"));
     }
     let mut seen = Vec::new();

@@ -122,7 +122,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
             ANY => "no decision in this project's journal matches".to_owned(),
             event => format!("no decision at a {event} in this project's journal matches"),
         };
-        return Err(CliError::new(what).hint(
+        return Err(CliError::not_found(what).hint(
             "`mainspring why --event any` explains the last decision; `mainspring log` shows all",
         ));
     }
@@ -150,7 +150,7 @@ fn numbered(number: u64, args: &Args, cmd: &CommandContext, store: &ProjectStore
     });
     let record = records.find(|record| record.seq == number);
     let record = record.ok_or_else(|| {
-        CliError::new(format!("this project's journal has no record #{number}"))
+        CliError::not_found(format!("this project's journal has no record #{number}"))
             .hint("`mainspring log` shows the records with their numbers")
     })?;
     let record = record.shareable(digest::REDUCER);
@@ -158,7 +158,7 @@ fn numbered(number: u64, args: &Args, cmd: &CommandContext, store: &ProjectStore
         Entry::Turn { case, ruling } if args.json => {
             crate::command::json_list("decisions", &[explain(&record, case, ruling)])
         }
-        Entry::Verb { command, .. } if args.json => Err(CliError::new(format!(
+        Entry::Verb { command, .. } if args.json => Err(CliError::usage(format!(
             "record #{number} is no decision, but a command: mainspring {command}"
         ))
         .hint("`mainspring log --json` prints every record")),

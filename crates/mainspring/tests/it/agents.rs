@@ -20,7 +20,7 @@ const A_PERSONS: [&[&str]; 10] = [
     &["gate", "off", "--project"],
     &["install", "--yes"],
     &["uninstall", "--yes"],
-    &["state", "purge", "--yes"],
+    &["debug", "state", "purge", "--yes"],
 ];
 
 /// Every test in which a person types something depends on this, so it has a test and a message

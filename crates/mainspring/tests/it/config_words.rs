@@ -80,7 +80,7 @@ fn an_agent_that_is_refused_names_the_whole_command() {
         &["untrust", "/an/old one"],
         &["install", "--scope", "local", "--yes"],
         &["uninstall", "--all", "--yes"],
-        &["state", "purge", "--yes"],
+        &["debug", "state", "purge", "--yes"],
     ] {
         let said = env.agent("s", args).failed();
         let line = args.join(" ").replace("/an/old one", "'/an/old one'");

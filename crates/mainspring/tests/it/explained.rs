@@ -75,10 +75,10 @@ fn doctor_names_the_setting_of_a_missing_notify_send() {
 fn state_calls_no_aborted_loop_on() {
     let env = TestEnv::new();
     env.agent("s", &["loop", "start"]).ok();
-    let state = env.run(&["state"]).ok();
+    let state = env.run(&["debug", "state"]).ok();
     assert!(state.contains("loop is on"), "{state}");
     env.agent("s", &["loop", "abort"]).ok();
-    let state = env.run(&["state"]).ok();
+    let state = env.run(&["debug", "state"]).ok();
     assert!(!state.contains("loop is on"), "{state}");
 }
 

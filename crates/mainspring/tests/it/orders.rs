@@ -65,7 +65,7 @@ fn what_was_stopped_stays_stopped_until_a_person_resumes() {
             "its state was kept: {reason}"
         );
         assert!(!env.project_state().join("orders.json").exists());
-        let again = env.run(&["replay"]).ok();
+        let again = env.run(&["debug", "replay"]).ok();
         assert!(again.ends_with("all the same\n"), "{again}");
     }
 }
@@ -245,7 +245,7 @@ fn observing_holds_nothing_changes_nothing_and_records_what_it_would_have_done()
     );
     env.run(&["observe", "off"]).ok();
     env.stop("three").held();
-    let again = env.run(&["replay"]).ok();
+    let again = env.run(&["debug", "replay"]).ok();
     assert!(again.ends_with("all the same\n"), "{again}");
 }
 

@@ -20,9 +20,12 @@ fn decided() -> TestEnv {
 fn a_journal_makes_the_same_decisions_again() {
     let env = decided();
     let same = "repeated 2 decisions: all the same\n";
-    assert_eq!(env.run(&["replay"]).ok(), same);
+    assert_eq!(env.run(&["debug", "replay"]).ok(), same);
     let file = env.project_state().join("journal.jsonl");
-    assert_eq!(env.run(&["replay", file.to_str().unwrap()]).ok(), same);
+    assert_eq!(
+        env.run(&["debug", "replay", file.to_str().unwrap()]).ok(),
+        same
+    );
 }
 
 #[test]
@@ -35,7 +38,9 @@ fn the_first_difference_is_shown() {
     let line = journal.lines().nth(2).unwrap();
     let copy = env.root().join("copy.jsonl");
     fs::write(&copy, line.replace("\"beat\":2", "\"beat\":7") + "\n").unwrap();
-    let error = env.run(&["replay", copy.to_str().unwrap()]).failed();
+    let error = env
+        .run(&["debug", "replay", copy.to_str().unwrap()])
+        .failed();
     assert!(error.contains("#3 of"), "{error}");
     assert!(
         error.contains("\"beat\": 7") && error.contains("\"beat\": 2"),
@@ -48,12 +53,14 @@ fn what_is_no_journal_is_named() {
     let env = decided();
     let path = env.root().join("x");
     assert!(
-        env.run(&["replay", path.to_str().unwrap()])
+        env.run(&["debug", "replay", path.to_str().unwrap()])
             .failed()
             .contains("there is no file")
     );
     fs::write(&path, "garbage\n\u{0}\n").unwrap();
-    let error = env.run(&["replay", path.to_str().unwrap()]).failed();
+    let error = env
+        .run(&["debug", "replay", path.to_str().unwrap()])
+        .failed();
     assert!(error.contains("no record of mainspring"), "{error}");
 }
 
@@ -68,7 +75,9 @@ fn a_simulated_event_says_what_would_happen_and_changes_nothing() {
     .unwrap();
     let before = fs::read(env.project_state().join("journal.jsonl")).unwrap();
     let state = fs::read(env.project_state().join("pulse.json")).unwrap();
-    let said = env.run(&["simulate", event.to_str().unwrap()]).ok();
+    let said = env
+        .run(&["debug", "simulate", event.to_str().unwrap()])
+        .ok();
     assert!(said.contains("pulse kept the agent going."), "{said}");
     assert!(said.contains("beat 3 of 9"), "{said}");
     assert!(
@@ -76,7 +85,7 @@ fn a_simulated_event_says_what_would_happen_and_changes_nothing() {
         "{said}"
     );
     let json = env
-        .run(&["simulate", event.to_str().unwrap(), "--json"])
+        .run(&["debug", "simulate", event.to_str().unwrap(), "--json"])
         .json();
     assert_eq!(json["answer"]["decision"], "block");
     assert_eq!(
@@ -89,13 +98,13 @@ fn a_simulated_event_says_what_would_happen_and_changes_nothing() {
     );
     fs::write(&event, "[1]").unwrap();
     assert!(
-        env.run(&["simulate", event.to_str().unwrap()])
+        env.run(&["debug", "simulate", event.to_str().unwrap()])
             .failed()
             .contains("not a JSON object")
     );
     fs::write(&event, r#"{"hook_event_name":"PreCompact"}"#).unwrap();
     assert!(
-        env.run(&["simulate", event.to_str().unwrap()])
+        env.run(&["debug", "simulate", event.to_str().unwrap()])
             .failed()
             .contains("no machine listens")
     );

@@ -128,7 +128,7 @@ fn old_files_of_every_kind_go_and_young_ones_stay() {
         assert!(path.exists(), "{}", path.display());
     }
     env.run(&["log"]).ok();
-    env.run(&["replay"]).ok();
+    env.run(&["debug", "replay"]).ok();
     env.stop_of("old", "no").held();
 }
 
@@ -381,11 +381,11 @@ fn the_journal_goes_on_after_its_old_segments_went() {
         })
         .collect();
     assert_eq!(numbers, [2, 3, 4], "{log}");
-    env.run(&["replay"]).ok();
+    env.run(&["debug", "replay"]).ok();
 }
 
 fn state_of(env: &TestEnv) -> Value {
-    env.run(&["state", "--json"]).json()
+    env.run(&["debug", "state", "--json"]).json()
 }
 
 #[test]
@@ -414,11 +414,15 @@ fn the_view_has_the_size_of_everything_and_what_goes() {
     assert_eq!(view["shared"]["trusted"]["files"], 1);
     // The session's binding goes once its ledger is gone.
     assert_eq!(view["swept"]["files"], 1);
-    let table = env.run(&["state"]).ok();
+    let table = env.run(&["debug", "state"]).ok();
     assert!(table.contains(env.project().to_str().unwrap()), "{table}");
     sweep(&env);
     assert_eq!(state_of(&env)["swept"]["files"], 0);
-    assert!(env.run(&["state"]).ok().contains("nothing goes yet"));
+    assert!(
+        env.run(&["debug", "state"])
+            .ok()
+            .contains("nothing goes yet")
+    );
 }
 
 #[test]
@@ -428,7 +432,7 @@ fn purge_names_what_is_open_and_how_to_end_it() {
     env.agent("s", &["loop", "start"]).ok();
     env.run(&["observe"]).ok();
     let before = all_below(&env.state());
-    let error = env.run(&["state", "purge", "--yes"]).failed();
+    let error = env.run(&["debug", "state", "purge", "--yes"]).failed();
     for part in [
         "mainspring gate off --project",
         "mainspring gate off --session s",
@@ -449,16 +453,17 @@ fn purge_ends_this_projects_state_and_nothing_else() {
     let state = env.project_state();
     let other = env.state().join("sessions/other");
     write(&other, NOWHERE, 0);
-    let asked = env.run(&["state", "purge"]).failed();
+    let asked = env.run(&["debug", "state", "purge"]).failed();
     assert!(asked.contains("--yes"), "{asked}");
-    let said = env.run(&["state", "purge", "--yes"]).ok();
+    let said = env.run(&["debug", "state", "purge", "--yes"]).ok();
     assert!(said.contains("is still trusted"), "{said}");
     assert!(all_below(&state).is_empty(), "{state:?}");
     assert!(other.exists() && !env.state().join("sessions/s").exists());
     // It begins anew, and the person's permission counts.
     env.run(&["pulse", "1"]).ok();
     env.stop("two").held();
-    env.run(&["state", "purge", "--yes", "/nowhere"]).failed();
+    env.run(&["debug", "state", "purge", "--yes", "/nowhere"])
+        .failed();
 }
 
 #[test]

@@ -129,7 +129,7 @@ fn a_closed_segment_has_no_content_that_a_file_had_before() {
     // All records are there, one after the other, and can be decided again.
     let after = env.run(&["log", "--json"]).ok();
     assert!(after.starts_with(&before), "{after}");
-    let replay = env.run(&["replay", "--json"]).json();
+    let replay = env.run(&["debug", "replay", "--json"]).json();
     assert_eq!(replay["differs"], Value::Null);
     assert_eq!(replay["same"], 3);
     assert_eq!(

@@ -80,7 +80,7 @@ const COMMANDS: &[Row] = &[
     row(&[],                    &["install", "--yes"],                             Again::Nothing),
     row(&[],                    LOCAL,                                             Again::Nothing),
     row(&[LOCAL],               &["uninstall", "--scope", "local", "--yes"],       Again::Nothing),
-    row(&[TRUST, GATE, &["gate", "off", "--project"]], &["state", "purge", "--yes"], Again::Nothing),
+    row(&[TRUST, GATE, &["gate", "off", "--project"]], &["debug", "state", "purge", "--yes"], Again::Nothing),
 ];
 
 /// Everything that is there, but for the journal, which has a record of each command, and what is

@@ -282,7 +282,7 @@ fn views_that_a_person_reads_are_json_too() {
         .map(|one| &one["max"])
         .collect();
     assert_eq!(most, [4, 2]);
-    let replayed: Value = env.run(&["replay", "--json"]).json();
+    let replayed: Value = env.run(&["debug", "replay", "--json"]).json();
     assert_eq!(
         (&replayed["same"], &replayed["differs"]),
         (&1.into(), &Value::Null)

@@ -1,4 +1,4 @@
-//! `mainspring state purge`: a person ends the state of a project.
+//! `mainspring debug state purge`: a person ends the state of a project.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ struct Doomed {
 }
 
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
-    cmd.may("state purge", Grounds::Nothing)?;
+    cmd.may("debug state purge", Grounds::Nothing)?;
     let state = cmd.state()?;
     let rules = retention::rules(&cmd.env)?;
     let found = if args.all {
@@ -94,8 +94,8 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
 }
 
 fn none(root: &Path) -> CliError {
-    CliError::new(format!("there is no state of {}", root.shown()))
-        .hint("`mainspring state` shows what there is")
+    CliError::not_found(format!("there is no state of {}", root.shown()))
+        .hint("`mainspring debug state` shows what there is")
 }
 
 /// Names everything that is open, and how to end it.
@@ -104,7 +104,7 @@ fn refuse_open(name: &str, facts: &Project) -> Result<()> {
     if obstacles.peek().is_none() {
         return Ok(());
     }
-    let error = CliError::new(format!("something is open in {name}: nothing was deleted"));
+    let error = CliError::refused(format!("something is open in {name}: nothing was deleted"));
     Err(obstacles.fold(error, |error, open: &Open| {
         error.hint(format!("{}: {}", open.what(), open.end()))
     }))

@@ -49,7 +49,8 @@ impl File {
             (project.root.join(PROJECT_FILE), Reach::Anyone)
         } else {
             let path = cmd.env.config_file();
-            let path = path.ok_or_else(|| CliError::new("there is no home").hint("set HOME"))?;
+            let path =
+                path.ok_or_else(|| CliError::not_found("there is no home").hint("set HOME"))?;
             (own_files::real_path(&cmd.env, &path)?, Reach::User)
         };
         let text = match writer {
@@ -71,7 +72,7 @@ impl File {
     fn document(&self) -> Result<DocumentMut> {
         config::check_text(&self.path, &self.text, self.writer)?;
         self.text.parse().map_err(|error| {
-            CliError::new(format!("{}: {error}", self.path.shown()))
+            CliError::damaged(format!("{}: {error}", self.path.shown()))
                 .hint("`mainspring config check` says where")
         })
     }
@@ -157,13 +158,13 @@ pub(super) fn set(name: &str, value: &str, which: Which, cmd: &CommandContext) -
     cmd.may("config set", Grounds::Nothing)?;
     let key = known(name)?;
     if key.reach == Reach::User && which.project {
-        return Err(CliError::new(format!(
+        return Err(CliError::refused(format!(
             "{name} decides what is executed, so a project cannot set it"
         ))
         .hint(format!("mainspring config set {name} {value}")));
     }
     let parsed = key.kind.parse(value);
-    let parsed = parsed.map_err(|problem| CliError::new(format!("{name}: {problem}")))?;
+    let parsed = parsed.map_err(|problem| CliError::usage(format!("{name}: {problem}")))?;
     let file = File::open(which, cmd)?;
     let mut document = file.document()?;
     let (section, last) = key.halves();
@@ -173,7 +174,7 @@ pub(super) fn set(name: &str, value: &str, which: Which, cmd: &CommandContext) -
         Item::Table(table)
     });
     let table = table.as_table_like_mut().ok_or_else(|| {
-        CliError::new(format!("{section} is a list in {}", file.path.shown()))
+        CliError::refused(format!("{section} is a list in {}", file.path.shown()))
             .hint("set it in the other file")
     })?;
     let mut new = toml(value, &parsed);
@@ -217,7 +218,7 @@ pub(super) fn unset(name: &str, which: Which, cmd: &CommandContext) -> Result {
     let removed = table.and_then(|table| table.remove(last));
     if removed.is_none() {
         return Err(
-            CliError::new(format!("{name} is not set in {}", file.path.shown()))
+            CliError::not_found(format!("{name} is not set in {}", file.path.shown()))
                 .hint("`mainspring config` shows where each value comes from"),
         );
     }
@@ -239,7 +240,8 @@ pub(super) fn edit(which: Which, cmd: &CommandContext) -> Result {
         .find_map(|name| cmd.env.var(name));
     let editor = editor.unwrap_or_else(|| "vi".into());
     let words = shlex::split(&editor).filter(|words| !words.is_empty());
-    let words = words.ok_or_else(|| CliError::new(format!("$EDITOR is no command: {editor:?}")))?;
+    let words =
+        words.ok_or_else(|| CliError::usage(format!("$EDITOR is no command: {editor:?}")))?;
     // A copy: the file itself is replaced only by a text that can be read.
     let state = cmd.state()?;
     state.create(state.root())?;

@@ -134,7 +134,7 @@ impl Args {
         hosts.retain(able);
         if hosts.is_empty() {
             return Err(
-                CliError::new("the public scripts are not for this coding agent")
+                CliError::usage("the public scripts are not for this coding agent")
                     .hint("leave `--compat` out: Mainspring does what they do"),
             );
         }
@@ -175,7 +175,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if targets.is_empty() {
         let scope = args.scope();
         return Err(
-            CliError::new(format!("there are no {scope} settings to install into"))
+            CliError::not_found(format!("there are no {scope} settings to install into"))
                 .hint("try `mainspring install` without `--scope`"),
         );
     }
@@ -242,7 +242,7 @@ fn offered(args: &Args, hosts: Vec<&'static HostSpec>) -> Result<Vec<&'static Ho
     }
     if wanted.is_empty() {
         return Err(
-            CliError::new("no coding agent was chosen: nothing was written")
+            CliError::refused("no coding agent was chosen: nothing was written")
                 .hint("`mainspring install --host NAME` sets one of them up"),
         );
     }
@@ -355,7 +355,7 @@ fn refuse_twice(
         )),
     };
     place.map_or(Ok(()), |place| {
-        Err(CliError::new(format!(
+        Err(CliError::refused(format!(
             "mainspring is registered already, and does what `{}` does; the drop-in would answer \
              every event a second time",
             script.name()
@@ -375,7 +375,7 @@ fn file(
     let path = host.settings_file(scope, &cmd.env, here);
     let Some(path) = path else {
         if cmd.env.home().is_none() {
-            return Err(CliError::new("there is no home to install into").hint("set HOME"));
+            return Err(CliError::not_found("there is no home to install into").hint("set HOME"));
         }
         return Ok(None);
     };

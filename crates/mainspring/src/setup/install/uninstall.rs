@@ -102,7 +102,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
 
 fn nothing(args: &UninstallArgs, cmd: &CommandContext) -> Result<CliError> {
     if args.all {
-        return Ok(CliError::new("mainspring is installed nowhere"));
+        return Ok(CliError::not_found("mainspring is installed nowhere"));
     }
     let (project, _) = cmd.project()?;
     let mut meant = hosts::HOSTS.iter();
@@ -110,7 +110,7 @@ fn nothing(args: &UninstallArgs, cmd: &CommandContext) -> Result<CliError> {
     let host = host.map_or(hosts::DEFAULT, |host| host);
     let here = file(args.scope, cmd, host, &project.worktree)?;
     let here = here.map_or_else(String::new, |path| path.shown());
-    Ok(CliError::new(format!("{here} has no entry of ours"))
+    Ok(CliError::not_found(format!("{here} has no entry of ours"))
         .hint("`mainspring doctor` shows where we are registered; `--all` takes all of it out"))
 }
 

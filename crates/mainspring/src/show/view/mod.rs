@@ -50,7 +50,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).map_err(|error| {
-        CliError::new(format!("port {} cannot be used: {error}", args.port))
+        CliError::busy(format!("port {} cannot be used: {error}", args.port))
             .hint("`mainspring view` without `--port` takes a free one")
     })?;
     let port = listener.local_addr().map_err(CliError::new)?.port();

@@ -45,7 +45,7 @@ fn words(command: &'static str) -> Option<Vec<&'static str>> {
         // shows what the other views show. `demo` plays in projects of its own.
         "hook" | "compat" | "claim watch" | "view" | "demo" => return None,
         "install" | "uninstall" => &["--dry-run"],
-        "state purge" | "check init" => &["--yes"],
+        "debug state purge" | "check init" => &["--yes"],
         "pause" => &["1h"],
         "gate check" => &["--session", "s"],
         "check prove" | "check log" => &["tests"],
@@ -65,7 +65,7 @@ fn words(command: &'static str) -> Option<Vec<&'static str>> {
         "config get" | "config unset" => &["pulse.beats"],
         "config set" => &["pulse.beats", "3"],
         "graph" => &["claim"],
-        "simulate" => &["event.json"],
+        "debug simulate" => &["event.json"],
         "completions" => &["bash"],
         _ => &[],
     };

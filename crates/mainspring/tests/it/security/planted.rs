@@ -119,16 +119,16 @@ fn assert_nothing_shows(taskie: &Taskie, when: &str) {
         &["doctor", "--json"],
         &["status"],
         &["status", "--json"],
-        &["replay"],
-        &["replay", "--json"],
-        &["simulate", "-"],
-        &["simulate", "-", "--json"],
+        &["debug", "replay"],
+        &["debug", "replay", "--json"],
+        &["debug", "simulate", "-"],
+        &["debug", "simulate", "-", "--json"],
     ] {
         let ran = taskie.run(view, event.as_bytes());
         assert!(!ran.stdout.is_empty(), "{view:?}: {ran:?}");
         assert_clean(&format!("{when}: {view:?}"), &(ran.stdout + &ran.stderr));
     }
-    let replay = taskie.run(&["replay", "--json"], b"").json();
+    let replay = taskie.run(&["debug", "replay", "--json"], b"").json();
     assert_eq!(replay["differs"], Value::Null, "{when}");
     assert_eq!(
         (&replay["reworded"], &replay["skipped"]),
@@ -139,7 +139,10 @@ fn assert_nothing_shows(taskie: &Taskie, when: &str) {
     let log = taskie.run(&["log", "--json", "-n", "1000"], b"").ok();
     let report = taskie.env.root().join("report.jsonl");
     write(&report, &log);
-    let sent = taskie.run(&["replay", "--json", report.to_str().unwrap()], b"");
+    let sent = taskie.run(
+        &["debug", "replay", "--json", report.to_str().unwrap()],
+        b"",
+    );
     assert_eq!(sent.json(), replay, "{when}");
 }
 

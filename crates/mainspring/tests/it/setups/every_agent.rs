@@ -40,7 +40,7 @@ fn one_install_is_for_every_agent_that_is_here_and_one_uninstall_for_all() {
         .filter(|one| one["about"] == "hooks" || one["about"] == "trial")
         .collect();
     assert_eq!(hooks, Vec::<Value>::new());
-    let itself = bench.run(&["self"]).ok();
+    let itself = bench.run(&["debug", "self"]).ok();
     for (_, name, _) in AGENTS {
         assert!(
             itself.contains(&format!("registered with {name} ")),
@@ -48,7 +48,7 @@ fn one_install_is_for_every_agent_that_is_here_and_one_uninstall_for_all() {
         );
     }
     bench.run(&["uninstall", "--all", "--yes"]).ok();
-    let itself = bench.run(&["self"]).ok();
+    let itself = bench.run(&["debug", "self"]).ok();
     assert!(itself.contains("registered nowhere here"), "{itself}");
     for (_, name, file) in AGENTS {
         let file = bench.env.home().join(file);

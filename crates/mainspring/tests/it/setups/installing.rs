@@ -252,7 +252,7 @@ fn a_check_of_the_connection_needs_no_trust_and_a_plan_says_at_once_that_it_does
 #[test]
 fn the_program_says_what_it_is_where_it_is_registered_and_which_state_it_keeps() {
     let bench = Bench::bare();
-    let said = bench.run(&["self"]).ok();
+    let said = bench.run(&["debug", "self"]).ok();
     assert!(said.contains("registered nowhere here"), "{said}");
     bench.run(&["install", "--yes"]).ok();
     let other = bench.env.root().join("other");
@@ -261,7 +261,7 @@ fn the_program_says_what_it_is_where_it_is_registered_and_which_state_it_keeps()
     bench
         .shell(&format!("cd {} && {install}", other.display()))
         .ok();
-    let said = bench.run(&["self"]).ok();
+    let said = bench.run(&["debug", "self"]).ok();
     let version = env!("CARGO_PKG_VERSION");
     assert!(
         said.starts_with(&format!("mainspring {version}, a debug build\n")),
@@ -276,13 +276,13 @@ fn the_program_says_what_it_is_where_it_is_registered_and_which_state_it_keeps()
     );
     assert!(said.contains(&registered), "{said}");
     assert!(said.contains("also installed into "), "{said}");
-    let view = bench.run(&["self", "--json"]).json();
+    let view = bench.run(&["debug", "self", "--json"]).json();
     assert_eq!(view["registered"][0]["by"], "user");
     assert_eq!(view["state"]["journal_format"], 2);
     assert_eq!(view["state"]["exists"], true);
     bench.plugin();
     bench.run(&["install", "--yes"]).ok();
-    let view = bench.run(&["self", "--json"]).json();
+    let view = bench.run(&["debug", "self", "--json"]).json();
     assert_eq!(view["registered"][0]["by"], "plugin");
 }
 

@@ -448,7 +448,7 @@ fn what_is_only_simulated_leaves_no_trace() {
     let event = crate::env::payload(&env.project(), "PostToolUse", invocation("ship"));
     put(&env.root().join("event.json"), &event.to_string());
     let file = env.root().join("event.json");
-    let said = env.run(&["simulate", file.to_str().unwrap()]).ok();
+    let said = env.run(&["debug", "simulate", file.to_str().unwrap()]).ok();
     assert!(said.contains("laid out 3 tasks"), "{said}");
     assert!(!folder(&env).exists());
 }
