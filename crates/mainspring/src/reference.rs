@@ -92,7 +92,8 @@ fn every_json_has_a_version_and_a_schema() {
     commands.sort();
     let mut out = String::from(
         "# JSON\n\nEvery command with `--json`. The version changes when a field goes away or gets another meaning; \
-         new fields do not change it. A line of `mainspring log --json` is a record of the journal, whose format's version is `v`.\n\n\
+         new fields do not change it. A line of `mainspring log --json` is a record of the journal, whose format's version is `v`. \
+         A command that fails prints `{\"version\": 1, \"error\": {\"kind\", \"cause\", \"hints\"}}`; the kinds are `usage`, `refused`, `not-found`, `busy`, `damaged` and `failed`.\n\n\
          | command | version | fields | schema |\n|---|---|---|---|\n",
     );
     let folder = "schema/views";
