@@ -477,7 +477,12 @@ fn purge_ends_projects_whose_folder_is_gone_whatever_is_on_there() {
     let purge = |args: &[&str]| {
         let mut command = env.command();
         command.current_dir(env.root().join("elsewhere"));
-        crate::env::finish(command.args(["state", "purge", "--yes"]).args(args), b"")
+        crate::env::finish(
+            command
+                .args(["debug", "state", "purge", "--yes"])
+                .args(args),
+            b"",
+        )
     };
     assert!(purge(&["--all"]).ok().contains(gone.to_str().unwrap()));
     assert!(!state.exists());
