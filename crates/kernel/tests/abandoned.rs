@@ -144,7 +144,6 @@ fn abandoned() -> Vec<MachineInput> {
         max: 5,
         left: Millis::seconds(600),
         asked: None,
-        notes: Vec::new(),
     };
     let mut check = InputOf::<Check>::new(check::State::default(), facts);
     check.effect_status = EffectStatus::Abandoned(intent(run));

@@ -28,7 +28,6 @@ fn facts(max: u32) -> Facts {
         max,
         left: Millis::seconds(600),
         asked: None,
-        notes: vec![],
     }
 }
 

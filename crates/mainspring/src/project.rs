@@ -89,7 +89,7 @@ pub(crate) fn of_event(
     session: Option<&SessionId>,
     payload: &Payload,
 ) -> Result<Project, Trouble> {
-    let place = Place {
+    let place = Whereabouts {
         cwd: payload.cwd.as_deref(),
         started: payload.host.project_dir(env),
     };
@@ -97,7 +97,7 @@ pub(crate) fn of_event(
 }
 
 /// Where an agent or a person is.
-struct Place<'a> {
+struct Whereabouts<'a> {
     cwd: Option<&'a Path>,
     /// The folder in which the session was started: the agent may have moved since.
     started: Option<PathBuf>,
@@ -108,7 +108,7 @@ fn find(
     env: &Environment,
     state: &StateDir,
     session: Option<&SessionId>,
-    Place { cwd, started }: Place<'_>,
+    Whereabouts { cwd, started }: Whereabouts<'_>,
 ) -> Result<Project, Trouble> {
     let bound = session.map(|session| binding(state, session)).transpose()?;
     if let Some(root) = bound.flatten() {
@@ -168,7 +168,7 @@ pub(crate) fn of_command(
     session: Option<&SessionId>,
     cwd: &Path,
 ) -> Result<Project, Trouble> {
-    let place = Place {
+    let place = Whereabouts {
         cwd: Some(cwd),
         started: hosts::project_dir(env),
     };
@@ -182,7 +182,7 @@ pub(crate) fn of_session(
     session: &SessionId,
     folder: &Path,
 ) -> Result<Project, Trouble> {
-    let place = Place {
+    let place = Whereabouts {
         cwd: Some(folder),
         started: None,
     };
@@ -197,7 +197,7 @@ pub(crate) fn to_trust(
     state: &StateDir,
     cwd: &Path,
 ) -> Result<Project, Trouble> {
-    let place = Place {
+    let place = Whereabouts {
         cwd: Some(cwd),
         started: hosts::project_dir(env),
     };

@@ -57,7 +57,7 @@ pub(crate) fn encode(
             }
         },
         Decision::BeforeTool { deny } => deny_tool(&mut out, host, event, &deny.text()),
-        Decision::Idle { notify } if host.notifies => notify_desktop(&mut out, &notify.text()),
+        Decision::Idle { notify } if host.notifies => desktop_notice(&mut out, &notify.text()),
         // No host has such an event: the watcher wakes the agent by itself.
         Decision::Watch { .. } | Decision::Idle { .. } | Decision::Silent => {}
     }
@@ -121,17 +121,13 @@ fn deny_tool(out: &mut Map<String, Value>, host: &Answers, event: &str, text: &s
     }
 }
 
-fn notify_desktop(out: &mut Map<String, Value>, text: &str) {
-    if !text.is_empty() {
-        desktop_notice(out, text);
-    }
-}
-
 /// Operating system command 9: a desktop notification, if the terminal supports it.
 fn desktop_notice(out: &mut Map<String, Value>, text: &str) {
-    let text = clean(text).replace(['\n', '\t'], " ");
-    let sequence = format!("\u{1b}]9;{text}\u{7}");
-    out.insert("terminalSequence".into(), sequence.into());
+    if !text.is_empty() {
+        let text = clean(text).replace(['\n', '\t'], " ");
+        let sequence = format!("\u{1b}]9;{text}\u{7}");
+        out.insert("terminalSequence".into(), sequence.into());
+    }
 }
 
 fn block(out: &mut Map<String, Value>, text: &str) {

@@ -10,78 +10,54 @@ use serde_json::value::RawValue;
 use crate::transcript::repair;
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Wire<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) session_id: Field<'a>,
-    #[serde(borrow, default)]
     pub(super) transcript_path: Field<'a>,
-    #[serde(borrow, default)]
     pub(super) cwd: Field<'a>,
-    #[serde(borrow, default)]
     pub(super) hook_event_name: Field<'a>,
-    #[serde(borrow, default)]
     pub(super) agent_id: Field<'a>,
     /// Grok Build has it in a sub-agent's events.
-    #[serde(borrow, default, rename = "subagentType")]
+    #[serde(rename = "subagentType")]
     pub(super) subagent_type: Field<'a>,
-    #[serde(borrow, default, rename = "promptId")]
+    #[serde(rename = "promptId")]
     pub(super) prompt_id_camel: Field<'a>,
-    #[serde(borrow, default)]
     pub(super) prompt_id: Field<'a>,
-    #[serde(borrow, default)]
     pub(super) team_name: Field<'a>,
     /// The host's time of the event.
-    #[serde(borrow, default)]
     pub(super) timestamp: Field<'a>,
-    #[serde(borrow, default)]
     pub(super) turn_id: Field<'a>,
-    #[serde(borrow, default)]
     pub(super) permission_mode: Field<'a>,
     // Stop
-    #[serde(borrow, default)]
     pub(super) stop_hook_active: Field<'a>,
-    #[serde(borrow, default)]
     pub(super) last_assistant_message: Field<'a>,
     /// Every text of the turn, joined.
-    #[serde(borrow, default)]
     pub(super) prompt_response: Field<'a>,
-    #[serde(borrow, default)]
     pub(super) background_tasks: Field<'a>,
     /// The same three, as Grok Build names them.
-    #[serde(borrow, default, rename = "stopHookActive")]
+    #[serde(rename = "stopHookActive")]
     pub(super) stop_hook_active_camel: Field<'a>,
-    #[serde(borrow, default, rename = "lastAssistantMessage")]
+    #[serde(rename = "lastAssistantMessage")]
     pub(super) last_assistant_message_camel: Field<'a>,
-    #[serde(borrow, default, rename = "backgroundTasks")]
+    #[serde(rename = "backgroundTasks")]
     pub(super) background_tasks_camel: Field<'a>,
     // SessionStart, SessionEnd
-    #[serde(borrow, default)]
     pub(super) source: Field<'a>,
-    #[serde(borrow, default)]
     pub(super) reason: Field<'a>,
     // UserPromptSubmit, UserPromptExpansion
-    #[serde(borrow, default)]
     pub(super) prompt: Field<'a>,
     /// What a person typed, before the host added to it.
-    #[serde(borrow, default)]
     pub(super) submitted_prompt: Field<'a>,
-    #[serde(borrow, default)]
     pub(super) command_name: Field<'a>,
-    #[serde(borrow, default)]
     pub(super) command_args: Field<'a>,
-    #[serde(borrow, default)]
     pub(super) command_source: Field<'a>,
     // Tools
-    #[serde(borrow, default)]
     pub(super) tool_name: Field<'a>,
-    #[serde(borrow, default)]
     pub(super) tool_input: Field<'a>,
-    #[serde(borrow, default)]
     pub(super) tool_response: Field<'a>,
-    #[serde(borrow, default)]
     pub(super) tool_result: Field<'a>,
     // Notification
-    #[serde(borrow, default)]
     pub(super) notification_type: Field<'a>,
 }
 
@@ -129,13 +105,11 @@ impl Field<'_> {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct BackgroundTask {
-    #[serde(default)]
     pub(super) r#type: String,
-    #[serde(default)]
     pub(super) agent_type: String,
-    #[serde(default)]
     pub(super) status: String,
 }
 

@@ -40,7 +40,7 @@ impl Disk {
     fn find(&self, session: &str, cwd: &str) -> Result<Project, Trouble> {
         let session = SessionId::parse(session);
         let (env, state) = (&self.env, self.state());
-        let place = Place {
+        let place = Whereabouts {
             cwd: Some(&self.path(cwd)),
             started: None,
         };
@@ -223,7 +223,7 @@ fn where_the_session_started_counts_when_the_agent_moved_before_anything_was_bou
 #[test]
 fn no_directory_or_one_that_is_gone_is_an_error_that_names_it() {
     let disk = Disk::new();
-    let nowhere = Place {
+    let nowhere = Whereabouts {
         cwd: None,
         started: None,
     };

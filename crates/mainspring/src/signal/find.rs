@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::markdown::{Setting, settings};
+use super::markdown::{Surroundings, settings};
 use super::near_miss::{Flaw, NearMiss, is_emphasis};
 
 /// One whole line that an agent may say, and the start of the same line with another id.
@@ -145,18 +145,18 @@ enum Likeness {
 
 impl Candidate {
     /// Why it does not count; `None` if it does.
-    fn judge(&self, text: &str, setting: Setting, signal: &Signal) -> Option<Flaw> {
+    fn judge(&self, text: &str, setting: Surroundings, signal: &Signal) -> Option<Flaw> {
         match (self.likeness, setting) {
             (Likeness::OtherId, _) => {
                 let altered = Flaw::of_alteration(&text[self.span.clone()], &signal.line);
                 Some(altered.unwrap_or(Flaw::OtherId))
             }
-            (_, Setting::CodeFence) => Some(Flaw::CodeFence),
-            (_, Setting::IndentedCode) => Some(Flaw::IndentedCode),
-            (_, Setting::InlineCode) => Some(Flaw::InlineCode),
-            (_, Setting::HtmlComment) => Some(Flaw::HtmlComment),
-            (Likeness::Whole, Setting::Open) => None,
-            (Likeness::Part, Setting::Open) => {
+            (_, Surroundings::CodeFence) => Some(Flaw::CodeFence),
+            (_, Surroundings::IndentedCode) => Some(Flaw::IndentedCode),
+            (_, Surroundings::InlineCode) => Some(Flaw::InlineCode),
+            (_, Surroundings::HtmlComment) => Some(Flaw::HtmlComment),
+            (Likeness::Whole, Surroundings::Open) => None,
+            (Likeness::Part, Surroundings::Open) => {
                 let (before, after) = text.split_at(self.span.start);
                 let before = before.rsplit('\n').next().unwrap_or_default();
                 let after = &after[self.span.len()..];

@@ -11,7 +11,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
 /// What surrounds a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Setting {
+pub(super) enum Surroundings {
     Open,
     CodeFence,
     IndentedCode,
@@ -20,9 +20,9 @@ pub(super) enum Setting {
 }
 
 /// What surrounds each span. The spans are in ascending order and do not overlap.
-pub(super) fn settings(text: &str, spans: &[Range<usize>]) -> Vec<Setting> {
-    let mut found = vec![Setting::Open; spans.len()];
-    let mut mark = |covered: Range<usize>, setting: Setting| {
+pub(super) fn settings(text: &str, spans: &[Range<usize>]) -> Vec<Surroundings> {
+    let mut found = vec![Surroundings::Open; spans.len()];
+    let mut mark = |covered: Range<usize>, setting: Surroundings| {
         let first = spans.partition_point(|span| span.start < covered.start);
         for (span, input) in spans[first..].iter().zip(&mut found[first..]) {
             if span.end > covered.end {
@@ -35,14 +35,14 @@ pub(super) fn settings(text: &str, spans: &[Range<usize>]) -> Vec<Setting> {
     for (event, range) in Parser::new(text).into_offset_iter() {
         match event {
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
-                mark(range, Setting::CodeFence);
+                mark(range, Surroundings::CodeFence);
             }
             Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => {
-                mark(range, Setting::IndentedCode);
+                mark(range, Surroundings::IndentedCode);
             }
-            Event::Code(_) => mark(range, Setting::InlineCode),
+            Event::Code(_) => mark(range, Surroundings::InlineCode),
             Event::Start(Tag::HtmlBlock) | Event::InlineHtml(_) => {
-                comments.each_in(range, |comment| mark(comment, Setting::HtmlComment));
+                comments.each_in(range, |comment| mark(comment, Surroundings::HtmlComment));
             }
             // All other events leave a line visible.
             _ => {}

@@ -22,7 +22,7 @@ pub(super) struct Backwards<'t> {
     base: u64,
 }
 
-pub(super) enum Step<'w> {
+pub(super) enum BackStep<'w> {
     Line {
         offset: u64,
         bytes: &'w [u8],
@@ -61,14 +61,14 @@ impl<'t> Backwards<'t> {
         self.window.len() - self.filled
     }
 
-    pub(super) fn step(&mut self) -> Result<Step<'_>, Unreadable> {
+    pub(super) fn step(&mut self) -> Result<BackStep<'_>, Unreadable> {
         Ok(match self.take_line()? {
-            Some(line) => Step::Line {
+            Some(line) => BackStep::Line {
                 offset: self.base + line.start as u64,
                 bytes: &self.window[line],
             },
-            None if self.base == 0 => Step::Start,
-            None => Step::Edge,
+            None if self.base == 0 => BackStep::Start,
+            None => BackStep::Edge,
         })
     }
 

@@ -1,6 +1,6 @@
 //! What the user wrote last.
 
-use super::backwards::{Backwards, Step};
+use super::backwards::{BackStep, Backwards};
 use super::entry::{Entry, PromptLine};
 use super::file::{Transcript, Unreadable};
 
@@ -26,7 +26,7 @@ impl Transcript {
     ) -> Result<Option<Exchange>, Unreadable> {
         let mut lines = Backwards::new(self);
         let mut found = None;
-        while let Step::Line { bytes, .. } = lines.step()? {
+        while let BackStep::Line { bytes, .. } = lines.step()? {
             match (&found, prompt(bytes)) {
                 (None, typed) => found = typed,
                 (Some(_), Some(_)) => break,
@@ -52,7 +52,7 @@ impl Transcript {
         prompt: fn(&[u8]) -> Option<PromptLine>,
     ) -> Result<Option<PromptLine>, Unreadable> {
         let mut lines = Backwards::within(TURN, self);
-        while let Step::Line { bytes, .. } = lines.step()? {
+        while let BackStep::Line { bytes, .. } = lines.step()? {
             if let Some(found) = prompt(bytes) {
                 return Ok(Some(found));
             }
@@ -63,7 +63,7 @@ impl Transcript {
     /// Has a hook held the agent since the user's last message?
     pub(crate) fn is_held(&self, entry: fn(&[u8]) -> Option<Entry>) -> bool {
         let mut lines = Backwards::new(self);
-        while let Ok(Step::Line { bytes, .. }) = lines.step() {
+        while let Ok(BackStep::Line { bytes, .. }) = lines.step() {
             match entry(bytes) {
                 Some(Entry::Block) => return true,
                 Some(Entry::Prompt) => return false,
@@ -76,7 +76,7 @@ impl Transcript {
     /// What this finds in the last line in which it finds anything.
     pub(crate) fn find_last<T>(&self, find: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
         let mut lines = Backwards::new(self);
-        while let Ok(Step::Line { bytes, .. }) = lines.step() {
+        while let Ok(BackStep::Line { bytes, .. }) = lines.step() {
             if let Some(found) = find(bytes) {
                 return Some(found);
             }
@@ -97,7 +97,7 @@ impl Transcript {
     /// Is there such a line in the part that is read?
     pub(crate) fn has_line(&self, is_it: impl Fn(&[u8]) -> bool) -> bool {
         let mut lines = Backwards::new(self);
-        while let Ok(Step::Line { bytes, .. }) = lines.step() {
+        while let Ok(BackStep::Line { bytes, .. }) = lines.step() {
             if is_it(bytes) {
                 return true;
             }
@@ -114,7 +114,7 @@ impl Transcript {
     ) -> Result<bool, Unreadable> {
         let mut lines = Backwards::new(self);
         let mut newer = false;
-        while let Step::Line { bytes, .. } = lines.step()? {
+        while let BackStep::Line { bytes, .. } = lines.step()? {
             match turn(bytes) {
                 Some(id) if id == prompt => return Ok(newer),
                 Some(_) => newer = true,

@@ -3,7 +3,7 @@
 use mainspring_kernel::client_queue::QueueLine;
 
 use super::ReadQueue;
-use super::backwards::{Backwards, Step};
+use super::backwards::{BackStep, Backwards};
 use super::file::Transcript;
 use super::prompts::TURN;
 
@@ -20,7 +20,7 @@ impl Transcript {
         let mut found = Vec::new();
         // How many lines before the turn's prompt are still read.
         let mut left = None;
-        while let Ok(Step::Line { offset, bytes }) = lines.step()
+        while let Ok(BackStep::Line { offset, bytes }) = lines.step()
             && offset >= since
             && left != Some(0)
         {

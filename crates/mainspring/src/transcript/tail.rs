@@ -1,7 +1,7 @@
 //! The single pass over the end of a transcript, and its result.
 
 use super::Shows;
-use super::backwards::{Backwards, Step};
+use super::backwards::{BackStep, Backwards};
 use super::entry::{Entry, Outcome, Saying};
 use super::file::{Transcript, Unreadable};
 
@@ -85,17 +85,17 @@ impl Tail {
         let mut size = transcript.size();
         let reach = loop {
             if scan.is_decided() {
-                break Reach::Enough;
+                break ScanEnd::Enough;
             }
             match lines.step()? {
-                Step::Line { bytes, .. } if bytes.trim_ascii().is_empty() => {}
-                Step::Line { offset, bytes } => match entry(bytes) {
+                BackStep::Line { bytes, .. } if bytes.trim_ascii().is_empty() => {}
+                BackStep::Line { offset, bytes } => match entry(bytes) {
                     Some(entry) => scan.see(offset, entry),
                     None if offset + bytes.len() as u64 == size => size = offset,
                     None => scan.see(offset, Entry::Other),
                 },
-                Step::Start => break Reach::Start,
-                Step::Edge => break Reach::Edge,
+                BackStep::Start => break ScanEnd::Start,
+                BackStep::Edge => break ScanEnd::Edge,
             }
         };
         Ok(scan.conclude(reach, size, &lines))
@@ -125,7 +125,7 @@ impl Tail {
 
 /// Why the scan ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum ScanEnd {
     Enough,
     Start,
     Edge,
@@ -229,16 +229,16 @@ impl Scan {
         }
     }
 
-    fn conclude(mut self, reach: Reach, size: u64, lines: &Backwards<'_>) -> Tail {
+    fn conclude(mut self, reach: ScanEnd, size: u64, lines: &Backwards<'_>) -> Tail {
         self.end_block();
-        let unrecorded = if reach == Reach::Edge && !self.is_before_ours {
+        let unrecorded = if reach == ScanEnd::Edge && !self.is_before_ours {
             // A whole MiB was written since, and the block's record came first.
             0
         } else {
             self.unrecorded.saturating_sub(self.blocks_since_ours)
         };
         let blocks = self.blocks_since_tool + unrecorded;
-        let run_is_whole = self.is_before_run || reach == Reach::Start;
+        let run_is_whole = self.is_before_run || reach == ScanEnd::Start;
         let texts = self.texts.into_texts();
         let (final_texts, unproved_texts) = match (unrecorded, self.since_ours.text) {
             (0, _) => (texts, Vec::new()),
@@ -258,8 +258,8 @@ impl Scan {
             recent_error: self.recent_error,
             turn: match (self.turn, reach) {
                 (Some(turn), _) => turn,
-                (None, Reach::Start) => ToolUse::No,
-                (None, Reach::Enough | Reach::Edge) => ToolUse::Unknown,
+                (None, ScanEnd::Start) => ToolUse::No,
+                (None, ScanEnd::Enough | ScanEnd::Edge) => ToolUse::Unknown,
             },
             size,
             length: lines.length(),

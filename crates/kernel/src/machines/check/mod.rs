@@ -97,9 +97,6 @@ pub struct Facts {
     /// A person's command, and no host, asks for these, whatever has passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Vec<String>>,
-    /// What is wrong with the definitions; the person is told.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
 }
 
 /// A check, as far as decisions need it.

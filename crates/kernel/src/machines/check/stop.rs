@@ -34,7 +34,7 @@ pub(super) fn on_stop(state: &State, input: &In<'_>) -> Stop {
         memory: state.memory.opened(chain),
         ..state.clone()
     };
-    let mut step = match input.effect_status {
+    match input.effect_status {
         EffectStatus::Done(_, Outcome::Looked(looked)) => looked_at(state, looked, input),
         EffectStatus::Done(intent, Outcome::Ran(ran)) => match &intent.effect {
             Effect::Run(run) => judge(state, run, ran, input),
@@ -44,12 +44,7 @@ pub(super) fn on_stop(state: &State, input: &In<'_>) -> Stop {
         _ if background == Background::Working => background_works(state, input.facts),
         EffectStatus::Running(intent) => wait(state, intent.fence, input),
         EffectStatus::Clear | EffectStatus::Abandoned(_) => fresh(state, input),
-    };
-    // An effect starts, and the same stop comes back here.
-    if chain == Chain::First && !matches!(step.rule, "look" | "wait" | "run") {
-        step.notes.splice(0..0, input.facts.notes.iter().cloned());
     }
-    step
 }
 
 /// The checks that must be green at this stop: those that are for it, and where something is handed

@@ -36,7 +36,6 @@ fn facts(checks: &[&str]) -> Facts {
         max: 5,
         left: Millis::seconds(3_000),
         asked: None,
-        notes: Vec::new(),
     }
 }
 

@@ -26,14 +26,14 @@ const LIMIT: u64 = 4 * 1024 * 1024;
 pub struct Install {
     /// `plugin@marketplace`, or `plugin@version` in the oldest format.
     key: String,
-    scope: Scope,
+    scope: InstalledFor,
     project: Option<PathBuf>,
     pub path: PathBuf,
 }
 
 /// The least specific comes first, so that the maximum wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Scope {
+enum InstalledFor {
     /// Managed, or a scope that we do not know.
     Other,
     User,
@@ -41,7 +41,7 @@ enum Scope {
     Local,
 }
 
-impl Scope {
+impl InstalledFor {
     fn of(entry: &Value) -> Self {
         match entry.get("scope").map(Value::as_str) {
             None | Some(Some("user")) => Self::User,
@@ -114,7 +114,7 @@ fn install(key: &str, entry: &Value) -> Option<Install> {
     let path = |field: &str| Some(PathBuf::from(entry.get(field)?.as_str()?));
     Some(Install {
         key: key.into(),
-        scope: Scope::of(entry),
+        scope: InstalledFor::of(entry),
         project: path("projectPath"),
         path: path("installPath").filter(|path| !path.as_os_str().is_empty())?,
     })
@@ -123,7 +123,7 @@ fn install(key: &str, entry: &Value) -> Option<Install> {
 /// The installations of a plugin that apply in `cwd`, of the most specific scope only. There
 /// are several if more than one marketplace has a plugin of that name.
 pub fn applicable<'a>(all: &'a [Install], plugin: &str, cwd: &Path) -> Vec<&'a Install> {
-    let mut held: Vec<(&Install, Scope, usize)> = all
+    let mut held: Vec<(&Install, InstalledFor, usize)> = all
         .iter()
         .filter(|install| install.is_of(plugin))
         .filter_map(|install| Some((install, install.scope, install.depth_around(cwd)?)))
@@ -151,8 +151,8 @@ impl Install {
     /// `/a/bc`.
     fn depth_around(&self, cwd: &Path) -> Option<usize> {
         match self.scope {
-            Scope::User | Scope::Other => Some(0),
-            Scope::Project | Scope::Local => {
+            InstalledFor::User | InstalledFor::Other => Some(0),
+            InstalledFor::Project | InstalledFor::Local => {
                 let project = real(self.project.as_deref()?);
                 path_contains(&real(cwd), &project).then(|| project.components().count())
             }

@@ -114,11 +114,9 @@ fn queue(line: &[u8]) -> Option<QueueLine> {
 struct Operation<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
-    #[serde(rename = "operation", borrow)]
+    #[serde(rename = "operation")]
     what: Option<Cow<'a, str>>,
-    #[serde(borrow)]
     timestamp: Option<Cow<'a, str>>,
-    #[serde(borrow)]
     content: Option<Cow<'a, str>>,
 }
 
@@ -156,15 +154,10 @@ struct Typed<'a> {
     is_meta: Option<bool>,
     is_compact_summary: Option<bool>,
     agent_id: Option<IgnoredAny>,
-    #[serde(borrow)]
     prompt_id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
     timestamp: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    origin: Option<Origin<'a>>,
-    #[serde(borrow)]
+    origin: Option<WrittenBy<'a>>,
     message: Option<Message<'a>>,
-    #[serde(borrow)]
     attachment: Option<Queued<'a>>,
 }
 
@@ -177,7 +170,7 @@ impl Typed<'_> {
 }
 
 #[derive(Deserialize)]
-struct Origin<'a> {
+struct WrittenBy<'a> {
     #[serde(borrow)]
     kind: Cow<'a, str>,
 }
@@ -188,12 +181,9 @@ struct Origin<'a> {
 struct Queued<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
-    #[serde(borrow)]
     prompt: Option<Cow<'a, str>>,
     is_meta: Option<bool>,
-    #[serde(borrow)]
-    origin: Option<Origin<'a>>,
-    #[serde(borrow)]
+    origin: Option<WrittenBy<'a>>,
     command_mode: Option<Cow<'a, str>>,
 }
 
@@ -220,9 +210,7 @@ struct Line<'a> {
     is_compact_summary: Option<bool>,
     is_api_error_message: Option<bool>,
     agent_id: Option<IgnoredAny>,
-    #[serde(borrow)]
     message: Option<Message<'a>>,
-    #[serde(borrow)]
     attachment: Option<Attachment<'a>>,
 }
 
@@ -230,11 +218,9 @@ struct Line<'a> {
 struct Message<'a> {
     #[serde(borrow)]
     id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
     role: Option<Cow<'a, str>>,
-    #[serde(borrow)]
     model: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     content: Content<'a>,
 }
 
@@ -243,7 +229,6 @@ struct Message<'a> {
 struct Attachment<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
-    #[serde(borrow)]
     hook_event: Option<Cow<'a, str>>,
 }
 
@@ -251,7 +236,6 @@ struct Attachment<'a> {
 struct Block<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
-    #[serde(borrow)]
     text: Option<Cow<'a, str>>,
     is_error: Option<bool>,
 }
@@ -320,11 +304,7 @@ impl Message<'_> {
             return Entry::Prompt;
         }
         let failed = results.any(|block| block.is_error == Some(true));
-        Entry::ToolResults(if failed {
-            Outcome::Failed
-        } else {
-            Outcome::Fine
-        })
+        Entry::ToolResults(Outcome::failed_if(failed))
     }
 
     fn into_agent_entry(self) -> Entry {

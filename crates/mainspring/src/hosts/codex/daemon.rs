@@ -22,12 +22,12 @@ const OTHERS: [&str; 4] = [
 #[serde(rename_all = "camelCase")]
 struct Daemon {
     pid: u32,
-    process_identity: Identity,
+    process_identity: DaemonRecord,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Identity {
+struct DaemonRecord {
     /// When it started, as Linux counts.
     start_ticks: u64,
 }

@@ -30,19 +30,19 @@ fn find(env: &Environment, session: &SessionId) -> Option<PathBuf> {
 
 fn entry(line: &[u8]) -> Option<Entry> {
     Some(match read(line)? {
-        Line::ResponseItem(Item::Message(message)) => message.into_entry(),
-        Line::ResponseItem(Item::Call {}) => Entry::Agent(Saying {
+        Line::ResponseItem(ResponseItem::Message(message)) => message.into_entry(),
+        Line::ResponseItem(ResponseItem::Call {}) => Entry::Agent(Saying {
             message: None,
             texts: Vec::new(),
             tools: 1,
         }),
-        Line::ResponseItem(Item::Output { output }) => Entry::ToolResults(outcome(&output)),
+        Line::ResponseItem(ResponseItem::Output { output }) => Entry::ToolResults(outcome(&output)),
         Line::EventMsg(Event::ItemCompleted { item, .. }) => match item {
             Completed::UserMessage { .. } => Entry::Prompt,
             Completed::HookPrompt {} => Entry::Block,
             Completed::Other => Entry::Other,
         },
-        Line::ResponseItem(Item::Other) | Line::EventMsg(Event::Other) | Line::Other => {
+        Line::ResponseItem(ResponseItem::Other) | Line::EventMsg(Event::Other) | Line::Other => {
             Entry::Other
         }
     })
@@ -81,18 +81,20 @@ fn turn(line: &[u8]) -> Option<String> {
 fn read(line: &[u8]) -> Option<Line<'_>> {
     let tag: Tag<'_> = mainspring_json::read(line).ok()?;
     Some(match &*tag.kind {
-        "response_item" => {
-            Line::ResponseItem(mainspring_json::read::<Of<Item<'_>>>(line).ok()?.payload)
-        }
+        "response_item" => Line::ResponseItem(
+            mainspring_json::read::<Of<ResponseItem<'_>>>(line)
+                .ok()?
+                .payload,
+        ),
         "event_msg" => Line::EventMsg(mainspring_json::read::<Of<Event<'_>>>(line).ok()?.payload),
         _ => Line::Other,
     })
 }
 
 /// The tool says how its command ended.
-fn outcome(output: &Output<'_>) -> Outcome {
+fn outcome(output: &CallOutput<'_>) -> Outcome {
     const ENDED: &str = "Process exited with code ";
-    let Output::Text(text) = output else {
+    let CallOutput::Text(text) = output else {
         return Outcome::Fine;
     };
     let code = text.lines().find_map(|line| line.strip_prefix(ENDED));
@@ -100,7 +102,7 @@ fn outcome(output: &Output<'_>) -> Outcome {
 }
 
 enum Line<'a> {
-    ResponseItem(Item<'a>),
+    ResponseItem(ResponseItem<'a>),
     EventMsg(Event<'a>),
     Other,
 }
@@ -128,7 +130,7 @@ struct Of<T> {
     rename_all = "snake_case",
     bound(deserialize = "'de: 'a")
 )]
-enum Item<'a> {
+enum ResponseItem<'a> {
     Message(Message<'a>),
     #[serde(
         rename = "function_call",
@@ -139,7 +141,7 @@ enum Item<'a> {
     Call {},
     #[serde(rename = "function_call_output", alias = "custom_tool_call_output")]
     Output {
-        output: Output<'a>,
+        output: CallOutput<'a>,
     },
     #[serde(other)]
     Other,
@@ -147,7 +149,7 @@ enum Item<'a> {
 
 #[derive(Deserialize)]
 #[serde(untagged, bound(deserialize = "'de: 'a"))]
-enum Output<'a> {
+enum CallOutput<'a> {
     Text(Cow<'a, str>),
     Other(serde::de::IgnoredAny),
 }

@@ -55,9 +55,8 @@ fn entry(line: &[u8]) -> Option<Entry> {
 struct Line<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
-    #[serde(borrow)]
     timestamp: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     data: Data<'a>,
 }
 
@@ -67,28 +66,25 @@ struct Data<'a> {
     #[serde(borrow)]
     message_id: Option<Cow<'a, str>>,
     agent_id: Option<IgnoredAny>,
-    #[serde(borrow)]
     content: Option<Cow<'a, str>>,
     #[serde(default)]
     tool_requests: Vec<IgnoredAny>,
-    #[serde(borrow)]
     hook_type: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    output: Option<Said<'a>>,
+    output: Option<HookOutput<'a>>,
     success: Option<bool>,
-    shell_execution: Option<Shell>,
+    shell_execution: Option<ShellExecution>,
 }
 
 /// What a hook said.
 #[derive(Deserialize)]
-struct Said<'a> {
+struct HookOutput<'a> {
     #[serde(borrow)]
     decision: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Shell {
+struct ShellExecution {
     exit_code: Option<i64>,
 }
 

@@ -33,7 +33,7 @@ pub(super) fn is_subagents(path: &Path) -> bool {
         .ok()
         .and_then(|file| file.first_line());
     let head = head.unwrap_or_default();
-    let head = mainspring_json::read::<Head>(&head);
+    let head = mainspring_json::read::<FirstLine>(&head);
     head.is_ok_and(|head| head.calling_session_id.is_some())
 }
 
@@ -76,7 +76,7 @@ fn prompt(line: &[u8]) -> Option<PromptLine> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Head {
+struct FirstLine {
     calling_session_id: Option<IgnoredAny>,
 }
 
@@ -84,9 +84,7 @@ struct Head {
 struct Line<'a> {
     #[serde(borrow)]
     id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
     timestamp: Option<Cow<'a, str>>,
-    #[serde(borrow)]
     message: Option<Message<'a>>,
 }
 
@@ -95,9 +93,8 @@ struct Line<'a> {
 struct Message<'a> {
     #[serde(borrow, default)]
     role: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     content: Vec<Part<'a>>,
-    #[serde(borrow)]
     visibility: Option<Cow<'a, str>>,
     hook_event_name: Option<IgnoredAny>,
 }
@@ -106,7 +103,6 @@ struct Message<'a> {
 struct Part<'a> {
     #[serde(rename = "type", borrow, default)]
     kind: Cow<'a, str>,
-    #[serde(borrow)]
     text: Option<Cow<'a, str>>,
     is_error: Option<bool>,
 }

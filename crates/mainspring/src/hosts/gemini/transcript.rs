@@ -32,11 +32,11 @@ const CANCELLED: &str = "Request cancelled.";
 /// Did a person interrupt the agent, after everything that was said?
 pub(super) fn ends_with_interrupt(path: &Path) -> bool {
     let last = |line: &[u8]| {
-        if let Ok(said) = mainspring_json::read::<Agent<'_>>(line) {
+        if let Ok(said) = mainspring_json::read::<AgentLine<'_>>(line) {
             let is_cancelled = said.kind == "info" && said.content == CANCELLED;
             return (is_cancelled || said.kind == "gemini").then_some(is_cancelled);
         }
-        let user = mainspring_json::read::<User<'_>>(line).ok()?;
+        let user = mainspring_json::read::<UserLine<'_>>(line).ok()?;
         (user.kind == "user").then_some(false)
     };
     let file = Transcript::open(path).ok();
@@ -44,12 +44,12 @@ pub(super) fn ends_with_interrupt(path: &Path) -> bool {
 }
 
 fn entry(line: &[u8]) -> Option<Entry> {
-    if let Ok(user) = mainspring_json::read::<User<'_>>(line)
+    if let Ok(user) = mainspring_json::read::<UserLine<'_>>(line)
         && user.kind == "user"
     {
         return Some(user.into_entry());
     }
-    if let Ok(agent) = mainspring_json::read::<Agent<'_>>(line)
+    if let Ok(agent) = mainspring_json::read::<AgentLine<'_>>(line)
         && agent.kind == "gemini"
     {
         return Some(agent.into_entry());
@@ -61,10 +61,10 @@ fn entry(line: &[u8]) -> Option<Entry> {
 }
 
 #[derive(Deserialize)]
-struct User<'a> {
+struct UserLine<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     content: Vec<Part<'a>>,
 }
 
@@ -73,24 +73,23 @@ struct User<'a> {
 struct Part<'a> {
     #[serde(borrow)]
     text: Option<Cow<'a, str>>,
-    #[serde(borrow)]
     function_response: Option<Answered<'a>>,
 }
 
 #[derive(Deserialize)]
 struct Answered<'a> {
     #[serde(borrow)]
-    response: Option<Response<'a>>,
+    response: Option<ToolResponse<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Response<'a> {
+struct ToolResponse<'a> {
     error: Option<serde::de::IgnoredAny>,
     #[serde(borrow)]
     output: Option<Cow<'a, str>>,
 }
 
-impl User<'_> {
+impl UserLine<'_> {
     fn into_entry(self) -> Entry {
         let results: Vec<&Answered<'_>> = self
             .content
@@ -114,17 +113,16 @@ impl User<'_> {
 }
 
 /// A command's exit code is written only if it is not zero.
-fn has_code(response: &Response<'_>) -> bool {
+fn has_code(response: &ToolResponse<'_>) -> bool {
     let output = response.output.as_deref().unwrap_or_default();
     output.lines().any(|line| line.starts_with("Exit Code: "))
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Agent<'a> {
+struct AgentLine<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
-    #[serde(borrow)]
     id: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     content: Cow<'a, str>,
@@ -132,7 +130,7 @@ struct Agent<'a> {
     tool_calls: Vec<serde::de::IgnoredAny>,
 }
 
-impl Agent<'_> {
+impl AgentLine<'_> {
     /// A message is written again with its tool calls, once they are known.
     fn into_entry(self) -> Entry {
         let text = Some(self.content).filter(|text| !text.trim().is_empty());

@@ -55,15 +55,10 @@ fn prompt(line: &[u8]) -> Option<PromptLine> {
 struct Line<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
-    #[serde(borrow)]
     uuid: Option<Cow<'a, str>>,
-    #[serde(borrow)]
     timestamp: Option<Cow<'a, str>>,
-    #[serde(borrow)]
     provenance: Option<Cow<'a, str>>,
-    #[serde(borrow)]
     message: Option<Message<'a>>,
-    #[serde(borrow)]
     tool_call_result: Option<Called<'a>>,
 }
 

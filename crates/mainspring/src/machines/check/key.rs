@@ -16,7 +16,7 @@ use crate::children::child_env::{self, is_path_variable};
 use crate::config::checks::CheckDefinition;
 use crate::hosts;
 use crate::limits;
-use crate::machines::tree::{self, Contents, Files, Tree};
+use crate::machines::tree::{self, Files, Tree, TreeContents};
 use crate::people::trust::TrustedChecks;
 
 /// Files that choose the version of a tool. They count for every check.
@@ -60,11 +60,11 @@ impl Parts {
 
 /// One check's key, and what was found on the way.
 #[derive(Debug)]
-pub(crate) struct Taken {
+pub(crate) struct TakenKey {
     pub(crate) parts: Parts,
     pub(crate) key: Digest,
     /// The inputs of this check and of those whose keys were taken with it.
-    pub(super) contents: Arc<Contents>,
+    pub(super) contents: Arc<TreeContents>,
     /// When the other files of the project that it depends on were last written.
     beside: BTreeMap<String, Option<Stamp>>,
     /// The pinned files that are not as they were trusted.
@@ -76,7 +76,7 @@ pub(crate) struct Taken {
     pub(crate) dir: PathBuf,
 }
 
-impl Taken {
+impl TakenKey {
     /// Does the check depend on anything? A pattern with a typing error would stay green for ever.
     pub(super) fn has_inputs(&self, check: &CheckDefinition) -> bool {
         let is_input = |path: &[u8]| tree::is_input(&check.inputs, path);
@@ -106,7 +106,7 @@ impl Tree {
         &self,
         checks: &TrustedChecks,
         wanted: &[&CheckDefinition],
-    ) -> Result<Vec<Taken>, String> {
+    ) -> Result<Vec<TakenKey>, String> {
         // Without a check there is nothing to read, above all where nobody trusts the project.
         if wanted.is_empty() {
             return Ok(Vec::new());
@@ -122,9 +122,9 @@ impl Tree {
         &self,
         checks: &TrustedChecks,
         check: &CheckDefinition,
-        all: &Arc<Contents>,
+        all: &Arc<TreeContents>,
         toolchain: &str,
-    ) -> Result<Taken, String> {
+    ) -> Result<TakenKey, String> {
         let is_input = |path: &[u8]| tree::is_input(&check.inputs, path);
         let files = all.files.iter().filter(|input| is_input(&input.path));
         let env = child_env::of_check(&self.env, &check.env, &hosts::variables());
@@ -145,7 +145,7 @@ impl Tree {
             checks.pins.get(name).map(|pin| &pin.digest) == now.as_ref()
         };
         let changed = pins.iter().filter(|pin| !trusted(pin));
-        Ok(Taken {
+        Ok(TakenKey {
             key: parts.key(),
             parts,
             contents: all.clone(),

@@ -23,8 +23,8 @@ use mainspring_kernel::machines::check::{
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_store::{Trouble, path_text};
 
-use self::key::Taken;
-pub(crate) use self::proving_place::ProvingPlace;
+use self::key::TakenKey;
+pub(crate) use self::proving_place::ProvingTree;
 use self::proving_place::sweep;
 pub(crate) use self::receipt::CheckReceipt;
 use self::receipt::Entry;
@@ -191,7 +191,6 @@ fn facts(context: &EventContext<'_>, checks: &TrustedChecks) -> Result<Facts, Tr
                 .map(|one| one.name.clone())
                 .collect(),
         }),
-        notes: Vec::new(),
     })
 }
 
@@ -266,7 +265,7 @@ fn look(
     });
     *context.handed_on.checks.borrow_mut() = Some(CheckReceipt::of(entries.collect()));
     let mut looked = Vec::new();
-    let mut add = |taken: Vec<Taken>, tree: Option<&String>| {
+    let mut add = |taken: Vec<TakenKey>, tree: Option<&String>| {
         looked.extend(wanted.iter().zip(taken).map(|(check, taken)| Looked {
             name: check.name.clone(),
             key: taken.key,
@@ -355,7 +354,7 @@ pub(crate) fn taken(
     context: &EventContext<'_>,
     permit: &Permit,
     checks: &TrustedChecks,
-) -> Result<Vec<Taken>, String> {
+) -> Result<Vec<TakenKey>, String> {
     let wanted: Vec<_> = checks.definitions.iter().collect();
     let tree = Tree::here(context, permit).map_err(|trouble| trouble.to_string())?;
     tree.keys(checks, &wanted)
@@ -368,14 +367,14 @@ pub(crate) fn results(context: &EventContext<'_>) -> Result<Results, Trouble> {
 }
 
 /// The run in which a check passed over this very tree, unless it was red there since.
-pub(crate) fn green<'a>(results: &'a Results, check: &str, taken: &Taken) -> Option<&'a Pass> {
+pub(crate) fn green<'a>(results: &'a Results, check: &str, taken: &TakenKey) -> Option<&'a Pass> {
     results.green(check, &taken.key, &path_text::to_text(&taken.dir))
 }
 
 /// What is known about this tree, without running anything.
 pub(crate) fn receipt_of(
     checks: &TrustedChecks,
-    taken: &[Taken],
+    taken: &[TakenKey],
     results: &Results,
 ) -> CheckReceipt {
     let each = checks.definitions.iter().zip(taken);

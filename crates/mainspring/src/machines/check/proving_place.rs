@@ -3,7 +3,7 @@
 //! it away.
 
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use mainspring_platform::{file, lock, path};
@@ -11,14 +11,57 @@ use mainspring_store::Trouble;
 
 use crate::children::permit::Permit;
 use crate::context::EventContext;
+use crate::error::CliError;
 use crate::git::Git;
 
 /// To check out, or delete, a large tree.
 const LIMIT: Duration = Duration::from_secs(300);
 
+/// A commit in a worktree of its own, for as long as a command needs it.
 #[derive(Debug)]
-pub(crate) struct ProvingPlace {
-    pub(crate) git: Git,
+pub(crate) struct ProvingTree {
+    place: ProvingPlace,
+    pub(crate) dir: PathBuf,
+    pub(crate) commit: String,
+}
+
+impl ProvingTree {
+    pub(crate) fn of(
+        context: &EventContext<'_>,
+        permit: &Permit,
+        commit: &str,
+    ) -> Result<Self, CliError> {
+        let Some(place) = ProvingPlace::take(context, permit)? else {
+            let other = "another `check prove` or `check verify` runs in this project";
+            return Err(CliError::new(other).hint("try again when it has ended"));
+        };
+        let name = format!("{commit}^{{commit}}");
+        let found = place.git.resolve(&name);
+        let Some(full) = found.filter(|_| !commit.starts_with('-')) else {
+            return Err(CliError::new(format!("there is no commit {commit:?} here"))
+                .hint("fetch it first, or name another one"));
+        };
+        context.store.state().create(&place.dir)?;
+        let work = place.work();
+        let added = place.git.add_detached(&work.to_string_lossy(), &full);
+        added.map_err(CliError::new)?;
+        Ok(Self {
+            dir: path::real(&work).map_err(Trouble::io("find", &work))?,
+            place,
+            commit: full,
+        })
+    }
+
+    /// Changes the tree as this patch says.
+    pub(crate) fn apply(&self, patch: &Path) -> Result<(), CliError> {
+        let git = self.place.git.clone().in_dir(&self.dir);
+        git.apply(&patch.to_string_lossy()).map_err(CliError::new)
+    }
+}
+
+#[derive(Debug)]
+struct ProvingPlace {
+    git: Git,
     /// It exists while there is anything to take away.
     dir: PathBuf,
     /// It ends with this process.
@@ -27,10 +70,7 @@ pub(crate) struct ProvingPlace {
 
 impl ProvingPlace {
     /// Takes the place, empty; `None` if another process uses it.
-    pub(crate) fn take(
-        context: &EventContext<'_>,
-        permit: &Permit,
-    ) -> Result<Option<Self>, Trouble> {
+    fn take(context: &EventContext<'_>, permit: &Permit) -> Result<Option<Self>, Trouble> {
         let folder = context.store.checks();
         context.store.state().create(&folder)?;
         let path = folder.join("tree.lock");
@@ -50,19 +90,6 @@ impl ProvingPlace {
         };
         place.clear()?;
         Ok(Some(place))
-    }
-
-    /// Makes the worktree, and returns its folder.
-    pub(crate) fn fill(
-        &self,
-        context: &EventContext<'_>,
-        commit: &str,
-    ) -> Result<PathBuf, Trouble> {
-        context.store.state().create(&self.dir)?;
-        let work = self.work();
-        let added = self.git.add_detached(&work.to_string_lossy(), commit);
-        added.map_err(Trouble::Other)?;
-        path::real(&work).map_err(Trouble::io("find", &work))
     }
 
     fn work(&self) -> PathBuf {

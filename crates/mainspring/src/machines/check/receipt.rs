@@ -2,16 +2,19 @@
 //! machine can take the same keys and compare.
 
 use mainspring_kernel::Millis;
+use mainspring_kernel::machines::check::results::EndedAs;
 use mainspring_kernel::machines::check::{Pass, Ran, Verdict, messages};
 use serde::{Deserialize, Serialize};
 
-use super::key::{Parts, Taken};
+use super::key::{Parts, TakenKey};
 use crate::timestamp::timestamp;
 
 /// The first and the last line of the receipt in the text of a pull request.
 const BEGIN: &str = "<!-- mainspring-checks";
 const END: &str = "-->";
 const FORMAT: u32 = 1;
+/// The result of a check that did not run.
+const NOT_RUN: &str = "not run";
 /// No receipt of ours is longer.
 const MOST: usize = 256 << 10;
 
@@ -30,7 +33,7 @@ pub(crate) struct CheckReceipt {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) name: String,
-    /// `pass`, `fail`, `flaky`, `could not run` or `not run`.
+    /// How it ended, or [`NOT_RUN`]. A receipt may come from another version.
     pub(crate) result: String,
     pub(crate) key: String,
     #[serde(flatten)]
@@ -41,11 +44,15 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    pub(crate) fn passed(&self) -> bool {
+        self.result == EndedAs::Pass.as_str()
+    }
+
     /// A check whose key was taken, and that passed under it before, or not.
-    pub(super) fn looked(name: &str, taken: &Taken, pass: Option<&Pass>) -> Self {
+    pub(super) fn looked(name: &str, taken: &TakenKey, pass: Option<&Pass>) -> Self {
         Self {
             name: name.to_owned(),
-            result: if pass.is_some() { "pass" } else { "not run" }.into(),
+            result: pass.map_or(NOT_RUN, |_| EndedAs::Pass.as_str()).into(),
             key: taken.key.0.clone(),
             parts: taken.parts.clone(),
             at: pass.map_or(0, |pass| pass.at.0),
@@ -66,19 +73,19 @@ impl CheckReceipt {
     }
 
     /// What came of a run.
-    pub(super) fn ran(&mut self, ran: &Ran, taken: Option<&Taken>, now: Millis) {
+    pub(super) fn ran(&mut self, ran: &Ran, taken: Option<&TakenKey>, now: Millis) {
         let entry = self.checks.iter_mut().find(|entry| entry.name == ran.name);
         let Some(entry) = entry else { return };
-        entry.result = match &ran.verdict {
-            Verdict::Pass => "pass",
-            Verdict::Fail(_) => "fail",
-            Verdict::Flaky => "flaky",
+        let ended = match &ran.verdict {
+            Verdict::Pass => Some(EndedAs::Pass),
+            Verdict::Fail(_) => Some(EndedAs::Fail),
+            Verdict::Flaky => Some(EndedAs::Flaky),
             Verdict::TimedOut(_) | Verdict::Unfinished(_) | Verdict::CouldNotRun(_) => {
-                "could not run"
+                Some(EndedAs::CouldNotRun)
             }
-            Verdict::NotStarted => "not run",
-        }
-        .into();
+            Verdict::NotStarted => None,
+        };
+        entry.result = ended.map_or(NOT_RUN, EndedAs::as_str).into();
         entry.at = now.0;
         entry.took = ran.took.0;
         entry.key.clone_from(&ran.key.0);

@@ -11,13 +11,13 @@ use mainspring_kernel::{Digest, Millis, hidden};
 use mainspring_platform::{file, identity, path};
 use mainspring_store::{Trouble, atomic, digest};
 
-use super::key::Taken;
+use super::key::TakenKey;
 use super::printed;
 use crate::children::guard::{Ended, Guarded, Seal};
 use crate::children::permit::{Permit, Revoked};
 use crate::config::checks::CheckDefinition;
 use crate::limits;
-use crate::machines::tree::{Files, Input, Tree, differences};
+use crate::machines::tree::{Files, Tree, TreeFile, differences};
 use crate::people::trust::TrustedChecks;
 use crate::store::StateDir;
 
@@ -52,16 +52,16 @@ pub(crate) struct Runner<'a> {
 }
 
 /// How one run of the command ended.
-enum End {
+enum RunEnd {
     Pass,
-    Fail(Said),
-    TimedOut(Said),
-    Unfinished(Said),
+    Fail(Complaint),
+    TimedOut(Complaint),
+    Unfinished(Complaint),
     CouldNotRun(String),
 }
 
 /// How it ended, and what it printed.
-struct Said {
+struct Complaint {
     exit: String,
     said: String,
 }
@@ -69,14 +69,14 @@ struct Said {
 /// What came of a check over one tree.
 struct Judged {
     verdict: Verdict,
-    taken: Taken,
+    taken: TakenKey,
     /// The inputs that it wrote itself.
     rewrites: Vec<String>,
 }
 
 impl Runner<'_> {
     /// Runs these checks. The results are in their order.
-    pub(crate) fn run(&self, requests: &[Request]) -> Vec<(Ran, Option<Taken>)> {
+    pub(crate) fn run(&self, requests: &[Request]) -> Vec<(Ran, Option<TakenKey>)> {
         let queue: VecDeque<(usize, &Request)> = requests.iter().enumerate().collect();
         let queue = Mutex::new(queue);
         let done = Mutex::new(Vec::new());
@@ -105,7 +105,7 @@ impl Runner<'_> {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    fn one(&self, request: &Request) -> (Ran, Option<Taken>) {
+    fn one(&self, request: &Request) -> (Ran, Option<TakenKey>) {
         let start = Instant::now();
         let mut ran = Ran {
             name: request.name.clone(),
@@ -142,7 +142,7 @@ impl Runner<'_> {
             return Verdict::CouldNotRun(CANCELLED.into());
         }
         let said = String::new();
-        Verdict::Unfinished(failure(Said { exit: cause, said }))
+        Verdict::Unfinished(failure(Complaint { exit: cause, said }))
     }
 
     /// Runs it until it has ended once over a tree that stayed as it was; a failure as often as it
@@ -210,13 +210,18 @@ impl Runner<'_> {
         Err("it was tried too often".into())
     }
 
-    fn key(&self, check: &CheckDefinition, tree: &Tree) -> Result<Taken, String> {
+    fn key(&self, check: &CheckDefinition, tree: &Tree) -> Result<TakenKey, String> {
         let mut taken = tree.keys(self.checks, &[check])?;
         taken.pop().ok_or_else(|| "it has no key".into())
     }
 
     /// Runs the command once, and reads how it ended. If it started, there is a log.
-    fn once(&self, check: &CheckDefinition, taken: &Taken, attempt: u32) -> (End, Option<PathBuf>) {
+    fn once(
+        &self,
+        check: &CheckDefinition,
+        taken: &TakenKey,
+        attempt: u32,
+    ) -> (RunEnd, Option<PathBuf>) {
         let folder = self.folder.join(&check.name);
         let mut id = self.id.clone();
         if taken.dir != self.tree.dir {
@@ -226,17 +231,17 @@ impl Runner<'_> {
         let log = folder.join(format!("{id}-{attempt}.log"));
         if !taken.has_inputs(check) {
             let cause = "its `inputs` match no file: correct them in mainspring.toml".into();
-            return (End::Unfinished(Said::nothing(cause)), None);
+            return (RunEnd::Unfinished(Complaint::nothing(cause)), None);
         }
         let Some(program) = taken.program.clone() else {
             let cause = format!("there is no program `{}`", check.run[0]);
-            return (End::CouldNotRun(cause), None);
+            return (RunEnd::CouldNotRun(cause), None);
         };
         let timeout = Duration::from_millis(check.timeout.0);
         let limit = timeout.min(self.left());
         let end = match self.start(check, taken, program, (&folder, &log, limit)) {
             Ok(ended) => end(ended, &log, (limit, timeout)),
-            Err(cause) => return (End::Unfinished(Said::nothing(cause)), None),
+            Err(cause) => return (RunEnd::Unfinished(Complaint::nothing(cause)), None),
         };
         (end, Some(log))
     }
@@ -244,7 +249,7 @@ impl Runner<'_> {
     fn start(
         &self,
         check: &CheckDefinition,
-        taken: &Taken,
+        taken: &TakenKey,
         program: PathBuf,
         (folder, log, limit): (&Path, &Path, Duration),
     ) -> Result<Ended, String> {
@@ -315,7 +320,7 @@ fn expected(request: &Request) -> Duration {
 /// Why a check has no result, if a person ended it.
 const CANCELLED: &str = "a person stopped it";
 
-impl Said {
+impl Complaint {
     /// It printed nothing.
     const fn nothing(exit: String) -> Self {
         let said = String::new();
@@ -324,7 +329,7 @@ impl Said {
 }
 
 impl Judged {
-    const fn of(verdict: Verdict, taken: Taken) -> Self {
+    const fn of(verdict: Verdict, taken: TakenKey) -> Self {
         Self {
             verdict,
             taken,
@@ -333,9 +338,9 @@ impl Judged {
     }
 }
 
-impl End {
+impl RunEnd {
     /// What failed, if it came to its end; or what it means that it did not.
-    fn unfinished(self) -> Result<Option<Said>, Verdict> {
+    fn unfinished(self) -> Result<Option<Complaint>, Verdict> {
         match self {
             Self::Pass => Ok(None),
             Self::Fail(said) => Ok(Some(said)),
@@ -346,7 +351,7 @@ impl End {
     }
 }
 
-fn failure(Said { exit, said }: Said) -> Failure {
+fn failure(Complaint { exit, said }: Complaint) -> Failure {
     Failure {
         reason: printed::reason(&exit, &said),
         exit,
@@ -356,39 +361,39 @@ fn failure(Said { exit, said }: Said) -> Failure {
 }
 
 /// What the end of its command says.
-fn end(ended: Ended, log: &Path, (limit, timeout): (Duration, Duration)) -> End {
+fn end(ended: Ended, log: &Path, (limit, timeout): (Duration, Duration)) -> RunEnd {
     let text = || printed::plain(&tail(log));
     let said = |exit: String| {
         let said = printed::lines_that_matter(&text());
-        Said { exit, said }
+        Complaint { exit, said }
     };
     let code = match ended {
         Ended::Code(code) => code,
         Ended::TimedOut if limit < timeout => {
-            return End::CouldNotRun(format!(
+            return RunEnd::CouldNotRun(format!(
                 "it did not end within the {} s that were left of this stop",
                 limit.as_secs()
             ));
         }
         Ended::TimedOut => {
             let limit = Millis(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
-            return End::TimedOut(said(format!("it timed out after {}", limit.in_words())));
+            return RunEnd::TimedOut(said(format!("it timed out after {}", limit.in_words())));
         }
-        Ended::Cancelled => return End::CouldNotRun(CANCELLED.into()),
+        Ended::Cancelled => return RunEnd::CouldNotRun(CANCELLED.into()),
         Ended::Flooded => {
             let most = limits::CHECK_OUTPUT >> 20;
-            return End::Unfinished(said(format!("it printed more than {most} MiB")));
+            return RunEnd::Unfinished(said(format!("it printed more than {most} MiB")));
         }
     };
     if let Some(signal) = ended_from_outside(code) {
-        return End::Unfinished(said(format!("it was ended by signal {signal}")));
+        return RunEnd::Unfinished(said(format!("it was ended by signal {signal}")));
     }
     match code {
         0 if printed::ran_no_test(&text()) => {
-            End::Fail(said("exit code 0, but it ran no test".into()))
+            RunEnd::Fail(said("exit code 0, but it ran no test".into()))
         }
-        0 => End::Pass,
-        code => End::Fail(said(format!("exit code {code}"))),
+        0 => RunEnd::Pass,
+        code => RunEnd::Fail(said(format!("exit code {code}"))),
     }
 }
 
@@ -404,7 +409,7 @@ fn remembered(mut text: &[u8]) -> Files {
         };
         let mut content = [0; 16];
         content.copy_from_slice(&head[1..]);
-        files.push(Input {
+        files.push(TreeFile {
             path: rest[..end].to_vec(),
             kind: head[0],
             content,

@@ -19,30 +19,30 @@ const LIMIT: u64 = 64 << 20;
 /// more without another stamp, so it is read again the next time.
 const STEP: i64 = 2_000_000_000;
 
-pub(super) type Content = [u8; 16];
+pub(super) type ContentDigest = [u8; 16];
 
 #[derive(Debug, Default)]
 pub(super) struct Index {
     /// What was read before, in the order of names.
     known: Vec<Known>,
     /// What was read now.
-    learned: Vec<Entry>,
+    learned: Vec<Indexed>,
     /// Names are asked for in order, mostly: where the next one may be.
     next: usize,
 }
 
 #[derive(Debug)]
 struct Known {
-    entry: Entry,
+    entry: Indexed,
     /// Was it asked for? One whose file is gone is not written again.
     seen: bool,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct Indexed {
     name: Vec<u8>,
     stamp: Stamp,
-    content: Content,
+    content: ContentDigest,
 }
 
 impl Index {
@@ -56,7 +56,7 @@ impl Index {
     }
 
     /// The content of a file with this stamp, if it was read before.
-    pub(super) fn content(&mut self, path: &[u8], stamp: &Stamp) -> Option<Content> {
+    pub(super) fn content(&mut self, path: &[u8], stamp: &Stamp) -> Option<ContentDigest> {
         let is_here = |at: usize| self.known.get(at).is_some_and(|it| it.entry.name == path);
         let at = if is_here(self.next) {
             self.next
@@ -71,10 +71,16 @@ impl Index {
     }
 
     /// Remembers a file that was read at this time.
-    pub(super) fn learn(&mut self, path: &[u8], stamp: Stamp, content: Content, read: Millis) {
+    pub(super) fn learn(
+        &mut self,
+        path: &[u8],
+        stamp: Stamp,
+        content: ContentDigest,
+        read: Millis,
+    ) {
         let read = i64::try_from(read.0.saturating_mul(1_000_000)).unwrap_or(0);
         if stamp.changed.saturating_add(STEP) < read {
-            self.learned.push(Entry {
+            self.learned.push(Indexed {
                 name: path.to_vec(),
                 stamp,
                 content,
@@ -88,13 +94,13 @@ impl Index {
             return Ok(());
         }
         let kept = self.known.into_iter().filter(|known| known.seen);
-        let mut all: Vec<Entry> = self.learned;
+        let mut all: Vec<Indexed> = self.learned;
         all.extend(kept.map(|known| known.entry));
         // Of two with one name, the one that was learned now is first, and stays.
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all.dedup_by(|later, first| later.name == first.name);
         let mut body = Vec::with_capacity(all.len() * 120);
-        for Entry {
+        for Indexed {
             name,
             stamp,
             content,
@@ -141,7 +147,7 @@ fn parse(bytes: &[u8]) -> Option<Vec<Known>> {
             modified: i64::from_le_bytes(take(&mut body)?),
             changed: i64::from_le_bytes(take(&mut body)?),
         };
-        let entry = Entry {
+        let entry = Indexed {
             name: name.to_vec(),
             stamp,
             content: take(&mut body)?,

@@ -17,7 +17,7 @@ use mainspring_platform::stamp::{Folder, Kind, Stamp};
 use mainspring_platform::{file, no_symlink, path, stamp};
 use mainspring_store::{ShownPath as _, Trouble, digest, path_text};
 
-use self::index::{Content, Index};
+use self::index::{ContentDigest, Index};
 use self::patient::Patient;
 use crate::children::permit::Permit;
 use crate::context::EventContext;
@@ -40,23 +40,23 @@ const DEEPEST: usize = 64;
 
 /// A file of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Input {
+pub(crate) struct TreeFile {
     /// Relative to the tree.
     pub(crate) path: Vec<u8>,
     /// What it is.
     pub(crate) kind: u8,
-    pub(crate) content: Content,
+    pub(crate) content: ContentDigest,
     /// When it was last written, and what a link leads to: they move even if the content comes
     /// back.
     pub(crate) stamps: Vec<Stamp>,
 }
 
 /// The files of a tree, in the order of their paths.
-pub(crate) type Files = Vec<Input>;
+pub(crate) type Files = Vec<TreeFile>;
 
 /// What a tree holds.
 #[derive(Debug)]
-pub(crate) struct Contents {
+pub(crate) struct TreeContents {
     pub(crate) files: Files,
     /// The ignore files: they decide what else counts, wherever the inputs are.
     pub(crate) rules: Files,
@@ -74,7 +74,7 @@ pub(crate) struct Tree {
 }
 
 /// What is known while a tree is read.
-struct Reading<'a> {
+struct TreeScan<'a> {
     /// The patterns of each check.
     wanted: &'a [&'a [String]],
     index: Index,
@@ -137,7 +137,7 @@ impl Tree {
 
     /// Every file, but the state of agents and their tools: its name, and what it is and holds.
     pub(crate) fn files(&self) -> Result<BTreeMap<String, Vec<u8>>, String> {
-        let named = |file: Input| {
+        let named = |file: TreeFile| {
             let name = String::from_utf8_lossy(&file.path).into_owned();
             (name, [&[file.kind][..], &file.content[..]].concat())
         };
@@ -147,7 +147,7 @@ impl Tree {
 
     /// The inputs of checks with these patterns, read from the disk. A check may take longer than
     /// git: each time, git has its whole time again.
-    pub(crate) fn read(&self, wanted: &[&[String]]) -> Result<Contents, String> {
+    pub(crate) fn read(&self, wanted: &[&[String]]) -> Result<TreeContents, String> {
         let git = self.git.clone().within(LIST_LIMIT);
         let timed = Self {
             git,
@@ -156,8 +156,8 @@ impl Tree {
         timed.read_now(wanted)
     }
 
-    fn read_now(&self, wanted: &[&[String]]) -> Result<Contents, String> {
-        let mut reading = Reading {
+    fn read_now(&self, wanted: &[&[String]]) -> Result<TreeContents, String> {
+        let mut reading = TreeScan {
             wanted,
             index: Index::read(&self.index),
             files: Files::new(),
@@ -178,7 +178,7 @@ impl Tree {
         files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         files.dedup_by(|a, b| a.path == b.path);
         let rules = reading.rules;
-        Ok(Contents { files, rules })
+        Ok(TreeContents { files, rules })
     }
 
     /// Reads the files of one repository: that of the tree, or one below it.
@@ -186,7 +186,7 @@ impl Tree {
         &self,
         prefix: &[u8],
         mut names: Vec<Vec<u8>>,
-        reading: &mut Reading<'_>,
+        reading: &mut TreeScan<'_>,
         depth: usize,
     ) -> Result<(), String> {
         names.extend(self.list(prefix)?);
@@ -228,7 +228,7 @@ impl Tree {
         &self,
         prefix: &[u8],
         names: &[Vec<u8>],
-        reading: &mut Reading<'_>,
+        reading: &mut TreeScan<'_>,
     ) -> Result<(), String> {
         let mut folders = BTreeSet::from([&[][..]]);
         for name in names {
@@ -277,7 +277,7 @@ impl Tree {
     }
 
     /// What is at this path; `None` if there is nothing.
-    fn stamp(&self, path: &[u8], reading: &mut Reading<'_>) -> io::Result<Option<Stamp>> {
+    fn stamp(&self, path: &[u8], reading: &mut TreeScan<'_>) -> io::Result<Option<Stamp>> {
         let cut = path.iter().rposition(|byte| *byte == b'/');
         let (folder, name) = match cut {
             Some(cut) => (&path[..cut], &path[cut + 1..]),
@@ -298,9 +298,9 @@ impl Tree {
         &self,
         path: &[u8],
         stamp: Stamp,
-        known: Option<Content>,
+        known: Option<ContentDigest>,
         index: &mut Index,
-    ) -> io::Result<Input> {
+    ) -> io::Result<TreeFile> {
         let full = || self.dir.join(of_bytes(path));
         let mut stamps = vec![stamp];
         let kind = match stamp.kind {
@@ -319,7 +319,7 @@ impl Tree {
                 content
             }
         };
-        Ok(Input {
+        Ok(TreeFile {
             path: path.to_vec(),
             kind,
             content,
@@ -327,13 +327,13 @@ impl Tree {
         })
     }
 
-    fn digest(&self, path: &Path) -> io::Result<Content> {
+    fn digest(&self, path: &Path) -> io::Result<ContentDigest> {
         digest::of_reader(Patient::new(file::open(path)?, &self.git))
     }
 
     /// A link is its target's name, and what is there. A folder of the tree itself counts by its
     /// own files.
-    fn link(&self, path: &Path, stamps: &mut Vec<Stamp>) -> io::Result<Content> {
+    fn link(&self, path: &Path, stamps: &mut Vec<Stamp>) -> io::Result<ContentDigest> {
         let target = fs::read_link(path)?;
         let mut seen = bytes(&target).to_vec();
         if let Ok(real) = path::real(path)
@@ -403,9 +403,9 @@ fn below(folder: &Path, name: &OsStr) -> PathBuf {
 }
 
 /// The digest of these files, and of what decides which files count.
-pub(crate) fn digest_of<'a>(files: impl Iterator<Item = &'a Input>, rules: &Files) -> String {
+pub(crate) fn digest_of<'a>(files: impl Iterator<Item = &'a TreeFile>, rules: &Files) -> String {
     let mut all = Vec::new();
-    let mut add = |input: &Input, kind: u8| {
+    let mut add = |input: &TreeFile, kind: u8| {
         all.extend_from_slice(&(input.path.len() as u64).to_le_bytes());
         all.extend_from_slice(&input.path);
         all.push(kind);
@@ -422,7 +422,8 @@ pub(crate) fn digest_of<'a>(files: impl Iterator<Item = &'a Input>, rules: &File
 
 /// The files whose content differs, or that only one of the two has.
 pub(crate) fn differences(before: &Files, after: &Files) -> Vec<String> {
-    let same = |one: &Input, other: &Input| one.kind == other.kind && one.content == other.content;
+    let same =
+        |one: &TreeFile, other: &TreeFile| one.kind == other.kind && one.content == other.content;
     unlike(before, after, same)
 }
 
@@ -431,7 +432,11 @@ pub(crate) fn moved(before: &Files, after: &Files) -> Vec<String> {
     unlike(before, after, |one, other| one.stamps == other.stamps)
 }
 
-fn unlike(before: &Files, after: &Files, same: impl Fn(&Input, &Input) -> bool) -> Vec<String> {
+fn unlike(
+    before: &Files,
+    after: &Files,
+    same: impl Fn(&TreeFile, &TreeFile) -> bool,
+) -> Vec<String> {
     let of = |files: &'_ Files, path: &[u8]| {
         let at = files.binary_search_by(|input| input.path.as_slice().cmp(path));
         at.ok()

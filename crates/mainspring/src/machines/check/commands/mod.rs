@@ -1,7 +1,6 @@
 //! `mainspring check`: what the checks have shown, and what they would.
 
 mod attest;
-mod checkout;
 mod init;
 mod log;
 mod prove;

@@ -7,15 +7,14 @@ use mainspring_kernel::authority::Grounds;
 use mainspring_kernel::machines::check::{Ran, Request, Verdict, verbs};
 use mainspring_kernel::{Digest, Name};
 
-use super::checkout::Checkout;
 use super::permit;
 use crate::children::permit::Permit;
 use crate::command::{CommandContext, Result};
 use crate::config::checks::CheckDefinition;
 use crate::context::EventContext;
 use crate::error::CliError;
-use crate::machines::check;
 use crate::machines::check::run::Runner;
+use crate::machines::check::{self, ProvingTree};
 use crate::machines::tree::Tree;
 use crate::people::trust::TrustedChecks;
 
@@ -44,7 +43,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         ));
     };
     let permit = permit(&context)?;
-    let tree = Checkout::of(&context, &permit, "HEAD")?;
+    let tree = ProvingTree::of(&context, &permit, "HEAD")?;
     let clean = attempt(&context, &permit, (&checks, definition), &tree)?;
     if clean.verdict != Verdict::Pass {
         return Err(CliError::new(format!(
@@ -92,7 +91,7 @@ fn attempt(
     context: &EventContext<'_>,
     permit: &Permit,
     (checks, definition): (&TrustedChecks, &CheckDefinition),
-    tree: &Checkout,
+    tree: &ProvingTree,
 ) -> Result<Ran> {
     let runner = Runner {
         permit: permit.clone(),

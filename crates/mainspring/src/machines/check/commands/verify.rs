@@ -9,7 +9,6 @@ use mainspring_kernel::machines::check::Occasion;
 use mainspring_store::{ShownPath as _, Trouble, atomic};
 use serde::Serialize;
 
-use super::checkout::Checkout;
 use super::permit;
 use crate::command::{CommandContext, Result};
 use crate::config::PROJECT_FILE;
@@ -18,8 +17,9 @@ use crate::context::EventContext;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::limits;
-use crate::machines::check::CheckReceipt;
-use crate::machines::check::key::Parts;
+use crate::machines::check::key::{Parts, TakenKey};
+use crate::machines::check::receipt::Entry;
+use crate::machines::check::{CheckReceipt, ProvingTree};
 use crate::machines::tree::Tree;
 use crate::people::trust::TrustedChecks;
 
@@ -44,9 +44,6 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// The result of a check that the commit defines for a pull request, and that the receipt lacks.
-const LEFT_OUT: &str = "not in the receipt";
-
 #[derive(Debug, Serialize)]
 struct Verified {
     commit: String,
@@ -60,6 +57,35 @@ struct Compared {
     result: String,
     /// The parts of the key that differ.
     differs: Vec<&'static str>,
+    #[serde(skip)]
+    standing: Standing,
+}
+
+/// What a receipt says of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Passed,
+    DidNotPass,
+    /// The commit defines it for a pull request, and the receipt lacks it.
+    LeftOut,
+}
+
+impl Compared {
+    fn of(entry: &Entry, taken: Option<&TakenKey>) -> Self {
+        Self {
+            name: entry.name.clone(),
+            result: entry.result.clone(),
+            differs: match taken {
+                Some(taken) => differs(&entry.parts, &taken.parts),
+                None => vec!["definition"],
+            },
+            standing: if entry.passed() {
+                Standing::Passed
+            } else {
+                Standing::DidNotPass
+            },
+        }
+    }
 }
 
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
@@ -69,7 +95,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let (project, store) = cmd.project()?;
     let context = EventContext::new(&cmd.env, &project, &store, None);
     let permit = permit(&context)?;
-    let tree = Checkout::of(&context, &permit, &args.commit)?;
+    let tree = ProvingTree::of(&context, &permit, &args.commit)?;
     let file = tree.dir.join(PROJECT_FILE);
     let settings = atomic::read_text(&file, limits::CONFIG)?.unwrap_or_default();
     let defined = TrustedChecks {
@@ -81,14 +107,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let taken = there.keys(&defined, &wanted).map_err(CliError::new)?;
     let compared = receipt.checks.iter().map(|entry| {
         let at = wanted.iter().position(|check| check.name == entry.name);
-        Compared {
-            name: entry.name.clone(),
-            result: entry.result.clone(),
-            differs: match at.and_then(|at| taken.get(at)) {
-                Some(taken) => differs(&entry.parts, &taken.parts),
-                None => vec!["definition"],
-            },
-        }
+        Compared::of(entry, at.and_then(|at| taken.get(at)))
     });
     // A receipt that leaves a check out says nothing about it.
     let left_out = wanted.iter().filter(|check| {
@@ -97,14 +116,15 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     });
     let left_out = left_out.map(|check| Compared {
         name: check.name.clone(),
-        result: LEFT_OUT.into(),
+        result: "not in the receipt".into(),
         differs: Vec::new(),
+        standing: Standing::LeftOut,
     });
     let compared: Vec<Compared> = compared.chain(left_out).collect();
     let matches = !compared.is_empty()
         && compared
             .iter()
-            .all(|one| one.differs.is_empty() && one.result == "pass");
+            .all(|one| one.differs.is_empty() && one.standing == Standing::Passed);
     let verified = Verified {
         commit: tree.commit.clone(),
         matches,
@@ -153,7 +173,7 @@ fn render(verified: &Verified) -> String {
         let name = escape_name(&one.name);
         let result = escape_name(&one.result);
         out += &match one.differs.as_slice() {
-            [] if one.result == LEFT_OUT => format!("{name}: {result}\n"),
+            [] if one.standing == Standing::LeftOut => format!("{name}: {result}\n"),
             [] => format!("{name}: {result}, over this tree\n"),
             parts => format!(
                 "{name}: {result}, but not over this commit: {} differ\n",

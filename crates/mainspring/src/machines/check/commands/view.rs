@@ -27,7 +27,7 @@ pub(super) struct ViewArgs {
 
 /// One check, for a view.
 #[derive(Debug, Serialize)]
-struct Row {
+struct CheckRow {
     name: String,
     run: Vec<String>,
     when: Vec<&'static str>,
@@ -35,6 +35,8 @@ struct Row {
     key: Option<Digest>,
     /// `pass`, `fail`, `flaky`, `could not run`; or `unknown`, if it did not run over this tree.
     now: &'static str,
+    #[serde(skip)]
+    ended: Option<EndedAs>,
     /// Its pinned files that are not as they were trusted.
     changed_pins: Vec<String>,
     last: Option<Last>,
@@ -75,7 +77,7 @@ pub(super) fn run(args: &ViewArgs, cmd: &CommandContext) -> Result {
 }
 
 /// The rows, and why there are no keys, if there are none.
-fn rows(context: &EventContext<'_>) -> Result<(Vec<Row>, Option<String>)> {
+fn rows(context: &EventContext<'_>) -> Result<(Vec<CheckRow>, Option<String>)> {
     let checks = context.permission().checks(context.root())?;
     let results = check::results(context)?;
     let taken = match permit(context) {
@@ -94,15 +96,17 @@ fn rows(context: &EventContext<'_>) -> Result<(Vec<Row>, Option<String>)> {
         let passed =
             taken.is_some_and(|taken| check::green(&results, &check.name, taken).is_some());
         let same = last.filter(|last| Some(&last.key) == key.as_ref());
-        Row {
+        let ended = if passed {
+            Some(EndedAs::Pass)
+        } else {
+            same.map(|last| last.result)
+        };
+        CheckRow {
             name: check.name.clone(),
             run: check.run.clone(),
             when: check.when.iter().map(|one| one.as_str()).collect(),
-            now: match same {
-                _ if passed => "pass",
-                Some(last) => last.result.as_str(),
-                None => "unknown",
-            },
+            now: ended.map_or("unknown", EndedAs::as_str),
+            ended,
             key,
             changed_pins: taken.map_or_else(Vec::new, |taken| taken.pins.clone()),
             last: last.map(|last| Last {
@@ -118,12 +122,12 @@ fn rows(context: &EventContext<'_>) -> Result<(Vec<Row>, Option<String>)> {
     Ok((rows.collect(), problem))
 }
 
-fn line(cmd: &CommandContext, row: &Row, width: usize) -> String {
+fn line(cmd: &CommandContext, row: &CheckRow, width: usize) -> String {
     let paint = cmd.paint;
-    let now = match row.now {
-        "pass" => paint.good("pass"),
-        "unknown" => paint.dim("not run over this tree"),
-        other => paint.warn(other),
+    let now = match row.ended {
+        Some(EndedAs::Pass) => paint.good(row.now),
+        None => paint.dim("not run over this tree"),
+        Some(_) => paint.warn(row.now),
     };
     let mut out = format!("{:<width$}  {now}", row.name);
     if let Some(key) = &row.key {
