@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::children::permit::{Denied, Permit};
 use crate::config::Config;
-use crate::context::EventContext;
+use crate::context::{Caller, EventContext};
 use crate::env::Environment;
 use crate::error::CliError;
 use crate::output::Paint;
@@ -112,13 +112,18 @@ impl CommandContext {
     /// Permission for a command that starts programs for this machine. A person always has
     /// it; an agent has it unless a person's order covers the machine.
     pub(crate) fn permit(&self, machine: Name) -> Result<Permit> {
-        let (project, store) = self.project()?;
-        let context = EventContext::new(&self.env, &project, &store, None);
+        let context = self.context()?;
         context.permit(machine).map_err(|denied| match denied {
             Denied::Ordered(forbidden) => CliError::refused(forbidden)
                 .hint("a person can run this command, or end the order with `mainspring resume`"),
             Denied::Trouble(trouble) => trouble.into(),
         })
+    }
+
+    /// What this command knows of its project, and where it keeps what it changes.
+    pub(crate) fn context(&self) -> Result<EventContext<'_>> {
+        let place = self.project()?;
+        Ok(EventContext::new(&self.env, place, Caller::COMMAND))
     }
 
     /// The project that this command is about: the agent's, if an agent typed it.
@@ -165,8 +170,7 @@ impl CommandContext {
 
     /// What a command said, and that nothing comes of it before a person trusts the project.
     pub(crate) fn said_until_trusted(&self, said: String) -> Result {
-        let (project, store) = self.project()?;
-        if EventContext::new(&self.env, &project, &store, None).is_trusted() {
+        if self.context()?.is_trusted() {
             return Ok(said);
         }
         let warning = "this project is not trusted yet: nothing comes of it until a person runs \
@@ -228,7 +232,8 @@ impl CommandContext {
         change: impl FnOnce(&EventContext<'_>) -> Result<C>,
     ) -> Result {
         self.refuse_poser(store.state())?;
-        let context = EventContext::new(&self.env, project, store, None);
+        let place = (project.clone(), store.clone());
+        let context = EventContext::new(&self.env, place, Caller::COMMAND);
         let mut lock = store.lock()?;
         let Change { files, did, then } = change(&context)?.into();
         let machine = machine.into();

@@ -18,7 +18,6 @@ use crate::config::{self, Config};
 use crate::env::Environment;
 use crate::hosts::{self, HostSpec, Payload};
 use crate::limits;
-use crate::machines::HandedOn;
 use crate::markers;
 use crate::people::orders;
 use crate::people::ownership::Ignored;
@@ -28,15 +27,60 @@ use crate::project::{Contents, Project};
 use crate::store::{ProjectStore, installs};
 use crate::transcript::{self, LastBlock, Shows, Tail, Transcript, expand_home};
 
+/// Who asks, and with which event.
+#[derive(Debug, Clone)]
+pub(crate) enum Caller<'a> {
+    /// A host sent the event.
+    Host(&'a Payload),
+    /// The drop-in for this machine received it. Only this machine gets it, and whoever registered
+    /// the drop-in switched the machine on.
+    DropIn { machine: Name, payload: &'a Payload },
+    /// Somebody typed a command, which may make an event of its own.
+    Command {
+        event: Option<&'a Payload>,
+        /// The plan or the check that the command named.
+        subject: Option<&'a str>,
+    },
+    /// A view of what this session has here, whoever asks.
+    View { session: Option<SessionId> },
+    /// What would come of this event? Nothing may be changed, and no lock may be taken.
+    Simulation(&'a Payload),
+}
+
+impl<'a> Caller<'a> {
+    /// A command that makes no event.
+    pub(crate) const COMMAND: Self = Self::Command {
+        event: None,
+        subject: None,
+    };
+
+    /// A command that makes this event.
+    pub(crate) fn making(event: &'a Payload) -> Self {
+        Self::Command {
+            event: Some(event),
+            subject: None,
+        }
+    }
+
+    fn payload(&self) -> Option<&'a Payload> {
+        match self {
+            Self::Host(payload) | Self::DropIn { payload, .. } | Self::Simulation(payload) => {
+                Some(payload)
+            }
+            Self::Command { event, .. } => *event,
+            Self::View { .. } => None,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct EventContext<'a> {
     pub(crate) env: &'a Environment,
-    pub(crate) project: &'a Project,
-    pub(crate) store: &'a ProjectStore,
+    pub(crate) project: Project,
+    pub(crate) store: ProjectStore,
+    caller: Caller<'a>,
     /// When the work on the event began. Some hosts wait only a second.
-    pub(crate) began: Instant,
-    /// The event, as the host sent it; `None` for a command or a view.
-    pub(crate) payload: Option<&'a Payload>,
+    began: Instant,
     permission: OnceCell<Permission>,
     project_settings: OnceCell<ProjectSettings>,
     config: OnceCell<Config>,
@@ -51,34 +95,20 @@ pub(crate) struct EventContext<'a> {
     waited: Cell<bool>,
     /// What the person must hear of how something was loaded.
     told: RefCell<Vec<String>>,
-    /// The only machine that gets this event, if a drop-in received it. Whoever registered the
-    /// drop-in switched the machine on.
-    registered: Option<Name>,
-    /// A command made this event, not a host.
-    by_command: bool,
-    /// Nothing may be changed, and no lock may be taken.
-    looking: bool,
-    /// The session that a view is about.
-    about: Option<SessionId>,
-    /// The plan or the check that a command named.
-    subject: Option<&'a str>,
-    /// What a machine leaves for a later one at the same event.
-    pub(crate) handed_on: HandedOn,
 }
 
 impl<'a> EventContext<'a> {
     pub(crate) fn new(
         env: &'a Environment,
-        project: &'a Project,
-        store: &'a ProjectStore,
-        payload: Option<&'a Payload>,
+        (project, store): (Project, ProjectStore),
+        caller: Caller<'a>,
     ) -> Self {
         Self {
             env,
             project,
             store,
+            caller,
             began: Instant::now(),
-            payload,
             permission: OnceCell::new(),
             project_settings: OnceCell::new(),
             config: OnceCell::new(),
@@ -88,94 +118,71 @@ impl<'a> EventContext<'a> {
             lines_arrived: Cell::new(false),
             waited: Cell::new(false),
             told: RefCell::default(),
-            registered: None,
-            by_command: false,
-            looking: false,
-            about: None,
-            subject: None,
-            handed_on: HandedOn::default(),
         }
     }
 
-    /// For a drop-in, which has one machine.
-    #[must_use]
-    pub(crate) fn registered(mut self, machine: Name) -> Self {
-        self.registered = Some(machine);
-        self
+    /// The same place, as another caller finds it.
+    pub(crate) fn seen_by<'b>(&self, caller: Caller<'b>) -> EventContext<'b>
+    where
+        'a: 'b,
+    {
+        let place = (self.project.clone(), self.store.clone());
+        EventContext::new(self.env, place, caller)
     }
 
+    /// The event; `None` for a view, and for a command that makes none.
+    pub(crate) fn payload(&self) -> Option<&'a Payload> {
+        self.caller.payload()
+    }
+
+    /// Did the drop-in for this machine receive the event?
     pub(crate) fn is_registered(&self, machine: Name) -> bool {
-        self.registered == Some(machine)
+        matches!(self.caller, Caller::DropIn { machine: own, .. } if own == machine)
     }
 
     /// Did a drop-in receive this event?
     pub(crate) fn is_drop_in(&self) -> bool {
-        self.registered.is_some()
+        matches!(self.caller, Caller::DropIn { .. })
     }
 
-    /// For an event that a command makes.
-    #[must_use]
-    pub(crate) fn by_command(mut self) -> Self {
-        self.by_command = true;
-        self
-    }
-
+    /// Did a command make this event?
     pub(crate) fn is_by_command(&self) -> bool {
-        self.by_command
+        matches!(self.caller, Caller::Command { event: Some(_), .. })
     }
 
-    /// For an event that no host sent, to see what would happen.
-    #[must_use]
-    pub(crate) fn looking(mut self) -> Self {
-        self.looking = true;
-        self
-    }
-
+    /// Is this only a look, after which everything is as before?
     pub(crate) fn is_looking(&self) -> bool {
-        self.looking
+        matches!(self.caller, Caller::View { .. } | Caller::Simulation(_))
     }
 
-    /// For a view about this session, whoever asks.
-    #[must_use]
-    pub(crate) fn about(mut self, session: Option<SessionId>) -> Self {
-        self.about = session;
-        self
-    }
-
-    /// The same for the next session of a view that is about several.
-    pub(crate) fn turn_to(&mut self, session: SessionId) {
-        self.about = Some(session);
-    }
-
-    /// For a command that names its plan.
-    #[must_use]
-    pub(crate) fn about_subject(mut self, subject: &'a str) -> Self {
-        self.subject = Some(subject);
-        self
-    }
-
-    pub(crate) fn subject(&self) -> Option<&str> {
-        self.subject
+    /// The plan or the check that a command named.
+    pub(crate) fn subject(&self) -> Option<&'a str> {
+        match self.caller {
+            Caller::Command { subject, .. } => subject,
+            _ => None,
+        }
     }
 
     /// Who asks here: a person who typed a command, or an agent, or a host on its behalf.
     fn actor(&self) -> Actor {
-        match self.payload {
-            Some(_) if !self.by_command => Actor::Agent(self.session()),
-            Some(_) | None => self.env.actor(),
+        match self.caller {
+            Caller::Host(_) | Caller::DropIn { .. } | Caller::Simulation(_) => {
+                Actor::Agent(self.session())
+            }
+            Caller::Command { .. } | Caller::View { .. } => self.env.actor(),
         }
     }
 
     /// The person's orders, as far as they bind whoever asks. They are read again each time,
     /// because an order may come while an effect runs.
     pub(crate) fn orders(&self) -> Result<Orders, Trouble> {
-        let orders = orders::in_force(self.project, self.store)?;
+        let orders = orders::in_force(&self.project, &self.store)?;
         Ok(orders.binding(&self.actor()))
     }
 
     /// Permission to start a program that this machine needs.
     pub(crate) fn permit(&self, machine: Name) -> Result<Permit, Denied> {
-        Permit::new(machine, self.env, self.project, self.store, &self.actor())
+        Permit::new(machine, self.env, &self.project, &self.store, &self.actor())
     }
 
     /// What a person has allowed here. Looked up once, when it is first needed.
@@ -191,7 +198,10 @@ impl<'a> EventContext<'a> {
     /// May the repository's own files have an effect on this event? They may for a command,
     /// which somebody typed, and for a drop-in, which was registered to read them.
     pub(crate) fn heeds_repository(&self) -> bool {
-        self.payload.is_none() || self.by_command || self.is_drop_in() || self.is_trusted()
+        match self.caller {
+            Caller::DropIn { .. } | Caller::Command { .. } | Caller::View { .. } => true,
+            Caller::Host(_) | Caller::Simulation(_) => self.is_trusted(),
+        }
     }
 
     /// The version of the project's settings that is in force.
@@ -271,13 +281,13 @@ impl<'a> EventContext<'a> {
     }
 
     pub(crate) fn at_stop(&self) -> bool {
-        self.payload
+        self.payload()
             .is_some_and(|payload| matches!(payload.event.kind, Kind::Stop { .. }))
     }
 
     /// How long the host still waits for the answer to a stop, less what we need to give it.
     pub(crate) fn time_left(&self) -> Option<Millis> {
-        if !self.at_stop() || self.by_command {
+        if !self.at_stop() || self.is_by_command() {
             return None;
         }
         let whole = installs::stop_timeout(self.store.state());
@@ -294,18 +304,18 @@ impl<'a> EventContext<'a> {
 
     /// The deadline for the answer at a session's end; `None` at other events.
     pub(crate) fn deadline_at_end(&self) -> Option<Instant> {
-        let kind = &self.payload?.event.kind;
+        let kind = &self.payload()?.event.kind;
         matches!(kind, Kind::SessionEnd { .. }).then(|| self.began + limits::SESSION_END)
     }
 
     pub(crate) fn is_subagents(&self) -> bool {
-        self.payload
+        self.payload()
             .is_some_and(|payload| payload.event.speaker == Speaker::Subagent)
     }
 
     /// The session's transcript, if it can be opened.
     pub(crate) fn transcript(&self) -> Option<Transcript> {
-        let path = self.payload?.transcript.as_ref()?.to_str()?;
+        let path = self.payload()?.transcript.as_ref()?.to_str()?;
         let home = self.env.home().unwrap_or_default();
         let path = expand_home(path, &home);
         // A script reads what a symlink leads to. We do not otherwise: no host names one.
@@ -326,7 +336,7 @@ impl<'a> EventContext<'a> {
     /// Waits until the host has written the lines that come before this stop, if it always writes
     /// them late.
     fn wait_for_lines(&self, path: &Path) {
-        let (Some(payload), Some(about_stop)) = (self.payload, self.host().transcript.about_stop)
+        let (Some(payload), Some(about_stop)) = (self.payload(), self.host().transcript.about_stop)
         else {
             return;
         };
@@ -365,10 +375,10 @@ impl<'a> EventContext<'a> {
     pub(crate) fn wait_for_tail(&self) {
         let shows = self.host().transcript.shows;
         let words = self
-            .payload
+            .payload()
             .filter(|payload| payload.transcript.is_some())
             .and_then(|payload| payload.last_message.as_ref());
-        let Some(words) = words.filter(|_| shows != Shows::Nothing && !self.looking) else {
+        let Some(words) = words.filter(|_| shows != Shows::Nothing && !self.is_looking()) else {
             return;
         };
         let is_whole = |tail: &Tail| tail.has_last_words(words, shows);
@@ -396,7 +406,7 @@ impl<'a> EventContext<'a> {
 
     /// How far the transcript had come when we last held the agent in this turn.
     pub(crate) fn last_mark(&self) -> Option<Mark> {
-        let event = &self.payload?.event;
+        let event = &self.payload()?.event;
         let Kind::Stop {
             chain: Chain::Continued,
             ..
@@ -410,7 +420,7 @@ impl<'a> EventContext<'a> {
 
     /// The host that sent the event, or in whose agent's shell the command was typed.
     pub(crate) fn host(&self) -> &'static HostSpec {
-        match self.payload {
+        match self.payload() {
             Some(payload) => payload.host,
             None => hosts::of_environment(self.env),
         }
@@ -418,7 +428,7 @@ impl<'a> EventContext<'a> {
 
     /// The host that sent the event; `None` for a command, and for an event that a command makes.
     fn sender(&self) -> Option<&'static HostSpec> {
-        let payload = self.payload.filter(|_| !self.by_command);
+        let payload = self.payload().filter(|_| !self.is_by_command());
         payload.map(|payload| payload.host)
     }
 
@@ -442,7 +452,7 @@ impl<'a> EventContext<'a> {
     /// taken minutes.
     pub(crate) fn live_here(&self) -> Cow<'_, [Session]> {
         let look = || sessions::live_in(self.env, self.store.state(), self.root());
-        match self.payload {
+        match self.payload() {
             Some(_) => look().into(),
             None => self.live_here.get_or_init(look).into(),
         }
@@ -451,7 +461,8 @@ impl<'a> EventContext<'a> {
     /// The event comes from a place where no machine has a file and we have no state. A command
     /// may be about to change that.
     pub(crate) fn is_vacant(&self) -> bool {
-        self.project.contents == Contents::Nothing && self.payload.is_some() && !self.by_command
+        let comes = self.payload().is_some() && !self.is_by_command();
+        comes && self.project.contents == Contents::Nothing
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -461,9 +472,15 @@ impl<'a> EventContext<'a> {
     /// The session of the event, or the one that a view is about, or that of the agent whose shell
     /// runs the command.
     pub(crate) fn session(&self) -> Option<SessionId> {
-        match self.payload {
-            Some(payload) => payload.event.session.clone(),
-            None => self.about.clone().or_else(|| self.env.agent_session()),
+        match (self.payload(), &self.caller) {
+            (Some(payload), _) => payload.event.session.clone(),
+            (
+                None,
+                Caller::View {
+                    session: Some(session),
+                },
+            ) => Some(session.clone()),
+            (None, _) => self.env.agent_session(),
         }
     }
 }

@@ -17,7 +17,7 @@ use mainspring_kernel::{Answer, Decision, Kind, Name, Note, SessionId};
 use mainspring_platform::stdin;
 use mainspring_store::Trouble;
 
-use crate::context::EventContext;
+use crate::context::{Caller, EventContext};
 use crate::env::Environment;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -279,11 +279,14 @@ fn decide_by(
     };
     let project = project::of_event(env, &state, session, payload)?;
     let store = ProjectStore::new(state, &project.root);
-    let context = EventContext::new(env, &project, &store, Some(payload));
-    let (context, all) = match &asked {
-        Asked::All => (context, Name::ALL),
-        Asked::DropIn(machine) => (context.registered(*machine), slice::from_ref(machine)),
+    let (caller, all) = match &asked {
+        Asked::All => (Caller::Host(payload), Name::ALL),
+        Asked::DropIn(asked) => {
+            let machine = *asked;
+            (Caller::DropIn { machine, payload }, slice::from_ref(asked))
+        }
     };
+    let context = EventContext::new(env, (project, store), caller);
     let mut machines = Vec::new();
     for name in all {
         if machines::applies(*name, &context)? {
@@ -296,8 +299,8 @@ fn decide_by(
         }
         // Nobody else may come for a while to finish what a crashed process left.
         let mut answer = Answer::nothing(&payload.event.kind);
-        if !context.is_vacant() && store.unfinished() {
-            let news = store.lock()?.news().to_vec();
+        if !context.is_vacant() && context.store.unfinished() {
+            let news = context.store.lock()?.news().to_vec();
             answer.notes.extend(news.into_iter().map(Note::ours));
         }
         let answer = with_trust_notice(&context, with_ignored(&context, answer));
@@ -305,7 +308,7 @@ fn decide_by(
     }
     // Only here, where something may come of the event.
     if let Some(named) = session
-        && let Some(own) = sessions::impostor(env, store.state(), named)
+        && let Some(own) = sessions::impostor(env, context.store.state(), named)
     {
         let answer = of_another(&own, named, &payload.event.kind);
         return Ok(Spoken::plainly(answer));
@@ -325,7 +328,7 @@ fn decide_by(
 /// Does a session, or a prompt of one, begin in a project that a person trusted? Its checks hold
 /// the session's stops, whatever folder its agent goes to before the first one.
 fn begins_in_trusted(context: &EventContext<'_>) -> bool {
-    let kind = context.payload.map(|payload| &payload.event.kind);
+    let kind = context.payload().map(|payload| &payload.event.kind);
     let begins = matches!(kind, Some(Kind::SessionStart { .. } | Kind::Prompt { .. }));
     begins && !context.is_vacant() && context.is_trusted()
 }

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::Reply;
 use mainspring_store::ShownPath as _;
 
-use crate::context::EventContext;
+use crate::context::{Caller, EventContext};
 use crate::env::Environment;
 use crate::hook::drive::drive;
 use crate::hook::forged;
@@ -98,10 +98,12 @@ fn decide(env: &Environment, mut payload: Payload, chain: Chain, root: PathBuf) 
         root,
     };
     let store = ProjectStore::new(state, &project.root);
-    let context = EventContext::new(env, &project, &store, Some(&payload)).registered(Name::Review);
+    let machine = Name::Review;
+    let payload = &payload;
+    let context = EventContext::new(env, (project, store), Caller::DropIn { machine, payload });
     match machines::applies(Name::Review, &context) {
         Ok(false) => quiet(),
-        Ok(true) => encode(&drive(&context, &payload, &[Name::Review]).without_optional_notes()),
+        Ok(true) => encode(&drive(&context, payload, &[Name::Review]).without_optional_notes()),
         Err(trouble) => encode(&Answer::fault(&payload.event.kind, trouble.to_string())),
     }
 }

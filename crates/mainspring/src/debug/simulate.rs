@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::command::{CommandContext, Result};
-use crate::context::EventContext;
+use crate::context::{Caller, EventContext};
 use crate::error::CliError;
 use crate::hook::drive;
 use crate::hook::input::Input;
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let session = payload.event.session.as_ref();
     let project = project::of_event(&cmd.env, &state, session, &payload)?;
     let store = ProjectStore::new(state, &project.root);
-    let context = EventContext::new(&cmd.env, &project, &store, Some(&payload)).looking();
+    let context = EventContext::new(&cmd.env, (project, store), Caller::Simulation(&payload));
     let mut machines = Vec::new();
     for name in Name::ALL {
         if machines::applies(*name, &context)? {

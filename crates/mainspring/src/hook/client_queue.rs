@@ -18,7 +18,7 @@ pub(crate) fn carry_out(
     let Some(lock) = lock else { return Ok(()) };
     for order in orders_due(context) {
         let now = context.env.later();
-        let recorded = Recorded::load(context.store)?;
+        let recorded = Recorded::load(&context.store)?;
         let orders = recorded.orders.clone().after(order, now);
         let entry = Entry::Verb {
             command: orders::command(order),
@@ -46,7 +46,7 @@ fn orders_due(context: &EventContext<'_>) -> Vec<Order> {
         .filter_map(given)
         .collect();
     match waiting.first() {
-        Some(oldest) => due(&waiting, &orders::given_since(context.store, oldest.at)),
+        Some(oldest) => due(&waiting, &orders::given_since(&context.store, oldest.at)),
         None => Vec::new(),
     }
 }

@@ -19,7 +19,7 @@ use crate::hook::client_queue;
 use crate::hosts::Payload;
 use crate::machines::at_work;
 use crate::machines::effect_owner;
-use crate::machines::{self, Found, final_message};
+use crate::machines::{self, Found, HandedOn, final_message};
 use crate::transcript::{self, Shows};
 use entry::{moves, rule};
 
@@ -110,6 +110,8 @@ struct Driver<'a> {
     uptime: Uptime,
     /// An effect has run at this event.
     has_run: bool,
+    /// What an effect of this event left for a later one.
+    handed_on: HandedOn,
     /// The rule that was recorded last, for a command.
     rule: String,
 }
@@ -142,12 +144,13 @@ impl<'a> Driver<'a> {
             now: context.env.now(),
             uptime: Uptime::default(),
             has_run: false,
+            handed_on: HandedOn::default(),
             rule: String::new(),
         }
     }
 
     fn lock(&mut self) -> Result<(), Trouble> {
-        let store = self.context.store;
+        let store = &self.context.store;
         self.lock = Some(match self.context.deadline_at_end() {
             Some(end) => store.lock_within(end.saturating_duration_since(Instant::now()))?,
             None => store.lock()?,
@@ -442,7 +445,8 @@ impl<'a> Driver<'a> {
     fn run(&mut self, pending: &Pending) -> Reply {
         let reply = match self.context.permit(pending.name()) {
             Ok(permit) => {
-                let finished = machines::run(self.context, permit.clone(), pending);
+                let finished =
+                    machines::run(self.context, permit.clone(), pending, &mut self.handed_on);
                 if permit.was_revoked() {
                     self.notes.push(cancelled(pending));
                     self.cancelled.push(pending.name());

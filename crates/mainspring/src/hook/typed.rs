@@ -11,7 +11,7 @@ use mainspring_kernel::event::{Author, Speaker};
 use mainspring_kernel::orders::{Given, Order, is_undone};
 
 use crate::command::{CommandContext, Result, TypedIn};
-use crate::context::EventContext;
+use crate::context::Caller;
 use crate::env::Environment;
 use crate::error::CliError;
 use crate::hook::client_queue;
@@ -75,10 +75,12 @@ pub(super) fn carry_out(env: &Environment, payload: &Payload) -> Option<Handled>
 
 /// Carries it out, unless it waited in the client's queue and the person resumed since.
 fn give(order: Order, text: &str, payload: &Payload, cmd: &CommandContext) -> Result {
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, Some(payload));
+    let context = cmd.context()?.seen_by(Caller::Host(payload));
     if let Some(at) = client_queue::typed_at(&context, text)
-        && is_undone(&Given { order, at }, &orders::given_since(&store, at))
+        && is_undone(
+            &Given { order, at },
+            &orders::given_since(&context.store, at),
+        )
     {
         return Err(CliError::refused(
             "you resumed after you had typed this, while it waited in the client's queue",

@@ -15,7 +15,7 @@ pub(crate) fn heard<S>(
     signals: &[Signal],
     meaning: impl FnOnce(usize) -> S,
 ) -> SpokenSignal<S> {
-    let Some(payload) = context.payload else {
+    let Some(payload) = context.payload() else {
         return SpokenSignal::Nothing;
     };
     let sighting = match (&payload.last_message, context.tail()) {
@@ -35,7 +35,7 @@ pub(crate) fn heard<S>(
 
 /// A digest of what the agent said, to tell whether it says the same again.
 pub(crate) fn digest_of(context: &EventContext<'_>) -> Option<Digest> {
-    let payload = context.payload?;
+    let payload = context.payload()?;
     let said = match &payload.last_message {
         Some(text) => text.trim().to_owned(),
         None => texts(context.tail()?).collect::<Vec<_>>().join("\n"),
@@ -54,7 +54,7 @@ fn texts(tail: &Tail) -> impl DoubleEndedIterator<Item = &str> {
 /// answer what the user has asked for since.
 fn is_past(context: &EventContext<'_>) -> bool {
     let prompt = context
-        .payload
+        .payload()
         .and_then(|payload| payload.prompt_id.as_ref());
     let (Some(prompt), Some(transcript)) = (prompt, context.transcript()) else {
         return false;

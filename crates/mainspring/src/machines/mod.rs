@@ -16,7 +16,6 @@ pub(crate) mod review;
 pub(crate) mod tasks;
 pub(crate) mod tree;
 
-use std::cell::RefCell;
 use std::fmt::Debug;
 use std::path::PathBuf;
 
@@ -87,11 +86,12 @@ pub(crate) trait MachineShell {
         Ok(())
     }
 
-    /// Runs an effect, without the lock.
+    /// Runs an effect, without the lock. `handed_on` is what earlier effects of this event left.
     fn run(
         context: &EventContext<'_>,
         permit: Permit,
         intent: &Intent<Self::Machine>,
+        handed_on: &mut HandedOn,
     ) -> <Self::Machine as HasEffects>::Outcome;
 
     /// The state in one line, for a person.
@@ -138,11 +138,11 @@ pub(crate) struct FoundFile {
     pub(crate) bytes: Option<Vec<u8>>,
 }
 
-/// What a machine leaves for a later one at the same event.
+/// What an effect leaves for a later one of the same event.
 #[derive(Debug, Default)]
 pub(crate) struct HandedOn {
     /// What the checks have shown, for the pull request that the event opens.
-    pub(crate) checks: RefCell<Option<check::CheckReceipt>>,
+    pub(crate) checks: Option<check::CheckReceipt>,
 }
 
 macro_rules! shells {
@@ -260,10 +260,11 @@ macro_rules! shells {
             context: &EventContext<'_>,
             permit: Permit,
             pending: &Pending,
+            handed_on: &mut HandedOn,
         ) -> Finished {
             match pending {
                 $(Pending::$variant(intent) => Finished::$variant(Returned {
-                    outcome: $module::Shell::run(context, permit, intent),
+                    outcome: $module::Shell::run(context, permit, intent, handed_on),
                     intent: intent.clone(),
                 }),)*
             }

@@ -8,7 +8,7 @@ use crate::people::sessions::{self, Attendance};
 /// What a person gave to nobody may be for this session, unless it is a helper's. Looks at every
 /// live session.
 pub(crate) fn of(context: &EventContext<'_>) -> OtherSessions {
-    let (Some(_), Some(session)) = (context.payload, context.session()) else {
+    let (Some(_), Some(session)) = (context.payload(), context.session()) else {
         return OtherSessions::Alone;
     };
     if attendance(context) == Attendance::Helper {
@@ -24,7 +24,7 @@ pub(crate) fn of(context: &EventContext<'_>) -> OtherSessions {
 
 /// Why this session is not for what a person gave to nobody: nobody attends it.
 pub(crate) fn unattended(context: &EventContext<'_>) -> Option<OtherSessions> {
-    context.payload?;
+    context.payload()?;
     match attendance(context) {
         Attendance::Attended => None,
         Attendance::Headless => Some(OtherSessions::Headless),

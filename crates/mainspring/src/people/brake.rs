@@ -181,7 +181,7 @@ pub(super) fn order(
 ) -> Result {
     cmd.may(command, Grounds::Nothing)?;
     let did = cmd.commit(machine, command, |context| {
-        let recorded = Recorded::load(context.store)?;
+        let recorded = Recorded::load(&context.store)?;
         let (orders, did) = change(recorded.orders.clone())?;
         Ok((vec![recorded.change(&orders)?], did))
     })?;

@@ -9,7 +9,7 @@ use mainspring_kernel::machines::Name;
 use serde_json::{Value, json};
 
 use crate::command::{CommandContext, Result};
-use crate::context::EventContext;
+use crate::context::{Caller, EventContext};
 use crate::machines;
 use crate::people::which_session;
 
@@ -93,7 +93,7 @@ fn current(name: Name, cmd: &CommandContext) -> Option<&'static str> {
     let (project, store) = cmd.project().ok()?;
     let latest = which_session::latest(&cmd.env, &store).map(|(id, _)| id);
     let latest = cmd.env.agent_session().or(latest);
-    let context = EventContext::new(&cmd.env, &project, &store, None).about(latest);
+    let context = EventContext::new(&cmd.env, (project, store), Caller::View { session: latest });
     let input = machines::view(name, &context).ok()??;
     Some(input.label())
 }

@@ -9,7 +9,7 @@ use mainspring_store::ShownPath as _;
 use serde::Serialize;
 
 use crate::command::{CommandContext, Result, timestamp};
-use crate::context::EventContext;
+use crate::context::{Caller, EventContext};
 use crate::machines;
 use crate::people::sessions::{self, Attendance, Session};
 use crate::people::which_session;
@@ -84,9 +84,10 @@ fn views(
 ) -> Vec<View> {
     let store = ProjectStore::new(state.clone(), &project.root);
     let recorded = which_session::last_events(&store);
-    let mut context = EventContext::new(&cmd.env, project, &store, None);
+    let context = EventContext::new(&cmd.env, (project.clone(), store), Caller::COMMAND);
     let view = |live: &Session| {
-        context.turn_to(live.id.clone());
+        let session = Some(live.id.clone());
+        let context = context.seen_by(Caller::View { session });
         let at = live
             .at
             .max(recorded.get(&live.id).copied().unwrap_or_default());

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use self::next::{Due, Next};
 use crate::command::{CommandContext, Result, timestamp};
-use crate::context::EventContext;
+use crate::context::{Caller, EventContext};
 use crate::machines;
 use crate::machines::at_work;
 use crate::machines::looping::{loop_store, running};
@@ -112,13 +112,14 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 }
 
 fn show(args: &Args, cmd: &CommandContext) -> Result {
-    let (project, store) = cmd.project()?;
-    let latest = which_session::latest(&cmd.env, &store);
+    let context = cmd.context()?;
+    let (project, store) = (&context.project, &context.store);
+    let latest = which_session::latest(&cmd.env, store);
     let heard = latest.as_ref().map(|(_, at)| *at);
     let own = cmd.env.agent_session();
-    let about = own.or_else(|| latest.map(|(id, _)| id));
-    let context = EventContext::new(&cmd.env, &project, &store, None).about(about);
-    let orders = orders::in_force(&project, &store)?;
+    let session = own.or_else(|| latest.map(|(id, _)| id));
+    let context = context.seen_by(Caller::View { session });
+    let orders = orders::in_force(project, store)?;
     let order = |name: Name| orders.suspension(name, cmd.env.later());
     // The host's status line is drawn again and again.
     let look: fn(Name, &EventContext<'_>) -> Machine = if args.line { machine } else { foreseen };
@@ -139,7 +140,7 @@ fn show(args: &Args, cmd: &CommandContext) -> Result {
             .everything
             .filter(|until| until.holds(cmd.env.later()))
             .map(words),
-        at_work: at_work::all(&cmd.env, &store)?,
+        at_work: at_work::all(&cmd.env, store)?,
         machines: machines.collect(),
     };
     if args.json {

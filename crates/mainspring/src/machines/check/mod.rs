@@ -30,7 +30,7 @@ pub(crate) use self::receipt::CheckReceipt;
 use self::receipt::Entry;
 use self::run::Runner;
 pub(crate) use self::stored::Stored;
-use super::{FoundFile, Loaded, MachineShell, json_state};
+use super::{FoundFile, HandedOn, Loaded, MachineShell, json_state};
 use crate::children::permit::Permit;
 use crate::config::{Config, settings};
 use crate::context::EventContext;
@@ -76,7 +76,7 @@ impl MachineShell for Shell {
             let file = context.store.machine_file(Name::Check);
             std::fs::symlink_metadata(file).is_ok()
         };
-        let concerns = match context.payload.map(|payload| &payload.event.kind) {
+        let concerns = match context.payload().map(|payload| &payload.event.kind) {
             None => true,
             // What a person trusts is looked up at every stop of an agent in any case.
             Some(Kind::Stop { .. }) => !context.is_subagents(),
@@ -127,7 +127,12 @@ impl MachineShell for Shell {
         Ok(vec![json_state::change(&found.file, Some(&stored))?])
     }
 
-    fn run(context: &EventContext<'_>, permit: Permit, intent: &Intent<Check>) -> Outcome {
+    fn run(
+        context: &EventContext<'_>,
+        permit: Permit,
+        intent: &Intent<Check>,
+        handed_on: &mut HandedOn,
+    ) -> Outcome {
         let limit = intent.deadline.since(intent.since);
         let until = Instant::now() + Duration::from_millis(limit.0);
         let outcome = match &intent.effect {
@@ -139,9 +144,13 @@ impl MachineShell for Shell {
                 if let Some(fence) = after {
                     wait_for(context, *fence, until);
                 }
-                look(context, &permit, checks, others).map(Outcome::Looked)
+                let looked = look(context, &permit, (checks, others), handed_on);
+                looked.map(Outcome::Looked)
             }
-            Effect::Run(run) => start(context, &permit, run, (intent.fence, until)),
+            Effect::Run(run) => {
+                let limits = (intent.fence, until);
+                start(context, &permit, run, limits, handed_on)
+            }
         };
         outcome.unwrap_or_else(Outcome::Fault)
     }
@@ -207,7 +216,7 @@ pub(crate) fn defined(check: &crate::config::checks::CheckDefinition) -> Defined
 /// agent going. The end of the transcript may not be written yet; it is, if the agent's last words
 /// are there. To wait for it takes less time than a check.
 fn activity(context: &EventContext<'_>) -> Activity {
-    let first = context.payload.is_some_and(|payload| {
+    let first = context.payload().is_some_and(|payload| {
         matches!(
             payload.event.kind,
             Kind::Stop {
@@ -217,7 +226,7 @@ fn activity(context: &EventContext<'_>) -> Activity {
         )
     });
     let names_transcript = context
-        .payload
+        .payload()
         .is_some_and(|payload| payload.transcript.is_some());
     if !first || !names_transcript {
         return Activity::Unknown;
@@ -237,7 +246,7 @@ fn shown(tail: &Tail) -> Option<Activity> {
 
 /// The name of the linked worktree, for its own intent.
 fn scope(context: &EventContext<'_>) -> Option<String> {
-    let project = context.project;
+    let project = &context.project;
     (project.worktree != project.root).then(|| path_text::to_text(&project.worktree))
 }
 
@@ -245,8 +254,8 @@ fn scope(context: &EventContext<'_>) -> Option<String> {
 fn look(
     context: &EventContext<'_>,
     permit: &Permit,
-    names: &[String],
-    others: &[String],
+    (names, others): (&[String], &[String]),
+    handed_on: &mut HandedOn,
 ) -> Result<Vec<Looked>, String> {
     sweep(context, permit);
     let fault = |trouble: Trouble| trouble.to_string();
@@ -263,7 +272,7 @@ fn look(
     let entries = wanted.iter().zip(&taken).map(|(check, taken)| {
         Entry::looked(&check.name, taken, green(&results, &check.name, taken))
     });
-    *context.handed_on.checks.borrow_mut() = Some(CheckReceipt::of(entries.collect()));
+    handed_on.checks = Some(CheckReceipt::of(entries.collect()));
     let mut looked = Vec::new();
     let mut add = |taken: Vec<TakenKey>, tree: Option<&String>| {
         looked.extend(wanted.iter().zip(taken).map(|(check, taken)| Looked {
@@ -290,6 +299,7 @@ fn start(
     permit: &Permit,
     run: &Run,
     (fence, until): (Fence, Instant),
+    handed_on: &mut HandedOn,
 ) -> Result<Outcome, String> {
     let fault = |trouble: Trouble| trouble.to_string();
     let checks = context.permission().checks(context.root()).map_err(fault)?;
@@ -312,7 +322,7 @@ fn start(
     };
     let ran = runner.run(&run.checks);
     let now = context.env.later();
-    if let Some(receipt) = context.handed_on.checks.borrow_mut().as_mut() {
+    if let Some(receipt) = &mut handed_on.checks {
         for (ran, taken) in ran.iter().filter(|(ran, _)| ran.tree.is_none()) {
             receipt.ran(ran, taken.as_ref(), now);
         }

@@ -9,6 +9,7 @@ use mainspring_kernel::machines::claim::work::{
 };
 use serde_json::{Value, json};
 
+use super::super::check::CheckReceipt;
 use super::change::Change;
 use super::gh_lock::GhLock;
 use super::github_context::{ContextError, GitHubContext, same};
@@ -21,8 +22,8 @@ use crate::context::EventContext;
 pub(super) fn run(
     context: &EventContext<'_>,
     permit: Permit,
-    effect: &Effect,
-    limit: Millis,
+    (effect, limit): (&Effect, Millis),
+    checks: Option<&CheckReceipt>,
 ) -> Outcome {
     let github_context = match GitHubContext::open(context, permit, limit) {
         Ok(github_context) => github_context,
@@ -40,7 +41,7 @@ pub(super) fn run(
             if let Some(by) = github_context.taken_by(work.issue, lease, &work.claims) {
                 return Ok(Outcome::Lacking(Missing::Claim { by }));
             }
-            let extras = Extras::of(context);
+            let extras = Extras::of(context, checks.cloned());
             open::open(&github_context, work, extras)
         }),
         Effect::Close(work) => gh_lock(context).and_then(|lock| close(&github_context, work, lock)),

@@ -39,7 +39,7 @@ use mainspring_kernel::{Kind, Millis, SessionId};
 use mainspring_store::{Trouble, atomic, digest, path_text, read_json};
 
 use self::places::memory_path;
-use super::{FoundFile, Loaded, MachineShell, json_state};
+use super::{FoundFile, HandedOn, Loaded, MachineShell, json_state};
 use crate::children::permit::Permit;
 use crate::context::EventContext;
 use crate::git_dir;
@@ -68,7 +68,7 @@ impl MachineShell for Shell {
     /// There is a claim, there are unread messages, or the event is one at which a project
     /// without a claim may be looked at.
     fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
-        let Some(payload) = context.payload else {
+        let Some(payload) = context.payload() else {
             return Ok(false);
         };
         let listens = matches!(
@@ -136,7 +136,7 @@ impl MachineShell for Shell {
             found => found?,
         };
         // If there is no claim, a view shows nothing.
-        if context.payload.is_none() && matches!(state, State::Unclaimed(_)) {
+        if context.payload().is_none() && matches!(state, State::Unclaimed(_)) {
             return Ok(None);
         }
         let facts = facts(context, &state)?;
@@ -155,9 +155,15 @@ impl MachineShell for Shell {
         changes(found, &input.state, &transition.state)
     }
 
-    fn run(context: &EventContext<'_>, permit: Permit, intent: &Intent<Claim>) -> Outcome {
+    fn run(
+        context: &EventContext<'_>,
+        permit: Permit,
+        intent: &Intent<Claim>,
+        handed_on: &mut HandedOn,
+    ) -> Outcome {
         let limit = Millis(intent.deadline.0.saturating_sub(intent.since.0));
-        effect::run(context, permit, &intent.effect, limit)
+        let checks = handed_on.checks.as_ref();
+        effect::run(context, permit, (&intent.effect, limit), checks)
     }
 
     fn occasions(context: &EventContext<'_>) -> Vec<Occasion> {
@@ -225,7 +231,7 @@ fn was_told(context: &EventContext<'_>, trouble: &Trouble) -> bool {
     let (Trouble::Corrupt { path, .. }, Some(session)) = (trouble, context.session()) else {
         return false;
     };
-    if context.payload.is_none() || context.is_looking() {
+    if context.payload().is_none() || context.is_looking() {
         return false;
     }
     let bytes = atomic::read(path, limits::STATE_FILE).ok().flatten();
@@ -279,7 +285,7 @@ pub(crate) fn state_at(
 /// The public script does for an unknown phase what it does while the agent codes: it moves the
 /// card. So does its drop-in, and leaves the word in the file.
 fn read(context: &EventContext<'_>, bytes: &[u8]) -> Result<file::Read, String> {
-    if context.is_registered(Name::Claim) && !context.is_by_command() {
+    if context.is_registered(Name::Claim) {
         return file::read_any_phase(bytes);
     }
     file::read(bytes)
@@ -293,7 +299,7 @@ fn is_headless(context: &EventContext<'_>) -> bool {
 /// The configuration is read only if the kernel will need the board, which it does not at a
 /// stop while the agent codes.
 fn facts(context: &EventContext<'_>, state: &State) -> Result<Facts, Trouble> {
-    let kind = context.payload.map(|payload| &payload.event.kind);
+    let kind = context.payload().map(|payload| &payload.event.kind);
     let matters = match (kind, state) {
         (Some(Kind::SessionStart { .. }), _) => true,
         (Some(Kind::Stop { .. }), State::Claimed { claim, .. }) => claim.card_is_behind(),

@@ -32,10 +32,10 @@ pub(super) struct Extras {
 }
 
 impl Extras {
-    pub(super) fn of(context: &EventContext<'_>) -> Self {
+    pub(super) fn of(context: &EventContext<'_>, receipt: Option<CheckReceipt>) -> Self {
         Self {
             template: template(&place(context)),
-            receipt: context.handed_on.checks.borrow().clone(),
+            receipt,
         }
     }
 }

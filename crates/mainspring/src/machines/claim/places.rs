@@ -34,7 +34,7 @@ pub(crate) fn place(context: &EventContext<'_>) -> PathBuf {
     // A person means the only claim that there is.
     let mut all = others.iter().filter(|(place, _)| claimed(place));
     match (session, all.next(), all.next()) {
-        (None, Some((place, _)), None) if context.payload.is_none() => return place.clone(),
+        (None, Some((place, _)), None) if context.payload().is_none() => return place.clone(),
         _ => {}
     }
     // A worktree was removed with its claim: a stop gives the issue back.

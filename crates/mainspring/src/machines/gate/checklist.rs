@@ -21,7 +21,7 @@ pub(super) fn find(context: &EventContext<'_>) -> Checklist {
     if own.is_some_and(|folder| has_skill(&folder)) {
         return Checklist::Skill;
     }
-    let cwd = context.payload.and_then(|payload| payload.cwd.as_deref());
+    let cwd = context.payload().and_then(|payload| payload.cwd.as_deref());
     let Some(roots) = host.roots(env, cwd) else {
         return Checklist::InReason;
     };

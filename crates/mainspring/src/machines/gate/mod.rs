@@ -20,7 +20,7 @@ use mainspring_kernel::spoken_signal::SpokenSignal;
 use mainspring_store::{Trouble, atomic};
 
 use self::switch::{GateSwitch, Progress, Switches};
-use super::{FoundFile, Loaded, MachineShell, final_message, tasks};
+use super::{FoundFile, HandedOn, Loaded, MachineShell, final_message, tasks};
 use crate::children::permit::Permit;
 use crate::config::{Choice, Config, Text, settings};
 use crate::context::EventContext;
@@ -44,7 +44,7 @@ impl MachineShell for Shell {
     const ABOUT: &'static str = "holds every stop until the agent says its done token";
 
     fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
-        let Some(payload) = context.payload else {
+        let Some(payload) = context.payload() else {
             return Ok(false);
         };
         let listens = matches!(
@@ -134,7 +134,7 @@ impl MachineShell for Shell {
         )]
     }
 
-    fn run(_: &EventContext<'_>, _: Permit, intent: &Intent<Gate>) -> Never {
+    fn run(_: &EventContext<'_>, _: Permit, intent: &Intent<Gate>, _: &mut HandedOn) -> Never {
         match intent.effect {}
     }
 

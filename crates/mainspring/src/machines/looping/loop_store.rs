@@ -67,7 +67,7 @@ pub(crate) fn has_own(context: &EventContext<'_>) -> bool {
 /// A loop that is somebody else's matters where it may have been left behind, or has lost its
 /// session to `/clear`; and to commands and views.
 fn sees_others(context: &EventContext<'_>) -> bool {
-    context.payload.is_none_or(|payload| {
+    context.payload().is_none_or(|payload| {
         matches!(
             payload.event.kind,
             Kind::Stop { .. } | Kind::SessionStart { .. }
@@ -169,7 +169,7 @@ fn is_for(state: &State, here: Option<&SessionId>) -> bool {
 
 /// Did the owner go on in this client under the session's new id?
 fn was_cleared_here(context: &EventContext<'_>, state: &State) -> bool {
-    let clears = context.payload.is_some_and(|payload| {
+    let clears = context.payload().is_some_and(|payload| {
         let source = StartSource::Clear;
         payload.event.kind == Kind::SessionStart { source }
     });

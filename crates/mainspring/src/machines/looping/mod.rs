@@ -22,7 +22,7 @@ use mainspring_kernel::{Millis, SessionId};
 use mainspring_store::Trouble;
 
 use self::loop_store::{LoopStore, StoredLoop};
-use super::{Loaded, MachineShell, final_message, other_sessions};
+use super::{HandedOn, Loaded, MachineShell, final_message, other_sessions};
 use crate::children::permit::Permit;
 use crate::config::{Choice, settings};
 use crate::context::EventContext;
@@ -40,7 +40,7 @@ impl MachineShell for Shell {
         "keeps the agent iterating until it gives a completion signal; loops can be nested";
 
     fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
-        let listens = context.payload.is_some_and(|payload| {
+        let listens = context.payload().is_some_and(|payload| {
             matches!(
                 payload.event.kind,
                 Kind::Stop { .. }
@@ -55,7 +55,7 @@ impl MachineShell for Shell {
 
     fn load(context: &EventContext<'_>, _: Option<&str>) -> Result<Option<Loaded<Self>>, Trouble> {
         let found = loop_store::find(context)?;
-        if context.payload.is_some() && matches!(found.state, State::Idle(_)) {
+        if context.payload().is_some() && matches!(found.state, State::Idle(_)) {
             return Ok(None);
         }
         if found.text().is_none() {
@@ -91,7 +91,7 @@ impl MachineShell for Shell {
         }
     }
 
-    fn run(_: &EventContext<'_>, _: Permit, intent: &Intent<Loop>) -> Never {
+    fn run(_: &EventContext<'_>, _: Permit, intent: &Intent<Loop>, _: &mut HandedOn) -> Never {
         match intent.effect {}
     }
 
@@ -204,7 +204,7 @@ fn company(context: &EventContext<'_>, run: &Run, left: bool) -> OtherSessions {
 
 /// Was the owner's agent let go, so that it waits for its person, who prompts now?
 fn waits(context: &EventContext<'_>, run: &Run) -> bool {
-    let kind = context.payload.map(|payload| &payload.event.kind);
+    let kind = context.payload().map(|payload| &payload.event.kind);
     let prompted = matches!(kind, Some(Kind::Prompt { .. } | Kind::Expansion { .. }));
     let owner = run.owner.session().filter(|_| prompted);
     let ledger = owner.and_then(|owner| context.store.ledger(owner).ok()?.value);
@@ -219,7 +219,7 @@ fn is_unheard(context: &EventContext<'_>, kept: &StoredLoop, run: &Run) -> bool 
         LoopStore::Jwz | LoopStore::Markdown => 1,
     };
     let starts = context
-        .payload
+        .payload()
         .is_some_and(|payload| matches!(payload.event.kind, Kind::SessionStart { .. }));
     run.owner.session().is_none() || run.is_unheard() || run.top.iter <= first || starts
 }

@@ -11,7 +11,7 @@ use mainspring_kernel::machines::pulse::{Probed, Pulse, State};
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_store::Trouble;
 
-use super::{FoundFile, Loaded, MachineShell, json_state};
+use super::{FoundFile, HandedOn, Loaded, MachineShell, json_state};
 use crate::children::permit::Permit;
 use crate::children::process::Job;
 use crate::config::settings;
@@ -59,7 +59,7 @@ impl MachineShell for Shell {
         Ok(vec![json_state::change(found, state)?])
     }
 
-    fn run(_: &EventContext<'_>, permit: Permit, _: &Intent<Pulse>) -> Probed {
+    fn run(_: &EventContext<'_>, permit: Permit, _: &Intent<Pulse>, _: &mut HandedOn) -> Probed {
         probe(permit)
     }
 

@@ -32,7 +32,7 @@ use mainspring_store::{Trouble, atomic, no_symlink};
 use self::directory::{PLANS, PlanDir, STATE};
 use self::memories::Memories;
 pub(crate) use self::settings::ReviewSettings;
-use super::{FoundFile, Loaded, MachineShell};
+use super::{FoundFile, HandedOn, Loaded, MachineShell};
 use crate::children::permit::Permit;
 use crate::context::EventContext;
 use crate::limits;
@@ -49,7 +49,7 @@ impl MachineShell for Shell {
     const ABOUT: &'static str = "reviews plan, tasks and code until two reviews in a row are clean";
 
     fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
-        let concerns = context.payload.is_none_or(|payload| {
+        let concerns = context.payload().is_none_or(|payload| {
             matches!(
                 payload.event.kind,
                 EventKind::Stop { .. }
@@ -117,7 +117,12 @@ impl MachineShell for Shell {
         Ok(changes)
     }
 
-    fn run(context: &EventContext<'_>, permit: Permit, intent: &Intent<Review>) -> Outcome {
+    fn run(
+        context: &EventContext<'_>,
+        permit: Permit,
+        intent: &Intent<Review>,
+        _: &mut HandedOn,
+    ) -> Outcome {
         reviewer::run(context, &permit, intent)
     }
 
@@ -481,7 +486,7 @@ pub(crate) fn standstill(
     if !context.is_trusted() {
         return Ok(Some((review, Standstill::Untrusted)));
     }
-    let orders = orders::in_force(context.project, context.store)?;
+    let orders = orders::in_force(&context.project, &context.store)?;
     if orders.may_start(Name::Review, context.env.now()).is_err() {
         return Ok(Some((review, Standstill::Paused)));
     }

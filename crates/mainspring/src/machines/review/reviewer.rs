@@ -56,7 +56,7 @@ pub(super) fn run(context: &EventContext<'_>, permit: &Permit, intent: &Intent<R
     let cost = match ended.result {
         // It ended before it could say what it cost.
         Finding::NotDone(Failure::TimedOut { .. }) if ended.cost == 0 => {
-            history::estimate(context.store, &intent.effect, took)
+            history::estimate(&context.store, &intent.effect, took)
         }
         Finding::Reviewed(_) | Finding::NotDone(_) => ended.cost,
     };
@@ -71,7 +71,12 @@ pub(super) fn run(context: &EventContext<'_>, permit: &Permit, intent: &Intent<R
         report: ended.report,
         ..Outcome::new(ended.result, took, cost)
     };
-    history::add(context.store, context.env.later(), &intent.effect, &outcome);
+    history::add(
+        &context.store,
+        context.env.later(),
+        &intent.effect,
+        &outcome,
+    );
     outcome
 }
 

@@ -31,7 +31,7 @@ pub(crate) use self::folders::{all_lists, folder_named, folder_of, list_folder, 
 pub(crate) use self::locate::FILE;
 use self::locate::Origin;
 use self::source::{Fault, Source};
-use super::{Loaded, MachineShell};
+use super::{HandedOn, Loaded, MachineShell};
 use crate::children::permit::Permit;
 use crate::config::{Choice, settings};
 use crate::context::EventContext;
@@ -85,14 +85,14 @@ impl MachineShell for Shell {
     const ABOUT: &'static str = "lays out a skill's task list when the skill is invoked";
 
     fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
-        match context.payload {
+        match context.payload() {
             Some(payload) => Ok(concerns(context.env, payload) || peeks(context, payload)?),
             None => Ok(false),
         }
     }
 
     fn load(context: &EventContext<'_>, _: Option<&str>) -> Result<Option<Loaded<Self>>, Trouble> {
-        let Some(payload) = context.payload else {
+        let Some(payload) = context.payload() else {
             return view(context);
         };
         if let Kind::BeforeTool { .. } = payload.event.kind {
@@ -140,7 +140,7 @@ impl MachineShell for Shell {
         }
     }
 
-    fn run(_: &EventContext<'_>, _: Permit, intent: &Intent<Tasks>) -> Never {
+    fn run(_: &EventContext<'_>, _: Permit, intent: &Intent<Tasks>, _: &mut HandedOn) -> Never {
         match intent.effect {}
     }
 
@@ -325,7 +325,7 @@ pub(crate) fn take_in(folder: &Path, ids: &[u64]) -> Result<(ClientList, Held), 
 /// The folder of the agent's task list: the one that its environment names, else its team's,
 /// else its session's.
 fn folder(context: &EventContext<'_>) -> Result<PathBuf, Trouble> {
-    match context.payload {
+    match context.payload() {
         Some(payload) => list_folder(context.env, payload),
         None => folder_of(
             context.env,

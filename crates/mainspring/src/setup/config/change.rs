@@ -303,9 +303,8 @@ fn is_bare(document: &DocumentMut, section: &str) -> bool {
 
 /// What counts instead, if another place sets it, too.
 fn in_force(cmd: &CommandContext, key: &'static Key, file: &File, value: &Value) -> Result {
-    let (project, store) = cmd.project()?;
-    let config = cmd.config(&project, &store)?;
-    let other = Some(config.in_force(key)).filter(|one| {
+    let context = cmd.context()?;
+    let other = Some(context.config()?.in_force(key)).filter(|one| {
         one.value != *value && *one.source != Source::File(file.path.as_path().into())
     });
     let mut told = match other {
@@ -320,7 +319,6 @@ fn in_force(cmd: &CommandContext, key: &'static Key, file: &File, value: &Value)
         None => String::new(),
     };
     if let ("gate.enabled", Value::Switch(on)) = (key.name, value) {
-        let context = EventContext::new(&cmd.env, &project, &store, None);
         told += &overruled(&context, *on)?;
     }
     Ok(told)

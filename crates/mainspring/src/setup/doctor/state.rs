@@ -16,20 +16,19 @@ use super::{Findings, Repair};
 use crate::children::permit::Denied;
 use crate::command::{CommandContext, timestamp};
 use crate::config::trust_roots;
-use crate::context::EventContext;
+use crate::context::{Caller, EventContext};
 use crate::machines::effect_owner;
 use crate::machines::{self, review};
 use crate::people::orders;
 use crate::people::ownership::Ignored;
 use crate::people::trust::{Permission, record};
 use crate::people::which_session;
-use crate::project::Project;
 use crate::show::journal_cursor::Shown;
 use crate::show::records;
 use crate::store::ProjectStore;
 
 pub(super) fn examine(cmd: &CommandContext, repair: Repair, findings: &mut Findings) {
-    let (project, store) = match cmd.project() {
+    let context = match cmd.context() {
         Ok(found) => found,
         Err(error) => {
             // A session's binding that was damaged keeps its project from being found.
@@ -37,15 +36,15 @@ pub(super) fn examine(cmd: &CommandContext, repair: Repair, findings: &mut Findi
             return findings.error("project", error.cause, "mainspring doctor --fix");
         }
     };
-    folder(&store, repair, findings);
+    folder(&context.store, repair, findings);
     super::files::examine(cmd, repair, findings);
-    findings.fine("project", project.root.shown());
-    allowed(cmd, &project, &store, findings);
-    settings(cmd, &project, &store, findings);
-    machines(cmd, &project, &store, findings);
-    plans(cmd, &project, &store, findings);
-    effects(&store, repair, findings);
-    journal(cmd, &store, findings);
+    findings.fine("project", context.root().shown());
+    allowed(&context, findings);
+    settings(&context, findings);
+    machines(cmd, &context, findings);
+    plans(&context, findings);
+    effects(&context.store, repair, findings);
+    journal(cmd, &context.store, findings);
 }
 
 fn folder(store: &ProjectStore, repair: Repair, findings: &mut Findings) {
@@ -108,22 +107,23 @@ fn writable(root: &Path, place: String, findings: &mut Findings) {
     findings.error("state", what, &fix);
 }
 
-fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findings: &mut Findings) {
-    if let Err(trouble) = trust_roots(&cmd.env) {
+fn allowed(context: &EventContext<'_>, findings: &mut Findings) {
+    if let Err(trouble) = trust_roots(context.env) {
         findings.error("trust", trouble.to_string(), "mainspring config check");
     }
-    match record::all(store.state()) {
+    let state = context.store.state();
+    match record::all(state) {
         Err(trouble) => findings.error(
             "trust",
             trouble.to_string(),
             &format!(
                 "delete it, and `mainspring trust` again where it was meant: ls {}",
-                store.state().trusted().shown()
+                state.trusted().shown()
             ),
         ),
-        Ok(_) => trust(cmd, project, store, findings),
+        Ok(_) => trust(context, findings),
     }
-    match orders::in_force(project, store) {
+    match orders::in_force(&context.project, &context.store) {
         Err(trouble) => findings.error(
             "orders",
             trouble.to_string(),
@@ -131,7 +131,7 @@ fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findin
         ),
         Ok(orders) => {
             if orders.everything == Some(Until::FileGone) {
-                let file = project.file(orders::OFF_FILE);
+                let file = context.project.file(orders::OFF_FILE);
                 findings.warn(
                     "orders",
                     format!("{} switches everything off here", orders::OFF_FILE),
@@ -156,13 +156,8 @@ fn allowed(cmd: &CommandContext, project: &Project, store: &ProjectStore, findin
 }
 
 /// Nobody trusts it: did it move, and does something here wait for it?
-fn untrusted(
-    cmd: &CommandContext,
-    project: &Project,
-    store: &ProjectStore,
-    findings: &mut Findings,
-) {
-    if let Ok(Some(old)) = record::moved_from(store.state(), &project.root) {
+fn untrusted(context: &EventContext<'_>, findings: &mut Findings) {
+    if let Ok(Some(old)) = record::moved_from(context.store.state(), context.root()) {
         let old = path_text::from_text(&old).shown();
         return findings.warn(
             "trust",
@@ -170,7 +165,7 @@ fn untrusted(
             &format!("mainspring trust && mainspring untrust {old}"),
         );
     }
-    match EventContext::new(&cmd.env, project, store, None).trust_notice() {
+    match context.trust_notice() {
         Ok(Some(notice)) => findings.warn("trust", notice.to_string(), "mainspring trust"),
         Ok(None) | Err(_) => findings.fine(
             "trust",
@@ -180,54 +175,44 @@ fn untrusted(
 }
 
 /// What a person has allowed here.
-fn trust(cmd: &CommandContext, project: &Project, store: &ProjectStore, findings: &mut Findings) {
-    let fine = match Permission::look(&cmd.env, store.state(), &project.root) {
+fn trust(context: &EventContext<'_>, findings: &mut Findings) {
+    let fine = match context.permission() {
         Permission::Trusted(_) | Permission::Replaced => "what the project brings counts",
         Permission::BelowRoot { .. } => "in a folder that your [trust] roots name",
         Permission::Unreadable(trouble) => {
             findings.error("trust", trouble.to_string(), "mainspring doctor --fix");
             return;
         }
-        Permission::None => return untrusted(cmd, project, store, findings),
+        Permission::None => return untrusted(context, findings),
     };
     // Something may wait for the person to trust it.
-    match EventContext::new(&cmd.env, project, store, None).trust_notice() {
+    match context.trust_notice() {
         Ok(Some(notice)) => findings.warn("trust", notice.to_string(), "mainspring trust"),
         // A file that cannot be read is reported with the settings.
         Ok(None) | Err(_) => findings.fine("trust", fine),
     }
 }
 
-fn settings(
-    cmd: &CommandContext,
-    project: &Project,
-    store: &ProjectStore,
-    findings: &mut Findings,
-) {
-    match cmd.config(project, store) {
+fn settings(context: &EventContext<'_>, findings: &mut Findings) {
+    match context.config() {
         Err(error) => findings.error("config", error.to_string(), "mainspring config check"),
         Ok(config) => {
-            let of_config = config.ignored.iter();
-            let mut ignored: Vec<&Ignored> = project.ignored.iter().chain(of_config).collect();
+            let mut ignored: Vec<&Ignored> = context.ignored().collect();
             ignored.dedup();
             for file in ignored {
                 findings.warn("config", file.to_string(), &file.fix());
             }
-            for warning in config.warnings {
+            for warning in &config.warnings {
                 findings.warn("config", warning, "mainspring config check");
             }
         }
     }
 }
 
-fn machines(
-    cmd: &CommandContext,
-    project: &Project,
-    store: &ProjectStore,
-    findings: &mut Findings,
-) {
-    let latest = which_session::latest(&cmd.env, store).map(|(id, _)| id);
-    let context = EventContext::new(&cmd.env, project, store, None).about(latest);
+fn machines(cmd: &CommandContext, context: &EventContext<'_>, findings: &mut Findings) {
+    let store = &context.store;
+    let session = which_session::latest(&cmd.env, store).map(|(id, _)| id);
+    let context = context.seen_by(Caller::View { session });
     for name in Name::ALL {
         match machines::view(*name, &context) {
             Err(trouble) => match context.permit(*name) {
@@ -257,9 +242,8 @@ fn machines(
 }
 
 /// Plans whose `state.json` cannot be read.
-fn plans(cmd: &CommandContext, project: &Project, store: &ProjectStore, findings: &mut Findings) {
-    let context = EventContext::new(&cmd.env, project, store, None);
-    match review::broken_states(&context) {
+fn plans(context: &EventContext<'_>, findings: &mut Findings) {
+    match review::broken_states(context) {
         // A folder that cannot be read is reported with the machine.
         Err(_) => {}
         Ok(broken) => {

@@ -12,7 +12,7 @@ use mainspring_kernel::{Event, Millis, SessionId};
 use serde::Serialize;
 
 use crate::command::timestamp;
-use crate::context::EventContext;
+use crate::context::{Caller, EventContext};
 use crate::hook::drive;
 use crate::hosts::Payload;
 use crate::show::records;
@@ -52,8 +52,8 @@ pub(super) fn at_a_stop(name: Name, context: &EventContext<'_>) -> Option<Next> 
     let event = Event::stop(session, Chain::First);
     let here = context.project.worktree.clone();
     let payload = Payload::played(event, here, context.env.now());
-    let context = EventContext::new(context.env, context.project, context.store, Some(&payload));
-    let case = drive::look(&context.looking(), &payload, &[name]).ok()?;
+    let context = context.seen_by(Caller::Simulation(&payload));
+    let case = drive::look(&context, &payload, &[name]).ok()?;
     match deliberate(&case) {
         Ruling::Repeated(_) => None,
         Ruling::Intends(pending) => Some(Next {

@@ -8,7 +8,7 @@ use mainspring_store::Trouble;
 use super::super::status;
 use super::history::{Journal, Row};
 use super::site::{KnownProject, Site};
-use crate::context::EventContext;
+use crate::context::{Caller, EventContext};
 use crate::env::Environment;
 use crate::machines;
 use crate::machines::at_work;
@@ -79,7 +79,8 @@ impl OpenProject {
 
     /// For what is about this session, or about none.
     pub(super) fn context(&self, session: Option<SessionId>) -> EventContext<'_> {
-        EventContext::new(&self.env, &self.project, &self.store, None).about(session)
+        let place = (self.project.clone(), self.store.clone());
+        EventContext::new(&self.env, place, Caller::View { session })
     }
 
     pub(super) fn look(self, journal: Option<&Journal>) -> ProjectState {

@@ -6,7 +6,6 @@ use mainspring_kernel::machines::check::results::{Ended, EndedAs};
 use mainspring_kernel::machines::check::verbs;
 
 use crate::command::{CommandContext, Result};
-use crate::context::EventContext;
 use crate::error::CliError;
 use crate::machines::check;
 
@@ -18,8 +17,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     let checks = super::trusted(&context)?;
     let defined: Vec<_> = checks.definitions.iter().map(check::defined).collect();
     verbs::wanted(&defined, args.name.as_deref())?;

@@ -28,8 +28,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     cmd.may("check prove", Grounds::Nothing)?;
     cmd.permit(Name::Check)?;
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     let checks = super::trusted(&context)?;
     let defined: Vec<_> = checks.definitions.iter().map(check::defined).collect();
     verbs::wanted(&defined, Some(&args.name))?;

@@ -9,7 +9,7 @@ use mainspring_kernel::machines::check::verbs;
 use mainspring_kernel::{Decision, Event, Name};
 
 use crate::command::{CommandContext, Result};
-use crate::context::EventContext;
+use crate::context::Caller;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::hook::drive::drive;
@@ -27,8 +27,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     cmd.may("check run", Grounds::Nothing)?;
     cmd.permit(Name::Check)?;
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     let checks = super::trusted(&context)?;
     let defined: Vec<_> = checks.definitions.iter().map(check::defined).collect();
     let results = check::results(&context)?;
@@ -41,12 +40,11 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         output::stderr(&format!("{}: running, {last}", one.name));
     }
     let stop = Event::stop(None, Chain::First);
-    let payload = Payload::played(stop, project.worktree.clone(), cmd.env.now());
-    let context = EventContext::new(&cmd.env, &project, &store, Some(&payload)).by_command();
-    let context = match &args.name {
-        Some(name) => context.about_subject(name),
-        None => context,
-    };
+    let payload = Payload::played(stop, context.project.worktree.clone(), cmd.env.now());
+    let context = context.seen_by(Caller::Command {
+        event: Some(&payload),
+        subject: args.name.as_deref(),
+    });
     let answer = drive(&context, &payload, &[Name::Check]).without_optional_notes();
     let mut out = String::new();
     for note in &answer.notes {

@@ -13,7 +13,6 @@ use super::permit;
 use crate::command::{CommandContext, Result};
 use crate::config::PROJECT_FILE;
 use crate::config::checks;
-use crate::context::EventContext;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::limits;
@@ -92,8 +91,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let text = read(cmd, &args.receipt)?;
     let receipt = CheckReceipt::read(&text).map_err(CliError::new)?;
     cmd.permit(Name::Check)?;
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     let permit = permit(&context)?;
     let tree = ProvingTree::of(&context, &permit, &args.commit)?;
     let file = tree.dir.join(PROJECT_FILE);

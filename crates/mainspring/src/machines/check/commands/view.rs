@@ -54,8 +54,7 @@ struct Last {
 }
 
 pub(super) fn run(args: &ViewArgs, cmd: &CommandContext) -> Result {
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     if let Some(file) = &args.attest {
         cmd.may("check --attest", Grounds::Nothing)?;
         return attest::write(cmd, &context, file);

@@ -8,7 +8,6 @@ use mainspring_kernel::machines::claim::verbs;
 use mainspring_kernel::machines::claim::work::{Board as Moved, Release};
 
 use super::{CommandContext, Result, github_context};
-use crate::context::EventContext;
 use crate::machines::claim::github_context::GitHubContext;
 use crate::machines::claim::{self, Change};
 
@@ -19,10 +18,9 @@ pub(super) struct Args {}
 
 pub(super) fn run(_: &Args, cmd: &CommandContext) -> Result {
     cmd.permit(Name::Claim)?;
-    let (project, store) = cmd.project()?;
+    let context = cmd.context()?;
     // What is refused changes nothing, here or elsewhere.
-    cmd.refuse_poser(store.state())?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    cmd.refuse_poser(context.store.state())?;
     let state = claim::state(&context)?.0;
     let (claim, memory) = verbs::claimed(&state)?;
     let mut warnings = Vec::new();

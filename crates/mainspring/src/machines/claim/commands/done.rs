@@ -11,7 +11,7 @@ use mainspring_kernel::verbs::Actor;
 use mainspring_kernel::{Decision, Event, Name, Note, SessionId, Voice};
 
 use super::{CommandContext, Result};
-use crate::context::EventContext;
+use crate::context::{Caller, EventContext};
 use crate::error::CliError;
 use crate::hook::drive::drive_by_command;
 use crate::hosts::Payload;
@@ -38,8 +38,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if actor == Actor::Person {
         ask::require_terminal()?;
     }
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     let phrases = claim::phrases(context.config()?);
     let last = match &actor {
         Actor::Agent(Some(session)) => last_word(cmd, &context, session, &phrases)?,
@@ -126,13 +125,10 @@ fn last_word(
 /// An issue is closed at a stop. No agent stops here, so this makes the stop. If it fails, it is
 /// tried again later, and the output says so.
 fn close_now(cmd: &CommandContext, actor: &Actor) -> Result {
-    let (project, store) = cmd.project()?;
+    let context = cmd.context()?;
     let stop = Event::stop(actor.session().cloned(), Chain::First);
-    let payload = Payload::played(stop, project.worktree.clone(), cmd.env.now());
-    // Who typed the command has the user's permission.
-    let context = EventContext::new(&cmd.env, &project, &store, Some(&payload))
-        .registered(Name::Claim)
-        .by_command();
+    let payload = Payload::played(stop, context.project.worktree.clone(), cmd.env.now());
+    let context = context.seen_by(Caller::making(&payload));
     let (answer, rule) = drive_by_command(&context, &payload, Name::Claim);
     let is_closed = verbs::is_closed(&rule);
     let mut out = String::new();

@@ -9,7 +9,6 @@ use mainspring_kernel::{Millis, Name};
 use mainspring_store::Trouble;
 
 use crate::command::{CommandContext, Result};
-use crate::context::EventContext;
 use crate::error::CliError;
 use crate::machines::claim;
 use crate::machines::claim::github_context::GitHubContext;
@@ -40,8 +39,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         cmd.permit(Name::Claim)?;
     }
     let actor = cmd.actor();
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     let (state, _) = claim::state(&context)?;
     let (claim, memory) = verbs::claimed(&state)?;
     let github_context = context

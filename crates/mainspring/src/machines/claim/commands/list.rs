@@ -5,7 +5,6 @@ use mainspring_kernel::hidden::escape_name;
 use serde_json::json;
 
 use super::{CommandContext, Result, github_context};
-use crate::context::EventContext;
 use crate::error::CliError;
 use crate::machines::claim::lease::{self, Holder};
 
@@ -19,8 +18,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     cmd.permit(mainspring_kernel::Name::Claim)?;
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     let github_context = github_context(&context)?;
     let mut claims = Vec::new();
     for remote in github_context.claim_remotes() {

@@ -77,8 +77,7 @@ fn take_in(
 ) -> Result<Option<String>> {
     let (actor, now) = (cmd.actor(), cmd.env.later());
     let look = Look { pull, now, phrases };
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     // If nothing changed, there is no record.
     if verbs::look(&claim::state(&context)?.0, look, &actor)?
         .0

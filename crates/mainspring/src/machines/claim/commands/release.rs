@@ -6,7 +6,6 @@ use mainspring_kernel::machines::claim::verbs::Refused;
 use super::{CommandContext, Result, github_context, take};
 use mainspring_store::ShownPath as _;
 
-use crate::context::EventContext;
 use crate::error::CliError;
 use crate::machines::claim::{self, lease, places};
 
@@ -25,10 +24,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     cmd.permit(Name::Claim)?;
     let issue = args.issue;
-    let (project, store) = cmd.project()?;
+    let context = cmd.context()?;
     // What is refused changes nothing, here or elsewhere.
-    cmd.refuse_poser(store.state())?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    cmd.refuse_poser(context.store.state())?;
     claim::state(&context)?;
     for place in places::all(&context) {
         let state = claim::state_at(&context, &place)?.0;
@@ -46,7 +44,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
     let github_context = github_context(&context)?;
     let git = &github_context.programs.git;
-    let me = take::holder(cmd, git, &project.worktree, "");
+    let me = take::holder(cmd, git, &context.project.worktree, "");
     let mut refused = Refused::NotHeld(issue);
     let mut ours = None;
     // A claim in a fork is its person's own; the repository may have somebody else's.

@@ -6,7 +6,6 @@ use mainspring_kernel::machines::claim::verbs::Refused;
 use mainspring_store::{ShownPath as _, Trouble, atomic, path_text};
 
 use super::{CommandContext, Result};
-use crate::context::EventContext;
 use crate::limits;
 use crate::machines::claim::{self, file};
 use crate::show::journal_cursor::Shown;
@@ -19,8 +18,7 @@ use crate::store::aside_path;
 pub(super) struct Args {}
 
 pub(super) fn run(_: &Args, cmd: &CommandContext) -> Result {
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     let place = claim::place(&context);
     let path = place.join(file::NAME);
     match claim::state_at(&context, &place) {
@@ -37,7 +35,7 @@ pub(super) fn run(_: &Args, cmd: &CommandContext) -> Result {
         Err(Trouble::Corrupt { .. }) => {}
         Err(other) => return Err(other.into()),
     }
-    let known = last_known(&store, &path)?;
+    let known = last_known(&context.store, &path)?;
     let mut kept = String::new();
     let did = cmd.commit(Name::Claim, "claim repair", |_| {
         let bytes = atomic::read(&path, limits::STATE_FILE)?.unwrap_or_default();

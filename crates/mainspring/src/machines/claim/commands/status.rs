@@ -32,8 +32,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     let here = claim::place(&context);
     let pull = args.now.then(|| look(cmd, &context)).transpose()?;
     let most = context.config()?.claim.max_ci_rounds;

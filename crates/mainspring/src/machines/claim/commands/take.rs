@@ -12,7 +12,6 @@ use mainspring_store::{ShownPath as _, digest};
 
 use super::taking::{Taking, route};
 use super::{CommandContext, Result, github_context};
-use crate::context::EventContext;
 use crate::error::CliError;
 use crate::git::Git;
 use crate::machines::claim::github_context::{GitHubContext, same};
@@ -52,9 +51,8 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         CliError::new("no issue is named").hint("`mainspring claim N`, with the issue's number")
     })?;
     cmd.permit(Name::Claim)?;
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
-    let here = project.worktree.clone();
+    let context = cmd.context()?;
+    let here = context.project.worktree.clone();
     let (state, _) = claim::state_at(&context, &here)?;
     match verbs::may_take(&state, issue) {
         Ok(Some(claim)) if !args.worktree => return Ok(already(claim)),
@@ -85,7 +83,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if let Some(route) = taking.shown() {
         output::stderr(&route);
     }
-    let (claim, place) = make(&mut taking, &project, &here)?;
+    let (claim, place) = make(&mut taking, &context.project, &here)?;
     if !context.is_trusted() {
         taking.warnings.push(
             "this project is not trusted yet: no pull request is opened until a person runs \

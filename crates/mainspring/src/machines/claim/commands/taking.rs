@@ -14,7 +14,7 @@ use mainspring_store::{ShownPath as _, Trouble, atomic, path_text};
 
 use super::take::{Args, agent_id, held_by};
 use super::{CommandContext, Result};
-use crate::context::EventContext;
+use crate::context::{Caller, EventContext};
 use crate::error::CliError;
 use crate::git::Git;
 use crate::limits;
@@ -287,7 +287,8 @@ fn write(
     let gitignore = ignored(cmd, &there, place)?;
     let command = format!("claim {}", claim.issue_number);
     cmd.commit(Name::Claim, &command, |context| {
-        let context = EventContext::new(&cmd.env, &there, context.store, None);
+        let there = (there, context.store.clone());
+        let context = EventContext::new(&cmd.env, there, Caller::COMMAND);
         let (state, found) = claim::state_at(&context, place)?;
         let now = cmd.env.now();
         let step = verbs::take(&state, claim.clone(), reserved, &cmd.actor(), now)?;
@@ -305,7 +306,7 @@ fn ignored(
     place: &Path,
 ) -> Result<Option<mainspring_kernel::journal::FileChange>> {
     let store = ProjectStore::new(cmd.state()?, &project.root);
-    let context = EventContext::new(&cmd.env, project, &store, None);
+    let context = EventContext::new(&cmd.env, (project.clone(), store), Caller::COMMAND);
     let until = Instant::now() + Duration::from_millis(super::LIMIT.0);
     let permit = context.permit(Name::Claim).map_err(Trouble::from)?;
     if Git::of(&context, permit, until)?

@@ -16,7 +16,7 @@ use mainspring_kernel::{Decision, Kind, Millis, SessionId};
 use mainspring_platform::{file, lock, process};
 use mainspring_store::{Trouble, atomic};
 
-use crate::context::EventContext;
+use crate::context::{Caller, EventContext};
 use crate::env::Environment;
 use crate::exit::Exit;
 use crate::hook::decide_all;
@@ -78,7 +78,7 @@ fn watch(env: &Environment, payload: &Payload) -> Result<Option<String>, Trouble
     let session = payload.event.session.as_ref();
     let project = project::of_event(env, &state, session, payload)?;
     let store = ProjectStore::new(state, &project.root);
-    let context = EventContext::new(env, &project, &store, Some(payload));
+    let context = EventContext::new(env, (project, store), Caller::Host(payload));
     let now = env.now();
     // A file that cannot be read may be one that is being written: the loop looks again.
     let leaves = claim::state(&context)

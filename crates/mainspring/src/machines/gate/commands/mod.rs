@@ -17,7 +17,7 @@ use serde::Serialize;
 
 pub(crate) use self::switches::off_command;
 use crate::command::{CommandContext, Result};
-use crate::context::EventContext;
+use crate::context::{Caller, EventContext};
 use crate::hosts::{self, install};
 use crate::machines::gate::switch::{self, GateSwitch, Progress, SwitchedBy, Switches};
 use crate::machines::gate::{self, counter, token};
@@ -282,19 +282,19 @@ struct Session {
 
 fn status(cmd: &CommandContext, named: Option<&str>, json: bool) -> Result {
     let mut named = which_session::wanted(cmd, named)?;
-    let (project, store) = match &named {
+    let place = match &named {
         Some(named) => which_session::project_of(cmd, &named.id)?,
         None => cmd.project()?,
     };
+    let context = EventContext::new(&cmd.env, place, Caller::COMMAND);
     // As `gate on` does: the session that is live here.
     let here = match &named {
         Some(_) => Vec::new(),
-        None => which_session::here(&cmd.env, &store),
+        None => which_session::here(&cmd.env, &context.store),
     };
     if let [(session, _)] = here.as_slice() {
         named = Some(Named::live(&cmd.env, session.id.clone()));
     }
-    let context = EventContext::new(&cmd.env, &project, &store, None);
     let config = context.config()?;
     let (switch, by) = everyone(&context)?;
     let session = match named {
@@ -313,7 +313,7 @@ fn status(cmd: &CommandContext, named: Option<&str>, json: bool) -> Result {
     let view = View {
         project: switch.as_str(),
         by,
-        registered: registrations(cmd, &project),
+        registered: registrations(cmd, &context.project),
         session,
     };
     if json {

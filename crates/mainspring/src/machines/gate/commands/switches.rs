@@ -26,7 +26,7 @@ pub(super) fn of_project(context: &EventContext<'_>, to: Switch) -> Result {
 /// For a person who switches the project: the live sessions that do not follow it.
 pub(super) fn of_sessions(context: &EventContext<'_>, to: Switch) -> Result {
     let mut out = String::new();
-    let here = which_session::here(context.env, context.store).into_iter();
+    let here = which_session::here(context.env, &context.store).into_iter();
     for (session, _) in here.take(MOST_NAMED) {
         let own = Switches::read(context, &session.id)?.session.switch;
         if let Some(own) = own.filter(|own| *own != to) {

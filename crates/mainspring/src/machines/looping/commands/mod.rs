@@ -16,7 +16,7 @@ use mainspring_store::{ShownPath as _, Trouble, atomic};
 
 use self::whose::{grounds, is_of, only};
 use crate::command::{Change, CommandContext, Result, Then};
-use crate::context::EventContext;
+use crate::context::{Caller, EventContext};
 use crate::error::CliError;
 use crate::limits;
 use crate::machines::looping::loop_store::{self, LoopStore, StoredLoop};
@@ -306,7 +306,7 @@ fn change(files: Vec<FileChange>, did: String, message: Option<String>) -> Chang
 
 fn status(cmd: &CommandContext, which: &Which, all: bool, json: bool) -> Result {
     let (place, meant) = meant(cmd, which)?;
-    let context = EventContext::new(&cmd.env, &place.0, &place.1, None);
+    let context = EventContext::new(&cmd.env, place, Caller::COMMAND);
     let loops = look(cmd, &context, meant.as_ref(), all)?;
     if json {
         let states: Vec<&State> = loops.iter().map(|kept| &kept.state).collect();
@@ -345,7 +345,7 @@ fn status_text(context: &EventContext<'_>, kept: &StoredLoop) -> String {
 
 fn list(cmd: &CommandContext, which: &Which, json: bool) -> Result {
     let (place, meant) = meant(cmd, which)?;
-    let context = EventContext::new(&cmd.env, &place.0, &place.1, None);
+    let context = EventContext::new(&cmd.env, place, Caller::COMMAND);
     let loops = look(cmd, &context, meant.as_ref(), false)?;
     let [kept] = loops.as_slice() else {
         return Err(Refused::NoLoop.into());

@@ -32,7 +32,7 @@ pub(super) fn run(cmd: &CommandContext, start: &Start) -> Result {
     let did = cmd.commit_in(&place, Name::Loop, "loop start", |context| {
         let only = match (
             &named,
-            whose::attended(context.env, context.store).as_slice(),
+            whose::attended(context.env, &context.store).as_slice(),
         ) {
             (None, [only]) if !is_next => Some(only.clone()),
             _ => None,

@@ -78,7 +78,7 @@ pub(super) fn started(context: &EventContext<'_>, state: &State) -> String {
     let what = match &run.owner {
         LoopOwner::Session { id, .. } => keeps(&format!("session {id}"), run),
         LoopOwner::Next => keeps("the next session that starts here", run),
-        LoopOwner::Nobody => match attended(context.env, context.store).as_slice() {
+        LoopOwner::Nobody => match attended(context.env, &context.store).as_slice() {
             [] => keeps("the next session that you attend here", run),
             // Only a push: a start gives it to this one.
             [_] => keeps("the only session that you attend here", run),

@@ -11,7 +11,6 @@ use mainspring_kernel::{Millis, Name, SessionId};
 use super::change::told;
 use super::{Asker, Which, changes, may};
 use crate::command::{CommandContext, Result};
-use crate::context::EventContext;
 use crate::error::CliError;
 use crate::machines::review as plans;
 use crate::people::{ask, last_word};
@@ -27,8 +26,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     let opened = args.which.open(&context)?;
     let found = opened.plan();
     match cmd.actor() {

@@ -8,7 +8,6 @@ use mainspring_kernel::machines::review::{Memory, Phase, State, TaskId, messages
 
 use super::{Asker, Which, changes, may, remembered};
 use crate::command::{CommandContext, Result};
-use crate::context::EventContext;
 use crate::error::CliError;
 use crate::machines::FoundFile;
 use crate::machines::review as plans;
@@ -107,8 +106,7 @@ pub(super) fn advance(args: &AdvanceArgs, cmd: &CommandContext) -> Result {
         Some(task) => format!("plan advance {phase} --task {task}"),
         None => format!("plan advance {phase}"),
     };
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     let asker = Asker::new(cmd, &context)?.carrying_out(cmd, &phase);
     let did = cmd.commit(Name::Review, &command, |context| {
         let opened = args.which.open(context)?;

@@ -94,8 +94,7 @@ impl Which {
 /// Refuses to let an agent do what is a person's to do. What the person types instead names the
 /// plan, because another one may have been changed last by then.
 fn may(which: &Which, cmd: &CommandContext, command: &str, grounds: Grounds<'_>) -> Result<()> {
-    let (project, store) = cmd.project()?;
-    let opened = which.open(&EventContext::new(&cmd.env, &project, &store, None));
+    let opened = which.open(&cmd.context()?);
     let named = opened.map(|opened| format!("{command} --plan {}", quoted(&opened.dir.id)));
     cmd.may(named.as_deref().unwrap_or(command), grounds)
 }

@@ -8,7 +8,6 @@ use mainspring_store::{ShownPath as _, atomic, path_text};
 
 use super::Which;
 use crate::command::{CommandContext, Result};
-use crate::context::EventContext;
 use crate::error::CliError;
 use crate::machines::review::record;
 use crate::show::journal_cursor::Shown;
@@ -24,15 +23,14 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     let opened = args.which.open(&context)?;
     let plan = &opened.dir.id;
     if is_good(&opened.record) {
         return Ok(format!("state.json of plan '{plan}' can be read\n"));
     }
     let path = &opened.state_file.path;
-    let Some(known) = last_known(&store, path)? else {
+    let Some(known) = last_known(&context.store, path)? else {
         return Err(CliError::new(format!(
             "the journal has no content of {} to put back",
             path.shown()

@@ -8,7 +8,7 @@ use mainspring_kernel::{Decision, Event, Name};
 use super::change::{task_id, told};
 use super::{Asker, Which, changes, remembered};
 use crate::command::{CommandContext, Result};
-use crate::context::EventContext;
+use crate::context::Caller;
 use crate::error::CliError;
 use crate::hook::drive::drive_by_command;
 use crate::hosts::Payload;
@@ -92,8 +92,7 @@ fn restart(args: &RestartArgs, cmd: &CommandContext) -> Result {
 
 fn now(args: &Args, cmd: &CommandContext) -> Result {
     cmd.permit(Name::Review)?;
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     let opened = args.which.open(&context)?;
     let which = Which {
         plan: Some(opened.dir.id.clone()),
@@ -105,10 +104,11 @@ fn now(args: &Args, cmd: &CommandContext) -> Result {
         Ok((remembered(&opened.memories, &step.state)?, did))
     })?;
     let stop = Event::stop(cmd.env.agent_session(), Chain::First);
-    let payload = Payload::played(stop, project.worktree.clone(), cmd.env.now());
-    let context = EventContext::new(&cmd.env, &project, &store, Some(&payload))
-        .by_command()
-        .about_subject(&opened.dir.id);
+    let payload = Payload::played(stop, context.project.worktree.clone(), cmd.env.now());
+    let context = context.seen_by(Caller::Command {
+        event: Some(&payload),
+        subject: Some(&opened.dir.id),
+    });
     let (answer, rule) = drive_by_command(&context, &payload, Name::Review);
     let mut out = String::new();
     if let Decision::Stop { hold } = &answer.decision

@@ -42,8 +42,7 @@ struct View {
 }
 
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     let opened = args.which.open(&context)?;
     adopt(cmd, &opened)?;
     let view = look(&context, opened)?;

@@ -58,8 +58,7 @@ pub(crate) struct Status {
 }
 
 pub(super) fn status(args: &StatusArgs, cmd: &CommandContext) -> Result {
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     let opened = args.which.open(&context)?;
     let status = look(&context, &opened)?;
     if args.json {
@@ -79,11 +78,11 @@ pub(crate) fn look(context: &EventContext<'_>, opened: &Opened) -> Result<Status
         stage: stage(state.as_ref()),
         next_step: route::of(context, opened)?.sentence(),
         owner: memory.owner.map(|owner| owner.to_string()),
-        at_work: at_work::of(context.env, context.store, Name::Review, &opened.dir.id)?,
+        at_work: at_work::of(context.env, &context.store, Name::Review, &opened.dir.id)?,
         problems: opened.warnings.clone(),
         spent: memory.spent,
         max_cost: plans::max_cost(context)?,
-        reviews: history::of(context.store, &opened.dir.id)?,
+        reviews: history::of(&context.store, &opened.dir.id)?,
         findings: memory
             .ledger
             .iter()
@@ -207,8 +206,7 @@ struct Listed {
 }
 
 pub(super) fn list(args: &ListArgs, cmd: &CommandContext) -> Result {
-    let (project, store) = cmd.project()?;
-    let context = EventContext::new(&cmd.env, &project, &store, None);
+    let context = cmd.context()?;
     let memories = Memories::read(&context)?;
     let mut listed = Vec::new();
     for dir in directory::all(&context.project.file(PLANS))? {
